@@ -157,7 +157,7 @@ template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, InstanceView& x) {
   return inspect_fields(f, "instance_view", x.instance, x.type, x.market, x.phase, x.released,
                         x.usd_h, x.requested, x.up, x.master, x.tasks, x.used, x.capacity,
-                        x.connected, x.limits);
+                        x.connected, x.limits, x.isolation);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, InstancesView& x) {

@@ -29,6 +29,7 @@ struct StartOrder {
   Program program;
   std::uint32_t task_count = 1;  ///< of the job
   std::string workload_class;
+  std::string user;  ///< whose job it is
 };
 
 /// What can become of an attempt.
@@ -68,6 +69,7 @@ struct WorkerHello {
   std::string limits;  ///< how it keeps tasks within what they are granted
   /// The last report of every attempt whose outcome the master has not settled yet.
   std::vector<WorkerReport> known;
+  std::string isolation{};  ///< what keeps tasks from what is not theirs
 };
 
 /// Asks for a part of what an attempt has written. Answered by a LogAnswer with the same number.
@@ -188,7 +190,7 @@ struct Wakeup {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, StartOrder& x) {
   return f(caf::meta::type_name("start_order"), x.job, x.task, x.attempt, x.granted, x.program,
-           x.task_count, x.workload_class);
+           x.task_count, x.workload_class, x.user);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerReport& x) {
@@ -199,7 +201,7 @@ typename Inspector::result_type inspect(Inspector& f, WorkerReport& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerHello& x) {
   return f(caf::meta::type_name("worker_hello"), x.instance, x.number, x.capacity, x.limits,
-           x.known);
+           x.known, x.isolation);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LogRequest& x) {

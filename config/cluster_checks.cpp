@@ -6,6 +6,8 @@
 #include <array>
 #include <set>
 
+#include "config/task_keys.hpp"
+
 // Checks keys of different tables against each other. Each check says all that is wrong, so that a
 // file is mended in one go.
 
@@ -193,6 +195,7 @@ void check_cluster(const ClusterEntry& entry) {
   check_folders(entry);
   check_caps(entry);
   check_times(entry);
+  check_task_keys(entry.config.worker, entry.reader, "worker", "task_uid");
 }
 
 }  // namespace muster::config

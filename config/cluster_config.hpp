@@ -11,6 +11,7 @@
 #include "config/config_keys.hpp"
 #include "config/endpoint.hpp"
 #include "config/replay_config.hpp"
+#include "config/task_isolation.hpp"
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
 #include "model/geo.hpp"
@@ -47,8 +48,14 @@ struct LiveWorkerConfig {
   std::uint32_t log_files = 2;         ///< rotated files that are kept besides
   std::uint32_t tail_bytes = 4096;     ///< of output that outlives the instance
   Duration acknowledged_keep{
-      std::chrono::hours{1}};                    ///< an attempt's folder outlives its end so long
-  std::uint32_t task_uid = 0;                    ///< tasks run as this user; 0: as the worker does
+      std::chrono::hours{1}};  ///< an attempt's folder outlives its end so long
+  std::uint32_t task_uid = 0;  ///< tasks run as this user; 0: as the worker does
+  /// Tasks of each user run as their own account, or as an id of this range that is theirs alone;
+  /// empty: they do not. See parse_uid_range().
+  std::string task_uids;
+  IsolationChoice isolation = IsolationChoice::automatic;
+  std::uint32_t max_processes = 4096;            ///< of an attempt; 0: any number
+  bool hold_cpu = true;                          ///< to what is granted, where no cgroup does it
   Duration disk_check{std::chrono::seconds{2}};  ///< between two looks at the room on the disks
   /// Less free room is too little, 0: no watch; not given: 1 GiB or 5 percent of the file system,
   /// whichever is less.

@@ -7,6 +7,8 @@
 
 #include "config/cluster_config.hpp"
 #include "config/key_kinds.hpp"
+#include "config/key_reader.hpp"
+#include "config/task_isolation.hpp"
 
 namespace muster::config {
 
@@ -36,6 +38,31 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
                     365 * kDay}},
       {section + "." + uid, "tasks run as the user with this number; 0: as the worker does",
        WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).task_uid; }, 0, kMaxUser}},
+      {section + "." + uid + "s",
+       "as root: tasks of a user who has an account of that name here run under it, those of "
+       "others "
+       "under a user id of this range, FIRST-LAST, that is the name's from then on; not given: all "
+       "as " +
+           uid + " says",
+       TextKeyOf<C>{[](C& c) -> std::string& { return (c.*kTasks).task_uids; }}},
+      {section + ".isolation",
+       "what keeps tasks from what is not theirs: uid: users of the system, as " + uid + "s or " +
+           uid +
+           " says; namespaces: the cluster's folders are out of their sight, where the worker is "
+           "not "
+           "root; auto: whichever there is",
+       ChoiceKeyOf<C>{
+           isolation_words(),
+           [](const C& c) { return static_cast<std::size_t>((c.*kTasks).isolation); },
+           [](C& c, std::size_t i) { (c.*kTasks).isolation = static_cast<IsolationChoice>(i); }}},
+      {section + ".max_processes",
+       "an attempt with more processes (with cgroups: and threads) is ended, with cgroups cannot "
+       "start more; 0: any number",
+       WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).max_processes; }, 0, 1u << 22}},
+      {section + ".hold_cpu",
+       "where no cgroup limits processors, tasks are bound to as many as they are granted, rounded "
+       "up; false: to none",
+       FlagKeyOf<C>{[](C& c) -> bool& { return (c.*kTasks).hold_cpu; }}},
       {section + ".disk_check",
        "between two looks at the room on the disks of attempts and checkpoints; a new attempt "
        "waits "
@@ -46,6 +73,34 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
        "given: 1024, but no more than 5 percent of the disk",
        WholeKeyOf<C>{[](C& c) -> std::optional<U32>& { return (c.*kTasks).disk_free_mib; }, 0,
                      1u << 30}}};
+}
+
+/// Says which of these keys do not belong together. The names are those of task_keys().
+template <class C>
+void check_task_keys(const LiveWorkerConfig& tasks, KeyReader<C>& reader,
+                     const std::string& section, const std::string& uid) {
+  const std::string one = section + "." + uid;
+  const std::string each = one + "s";
+  const bool ranged = !tasks.task_uids.empty();
+  if (ranged && !parse_uid_range(tasks.task_uids)) {
+    reader.complain(each,
+                    "has to be two user ids from 1 to 4294967294, the smaller first, like "
+                    "200000-265535; it is \"" +
+                        tasks.task_uids + "\"");
+  }
+  if (ranged && tasks.task_uid != 0) reader.complain(each, "does not go with " + one + ": say one");
+  const bool any = ranged || tasks.task_uid != 0;
+  if (tasks.isolation == IsolationChoice::uid && !any) {
+    reader.complain(section + ".isolation",
+                    "is uid, so " + each + " or " + one + " has to be given");
+  }
+  const bool other =
+      tasks.isolation == IsolationChoice::none || tasks.isolation == IsolationChoice::namespaces;
+  if (other && any) {
+    reader.complain(section + ".isolation",
+                    "is " + isolation_words()[static_cast<std::size_t>(tasks.isolation)] +
+                        ", which does not go with " + (ranged ? each : one) + ": leave one out");
+  }
 }
 
 }  // namespace muster::config

@@ -45,6 +45,10 @@ Keys top_keys() {
            PathKey{[](C& c) -> fs::path& { return c.state_dir; }}, true},
           {"checkpoint_root", "folder of checkpoints, shared by all instances",
            PathKey{[](C& c) -> fs::path& { return c.checkpoint_root; }}, true},
+          {"hide",
+           "files and folders besides state_dir and checkpoint_root that are out of a task's sight "
+           "where tasks are isolated by namespaces",
+           ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.hide; }}},
           {"shim_program", "what supervises an attempt; not given: this muster command",
            PathKey{[](C& c) -> fs::path& { return c.shim_program; }}},
           {"log", "file of its log, rotated; not given: standard error",
@@ -119,6 +123,7 @@ void check_whole(WorkerConfig& parsed, KeyReader<WorkerConfig>& reader) {
   if (parsed.timeout < 2 * parsed.heartbeat) {
     reader.complain("link.timeout", "has to be at least twice link.heartbeat");
   }
+  check_task_keys(parsed.tasks, reader, "tasks", "uid");
 }
 
 }  // namespace

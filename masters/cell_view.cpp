@@ -99,6 +99,7 @@ InstanceView CellView::instance(const InstanceRow& row) const {
   if (worker != workers.end()) {
     view.connected = worker->second.connected;
     view.limits = worker->second.limits;
+    view.isolation = worker->second.isolation;
   }
   return view;
 }

@@ -50,6 +50,7 @@ class DecisionLog {
 struct WorkerStanding {
   bool connected = false;
   std::string limits;
+  std::string isolation{};
 };
 
 /// Where an attempt is or was, and how it ended.

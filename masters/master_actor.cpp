@@ -396,7 +396,7 @@ void MasterActorImpl::perform(const StartTask& effect) {
   const JobRow& row = master_.state().job(task->job);
   send(*worker, start_atom_v,
        StartOrder{row.job.id, master_.state().spec(*task), effect.attempt, task->held.amount,
-                  row.job.program, row.running_together(), row.job.workload_class});
+                  row.job.program, row.running_together(), row.job.workload_class, row.job.user});
 }
 
 void MasterActorImpl::perform(const StopTask& effect) {

@@ -77,6 +77,7 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   struct Connection {
     WorkerActor worker;  ///< null while the link is down
     std::string limits;
+    std::string isolation;
     std::uint64_t hello = 0;     ///< number of the last one
     std::uint32_t rejected = 0;  ///< attempts in a row that it has not started
   };

@@ -162,7 +162,8 @@ void MasterActorImpl::sample_figures() {
 InstancesView MasterActorImpl::show_instances() {
   CellView shown = cell_view();
   for (const auto& [id, connection] : workers_) {
-    shown.workers[id] = {static_cast<bool>(connection.worker), connection.limits};
+    shown.workers[id] = {static_cast<bool>(connection.worker), connection.limits,
+                         connection.isolation};
   }
   return shown.instances();
 }

@@ -35,7 +35,7 @@ void MasterActorImpl::on_hello(const WorkerHello& hello, const WorkerActor& work
     monitor(worker);
     links_[worker.address()] = id;
   }
-  connection = {worker, hello.limits, hello.number, connection.rejected};
+  connection = {worker, hello.limits, hello.isolation, hello.number, connection.rejected};
   unheard_.erase(id);
   std::set<KnownAttempt> running;
   for (const WorkerReport& report : hello.known) {

@@ -259,6 +259,7 @@ struct InstanceView {
   Resources capacity;
   bool connected = false;
   std::string limits;
+  std::string isolation{};
 };
 
 /// All instances of a master.

@@ -22,6 +22,7 @@ struct Execution {
   Program program;
   std::uint32_t task_count = 1;  ///< of the job; of an elastic one: its width
   std::string workload_class;
+  std::string user{};  ///< whose job it is
 };
 
 /// How an attempt's process ended and the last of what it wrote; empty for what never was one.
@@ -111,6 +112,8 @@ class Executor {
   virtual LogPart read_log(const LogPlace&) { return {}; }
   /// One line: how attempts are kept within what they are granted.
   virtual std::string limits() const { return "none"; }
+  /// A word or two: what keeps tasks from what is not theirs.
+  virtual std::string isolation() const { return "none"; }
 };
 
 /// Makes the executor of an instance's worker.

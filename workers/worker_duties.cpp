@@ -82,6 +82,7 @@ void WorkerDuties::greet() {
   hello.number = ++hellos_;
   hello.capacity = setup_.capacity;
   hello.limits = executor_->limits();
+  hello.isolation = executor_->isolation();
   for (const auto& [key, open] : open_) {
     hello.known.push_back(open.newest);
     hello.known.back().instance = setup_.instance;
@@ -113,7 +114,7 @@ void WorkerDuties::start(const StartOrder& order) {
   open.granted = order.granted;
   used_ += order.granted;
   executor_->start({order.job, order.task, order.attempt, order.granted, order.program,
-                    order.task_count, order.workload_class});
+                    order.task_count, order.workload_class, order.user});
 }
 
 void WorkerDuties::acknowledge(TaskId task, Attempt attempt) {

@@ -39,6 +39,7 @@ struct Hello {
   limits @4 :Text;
   known @5 :List(Report);
   number @6 :UInt64;
+  isolation @7 :Text;
 }
 
 struct Welcome {
@@ -130,6 +131,7 @@ struct StartOrder {
   program @4 :Program;
   taskCount @5 :UInt32;
   workloadClass @6 :Text;
+  user @7 :Text;
 }
 
 struct TaskSpec {

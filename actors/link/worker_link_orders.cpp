@@ -124,6 +124,7 @@ FrameBytes start_frame(const StartOrder& order, std::size_t max_bytes) {
         put(wire.initProgram(), order.program);
         wire.setTaskCount(order.task_count);
         wire.setWorkloadClass(link_values::text(order.workload_class));
+        wire.setUser(link_values::text(order.user));
       },
       max_bytes);
 }
@@ -184,6 +185,7 @@ Expected<StartOrder, LinkError> read_start(link_wire::StartOrder::Reader frame) 
   order.program = std::move(program).value();
   order.task_count = frame.getTaskCount();
   order.workload_class = link_values::view(frame.getWorkloadClass());
+  order.user = link_values::view(frame.getUser());
   return order;
 }
 

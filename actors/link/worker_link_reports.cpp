@@ -111,6 +111,7 @@ FrameBytes hello_frame(const WorkerHello& hello, std::uint32_t credits, std::siz
       wire.setNumber(hello.number);
       link_values::put(wire.initCapacity(kResourceKinds), hello.capacity);
       wire.setLimits(link_values::text(clean_text(hello.limits, kMaxLimitsBytes)));
+      wire.setIsolation(link_values::text(clean_text(hello.isolation, kMaxLimitsBytes)));
       auto known = wire.initKnown(static_cast<unsigned>(hello.known.size()));
       for (unsigned i = 0; i < known.size(); ++i) put(known[i], hello.known[i], tail_bytes);
     };
@@ -213,6 +214,7 @@ Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame) {
   if (!capacity) return capacity.error();
   hello.capacity = capacity.value();
   hello.limits = clean_text(link_values::view(frame.getLimits()), kMaxLimitsBytes);
+  hello.isolation = clean_text(link_values::view(frame.getIsolation()), kMaxLimitsBytes);
   const auto known = frame.getKnown();
   if (known.size() > kMaxKnownReports) {
     return malformed("a hello with " + std::to_string(known.size()) + " reports");

@@ -87,6 +87,7 @@ StartOrder order() {
   made.program.baseline_rate_per_s = 0.25;
   made.task_count = 11;
   made.workload_class = "sweep";
+  made.user = "ann";
   return made;
 }
 
@@ -143,7 +144,7 @@ TEST(WorkerLinkCodecTest, ReportsOutOfRangeAreMalformed) {
 }
 
 TEST(WorkerLinkCodecTest, AHelloComesBackAsItWas) {
-  WorkerHello made{InstanceId{7}, 5, Resources::of(1, 4, 16), "cgroup2", {report()}};
+  WorkerHello made{InstanceId{7}, 5, Resources::of(1, 4, 16), "cgroup2", {report()}, "uid"};
   made.capacity[Resource::spare] = 0.5;
   const HelloResult back = through(made);
   ASSERT_TRUE(back);
@@ -151,6 +152,7 @@ TEST(WorkerLinkCodecTest, AHelloComesBackAsItWas) {
   EXPECT_EQ(back->number, 5u);
   EXPECT_EQ(back->capacity, made.capacity);
   EXPECT_EQ(back->limits, "cgroup2");
+  EXPECT_EQ(back->isolation, "uid");
   ASSERT_EQ(back->known.size(), 1u);
   EXPECT_EQ(back->known[0].exit_code, 137);
 }
@@ -265,6 +267,7 @@ TEST(WorkerLinkCodecTest, AnOrderComesBackAsItWas) {
   EXPECT_EQ(back->program, made.program);
   EXPECT_EQ(back->task_count, 11u);
   EXPECT_EQ(back->workload_class, "sweep");
+  EXPECT_EQ(back->user, "ann");
 }
 
 TEST(WorkerLinkCodecTest, OrdersOutOfRangeAreMalformed) {

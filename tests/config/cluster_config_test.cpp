@@ -160,7 +160,10 @@ log_bytes = 65536
 log_files = 0
 tail_bytes = 100
 acknowledged_keep = "1d"
-task_uid = 1000
+task_uids = "200000-265535"
+isolation = "uid"
+max_processes = 77
+hold_cpu = false
 disk_check = "500ms"
 disk_free_mib = 100
 [storage]
@@ -185,7 +188,10 @@ max_message_bytes = 4194304
   EXPECT_EQ(config.worker.log_files, 0U);
   EXPECT_EQ(config.worker.tail_bytes, 100U);
   EXPECT_EQ(config.worker.acknowledged_keep, 24h);
-  EXPECT_EQ(config.worker.task_uid, 1000U);
+  EXPECT_EQ(config.worker.task_uids, "200000-265535");
+  EXPECT_EQ(config.worker.isolation, IsolationChoice::uid);
+  EXPECT_EQ(config.worker.max_processes, 77U);
+  EXPECT_FALSE(config.worker.hold_cpu);
   EXPECT_EQ(config.worker.disk_check, 500ms);
   EXPECT_EQ(config.worker.disk_free_mib, 100U);
   EXPECT_EQ(config.storage.reserve_mib, 8U);

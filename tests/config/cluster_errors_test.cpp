@@ -184,6 +184,25 @@ TEST(ClusterErrors, WantsLoopbackAddressesWithoutTls) {
               testing::Contains(HasSubstr("node.n0.api: has to be a loopback address")));
 }
 
+TEST(ClusterErrors, NamesWhatOfIsolationIsNoneOrDoesNotGoTogether) {
+  const auto error_of = [](const std::string& lines) {
+    return errors_of({.sections = "[worker]\n" + lines + "\n"}).front();
+  };
+  EXPECT_EQ(error_of("task_uids = \"0-9\""),
+            "local.toml:19:13: worker.task_uids: has to be two user ids from 1 to 4294967294, the "
+            "smaller first, like 200000-265535; it is \"0-9\"");
+  EXPECT_THAT(error_of("task_uid = 5\ntask_uids = \"7-9\""),
+              HasSubstr("worker.task_uids: does not go with worker.task_uid: say one"));
+  EXPECT_THAT(
+      error_of("isolation = \"uid\""),
+      HasSubstr("worker.isolation: is uid, so worker.task_uids or worker.task_uid has to be"));
+  EXPECT_THAT(error_of("isolation = \"none\"\ntask_uid = 5"),
+              HasSubstr("worker.isolation: is none, which does not go with worker.task_uid"));
+  EXPECT_THAT(error_of("isolation = \"namespaces\"\ntask_uids = \"7-9\""),
+              HasSubstr("is namespaces, which does not go with worker.task_uids"));
+  EXPECT_THAT(error_of("isolation = \"walls\""), HasSubstr("worker.isolation: has to be"));
+}
+
 TEST(ClusterErrors, SaysWhatAValueOutsideOfItsRangeHasToBe) {
   const auto error_of = [](const std::string& section, const std::string& line) {
     return errors_of({.sections = "[" + section + "]\n" + line + "\n"}).front();
@@ -197,6 +216,7 @@ TEST(ClusterErrors, SaysWhatAValueOutsideOfItsRangeHasToBe) {
   EXPECT_THAT(error_of("cloud", "max_spot = -1"), HasSubstr("from 0 to 10000000; it is -1"));
   EXPECT_THAT(error_of("worker", "tail_bytes = 65537"), HasSubstr("from 0 to 65536"));
   EXPECT_THAT(error_of("worker", "task_uid = 4294967295"), HasSubstr("from 0 to 4294967294"));
+  EXPECT_THAT(error_of("worker", "max_processes = -1"), HasSubstr("from 0 to 4194304"));
   EXPECT_THAT(error_of("worker", "disk_check = \"1ms\""), HasSubstr("from 10ms to 10min"));
   EXPECT_THAT(error_of("worker", "disk_free_mib = -1"), HasSubstr("from 0 to 1073741824"));
   EXPECT_THAT(error_of("storage", "reserve_mib = -1"), HasSubstr("from 0 to 10000000"));

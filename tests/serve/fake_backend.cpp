@@ -113,7 +113,8 @@ Json instance_documents(std::uint64_t tick) {
                     {"used", {{"cpu", 1}, {"memory", 2}, {"gpu", 0}}},
                     {"capacity", {{"cpu", 2}, {"memory", 4}, {"gpu", 0}}},
                     {"connected", i != 3},
-                    {"limits", "cgroup v2"}});
+                    {"limits", "cgroup v2"},
+                    {"isolation", "uid"}});
   }
   return list;
 }

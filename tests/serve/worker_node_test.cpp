@@ -88,6 +88,7 @@ TEST_F(WorkerNodeTest, RunsWhatItsMasterOrdersAndReportsIt) {
   ASSERT_TRUE(has_hellos(1)) << log_text();
   EXPECT_EQ(master_.notes().hellos[0].capacity, Resources::of(0, 4, 16));
   EXPECT_FALSE(master_.notes().hellos[0].limits.empty());
+  EXPECT_FALSE(master_.notes().hellos[0].isolation.empty());
   order(3, "echo hi; exit 4");
   ASSERT_TRUE(has_reports(2)) << log_text();
   const WorkerReport report = master_.notes().reports[1];

@@ -87,6 +87,7 @@ inline InstanceView sample_instance() {
   view.capacity[Resource::network] = 10;
   view.connected = true;
   view.limits = "cgroup v2";
+  view.isolation = "uid";
   return view;
 }
 

@@ -369,10 +369,12 @@ TEST_P(ProcessExecutorTest, SaysWhichMeansItHas) {
   make();
   const std::string means = executor_->limits();
   if (GetParam() == LimitMeans::subreaper) {
-    EXPECT_EQ(means, "subreaper + memory watch");
+    EXPECT_EQ(means, "subreaper + memory watch, processors by affinity");
   } else {
-    EXPECT_TRUE(means == "cgroup2" || means == "cgroup2-kill + memory watch" ||
-                means == "subreaper + memory watch");
+    EXPECT_TRUE(means == "cgroup2" ||
+                means == "cgroup2-kill + memory watch, processors by affinity" ||
+                means == "subreaper + memory watch, processors by affinity")
+        << means;
   }
 }
 

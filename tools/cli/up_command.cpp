@@ -222,7 +222,8 @@ std::string as_another_user(const fs::path& dir) {
   const fs::path above =
       own_parent(dir).empty() ? dir.parent_path() : own_parent(dir).parent_path();
   if (machines::barred_on_way(above, kNobody)) {
-    return "As another user, in a new cluster: " + local::elsewhere(kNobody);
+    return "As another user, in a new cluster: " +
+           local::elsewhere(kNobody, fmt::format("task_uid={}", kNobody));
   }
   const std::string where = own_parent(dir).empty() ? " --dir " + dir.string() : "";
   return fmt::format("As another user: muster down{0} && muster up{0} --set worker.task_uid={1}",
@@ -231,17 +232,9 @@ std::string as_another_user(const fs::path& dir) {
 
 /// As whom the tasks of a loopback cloud run, and what that lets them do.
 std::string task_user(const fs::path& dir, const ClusterConfig& config) {
-  const std::uint32_t other = config.worker.task_uid;
-  // Worth a sentence of its own: containment by the user's rights does not exist then.
-  if (geteuid() == 0 && other == 0) {
-    return "Tasks run as root: they can do anything on this machine. " + as_another_user(dir);
-  }
-  if (machines::is_other_user(other))
-    return fmt::format("Tasks run as user {}, apart from the cluster's keys", other);
-  return fmt::format(
-      "Tasks run as you (user {}): they can read and change what you can, the "
-      "cluster's keys with it",
-      geteuid());
+  const bool as_root = geteuid() == 0 && !machines::other_task_user(config.worker);
+  const std::string said = machines::task_user_sentence(config.worker);
+  return as_root ? said + ". " + as_another_user(dir) : said;
 }
 
 /// How a cluster that is there differs from the one that is asked for; empty: it does not, or

@@ -130,12 +130,20 @@ void hold_orphans(const sigset_t& endings) {
 /// Why tasks cannot run as the user that the config names, or not get to their folders; empty: they
 /// can.
 std::string task_user_fault(const WorkerConfig& config) {
-  const std::uint32_t user = config.tasks.task_uid;
-  std::string fault = machines::task_user_fault(user);
-  if (!fault.empty() || !machines::is_other_user(user)) return fault;
+  // Keys are those of a cluster file, but for the section's name and what it makes superfluous.
+  const auto own_name = [](const std::string& key) {
+    constexpr std::string_view kTask = "task_";
+    return "tasks." + (key.starts_with(kTask) ? key.substr(kTask.size()) : key);
+  };
+  if (const auto fault = machines::task_user_fault(config.tasks)) {
+    return fmt::format("{} = {}: {}", own_name(fault->key), fault->value, fault->text);
+  }
+  const auto user = machines::other_task_user(config.tasks);
+  if (!user) return {};
   for (const fs::path& folder : {config.state_dir, config.checkpoint_root}) {
-    if (const auto barred = machines::barred_on_way(fs::absolute(folder).parent_path(), user)) {
-      return machines::barred_text(*barred, user);
+    if (const auto barred = machines::barred_on_way(fs::absolute(folder).parent_path(), *user)) {
+      return own_name(machines::task_user_setting(config.tasks)) + ": " +
+             machines::barred_text(*barred, *user);
     }
   }
   return {};
@@ -150,7 +158,7 @@ int run_worker(const WorkerFlags& flags) {
     return config.error().code == ConfigError::bad_override ? kUsage : kFailed;
   }
   if (const std::string fault = task_user_fault(config.value()); !fault.empty()) {
-    complain(fmt::format("tasks.uid = {}: {}", config.value().tasks.task_uid, fault));
+    complain(fault);
     return kUsage;
   }
   umask(077);  // tasks have their own

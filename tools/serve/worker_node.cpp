@@ -13,6 +13,7 @@
 #include "actors/clock_wall.hpp"
 #include "actors/link/worker_link_master.hpp"
 #include "actors/messages.hpp"
+#include "tools/serve/machines/task_user.hpp"
 #include "tools/serve/node/node_log.hpp"
 #include "workers/process/process_executor.hpp"
 #include "workers/worker_actor.hpp"
@@ -24,6 +25,18 @@ namespace fs = std::filesystem;
 
 /// The threads that a worker's actors share; there are three of them.
 constexpr int kActorThreads = 2;
+
+void isolate(const WorkerConfig& config, ProcessOptions& options) {
+  const LiveWorkerConfig& tasks = config.tasks;
+  options.task_uids = parse_uid_range(tasks.task_uids);
+  const std::uint32_t user = tasks.task_uid;
+  // To become the user that the worker already is takes no rights and no change.
+  if (user != 0 && user != geteuid()) options.task_uid = user;
+  if (options.task_uids || options.task_uid || !machines::by_namespaces(tasks)) return;
+  options.hidden = config.hide;
+  // The word by which this instance is known.
+  if (!config.key.empty()) options.hidden->push_back(config.key.string());
+}
 
 ProcessOptions process_options(const WorkerConfig& config, const fs::path& program) {
   ProcessOptions options;
@@ -39,9 +52,9 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   if (config.tasks.disk_free_mib) {
     options.disk_free_bytes = std::uint64_t{*config.tasks.disk_free_mib} << 20;
   }
-  const std::uint32_t user = config.tasks.task_uid;
-  // To become the user that the worker already is takes no rights and no change.
-  if (user != 0 && user != geteuid()) options.task_uid = user;
+  options.max_processes = config.tasks.max_processes;
+  options.hold_cpu = config.tasks.hold_cpu;
+  isolate(config, options);
   return options;
 }
 
@@ -82,7 +95,7 @@ class LoggedExecutor : public Executor {
  public:
   LoggedExecutor(std::shared_ptr<spdlog::logger> log, std::unique_ptr<Executor> inner)
       : log_(std::move(log)), inner_(std::move(inner)) {
-    log_->info("limits: {}", inner_->limits());
+    log_->info("limits: {}; isolation: {}", inner_->limits(), inner_->isolation());
   }
   void start(const Execution& e) override {
     log_->info("job={} task={} attempt={} start", e.job.value, e.task.id.value, e.attempt);
@@ -106,6 +119,7 @@ class LoggedExecutor : public Executor {
   }
   LogPart read_log(const LogPlace& place) override { return inner_->read_log(place); }
   std::string limits() const override { return inner_->limits(); }
+  std::string isolation() const override { return inner_->isolation(); }
 
   /// Reports of attempts, written down before they are passed on.
   static ExecutorHost listening(ExecutorHost host, const std::shared_ptr<spdlog::logger>& log) {
@@ -149,7 +163,8 @@ std::string make_folders(const WorkerConfig& config) {
     std::error_code error;
     const bool made = fs::create_directories(folder, error);
     // Tasks of another user have to get through to their own checkpoints.
-    const bool passage = config.tasks.task_uid != 0 && folder == config.checkpoint_root;
+    const bool passage =
+        machines::other_task_user(config.tasks) && folder == config.checkpoint_root;
     if (made && passage) {
       fs::permissions(folder, fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add,
                       error);

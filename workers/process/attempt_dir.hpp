@@ -59,8 +59,14 @@ struct Order {
   std::string group;  ///< the attempt's own cgroup, made by the shim; empty: none
   std::uint32_t max_processes = 0;
   int nice = 0;
+  std::vector<std::uint32_t> cpus{};  ///< that the task may run on; none: all
   std::optional<std::uint32_t> user;  ///< uid and gid that the task runs as
   std::uint32_t user_group = 0;
+  std::vector<std::uint32_t> user_groups{};  ///< besides
+  std::string user_name{};                   ///< whose job it is
+  std::string user_home{};                   ///< empty: its work folder
+  bool own_user = false;                     ///< nothing but tasks of this user runs as it
+  std::vector<std::string> hidden{};         ///< out of the task's sight, by namespaces
   std::uint64_t log_file_bytes = 0;
   std::uint32_t log_files_kept = 0;
   std::string control;  ///< abstract name of the socket on which the shim takes orders
@@ -76,6 +82,7 @@ enum class EndKind : std::uint8_t {
   supervisor_killed,
   not_launched,  ///< by a fault of the worker or its machine
   disk_full,     ///< ended for what it took of a full disk
+  too_many_processes,
 };
 
 /// Why an attempt that ended so has failed.

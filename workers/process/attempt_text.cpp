@@ -34,6 +34,16 @@ Resources resources_of(const Json& amounts) {
   return resources;
 }
 
+/// Orders of earlier versions have none of these.
+void read_walls(const Json& record, Order& order) {
+  order.user_name = record.value("user_name", std::string{});
+  order.user_home = record.value("user_home", std::string{});
+  order.own_user = record.value("own_user", false);
+  order.user_groups = record.value("user_groups", std::vector<std::uint32_t>{});
+  order.hidden = record.value("hidden", std::vector<std::string>{});
+  order.cpus = record.value("cpus", std::vector<std::uint32_t>{});
+}
+
 void read_limits(const Json& record, Order& order) {
   order.time_limit = span(record, "time_limit_ns");
   order.stop_grace = span(record, "stop_grace_ns");
@@ -45,6 +55,7 @@ void read_limits(const Json& record, Order& order) {
   // Nothing: the task runs as the worker's own user.
   if (record.contains("user")) order.user = record.at("user").get<std::uint32_t>();
   order.user_group = record.at("user_group").get<std::uint32_t>();
+  read_walls(record, order);
   order.log_file_bytes = record.at("log_file_bytes").get<std::uint64_t>();
   order.log_files_kept = record.at("log_files_kept").get<std::uint32_t>();
   order.control = record.at("control").get<std::string>();
@@ -69,6 +80,17 @@ Order read_order(const Json& record) {
   order.baseline_rate_per_s = record.at("baseline_rate_per_s").get<double>();
   read_limits(record, order);
   return order;
+}
+
+/// Left out where there is nothing, as most orders have none of it.
+void put_walls(const Order& order, Json& record) {
+  if (order.user) record["user"] = *order.user;
+  if (!order.user_name.empty()) record["user_name"] = order.user_name;
+  if (!order.user_home.empty()) record["user_home"] = order.user_home;
+  if (order.own_user) record["own_user"] = true;
+  if (!order.user_groups.empty()) record["user_groups"] = order.user_groups;
+  if (!order.hidden.empty()) record["hidden"] = order.hidden;
+  if (!order.cpus.empty()) record["cpus"] = order.cpus;
 }
 
 AttemptResult read_result(const Json& record) {
@@ -106,6 +128,7 @@ FailureKind failure_of(EndKind kind) {
     case EndKind::exited:
       return FailureKind::exit_code;
     case EndKind::signalled:
+    case EndKind::too_many_processes:
       return FailureKind::signal;
     case EndKind::out_of_memory:
       return FailureKind::out_of_memory;
@@ -149,7 +172,7 @@ std::string to_text(const Order& order) {
               {"log_file_bytes", order.log_file_bytes},
               {"log_files_kept", order.log_files_kept},
               {"control", order.control}};
-  if (order.user) record["user"] = *order.user;
+  put_walls(order, record);
   // Empty: the caller refuses to start an attempt whose order cannot be written as it is.
   try {
     return dumped(record);

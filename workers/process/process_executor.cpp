@@ -63,11 +63,25 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
       host_(std::move(host)),
       means_(process::find_means(options_.best_means, group_name(instance, options_.state_dir))),
       alone_rates_(options_.state_dir),
+      // A cgroup limits processors by itself.
+      cpus_(options_.hold_cpu && means_.means != LimitMeans::cgroup2 ? process::own_cpus()
+                                                                     : std::vector<std::uint32_t>{},
+            instance.value),
       company_since_(process::boot_time()),
       sweeper_(options_.state_dir / kAttemptsFolder,
                {options_.acknowledged_keep, options_.max_acknowledged}) {
-  make_folder(options_.state_dir, options_.task_uid.has_value());
-  make_folder(options_.state_dir / kAttemptsFolder, options_.task_uid.has_value());
+  const bool passage = options_.task_uid || options_.task_uids;
+  make_folder(options_.state_dir, passage);
+  make_folder(options_.state_dir / kAttemptsFolder, passage);
+  if (options_.task_uids) {
+    std::error_code error;  // told when a number cannot be written down
+    if (std::filesystem::create_directories(options_.checkpoint_root, error)) {
+      chmod(options_.checkpoint_root.c_str(), 0711);
+    }
+    // With the checkpoints, whose owners the numbers are, for whatever worker runs them next.
+    users_.emplace(*options_.task_uids, options_.checkpoint_root / process::kTaskUsersFile,
+                   options_.accounts);
+  }
   process::ShimSupervisorOptions crew;
   crew.attempts = options_.state_dir / kAttemptsFolder;
   crew.shim_program = options_.shim_program;
@@ -163,9 +177,13 @@ void ProcessExecutor::start(const Execution& execution) {
     waiting_[key] = {execution, until};
     return;
   }
+  fail_to_start(key, "the job says nothing to execute");
+}
+
+void ProcessExecutor::fail_to_start(const AttemptKey& key, const std::string& reason) {
   process::ShimEnded ended;
   ended.result.kind = process::EndKind::not_started;
-  ended.result.reason = "cannot start: the job says nothing to execute";
+  ended.result.reason = "cannot start: " + reason;
   // 126 as a shell says of a command that it cannot execute.
   ended.end.exit_code = 126;
   // Posted, so that no end is reported before start() has returned.
@@ -175,7 +193,9 @@ void ProcessExecutor::start(const Execution& execution) {
 }
 
 void ProcessExecutor::begin(const Execution& execution) {
-  const process::Order order = order_for(execution);
+  process::Order order = order_for(execution);
+  const std::string trouble = isolate(order, execution.user);
+  if (!trouble.empty()) return fail_to_start(order.key, trouble);
   // Watched before it is launched: it may write at once.
   if (watch_) watch_->add(order.key, order.checkpoint_dir);
   supervisor_->launch(order);
@@ -202,17 +222,44 @@ process::Order ProcessExecutor::order_for(const Execution& execution) {
   order.time_limit = execution.program.time_limit;
   const bool own_grace = execution.program.stop_grace > Duration::zero();
   order.stop_grace = own_grace ? execution.program.stop_grace : options_.stop_grace;
+  limit(order);
+  order.log_file_bytes = options_.log_file_bytes;
+  order.log_files_kept = options_.log_files_kept;
+  return order;
+}
+
+void ProcessExecutor::limit(process::Order& order) {
   order.memory_interval = options_.memory_interval;
   order.means = means_.means;
   if (!means_.parent.empty()) order.group = means_.parent + "/" + process::name_of(order.key);
   order.max_processes = options_.max_processes;
   // With a limit on processors there is nobody to be nice to.
   order.nice = means_.means == LimitMeans::cgroup2 ? 0 : options_.nice;
-  order.user = options_.task_uid;
-  order.user_group = options_.task_gid;
-  order.log_file_bytes = options_.log_file_bytes;
-  order.log_files_kept = options_.log_files_kept;
-  return order;
+  // The same until end() gives them back, as the devices.
+  order.cpus = cpus_.take(order.key, order.granted[Resource::cpu]);
+}
+
+/// Why there is nobody to run as; empty: the order says who.
+std::string ProcessExecutor::isolate(process::Order& order, const std::string& user) {
+  order.user_name = user;
+  if (options_.hidden) {
+    order.hidden = *options_.hidden;
+    order.hidden.push_back(options_.state_dir.string());
+    order.hidden.push_back(options_.checkpoint_root.string());
+  }
+  if (!users_) {
+    order.user = options_.task_uid;
+    order.user_group = options_.task_gid;
+    return {};
+  }
+  auto account = users_->account_of(user);
+  if (!account) return account.error().message;
+  order.user = account->uid;
+  order.user_group = account->gid;
+  order.user_groups = account->groups;
+  order.user_home = account->home;
+  order.own_user = account->of_range;
+  return {};
 }
 
 void ProcessExecutor::stop(TaskId task, Attempt attempt) {
@@ -247,6 +294,7 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   if (runs_.erase(key) == 0) return;
   // Resources go back before the host hears: it may start the next attempt in the call.
   gpus_.give_back(key);
+  cpus_.give_back(key);
   if (watch_) watch_->remove(key);
   company_changed();
   const process::AttemptResult& result = ended.result;
@@ -336,6 +384,7 @@ std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) 
     run.baseline_rate_per_s = order->baseline_rate_per_s;
     run.together = order->task_count;
     gpus_.keep(key, order->gpus, order->granted[Resource::gpu]);
+    cpus_.keep(key, order->cpus);
     if (watch_) watch_->add(key, order->checkpoint_dir);
   }
   supervisor_->follow(key);
@@ -364,7 +413,15 @@ LogPart ProcessExecutor::read_log(const LogPlace& place) {
 }
 
 std::string ProcessExecutor::limits() const {
-  return std::string(process::name_of(means_.means));
+  std::string means(process::name_of(means_.means));
+  if (means_.means == LimitMeans::cgroup2) return means;
+  return means + (cpus_.binds() ? ", processors by affinity" : ", processors not held");
+}
+
+std::string ProcessExecutor::isolation() const {
+  if (users_) return "uid";
+  if (options_.task_uid) return "one uid";
+  return options_.hidden ? "namespaces" : "none";
 }
 
 }  // namespace muster

@@ -10,11 +10,13 @@
 
 #include "workers/executor.hpp"
 #include "workers/process/attempt_sweeper.hpp"
+#include "workers/process/cpu_shares.hpp"
 #include "workers/process/disk_watch.hpp"
 #include "workers/process/gpu_shares.hpp"
 #include "workers/process/limits.hpp"
 #include "workers/process/progress.hpp"
 #include "workers/process/shim_supervisor.hpp"
+#include "workers/process/task_users.hpp"
 
 namespace muster {
 
@@ -40,11 +42,18 @@ struct ProcessOptions {
       1000;  ///< folders of settled attempts; past it the oldest go earlier
   /// The most that is tried; what the machine does not offer is left out.
   process::LimitMeans best_means = process::LimitMeans::cgroup2;
-  std::uint32_t max_processes = 4096;  ///< of an attempt, where there are cgroup limits; 1 or more
-  int nice = 5;                        ///< of tasks where no cgroup limits the processor; 0 to 19
+  std::uint32_t max_processes = 4096;  ///< of an attempt; 0: any number
+  bool hold_cpu = true;  ///< by binding tasks to processors, where no cgroup limits them
+  int nice = 5;          ///< of tasks where no cgroup limits the processor; 0 to 19
   /// User and group that tasks run as; for a worker that is root. Unset: the worker's own.
   std::optional<std::uint32_t> task_uid;
   std::uint32_t task_gid = 65534;
+  /// Instead, for a worker that is root: tasks of each user as TaskUsers says.
+  std::optional<UidRange> task_uids;
+  process::Accounts accounts = process::system_accounts();
+  /// Out of the sight of tasks, with `state_dir` and `checkpoint_root`, by namespaces, which have
+  /// to work here and are not for root; nothing: tasks see all.
+  std::optional<std::vector<std::string>> hidden;
   /// Writes orders through to the disk. Only loss of power takes one that was not, and with it goes
   /// the attempt itself, which is then reported as failed either way.
   bool sync_orders = false;
@@ -79,8 +88,11 @@ class ProcessExecutor : public Executor {
   std::vector<FoundExecution> adopt() override;
   void acknowledged(TaskId task, Attempt attempt) override;
   LogPart read_log(const LogPlace& place) override;
-  /// "cgroup2", "cgroup2-kill + memory watch" or "subreaper + memory watch".
+  /// "cgroup2", or else "cgroup2-kill + memory watch" or "subreaper + memory watch", and then
+  /// whether processors are held.
   std::string limits() const override;
+  /// "uid", "one uid", "namespaces" or "none".
+  std::string isolation() const override;
 
  private:
   using AttemptKey = process::AttemptKey;
@@ -98,6 +110,9 @@ class ProcessExecutor : public Executor {
   };
 
   process::Order order_for(const Execution& execution);
+  void limit(process::Order& order);
+  std::string isolate(process::Order& order, const std::string& user);
+  void fail_to_start(const AttemptKey& key, const std::string& reason);
   std::filesystem::path folder_of(const AttemptKey& key) const;
   void watch_disks(InstanceId instance);
   void begin(const Execution& execution);
@@ -114,6 +129,8 @@ class ProcessExecutor : public Executor {
   process::FoundMeans means_;
   process::AloneRates alone_rates_;
   process::GpuShares gpus_;
+  process::CpuShares cpus_;
+  std::optional<process::TaskUsers> users_;  ///< nothing: tasks run as one user
   std::map<AttemptKey, Run> runs_;
   std::map<AttemptKey, Waiting> waiting_;  ///< of the runs, those that are not begun yet
   Duration company_since_{};  ///< since when the attempts on this instance have been the same ones

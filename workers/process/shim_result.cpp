@@ -78,6 +78,10 @@ void ShimRun::describe_end(AttemptResult& result) const {
     result.kind = EndKind::out_of_memory;
     result.reason = "out of memory: " + figure("%.0f", used / kMib) + " MiB used, " +
                     figure("%.0f", order_.granted[Resource::memory] * 1024) + " MiB granted";
+  } else if (ending_ == Ending::processes) {
+    result.kind = EndKind::too_many_processes;
+    result.reason = "too many processes: " + std::to_string(over_processes_) + ", at most " +
+                    std::to_string(order_.max_processes);
   } else if (ending_ == Ending::disk) {
     result.kind = EndKind::disk_full;
     result.reason = disk_reason_;

@@ -84,7 +84,7 @@ bool ShimRun::prepare() {
   // Two clocks: limits are measured by one that nobody sets, reports show the wall's.
   started_ = boot_time();
   started_ns_ = wall_time_ns();
-  memory_check_ = started_ + order_.memory_interval;
+  usage_check_ = started_ + order_.memory_interval;
   return true;
 }
 
@@ -106,6 +106,7 @@ bool ShimRun::prepare_folders() {
   const char* home = getenv("HOME");
   // Another user must not get the worker's home folder, which it could not read anyway.
   place_.home = order_.user || home == nullptr ? place_.work_dir : home;
+  if (!order_.user_home.empty()) place_.home = order_.user_home;
   for (const std::string& folder : {order_.work_dir.empty() ? own : "", order_.checkpoint_dir}) {
     if (folder.empty()) continue;
     if (const int error = make_task_folder(folder, order_); error != 0) {
@@ -145,7 +146,7 @@ int ShimRun::wait_ms() const {
     until = std::min(until, started_ + order_.time_limit);
   }
   if (kill_at_ != Duration::zero()) until = std::min(until, kill_at_);
-  if (order_.means != LimitMeans::cgroup2) until = std::min(until, memory_check_);
+  if (order_.means != LimitMeans::cgroup2) until = std::min(until, usage_check_);
   if (untold_) until = std::min(until, meter_.points().back().at + kProgressInterval);
   if (progress_rest_ > now) until = std::min(until, progress_rest_);
   if (until == kNever) return -1;
@@ -265,13 +266,19 @@ void ShimRun::check_deadlines() {
   if (order_.time_limit > Duration::zero() && now >= started_ + order_.time_limit) {
     end_gently(Ending::time);
   }
-  if (order_.means != LimitMeans::cgroup2 && now >= memory_check_) check_memory();
+  if (order_.means != LimitMeans::cgroup2 && now >= usage_check_) check_usage();
   if (kill_at_ != Duration::zero() && now >= kill_at_) kill_task();
 }
 
-void ShimRun::check_memory() {
-  memory_check_ = boot_time() + order_.memory_interval;
-  const std::uint64_t held = resident_bytes(group_ ? group_->members() : descendants_of(getpid()));
+void ShimRun::check_usage() {
+  usage_check_ = boot_time() + order_.memory_interval;
+  const std::vector<pid_t> processes = group_ ? group_->members() : descendants_of(getpid());
+  if (order_.max_processes != 0 && processes.size() > order_.max_processes) {
+    over_processes_ = processes.size();
+    if (ending_ == Ending::none) ending_ = Ending::processes;
+    return kill_task();
+  }
+  const std::uint64_t held = resident_bytes(processes);
   peak_bytes_ = std::max(peak_bytes_, held);
   const double granted = order_.granted[Resource::memory] * 1024 * 1024 * 1024;
   if (granted <= 0 || static_cast<double>(held) <= granted) return;

@@ -32,7 +32,7 @@ class ShimRun {
   bool run();
 
  private:
-  enum class Ending { none, stop, time, memory, disk };
+  enum class Ending { none, stop, time, memory, disk, processes };
 
   bool prepare();
   void open_sockets();
@@ -49,7 +49,7 @@ class ShimRun {
   std::string greeting() const;
   bool copy(Descriptor& from, LogWriter& to);
   void check_deadlines();
-  void check_memory();
+  void check_usage();
   void end_gently(Ending why);
   void end_for_disk(std::string_view reason, bool drop_checkpoint);
   void make_space_on_disk() const;
@@ -85,12 +85,13 @@ class ShimRun {
   Duration started_{};  ///< since boot, as all times here
   Duration asked_to_stop_{};
   Duration kill_at_{};
-  Duration memory_check_{};
+  Duration usage_check_{};
   std::int64_t started_ns_ = 0;
   std::uint64_t peak_bytes_ = 0;
-  std::string disk_reason_;       ///< set: it was ended for what it took of a full disk
-  bool drop_checkpoint_ = false;  ///< its checkpoints go too
-  std::uint64_t over_bytes_ = 0;  ///< what the task held when it was ended for it
+  std::string disk_reason_;         ///< set: it was ended for what it took of a full disk
+  bool drop_checkpoint_ = false;    ///< its checkpoints go too
+  std::uint64_t over_bytes_ = 0;    ///< what the task held when it was ended for it
+  std::size_t over_processes_ = 0;  ///< the same of its processes
 };
 
 }  // namespace muster::process

@@ -1,6 +1,7 @@
 #include "workers/process/shim_task.hpp"
 
 #include <grp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "workers/process/limits.hpp"
+#include "workers/process/namespaces.hpp"
 
 // Between fork and exec the child makes system calls only. All that it needs is made before, in
 // ChildPlan.
@@ -35,6 +37,8 @@ struct ChildPlan {
   std::vector<char*> env;
   const char* work_dir = nullptr;
   const Order* order = nullptr;
+  std::vector<gid_t> groups;
+  std::optional<Sight> sight;  ///< nothing: it sees all
   pid_t parent = 0;
   int in = -1;
   int out = -1;
@@ -79,12 +83,18 @@ void become_user(const ChildPlan& plan) {
   if (plan.order->user) {
     const gid_t group = plan.order->user_group;
     const uid_t user = *plan.order->user;
-    if (setgroups(0, nullptr) != 0 || setresgid(group, group, group) != 0 ||
-        setresuid(user, user, user) != 0) {
+    if (setgroups(plan.groups.size(), plan.groups.data()) != 0 ||
+        setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) {
       give_up(plan, StartStage::user);
     }
   }
-  // After the change of user, which clears it.
+  if (plan.sight) {
+    if (const int error = hide(*plan.sight); error != 0) {
+      errno = error;
+      give_up(plan, StartStage::sight);
+    }
+  }
+  // After the change of user and of its rights, which clear it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the signal was set: nobody would send it then.
   if (getppid() != plan.parent) _exit(127);
@@ -92,16 +102,34 @@ void become_user(const ChildPlan& plan) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+/// What the kernel holds a process to, and all that it starts, without a group of its own.
+void bound_process(const Order& order) {
+  // Of the task alone: the shim has to keep up with it.
+  if (order.nice != 0) setpriority(PRIO_PROCESS, 0, order.nice);
+  if (!order.cpus.empty()) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    for (const std::uint32_t cpu : order.cpus) CPU_SET(cpu, &cpus);
+    // Fails when these were taken from the worker meanwhile: then it runs on what is left.
+    sched_setaffinity(0, sizeof cpus, &cpus);
+  }
+  // Counted for the user as a whole, so only where nothing but its tasks runs as it. Root is not
+  // held to it, so it is set before the user changes.
+  if (order.own_user && order.max_processes != 0) {
+    const rlimit processes{order.max_processes, order.max_processes};
+    setrlimit(RLIMIT_NPROC, &processes);
+  }
+  // A core could fill the disk.
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+}
+
 [[noreturn]] void run_child(const ChildPlan& plan) {
   // A session of its own: a signal to its group reaches the task's processes and not the shim.
   setsid();
   reset_signals();
   prefer_others();
-  // Of the task alone: the shim has to keep up with it.
-  if (plan.order->nice != 0) setpriority(PRIO_PROCESS, 0, plan.order->nice);
-  // A core could fill the disk.
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+  bound_process(*plan.order);
   umask(022);
   if (dup2(plan.in, 0) < 0 || dup2(plan.out, 1) < 0 || dup2(plan.err, 2) < 0) {
     give_up(plan, StartStage::process);
@@ -127,6 +155,24 @@ bool make_pipe(Descriptor& reading, Descriptor& writing) {
 // Rounded down, at least 1: programs take it as their number of threads.
 std::string whole_cpus(double cpus) {
   return std::to_string(std::max(1L, std::lround(std::floor(cpus + kResourceEpsilon))));
+}
+
+/// What the task is to find in its place, wherever that is.
+Sight sight_for(const Order& order, const TaskPlace& place) {
+  std::vector<std::string> kept{order.checkpoint_dir};
+  // A folder that the job names stays hidden where it is among what is: it may hold the keys.
+  if (order.work_dir.empty()) kept.push_back(place.work_dir);
+  // An abstract socket is no file.
+  if (!place.progress_socket.starts_with('@')) kept.push_back(place.progress_socket);
+  return sight_of(order.hidden, kept);
+}
+
+/// "user ann (uid 200001) cannot enter it: ", where that is the trouble.
+std::string who_is_barred(const StartTrouble& trouble, const Order& order) {
+  if (trouble.error != EACCES || !order.user) return {};
+  const std::string uid = std::to_string(*order.user);
+  const std::string who = order.user_name.empty() ? uid : order.user_name + " (uid " + uid + ")";
+  return "user " + who + " cannot enter it: ";
 }
 
 }  // namespace
@@ -167,6 +213,8 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   plan.env = pointers_to(env);
   plan.work_dir = place.work_dir.c_str();
   plan.order = &order;
+  plan.groups.assign(order.user_groups.begin(), order.user_groups.end());
+  if (!order.hidden.empty()) plan.sight = sight_for(order, place);
   plan.parent = getpid();
   plan.in = in.get();
   plan.out = out.get();
@@ -180,7 +228,8 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
 }
 
 EndKind end_kind_of(const StartTrouble& trouble, const Order& order) {
-  if (trouble.stage == StartStage::process || trouble.stage == StartStage::user) {
+  if (trouble.stage == StartStage::process || trouble.stage == StartStage::user ||
+      trouble.stage == StartStage::sight) {
     return EndKind::not_launched;
   }
   // The attempt's own folder is the worker's to give, one that the job names is not.
@@ -202,8 +251,11 @@ std::string describe(const StartTrouble& trouble, const Order& order, const Task
     case StartStage::user:
       return "cannot start: cannot become user " + std::to_string(order.user.value_or(0)) + ": " +
              error;
+    case StartStage::sight:
+      return "cannot start: the cluster's folders cannot be hidden: " + error;
     case StartStage::work_dir:
-      return "cannot start: work folder " + place.work_dir + ": " + error;
+      return "cannot start: work folder " + place.work_dir + ": " + who_is_barred(trouble, order) +
+             error;
     case StartStage::program:
       return "cannot start: " + order.argv[0] + ": " + error;
   }

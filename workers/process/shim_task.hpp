@@ -35,7 +35,7 @@ struct ForkedTask {
 };
 
 /// How far the start of a task came, and the errno that ended it there.
-enum class StartStage : int { process, user, work_dir, program };
+enum class StartStage : int { process, user, sight, work_dir, program };
 struct StartTrouble {
   StartStage stage = StartStage::process;
   int error = 0;

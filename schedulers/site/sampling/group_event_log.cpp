@@ -81,8 +81,9 @@ StartOrder GroupEventLog::start(const TaskRef& ref, const Host& on, Instant now)
   const Grant grant = granted(task, on.type);
   record(StartIssued{task.id, on.instance, kOnlyAttempt, grant}, now);
   jobs_[task.id] = ref.job;
-  return {ref.job,           task, kOnlyAttempt, grant.amount, job.program, job.task_count(),
-          job.workload_class};
+  return {
+      ref.job, task, kOnlyAttempt, grant.amount, job.program, job.task_count(), job.workload_class,
+      job.user};
 }
 
 void GroupEventLog::started(const WorkerReport& report, Instant now) {

@@ -285,9 +285,9 @@ std::string settings_fault(const ClusterConfig& config, const LocalRequest& requ
   const auto from = [&](const std::string& key, const std::string& flag, const std::string& fault) {
     return fault.empty() ? fault : origin_of(key, flag, config, request) + ": " + fault;
   };
-  const std::uint32_t user = config.worker.task_uid;
-  if (std::string fault = machines::task_user_fault(user); !fault.empty()) {
-    return from("worker.task_uid", "", fmt::format("worker.task_uid = {}: {}", user, fault));
+  if (const auto fault = machines::task_user_fault(config.worker)) {
+    const std::string key = "worker." + fault->key;
+    return from(key, "", fmt::format("{} = {}: {}", key, fault->value, fault->text));
   }
   const auto catalog = load_catalog(config.catalog);
   if (!catalog) {

@@ -1,11 +1,12 @@
-// Tasks of another user (worker.task_uid) reach their files only where that user may pass through
-// every folder above. passage_fault() finds the one that bars the way; open_passage() opens those
-// that are the cluster's own.
+// Tasks of another user (worker.task_uid, worker.task_uids) reach their files only where that user
+// may pass through every folder above. passage_fault() finds the one that bars the way;
+// open_passage() opens those that are the cluster's own.
 
 #include "tools/serve/local/task_passage.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool has_other_user(const ClusterConfig& config) {
-  return machines::is_other_user(config.worker.task_uid);
+  return machines::other_task_user(config.worker).has_value();
 }
 
 bool is_inside(const fs::path& place, const fs::path& dir) {
@@ -29,8 +30,8 @@ bool is_inside(const fs::path& place, const fs::path& dir) {
 
 std::string passage_fault(const fs::path& dir, const std::vector<fs::path>& own,
                           const ClusterConfig& config) {
-  if (!has_other_user(config)) return {};
-  const std::uint32_t user = config.worker.task_uid;
+  const auto user = machines::other_task_user(config.worker);
+  if (!user) return {};
   fs::path top = dir;
   for (const fs::path& folder : own) {
     if (is_inside(top, folder)) top = folder;
@@ -40,10 +41,13 @@ std::string passage_fault(const fs::path& dir, const std::vector<fs::path>& own,
     if (!place.empty() && !is_inside(place, dir)) places.push_back(place.parent_path());
   }
   for (const fs::path& place : places) {
-    const auto barred = machines::barred_on_way(place, user);
+    const auto barred = machines::barred_on_way(place, *user);
     if (!barred) continue;
-    return fmt::format("worker.task_uid = {}: {}; make a cluster elsewhere: {}", user,
-                       machines::barred_text(*barred, user), elsewhere(user));
+    std::string given = machines::task_user_setting(config.worker);
+    const std::string said = given;
+    given.erase(std::remove(given.begin(), given.end(), ' '), given.end());
+    return fmt::format("worker.{}: {}; make a cluster elsewhere: {}", said,
+                       machines::barred_text(*barred, *user), elsewhere(*user, given));
   }
   return {};
 }
@@ -63,8 +67,8 @@ std::string open_passage(const fs::path& dir, const std::vector<fs::path>& own,
   return {};
 }
 
-std::string elsewhere(std::uint32_t user) {
-  const std::string set = fmt::format(" --set worker.task_uid={}", user);
+std::string elsewhere(std::uint32_t user, const std::string& setting) {
+  const std::string set = " --set worker." + setting;
   for (const char* folder : {"/var/lib", "/srv", "/opt"}) {
     std::error_code none;
     if (!fs::is_directory(folder, none) || machines::barred_on_way(folder, user)) continue;

@@ -24,7 +24,8 @@ std::string open_passage(const std::filesystem::path& dir,
                          const std::vector<std::filesystem::path>& own,
                          const ClusterConfig& config);
 
-/// The command for a cluster whose tasks can run as that user, in a folder that they can get to.
-std::string elsewhere(std::uint32_t user);
+/// The command for a cluster whose tasks run as the setting says ("task_uid=65534"), in a folder
+/// that this user can get to.
+std::string elsewhere(std::uint32_t user, const std::string& setting);
 
 }  // namespace muster::local

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+#include "workers/process/namespaces.hpp"
+
 namespace muster::machines {
 namespace {
 
@@ -33,10 +35,11 @@ void add_way(const fs::path& path, std::vector<std::string>& way) {
 
 /// In a process of its own, which ends with it: the place of the first folder that is barred,
 /// counted from 1; 0: none is. Only system calls, for other threads may hold locks.
-[[noreturn]] void walk_as(std::uint32_t user, const std::vector<std::string>& inside) {
-  if (syscall(SYS_setgroups, 0, nullptr) != 0 ||
-      syscall(SYS_setresgid, kTaskGroup, kTaskGroup, kTaskGroup) != 0 ||
-      syscall(SYS_setresuid, user, user, user) != 0) {
+[[noreturn]] void walk_as(const process::TaskAccount& account,
+                          const std::vector<std::string>& inside) {
+  if (syscall(SYS_setgroups, account.groups.size(), account.groups.data()) != 0 ||
+      syscall(SYS_setresgid, account.gid, account.gid, account.gid) != 0 ||
+      syscall(SYS_setresuid, account.uid, account.uid, account.uid) != 0) {
     _exit(0);  // told by whoever starts a task
   }
   for (std::size_t i = 0; i < inside.size(); ++i) {
@@ -47,19 +50,95 @@ void add_way(const fs::path& path, std::vector<std::string>& way) {
   _exit(0);
 }
 
+/// Whether a folder's mode lets the account in. What it does not show, such as an access list, can
+/// only let in more.
+bool is_open_to(const struct stat& folder, const process::TaskAccount& account) {
+  if (folder.st_uid == account.uid) return (folder.st_mode & S_IXUSR) != 0;
+  const auto& groups = account.groups;
+  const bool in_group = folder.st_gid == account.gid ||
+                        std::find(groups.begin(), groups.end(), folder.st_gid) != groups.end();
+  return (folder.st_mode & (in_group ? S_IXGRP : S_IXOTH)) != 0;
+}
+
+/// Whether the modes alone say that the account can enter the folder; no process is needed then.
+bool is_plainly_open(const fs::path& place, const process::TaskAccount& account) {
+  std::vector<std::string> way;
+  std::error_code none;
+  add_way(place, way);
+  add_way(fs::weakly_canonical(place, none), way);
+  return std::all_of(way.begin(), way.end(), [&account](const std::string& folder) {
+    struct stat found {};
+    return stat(folder.c_str(), &found) == 0 && is_open_to(found, account);
+  });
+}
+
 }  // namespace
 
 bool is_other_user(std::uint32_t user, std::uint32_t self) {
   return user != 0 && user != self;
 }
 
-std::string task_user_fault(std::uint32_t user, std::uint32_t self) {
-  if (self == 0 || !is_other_user(user, self)) return {};
-  return fmt::format("only root can run tasks as user {}, and this is user {}", user, self);
+std::optional<std::uint32_t> other_task_user(const LiveWorkerConfig& tasks, std::uint32_t self) {
+  if (const auto range = parse_uid_range(tasks.task_uids)) return range->last;
+  return is_other_user(tasks.task_uid, self) ? std::optional(tasks.task_uid) : std::nullopt;
+}
+
+std::string task_user_setting(const LiveWorkerConfig& tasks) {
+  if (!tasks.task_uids.empty()) return "task_uids = " + tasks.task_uids;
+  return fmt::format("task_uid = {}", tasks.task_uid);
+}
+
+std::optional<TaskUserFault> task_user_fault(const LiveWorkerConfig& tasks, std::uint32_t self) {
+  const auto only_root = [self](const std::string& key, const std::string& value) {
+    const std::string users = key == "task_uid" ? "user" : "users";
+    return TaskUserFault{
+        key, value,
+        fmt::format("only root can run tasks as {} {}, and this is user {}", users, value, self)};
+  };
+  if (self != 0 && !tasks.task_uids.empty()) return only_root("task_uids", tasks.task_uids);
+  if (self != 0 && is_other_user(tasks.task_uid, self)) {
+    return only_root("task_uid", std::to_string(tasks.task_uid));
+  }
+  if (tasks.isolation != IsolationChoice::namespaces) return std::nullopt;
+  std::string fault = process::namespaces_fault();
+  if (fault.empty()) return std::nullopt;
+  return TaskUserFault{"isolation", "namespaces", std::move(fault)};
+}
+
+bool by_namespaces(const LiveWorkerConfig& tasks) {
+  if (tasks.isolation == IsolationChoice::namespaces) return true;
+  return tasks.isolation == IsolationChoice::automatic && process::namespaces_fault().empty();
+}
+
+std::string task_user_sentence(const LiveWorkerConfig& tasks) {
+  if (!tasks.task_uids.empty()) {
+    return fmt::format(
+        "Tasks run as their user's account, or as one of the users {} that is that user's alone: "
+        "apart from the cluster's keys and from each other (isolation: uid)",
+        tasks.task_uids);
+  }
+  if (const auto other = other_task_user(tasks)) {
+    return fmt::format("Tasks run as user {}, apart from the cluster's keys (isolation: one uid)",
+                       *other);
+  }
+  // Containment by the user's rights does not exist then.
+  if (geteuid() == 0) {
+    return "Tasks run as root: they can do anything on this machine (isolation: none)";
+  }
+  const std::string_view rest =
+      by_namespaces(tasks)
+          ? ", with the cluster's folders out of their sight (isolation: namespaces)"
+          : ": they can read and change what you can, the cluster's keys with it (isolation: none)";
+  return fmt::format("Tasks run as you (user {}){}", geteuid(), rest);
 }
 
 std::optional<fs::path> barred_on_way(const fs::path& place, std::uint32_t user) {
-  if (geteuid() != 0 || user == 0) return std::nullopt;
+  // With the group of tasks that run as one user; an id of a range has that of its own number.
+  return barred_on_way(place, process::TaskAccount{user, kTaskGroup});
+}
+
+std::optional<fs::path> barred_on_way(const fs::path& place, const process::TaskAccount& account) {
+  if (geteuid() != 0 || account.uid == 0) return std::nullopt;
   std::vector<std::string> way;
   std::error_code none;
   add_way(fs::absolute(place), way);
@@ -67,7 +146,7 @@ std::optional<fs::path> barred_on_way(const fs::path& place, std::uint32_t user)
   std::vector<std::string> inside;
   for (const std::string& folder : way) inside.push_back(folder + "/.");
   const pid_t pid = fork();
-  if (pid == 0) walk_as(user, inside);
+  if (pid == 0) walk_as(account, inside);
   int status = 0;
   while (pid > 0 && waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) return std::nullopt;
@@ -84,6 +163,26 @@ std::string barred_text(const fs::path& folder, std::uint32_t user) {
   return fmt::format(
       "tasks of user {} cannot pass {} (mode {:o}, of user {}), so not get to their own folders",
       user, folder.string(), found.st_mode & 07777, found.st_uid);
+}
+
+std::string work_dir_fault(const LiveWorkerConfig& tasks, const std::string& work_dir,
+                           const std::string& user) {
+  const auto other = other_task_user(tasks);
+  if (work_dir.empty() || !other) return {};
+  process::TaskAccount account{*other, kTaskGroup};
+  if (const auto range = parse_uid_range(tasks.task_uids)) {
+    process::TaskUsers users(*range, tasks.checkpoints / process::kTaskUsersFile);
+    // Who has no number yet will own nothing that another number of the range does not.
+    account = users.known_account_of(user).value_or(process::TaskAccount{*other, *other});
+  }
+  if (is_plainly_open(work_dir, account)) return {};
+  const auto barred = barred_on_way(work_dir, account);
+  if (!barred) return {};
+  struct stat found {};
+  stat(barred->c_str(), &found);
+  return fmt::format(
+      "work_dir: user {} (uid {}) cannot enter {}: {} has mode {:o} and is of user {}", user,
+      account.uid, work_dir, barred->string(), found.st_mode & 07777, found.st_uid);
 }
 
 std::string make_open_folder(const fs::path& folder) {

@@ -7,6 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "config/cluster_config.hpp"
+#include "workers/process/task_users.hpp"
+
 // As whom tasks run, and whether they can get to their own folders. 0 stands for this process's
 // own user.
 
@@ -15,17 +18,46 @@ namespace muster::machines {
 /// Whether tasks run as somebody else than this process.
 bool is_other_user(std::uint32_t user, std::uint32_t self = geteuid());
 
-/// Why this process cannot run tasks as that user; empty: it can.
-std::string task_user_fault(std::uint32_t user, std::uint32_t self = geteuid());
+/// Somebody else than this process as whom tasks run; nothing: there is nobody. Of a range this is
+/// one that stands for all of it.
+std::optional<std::uint32_t> other_task_user(const LiveWorkerConfig& tasks,
+                                             std::uint32_t self = geteuid());
+
+/// A setting of tasks that cannot be met here, and why.
+struct TaskUserFault {
+  std::string key;  ///< as in a cluster file, without its section: "task_uid"
+  std::string value;
+  std::string text;
+};
+/// Why this process cannot isolate tasks as it is told to; nothing: it can.
+std::optional<TaskUserFault> task_user_fault(const LiveWorkerConfig& tasks,
+                                             std::uint32_t self = geteuid());
+
+/// "task_uid = 65534": what a config says of other_task_user().
+std::string task_user_setting(const LiveWorkerConfig& tasks);
+
+/// As whom tasks of loopback instances run, what that lets them do, and by what isolation.
+std::string task_user_sentence(const LiveWorkerConfig& tasks);
+
+/// Whether workers of this process's user isolate tasks by namespaces.
+bool by_namespaces(const LiveWorkerConfig& tasks);
 
 /// The first folder on the way from the root to `place`, itself included, that tasks of the user
 /// cannot pass. Those that are not there yet bar nobody. Only root can find out; for others there
 /// is none.
 std::optional<std::filesystem::path> barred_on_way(const std::filesystem::path& place,
                                                    std::uint32_t user);
+/// The same of an account with all its groups.
+std::optional<std::filesystem::path> barred_on_way(const std::filesystem::path& place,
+                                                   const process::TaskAccount& account);
 
 /// "tasks of user 65534 cannot pass /root (mode 700, of user 0), ..."
 std::string barred_text(const std::filesystem::path& folder, std::uint32_t user);
+
+/// Why the tasks of a user could not enter a work folder on this computer, with the names of both;
+/// empty: nothing is known against it.
+std::string work_dir_fault(const LiveWorkerConfig& tasks, const std::string& work_dir,
+                           const std::string& user);
 
 /// Makes what is missing of the folder and of those above it, each open to pass through and for
 /// nothing else. Empty, or why not.

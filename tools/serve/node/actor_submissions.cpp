@@ -1,10 +1,13 @@
 // Jobs that come in by the API: those that are new (submit), those of which only a dry run is asked
 // (plan), and those that are submitted again (resubmit).
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "model/live_ids.hpp"
 #include "schedulers/packing/never_fits.hpp"
+#include "tools/serve/machines/task_user.hpp"
 #include "tools/serve/node/actor_backend.hpp"
 #include "tools/serve/node/backend_answers.hpp"
 #include "tools/serve/node/json_text.hpp"
@@ -43,6 +46,14 @@ Answer not_accepted(const SubmitVerdict& verdict) {
                              : refusal(422, "invalid", verdict.reason);
 }
 
+/// Nodes that speak to each other over the loopback are of one computer, and so are the machines of
+/// their cloud.
+bool has_machines_here(const ClusterConfig& config) {
+  return std::any_of(config.nodes.begin(), config.nodes.end(), [](const NodeConfig& node) {
+    return node.cloud && is_loopback(node.address);
+  });
+}
+
 }  // namespace
 
 /// What no master could ever run, for all have the same catalog; the first such job.
@@ -60,7 +71,23 @@ std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs
   return std::nullopt;
 }
 
+/// A work folder that tasks could not enter, where instances are processes of this computer; the
+/// first such job. Elsewhere the attempt says so.
+std::optional<std::string> ActorBackend::barred(const std::vector<Job>& jobs) const {
+  if (!has_machines_here(config_)) return std::nullopt;
+  std::set<std::pair<std::string, std::string>> open;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::string& folder = jobs[i].program.work_dir;
+    if (folder.empty() || !open.emplace(jobs[i].user, folder).second) continue;
+    const std::string why = machines::work_dir_fault(config_.worker, folder, jobs[i].user);
+    if (why.empty()) continue;
+    return jobs.size() == 1 ? why : "/jobs/" + std::to_string(i) + ": " + why;
+  }
+  return std::nullopt;
+}
+
 void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
+  if (const auto why = barred(jobs)) return reply(refusal(422, "barred", *why));
   if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
   hand_in(std::move(jobs), false, std::move(reply));
 }
@@ -96,6 +123,7 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
           if (what.max_fails) job->max_fails = what.max_fails;
           std::vector<Job> jobs;
           jobs.push_back(std::move(job).value());
+          if (const auto why = barred(jobs)) return reply(refusal(422, "barred", *why));
           if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
           return hand_in(std::move(jobs), true, reply);
         }

@@ -55,6 +55,12 @@ std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const 
       order.instance.value, quoted(to_text(*master.workers)), quoted(master.name),
       config.insecure_loopback, quoted(state.string()), quoted(config.worker.checkpoints.string()),
       quoted((folder / "worker.log").string()));
+  // What the nodes keep here: stores, keys, other machines, and the word that opens the API.
+  text += fmt::format("hide = [{}", quoted(config.state.string()));
+  for (const fs::path& place : {config.pki, config.api_token}) {
+    if (!place.empty()) text += ", " + quoted(place.string());
+  }
+  text += "]\n";
   if (fs::exists(shim)) text += fmt::format("shim_program = {}\n", quoted(shim.string()));
   text += "\n[capacity]\n";
   for (Resource kind : kAllResources) {
@@ -62,10 +68,15 @@ std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const 
   }
   text += fmt::format(
       "\n[tasks]\nstop_grace = {}\nlog_bytes = {}\nlog_files = {}\ntail_bytes = {}\n"
-      "acknowledged_keep = {}\nuid = {}\ndisk_check = {}\n",
+      "acknowledged_keep = {}\nuid = {}\nisolation = {}\nmax_processes = {}\nhold_cpu = {}\n"
+      "disk_check = {}\n",
       seconds(config.worker.stop_grace), config.worker.log_bytes, config.worker.log_files,
       config.worker.tail_bytes, seconds(config.worker.acknowledged_keep), config.worker.task_uid,
-      seconds(config.worker.disk_check));
+      quoted(isolation_words()[static_cast<std::size_t>(config.worker.isolation)]),
+      config.worker.max_processes, config.worker.hold_cpu, seconds(config.worker.disk_check));
+  if (!config.worker.task_uids.empty()) {
+    text += fmt::format("uids = {}\n", quoted(config.worker.task_uids));
+  }
   if (config.worker.disk_free_mib) {
     text += fmt::format("disk_free_mib = {}\n", *config.worker.disk_free_mib);
   }
@@ -125,16 +136,17 @@ fs::path machines_folder(const fs::path& node_state) {
 }
 
 std::string task_user_fault(const ClusterConfig& config, const fs::path& node_state) {
-  const std::uint32_t user = config.worker.task_uid;
-  if (!machines::is_other_user(user)) return {};
-  if (const std::string fault = machines::task_user_fault(user); !fault.empty()) {
-    return fmt::format("worker.task_uid = {}: {}", user, fault);
+  if (const auto fault = machines::task_user_fault(config.worker)) {
+    return fmt::format("worker.{} = {}: {}", fault->key, fault->value, fault->text);
   }
+  const auto user = machines::other_task_user(config.worker);
+  if (!user) return {};
   for (const fs::path& place :
        {node_state / kMachines, config.worker.checkpoints, config.worker.attempts}) {
     if (place.empty()) continue;
-    if (const auto barred = machines::barred_on_way(place, user)) {
-      return fmt::format("worker.task_uid = {}: {}", user, machines::barred_text(*barred, user));
+    if (const auto barred = machines::barred_on_way(place, *user)) {
+      return fmt::format("worker.{}: {}", machines::task_user_setting(config.worker),
+                         machines::barred_text(*barred, *user));
     }
   }
   return {};
@@ -144,7 +156,7 @@ MachineOptions machine_template(const NodeSetup& setup, const ClusterRoster& ros
                                 const fs::path& node_state) {
   MachineOptions options;
   options.dir = node_state / kMachines;
-  options.passage = machines::is_other_user(setup.config.worker.task_uid);
+  options.passage = machines::other_task_user(setup.config.worker).has_value();
   if (options.passage) open_passage(setup.config, node_state);
   constexpr double kGiB = 1024.0 * 1024 * 1024;
   options.memory_reserve_bytes =

@@ -181,6 +181,7 @@ void put_instance(JsonText& out, const InstanceView& one) {
   put_amounts(out, "capacity", one.capacity);
   out.field("connected", one.connected)
       .field("instance", one.instance)
+      .field("isolation", one.isolation)
       .field("limits", one.limits)
       .field("market", name_of(one.market))
       .field("master", one.master)

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+/// User ids, both ends among them.
+struct UidRange {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+
+  friend bool operator==(const UidRange&, const UidRange&) = default;
+};
+
+/// "200000-265535"; nothing when it is no such range, or has root or the mark of no user in it.
+std::optional<UidRange> parse_uid_range(std::string_view text);
+
+/// What a config asks of the walls between a task and what is not its own.
+enum class IsolationChoice : std::uint8_t {
+  automatic,   ///< the best that there is
+  none,        ///< none: tasks run as the worker does
+  uid,         ///< by users of the system; for root
+  namespaces,  ///< the cluster's folders are out of a task's sight; for others than root
+};
+/// The words for them, in their order.
+const std::vector<std::string>& isolation_words();
+
+}  // namespace muster

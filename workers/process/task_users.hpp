@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/task_isolation.hpp"
+#include "model/expected.hpp"
+
+namespace muster::process {
+
+/// What a task's process becomes.
+struct TaskAccount {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::vector<std::uint32_t> groups{};  ///< besides
+  std::string home{};                   ///< empty: none
+  bool of_range = false;                ///< a number without an account: nothing else runs as it
+
+  friend bool operator==(const TaskAccount&, const TaskAccount&) = default;
+};
+
+/// The accounts of a system.
+struct Accounts {
+  /// Of a person called so. Those of the system itself (below 1000, and nobody) are none.
+  std::function<std::optional<TaskAccount>(const std::string& name)> person;
+  /// Whether an account, whoever's, has this number.
+  std::function<bool(std::uint32_t uid)> has;
+};
+Accounts system_accounts();
+
+/// Where workers that share checkpoints keep which user has which number.
+inline constexpr const char* kTaskUsersFile = ".task-users";
+
+enum class TaskUserError : std::uint8_t {
+  used_up,  ///< every number of the range is somebody's
+  file      ///< which numbers are given away cannot be read or written
+};
+
+/// As whom each user's tasks run: under the account of that name or else a number of the range,
+/// which is the name's from then on, for every process that has the same file.
+class TaskUsers {
+ public:
+  TaskUsers(UidRange range, std::filesystem::path file, Accounts accounts = system_accounts());
+
+  /// A number that is given away now is on the disk when this returns.
+  Expected<TaskAccount, TaskUserError> account_of(const std::string& user);
+  /// The same without giving anything away: nothing when the user has no number yet.
+  std::optional<TaskAccount> known_account_of(const std::string& user);
+
+ private:
+  void read(const std::string& text);
+  Expected<TaskAccount, TaskUserError> give(const std::string& user);
+  std::optional<std::uint32_t> free_number() const;
+
+  UidRange range_;
+  std::filesystem::path file_;
+  Accounts accounts_;
+  std::map<std::string, std::uint32_t> numbers_;  ///< as the file had them last
+};
+
+}  // namespace muster::process
