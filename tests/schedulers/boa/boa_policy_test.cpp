@@ -192,6 +192,36 @@ TEST(Boa, StaysOnATypeThatAColdStartIsNotWorthLeaving) {
             places_under("3.5,cold_start_s=1800")[0].substr(0, 4));
 }
 
+/// Whether a policy that counts the dollars of what is there remembers the same.
+bool counts_the_same_anew(Cluster& cluster, const std::string& policy) {
+  const auto twin = make_policy(parse_policy(policy).value(), cluster.catalog()).value();
+  const std::string words = cluster.policy().save_state(cluster.state());
+  return twin->load_state(words, cluster.view()) && twin->save_state(cluster.state()) == words;
+}
+
+TEST(Boa, CountsDollarsEventByEventAsItWouldAllAtOnce) {
+  const std::string policy = "boa,budget_counts=used,rates_h=net:10,budget_usd_h=9";
+  Cluster cluster(two_types(), policy);
+  for (std::uint64_t id = 1; id <= 9; ++id) cluster.submit(any_type(id));
+  for (int i = 0; i < 3; ++i) cluster.round();
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "launches and starts";
+  cluster.progress(2, 120);
+  cluster.round();
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "a change of width";
+  cluster.reprice("fast", 4);
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "a price";
+  cluster.finish(1);
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "an end";
+  cluster.stop_task(3);
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "a stop";
+  cluster.take_away((*cluster.state().instances().begin()).id.value);
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "an instance that is gone";
+  for (std::uint64_t id = 2; id <= 9; ++id) cluster.submit(any_type(id + 1000));
+  cluster.refuse_launches();
+  cluster.round();
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy));
+}
+
 TEST(Boa, MovesAJobToTheTypeOfANewPlanOnlyWhereThatIsWorthAColdStart) {
   // Two kinds of jobs: while there are none of the second, dollars go on fast GPUs for the first.
   const auto place_after = [](const std::string& cold_start_s, double done) {
