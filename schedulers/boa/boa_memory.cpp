@@ -65,6 +65,34 @@ std::optional<std::vector<std::vector<std::vector<TypeStay>>>> stays_of(
   return stays;
 }
 
+std::optional<Instant> instant_of(const json& value) {
+  if (value.is_null()) return std::nullopt;
+  return Instant{Duration{value.get<std::int64_t>()}};
+}
+
+/// Nothing when what was learnt is not understood.
+std::optional<ClassFacts> facts_of(const json& entry) {
+  ClassFacts facts;
+  std::vector<ElasticEpoch> epochs;
+  for (const json& epoch : entry.at(1)) {
+    epochs.push_back({epoch.at(0), epoch.at(1), epoch.at(2), epoch.at(3)});
+  }
+  facts.epochs = ElasticEpochs(std::move(epochs));
+  facts.speedup = entry.at(2).get<std::vector<double>>();
+  facts.rescale_h = entry.at(3);
+  for (const json& at : entry.at(4)) facts.arrivals.push_back(*instant_of(at));
+  if (!entry.at(5).is_null()) {
+    facts.learnt = ClassSpeeds::load(entry.at(5));
+    if (!facts.learnt) return std::nullopt;
+  }
+  facts.node_holds = entry.at(6);
+  // An earlier version kept neither the types of a class nor families.
+  for (const json& type : entry.size() > 7 ? entry.at(7) : json::array()) {
+    facts.types.push_back({type.at(0), type.at(1), type.at(2)});
+  }
+  return facts;
+}
+
 }  // namespace
 
 BoaMemory::BoaMemory(const BoaParams& params)
@@ -384,39 +412,20 @@ std::string BoaMemory::save() const {
 bool BoaMemory::load(std::string_view text, const ClusterView& view) {
   try {
     const json all = json::parse(text);
-    const auto instant = [](const json& value) {
-      return value.is_null() ? std::nullopt
-                             : std::optional(Instant{Duration{value.get<std::int64_t>()}});
-    };
     BoaMemory read(params_);
     for (const json& entry : all.at("classes")) {
-      ClassFacts& facts = read.classes_[entry.at(0)];
-      std::vector<ElasticEpoch> epochs;
-      for (const json& epoch : entry.at(1)) {
-        epochs.push_back({epoch.at(0), epoch.at(1), epoch.at(2), epoch.at(3)});
-      }
-      facts.epochs = ElasticEpochs(std::move(epochs));
-      facts.speedup = entry.at(2).get<std::vector<double>>();
-      facts.rescale_h = entry.at(3);
-      for (const json& at : entry.at(4)) facts.arrivals.push_back(*instant(at));
-      if (!entry.at(5).is_null()) {
-        facts.learnt = ClassSpeeds::load(entry.at(5));
-        if (!facts.learnt) return false;
-      }
-      facts.node_holds = entry.at(6);
-      // An earlier version kept neither the types of a class nor families.
-      for (const json& type : entry.size() > 7 ? entry.at(7) : json::array()) {
-        facts.types.push_back({type.at(0), type.at(1), type.at(2)});
-      }
+      auto facts = facts_of(entry);
+      if (!facts) return false;
+      read.classes_[entry.at(0)] = *std::move(facts);
     }
     for (const json& entry : all.at("jobs")) {
       UnfinishedJob& job = read.jobs_[JobId{entry.at(0)}];
       job.workload_class = entry.at(1);
-      job.seen = {entry.at(2), *instant(entry.at(3)), entry.at(4), entry.at(5), entry.at(6)};
+      job.seen = {entry.at(2), *instant_of(entry.at(3)), entry.at(4), entry.at(5), entry.at(6)};
       if (!read.classes_.contains(job.workload_class)) return false;
     }
-    read.first_ = instant(all.at("first"));
-    read.planned_at_ = instant(all.at("planned_at"));
+    read.first_ = instant_of(all.at("first"));
+    read.planned_at_ = instant_of(all.at("planned_at"));
     read.planned_ = all.at("planned").get<std::vector<std::string>>();
     read.planned_known_ = all.at("planned_known");
     read.plan_.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
@@ -433,7 +442,7 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
     const json& gpus = all.at("gpus");
     read.gpus_ = {gpus.at(0), gpus.at(1)};
     read.now_ = {gpus.at(2), gpus.at(3)};
-    read.integrated_ = instant(all.at("integrated")).value_or(Instant{});
+    read.integrated_ = instant_of(all.at("integrated")).value_or(Instant{});
     if (read.planned_.size() != read.plan_.widths.size()) return false;
     read.families_ = all.value("families", std::vector<std::vector<std::string>>{});
     if (!read.families_.empty() && read.families_.size() != read.planned_.size()) return false;
@@ -441,7 +450,7 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
       if (read.families_[i].size() != read.plan_.widths[i].size()) return false;
     }
     for (const json& entry : all.value("empty_since", json::array())) {
-      read.empty_since_[InstanceId{entry.at(0)}] = *instant(entry.at(1));
+      read.empty_since_[InstanceId{entry.at(0)}] = *instant_of(entry.at(1));
     }
     // An earlier version kept none: with its plan jobs move as planned.
     read.types_ = all.value("types", std::vector<std::string>{});
