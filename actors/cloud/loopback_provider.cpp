@@ -195,8 +195,7 @@ LaunchAnswer LoopbackProvider::answer_to(const RentedRecord& order) const {
   const CloudLimits& limits = options_.limits;
   // Instances that are ending count: they hold their room until they are gone.
   if (limits.instances > 0 && held_.size() >= limits.instances) {
-    return {LaunchResult::capacity,
-            "no more than " + std::to_string(limits.instances) + " instances"};
+    return {LaunchResult::quota, "no more than " + std::to_string(limits.instances) + " instances"};
   }
   if (!options_.machines->has_room(held_.size())) {
     return {LaunchResult::capacity, "its computer has no room for another worker"};

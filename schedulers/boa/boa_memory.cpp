@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "schedulers/boa/class_work.hpp"
-#include "schedulers/boa/typed_plan.hpp"
 
 namespace muster::boa {
 namespace {
@@ -31,17 +30,67 @@ json types_json(const std::vector<GpuType>& types) {
   return all;
 }
 
-/// What is rented costs, and the part of it that is used.
-GpuHours usd_h_of(const ClusterView& view) {
-  GpuHours usd_h;
-  for (const InstanceRow& row : view.state.instances()) {
-    if (row.released) continue;
-    const Resources& capacity = view.catalog[row.type].capacity;
-    const Resource kind = counted(capacity);
-    usd_h.rented += row.price.usd_h();
-    if (capacity[kind] > 0) usd_h.used += row.price.usd_h() * row.used[kind] / capacity[kind];
+json stays_json(const std::vector<std::vector<std::vector<TypeStay>>>& stays) {
+  json all = json::array();
+  for (const auto& epochs : stays) {
+    json& of_class = all.emplace_back(json::array());
+    for (const auto& types : epochs) {
+      json& of_epoch = of_class.emplace_back(json::array());
+      for (const TypeStay& stay : types) {
+        of_epoch.push_back({stay.width, stay.start, stay.more_in_epoch, stay.more_afterwards});
+      }
+    }
   }
-  return usd_h;
+  return all;
+}
+
+/// Nothing when they are not those of a plan with these widths and types.
+std::optional<std::vector<std::vector<std::vector<TypeStay>>>> stays_of(
+    const json& all, const std::vector<std::vector<std::uint32_t>>& widths, std::size_t types) {
+  std::vector<std::vector<std::vector<TypeStay>>> stays;
+  for (const json& of_class : all) {
+    auto& epochs = stays.emplace_back();
+    for (const json& of_epoch : of_class) {
+      auto& each = epochs.emplace_back();
+      for (const json& stay : of_epoch) {
+        each.push_back({stay.at(0), stay.at(1), stay.at(2), stay.at(3)});
+      }
+      if (each.size() != types) return std::nullopt;
+    }
+    if (stays.size() > widths.size() || epochs.size() != widths[stays.size() - 1].size()) {
+      return std::nullopt;
+    }
+  }
+  if (!stays.empty() && stays.size() != widths.size()) return std::nullopt;
+  return stays;
+}
+
+std::optional<Instant> instant_of(const json& value) {
+  if (value.is_null()) return std::nullopt;
+  return Instant{Duration{value.get<std::int64_t>()}};
+}
+
+/// Nothing when what was learnt is not understood.
+std::optional<ClassFacts> facts_of(const json& entry) {
+  ClassFacts facts;
+  std::vector<ElasticEpoch> epochs;
+  for (const json& epoch : entry.at(1)) {
+    epochs.push_back({epoch.at(0), epoch.at(1), epoch.at(2), epoch.at(3)});
+  }
+  facts.epochs = ElasticEpochs(std::move(epochs));
+  facts.speedup = entry.at(2).get<std::vector<double>>();
+  facts.rescale_h = entry.at(3);
+  for (const json& at : entry.at(4)) facts.arrivals.push_back(*instant_of(at));
+  if (!entry.at(5).is_null()) {
+    facts.learnt = ClassSpeeds::load(entry.at(5));
+    if (!facts.learnt) return std::nullopt;
+  }
+  facts.node_holds = entry.at(6);
+  // An earlier version kept neither the types of a class nor families.
+  for (const json& type : entry.size() > 7 ? entry.at(7) : json::array()) {
+    facts.types.push_back({type.at(0), type.at(1), type.at(2)});
+  }
+  return facts;
 }
 
 }  // namespace
@@ -52,7 +101,7 @@ BoaMemory::BoaMemory(const BoaParams& params)
       weights_(by_class(params.weights)) {}
 
 void BoaMemory::observe(const Event& event, const ClusterView& view) {
-  integrate(view);
+  integrate(event, view);
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     if (!std::holds_alternative<ElasticSpec>(accepted->job.kind)) return;
     learn(accepted->job, view);
@@ -62,7 +111,28 @@ void BoaMemory::observe(const Event& event, const ClusterView& view) {
     forget(*over);
   } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
     if (round->note.choice == kRecomputed) replan(view.now);
+    if (params_.keep_empty > Duration::zero()) note_empty(view);
   }
+}
+
+/// Jobs that leave bring a round about at once, so that rounds see an instance as soon as it is
+/// empty.
+void BoaMemory::note_empty(const ClusterView& view) {
+  std::map<InstanceId, Instant> since;
+  for (const InstanceRow& row : view.state.instances()) {
+    const bool is_empty = row.occupants.empty() && row.planned.empty();
+    if (!is_empty || row.released || row.phase != InstancePhase::ready) continue;
+    const auto known = empty_since_.find(row.id);
+    since[row.id] = known == empty_since_.end() ? view.now : known->second;
+  }
+  empty_since_ = std::move(since);
+}
+
+/// One that comes and that nobody waits for any more is as good to keep as one that is there.
+bool BoaMemory::keeps(const InstanceRow& row, Instant now) const {
+  if (params_.keep_empty <= Duration::zero()) return false;
+  const auto since = empty_since_.find(row.id);
+  return since == empty_since_.end() || now - since->second < params_.keep_empty;
 }
 
 void BoaMemory::learn(const Job& job, const ClusterView& view) {
@@ -108,7 +178,7 @@ void BoaMemory::forget(const JobFinished& over) {
 }
 
 /// Between two events nothing changes, so that each event closes the time before it.
-void BoaMemory::integrate(const ClusterView& view) {
+void BoaMemory::integrate(const Event& event, const ClusterView& view) {
   if (first_) {
     const double since = hours(view.now - std::max(integrated_, *first_));
     gpus_.used += now_.used * since;
@@ -116,7 +186,8 @@ void BoaMemory::integrate(const ClusterView& view) {
   }
   integrated_ = view.now;
   if (params_.budget_usd_h > 0) {
-    now_ = usd_h_of(view);
+    dollars_.observe(event, view);
+    now_ = dollars_.usd_h();
     return;
   }
   const FleetSums& sums = view.state.sums();
@@ -155,7 +226,21 @@ std::vector<ClassWork> BoaMemory::work(Instant now) const {
     const auto weight = weights_.find(name);
     if (weight != weights_.end()) work.weight = weight->second;
   }
+  if (params_.arrivals.load_before > 0 && stated_.empty()) allow_for_the_time_before(all, now);
   return all;
+}
+
+/// Whoever sets a budget expects to keep it. So a burst among the first jobs, of whose rates little
+/// is known, does not make all jobs as narrow as if it were to last.
+void BoaMemory::allow_for_the_time_before(std::vector<ClassWork>& all, Instant now) const {
+  const Duration window = params_.arrivals.window;
+  const Duration seen = std::clamp(now - *first_, std::min(kLeastCounted, window), window);
+  double load = 0;
+  for (const ClassWork& each : all) load += each.jobs_per_h * gpu_h_of(each.epochs);
+  if (load <= 0) return;
+  const double known = hours(seen) / hours(window);
+  const double before = params_.arrivals.load_before * params_.budget_gpus / load;
+  for (ClassWork& each : all) each.jobs_per_h *= known + (1 - known) * before;
 }
 
 bool BoaMemory::is_due(Instant now) const {
@@ -178,6 +263,8 @@ void BoaMemory::replan(Instant now) {
   for (const auto& [name, facts] : classes_) planned_.push_back(name);
   const std::vector<ClassWork> all = work(now);
   families_.clear();
+  types_.clear();
+  stays_.clear();
   if (params_.budget_usd_h > 0) return replan_types(all);
   auto made = plan_by(params_.plan, all, budget_for_jobs());
   over_budget_.reset();
@@ -213,6 +300,8 @@ void BoaMemory::replan_types(const std::vector<ClassWork>& all) {
   if (!made) over_budget_ = made.error().message;
   const TypedWidthPlan plan = made ? std::move(made).value() : cheapest_types(typed);
   plan_ = {};
+  for (const GpuType& type : types) types_.push_back(type.name);
+  stays_ = plan.stays;
   for (const auto& widths : plan.widths) {
     auto& of_class = plan_.widths.emplace_back();
     auto& families = families_.emplace_back();
@@ -227,33 +316,48 @@ void BoaMemory::replan_types(const std::vector<ClassWork>& all) {
   plan_.least_gpus = plan.least_usd_h;
 }
 
-std::optional<std::pair<std::size_t, std::size_t>> BoaMemory::place_in_plan(
-    const JobRow& job) const {
+std::optional<BoaMemory::PlaceInPlan> BoaMemory::place_in_plan(const JobRow& job) const {
   const auto found = std::lower_bound(planned_.begin(), planned_.end(), job.job.workload_class);
   if (found == planned_.end() || *found != job.job.workload_class) return std::nullopt;
   const auto at = static_cast<std::size_t>(found - planned_.begin());
-  const auto& elastic = std::get<ElasticSpec>(job.job.kind);
+  const ElasticEpochs& epochs = std::get<ElasticSpec>(job.job.kind).epochs;
   const auto found_job = jobs_.find(job.job.id);
   const double done = found_job == jobs_.end() ? 0 : found_job->second.seen.done;
-  return std::pair{at, std::min(elastic.epochs.at(done), plan_.widths[at].size() - 1)};
+  const std::size_t own = epochs.at(done);
+  const std::size_t epoch = std::min(own, plan_.widths[at].size() - 1);
+  double ahead = 1;
+  if (!epochs.empty()) {
+    const double begun = own > 0 ? epochs.all()[own - 1].until : 0;
+    const double until = epochs.all()[own].until;
+    ahead = std::clamp((until - done) / (until - begun), 0.0, 1.0);
+  }
+  return PlaceInPlan{at, epoch, ahead};
 }
 
-std::uint32_t BoaMemory::width_of(const JobRow& job) const {
+/// Of a job that is on the family; null where no plan compares it with others.
+const TypeStay* BoaMemory::stay_on(const PlaceInPlan& place, std::string_view family) const {
+  const auto type = std::ranges::find(types_, family);
+  if (type == types_.end() || stays_.empty()) return nullptr;
+  return &stays_[place.work_class][place.epoch][static_cast<std::size_t>(type - types_.begin())];
+}
+
+WidthGoal BoaMemory::goal_of(const JobRow& job, std::string_view on) const {
   const auto place = place_in_plan(job);
-  if (!place) return 0;
-  const auto [at, epoch] = *place;
+  if (!place) return {};
   const auto& elastic = std::get<ElasticSpec>(job.job.kind);
+  const auto within = [&](std::uint32_t width) {
+    return std::clamp(width, elastic.min_width, elastic.max_width);
+  };
+  const auto& [at, epoch, ahead] = *place;
   const auto& shared = plan_.shared;
   const bool other_way =
       shared && shared->work_class == at && takes_share(job.job.id, shared->share);
   const auto& widths = other_way ? shared->widths : plan_.widths[at];
-  return std::clamp(widths[epoch], elastic.min_width, elastic.max_width);
-}
-
-std::string_view BoaMemory::family_of(const JobRow& job) const {
-  if (families_.empty() || !std::holds_alternative<ElasticSpec>(job.job.kind)) return {};
-  const auto place = place_in_plan(job);
-  return place ? std::string_view(families_[place->first][place->second]) : std::string_view();
+  const std::string_view family =
+      families_.empty() ? std::string_view() : std::string_view(families_[at][epoch]);
+  const TypeStay* stay = on == family ? nullptr : stay_on(*place, on);
+  if (stay != nullptr && !stay->is_left(job.width, ahead)) return {within(stay->width), on};
+  return {within(widths[epoch]), family};
 }
 
 Duration BoaMemory::rescale_of(const JobRow& job) const {
@@ -290,51 +394,38 @@ std::string BoaMemory::save() const {
   all["planned_known"] = planned_known_;
   all["widths"] = plan_.widths;
   all["families"] = families_;
+  all["types"] = types_;
+  all["stays"] = stays_json(stays_);
   const auto& shared = plan_.shared;
   all["shared"] = shared ? json{shared->work_class, shared->share, shared->widths} : json(nullptr);
   all["figures"] = {plan_.mean_jct_h, plan_.cost_gpus, plan_.least_gpus, plan_.lower_bound_jct_h};
   all["over_budget"] = over_budget_ ? json(*over_budget_) : json(nullptr);
   all["gpus"] = {gpus_.used, gpus_.rented, now_.used, now_.rented};
+  json& empty = all["empty_since"] = json::array();
+  for (const auto& [id, since] : empty_since_) {
+    empty.push_back({id.value, since.time_since_epoch().count()});
+  }
   all["integrated"] = instant(integrated_);
   return all.dump();
 }
 
-bool BoaMemory::load(std::string_view text, const ClusterView&) {
+bool BoaMemory::load(std::string_view text, const ClusterView& view) {
   try {
     const json all = json::parse(text);
-    const auto instant = [](const json& value) {
-      return value.is_null() ? std::nullopt
-                             : std::optional(Instant{Duration{value.get<std::int64_t>()}});
-    };
     BoaMemory read(params_);
     for (const json& entry : all.at("classes")) {
-      ClassFacts& facts = read.classes_[entry.at(0)];
-      std::vector<ElasticEpoch> epochs;
-      for (const json& epoch : entry.at(1)) {
-        epochs.push_back({epoch.at(0), epoch.at(1), epoch.at(2), epoch.at(3)});
-      }
-      facts.epochs = ElasticEpochs(std::move(epochs));
-      facts.speedup = entry.at(2).get<std::vector<double>>();
-      facts.rescale_h = entry.at(3);
-      for (const json& at : entry.at(4)) facts.arrivals.push_back(*instant(at));
-      if (!entry.at(5).is_null()) {
-        facts.learnt = ClassSpeeds::load(entry.at(5));
-        if (!facts.learnt) return false;
-      }
-      facts.node_holds = entry.at(6);
-      // An earlier version kept neither the types of a class nor families.
-      for (const json& type : entry.size() > 7 ? entry.at(7) : json::array()) {
-        facts.types.push_back({type.at(0), type.at(1), type.at(2)});
-      }
+      auto facts = facts_of(entry);
+      if (!facts) return false;
+      read.classes_[entry.at(0)] = *std::move(facts);
     }
     for (const json& entry : all.at("jobs")) {
       UnfinishedJob& job = read.jobs_[JobId{entry.at(0)}];
       job.workload_class = entry.at(1);
-      job.seen = {entry.at(2), *instant(entry.at(3)), entry.at(4), entry.at(5), entry.at(6)};
+      job.seen = {entry.at(2), *instant_of(entry.at(3)), entry.at(4), entry.at(5), entry.at(6)};
       if (!read.classes_.contains(job.workload_class)) return false;
     }
-    read.first_ = instant(all.at("first"));
-    read.planned_at_ = instant(all.at("planned_at"));
+    read.first_ = instant_of(all.at("first"));
+    read.planned_at_ = instant_of(all.at("planned_at"));
     read.planned_ = all.at("planned").get<std::vector<std::string>>();
     read.planned_known_ = all.at("planned_known");
     read.plan_.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
@@ -351,12 +442,24 @@ bool BoaMemory::load(std::string_view text, const ClusterView&) {
     const json& gpus = all.at("gpus");
     read.gpus_ = {gpus.at(0), gpus.at(1)};
     read.now_ = {gpus.at(2), gpus.at(3)};
-    read.integrated_ = instant(all.at("integrated")).value_or(Instant{});
+    read.integrated_ = instant_of(all.at("integrated")).value_or(Instant{});
     if (read.planned_.size() != read.plan_.widths.size()) return false;
     read.families_ = all.value("families", std::vector<std::vector<std::string>>{});
     if (!read.families_.empty() && read.families_.size() != read.planned_.size()) return false;
     for (std::size_t i = 0; i < read.families_.size(); ++i) {
       if (read.families_[i].size() != read.plan_.widths[i].size()) return false;
+    }
+    for (const json& entry : all.value("empty_since", json::array())) {
+      read.empty_since_[InstanceId{entry.at(0)}] = *instant_of(entry.at(1));
+    }
+    // An earlier version kept none: with its plan jobs move as planned.
+    read.types_ = all.value("types", std::vector<std::string>{});
+    auto stays = stays_of(all.value("stays", json::array()), read.plan_.widths, read.types_.size());
+    if (!stays) return false;
+    read.stays_ = *std::move(stays);
+    if (params_.budget_usd_h > 0) {
+      read.dollars_.recount(view);
+      read.now_ = read.dollars_.usd_h();
     }
     *this = std::move(read);
     return true;

@@ -11,6 +11,8 @@
 #include "schedulers/boa/boa_params.hpp"
 #include "schedulers/boa/class_speeds.hpp"
 #include "schedulers/boa/gpu_types.hpp"
+#include "schedulers/boa/rented_usd.hpp"
+#include "schedulers/boa/typed_plan.hpp"
 #include "schedulers/boa/width_plan.hpp"
 #include "schedulers/policy.hpp"
 
@@ -33,10 +35,10 @@ struct UnfinishedJob {
   JobSeen seen{};
 };
 
-/// GPUs over time, or dollars where the budget is of them, since the first job came.
-struct GpuHours {
-  double used = 0;
-  double rented = 0;
+/// How an elastic job is to be.
+struct WidthGoal {
+  std::uint32_t width = 0;    ///< 0: the plan does not know its class
+  std::string_view family{};  ///< of its instances; empty: those that cost least
 };
 
 /// What the policy remembers: a fold over the events.
@@ -54,10 +56,11 @@ class BoaMemory {
   /// Makes the width plan anew from what is known at that time.
   void replan(Instant now);
 
-  /// How wide a job is to be in its present epoch by that plan; 0: the plan does not know it.
-  std::uint32_t width_of(const JobRow& job) const;
-  /// On instances of which family it is to be then; empty: on those that cost least.
-  std::string_view family_of(const JobRow& job) const;
+  /// How a job is to be in its present epoch by that plan. `on` is the family that it is on, empty
+  /// where it has no place: it stays there where moving is not worth a cold start.
+  WidthGoal goal_of(const JobRow& job, std::string_view on) const;
+  /// The instance, which nobody needs, is kept for a while.
+  bool keeps(const InstanceRow& row, Instant now) const;
   /// How long its GPUs are held without progress when it starts at a width.
   Duration rescale_of(const JobRow& job) const;
   /// What the load may have on average so that the budget is kept, in the budget's unit.
@@ -77,11 +80,19 @@ class BoaMemory {
   void hear(const Measured& measured, const ClusterView& view);
   void forget(const JobFinished& over);
   std::uint64_t widths_known() const;
-  void integrate(const ClusterView& view);
+  void integrate(const Event& event, const ClusterView& view);
   void replan_types(const std::vector<ClassWork>& all);
   std::vector<GpuType> common_types() const;
-  /// The class in the plan, and the epoch.
-  std::optional<std::pair<std::size_t, std::size_t>> place_in_plan(const JobRow& job) const;
+  void note_empty(const ClusterView& view);
+  void allow_for_the_time_before(std::vector<ClassWork>& all, Instant now) const;
+  /// What the plan is looked up by.
+  struct PlaceInPlan {
+    std::size_t work_class = 0;
+    std::size_t epoch = 0;
+    double ahead = 1;  ///< of the epoch, a share
+  };
+  std::optional<PlaceInPlan> place_in_plan(const JobRow& job) const;
+  const TypeStay* stay_on(const PlaceInPlan& place, std::string_view family) const;
 
   BoaParams params_;
   std::map<std::string, double> stated_;   ///< jobs an hour by class
@@ -93,11 +104,15 @@ class BoaMemory {
   std::vector<std::string> planned_;  ///< the classes of the plan, in its order
   std::uint64_t planned_known_ = 0;   ///< widths_known() then
   WidthPlan plan_;  ///< where the budget is of dollars, least_gpus is of them as well
-  std::vector<std::vector<std::string>> families_;  ///< by class and epoch; none: any
+  std::vector<std::vector<std::string>> families_;         ///< by class and epoch; none: any
+  std::vector<std::string> types_;                         ///< that the stays are listed by
+  std::vector<std::vector<std::vector<TypeStay>>> stays_;  ///< by class, epoch and type
   std::optional<std::string> over_budget_;
   GpuHours gpus_;
   Instant integrated_;
-  GpuHours now_;  ///< GPUs since then
+  GpuHours now_;                               ///< GPUs since then
+  std::map<InstanceId, Instant> empty_since_;  ///< only where empty instances are kept
+  RentedUsd dollars_;                          ///< kept where the budget is of them
 };
 
 }  // namespace muster::boa

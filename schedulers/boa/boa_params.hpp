@@ -32,6 +32,9 @@ enum class SpeedSource : std::uint8_t {
 struct ArrivalRules {
   Duration window{std::chrono::hours{24}};  ///< over which arrivals are counted
   std::vector<std::string> stated;          ///< "class:jobs an hour"; none: they are counted
+  /// Above 0: in the part of the window before the first job the load is taken to have been this
+  /// share of the budget, with the classes in the proportion in which they have come.
+  double load_before = 0;
 };
 
 /// What the policy can be told.
@@ -47,7 +50,8 @@ struct BoaParams {
   SpeedSource speedups = SpeedSource::oracle;
   Duration recompute{std::chrono::minutes{15}};
   PlanKind plan = PlanKind::path;
-  bool rescales = true;  ///< the width plan knows what a change of width costs
+  Duration keep_empty{};  ///< a node that nobody needs is given back once it was empty for so long
+  bool rescales = true;   ///< the width plan knows what a change of width costs
   ArrivalRules arrivals;
   std::vector<std::string> weights;  ///< "class:weight" of its jobs' time; 1 where none is stated
 };

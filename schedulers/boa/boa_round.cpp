@@ -67,7 +67,7 @@ void BoaRound::list_wishes() {
 }
 
 void BoaRound::keep_or_free(const JobRow& job) {
-  const std::uint32_t planned = memory_.width_of(job);
+  const std::uint32_t planned = memory_.goal_of(job, family_now(job)).width;
   const std::uint32_t width = planned > 0 ? planned : job.width;
   const bool moves = !is_on_its_family(job);
   wanted_ += width;
@@ -89,10 +89,18 @@ void BoaRound::keep_or_free(const JobRow& job) {
   }
 }
 
+/// Of the instance where its first worker is to be; empty: it has no place.
+std::string_view BoaRound::family_now(const JobRow& job) const {
+  const TaskRow& first = view_.state.task(job.tasks.front());
+  if (first.target == kNoSlot) return {};
+  return view_.catalog[view_.state.instance(first.target).type].family;
+}
+
 /// Empty, for any, also where instances are given or nothing of the family can be had for its
 /// workers.
 std::string_view BoaRound::family_of(const JobRow& job) const {
-  const std::string_view family = view_.rents() ? memory_.family_of(job) : std::string_view();
+  if (!view_.rents() || job.width == 0) return {};
+  const std::string_view family = memory_.goal_of(job, family_now(job)).family;
   if (family.empty()) return {};
   const Demands& demands = view_.state.spec(view_.state.task(job.tasks.front())).demands;
   const Market market = market_of(job.job);
@@ -115,9 +123,8 @@ std::uint32_t BoaRound::room_of(const OfferingRow& row, Market market,
 /// Where its first worker is, or is to be.
 bool BoaRound::is_on_its_family(const JobRow& job) const {
   const std::string_view family = family_of(job);
-  const TaskRow& first = view_.state.task(job.tasks.front());
-  if (family.empty() || first.target == kNoSlot) return true;
-  return view_.catalog[view_.state.instance(first.target).type].family == family;
+  const std::string_view now = family_now(job);
+  return family.empty() || now.empty() || now == family;
 }
 
 void BoaRound::free_places_of(const JobRow& job) {
@@ -309,7 +316,7 @@ void BoaRound::give_back() {
     const auto* id = std::get_if<InstanceId>(&node.at);
     if (id == nullptr || node.wanted) continue;
     const InstanceRow& row = *view_.state.find(*id);
-    if (view_.is_owned(row)) continue;
+    if (view_.is_owned(row) || memory_.keeps(row, view_.now)) continue;
     plan_.releases.push_back({row.id, {CauseCode::empty, -row.price.usd_h()}});
   }
 }

@@ -41,6 +41,7 @@ class BoaRound {
   const OfferingRow* best_offer(const JobRow& job, const Demands& demands) const;
   std::uint32_t room_of(const OfferingRow& row, Market market, const Demands& demands) const;
   std::string_view family_of(const JobRow& job) const;
+  std::string_view family_now(const JobRow& job) const;
   bool is_on_its_family(const JobRow& job) const;
   void refuse(const Wish& wish, const Refusal& refusal);
 

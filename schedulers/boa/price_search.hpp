@@ -24,6 +24,7 @@ struct ChoiceNeighbours {
   Choice within;
   Choice over;       ///< the same where the budget is more than enough
   double bound = 0;  ///< on the choice's hours
+  double price = 0;  ///< at which `within` is best
 };
 
 /// `chooser.at(price)` is the choice of least hours + price x cost; `within` is the cheapest one,
@@ -31,11 +32,12 @@ struct ChoiceNeighbours {
 template <class Chooser, class Choice>
 ChoiceNeighbours<Choice> neighbours_of(Chooser& chooser, double budget, Choice within) {
   Choice over = chooser.at(kLowestPrice);
-  if (over.cost <= budget) return {over, over, over.hours};
+  if (over.cost <= budget) return {over, over, over.hours, kLowestPrice};
   double bound = 0;
+  double price = kHighestPrice;
   for (int i = 0; i < kMostPrices; ++i) {
     // At this price both are worth the same.
-    const double price = (within.hours - over.hours) / (over.cost - within.cost);
+    price = (within.hours - over.hours) / (over.cost - within.cost);
     Choice tried = chooser.at(price);
     const double worth = tried.hours + price * tried.cost;
     // What the budget leaves over is worth its price to nobody: the Lagrangian bound.
@@ -44,7 +46,7 @@ ChoiceNeighbours<Choice> neighbours_of(Chooser& chooser, double budget, Choice w
     if (line - worth <= kLeastGain * line) break;
     (tried.cost <= budget ? within : over) = std::move(tried);
   }
-  return {std::move(within), std::move(over), bound};
+  return {std::move(within), std::move(over), bound, price};
 }
 
 }  // namespace muster::boa

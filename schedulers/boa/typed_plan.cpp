@@ -14,6 +14,10 @@
 namespace muster::boa {
 namespace {
 
+/// Of what a job costs: at the price of a plan a way may be worth as much as the planned one, which
+/// is taken then. A difference that is less is rounding.
+constexpr double kEven = 1e-9;
+
 /// A class on one path.
 struct TypedPath {
   std::vector<TypedWidth> widths;
@@ -118,6 +122,66 @@ TypedPath TypedPathFinder::walk_back(std::size_t last) const {
   return path;
 }
 
+/// The jobs of one class at one price, on a path that begins anywhere.
+class PathCosts {
+ public:
+  PathCosts(const ClassWork& class_work, const TypedWork& work, double price)
+      : class_(class_work), work_(work), price_(price) {}
+
+  double worth(const TypedWidth& way) const {
+    return class_.weight + price_ * work_.types[way.type].usd_h * way.width;
+  }
+  double of_epoch(std::size_t epoch, const TypedWidth& way) const {
+    const EpochWork& each = class_.epochs[epoch];
+    return worth(way) * each.gpu_h / each.speedup[way.width - 1] / work_.types[way.type].speed;
+  }
+  double of_warm_start(const TypedWidth& way) const { return class_.rescale_h * worth(way); }
+  double of_cold_start(const TypedWidth& way) const {
+    return std::max(work_.cold_h, class_.rescale_h) * worth(way);
+  }
+  /// By epoch: all the later ones, with the changes on the way there.
+  std::vector<double> afterwards(const std::vector<TypedWidth>& path) const {
+    std::vector<double> rest(path.size());
+    for (std::size_t epoch = path.size() - 1; epoch > 0; --epoch) {
+      const TypedWidth& here = path[epoch];
+      const TypedWidth& before = path[epoch - 1];
+      rest[epoch - 1] = rest[epoch] + of_epoch(epoch, here);
+      if (before == here) continue;
+      rest[epoch - 1] += before.type == here.type ? of_warm_start(here) : of_cold_start(here);
+    }
+    return rest;
+  }
+
+ private:
+  const ClassWork& class_;
+  const TypedWork& work_;
+  double price_;
+};
+
+/// By epoch and type. Who stays has the widths of the best path that never leaves the type.
+std::vector<std::vector<TypeStay>> stays_of(const ClassWork& class_work, const TypedWork& work,
+                                            double price, const std::vector<TypedWidth>& planned) {
+  const PathCosts costs(class_work, work, price);
+  const std::vector<double> planned_rest = costs.afterwards(planned);
+  std::vector<std::vector<TypeStay>> stays(planned.size());
+  for (std::uint32_t type = 0; type < work.types.size(); ++type) {
+    const std::vector<GpuType> only{work.types[type]};
+    const TypedWork alone{work.classes, only, work.cold_h};
+    std::vector<TypedWidth> own = TypedPathFinder(class_work, alone).at(price).widths;
+    for (TypedWidth& each : own) each.type = type;
+    const std::vector<double> own_rest = costs.afterwards(own);
+    for (std::size_t epoch = 0; epoch < planned.size(); ++epoch) {
+      const double in_epoch =
+          costs.of_epoch(epoch, own[epoch]) - costs.of_epoch(epoch, planned[epoch]);
+      const double later = own_rest[epoch] * (1 + kEven) - planned_rest[epoch] -
+                           costs.of_cold_start(planned[epoch]) +
+                           kEven * costs.of_epoch(epoch, own[epoch]);
+      stays[epoch].push_back({own[epoch].width, costs.of_warm_start(own[epoch]), in_epoch, later});
+    }
+  }
+  return stays;
+}
+
 /// All classes at one price.
 struct TypedChoice {
   std::vector<TypedPath> paths;
@@ -147,7 +211,7 @@ class TypedChooser {
   std::vector<TypedPathFinder> finders_;
 };
 
-TypedWidthPlan typed_plan_of(const TypedWork& work, TypedChoice choice) {
+TypedWidthPlan typed_plan_of(const TypedWork& work, TypedChoice choice, double price) {
   TypedWidthPlan plan;
   plan.gpus.resize(work.types.size());
   double hours = 0, jobs_per_h = 0;
@@ -159,6 +223,7 @@ TypedWidthPlan typed_plan_of(const TypedWork& work, TypedChoice choice) {
     for (std::size_t type = 0; type < plan.gpus.size(); ++type) {
       plan.gpus[type] += rate * path.gpu_h[type];
     }
+    plan.stays.push_back(stays_of(work.classes[c], work, price, path.widths));
     plan.widths.push_back(std::move(path.widths));
   }
   if (jobs_per_h > 0) plan.mean_jct_h = hours / jobs_per_h;
@@ -182,14 +247,14 @@ Expected<TypedWidthPlan, WidthError> plan_types(const TypedWork& work, double bu
                                    std::to_string(budget_usd_h)};
   }
   auto found = neighbours_of(chooser, budget_usd_h, std::move(cheapest));
-  TypedWidthPlan plan = typed_plan_of(work, std::move(found.within));
+  TypedWidthPlan plan = typed_plan_of(work, std::move(found.within), found.price);
   plan.least_usd_h = least_usd_h;
   if (weighted > 0) plan.lower_bound_jct_h = found.bound / weighted;
   return plan;
 }
 
 TypedWidthPlan cheapest_types(const TypedWork& work) {
-  TypedWidthPlan plan = typed_plan_of(work, TypedChooser(work).at(kHighestPrice));
+  TypedWidthPlan plan = typed_plan_of(work, TypedChooser(work).at(kHighestPrice), kHighestPrice);
   plan.least_usd_h = plan.usd_h;
   return plan;
 }

@@ -19,9 +19,30 @@ struct TypedWidth {
   friend bool operator==(const TypedWidth&, const TypedWidth&) = default;
 };
 
+/// A job in an epoch that is planned on another type than the one that it is on. What it costs to
+/// stay there and what it costs to go on as planned, the cold start included, are compared in
+/// weighted hours, at the price of the plan and in the mean of the jobs of its class.
+struct TypeStay {
+  std::uint32_t width = 1;     ///< of the job, as long as it stays
+  double start = 0;            ///< what a start at that width costs, where it has another one
+  double more_in_epoch = 0;    ///< what the epoch, as a whole, costs more where it is
+  double more_afterwards = 0;  ///< what all the later ones cost more, less the cold start
+
+  /// Going on as planned is worth a cold start to a job of that width, with such a share of its
+  /// epoch ahead.
+  bool is_left(std::uint32_t present_width, double share_ahead) const {
+    const double change = present_width == width ? 0 : start;
+    return change + share_ahead * more_in_epoch + more_afterwards >= 0;
+  }
+
+  friend bool operator==(const TypeStay&, const TypeStay&) = default;
+};
+
 /// How wide the jobs of each class are in each epoch, on which GPUs, and what comes of it.
 struct TypedWidthPlan {
   std::vector<std::vector<TypedWidth>> widths;  ///< by class and epoch
+  /// Of jobs that are on another type than planned, by class, epoch and type.
+  std::vector<std::vector<std::vector<TypeStay>>> stays;
   double mean_jct_h = 0;
   double weighted_jct_h = 0;     ///< with the weights of the classes, which add up to 1 a job
   double usd_h = 0;              ///< of the GPUs that jobs have on average, starts included

@@ -111,6 +111,14 @@ TEST(Views, SayOfATotalThatLacksAPartThatItIsAtLeastSoMuch) {
   EXPECT_THAT(TaskTable().next(JobDetails{job, {}}), HasSubstr("; at least $0.0000\n"));
 }
 
+TEST(Views, SayOfElasticJobsWhatTheyAreToHaveAndNotThatItRuns) {
+  StatusAnswer status;
+  status.elastic_jobs = 2;
+  status.elastic_workers = 5;
+  EXPECT_THAT(view(status), AllOf(HasSubstr("tasks:     0 running"),
+                                  HasSubstr("elastic:   2 jobs, to have 5 workers together\n")));
+}
+
 TEST(Answers, NameTheFirstFieldThatIsWrong) {
   const auto with = [](const char* key, const nlohmann::json& value) {
     Answer changed = answer(kJob);

@@ -147,7 +147,7 @@ class CrowdedCell {
   }
   std::uint64_t sum_of_widths() const {
     std::uint64_t sum = 0;
-    for (const JobRow& job : state_.jobs()) sum += memory_.width_of(job);
+    for (const JobRow& job : state_.jobs()) sum += memory_.goal_of(job, {}).width;
     return sum;
   }
 

@@ -347,9 +347,10 @@ std::string view(const StatusAnswer& status) {
   text += fmt::format("tasks:     {}{} running, {} pending\n", some, status.tasks_running,
                       status.tasks_pending);
   if (status.elastic_jobs > 0) {
+    // The sum of their widths, whether the workers run or wait.
     text +=
-        fmt::format("elastic:   {}{}, {} wide together\n", some, plural(status.elastic_jobs, "job"),
-                    plural(status.elastic_workers, "worker"));
+        fmt::format("elastic:   {}{}, to have {} together\n", some,
+                    plural(status.elastic_jobs, "job"), plural(status.elastic_workers, "worker"));
   }
   std::vector<std::string> kinds;
   for (const auto& kind : status.instances) {

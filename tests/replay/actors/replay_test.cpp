@@ -184,7 +184,7 @@ TEST(Replay, AGangThatTheCloudCanNeverServeEndsTheRunWithItsReason) {
   replay.config().cloud.max_instances = 2;
   const auto run = replay.run("no-packing").value();
   ASSERT_THAT(run.result.not_completed, SizeIs(1));
-  EXPECT_THAT(run.result.not_completed[0].second, HasSubstr("cloud capacity"));
+  EXPECT_THAT(run.result.not_completed[0].second, HasSubstr("cloud quota"));
 }
 
 TEST(Replay, TheMoneyIsAccountedForToTheLastPart) {

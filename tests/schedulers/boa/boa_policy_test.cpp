@@ -192,6 +192,71 @@ TEST(Boa, StaysOnATypeThatAColdStartIsNotWorthLeaving) {
             places_under("3.5,cold_start_s=1800")[0].substr(0, 4));
 }
 
+/// Whether a policy that counts the dollars of what is there remembers the same.
+bool counts_the_same_anew(Cluster& cluster, const std::string& policy) {
+  const auto twin = make_policy(parse_policy(policy).value(), cluster.catalog()).value();
+  const std::string words = cluster.policy().save_state(cluster.state());
+  return twin->load_state(words, cluster.view()) && twin->save_state(cluster.state()) == words;
+}
+
+TEST(Boa, CountsDollarsEventByEventAsItWouldAllAtOnce) {
+  const std::string policy = "boa,budget_counts=used,rates_h=net:10,budget_usd_h=9";
+  Cluster cluster(two_types(), policy);
+  for (std::uint64_t id = 1; id <= 9; ++id) cluster.submit(any_type(id));
+  for (int i = 0; i < 3; ++i) cluster.round();
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "launches and starts";
+  cluster.progress(2, 120);
+  cluster.round();
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "a change of width";
+  cluster.reprice("fast", 4);
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "a price";
+  cluster.finish(1);
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "an end";
+  cluster.stop_task(3);
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "a stop";
+  cluster.take_away((*cluster.state().instances().begin()).id.value);
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy)) << "an instance that is gone";
+  for (std::uint64_t id = 2; id <= 9; ++id) cluster.submit(any_type(id + 1000));
+  cluster.refuse_launches();
+  cluster.round();
+  EXPECT_TRUE(counts_the_same_anew(cluster, policy));
+}
+
+TEST(Boa, MovesAJobToTheTypeOfANewPlanOnlyWhereThatIsWorthAColdStart) {
+  // Two kinds of jobs: while there are none of the second, dollars go on fast GPUs for the first.
+  const auto place_after = [](const std::string& cold_start_s, double done) {
+    Cluster cluster(two_types(),
+                    "boa,budget_counts=used,recompute_s=300,window_s=3600,"
+                    "budget_usd_h=3,cold_start_s=" +
+                        cold_start_s);
+    cluster.submit(any_type(1));
+    for (int i = 0; i < 2; ++i) cluster.round();
+    EXPECT_EQ(cluster.layout().substr(0, 4), "fast") << "three dollars are plenty for one job";
+    for (std::uint64_t id = 2; id < 16; ++id) cluster.submit(any_type(id));
+    cluster.progress(1, done);
+    for (int i = 0; i < 4; ++i) cluster.round();
+    const TaskRow& first = *cluster.state().find(TaskId{1});
+    return cluster.catalog()[cluster.state().instance(first.target).type].name;
+  };
+  EXPECT_EQ(place_after("0", 110), "slow") << "fifteen jobs an hour leave each of them less";
+  EXPECT_EQ(place_after("3600", 110), "fast");
+}
+
+TEST(Boa, CountsDollarsOfANodeThatWorkersFillAsUsed) {
+  // Three workers fill a node of four GPUs: what the fourth costs is part of what they cost.
+  Cluster cluster(Catalog({testing::type_of("node", "t4", Resources::of(4, 12, 192), 30)}),
+                  "boa,rates_h=net:1,recompute_s=300,budget_usd_h=1000");
+  cluster.submit(JobBuilder(1)
+                     .demands(Demands({{"t4", Resources::of(1, 4, 16), 1}}))
+                     .workload_class("net")
+                     .elastic(3, 3, epochs())
+                     .build());
+  for (int i = 0; i < 8; ++i) cluster.round();
+  EXPECT_EQ(cluster.layout(), "node(1 101 102)");
+  EXPECT_NEAR(figure(cluster.round(), "budget"), 1000, 1e-3);
+  cluster.finish(1);
+}
+
 TEST(Boa, PlansForTypesByPathsOnly) {
   const auto made = make_policy(parse_policy("boa,budget_usd_h=5,plan=glue").value(), nodes());
   ASSERT_FALSE(made);
@@ -232,7 +297,7 @@ TEST(Boa, ReadsWhatAVersionWithoutTypesRemembered) {
   cluster.round();
   const std::string words = cluster.policy().save_state(cluster.state());
   auto older = nlohmann::json::parse(words);
-  older.erase("families");
+  for (const char* later : {"families", "types", "stays"}) older.erase(later);
   for (auto& entry : older.at("classes")) entry.erase(7);
   const auto twin = make_policy(parse_policy(kWide).value(), cluster.catalog()).value();
   ASSERT_TRUE(twin->load_state(older.dump(), cluster.view()));
@@ -247,6 +312,52 @@ TEST(Boa, GivesBackNodesThatNobodyNeeds) {
   cluster.finish(1);
   cluster.round();
   EXPECT_EQ(cluster.layout(), "");
+}
+
+TEST(Boa, KeepsAnEmptyNodeForTheNextJobWhereItIsTold) {
+  // Rounds are five minutes apart.
+  Cluster cluster(nodes(), "boa,budget=100,rates_h=net:10,keep_empty_s=700");
+  cluster.submit(training(1));
+  for (int i = 0; i < 2; ++i) cluster.round();
+  cluster.finish(1);
+  for (int i = 0; i < 3; ++i) cluster.round();
+  EXPECT_EQ(cluster.layout(), "node()") << "ten minutes since a round saw it empty";
+  cluster.submit(training(2));
+  for (int i = 0; i < 3; ++i) cluster.round();
+  EXPECT_EQ(cluster.layout(), "node(2)");
+  cluster.finish(2);
+  for (int i = 0; i < 3; ++i) cluster.round();
+  EXPECT_EQ(cluster.layout(), "node()") << "the time begins anew";
+  const auto twin =
+      make_policy(parse_policy("boa,budget=100,rates_h=net:10,keep_empty_s=700").value(),
+                  cluster.catalog())
+          .value();
+  const std::string words = cluster.policy().save_state(cluster.state());
+  ASSERT_TRUE(twin->load_state(words, cluster.view()));
+  EXPECT_EQ(twin->save_state(cluster.state()), words);
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "");
+}
+
+TEST(Boa, TakesTheLoadBeforeTheFirstJobFromTheBudgetWhereItIsTold) {
+  // Ten jobs of a GPU-hour in the first hour are a load of ten; a day of four GPUs before is more
+  // than twenty times as long.
+  const auto load_of = [](const std::string& more) {
+    Cluster cluster(nodes(), "boa,budget=8" + more);
+    for (std::uint64_t id = 1; id <= 10; ++id) cluster.submit(training(id));
+    return figure(cluster.round(), "load");
+  };
+  EXPECT_NEAR(load_of(""), 10, 1e-9);
+  EXPECT_NEAR(load_of(",load_before=0.5"), 10.0 / 24 + 4 * 23.0 / 24, 1e-9);
+  EXPECT_NEAR(load_of(",load_before=0.5,window_s=3600"), 10, 1e-9) << "all of it has been seen";
+  EXPECT_NEAR(load_of(",load_before=0.5,rates_h=net:3"), 3, 1e-9) << "rates are stated";
+}
+
+TEST(Boa, RefusesALoadBeforeTheFirstJobWithABudgetOfDollars) {
+  const auto made =
+      make_policy(parse_policy("boa,budget_usd_h=5,load_before=0.5").value(), nodes());
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("the budget is of dollars"), std::string::npos);
 }
 
 TEST(Boa, LetsJobsOfAFleetGrowInTurnAndTheOthersQueue) {

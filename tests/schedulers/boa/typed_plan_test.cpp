@@ -125,6 +125,42 @@ TEST(TypedWidths, ChangeTheTypeOnlyWhereAColdStartIsWorthIt) {
   EXPECT_FALSE(changes(10));
 }
 
+TEST(TypedWidths, LeaveAJobOnAnotherTypeUnlessTheRestOfItsWorkIsWorthAColdStart) {
+  const std::vector<ClassWork> classes{{"one", 1, 0.01, {{4, {1, 2, 3, 4}}, {4, {1, 2, 3, 4}}}}};
+  const auto plan = plan_types({classes, kTypes, 0.1}, 100);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->widths[0], (std::vector<TypedWidth>{{1, 4}, {1, 4}})) << "money is no object";
+  // On four slow GPUs an epoch takes an hour, on the fast ones a half.
+  const TypeStay& first = plan->stays[0][0][0];
+  const TypeStay& last = plan->stays[0][1][0];
+  EXPECT_EQ(last.width, 4U);
+  EXPECT_NEAR(last.more_in_epoch, 0.5, 1e-6);
+  EXPECT_NEAR(last.more_afterwards, -0.1, 1e-6);
+  EXPECT_TRUE(last.is_left(4, 1));
+  EXPECT_TRUE(last.is_left(4, 0.21));
+  EXPECT_FALSE(last.is_left(4, 0.19)) << "less than six minutes are saved";
+  EXPECT_TRUE(last.is_left(1, 0.19)) << "it would start again all the same";
+  EXPECT_TRUE(first.is_left(4, 0)) << "another epoch is ahead";
+}
+
+TEST(TypedWidths, HaveJobsMoveThatAreWhereThePlanHadThem) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Rng rng(seed);
+    const std::vector<ClassWork> classes{drawn(rng, 8)};
+    const TypedWork work{classes, kTypes, classes[0].rescale_h + rng.uniform(0, 0.05)};
+    const double budget = cheapest_types(work).usd_h * rng.uniform(1.05, 3);
+    const auto plan = plan_types(work, budget);
+    ASSERT_TRUE(plan);
+    const auto& widths = plan->widths[0];
+    for (std::size_t e = 1; e < widths.size(); ++e) {
+      if (widths[e].type == widths[e - 1].type) continue;
+      TypeStay stay = plan->stays[0][e][widths[e - 1].type];
+      stay.more_afterwards += 1e-9;  // rounding
+      EXPECT_TRUE(stay.is_left(widths[e - 1].width, 1)) << seed << ": the path is the best one";
+    }
+  }
+}
+
 TEST(TypedWidths, ThatNoBudgetKeepsAreRefusedWithWhatIsNeeded) {
   Rng rng(1);
   const std::vector<ClassWork> classes{drawn(rng, 2)};
