@@ -11,7 +11,11 @@ namespace muster {
 
 FleetKeeper::FleetKeeper(const MasterRecorder& recorder, CloudOrders& cloud, const PlanRules& rules,
                          Fleet fleet)
-    : recorder_(recorder), cloud_(cloud), rules_(rules), fleet_(std::move(fleet)) {}
+    : recorder_(recorder),
+      cloud_(cloud),
+      rules_(rules),
+      configured_(std::move(fleet)),
+      fleet_(configured_) {}
 
 void FleetKeeper::keep(Instant now) {
   const ClusterState& state = recorder_.facts().state;

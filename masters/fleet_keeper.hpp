@@ -14,8 +14,8 @@ class FleetKeeper {
 
   /// Orders what is lacking, within the caps where nothing else is rented.
   void keep(Instant now);
-  /// What there is to be.
-  const Fleet& wanted() const { return fleet_; }
+  /// All that the config wants, drained meanwhile or not: it is there again after the next start.
+  const Fleet& configured() const { return configured_; }
   /// Something is lacking, as far as is known, and will be ordered again.
   bool is_short() const { return is_short_; }
   /// An instance may be lacking without an order: of one that was refused, or before a restart.
@@ -30,7 +30,8 @@ class FleetKeeper {
   const MasterRecorder& recorder_;
   CloudOrders& cloud_;
   const PlanRules& rules_;
-  Fleet fleet_;
+  const Fleet configured_;
+  Fleet fleet_;  ///< the same without what was drained
   bool is_short_ = false;
 };
 

@@ -76,7 +76,11 @@ SubmitResult Master::submit(Job job, Instant now) {
   }
   const JobId id = job.id;
   std::optional<Refusal> never;
-  if (memory().fixed_fleet()) never = why_gang_never_fits(job, *catalog_, fleet_.wanted());
+  // What was drained comes back with the next start, so that the whole fleet counts.
+  if (memory().fixed_fleet()) never = why_task_never_fits(job, *catalog_, fleet_.configured());
+  if (memory().fixed_fleet() && !never) {
+    never = why_gang_never_fits(job, *catalog_, fleet_.configured());
+  }
   recorder_.record(JobAccepted{std::move(job)}, now);
   if (never) refuse_for_good(id, *never, now);
   return SubmitResult::accepted;

@@ -41,7 +41,9 @@ class TraceProvider::Relay final : public CloudHost {
 };
 
 TraceProvider::TraceProvider(LoopbackOptions loopback, TraceOptions trace)
-    : machines_(std::move(loopback)), trace_(std::move(trace)) {}
+    : interruptions_h_(loopback.interruptions.per_h),
+      machines_(std::move(loopback)),
+      trace_(std::move(trace)) {}
 
 TraceProvider::~TraceProvider() = default;
 
@@ -150,10 +152,14 @@ void TraceProvider::follow_zones(const Key& zone, Instant at) {
 }
 
 void TraceProvider::set(const Offering& offering, Instant at) {
-  Offering& now = offered_[key_of(offering)];
-  Followed& followed = followed_.try_emplace(key_of(offering), Followed{now, at}).first->second;
-  if (!(now == offering)) followed.at = at;
-  now = offering;
+  Offering told = offering;
+  // A series speaks of prices and of what can be had; how often instances are taken back besides
+  // is a property of the machines, and policies have to hear it of every spot offering.
+  if (told.market == Market::spot) told.interruptions_h = interruptions_h_;
+  Offering& now = offered_[key_of(told)];
+  Followed& followed = followed_.try_emplace(key_of(told), Followed{now, at}).first->second;
+  if (!(now == told)) followed.at = at;
+  now = std::move(told);
 }
 
 void TraceProvider::keep(const RentedRecord& order) {

@@ -77,6 +77,7 @@ class TraceProvider final : public CloudProvider {
     Price max_price;
   };
 
+  double interruptions_h_;  ///< of a spot instance, by chance, whatever the series says
   LoopbackProvider machines_;
   TraceOptions trace_;
   std::shared_ptr<CloudHost> host_;

@@ -24,6 +24,15 @@ bool is_small(ShapeId shape, const ReservationPrices& prices, std::uint32_t max_
   return false;
 }
 
+/// The cheapest type for the task alone. Of who may run on demand it is the cheapest there:
+/// prices on spot change by the minute, and a job is not to go from one kind to the other and back
+/// with them.
+TypeId steady_type(ShapeId shape, MarketChoice markets, const ReservationPrices& prices) {
+  const ReservationPrice& regular = prices.of(shape, MarketChoice::on_demand);
+  return markets != MarketChoice::spot && regular.fits() ? regular.type
+                                                         : prices.of(shape, markets).type;
+}
+
 bool is_timed(const JobRow& row, const ClusterView& view, const MusterParams& params,
               const ReservationPrices& prices) {
   const bool elastic = !std::holds_alternative<BatchSpec>(row.job.kind);
@@ -32,9 +41,8 @@ bool is_timed(const JobRow& row, const ClusterView& view, const MusterParams& pa
     const TaskRow& task = view.state.task(slot);
     const TaskSpec& spec = view.state.spec(task);
     const auto said = said_run_time(row.job, spec, params.run_times);
-    const ReservationPrice& alone = prices.of(task.shape, row.job.markets);
-    if (!said || !alone.fits()) return false;
-    const InstanceType& type = view.catalog[alone.type];
+    if (!said || !prices.of(task.shape, row.job.markets).fits()) return false;
+    const InstanceType& type = view.catalog[steady_type(task.shape, row.job.markets, prices)];
     const Delays& d = spec.delays;
     const Duration change =
         type.acquire + type.setup + d.stop + d.upload + d.fetch + d.build + d.init;

@@ -36,6 +36,13 @@ constexpr std::uint64_t kRoomsOfStep = 4;
 /// How many fit is found by division, which errs by rounding.
 constexpr double kRounding = 1e-9;
 
+/// The master's caps on instances and money had no room for what was to be rented for the task.
+bool is_capped(const TaskRow& of) {
+  const RefusalCode code = of.reason.code;
+  return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
+         code == RefusalCode::day_cap;
+}
+
 }  // namespace
 
 TimedRound::TimedRound(const TimedParts& parts, Budget& budget)
@@ -49,7 +56,7 @@ Plan TimedRound::run() {
   plan_.refusals = p_.input.refusals();
   add_rooms();
   list_waiting();
-  for (Kind& kind : kinds_) pack(kind);
+  pack();
   scale_out();
   if (p_.moves) clear();
   release_empty();
@@ -57,8 +64,15 @@ Plan TimedRound::run() {
   return std::move(plan_);
 }
 
-/// Looks count as steps, and where these are bounded packing and clearing end with them: what then
-/// waits has instances rented.
+/// Counts looks against the budget; what they take is what its steps are reckoned from.
+void TimedRound::note_looks(std::uint64_t looks) {
+  const std::uint64_t before = counted_ / kRoomsOfStep;
+  counted_ += looks;
+  budget_.spend(counted_ / kRoomsOfStep - before);
+}
+
+/// Looks at rooms count as steps, and where these are bounded packing and clearing end with them:
+/// what then waits has instances rented.
 bool TimedRound::is_spent() const {
   if (budget_.allowed() > 0) return budget_.is_spent();
   return p_.params.steps > 0 && looks_ / kRoomsOfStep >= p_.params.steps;
@@ -102,6 +116,7 @@ MarketChoice TimedRound::markets_of(const TaskRow& of) const {
 
 /// The kind of one task.
 TimedRound::Kind TimedRound::kind_of(std::uint32_t task) {
+  note_looks(p_.prices.types().size());
   const TaskRow& of = row(task);
   const Job& job = p_.view.state.job(of.job).job;
   // Jobs without a word are not timed.
@@ -165,25 +180,40 @@ void TimedRound::list_waiting() {
   });
 }
 
+/// What waits of the priority of a kind that is being packed as a share of the type, 1 at most.
+/// Kinds that are packed and have nothing left are not looked at, so that it takes as many looks
+/// as tasks fill an instance, however many kinds there are.
+double TimedRound::waiting_share(std::uint32_t number, TypeId type) {
+  double all = 0;
+  const auto add = [&](const Kind& other) {
+    all += static_cast<double>(other.tasks.size() - other.placed) * share_of(other.shape, type);
+    note_looks(1);
+  };
+  for (const std::uint32_t packed : left_) {
+    add(kinds_[packed]);
+    if (all >= 1) return 1;
+  }
+  const int priority = kinds_[number].priority;
+  for (auto i = number; i < kinds_.size() && kinds_[i].priority == priority && all < 1; ++i) {
+    add(kinds_[i]);
+  }
+  return std::min(1.0, all);
+}
+
 /// The least that a task of the kind costs on a new instance that it shares with what else waits,
 /// with what its waiting for that counts.
-double TimedRound::new_usd(const Kind& kind) const {
+double TimedRound::new_usd(std::uint32_t number) {
+  const Kind& kind = kinds_[number];
   double least = std::numeric_limits<double>::infinity();
   for (std::uint32_t i = 0; i < p_.prices.types().size(); ++i) {
     const TypeId type{i};
     const auto usd_h = usd_h_on(type, kind);
     if (!usd_h) continue;
-    double all = 0;
-    for (const Kind& other : kinds_) {
-      if (other.priority != kind.priority) continue;
-      all += static_cast<double>(other.tasks.size() - other.placed) * share_of(other.shape, type);
-      if (all >= 1) break;
-    }
     const double own = share_of(kind.shape, type);
     const InstanceType& made = p_.view.catalog[type];
     const double wait_s = to_seconds(made.acquire + made.setup);
     const double held_s = kind.mean_s * kNewSurcharge + kWaitWeight * wait_s;
-    const double filled = std::max(own, std::min(1.0, all));
+    const double filled = std::max(own, waiting_share(number, type));
     if (filled > 0) least = std::min(least, *usd_h * own / filled * held_s / 3600);
   }
   return least;
@@ -194,7 +224,7 @@ double TimedRound::new_usd(const Kind& kind) const {
 std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::size_t count) {
   std::optional<Choice> best;
   looks_ += rooms_.size();
-  budget_.spend(rooms_.size() / kRoomsOfStep);
+  note_looks(rooms_.size());
   for (std::uint32_t i = 0; i < rooms_.size(); ++i) {
     const Room& room = rooms_[i];
     const ShapeOnType& on = p_.prices.on(kind.shape, room.type);
@@ -216,10 +246,25 @@ std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::s
   return best;
 }
 
-void TimedRound::pack(Kind& kind) {
-  while (kind.placed < kind.tasks.size() && !is_spent()) {
+void TimedRound::pack() {
+  for (std::uint32_t i = 0; i < kinds_.size(); ++i) {
+    // What waits shares new instances with its own priority only.
+    if (i > 0 && kinds_[i].priority != kinds_[i - 1].priority) left_.clear();
+    pack(i);
+    if (kinds_[i].placed < kinds_[i].tasks.size()) left_.push_back(i);
+  }
+}
+
+/// Who was refused a new instance for the caps takes any room: better ones may never be allowed.
+void TimedRound::pack(std::uint32_t number) {
+  Kind& kind = kinds_[number];
+  const bool capped = std::any_of(kind.tasks.begin(), kind.tasks.end(),
+                                  [&](std::uint32_t task) { return is_capped(row(task)); });
+  while (kind.placed < kind.tasks.size()) {
+    cut_short_ = cut_short_ || is_spent();
+    if (cut_short_) return;
     const auto best = best_room(kind, kind.tasks.size() - kind.placed);
-    if (!best || best->usd > new_usd(kind)) return;
+    if (!best || (!capped && best->usd > new_usd(number))) return;
     Room& room = rooms_[best->room];
     const Resources& need = p_.prices.on(kind.shape, room.type).amount;
     // Room that is paid for saves what an instance of its own would cost.
@@ -257,7 +302,7 @@ void TimedRound::scale_out() {
 
 /// Adds up item after item, and drops the types that do not hold them any more. An instance is
 /// worth the work of its tasks, at the least that this ever costs, for what it costs itself.
-TimedRound::Group TimedRound::best_group(std::span<const Item> items) const {
+TimedRound::Group TimedRound::best_group(std::span<const Item> items) {
   struct Open {
     TypeId type;
     double usd_h = 0;
@@ -273,6 +318,7 @@ TimedRound::Group TimedRound::best_group(std::span<const Item> items) const {
   double usd = 0, usd_h = 0;
   for (std::size_t next = 0; next < items.size() && !open.empty(); ++next) {
     const Kind& kind = kinds_[items[next].kind];
+    note_looks(open.size());
     std::erase_if(open, [&](Open& one) {
       const ShapeOnType& on = p_.prices.on(kind.shape, one.type);
       one.used += on.amount;
@@ -315,7 +361,9 @@ void TimedRound::scale_out(std::span<const Item> items) {
   }
 }
 
+/// What packing did not come to look at may be what the tasks that still wait go to.
 void TimedRound::release_empty() {
+  if (cut_short_) return;
   for (std::uint32_t i = 0; i < rooms_.size(); ++i) {
     const bool empty = p_.view.state.instance(instance(i).slot).planned.empty();
     if (!empty || rooms_[i].taken) continue;

@@ -87,13 +87,15 @@ class TimedRound {
   Kind kind_of(std::uint32_t task);
   MarketChoice markets_of(const TaskRow& row) const;
 
-  void pack(Kind& kind);
+  void pack();
+  void pack(std::uint32_t kind);
   std::optional<Choice> best_room(const Kind& kind, std::size_t count);
-  double new_usd(const Kind& kind) const;
+  double waiting_share(std::uint32_t kind, TypeId type);
+  double new_usd(std::uint32_t kind);
 
   void scale_out();
   void scale_out(std::span<const Item> items);
-  Group best_group(std::span<const Item> items) const;
+  Group best_group(std::span<const Item> items);
 
   void clear();
   bool may_clear(std::uint32_t room) const;
@@ -109,6 +111,7 @@ class TimedRound {
   double with_risk(double usd_h, const Room& room) const;
   double share_of(ShapeId shape, TypeId type) const;
   double used_share(std::uint32_t room) const;
+  void note_looks(std::uint64_t looks);
   bool is_spent() const;
   const TaskRow& row(std::uint32_t task) const {
     return p_.view.state.task(p_.input.tasks()[task].slot);
@@ -124,10 +127,13 @@ class TimedRound {
   bool spot_is_out_ = false;
   std::vector<Room> rooms_;
   std::vector<Kind> kinds_;  ///< of what waits: the highest priority, then the longest first
+  std::vector<std::uint32_t> left_;  ///< packed kinds of the present priority that wait still
+  bool cut_short_ = false;           ///< packing ended before it had looked at all kinds
   Plan plan_;
   std::uint32_t next_group_ = 1;
   std::uint32_t packed_ = 0, moved_ = 0;
-  std::uint64_t looks_ = 0;  ///< at a room for a kind
+  std::uint64_t looks_ = 0;    ///< at a room for a kind
+  std::uint64_t counted_ = 0;  ///< looks of all sorts that count against the budget
 };
 
 }  // namespace muster::own

@@ -125,6 +125,27 @@ std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog
   return std::nullopt;
 }
 
+std::optional<Refusal> why_task_never_fits(const Job& job, const Catalog& catalog,
+                                           const Fleet& fleet) {
+  if (fleet.empty()) return std::nullopt;
+  const Demands* looked_at = nullptr;  // the tasks of a job are mostly alike
+  for (const TaskSpec& task : job.tasks) {
+    if (looked_at != nullptr && task.demands == *looked_at) continue;
+    looked_at = &task.demands;
+    const bool fits = std::any_of(fleet.begin(), fleet.end(), [&](const FleetShare& share) {
+      const InstanceType& type = catalog[share.type];
+      const FamilyDemand* demand = task.demands.on(type.family);
+      return share.count > 0 && wants(job.markets, share.market) && demand != nullptr &&
+             demand->speed > 0 && demand->amount.fits_in(type.capacity);
+    });
+    if (fits) continue;
+    Refusal refusal = reservation_price(task.demands, offered_to(job, catalog, fleet)).refusal;
+    refusal.code = RefusalCode::fixed_fleet;
+    return refusal;
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalog,
                                            const Fleet& fleet) {
   const std::size_t together = std::min(tasks_together(job), job.tasks.size());

@@ -413,6 +413,20 @@ TEST_F(TraceTest, WhicheverZoneCostsWhatTheCheapestOneDoes) {
   EXPECT_EQ(price_of("b"), 0.1);
 }
 
+TEST_F(TraceTest, SpotOfferingsOfASeriesCarryTheInterruptionsByChance) {
+  const TraceOptions trace{{{step(0, "a", 0.1), step(20, "a", 0.5)}}, {}};
+  begin_with(0, [&](LoopbackOptions options) {
+    options.interruptions.per_h = 0.5;
+    return std::make_unique<TraceProvider>(std::move(options), trace);
+  });
+  for (const Offering& offering : provider_->offerings()) {
+    EXPECT_EQ(offering.interruptions_h, offering.market == Market::spot ? 0.5 : 0) << offering.zone;
+  }
+  desk_->run_until_s(20);
+  ASSERT_FALSE(desk_->heard.empty());
+  for (const ProviderNews& news : desk_->heard) EXPECT_EQ(news.offering.interruptions_h, 0.5);
+}
+
 TEST_F(TraceTest, ASeriesBeginsAnewAfterItsPeriodWhereverItIsStarted) {
   const std::vector<PricePoint> steps = {step(10, "", 0.1), step(60, "", 0.5)};
   begin(steps, 100, 205);

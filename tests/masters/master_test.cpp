@@ -216,6 +216,34 @@ TEST_F(MasterTest, AGangThatIsLargerThanWhatIsLeftOfTheFleetIsToldSoWithBothNumb
   for (Slot slot : tasks) EXPECT_EQ(master_->state().task(slot).reason, larger);
 }
 
+TEST_F(MasterTest, AGangThatFitsTheWholeFleetWaitsWhileAnInstanceOfItIsDrained) {
+  make_master({}, {{it3(), Market::on_demand, 3}});
+  master_->keep_fleet(now());
+  commit();
+  boot(0);
+  boot(1);
+  boot(2);
+  EXPECT_TRUE(master_->evict(InstanceId{2}, CauseCode::drained, now()));
+  commit();
+  master_->submit(JobBuilder(1).tasks(12).gang(true).build(), now());  // 24 cores
+  commit();
+  ASSERT_NE(master_->state().find(JobId{1}), nullptr);
+  EXPECT_EQ(master_->state().find(TaskId{1})->reason.kind, RefusalKind::not_now);
+}
+
+TEST_F(MasterTest, ATaskThatNoInstanceOfTheFixedFleetHoldsIsRefusedAtOnceWithBothNumbers) {
+  make_master({}, {{it3(), Market::on_demand, 2}});
+  master_->submit(JobBuilder(1).demand(Resources::of(0, 9, 1)).build(), now());
+  commit();
+  EXPECT_EQ(master_->state().find(JobId{1}), nullptr);
+  const Refusal larger{RefusalKind::never, RefusalCode::fixed_fleet, Resource::cpu, 9, 8};
+  const auto is_told = [&](const Event& event) {
+    const auto* e = std::get_if<TaskRefused>(&event.body);
+    return e != nullptr && e->refusal == larger;
+  };
+  EXPECT_EQ(std::count_if(events_.begin(), events_.end(), is_told), 1);
+}
+
 TEST_F(MasterTest, WhatAPlanGrantsIsInTheEventsAndHeldThroughARestartOfTheGang) {
   master_->submit(JobBuilder(1).tasks(2).gang(true).build(), now());
   Plan plan = together({1, 101});

@@ -75,6 +75,18 @@ TEST(NeverFits, refuses_a_gang_that_asks_for_more_than_all_of_the_fleet) {
   EXPECT_FALSE(why_gang_never_fits(gang, table_3(), fleet)) << "they run one after the other";
 }
 
+TEST(NeverFits, refuses_a_task_that_no_instance_of_the_fleet_holds) {
+  const Fleet fleet{{TypeId{3}, Market::on_demand, 2}, {TypeId{0}, Market::spot, 0}};
+  EXPECT_FALSE(why_task_never_fits(asking(Resources::of(0, 4, 1)), table_3(), fleet));
+  EXPECT_FALSE(why_task_never_fits(asking(Resources::of(0, 99, 1)), table_3(), {}))
+      << "what no type holds policies refuse";
+  EXPECT_EQ(why_task_never_fits(asking(Resources::of(0, 5, 1)), table_3(), fleet),
+            (Refusal{RefusalKind::never, RefusalCode::fixed_fleet, Resource::cpu, 5, 4}));
+  const auto on_spot =
+      why_task_never_fits(asking(Resources::of(0, 1, 1), MarketChoice::spot), table_3(), fleet);
+  EXPECT_EQ(on_spot, (Refusal{RefusalKind::never, RefusalCode::fixed_fleet, {}, 0, 0}));
+}
+
 TEST(NeverFits, refuses_a_gang_of_more_distinct_tasks_than_instances_that_take_one) {
   const Fleet fleet{{TypeId{0}, Market::on_demand, 1}, {TypeId{3}, Market::on_demand, 2}};
   Job gang = gang_of(4, Resources::of(0, 1, 1));

@@ -182,6 +182,75 @@ TEST(TimedTasks, are_told_what_they_wait_for_once) {
   EXPECT_EQ(cluster.round().places.size(), 1U);
 }
 
+/// The caps had no room for what was to be rented for the task.
+void refuse_for_caps(Cluster& cluster, std::uint64_t task, RefusalCode code) {
+  Plan no;
+  no.refusals.push_back({TaskId{task}, {RefusalKind::not_now, code, {}, 1, 0}});
+  cluster.begin(no);
+}
+
+/// A task of three hours waits, and an instance whose other tasks end soon has room for it.
+Cluster with_room_that_ends_soon() {
+  Cluster cluster(m4(), kTimed);
+  cluster.submit(job_of(1, 1000, 48, 192));
+  cluster.round();
+  cluster.submit(job_of(2, 40'000, 2, 8));
+  return cluster;
+}
+
+TEST(TimedTasks, take_any_room_when_caps_refuse_them_an_instance) {
+  Cluster cluster = with_room_that_ends_soon();
+  Plan plan = cluster.ask();
+  ASSERT_EQ(plan.launches.size(), 1U) << "a large instance is not to stay for a small task";
+  for (const RefusalCode code :
+       {RefusalCode::instance_cap, RefusalCode::spend_cap, RefusalCode::day_cap}) {
+    Cluster capped = with_room_that_ends_soon();
+    refuse_for_caps(capped, 2, code);
+    plan = capped.round();
+    EXPECT_TRUE(plan.launches.empty());
+    EXPECT_EQ(capped.layout(), "16xlarge(1 2)");
+  }
+}
+
+TEST(TimedTasks, find_empty_instances_kept_when_a_round_ends_before_looking_at_them) {
+  Cluster cluster(m4(), kTimed);
+  for (std::uint64_t id = 1; id <= 8; ++id) cluster.submit(job_of(id, 3000, 64, 256));
+  cluster.round();
+  for (std::uint64_t id = 1; id <= 8; ++id) cluster.finish(id);
+  cluster.submit(job_of(11, 3000, 64, 256));
+  cluster.submit(job_of(12, 4000, 64, 256));
+  cluster.allow(1);
+  EXPECT_TRUE(cluster.ask().releases.empty());
+  cluster.allow(0);
+  const Plan plan = cluster.ask();
+  EXPECT_TRUE(plan.launches.empty());
+  EXPECT_EQ(plan.releases.size(), 6U);
+}
+
+TEST(TimedTasks, count_what_a_round_looks_at_where_there_is_no_room_yet) {
+  Cluster cluster(m4(), kTimed);
+  for (std::uint64_t id = 1; id <= 40; ++id) {
+    cluster.submit(job_of(2 * id, 1000.0 + 100 * static_cast<double>(id), 2, 8));
+  }
+  Rng rng(1);
+  Budget budget;
+  cluster.policy().decide(cluster.view(), rng, budget);
+  EXPECT_GE(budget.used(), 40U) << "a step is a few types or tasks looked at";
+}
+
+TEST(TimedTasks, stay_timed_whatever_spot_instances_cost) {
+  Catalog catalog = m4(true);
+  std::vector<InstanceType> types = catalog.types();
+  for (InstanceType& type : types) {
+    type.setup = from_seconds(type.name == "16xlarge" ? 100'000 : 100);
+  }
+  Cluster cluster(Catalog(std::move(types)), "muster,run_times=hinted,short_runs=1");
+  cluster.submit(job_of(1, 2000, 10, 40));
+  EXPECT_EQ(cluster.ask().note.choice, "repartition") << "long for what a 4xlarge takes to start";
+  cluster.reprice("16xlarge", 0.001, Market::spot);
+  EXPECT_EQ(cluster.ask().note.choice, "repartition");
+}
+
 TEST(TimedTasks, go_by_priority) {
   Cluster cluster(m4(), kTimed);
   Job first = job_of(1, 1000, 2, 8), second = job_of(2, 1000, 2, 8);
