@@ -174,6 +174,15 @@ TEST(Answers, TakeANodeThatSaysOnlyWhatItsRolesKnow) {
   EXPECT_THAT(view(nodes.value()), HasSubstr("NO"));
 }
 
+TEST(Answers, TakeDecisionsAndShowEachInASentence) {
+  const auto decisions = decision_list(answer(
+      R"({"decisions": [{"at_s": 1800000000, "master": "m0", "round": 7, "choice": "full",
+          "sentence": "Reconfigures all instances: moves 2 tasks."}]})"));
+  ASSERT_TRUE(decisions);
+  EXPECT_THAT(view(decisions.value()),
+              HasSubstr("2027-01-15 08:00:00  m0          7  Reconfigures all instances"));
+}
+
 TEST(Views, ShowAmountsOfMoneyThatAreSmall) {
   EXPECT_EQ(usd_text(0), "$0.0000");
   EXPECT_EQ(usd_text(0.00001), "<$0.0001");

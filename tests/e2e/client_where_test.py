@@ -53,6 +53,16 @@ class Where(ClientTest):
         self.assert_fails(1, ["no browser could be started"], "open")
         self.assertEqual(self.api.requests, [])
 
+    def test_decisions_are_told_in_the_sentences_of_the_api(self):
+        said = {"at_s": 1800000000, "master": "m0", "round": 7, "choice": "full", "figures": {},
+                "launches": 0, "moves": 2, "resizes": 0,
+                "sentence": "Reconfigures all instances: moves or stops 2 tasks."}
+        self.api.on("GET", "/v1/decisions", {"decisions": [said]})
+        printed = self.succeed("decisions", "--limit", "3")
+        self.assertIn("2027-01-15 08:00:00  m0          7  " + said["sentence"], printed)
+        self.assertEqual(self.api.paths(), ["/v1/decisions?limit=3"])
+        self.assert_fails(2, ["--limit"], "decisions", "--limit", "0")
+
     def test_a_wrong_token_is_refused_at_once(self):
         self.write("token", "stolen\n")
         self.assert_fails(1, ["does not accept the token from", "token"], "jobs")

@@ -301,7 +301,7 @@ class DashboardTest(unittest.TestCase):
         self.assertIn("m1 does not answer since 12 s; it last said $0.5000/h, 3 instances",
                       self.page.text("#trouble"))
         self.assertIn("site oslo does not answer since 4 s", self.page.text("#trouble"))
-        self.assertEqual(self.page.text("#link"), "live, but m1, oslo does not answer")
+        self.assertEqual(self.page.text("#link"), "live, but m1, oslo do not answer")
         self.assertRegex(self.page.text("#nodes tr:nth-child(2)"), "does not answer|lost")
         self.page.run("window.silent = [];")
         self.page.wait_for(lambda: not any(said().values()), "the totals alone")

@@ -20,6 +20,11 @@ struct CostOptions {
   std::string by = "user";
 };
 
+struct DecisionOptions {
+  ClientOptions client;
+  std::uint32_t limit = 20;
+};
+
 struct InstanceOptions {
   ClientOptions client;
   std::string verb;
@@ -54,6 +59,16 @@ int show_cost(const CostOptions& options) {
                       shown_as(client::cost_of, [&](const client::CostAnswer& cost) {
                         return client::view(cost, options.by);
                       }));
+}
+
+int show_decisions(const DecisionOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  return print_answer(
+      api->get(fmt::format("/v1/decisions?limit={}", options.limit)), options.client.json,
+      shown_as(client::decision_list, [](const std::vector<client::DecisionAnswer>& decisions) {
+        return client::view(decisions);
+      }));
 }
 
 int order_instance(const InstanceOptions& options) {
@@ -110,6 +125,15 @@ void add_cluster_views(CLI::App& app, int& exit_code) {
   add_listing(app, exit_code, {"nodes", "List the nodes with their roles and loads", "/v1/nodes"},
               client::node_list,
               [](const std::vector<client::NodeAnswer>& nodes) { return client::view(nodes); });
+  auto which = std::make_shared<DecisionOptions>();
+  CLI::App* decisions =
+      app.add_subcommand("decisions", "Say what the masters decided lately, and why");
+  constexpr std::uint32_t kMost = 10'000;
+  decisions->add_option("--limit", which->limit, "at most so many, the newest first")
+      ->check(CLI::Range(std::uint32_t{1}, kMost))
+      ->capture_default_str();
+  add_client_options(*decisions, which->client);
+  decisions->callback([which, &exit_code] { exit_code = show_decisions(*which); });
   auto options = std::make_shared<CostOptions>();
   CLI::App* cost = app.add_subcommand("cost", "Show what the cluster has cost, from the ledger");
   cost->add_option("--by", options->by, "user, job or instance")

@@ -48,7 +48,7 @@ void add_jobs(CLI::App& app, int& exit_code);
 void add_job_orders(CLI::App& app, int& exit_code);
 /// `muster logs`.
 void add_logs(CLI::App& app, int& exit_code);
-/// `muster status`, `instances`, `nodes` and `cost`.
+/// `muster status`, `instances`, `nodes`, `decisions` and `cost`.
 void add_cluster_views(CLI::App& app, int& exit_code);
 /// `muster open`.
 void add_open(CLI::App& app, int& exit_code);

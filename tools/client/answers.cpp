@@ -356,6 +356,15 @@ Parsed<std::vector<NodeAnswer>> node_list(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) { return fields.list("nodes", read_node); });
 }
 
+Parsed<std::vector<DecisionAnswer>> decision_list(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    return fields.list("decisions", [](const Fields& one) {
+      return DecisionAnswer{one.number("at_s"), one.text("master"), one.count("round"),
+                            one.text("sentence")};
+    });
+  });
+}
+
 Parsed<StatusAnswer> status_of(const Answer& answer) {
   return parsed(answer, read_status);
 }

@@ -130,6 +130,14 @@ struct NodeAnswer {
   std::string policy;
 };
 
+/// What a round of a master decided.
+struct DecisionAnswer {
+  double at_s = 0;
+  std::string master;
+  std::uint64_t round = 0;
+  std::string sentence;
+};
+
 /// How the cluster is.
 struct StatusAnswer {
   struct Kind {
@@ -224,6 +232,8 @@ Parsed<JobDetails> explanation(const Answer& answer);
 Parsed<std::vector<InstanceAnswer>> instance_list(const Answer& answer);
 /// GET /v1/nodes.
 Parsed<std::vector<NodeAnswer>> node_list(const Answer& answer);
+/// GET /v1/decisions.
+Parsed<std::vector<DecisionAnswer>> decision_list(const Answer& answer);
 /// GET /v1/status.
 Parsed<StatusAnswer> status_of(const Answer& answer);
 /// GET /v1/cost.

@@ -328,6 +328,14 @@ std::string view(const std::vector<NodeAnswer>& nodes) {
   return table.text();
 }
 
+std::string view(const std::vector<DecisionAnswer>& decisions) {
+  TextTable table({{"TIME"}, {"MASTER"}, {"ROUND", true}, {"DECISION"}});
+  for (const DecisionAnswer& one : decisions) {
+    table.add_row({time_text(one.at_s), one.master, std::to_string(one.round), one.sentence});
+  }
+  return table.text();
+}
+
 std::string silence_text(const SilentAnswer& silent) {
   std::string text = silent.who + " does not answer";
   if (silent.since_s) text += fmt::format(" since {:.0f} s", *silent.since_s);

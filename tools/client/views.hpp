@@ -44,6 +44,8 @@ class WhyLines {
 std::string view(const std::vector<InstanceAnswer>& instances);
 /// A table of nodes.
 std::string view(const std::vector<NodeAnswer>& nodes);
+/// A line for each decision, the newest first.
+std::string view(const std::vector<DecisionAnswer>& decisions);
 /// A line for each kind of thing, then caps and trouble.
 std::string view(const StatusAnswer& status);
 /// Who does not answer since when, and what they said last.

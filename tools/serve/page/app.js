@@ -247,7 +247,8 @@ function showLink(kind, text) {
 function succeeded() {
   state.failures = 0;
   const mute = state.silent.map(({ master, site, cloud }) => master ?? site ?? cloud);
-  if (mute.length) showLink("partial", `live, but ${mute.join(", ")} does not answer`);
+  const do_not = mute.length > 1 ? "do not" : "does not";
+  if (mute.length) showLink("partial", `live, but ${mute.join(", ")} ${do_not} answer`);
   else showLink("live", "live");
   later(state.log !== null && state.log.more ? LOG_PERIOD_MS : PERIOD_MS);
 }

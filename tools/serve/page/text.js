@@ -45,7 +45,7 @@ function silence({ master, site, cloud, since_s, last }) {
 function lacks(silent, what) {
   if (!silent || silent.length === 0) return "";
   const names = silent.map(({ master, site, cloud }) => master ?? site ?? cloud).join(", ");
-  return `${names} does not answer: ${what} may be missing.`;
+  return `${names} ${silent.length > 1 ? "do" : "does"} not answer: ${what} may be missing.`;
 }
 
 function setText(node, text) {
