@@ -54,8 +54,8 @@ class ByUsers(unittest.TestCase):
             "logs", job, check=False).stdout.count("\n"))
         kept, here, socket, attempt = self.cluster.run("logs", job).stdout.split()
         self.assertEqual(pathlib.Path(here).read_text(), "a\n")
-        said = self.says("x-bob", f"cat {kept} {here} {attempt}/out.0 {attempt}/order; ls {attempt};"
-                         f"MUSTER_SOCKET={socket} {c.MUSTER} progress 1; "
+        said = self.says("x-bob", f"cat {kept} {here} {attempt}/out.0 {attempt}/order; "
+                         f"ls {attempt}; MUSTER_SOCKET={socket} {c.MUSTER} progress 1; "
                          f"kill -0 $(pgrep -u {os.stat(here).st_uid} sleep); echo end")
         self.cluster.run("cancel", job)
         self.assertEqual(said, ["end"])
