@@ -280,6 +280,15 @@ TEST_F(Apart, AWorkFolderThatIsClosedToItsUserIsNamedWithTheUser) {
                 ": user bob (uid 300000) cannot enter it: Permission denied");
 }
 
+TEST_F(Apart, TheKernelHoldsAUserOfTheRangeToItsProcesses) {
+  options_.max_processes = 5;
+  options_.best_means = LimitMeans::subreaper;
+  options_.memory_interval = std::chrono::seconds{10};  // nobody but the kernel looks
+  const auto end = run(of("bob", 1, "for i in 1 2 3 4 5 6; do sleep 60 & done; wait"));
+  EXPECT_EQ(end.reason, "exit code 2");
+  EXPECT_NE(end.end.err_tail.find("fork"), std::string::npos) << end.end.err_tail;
+}
+
 class Bounds : public ::testing::TestWithParam<LimitMeans> {
  protected:
   Bounds() : options_(test::process_options(files_.folder())) { options_.best_means = GetParam(); }

@@ -147,6 +147,15 @@ class ByNamespaces(unittest.TestCase):
                                                                 f"{self.dir}/c/pki:")], [])
         self.assertEqual(self.kinds(), {"namespaces"})
 
+    def test_attempts_that_are_elsewhere_are_out_of_sight_there(self):
+        memory = pathlib.Path(tempfile.mkdtemp(prefix="mi", dir="/dev/shm"))
+        self.addCleanup(shutil.rmtree, memory, ignore_errors=True)
+        os.chown(memory, NOBODY, NOBODY)
+        self.up("--set", f"worker.attempts={memory}")
+        said = self.says(f"pwd; find {memory} -type f; ls $MUSTER_ATTEMPT_DIR")
+        self.assertTrue(said[0].startswith(str(memory)), said)
+        self.assertEqual(sorted(said[1:]), ["socket", "work"])
+
     def test_checkpoints_socket_and_work_folder_are_where_they_are_said_to_be(self):
         self.up()
         said = self.says(f"{c.MUSTER} progress 3 && echo told; echo 1 >kept && cat kept; "
