@@ -38,7 +38,7 @@ AttemptKey attempt(std::uint64_t task) {
 Accounts with_ann() {
   return {[](const std::string& name) -> std::optional<TaskAccount> {
             if (name != "ann") return std::nullopt;
-            return TaskAccount{300'001, 300'002, {300'002, 300'003}, "/home/ann"};
+            return TaskAccount{300'001, 300'002, {300'002, 300'003}, "/srv/ann"};
           },
           [](std::uint32_t uid) { return uid == 300'001; }};
 }
@@ -248,7 +248,7 @@ TEST_F(Apart, EachUserRunsAsItsOwnAndCannotReadWhatIsAnothers) {
   const auto ann = run(of("ann", 2,
                           "id -u; id -G; echo $HOME; cat " + work + "/file " + checkpoint + " " +
                               work + "/../out.0 " + work + "/../order || echo barred"));
-  EXPECT_EQ(ann.end.out_tail, "300001\n300002 300003\n/home/ann\nbarred\n");
+  EXPECT_EQ(ann.end.out_tail, "300001\n300002 300003\n/srv/ann\nbarred\n");
   EXPECT_EQ(executor_->isolation(), "uid");
 }
 
@@ -278,6 +278,15 @@ TEST_F(Apart, AWorkFolderThatIsClosedToItsUserIsNamedWithTheUser) {
   EXPECT_EQ(run(execution).reason,
             "cannot start: work folder " + closed +
                 ": user bob (uid 300000) cannot enter it: Permission denied");
+}
+
+TEST_F(Apart, TheKernelHoldsAUserOfTheRangeToItsProcesses) {
+  options_.max_processes = 5;
+  options_.best_means = LimitMeans::subreaper;
+  options_.memory_interval = std::chrono::seconds{10};  // nobody but the kernel looks
+  const auto end = run(of("bob", 1, "for i in 1 2 3 4 5 6; do sleep 60 & done; wait"));
+  EXPECT_EQ(end.reason, "exit code 2");
+  EXPECT_NE(end.end.err_tail.find("fork"), std::string::npos) << end.end.err_tail;
 }
 
 class Bounds : public ::testing::TestWithParam<LimitMeans> {

@@ -54,8 +54,8 @@ class ByUsers(unittest.TestCase):
             "logs", job, check=False).stdout.count("\n"))
         kept, here, socket, attempt = self.cluster.run("logs", job).stdout.split()
         self.assertEqual(pathlib.Path(here).read_text(), "a\n")
-        said = self.says("x-bob", f"cat {kept} {here} {attempt}/out.0 {attempt}/order; ls {attempt};"
-                         f"MUSTER_SOCKET={socket} {c.MUSTER} progress 1; "
+        said = self.says("x-bob", f"cat {kept} {here} {attempt}/out.0 {attempt}/order; "
+                         f"ls {attempt}; MUSTER_SOCKET={socket} {c.MUSTER} progress 1; "
                          f"kill -0 $(pgrep -u {os.stat(here).st_uid} sleep); echo end")
         self.cluster.run("cancel", job)
         self.assertEqual(said, ["end"])
@@ -146,6 +146,15 @@ class ByNamespaces(unittest.TestCase):
                                                                 f"{self.dir}/c/state:",
                                                                 f"{self.dir}/c/pki:")], [])
         self.assertEqual(self.kinds(), {"namespaces"})
+
+    def test_attempts_that_are_elsewhere_are_out_of_sight_there(self):
+        memory = pathlib.Path(tempfile.mkdtemp(prefix="mi", dir="/dev/shm"))
+        self.addCleanup(shutil.rmtree, memory, ignore_errors=True)
+        os.chown(memory, NOBODY, NOBODY)
+        self.up("--set", f"worker.attempts={memory}")
+        said = self.says(f"pwd; find {memory} -type f; ls $MUSTER_ATTEMPT_DIR")
+        self.assertTrue(said[0].startswith(str(memory)), said)
+        self.assertEqual(sorted(said[1:]), ["socket", "work"])
 
     def test_checkpoints_socket_and_work_folder_are_where_they_are_said_to_be(self):
         self.up()

@@ -26,11 +26,14 @@ std::string seconds(Duration time) {
   return fmt::format("\"{}s\"", to_seconds(time));
 }
 
-/// Where the worker of an instance keeps its attempts, unless that is the machine's folder. Short,
-/// for sockets have their paths in it, and another one than any other cluster's.
+/// Where workers keep their attempts, unless that is the machines' folders. Short, for sockets have
+/// their paths in it, and another one than any other cluster's.
+fs::path all_attempts(const ClusterConfig& config) {
+  return config.worker.attempts / fmt::format("muster-{:x}", fs::hash_value(config.state));
+}
+
 fs::path attempts_of(const ClusterConfig& config, InstanceId instance) {
-  return config.worker.attempts /
-         fmt::format("muster-{:x}-{}", fs::hash_value(config.state), instance.value);
+  return all_attempts(config) / std::to_string(instance.value);
 }
 
 /// The node whose master has rented the instance; null when there is none in the file.
@@ -57,7 +60,8 @@ std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const 
       quoted((folder / "worker.log").string()));
   // What the nodes keep here: stores, keys, other machines, and the word that opens the API.
   text += fmt::format("hide = [{}", quoted(config.state.string()));
-  for (const fs::path& place : {config.pki, config.api_token}) {
+  const fs::path attempts = config.worker.attempts.empty() ? fs::path() : all_attempts(config);
+  for (const fs::path& place : {config.pki, config.api_token, attempts}) {
     if (!place.empty()) text += ", " + quoted(place.string());
   }
   text += "]\n";
@@ -110,6 +114,11 @@ std::string prepare(const NodeSetup& setup, const ClusterRoster& roster, const M
   std::error_code bad;
   fs::create_directories(config.worker.checkpoints, bad);
   if (bad) return config.worker.checkpoints.string() + ": " + bad.message();
+  if (!config.worker.attempts.empty() && machines::other_task_user(config.worker)) {
+    // Down to the instance's own, so that the one above is not empty, and goes with no other.
+    const std::string trouble = machines::make_open_folder(attempts_of(config, order.instance));
+    if (!trouble.empty()) return trouble;
+  }
   const fs::path file = folder / "worker.toml";
   std::ofstream out(file);
   out << worker_toml(setup, *master, order, folder);
@@ -121,7 +130,7 @@ std::string prepare(const NodeSetup& setup, const ClusterRoster& roster, const M
 void open_passage(const ClusterConfig& config, const fs::path& node_state) {
   constexpr auto kThrough = fs::perms::group_exec | fs::perms::others_exec;
   std::error_code ignored;  // task_user_fault() tells what came of it
-  machines::make_open_folder(config.worker.attempts);
+  if (!config.worker.attempts.empty()) machines::make_open_folder(all_attempts(config));
   for (const fs::path& folder :
        {config.state, node_state, node_state / kMachines, config.worker.checkpoints}) {
     machines::make_open_folder(folder);
@@ -169,6 +178,8 @@ MachineOptions machine_template(const NodeSetup& setup, const ClusterRoster& ros
     options.forget = [config = setup.config](InstanceId instance) {
       std::error_code ignored;
       fs::remove_all(attempts_of(config, instance), ignored);
+      // Goes with the last of them.
+      fs::remove(all_attempts(config), ignored);
     };
   }
   return options;
