@@ -137,16 +137,22 @@ class KeepApart {
     }
   }
 
-  /// The tasks of a job that are alike look through the instances once, together: where one found
-  /// no room, or another of the job is, the next one need not look.
-  void find_rooms() {
-    std::map<Slot, Resources> taken;  // by the plan
+  /// What the plan's places take of each instance.
+  std::map<Slot, Resources> taken_by_plan() const {
+    std::map<Slot, Resources> taken;
     for (const Place& place : plan_.places) {
       const auto* id = std::get_if<InstanceId>(&place.to);
       const InstanceRow* on = id != nullptr ? view_.state.find(*id) : nullptr;
       const TaskRow* task = view_.state.find(place.task);
       if (on != nullptr && task != nullptr) taken[on->slot] += amount_of(place, *task, *on);
     }
+    return taken;
+  }
+
+  /// The tasks of a job that are alike look through the instances once, together: where one found
+  /// no room, or another of the job is, the next one need not look.
+  void find_rooms() {
+    std::map<Slot, Resources> taken = taken_by_plan();
     std::vector<const InstanceRow*> all;
     for (const InstanceRow& row : view_.state.instances()) all.push_back(&row);
     // On the market that the policy chose: one that thinks of one market does not look at others.
@@ -176,14 +182,17 @@ class KeepApart {
   }
 
   /// Instances of the fleet that a task may be on, and those of them that have, or get by the plan,
-  /// no other task of its job.
+  /// no other task of its job; whether one of these has room, and what the one lacks that comes
+  /// nearest to it.
   struct Choice {
     std::uint32_t all = 0, without_peer = 0;
+    bool has_room = false;
+    std::optional<Refusal> lacks{};
   };
 
   /// Some policies say nothing of a task without a place. Where each instance for it has another
   /// task of its job, that is the reason, with how many of the job want one at a time and how many
-  /// there are.
+  /// there are; where those without one have no room, what they lack.
   void tell_who_waits() {
     const bool some_wait = std::ranges::any_of(view_.state.jobs(), [](const JobRow& job) {
       return job.job.distinct_instances && job.pending > 0;
@@ -192,6 +201,7 @@ class KeepApart {
     std::set<TaskId> told;
     for (const Place& place : plan_.places) told.insert(place.task);
     for (const Refuse& refusal : plan_.refusals) told.insert(refusal.task);
+    taken_ = taken_by_plan();
     std::map<std::pair<Slot, std::uint32_t>, std::optional<Refusal>> known;
     for (const TaskRow& task : view_.state.pending()) {
       const JobRow& job = view_.state.job(task.job);
@@ -199,14 +209,22 @@ class KeepApart {
       const auto [reason, is_new] = known.try_emplace({task.job, task.shape.value});
       if (is_new) reason->second = why_apart(task, job);
       if (!reason->second || task.reason == *reason->second) continue;
-      plan_.refusals.push_back({task.id, *reason->second});
+      // Room changes with every task that comes or goes: only who was told nothing else hears of
+      // it.
+      const RefusalCode told_last = task.reason.code;
+      const bool is_news = reason->second->code == RefusalCode::distinct_instances ||
+                           told_last == RefusalCode::awaiting_round ||
+                           told_last == RefusalCode::distinct_instances;
+      if (is_news) plan_.refusals.push_back({task.id, *reason->second});
     }
   }
 
   std::optional<Refusal> why_apart(const TaskRow& task, const JobRow& job) const {
     if (job.terminal_outcome || !view_.may_start(job)) return std::nullopt;
     const Choice choice = choice_of(task);
-    if (choice.all == 0 || choice.without_peer > 0) return std::nullopt;
+    // With room it is the policy that lets the task wait, for reasons of its own.
+    if (choice.all == 0 || choice.has_room) return std::nullopt;
+    if (choice.without_peer > 0) return choice.lacks;
     return Refusal{RefusalKind::not_now,
                    RefusalCode::distinct_instances,
                    {},
@@ -220,9 +238,26 @@ class KeepApart {
       if (on.released || why_infeasible(view_.state, {&task, on.type, on.market})) continue;
       ++choice.all;
       const bool taken = claimed_.contains({task.job, number_of(on.id)});
-      if (!taken && !has_peer(view_.state, task, on)) ++choice.without_peer;
+      if (taken || has_peer(view_.state, task, on)) continue;
+      ++choice.without_peer;
+      look_for_room(task, on, choice);
     }
     return choice;
+  }
+
+  void look_for_room(const TaskRow& task, const InstanceRow& on, Choice& choice) const {
+    const auto there = taken_.find(on.slot);
+    const Resources others = there != taken_.end() ? there->second : Resources{};
+    const Resources left = view_.catalog[on.type].capacity - on.committed - others;
+    const Resources& asked = view_.state.demand(task, on.type)->amount;
+    const auto binding = asked.first_exceeding(left);
+    choice.has_room |= !binding;
+    if (!binding) return;
+    const double available = std::max(0.0, left[*binding]);
+    const std::optional<Refusal>& nearest = choice.lacks;
+    if (nearest && nearest->asked - nearest->available <= asked[*binding] - available) return;
+    choice.lacks = Refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity, binding,
+                           asked[*binding], available};
   }
 
   Resources amount_of(const Place& place, const TaskRow& task, const InstanceRow& on) const {
@@ -248,6 +283,7 @@ class KeepApart {
   std::set<std::pair<Slot, std::uint64_t>>
       claimed_;                          ///< jobs, and instances that have a task of it
   std::vector<std::uint32_t> together_;  ///< places that cannot be
+  std::map<Slot, Resources> taken_;      ///< of each instance by the plan as it is in the end
   std::map<std::pair<std::uint32_t, Market>, std::optional<TypeId>> cheapest_;  ///< by shape
 };
 

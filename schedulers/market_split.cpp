@@ -1,6 +1,7 @@
 #include "schedulers/market_split.hpp"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,6 +54,26 @@ void append(Plan&& spot, Plan& plan) {
   }
 }
 
+/// There are instances, and all are on the spot market.
+bool has_only_spot(const ClusterState& state) {
+  bool any = false;
+  for (const InstanceRow& row : state.instances()) {
+    if (row.market == Market::on_demand) return false;
+    any = true;
+  }
+  return any;
+}
+
+/// That of the first of the job's tasks that has a place.
+std::optional<Market> market_of(const JobRow& job, const ClusterState& state) {
+  for (const Slot slot : job.tasks) {
+    const TaskRow& task = state.task(slot);
+    const Slot place = task.target != kNoSlot ? task.target : task.at;
+    if (place != kNoSlot) return state.instance(place).market;
+  }
+  return std::nullopt;
+}
+
 /// What the note says of the on-demand part, and what of the spot part.
 std::pair<RoundNote, RoundNote> parts_of(const RoundNote& note) {
   std::pair<RoundNote, RoundNote> parts;
@@ -92,24 +113,28 @@ bool MarketSplit::wants_spot(const Job& job) const {
 /// place.
 std::vector<char> MarketSplit::choose_markets(const ClusterView& view) {
   std::vector<char> on_spot;
-  if (use_ == SpotUse::asked || !view.rents()) return on_spot;
-  if (!prices_) prices_.emplace(view.catalog, MarketChoice::any);
-  prices_->learn(view.state);
+  if (use_ == SpotUse::asked && view.rents()) return on_spot;
+  // What is given costs no more on one market than on the other. Where all of it is on spot, jobs
+  // that take any market have nothing else.
+  const bool only_spot = !view.rents() && has_only_spot(view.state);
+  if (view.rents()) {
+    if (!prices_) prices_.emplace(view.catalog, MarketChoice::any);
+    prices_->learn(view.state);
+  }
   for (const JobRow& job : view.state.jobs()) {
-    if (job.job.markets != MarketChoice::any || !runs_on_spot(job, view)) continue;
+    if (job.job.markets != MarketChoice::any) continue;
+    // One policy has all of a job: its tasks are not divided between markets.
+    const std::optional<Market> has = market_of(job, view.state);
+    const bool free_choice =
+        view.rents() ? !has && is_cheaper_on_spot(job, view) : only_spot && !has;
+    if (has != Market::spot && !free_choice) continue;
     if (job.slot >= on_spot.size()) on_spot.resize(job.slot + std::size_t{1}, 0);
     on_spot[job.slot] = 1;
   }
   return on_spot;
 }
 
-bool MarketSplit::runs_on_spot(const JobRow& job, const ClusterView& view) const {
-  for (const Slot slot : job.tasks) {
-    const TaskRow& task = view.state.task(slot);
-    const Slot place = task.target != kNoSlot ? task.target : task.at;
-    // One policy has all of a job: its tasks are not divided between markets.
-    if (place != kNoSlot) return view.state.instance(place).market == Market::spot;
-  }
+bool MarketSplit::is_cheaper_on_spot(const JobRow& job, const ClusterView& view) const {
   const ShapeId shape = view.state.task(job.tasks.front()).shape;
   const ReservationPrice& spot = prices_->of(shape, MarketChoice::spot);
   const ReservationPrice& on_demand = prices_->of(shape, MarketChoice::on_demand);
@@ -128,6 +153,10 @@ void MarketSplit::observe(const Event& event, const ClusterView& view) {
   look_once(view);
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     spot_wanted_ |= wants_spot(accepted->job);
+  }
+  // Only a fleet has spot instances before a job wants one.
+  if (!spot_wanted_ && !view.rents() && std::holds_alternative<LaunchRequested>(event.body)) {
+    spot_wanted_ = has_only_spot(view.state);
   }
   // The note is the on-demand policy's own as long as there is no other.
   if (!spot_wanted_) return on_demand_->observe(event, view);

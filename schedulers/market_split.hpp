@@ -46,7 +46,7 @@ class MarketSplit final : public Policy {
   void look_once(const ClusterView& view);
   bool wants_spot(const Job& job) const;
   std::vector<char> choose_markets(const ClusterView& view);
-  bool runs_on_spot(const JobRow& job, const ClusterView& view) const;
+  bool is_cheaper_on_spot(const JobRow& job, const ClusterView& view) const;
   void observe_round(const Event& event, const ClusterView& view);
 
   std::unique_ptr<Policy> on_demand_, spot_;

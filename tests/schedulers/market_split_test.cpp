@@ -49,6 +49,23 @@ TEST_P(MarketSplitTest, JobsThatTakeAnyMarketRunOnDemandUnlessTheyAreAllowedOnSp
   EXPECT_EQ(market_of(allowed, 1), Market::spot);
 }
 
+TEST_P(MarketSplitTest, JobsThatTakeAnyMarketRunOnAFleetThatHasSpotInstancesOnly) {
+  for (const char* parameters : {"", ",spot=allowed"}) {
+    Cluster cluster = cluster_of(parameters);
+    cluster.add_to_fleet("it3", 2, Market::spot);
+    cluster.submit(small(1));
+    cluster.submit(small(2, MarketChoice::on_demand));
+    cluster.round();
+    EXPECT_EQ(market_of(cluster, 1), Market::spot);
+    EXPECT_EQ(market_of(cluster, 2), std::nullopt);
+    cluster.add_to_fleet("it3");
+    cluster.submit(small(3));
+    cluster.round();
+    EXPECT_EQ(market_of(cluster, 1), Market::spot) << "it stays where it is";
+    EXPECT_EQ(market_of(cluster, 2), Market::on_demand);
+  }
+}
+
 TEST_P(MarketSplitTest, TheCheaperMarketIsChosenByWhatItCostsNow) {
   Cluster cluster = cluster_of(",spot=allowed");
   for (const char* type : {"it1", "it2", "it3", "it4"}) cluster.reprice(type, 13, Market::spot);
