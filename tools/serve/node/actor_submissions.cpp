@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/live_ids.hpp"
+#include "model/submission_key.hpp"
 #include "schedulers/packing/never_fits.hpp"
 #include "tools/serve/node/actor_backend.hpp"
 #include "tools/serve/node/backend_answers.hpp"
@@ -34,7 +35,7 @@ std::string token_of(const api::Again& what) {
   token += kBetween + std::to_string(what.job.value);
   token += kBetween + std::string(what.failed_only ? "failed" : "all");
   if (what.max_fails) token += kBetween + std::to_string(*what.max_fails);
-  return token + kBetween + what.token;
+  return scoped_token(what.scope, token + kBetween + what.token);
 }
 
 /// A job's number in a refusal is that of another job, which has the token.
