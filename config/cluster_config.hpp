@@ -75,6 +75,14 @@ struct StorageConfig {
   std::uint64_t reserve_mib = 64;  ///< of each store, for a disk that runs full; 0: none
 };
 
+/// How the HTTP API is opened, and what it writes down.
+struct ApiConfig {
+  std::filesystem::path tokens;    ///< file of the named tokens; default: beside the API token
+  std::vector<std::string> hosts;  ///< names that it is asked by, besides those it knows itself
+  std::uint32_t audit_mib = 16;    ///< of one file of the audit log
+  std::uint32_t audit_files = 8;   ///< of the audit log; past them the oldest goes
+};
+
 /// How nodes hold together.
 struct LinkConfig {
   Duration heartbeat{std::chrono::seconds{1}};  ///< between signs of life, both kinds of link
@@ -107,6 +115,7 @@ struct ClusterConfig {
   LogsConfig logs;
   StorageConfig storage;
   LinkConfig link;
+  ApiConfig api;
 
   /// The nodes that run a site or a master, in the order of the file. Ids have the numbers of the
   /// roster (model/roster.hpp), not this order.

@@ -32,22 +32,23 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr U64 kMaxSeed = std::numeric_limits<std::int64_t>::max();
 
 Keys top_keys() {
-  return {{"name", "what the cluster is called",
-           NameKeyOf<C>{[](C& c) -> std::string& { return c.name; }}, true},
-          {"seed", "what every chance in the cluster starts from",
-           WholeKey{[](C& c) -> U64& { return c.seed; }, 0, kMaxSeed}},
-          {"state", "folder below which each node keeps its state, in one of its own name",
-           PathKey{[](C& c) -> fs::path& { return c.state; }}, true},
-          {"pki", "folder of the nodes' certificates and keys; needed unless insecure_loopback",
-           PathKey{[](C& c) -> fs::path& { return c.pki; }}},
-          {"insecure_loopback", "no TLS, and no address but loopback ones: for development",
-           FlagKeyOf<C>{[](C& c) -> bool& { return c.insecure_loopback; }}},
-          {"catalog", "CSV file of the instance types on offer",
-           PathKey{[](C& c) -> fs::path& { return c.catalog; }}, true},
-          {"policy", "what decides on every master: NAME[,key=value...]",
-           TextKeyOf<C>{[](C& c) -> std::string& { return c.policy; }}},
-          {"api_token", "file with the token that the API wants; needed when a node has an api",
-           PathKey{[](C& c) -> fs::path& { return c.api_token; }}}};
+  return {
+      {"name", "what the cluster is called",
+       NameKeyOf<C>{[](C& c) -> std::string& { return c.name; }}, true},
+      {"seed", "what every chance in the cluster starts from",
+       WholeKey{[](C& c) -> U64& { return c.seed; }, 0, kMaxSeed}},
+      {"state", "folder below which each node keeps its state, in one of its own name",
+       PathKey{[](C& c) -> fs::path& { return c.state; }}, true},
+      {"pki", "folder of the nodes' certificates and keys; needed unless insecure_loopback",
+       PathKey{[](C& c) -> fs::path& { return c.pki; }}},
+      {"insecure_loopback", "no TLS, and no address but loopback ones: for development",
+       FlagKeyOf<C>{[](C& c) -> bool& { return c.insecure_loopback; }}},
+      {"catalog", "CSV file of the instance types on offer",
+       PathKey{[](C& c) -> fs::path& { return c.catalog; }}, true},
+      {"policy", "what decides on every master: NAME[,key=value...]",
+       TextKeyOf<C>{[](C& c) -> std::string& { return c.policy; }}},
+      {"api_token", "file with the API's first token, an admin's; needed when a node has an api",
+       PathKey{[](C& c) -> fs::path& { return c.api_token; }}}};
 }
 
 Keys live_master_keys() {
@@ -124,12 +125,27 @@ Keys link_keys() {
            WholeKey{[](C& c) -> U32& { return c.link.max_message_bytes; }, kMiB, 1024 * kMiB}}};
 }
 
+Keys api_keys() {
+  return {{"api.tokens",
+           "file of the named tokens (muster token), which the API writes; not given: "
+           "named-tokens beside api_token",
+           PathKey{[](C& c) -> fs::path& { return c.api.tokens; }}},
+          {"api.hosts",
+           "host names that the API may be asked by, besides loopback names, the address that it "
+           "listens on, the machine's name and those of its certificate",
+           ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.api.hosts; }}},
+          {"api.audit_mib", "of one file of the API's audit log",
+           WholeKey{[](C& c) -> U32& { return c.api.audit_mib; }, 1, 1024}},
+          {"api.audit_files", "files of the audit log that are kept; past them the oldest goes",
+           WholeKey{[](C& c) -> U32& { return c.api.audit_files; }, 2, 1000}}};
+}
+
 // In the order of the documentation, which is printed from this table.
 Keys build_table() {
   Keys all;
   for (const Keys& part : {top_keys(), master_keys<C>(), planning_keys<C>(), live_master_keys(),
                            site_keys<C>(), classify_keys<C>(), predict_keys<C>(), cloud_keys<C>(),
-                           worker_keys(), logs_keys(), storage_keys(), link_keys()}) {
+                           worker_keys(), logs_keys(), storage_keys(), link_keys(), api_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -261,8 +261,8 @@ Keys run_keys() {
        "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
        RequestOther{&R::from, "a text like \"35.7,139.7\"", read_text<&R::from>, check_from}},
       {"token", "text", "none",
-       "the same token of the same user at the same site is the same submission: repeating is "
-       "harmless, and another job with it is refused",
+       "the same token at the same site, by API tokens that act for the same user, is the same "
+       "submission: repeating is harmless, and another job with it is refused",
        RequestText{&R::token}}};
 }
 

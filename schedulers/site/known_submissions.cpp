@@ -1,6 +1,7 @@
 #include "schedulers/site/known_submissions.hpp"
 
 #include "model/live_ids.hpp"
+#include "model/submission_key.hpp"
 
 // Submissions are known from the moment they are taken in, with the write that is to make them
 // durable: a repetition that comes before the write has ended waits for the same write.
@@ -88,6 +89,12 @@ void KnownSubmissions::shrink() {
 KnownSubmissions::Known KnownSubmissions::at(Age age) const {
   const Entry& entry = by_age_.at(age);
   return {entry.known.job, entry.write, entry.known.digest};
+}
+
+std::optional<KnownSubmissions::Known> KnownSubmissions::find(const Job& job) const {
+  const SubmissionKey key = submission_key(job);
+  const std::optional<Known> known = find(key.scope, key.token);
+  return known || key.scope == job.user ? known : find(job.user, key.token);
 }
 
 std::optional<KnownSubmissions::Known> KnownSubmissions::find(const std::string& user,

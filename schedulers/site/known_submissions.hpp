@@ -12,9 +12,10 @@
 
 namespace muster {
 
-/// What a site scheduler has been given: the submissions of users, by user and token, as many as
-/// its store keeps (the oldest go first), and the numbers of all jobs that other sites ever left to
-/// it: these repeat themselves after any time, and masters would be drawn anew.
+/// What a site scheduler has been given: the submissions of users, by scope and token
+/// (model/submission_key.hpp), as many as its store keeps (the oldest go first), and the numbers of
+/// all jobs that other sites ever left to it: these repeat themselves after any time, and masters
+/// would be drawn anew.
 class KnownSubmissions {
  public:
   /// A write to the store, by its number from 1; 0: what it was to keep is durable.
@@ -44,7 +45,10 @@ class KnownSubmissions {
   /// What `write` was to keep is unknown again.
   void failed(Write write);
 
-  /// Nothing for an empty token.
+  /// What is known of the job's submission; nothing for an empty token. One that was kept before
+  /// tokens had scopes is found by the job's user, until it goes by age.
+  std::optional<Known> find(const Job& job) const;
+  /// By scope, or user, and token alone.
   std::optional<Known> find(const std::string& user, const std::string& token) const;
   std::optional<Known> find_forwarded(JobId job) const;
   /// Of all jobs that other sites have left to this one, the newest of each site.

@@ -8,6 +8,7 @@
 #include "model/check.hpp"
 #include "model/live_ids.hpp"
 #include "model/submission_digest.hpp"
+#include "model/submission_key.hpp"
 #include "schedulers/site/split.hpp"
 
 // Intake: what comes in, and who gets it. The ways out are in site_handoffs.cpp, the ends of jobs
@@ -193,28 +194,29 @@ std::optional<SiteScheduler::Intake> SiteScheduler::tokens_of_others(
     const std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests) const {
   // Two jobs of one submission may have the same token too: equal digests are one job, others are a
   // mistake.
-  std::map<std::pair<std::string_view, std::string_view>, std::size_t> seen;
+  std::map<std::pair<std::string, std::string>, std::size_t> seen;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
     if (job.token.empty()) continue;
     Intake refused{0};
-    const auto known = known_.find(job.user, job.token);
+    const SubmissionKey key = submission_key(job);
+    const auto known = known_.find(job);
     if (known && !known->is_of(digests[i])) {
       if (known->write != 0) refused.writes.insert(known->write);
       refused.verdicts.assign(jobs.size(), {known->job, false,
-                                            "the token \"" + job.token + "\" is that of job " +
+                                            "the token \"" + key.token + "\" is that of job " +
                                                 std::to_string(known->job.value) +
                                                 ", which is another one: nothing was taken"});
       return refused;
     }
     if (jobs.size() == 1) break;
-    const auto [place, fresh] = seen.try_emplace({job.user, job.token}, i);
+    const auto [place, fresh] = seen.try_emplace({key.scope, key.token}, i);
     if (fresh || digests[place->second] == digests[i]) continue;
     refused.verdicts.assign(
         jobs.size(),
         {{},
          false,
-         "the token \"" + job.token + "\" stands for two different jobs: nothing was taken"});
+         "the token \"" + key.token + "\" stands for two different jobs: nothing was taken"});
     return refused;
   }
   return std::nullopt;
@@ -230,7 +232,7 @@ SiteScheduler::Intake SiteScheduler::intake_of(std::vector<Job> jobs,
       intake.verdicts.push_back({{}, false, "the job has no tasks"});
       continue;
     }
-    if (const auto known = known_.find(job.user, job.token)) {
+    if (const auto known = known_.find(job)) {
       intake.add_known(*known);
       continue;
     }
@@ -238,7 +240,9 @@ SiteScheduler::Intake SiteScheduler::intake_of(std::vector<Job> jobs,
     number_job(job, job_id_of(parts_.number, next_job_++));
     intake.verdicts.push_back({job.id, true, {}});
     if (!job.token.empty()) {
-      intake.news.tokens.push_back({job.token, job.id, job.user, false, digest});
+      SubmissionKey key = submission_key(job);
+      intake.news.tokens.push_back(
+          {std::move(key.token), job.id, std::move(key.scope), false, digest});
       // Known before it is durable, so that a repetition finds it and waits for the same write.
       known_.add(intake.news.tokens.back(), intake.write);
     }

@@ -55,6 +55,10 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.logs.keep_days, 14U);
   EXPECT_EQ(config.logs.handover_s, 10);
   EXPECT_TRUE(config.logs.folder.empty());
+  EXPECT_TRUE(config.api.tokens.empty());
+  EXPECT_TRUE(config.api.hosts.empty());
+  EXPECT_EQ(config.api.audit_mib, 16U);
+  EXPECT_EQ(config.api.audit_files, 8U);
 }
 
 TEST(ClusterConfig, MakesPathsAbsoluteForProcessesInOtherFolders) {
@@ -180,6 +184,11 @@ reconnect = "50ms"
 request_timeout = "4s"
 max_frame_bytes = 2097152
 max_message_bytes = 4194304
+[api]
+tokens = "named"
+hosts = ["api.example.org", "10.0.0.9"]
+audit_mib = 2
+audit_files = 3
 )"})
                                    .value();
   EXPECT_EQ(config.worker.stop_grace, 5s);
@@ -202,6 +211,11 @@ max_message_bytes = 4194304
   EXPECT_TRUE(config.logs.folder.is_absolute());
   EXPECT_EQ(config.link.heartbeat, 100ms);
   EXPECT_EQ(config.link.timeout, 3s);
+  EXPECT_EQ(config.api.tokens.filename(), "named");
+  EXPECT_TRUE(config.api.tokens.is_absolute());
+  EXPECT_EQ(config.api.hosts, (std::vector<std::string>{"api.example.org", "10.0.0.9"}));
+  EXPECT_EQ(config.api.audit_mib, 2U);
+  EXPECT_EQ(config.api.audit_files, 3U);
   EXPECT_EQ(config.link.reconnect, 50ms);
   EXPECT_EQ(config.link.request_timeout, 4s);
   EXPECT_EQ(config.link.max_frame_bytes, 2U << 20);

@@ -235,7 +235,7 @@ int run(std::uint64_t sessions, std::uint64_t seed) {
   FakeBackend backend;
   backend.forget_jobs();
   ServerOptions options;
-  options.tokens = {kToken};
+  options.tokens = TokenBook::in_memory({kToken}, [] { return std::int64_t{0}; });
   auto server = Server::start(backend, options);
   if (!server) {
     fmt::print("{}\n", server.error().message);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/live_ids.hpp"
+#include "model/submission_key.hpp"
 
 namespace muster {
 namespace {
@@ -28,6 +29,34 @@ TEST(KnownSubmissions, ATokenIsItsUsersOwn) {
   EXPECT_EQ(known.find("bob", "1")->job, job_id_of(kOwnSite, 2));
   EXPECT_FALSE(known.find("eve", "1"));
   EXPECT_FALSE(known.find("ann", ""));
+}
+
+Job job_of(const std::string& user, const std::string& token) {
+  Job job;
+  job.user = user;
+  job.token = token;
+  return job;
+}
+
+TEST(KnownSubmissions, AScopedTokenIsThatOfTheUserForWhomItWasSent) {
+  KnownSubmissions known(10, kOwnSite);
+  const Job of_ci = job_of("ann", scoped_token("ci", "1"));
+  const SubmissionKey key = submission_key(of_ci);
+  EXPECT_EQ(key.token, "1");
+  known.add(of(key.scope, key.token, 1), 1);
+  EXPECT_EQ(known.find(of_ci)->job, job_id_of(kOwnSite, 1));
+  EXPECT_EQ(known.find(job_of("bob", scoped_token("ci", "1")))->job, job_id_of(kOwnSite, 1));
+  EXPECT_FALSE(known.find(job_of("ann", scoped_token("ann", "1"))));
+  EXPECT_FALSE(known.find(job_of("ci", "1"))) << "no user is called as a scope is";
+  EXPECT_EQ(scoped_token("ci", ""), "");
+}
+
+TEST(KnownSubmissions, ATokenFromBeforeScopesIsFoundByItsJobsUser) {
+  KnownSubmissions known(10, kOwnSite);
+  known.recall(of("ann", "1", 1));
+  EXPECT_EQ(known.find(job_of("ann", scoped_token("ci", "1")))->job, job_id_of(kOwnSite, 1));
+  EXPECT_FALSE(known.find(job_of("bob", scoped_token("ci", "1"))));
+  EXPECT_EQ(known.find(job_of("ann", "1"))->job, job_id_of(kOwnSite, 1));
 }
 
 TEST(KnownSubmissions, SaysWhichWriteHasToSucceedFirst) {

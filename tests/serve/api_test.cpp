@@ -202,7 +202,7 @@ TEST(Api, wants_a_token_for_everything_but_the_page_and_the_health) {
           "Authorization: Bearer a-token-for-testss\r\n",
           "Authorization: Basic a-token-for-tests\r\n", "Authorization: a-token-for-tests\r\n"}) {
       RawClient client(served.port());
-      client.send(fmt::format("GET {} HTTP/1.1\r\nHost: t\r\n{}\r\n", target, header));
+      client.send(fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n", target, header));
       const RawResponse response = client.receive();
       EXPECT_EQ(response.status, 401) << target << header;
       EXPECT_EQ(response.headers.count("WWW-Authenticate"), 1U);
@@ -211,7 +211,7 @@ TEST(Api, wants_a_token_for_everything_but_the_page_and_the_health) {
   for (const char* target : {"/healthz", "/", "/app.js", "/plot.js", "/text.js", "/views.js",
                              "/style.css", "/chart.js"}) {
     RawClient client(served.port());
-    client.send(fmt::format("GET {} HTTP/1.1\r\nHost: t\r\n\r\n", target));
+    client.send(fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", target));
     EXPECT_EQ(client.receive().status, 200) << target;
   }
   EXPECT_EQ(served.backend.calls(), 0U);

@@ -8,6 +8,7 @@
 #include "config/job_request.hpp"
 #include "tests/serve/schema.hpp"
 #include "tests/serve/served.hpp"
+#include "tests/support/temp_file.hpp"
 #include "tools/serve/api/log_piece.hpp"
 
 namespace muster::api {
@@ -18,6 +19,8 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr const char* kJob = R"({"command": ["true"], "market": "spot"})";
+
+constexpr const char* kToken4 = R"({"name": "4", "role": "user", "lifetime_s": 60})";
 
 json reference(const std::string& name) {
   return {{"$ref", "#/components/schemas/" + name}};
@@ -47,15 +50,28 @@ json schema_for(const json& operation, const RawResponse& response) {
 }
 
 TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
-  Served served;
+  const test::TempFile folder("unused", "");
+  ServerOptions options;
+  options.tokens = test_tokens();
+  AuditOptions audit;
+  audit.file = folder.folder() / "audit.log";
+  options.audit = AuditLog::open(std::move(audit)).value();
+  // One to be rotated and one to be revoked.
+  ASSERT_TRUE(options.tokens->create({"3", Role::user}).has_value());
+  ASSERT_TRUE(options.tokens->create({"5", Role::user}).has_value());
+  Served served(options);
   const json document = document_of(served);
   const SchemaChecker checker(document);
   for (const auto& [path, methods] : document["paths"].items()) {
     for (const auto& [method, operation] : methods.items()) {
       std::string body = operation.contains("requestBody") ? kJob : "";
+      if (path.starts_with("/v1/tokens")) body = method == "post" ? kToken4 : "";
+      if (path.ends_with("/rotate")) body = R"({"overlap_s": 60})";
+      if (path.ends_with("/revoke")) body = "";
       if (path.ends_with("/resubmit")) body = R"({"failed": true, "token": "t"})";
       const RawResponse response =
-          ask(served.port(), method == "get" ? "GET" : "POST", with_numbers(path, "3"), body);
+          ask(served.port(), method == "get" ? "GET" : "POST",
+              with_numbers(path, path.ends_with("/revoke") ? "5" : "3"), body);
       EXPECT_LT(response.status, 300) << path;
       const json schema = schema_for(operation, response);
       if (response.headers.at("Content-Type") == "application/json") {

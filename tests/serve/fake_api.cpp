@@ -31,7 +31,9 @@ int main(int argc, char** argv) {
   muster::api::FakeBackend backend;
   muster::api::ServerOptions options;
   options.port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 0);
-  options.tokens = {argc > 2 ? argv[2] : "a-token-for-tests"};
+  const auto now = [] { return static_cast<std::int64_t>(muster::api::FakeBackend::kBegin); };
+  options.tokens =
+      muster::api::TokenBook::in_memory({argc > 2 ? argv[2] : "a-token-for-tests"}, now);
   auto server = muster::api::Server::start(backend, options);
   if (!server) {
     std::fprintf(stderr, "%s\n", server.error().message.c_str());

@@ -13,7 +13,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kBegin = 1'700'000'000;
+constexpr double kBegin = FakeBackend::kBegin;
+
+std::string user_of_job(std::uint64_t job) {
+  return job % 2 == 0 ? "ann" : "ben";
+}
 
 std::string name_of_job(std::uint64_t job) {
   return job == 3 ? FakeBackend::kHostileName : fmt::format("sweep-{}", job);
@@ -39,7 +43,7 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
   const bool over = state == "completed" || state == "failed";
   return {{"job", job},
           {"name", name_of_job(job)},
-          {"user", job % 2 == 0 ? "ann" : "ben"},
+          {"user", user_of_job(job)},
           {"class", "sweep"},
           {"state", state},
           {"master", job % 2 == 0 ? Json("m0") : Json("m1")},
@@ -277,6 +281,11 @@ void FakeBackend::submit(std::vector<Job> jobs, Reply reply) {
     }
   }
   answer(reply, Json{{"jobs", ids}}.dump(), 201);
+}
+
+void FakeBackend::owner(JobId job, std::function<void(JobOwner)> reply) {
+  if (job.value >= kJobs) return reply({{}, refusal(404, "not found", "there is no such job")});
+  reply({user_of_job(job.value)});
 }
 
 void FakeBackend::change_job(JobId job, JobChange change, Reply reply) {

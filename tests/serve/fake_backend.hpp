@@ -19,9 +19,13 @@ class FakeBackend : public Backend {
   /// The name of job 3: text that a page must not take for its own.
   static constexpr const char* kHostileName = "<img src=x onerror=alert(1)>";
   static constexpr std::uint64_t kJobs = 40;
+  /// When it was made, in seconds since 1970.
+  static constexpr double kBegin = 1'700'000'000;
 
   void submit(std::vector<Job> jobs, Reply reply) override;
   void resubmit(const Again& what, Reply reply) override;
+  /// Jobs of even numbers are ann's, the others ben's.
+  void owner(JobId job, std::function<void(JobOwner)> reply) override;
   void change_job(JobId job, JobChange change, Reply reply) override;
   void change_instance(InstanceId instance, InstanceChange change, Reply reply) override;
   void read_log(const LogQuery& query, Reply reply) override;

@@ -124,7 +124,7 @@ std::string request_text(std::string_view method, std::string_view target, std::
                          std::string_view headers) {
   const std::string length =
       body.empty() ? std::string() : fmt::format("Content-Length: {}\r\n", body.size());
-  return fmt::format("{} {} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer {}\r\n{}{}\r\n{}",
+  return fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n{}{}\r\n{}",
                      method, target, kToken, length, headers, body);
 }
 

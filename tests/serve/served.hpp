@@ -11,11 +11,19 @@
 
 namespace muster::api {
 
+/// When all that is tested with these tokens happens, in seconds since 1970.
+inline constexpr std::int64_t kTestNow = 1'700'000'000;
+
+/// Two tokens of admins.
+inline std::shared_ptr<TokenBook> test_tokens() {
+  return TokenBook::in_memory({kToken, "another-token-for-tests"}, [] { return kTestNow; });
+}
+
 /// A server over a made-up cluster, on a port of its own.
 class Served {
  public:
   explicit Served(ServerOptions options = {}) {
-    options.tokens = {kToken, "another-token-for-tests"};
+    if (!options.tokens) options.tokens = test_tokens();
     auto started = Server::start(backend, options);
     EXPECT_TRUE(started.has_value()) << (started ? "" : started.error().message);
     server = std::move(started).value();

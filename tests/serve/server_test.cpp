@@ -384,7 +384,7 @@ TEST(Server, says_that_its_port_is_taken) {
   Served served;
   FakeBackend backend;
   ServerOptions options;
-  options.tokens = {kToken};
+  options.tokens = test_tokens();
   options.port = served.port();
   const auto second = Server::start(backend, options);
   ASSERT_FALSE(second.has_value());
@@ -398,14 +398,14 @@ TEST(Server, refuses_options_that_make_no_sense) {
   FakeBackend backend;
   const auto fault = [&](auto change) {
     ServerOptions options;
-    options.tokens = {kToken};
+    options.tokens = test_tokens();
     change(options);
     const auto started = Server::start(backend, options);
     return started ? std::string("started") : started.error().message;
   };
   EXPECT_THAT(fault([](auto& o) { o.address = "localhost"; }), HasSubstr("address"));
   EXPECT_THAT(fault([](auto& o) { o.address = "0.0.0.0"; }), HasSubstr("loopback"));
-  EXPECT_THAT(fault([](auto& o) { o.tokens.clear(); }), HasSubstr("tokens"));
+  EXPECT_THAT(fault([](auto& o) { o.tokens.reset(); }), HasSubstr("tokens"));
   EXPECT_THAT(fault([](auto& o) { o.key = "k"; }), HasSubstr("certificate, key"));
   EXPECT_THAT(fault([](auto& o) { o.max_connections = 0; }), HasSubstr("max_connections"));
   EXPECT_THAT(fault([](auto& o) { o.threads = 0; }), HasSubstr("threads"));

@@ -87,7 +87,7 @@ TEST(TlsServer, names_the_file_that_is_not_right) {
   const Certificates certificates;
   FakeBackend backend;
   ServerOptions options = certificates.options();
-  options.tokens = {kToken};
+  options.tokens = test_tokens();
   options.key = certificates.authority();
   const auto started = Server::start(backend, options);
   ASSERT_FALSE(started.has_value());

@@ -13,6 +13,8 @@ void add_client_commands(CLI::App& app, int& exit_code, const std::vector<std::s
   add_cluster_views(app, exit_code);
   add_instance_orders(app, exit_code);
   add_open(app, exit_code);
+  add_tokens(app, exit_code);
+  add_audit(app, exit_code);
 }
 
 }  // namespace muster::cli

@@ -1,7 +1,10 @@
 #include "tools/cli/client_options.hpp"
 
 #include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "config/numbers.hpp"
@@ -24,6 +27,17 @@ std::string check_patience(const std::string& text) {
 std::string check_url(const std::string& text) {
   if (text.starts_with("http://") || text.starts_with("https://")) return "";
   return "has to be a URL like http://127.0.0.1:8800; it is '" + text + "'";
+}
+
+/// Who calls; empty where a header could not hold the name.
+std::string user_name() {
+  // The effective user and not USER, which anybody may set to another's name by mistake.
+  const passwd* entry = getpwuid(geteuid());
+  const std::string name = entry != nullptr && entry->pw_name != nullptr
+                               ? entry->pw_name
+                               : client::process_environment()("USER").value_or("");
+  const auto visible = [](char letter) { return letter > ' ' && letter < 0x7f; };
+  return std::all_of(name.begin(), name.end(), visible) ? name : std::string();
 }
 
 /// "-1" would be taken for a very large number, as the C library reads it.
@@ -69,6 +83,12 @@ void add_where_options(CLI::App& command, ClientOptions& options) {
                   "file with the API's token; else MUSTER_TOKEN or MUSTER_TOKEN_FILE")
       ->group(group);
   command
+      .add_option(
+          "--ca", options.where.ca,
+          "PEM file of the authorities that an https API is trusted by; else MUSTER_CA, else "
+          "the system's")
+      ->group(group);
+  command
       .add_option("--cluster", options.where.cluster,
                   "folder of a local cluster; else MUSTER_CLUSTER, else that of `muster up`")
       ->group(group);
@@ -96,6 +116,7 @@ std::unique_ptr<client::ApiClient> connect(const ClientOptions& options,
   if (const auto patience = parse_duration(options.retry_for)) {
     api.retry_for = api.refused_for = *patience;
   }
+  api.caller = user_name();
   if (tune) tune(api);
   return std::make_unique<client::ApiClient>(std::move(context).value(), std::move(api));
 }

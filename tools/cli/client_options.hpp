@@ -20,7 +20,7 @@ struct ClientOptions {
   bool json = false;
 };
 
-/// Adds --api, --token-file, --cluster and --retry-for.
+/// Adds --api, --token-file, --ca, --cluster and --retry-for.
 void add_where_options(CLI::App& command, ClientOptions& options);
 /// Adds --json as well.
 void add_client_options(CLI::App& command, ClientOptions& options);

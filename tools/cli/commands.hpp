@@ -54,6 +54,10 @@ void add_cluster_views(CLI::App& app, int& exit_code);
 void add_open(CLI::App& app, int& exit_code);
 /// `muster drain` and `interrupt`.
 void add_instance_orders(CLI::App& app, int& exit_code);
+/// `muster token create`, `list`, `revoke` and `rotate`.
+void add_tokens(CLI::App& app, int& exit_code);
+/// `muster audit`.
+void add_audit(CLI::App& app, int& exit_code);
 /// `muster completion`, for all commands that are there when it is called.
 void add_completion(CLI::App& app, int& exit_code);
 

@@ -1,8 +1,6 @@
 #include "tools/cli/request_options.hpp"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,7 +12,6 @@
 #include "config/request_keys.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
-#include "tools/client/context.hpp"
 
 // Flags of `submit` and `plan` as a job request. Each flag is the text of one key of a job file and
 // is read by that key, so that files and flags accept the same and complain alike.
@@ -29,7 +26,7 @@ struct Flag {
 };
 constexpr std::array<Flag, 27> kFlags = {
     {{"--name", "name", "what lists show"},
-     {"--user", "user", "who pays; default: you"},
+     {"--user", "user", "who pays; default: for whom the API's token acts, else you"},
      {"--class", "class", "jobs of one class are expected to slow each other alike"},
      {"--priority", "priority", "larger goes first of what waits"},
      {"--from", "from", "where you are, as LATITUDE,LONGITUDE: the nearest site takes the job"},
@@ -73,13 +70,6 @@ config::RequestValue value_of(const config::RequestKey& key, const std::string& 
   if (number == nullptr || number->text != config::NumberText::none) return value;
   if (const auto parsed = parse_number(text)) value.data = *parsed;
   return value;
-}
-
-std::string user_name() {
-  // The effective user and not USER, which anybody may set to another's name by mistake.
-  const passwd* entry = getpwuid(geteuid());
-  if (entry != nullptr && entry->pw_name != nullptr) return entry->pw_name;
-  return client::process_environment()("USER").value_or("");
 }
 
 /// Lets the flags say what they say; false after complaints.
@@ -126,8 +116,6 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
 /// Flags and all; false after complaints.
 bool complete(const RequestOptions& options, const std::string& source, JobRequest& request) {
   if (!override_by_flags(options, request)) return false;
-  // After the flags and the file: only a request that names nobody gets the caller's name.
-  if (request.user.empty()) request.user = user_name();
   const std::vector<std::string> wrong = faults(request);
   for (const std::string& fault : wrong) complain(source + ": " + fault);
   return wrong.empty();

@@ -45,6 +45,7 @@ struct UpArguments {
   std::vector<std::string> overrides;
   std::uint32_t wait_s = 60;
   bool json = false;
+  bool quiet = false;
   bool new_stores = false;
 };
 
@@ -169,8 +170,13 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
   return missing;
 }
 
-void describe(const fs::path& dir, const client::ClusterContext& context,
-              const ClusterConfig& config, const nlohmann::json& nodes) {
+/// The page's address; with the token in it, it opens without asking. A browser keeps what stands
+/// behind a # to itself.
+std::string page_address(const client::ClusterContext& context, bool quiet) {
+  return context.api + (quiet ? "/" : "/#token=" + context.token);
+}
+
+void describe(const fs::path& dir, const ClusterConfig& config, const nlohmann::json& nodes) {
   fmt::print("The cluster in {} is up:\n", dir.string());
   for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
     std::string roles;
@@ -193,7 +199,11 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
   if (!prices.empty()) fmt::print("Prices: {}\n", prices);
   const std::string rounds = catalog ? local::slow_rounds(config, catalog.value()) : "";
   if (!rounds.empty()) fmt::print("Rounds: {}\n", rounds);
-  fmt::print("API and page: {}/#token={}\n", context.api, context.token);
+}
+
+/// Where to go on from here.
+void say_what_next(const fs::path& dir, const std::string& page) {
+  fmt::print("API and page: {}\n", page);
   const bool is_default = dir == client::local_cluster_folder(client::process_environment());
   const std::string flag = is_default ? "" : " --cluster " + dir.string();
   fmt::print("Try: muster submit{} --wait -- echo hello\n", flag);
@@ -279,7 +289,8 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
   const std::string user = task_user(dir, config.value());
   if (!arguments.json) {
     for (const std::string& change : changes) fmt::print("Changed: {}\n", change);
-    describe(dir, context.value(), config.value(), nodes);
+    describe(dir, config.value(), nodes);
+    say_what_next(dir, page_address(context.value(), arguments.quiet));
     fmt::print("{}\n", user);
     return kDone;
   }
@@ -454,6 +465,8 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
                     "make the stores that are not there: of a node that was added to the file, or "
                     "whose store is lost");
   command->add_flag("--json", up->json, "say it as JSON");
+  command->add_flag("--quiet", up->quiet,
+                    "leave the token out of the page's address: for logs that others read");
   command->callback([up, &exit_code] { exit_code = run_up(*up); });
 
   struct DownArguments {

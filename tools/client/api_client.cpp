@@ -90,8 +90,9 @@ HttpReply ApiClient::perform(const HttpRequest& request, Duration limit) {
   const bool plain = takes_plain(api());
   std::unique_ptr<Transfer>& transfer = plain ? plain_ : curl_;
   if (transfer == nullptr) {
-    const TransferOptions options{context_.token, options_.connect_timeout,
-                                  options_.max_answer_bytes, options_.stop_asked};
+    const TransferOptions options{
+        context_.token,           options_.caller,           context_.ca,
+        options_.connect_timeout, options_.max_answer_bytes, options_.stop_asked};
     transfer = plain ? plain_transfer(options) : curl_transfer(options);
   }
   return transfer->perform(api(), request, limit);
@@ -210,12 +211,17 @@ std::optional<Failure<ClientError>> ApiClient::failure_of(const HttpReply& reply
   }
   if (reply.outcome == Outcome::stopped) return Failed{ClientError::stopped, "stopped"};
   if (reply.outcome != Outcome::answered) {
+    // Whose certificate to trust is the caller's to say, so how it is said belongs to the message.
+    const std::string hint =
+        reply.distrusted ? "; --ca FILE names the authority that made its certificate" : "";
     return Failed{ClientError::unreachable,
-                  fmt::format("cannot talk to {}: {}", api(), reply.reason)};
+                  fmt::format("cannot talk to {}: {}{}", api(), reply.reason, hint)};
   }
   if (reply.status == 401) {
-    return Failed{ClientError::unauthorized, fmt::format("{} does not accept the token from {}",
-                                                         api(), context_.token_source)};
+    const std::string why = error_message(reply.body);
+    return Failed{ClientError::unauthorized,
+                  fmt::format("{} does not accept the token from {}{}{}", api(),
+                              context_.token_source, why.empty() ? "" : ": ", why)};
   }
   if (reply.status >= 200 && reply.status < 300) return std::nullopt;
   std::string message = error_message(reply.body);

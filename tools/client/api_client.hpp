@@ -55,6 +55,8 @@ struct ApiOptions {
   Duration first_pause{std::chrono::milliseconds{100}};  ///< between two tries; doubles each time
   Duration longest_pause{std::chrono::seconds{5}};
   std::size_t max_answer_bytes = std::size_t{64} * 1024 * 1024;
+  std::string
+      caller{};  ///< who calls: whose jobs are that name no user, if the token leaves it open
   /// Waits so long; false: somebody wants the client to give up.
   std::function<bool(Duration)> pause;
   /// Asked during a transfer: true ends it.

@@ -105,6 +105,9 @@ Expected<ClusterContext, ContextError> from_folder(const fs::path& folder,
     if (!one) return one;
     context->others.push_back(one->api);
   }
+  if (const std::string ca = text_at(document, "ca"); !ca.empty()) {
+    context->ca = (folder / ca).string();
+  }
   if (!token_file.empty()) return with_token_file(std::move(context).value(), token_file);
   return with_token_file(std::move(context).value(), folder / text_at(document, "token_file"));
 }
@@ -126,8 +129,10 @@ fs::path local_cluster_folder(const Environment& environment) {
   return home / ".local/state/muster/local";
 }
 
-Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& options,
-                                                    const Environment& environment) {
+namespace {
+
+Expected<ClusterContext, ContextError> find_api(const ContextOptions& options,
+                                                const Environment& environment) {
   const auto variable = [&](const char* name) { return environment(name).value_or(""); };
   // A folder that is named goes before MUSTER_API, a URL that is named before everything.
   const bool by_folder = options.api.empty() && !options.cluster.empty();
@@ -150,6 +155,23 @@ Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& option
   }
   return invalid("no token for " + context->api +
                  ": give --token-file, or set MUSTER_TOKEN or MUSTER_TOKEN_FILE");
+}
+
+}  // namespace
+
+Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& options,
+                                                    const Environment& environment) {
+  auto context = find_api(options, environment);
+  if (!context) return context;
+  const std::string source = options.ca.empty() ? "MUSTER_CA" : "--ca";
+  const std::string ca = options.ca.empty() ? environment("MUSTER_CA").value_or("") : options.ca;
+  if (!ca.empty()) context->ca = ca;
+  // Said here: libcurl tells a file that is not there from one that is none only by a number.
+  if (!context->ca.empty() && !read_short_file(context->ca)) {
+    return invalid((ca.empty() ? "client.json: ca" : source) + ": cannot read " + context->ca +
+                   ": it has to be a PEM file of certificates");
+  }
+  return context;
 }
 
 }  // namespace muster::client

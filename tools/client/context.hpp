@@ -16,6 +16,7 @@ struct ContextOptions {
   std::string api;         ///< http://HOST:PORT or https://...
   std::string token_file;  ///< whose first line is the token
   std::string cluster;     ///< folder of a local cluster
+  std::string ca{};        ///< PEM file of the authorities that an API with TLS is trusted by
 };
 
 /// Where the cluster's API is and what opens it.
@@ -24,6 +25,7 @@ struct ClusterContext {
   std::vector<std::string> others;  ///< of the same cluster, likewise
   std::string token;
   std::string token_source;  ///< where the token came from, for messages
+  std::string ca{};          ///< file of the authorities that are trusted; empty: the system's
 };
 
 enum class ContextError : std::uint8_t {
@@ -38,8 +40,8 @@ Environment process_environment();
 /// Finds the cluster: by the options, then MUSTER_API with MUSTER_TOKEN or MUSTER_TOKEN_FILE, then
 /// client.json in the folder of a local cluster (the option, MUSTER_CLUSTER, or
 /// local_cluster_folder()). The file is {"api": "http://127.0.0.1:8800", "token_file": "..."},
-/// and may list the APIs of other nodes as "others"; a relative token_file is meant from its
-/// folder.
+/// and may list the APIs of other nodes as "others" and name a "ca"; relative files are meant from
+/// its folder. The authorities are those of the option, MUSTER_CA or that file.
 Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& options,
                                                     const Environment& environment);
 

@@ -105,6 +105,7 @@ class CurlTransfer final : public Transfer {
     curl_.reset(library_.easy_init());
     MUSTER_CHECK(curl_ != nullptr, "libcurl gives no handle");
     add_header("Authorization: Bearer " + options_.token);
+    if (!options_.caller.empty()) add_header("Muster-Caller: " + options_.caller);
     add_header("Accept: application/json");
     add_header("Content-Type: application/json");
     // Empty: libcurl would announce large bodies by Expect: 100-continue and wait for the answer.
@@ -186,6 +187,9 @@ class CurlTransfer final : public Transfer {
 void CurlTransfer::set_fixed_options() {
   set(CURLOPT_HTTPHEADER, headers_.get());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
+  // Chain, dates and the name or address of the URL are verified, as libcurl does unless told
+  // otherwise.
+  if (!options_.ca.empty()) set(CURLOPT_CAINFO, options_.ca.c_str());
   // Timeouts by signals are not safe in a process with threads.
   set(CURLOPT_NOSIGNAL, 1L);
   // The API never redirects: whoever does is something else.
@@ -226,6 +230,7 @@ HttpReply CurlTransfer::perform(const std::string& api, const HttpRequest& reque
   }
   const CURLcode code = library_.easy_perform(curl_.get());
   reply.outcome = sink.too_large ? Outcome::too_large : outcome_of(code);
+  reply.distrusted = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE;
   library_.easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &reply.status);
   curl_off_t seconds = 0;
   library_.easy_getinfo(curl_.get(), CURLINFO_RETRY_AFTER, &seconds);

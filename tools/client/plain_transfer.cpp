@@ -141,9 +141,10 @@ std::string PlainTransfer::message_of(const PlainAddress& address,
                                       const HttpRequest& request) const {
   std::string message = fmt::format(
       "{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: muster\r\nAuthorization: Bearer {}\r\n"
-      "Accept: application/json\r\nContent-Type: application/json\r\n",
+      "Accept: application/json\r\nContent-Type: application/json\r\n{}",
       request.body == nullptr ? "GET" : "POST", address.prefix, request.path, address.host,
-      options_.token);
+      options_.token,
+      options_.caller.empty() ? "" : fmt::format("Muster-Caller: {}\r\n", options_.caller));
   if (request.body == nullptr) return message + "\r\n";
   return message + fmt::format("Content-Length: {}\r\n\r\n", request.body->size()) + *request.body;
 }

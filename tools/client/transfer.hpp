@@ -35,11 +35,14 @@ struct HttpReply {
   std::string body;
   std::map<std::string, std::string> headers;  ///< names in small letters
   std::string reason;                          ///< of a try that was not answered
+  bool distrusted = false;                     ///< the server's certificate is not trusted
 };
 
 /// What all requests of a client have in common.
 struct TransferOptions {
   std::string token;
+  std::string caller{};  ///< who calls, for tokens that act for nobody in particular; may be empty
+  std::string ca{};      ///< file of the authorities that are trusted; empty: the system's
   Duration connect_timeout{};
   std::size_t max_answer_bytes = 0;
   std::function<bool()> stop_asked;  ///< asked while a request is under way; may be empty

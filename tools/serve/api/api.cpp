@@ -1,9 +1,10 @@
-// From a request to its response: looks at the token, finds the route, checks parameters and body,
-// and asks the backend. Faults of the request are answered before the cluster is asked.
+// From a request to its response: has the gate look at it, checks parameters and body, and asks the
+// backend. Faults of the request are answered before the cluster is asked.
 
 #include "tools/serve/api/api.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -11,57 +12,21 @@
 
 #include "config/job_request.hpp"
 #include "config/resubmit_request.hpp"
+#include "model/submission_key.hpp"
 #include "tools/report/assets.hpp"
 #include "tools/serve/api/assets.hpp"
+#include "tools/serve/api/audit_entry.hpp"
 #include "tools/serve/api/openapi.hpp"
+#include "tools/serve/api/token_routes.hpp"
 
 namespace muster::api {
 namespace {
 
 /// Stands in messages where those about files have the file's name.
 constexpr std::string_view kBodySource = "body";
-/// The user of a job whose request names none; costs are listed under it.
-constexpr std::string_view kAnonymous = "anonymous";
-
-/// The route for the method; a HEAD is a GET whose body is not sent.
-const Route* route_for(const Match& found, std::string_view method) {
-  const std::string_view wanted = method == "HEAD" ? "GET" : method;
-  const auto place =
-      std::ranges::find(found.routes, wanted, [](const Route* route) { return route->method; });
-  return place == found.routes.end() ? nullptr : *place;
-}
-
-// Every path knows OPTIONS, and HEAD where there is a GET.
-std::string allowed_methods(const Match& found) {
-  std::string methods = "OPTIONS";
-  for (const Route* route : found.routes) {
-    methods += fmt::format(", {}", route->method);
-    methods += route->method == "GET" ? ", HEAD" : "";
-  }
-  return methods;
-}
-
-Response wrong_method(const RequestHead& head, const Match& found) {
-  const std::string methods = allowed_methods(found);
-  Response response{.status = 204};
-  if (head.method != "OPTIONS") {
-    response = error_response(
-        405, fmt::format("{} is not possible here; possible are {}", head.method, methods));
-  }
-  response.headers.emplace_back("Allow", methods);
-  return response;
-}
-
 Response refuse_request(const Failure<ConfigError>& error) {
   // 400: the text is no JSON at all. 422: it is, but some value in it is not allowed.
   return error_response(error.code == ConfigError::malformed ? 400 : 422, error.message);
-}
-
-Job job_of(JobRequest request) {
-  if (request.user.empty()) {
-    request.user = kAnonymous;
-  }
-  return make_job(request);
 }
 
 /// The reply that answers the exchange.
@@ -110,52 +75,61 @@ std::string_view asset_of(Operation operation) {
 
 }  // namespace
 
-Api::Api(Backend& backend, Tokens tokens, ApiLimits limits)
+Api::Api(Backend& backend, Gate gate, std::shared_ptr<AuditLog> audit, ApiLimits limits)
     : backend_(backend),
-      tokens_(std::move(tokens)),
+      gate_(std::move(gate)),
+      audit_(std::move(audit)),
       limits_(limits),
       traffic_(std::make_shared<Traffic>()),
       openapi_(openapi_document()) {}
 
-/// Needs the head alone, so that the connection can refuse a request before it reads the body.
-std::optional<Response> Api::refuse(const RequestHead& head) const {
-  if (!head.target.starts_with('/')) {
-    return error_response(400, "the request's target has to be a path that begins with /");
+std::optional<Response> Api::refuse(const RequestHead& head, const std::string& from) const {
+  const Pass pass = gate_.look(head);
+  const int status = pass.refused ? pass.refused->status : 0;
+  // Those that were turned away for who they are, not for a slip of theirs.
+  if (status == 401 || status == 403 || status == 421) {
+    AuditEntry entry = entry_of(head, pass, from);
+    entry.status = status;
+    write_down(std::move(entry), true);
   }
-  const Match found = match(split_target(head.target).path);
-  // The token comes before the path: without one nobody learns which paths there are.
-  const bool open = std::ranges::any_of(found.routes, &Route::open);
-  if (!open && !tokens_.admits(head.authorization)) {
-    Response response = error_response(
-        401, head.authorization.empty() ? "the header 'Authorization: Bearer TOKEN' is missing"
-                                        : "the token is not one of this cluster's");
-    response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"muster\"");
-    return response;
-  }
-  if (found.routes.empty()) {
-    return error_response(404,
-                          fmt::format("there is nothing at {:.200}; GET /v1/openapi.json lists "
-                                      "the paths there are",
-                                      split_target(head.target).path));
-  }
-  if (route_for(found, head.method) == nullptr) {
-    return wrong_method(head, found);
-  }
-  return std::nullopt;
+  return pass.refused;
 }
 
-std::shared_ptr<Exchange> Api::handle(const Request& request, Respond respond) {
-  const Target target = split_target(request.head.target);
-  const Match found = match(target.path);
-  // No route is no fault yet: refuse() below finds the reason, in an order of its own.
-  const Route* route = route_for(found, request.head.method);
+void Api::write_down(AuditEntry entry, bool at_gate) const {
+  if (!audit_) return;
+  entry.at_s = gate_.tokens().now_s();
+  at_gate ? audit_->add_refused(std::move(entry)) : audit_->add(std::move(entry));
+}
+
+/// Has the answer written down when the request is to change something, or may be refused because
+/// of whose job it is about.
+void Api::watch(const Request& request, const Pass& pass, const std::string& from,
+                Exchange& exchange) const {
+  const bool changing = changes(*pass.route);
+  if (!audit_ || (!changing && pass.route->access == Access::all)) return;
+  // Weak: the log's own thread answers some requests, and must not be the last to let go of it.
+  exchange.set_note([weak = weak_from_this(), entry = entry_of(request.head, pass, from),
+                     changing](const Response& response) mutable {
+    const auto self = weak.lock();
+    if (!self || (!changing && response.status != 403)) return;
+    add_answer(entry, response);
+    self->write_down(std::move(entry), false);
+  });
+}
+
+std::shared_ptr<Exchange> Api::handle(const Request& request, const std::string& from,
+                                      Respond respond) {
+  Pass pass = gate_.look(request.head);
+  // No route is no fault of its own: what is refused has its reason.
+  const Route* route = pass.route;
   const auto exchange = std::make_shared<Exchange>(route ? route->pattern : std::string_view(),
                                                    traffic_, std::move(respond));
-  if (std::optional<Response> refused = refuse(request.head)) {
-    exchange->finish(std::move(*refused));
+  if (pass.refused) {
+    exchange->finish(std::move(*pass.refused));
     return exchange;
   }
-  const Expected<Query, int> query = Query::parse(target.query, *route);
+  watch(request, pass, from, *exchange);
+  Expected<Query, int> query = Query::parse(split_target(request.head.target).query, *route);
   if (!query) {
     exchange->finish(error_response(query.error().code, query.error().message));
     return exchange;
@@ -164,20 +138,20 @@ std::shared_ptr<Exchange> Api::handle(const Request& request, Respond respond) {
     exchange->finish(error_response(422, "body: this request has none"));
     return exchange;
   }
-  dispatch({*route, found, query.value(), request, exchange});
+  dispatch({*route, std::move(pass), std::move(query).value(), request.body, exchange});
   return exchange;
 }
 
-/// Answers that are constant go out at once and take no place among those that wait.
-void Api::dispatch(const Call& call) {
+/// What the server knows by itself; nothing when the cluster, or a disk, has to be asked.
+std::optional<Response> Api::answer_at_once(const Call& call) {
   Response response{.body = {}, .content_type = call.route.content_type};
   switch (call.route.operation) {
     case Operation::openapi:
       response.body = openapi_;
-      break;
+      return response;
     case Operation::health:
       response.body = "{\"ok\": true}";
-      break;
+      return response;
     case Operation::page:
     case Operation::script:
     case Operation::plot:
@@ -186,15 +160,30 @@ void Api::dispatch(const Call& call) {
     case Operation::style:
     case Operation::chart:
       response.body = asset_of(call.route.operation);
-      break;
+      return response;
+    case Operation::me:
+      return answer_me(call.pass.who);
+    case Operation::tokens:
+      return answer_tokens(gate_.tokens());
+    case Operation::create_token:
+      return answer_create(gate_.tokens(), call.body);
+    case Operation::revoke_token:
+      return answer_revoke(gate_.tokens(), call.pass.found.name);
+    case Operation::rotate_token:
+      return answer_rotate(gate_.tokens(), call.pass.found.name, call.body);
     default:
-      return enter(call);
+      return std::nullopt;
   }
-  call.exchange->finish(std::move(response));
+}
+
+/// Answers that are there go out at once and take no place among those that wait.
+void Api::dispatch(Call call) {
+  if (auto response = answer_at_once(call)) return call.exchange->finish(*std::move(response));
+  enter(std::move(call));
 }
 
 /// Requests that wait for jobs to be over take no places from those that are answered at once.
-void Api::enter(const Call& call) {
+void Api::enter(Call call) {
   const Duration wait = call.route.operation == Operation::job
                             ? std::chrono::seconds{call.query.number("wait_s")}
                             : Duration{};
@@ -207,15 +196,31 @@ void Api::enter(const Call& call) {
   }
   // The connection allows this time on top of its own limit for the cluster's answer.
   call.exchange->wait_longer(wait);
+  if (only_own_jobs(call.route, call.pass.who.role)) return ask_if_own(std::move(call));
   ask_backend(call);
+}
+
+/// Goes on when the job is the caller's. Whose a job is never changes, so the answer stays true.
+void Api::ask_if_own(Call call) {
+  const JobId job{call.pass.found.numbers.at(0)};
+  backend_.owner(job, [self = shared_from_this(), call = std::move(call), job](JobOwner owner) {
+    const Principal& who = call.pass.who;
+    if (!owner.user) return call.exchange->finish(to_response(std::move(owner.why)));
+    if (*owner.user == who.user) return self->ask_backend(call);
+    call.exchange->finish(error_response(
+        403, fmt::format("job {} is one of '{}'; the token '{}' acts for '{}' and may do that with "
+                         "its own jobs only",
+                         job.value, *owner.user, who.token, who.user)));
+  });
 }
 
 void Api::ask_backend(const Call& call) {
   const auto change_job = [&](JobChange change) {
-    backend_.change_job(JobId{call.match.numbers.at(0)}, change, reply_to(call.exchange));
+    backend_.change_job(JobId{call.pass.found.numbers.at(0)}, change, reply_to(call.exchange));
   };
   const auto change_instance = [&](InstanceChange change) {
-    backend_.change_instance(InstanceId{call.match.numbers.at(0)}, change, reply_to(call.exchange));
+    backend_.change_instance(InstanceId{call.pass.found.numbers.at(0)}, change,
+                             reply_to(call.exchange));
   };
   switch (call.route.operation) {
     case Operation::submit:
@@ -228,6 +233,8 @@ void Api::ask_backend(const Call& call) {
       return read_log(call);
     case Operation::metrics:
       return metrics(call);
+    case Operation::audit:
+      return read_audit(call);
     case Operation::cancel:
       return change_job(JobChange::cancel);
     case Operation::hold:
@@ -259,15 +266,30 @@ void Api::ask_backend(const Call& call) {
   }
 }
 
+/// Puts down whose the job is, and whose its submission's token. False after a refusal: only an
+/// admin's token may act for others.
+bool Api::put_user(const Call& call, JobRequest& request) const {
+  const Principal& who = call.pass.who;
+  if (request.user.empty()) request.user = who.user;
+  request.token = scoped_token(who.user, request.token);
+  if (who.role == Role::admin || request.user == who.user) return true;
+  call.exchange->finish(error_response(
+      403, fmt::format("user: the token '{}' acts for '{}' and not for '{:.256}'; leave the field "
+                       "out",
+                       who.token, who.user, request.user)));
+  return false;
+}
+
 void Api::submit(const Call& call) {
-  auto requests = job_requests_from_json(call.request.body, std::string(kBodySource));
+  auto requests = job_requests_from_json(call.body, std::string(kBodySource));
   if (!requests) {
     return call.exchange->finish(refuse_request(requests.error()));
   }
   std::vector<Job> jobs;
   std::size_t tasks = 0;
   for (JobRequest& request : requests.value()) {
-    jobs.push_back(job_of(std::move(request)));
+    if (!put_user(call, request)) return;
+    jobs.push_back(make_job(request));
     // Counted job by job: a request that is far too large is not built whole.
     tasks += jobs.back().tasks.size();
     if (tasks > limits_.max_tasks) {
@@ -281,32 +303,33 @@ void Api::submit(const Call& call) {
 }
 
 void Api::resubmit(const Call& call) {
-  auto request = resubmit_request_from_json(call.request.body, std::string(kBodySource));
+  auto request = resubmit_request_from_json(call.body, std::string(kBodySource));
   if (!request) {
     return call.exchange->finish(refuse_request(request.error()));
   }
-  backend_.resubmit({JobId{call.match.numbers.at(0)}, request->failed, request->max_fails,
-                     std::move(request.value().token)},
+  backend_.resubmit({JobId{call.pass.found.numbers.at(0)}, request->failed, request->max_fails,
+                     std::move(request.value().token), call.pass.who.user},
                     reply_to(call.exchange));
 }
 
 void Api::plan(const Call& call) {
-  auto request = job_request_from_json(call.request.body, std::string(kBodySource));
+  auto request = job_request_from_json(call.body, std::string(kBodySource));
   if (!request) {
     return call.exchange->finish(refuse_request(request.error()));
   }
-  backend_.plan(job_of(std::move(request).value()), reply_to(call.exchange));
+  if (!put_user(call, request.value())) return;
+  backend_.plan(make_job(request.value()), reply_to(call.exchange));
 }
 
 void Api::read_log(const Call& call) {
   // Tasks count by 32 bits; a larger index in the path would be cut off to one that exists.
   constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
-  if (call.match.numbers.at(1) > kMaxIndex) {
+  if (call.pass.found.numbers.at(1) > kMaxIndex) {
     return call.exchange->finish(error_response(404, "no job has a task of that index"));
   }
   const LogQuery query{
-      .job = JobId{call.match.numbers.at(0)},
-      .index = static_cast<std::uint32_t>(call.match.numbers.at(1)),
+      .job = JobId{call.pass.found.numbers.at(0)},
+      .index = static_cast<std::uint32_t>(call.pass.found.numbers.at(1)),
       .attempt = static_cast<Attempt>(call.query.number("attempt")),
       .error_stream = call.query.text("stream") == "err",
       .offset = call.query.number("offset"),
@@ -329,10 +352,25 @@ void Api::metrics(const Call& call) {
       });
 }
 
+void Api::read_audit(const Call& call) {
+  if (!audit_) {
+    return call.exchange->finish(error_response(409, "this server keeps no audit log"));
+  }
+  AuditQuestion question;
+  question.most = call.query.number("limit");
+  question.user = call.query.text("user");
+  const auto within = static_cast<std::int64_t>(call.query.number("within_s"));
+  if (within > 0) question.since_s = gate_.tokens().now_s() - within;
+  audit_->read(std::move(question), [exchange = call.exchange](std::vector<std::string> lines) {
+    // Each line is a document already.
+    exchange->finish({.body = fmt::format("{{\"entries\": [{}]}}", fmt::join(lines, ", "))});
+  });
+}
+
 void Api::view(const Call& call, View::Kind kind) {
   View what{.kind = kind};
-  if (!call.match.numbers.empty()) {
-    what.job = JobId{call.match.numbers.front()};
+  if (!call.pass.found.numbers.empty()) {
+    what.job = JobId{call.pass.found.numbers.front()};
   }
   if (kind == View::Kind::job) {
     what.wait = std::chrono::seconds{call.query.number("wait_s")};

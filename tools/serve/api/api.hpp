@@ -5,12 +5,14 @@
 #include <optional>
 #include <string>
 
+#include "config/job_request.hpp"
+#include "tools/serve/api/audit_log.hpp"
 #include "tools/serve/api/backend.hpp"
 #include "tools/serve/api/exchange.hpp"
+#include "tools/serve/api/gate.hpp"
 #include "tools/serve/api/http.hpp"
 #include "tools/serve/api/query.hpp"
 #include "tools/serve/api/routes.hpp"
-#include "tools/serve/api/tokens.hpp"
 #include "tools/serve/api/traffic.hpp"
 
 namespace muster::api {
@@ -24,31 +26,42 @@ struct ApiLimits {
 
 /// What the API does with a request, whatever brought it here. Every function may be called from
 /// any thread. The backend has to outlive it.
-class Api {
+class Api : public std::enable_shared_from_this<Api> {
  public:
-  Api(Backend& backend, Tokens tokens, ApiLimits limits);
+  /// Without `audit` nothing is written down.
+  Api(Backend& backend, Gate gate, std::shared_ptr<AuditLog> audit, ApiLimits limits);
 
   /// The response to a request that need not be read any further (no token, nothing there, wrong
-  /// method); nothing when its body is to be read.
-  std::optional<Response> refuse(const RequestHead& head) const;
+  /// method); nothing when its body is to be read. `from`: the client's address.
+  std::optional<Response> refuse(const RequestHead& head, const std::string& from) const;
 
   /// Answers, at once or later. The caller calls expire() of what it gets when that takes too long.
-  std::shared_ptr<Exchange> handle(const Request& request, Respond respond);
+  std::shared_ptr<Exchange> handle(const Request& request, const std::string& from,
+                                   Respond respond);
 
   const std::shared_ptr<Traffic>& traffic() const { return traffic_; }
 
  private:
+  /// A request that may be carried out; it has its own copy of everything, for whose job it is
+  /// about may have to be asked first.
   struct Call {
     const Route& route;
-    const Match& match;
-    const Query& query;
-    const Request& request;
-    const std::shared_ptr<Exchange>& exchange;
+    Pass pass;
+    Query query;
+    std::string body;
+    std::shared_ptr<Exchange> exchange;
   };
 
-  void dispatch(const Call& call);
-  void enter(const Call& call);
+  void write_down(AuditEntry entry, bool at_gate) const;
+  void watch(const Request& request, const Pass& pass, const std::string& from,
+             Exchange& exchange) const;
+  void dispatch(Call call);
+  std::optional<Response> answer_at_once(const Call& call);
+  void enter(Call call);
+  void ask_if_own(Call call);
   void ask_backend(const Call& call);
+  bool put_user(const Call& call, JobRequest& request) const;
+  void read_audit(const Call& call);
   void submit(const Call& call);
   void resubmit(const Call& call);
   void plan(const Call& call);
@@ -57,7 +70,8 @@ class Api {
   void view(const Call& call, View::Kind kind);
 
   Backend& backend_;
-  Tokens tokens_;
+  Gate gate_;
+  std::shared_ptr<AuditLog> audit_;
   ApiLimits limits_;
   std::shared_ptr<Traffic> traffic_;
   std::string openapi_;

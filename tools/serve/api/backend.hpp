@@ -46,6 +46,7 @@ struct Again {
   bool failed_only = false;                  ///< only its tasks that did not finish
   std::optional<std::uint32_t> max_fails{};  ///< of the new job; nothing: as the first one's
   std::string token{};                       ///< of the new submission
+  std::string scope{};                       ///< for whom the API's token acts
 };
 
 /// Which piece of a task's output is asked for.
@@ -122,6 +123,12 @@ struct MetricsInput {
   bool reachable = true;                    ///< the cluster's figures are among them
 };
 
+/// Whose a job is; nobody's when it cannot be said, with the answer that says why.
+struct JobOwner {
+  std::optional<std::string> user{};
+  Answer why{};
+};
+
 /// What the API asks of the cluster. The server calls these from its own threads, several at once;
 /// an implementation returns quickly and answers through the reply.
 class Backend {
@@ -134,6 +141,8 @@ class Backend {
   /// Takes the job, or a part of it, once more, as a new job: as submit() does. 404; 409 when it is
   /// not all known any more or nothing of it has failed.
   virtual void resubmit(const Again& what, Reply reply) = 0;
+  /// The user of a job, which never changes.
+  virtual void owner(JobId job, std::function<void(JobOwner)> reply) = 0;
   /// 200 {"job": 12}; 404; 409 when the job is over or cannot be changed so. Of a cancel besides:
   /// 202 {"job": 12, "unconfirmed": ["m1"]} when it will be carried out, but not everybody has
   /// confirmed that in time; 429 when too many such are open.

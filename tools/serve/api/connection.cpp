@@ -152,7 +152,7 @@ class StreamConnection final : public Connection,
 
   /// The answer to a request whose body is better not read.
   std::optional<Response> refuse() const {
-    if (std::optional<Response> refused = around_.api->refuse(reader_.head())) {
+    if (std::optional<Response> refused = around_.api->refuse(reader_.head(), around_.from)) {
       return refused;
     }
     if (reader_.body_too_large()) {
@@ -201,7 +201,7 @@ class StreamConnection final : public Connection,
     };
     const Request& request = reader_.request();
     try {
-      exchange_ = around_.api->handle(request, std::move(respond));
+      exchange_ = around_.api->handle(request, around_.from, std::move(respond));
       if (exchange_->extra() > Duration::zero()) {
         const auto extra = std::chrono::ceil<std::chrono::milliseconds>(exchange_->extra());
         enter(Phase::handling, around_.options->handle + extra);

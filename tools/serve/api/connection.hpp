@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "tools/serve/api/server.hpp"
 
@@ -30,6 +31,7 @@ struct Surroundings {
   std::shared_ptr<asio::io_context> context;  ///< late replies may be the last to hold it
   std::shared_ptr<Api> api;
   const ServerOptions* options = nullptr;  ///< lives as long as the context runs
+  std::string from{};                      ///< the client's address
 };
 
 /// `gone` is called when the connection is no more. The socket's executor is a strand of its own.

@@ -10,6 +10,7 @@ Exchange::~Exchange() {
   if (entered_.exchange(false)) {
     traffic_->leave(where_);
   }
+  if (!finished_ && note_) note_({.status = 0});
 }
 
 bool Exchange::enter(Waiting where, std::uint32_t most) {
@@ -27,7 +28,8 @@ void Exchange::finish(Response response) {
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
   traffic_->answered(route_, response.status, taken.count());
-  // Only the first caller gets here, so that nobody else looks at the function.
+  if (note_) note_(response);
+  // Only the first caller gets here, so that nobody else looks at the functions.
   const Respond respond = std::exchange(respond_, nullptr);
   respond(std::move(response));
 }

@@ -36,12 +36,16 @@ class Exchange {
   Duration extra() const { return extra_; }
   /// What to answer when the time is over; without it that is 503. Before the backend is asked.
   void set_late(std::function<Response()> late) { late_ = std::move(late); }
+  /// Who is to hear how it was answered; with the status 0: nobody did. Before the backend is
+  /// asked.
+  void set_note(std::function<void(const Response&)> note) { note_ = std::move(note); }
 
  private:
   std::string_view route_;  ///< of the static table
   std::shared_ptr<Traffic> traffic_;
   Respond respond_;
   std::function<Response()> late_;
+  std::function<void(const Response&)> note_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Duration extra_{};
   Waiting where_ = Waiting::for_cluster;

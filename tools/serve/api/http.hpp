@@ -14,6 +14,8 @@ struct RequestHead {
   std::string method;         ///< "GET"
   std::string target;         ///< path and query as they were sent
   std::string authorization;  ///< that header's value; empty: there was none
+  std::string host{};         ///< the same of Host
+  std::string caller{};       ///< the same of Muster-Caller: who calls, as the client says
 };
 
 /// A request that has come whole.

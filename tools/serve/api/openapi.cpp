@@ -22,6 +22,9 @@ Json reference(std::string_view schema) {
 }
 
 Json path_parameter(std::string_view name) {
+  if (name == "name") {
+    return {{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}};
+  }
   return {{"name", name},
           {"in", "path"},
           {"required", true},
@@ -65,20 +68,28 @@ Json parameters_of(const Route& route) {
   return list;
 }
 
+/// Whether it is about an instance, and so the cluster's to answer.
+bool path_names_instance(const Route& route) {
+  return route.pattern.starts_with("/v1/instances");
+}
+
 /// The errors that a route may answer with.
 std::vector<int> errors_of(const Route& route) {
   // Open routes ask nothing of the cluster: no token, no job that could be missing.
-  if (route.open) {
-    return {400, 422};
+  if (route.access == Access::open) {
+    return {400, 421, 422};
   }
   std::vector<int> errors{400, 401};
+  if (route.access != Access::all) errors.push_back(403);
   if (!path_parameters(route.pattern).empty()) {
     errors.push_back(404);
   }
   // A job that no master has yet, or had, has no log.
   if (route.method == "POST" || route.operation == Operation::log) errors.push_back(409);
   if (route.method == "POST") errors.push_back(413);
-  errors.insert(errors.end(), {422, 429, 503});
+  errors.insert(errors.end(), {421, 422, 429, 503});
+  // What the node itself keeps may be on a disk that takes nothing.
+  if (route.access == Access::admins && !path_names_instance(route)) errors.push_back(500);
   return errors;
 }
 
@@ -151,7 +162,7 @@ Json operation_of(const Route& route) {
         {"content", {{"application/json", {{"schema", reference(route.body)}}}}}};
   }
   operation["responses"] = answers_of(route);
-  if (route.open) {
+  if (route.access == Access::open) {
     // An empty list overrides the document's rule that a token is needed.
     operation["security"] = Json::array();
   }

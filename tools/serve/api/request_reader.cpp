@@ -180,6 +180,12 @@ void RequestReader::end_header() {
       fail(400, "the header Authorization stands there twice");
     }
     request_.head.authorization = value_;
+  } else if (equal_ignoring_case(name_, "host")) {
+    // Which of two counts would depend on who reads the request, as above.
+    if (!request_.head.host.empty()) fail(400, "the header Host stands there twice");
+    request_.head.host = value_;
+  } else if (equal_ignoring_case(name_, "muster-caller")) {
+    request_.head.caller = value_;
   } else if (equal_ignoring_case(name_, "expect")) {
     expects_continue_ = equal_ignoring_case(value_, "100-continue");
   }

@@ -20,6 +20,8 @@ constexpr std::uint64_t kMaxLogBytes = 1024 * 1024;
 constexpr std::uint64_t kMaxUserBytes = 256;
 /// A client that waits longer asks again; each such request holds a place while it waits.
 constexpr std::uint64_t kMaxWaitS = 30;
+/// Ten years: the log is not that long.
+constexpr std::uint64_t kMaxWithinS = 315'360'000;
 constexpr std::uint64_t kMaxCursorBytes = 40;
 constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
 /// Ids stay within a signed 64-bit number, as many JSON libraries know no larger ones.
@@ -72,12 +74,19 @@ constexpr std::array kHistoryQuery{
     Parameter{"hours", Kind::number, "how far back", 1, 24, "24"},
 };
 
+constexpr std::array kAuditQuery{
+    Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "100"},
+    Parameter{"user", Kind::text, "only what was done for this user", 0, kMaxUserBytes},
+    Parameter{"within_s", Kind::number, "only of so many last seconds; 0: of all", 0, kMaxWithinS,
+              "0"},
+};
+
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kJobRef = "JobRef";
 constexpr std::string_view kInstanceRef = "InstanceRef";
 
-// Routes marked `true` at the end are open: they answer without a token. Those are the health check
-// and the page's own files, which a browser loads before the user has typed a token.
+// Open are the health check and the page's own files, which a browser loads before the user has
+// typed a token.
 constexpr std::array kRoutes{
     Route{Operation::submit,
           "POST",
@@ -88,7 +97,7 @@ constexpr std::array kRoutes{
           201,
           "Submitted",
           kJson,
-          false},
+          Access::users},
     Route{Operation::resubmit,
           "POST",
           "/v1/jobs/{id}/resubmit",
@@ -98,7 +107,7 @@ constexpr std::array kRoutes{
           201,
           "Submitted",
           kJson,
-          false},
+          Access::owners},
     Route{Operation::jobs,
           "GET",
           "/v1/jobs",
@@ -108,7 +117,7 @@ constexpr std::array kRoutes{
           200,
           "Jobs",
           kJson,
-          false},
+          Access::all},
     Route{Operation::job,
           "GET",
           "/v1/jobs/{id}",
@@ -118,7 +127,7 @@ constexpr std::array kRoutes{
           200,
           "JobWithTasks",
           kJson,
-          false},
+          Access::all},
     Route{Operation::cancel,
           "POST",
           "/v1/jobs/{id}/cancel",
@@ -128,7 +137,7 @@ constexpr std::array kRoutes{
           200,
           kJobRef,
           kJson,
-          false,
+          Access::owners,
           "CancelUnderWay"},
     Route{Operation::hold,
           "POST",
@@ -139,7 +148,7 @@ constexpr std::array kRoutes{
           200,
           kJobRef,
           kJson,
-          false},
+          Access::owners},
     Route{Operation::release,
           "POST",
           "/v1/jobs/{id}/release",
@@ -149,7 +158,7 @@ constexpr std::array kRoutes{
           200,
           kJobRef,
           kJson,
-          false},
+          Access::owners},
     Route{Operation::explain,
           "GET",
           "/v1/jobs/{id}/explain",
@@ -159,7 +168,7 @@ constexpr std::array kRoutes{
           200,
           "Explanation",
           kJson,
-          false},
+          Access::owners_and_readers},
     Route{Operation::log,
           "GET",
           "/v1/jobs/{id}/tasks/{index}/log",
@@ -169,7 +178,7 @@ constexpr std::array kRoutes{
           200,
           "LogPiece",
           kJson,
-          false},
+          Access::owners},
     Route{Operation::instances,
           "GET",
           "/v1/instances",
@@ -179,7 +188,7 @@ constexpr std::array kRoutes{
           200,
           "Instances",
           kJson,
-          false},
+          Access::all},
     Route{Operation::drain,
           "POST",
           "/v1/instances/{id}/drain",
@@ -189,7 +198,7 @@ constexpr std::array kRoutes{
           200,
           kInstanceRef,
           kJson,
-          false},
+          Access::admins},
     Route{Operation::interrupt,
           "POST",
           "/v1/instances/{id}/interrupt",
@@ -199,7 +208,7 @@ constexpr std::array kRoutes{
           200,
           kInstanceRef,
           kJson,
-          false},
+          Access::admins},
     Route{Operation::nodes,
           "GET",
           "/v1/nodes",
@@ -209,7 +218,7 @@ constexpr std::array kRoutes{
           200,
           "Nodes",
           kJson,
-          false},
+          Access::all},
     Route{Operation::cost,
           "GET",
           "/v1/cost",
@@ -219,7 +228,7 @@ constexpr std::array kRoutes{
           200,
           "Cost",
           kJson,
-          false},
+          Access::all},
     Route{Operation::plan,
           "POST",
           "/v1/plan",
@@ -229,7 +238,7 @@ constexpr std::array kRoutes{
           200,
           "Plan",
           kJson,
-          false},
+          Access::users},
     Route{Operation::status,
           "GET",
           "/v1/status",
@@ -239,7 +248,7 @@ constexpr std::array kRoutes{
           200,
           "Status",
           kJson,
-          false},
+          Access::all},
     Route{Operation::decisions,
           "GET",
           "/v1/decisions",
@@ -249,7 +258,7 @@ constexpr std::array kRoutes{
           200,
           "Decisions",
           kJson,
-          false},
+          Access::all},
     Route{Operation::history,
           "GET",
           "/v1/history",
@@ -259,7 +268,67 @@ constexpr std::array kRoutes{
           200,
           "History",
           kJson,
-          false},
+          Access::all},
+    Route{Operation::me,
+          "GET",
+          "/v1/me",
+          "Who the token says that the caller is",
+          {},
+          {},
+          200,
+          "Me",
+          kJson,
+          Access::all},
+    Route{Operation::tokens,
+          "GET",
+          "/v1/tokens",
+          "The tokens that open the API, without their secrets",
+          {},
+          {},
+          200,
+          "Tokens",
+          kJson,
+          Access::admins},
+    Route{Operation::create_token,
+          "POST",
+          "/v1/tokens",
+          "Make a token",
+          {},
+          "TokenRequest",
+          201,
+          "IssuedToken",
+          kJson,
+          Access::admins},
+    Route{Operation::revoke_token,
+          "POST",
+          "/v1/tokens/{name}/revoke",
+          "Let a token open the API no more",
+          {},
+          {},
+          200,
+          "Token",
+          kJson,
+          Access::admins},
+    Route{Operation::rotate_token,
+          "POST",
+          "/v1/tokens/{name}/rotate",
+          "Give a token a new secret",
+          {},
+          "Rotation",
+          200,
+          "IssuedToken",
+          kJson,
+          Access::admins},
+    Route{Operation::audit,
+          "GET",
+          "/v1/audit",
+          "Who has changed what, and who was refused, newest first",
+          kAuditQuery,
+          {},
+          200,
+          "Audit",
+          kJson,
+          Access::admins},
     Route{Operation::openapi,
           "GET",
           "/v1/openapi.json",
@@ -269,7 +338,7 @@ constexpr std::array kRoutes{
           200,
           "OpenApi",
           kJson,
-          false},
+          Access::all},
     Route{Operation::metrics,
           "GET",
           "/metrics",
@@ -279,7 +348,7 @@ constexpr std::array kRoutes{
           200,
           {},
           "text/plain; version=0.0.4; charset=utf-8",
-          false},
+          Access::all},
     Route{Operation::health,
           "GET",
           "/healthz",
@@ -289,7 +358,7 @@ constexpr std::array kRoutes{
           200,
           "Health",
           kJson,
-          true},
+          Access::open},
     Route{Operation::page,
           "GET",
           "/",
@@ -299,7 +368,7 @@ constexpr std::array kRoutes{
           200,
           {},
           "text/html; charset=utf-8",
-          true},
+          Access::open},
     Route{Operation::script,
           "GET",
           "/app.js",
@@ -309,7 +378,7 @@ constexpr std::array kRoutes{
           200,
           {},
           "text/javascript; charset=utf-8",
-          true},
+          Access::open},
     Route{Operation::plot,
           "GET",
           "/plot.js",
@@ -319,7 +388,7 @@ constexpr std::array kRoutes{
           200,
           {},
           "text/javascript; charset=utf-8",
-          true},
+          Access::open},
     Route{Operation::text,
           "GET",
           "/text.js",
@@ -329,7 +398,7 @@ constexpr std::array kRoutes{
           200,
           {},
           "text/javascript; charset=utf-8",
-          true},
+          Access::open},
     Route{Operation::views,
           "GET",
           "/views.js",
@@ -339,7 +408,7 @@ constexpr std::array kRoutes{
           200,
           {},
           "text/javascript; charset=utf-8",
-          true},
+          Access::open},
     Route{Operation::style,
           "GET",
           "/style.css",
@@ -349,7 +418,7 @@ constexpr std::array kRoutes{
           200,
           {},
           "text/css; charset=utf-8",
-          true},
+          Access::open},
     Route{Operation::chart,
           "GET",
           "/chart.js",
@@ -359,7 +428,7 @@ constexpr std::array kRoutes{
           200,
           {},
           "text/javascript; charset=utf-8",
-          true},
+          Access::open},
 };
 
 /// Takes the text up to the next slash off the front.
@@ -370,7 +439,7 @@ std::string_view next_segment(std::string_view& path) {
   return segment;
 }
 
-/// Parameters in a path are all numbers: {id}, {index}.
+/// Parameters in a path are numbers, {id} and {index}, or {name}.
 bool is_parameter(std::string_view segment) {
   return segment.starts_with('{');
 }
@@ -383,9 +452,15 @@ std::optional<std::uint64_t> number_in_path(std::string_view text) {
   return whole && number <= kMaxSigned ? std::optional(number) : std::nullopt;
 }
 
-/// The numbers in the path when it fits the pattern.
-std::optional<std::vector<std::uint64_t>> fit(std::string_view pattern, std::string_view path) {
-  std::vector<std::uint64_t> numbers;
+/// What the path says in the places of the pattern's parameters.
+struct Fit {
+  std::vector<std::uint64_t> numbers{};
+  std::string name{};
+};
+
+/// Nothing when the path does not fit the pattern.
+std::optional<Fit> fit(std::string_view pattern, std::string_view path) {
+  Fit said;
   // A trailing slash makes another path: next_segment() alone would not see the difference.
   if (path.ends_with('/') != pattern.ends_with('/')) {
     return std::nullopt;
@@ -399,17 +474,27 @@ std::optional<std::vector<std::uint64_t>> fit(std::string_view pattern, std::str
       }
       continue;
     }
+    if (wanted == "{name}") {
+      said.name = given;
+      // Names need no escapes: what has one is none.
+      if (said.name.empty()) return std::nullopt;
+      continue;
+    }
     const std::optional<std::uint64_t> number = number_in_path(given);
     if (!number) {
       return std::nullopt;
     }
-    numbers.push_back(*number);
+    said.numbers.push_back(*number);
   }
   // Both have to be used up, or one is only the beginning of the other.
-  return pattern.empty() && path.empty() ? std::optional(std::move(numbers)) : std::nullopt;
+  return pattern.empty() && path.empty() ? std::optional(std::move(said)) : std::nullopt;
 }
 
 }  // namespace
+
+bool changes(const Route& route) {
+  return route.method == "POST" && route.operation != Operation::plan;
+}
 
 std::span<const Route> routes() {
   return kRoutes;
@@ -420,9 +505,10 @@ std::span<const Route> routes() {
 Match match(std::string_view path) {
   Match found;
   for (const Route& route : kRoutes) {
-    if (auto numbers = fit(route.pattern, path)) {
+    if (auto said = fit(route.pattern, path)) {
       found.routes.push_back(&route);
-      found.numbers = std::move(*numbers);
+      found.numbers = std::move(said->numbers);
+      found.name = std::move(said->name);
     }
   }
   return found;

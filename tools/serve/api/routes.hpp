@@ -30,6 +30,12 @@ enum class Operation : std::uint8_t {
   status,
   decisions,
   history,
+  me,
+  tokens,
+  create_token,
+  revoke_token,
+  rotate_token,
+  audit,
   openapi,
   metrics,
   health,
@@ -42,7 +48,18 @@ enum class Operation : std::uint8_t {
   chart,
 };
 
-/// A parameter of a query. Those of a path are whole numbers and stand in the pattern.
+/// Who may use a route.
+enum class Access : std::uint8_t {
+  open,                ///< everybody, without a token
+  all,                 ///< every token
+  users,               ///< tokens of users and admins
+  owners,              ///< of the job's user, and of admins
+  owners_and_readers,  ///< likewise, and read-only ones
+  admins
+};
+
+/// A parameter of a query. Those of a path stand in the pattern; they are whole
+/// numbers, but {name} is the name of a token.
 struct Parameter {
   enum class Kind : std::uint8_t { number, choice, text };
   std::string_view name;
@@ -65,9 +82,12 @@ struct Route {
   int success;                    ///< the status when all is well
   std::string_view answer;        ///< schema of the answer; empty: it is not JSON
   std::string_view content_type;  ///< of the answer
-  bool open;                      ///< answers without a token
-  std::string_view later{};       ///< schema of a 202; empty: it never answers so
+  Access access;
+  std::string_view later{};  ///< schema of a 202; empty: it never answers so
 };
+
+/// Whether the request is to change something: it is written down then.
+bool changes(const Route& route);
 
 /// All routes; they live as long as the program.
 std::span<const Route> routes();
@@ -76,6 +96,7 @@ std::span<const Route> routes();
 struct Match {
   std::vector<const Route*> routes;    ///< one a method; none: nothing is there
   std::vector<std::uint64_t> numbers;  ///< the numbers in the path, in order
+  std::string name{};                  ///< the {name} in the path; empty: it has none
 };
 
 /// A path without its query.

@@ -43,8 +43,8 @@ std::string fault_of(const ServerOptions& options) {
   if (error) {
     return fmt::format("address: '{}' is not an IP address like 127.0.0.1", options.address);
   }
-  if (options.tokens.empty()) {
-    return "tokens: there has to be at least one";
+  if (!options.tokens) {
+    return "tokens: there have to be some";
   }
   if (options.certificate.empty() != options.key.empty()) {
     return "certificate, key: TLS needs both of them";
@@ -104,7 +104,9 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
   Engine(Backend& backend, ServerOptions options, TlsContext tls)
       : options_(std::move(options)),
         tls_(std::move(tls)),
-        api_(std::make_shared<Api>(backend, Tokens(options_.tokens), options_.api)),
+        api_(std::make_shared<Api>(
+            backend, Gate(options_.tokens, HostNames(options_.address, options_.hosts)),
+            options_.audit, options_.api)),
         acceptor_(asio::make_strand(*context_)),
         pause_(acceptor_.get_executor()),
         refusal_(refusal_text()) {}
@@ -213,7 +215,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
       return;
     }
     socket.set_option(Tcp::no_delay(true), ignored);
-    const Surroundings around{context_, api_, &options_};
+    const Surroundings around{context_, api_, &options_, from.to_string()};
     // Weak: a connection may outlive the engine and must not keep it.
     const auto gone = [weak = weak_from_this(), number] {
       if (const auto self = weak.lock()) {

@@ -18,7 +18,10 @@ namespace muster::api {
 struct ServerOptions {
   std::string address = "127.0.0.1";  ///< an IP address of this machine
   std::uint16_t port = 0;             ///< 0: one that is free
-  std::vector<std::string> tokens;    ///< what load_tokens gives; at least one
+  std::shared_ptr<TokenBook> tokens;  ///< who is let in
+  /// What is written down of requests; null: nothing.
+  std::shared_ptr<AuditLog> audit;
+  std::vector<std::string> hosts;  ///< names that it may be asked by, besides those it knows itself
 
   /// TLS 1.2 or newer, when both are set: PEM files.
   std::filesystem::path certificate;

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "actors/clock_wall.hpp"
+#include "actors/link/pki.hpp"
 #include "tools/serve/local/local_pki.hpp"
 #include "tools/serve/local/settings_draft.hpp"
 #include "tools/serve/local/shipped_file.hpp"
@@ -186,15 +187,25 @@ std::string permit_stores(const ClusterConfig& config, bool first) {
   return {};
 }
 
-/// Where the command finds the cluster: the first API, and the others in case that is away.
+/// Where the command finds the cluster: the first API, and the others in case that is away. Beyond
+/// a loopback address they speak TLS, with certificates of the cluster's own authority.
 nlohmann::json client_document(const ClusterConfig& config) {
   std::vector<std::string> apis;
+  bool tls = false;
   for (const NodeConfig& node : config.nodes) {
-    if (node.api) apis.push_back("http://" + to_text(*node.api));
+    if (!node.api) continue;
+    const bool plain = is_loopback(*node.api) || config.insecure_loopback;
+    Endpoint reached = *node.api;
+    // One that listens on all addresses is asked at one of them.
+    if (is_wildcard(reached)) reached.host = "127.0.0.1";
+    apis.push_back((plain ? "http://" : "https://") + to_text(reached));
+    tls |= !plain;
   }
-  return {{"api", apis.at(0)},
-          {"others", std::vector<std::string>(apis.begin() + 1, apis.end())},
-          {"token_file", "token"}};
+  nlohmann::json document{{"api", apis.at(0)},
+                          {"others", std::vector<std::string>(apis.begin() + 1, apis.end())},
+                          {"token_file", "token"}};
+  if (tls) document["ca"] = authority_certificate(config.pki, PkiRole::node).string();
+  return document;
 }
 
 /// Waits until no machine is left, as long as their number goes on falling. Empty, or which do not

@@ -45,6 +45,10 @@ std::string make_pki(const fs::path& dir, const ClusterConfig& config) {
     IssueRequest request;
     request.name = node.name;
     request.hosts = {"127.0.0.1", "localhost"};
+    // Clients compare what they have asked for with the certificate.
+    if (node.api && !is_loopback(*node.api) && !is_wildcard(*node.api)) {
+      request.hosts.push_back(node.api->host);
+    }
     request.replace = true;
     if (auto issued = issue(dir, request); !issued) return issued.error().message;
   }

@@ -47,6 +47,7 @@ class ActorBackend final : public api::Backend {
 
   void submit(std::vector<Job> jobs, api::Reply reply) override;
   void resubmit(const api::Again& what, api::Reply reply) override;
+  void owner(JobId job, std::function<void(api::JobOwner)> reply) override;
   void change_job(JobId job, api::JobChange change, api::Reply reply) override;
   void change_instance(InstanceId instance, api::InstanceChange change, api::Reply reply) override;
   void read_log(const api::LogQuery& query, api::Reply reply) override;

@@ -103,6 +103,30 @@ struct ActorBackend::JobLook {
   Silent missing{};
 };
 
+/// The masters first, which have nearly all jobs; any part says whose the job is.
+void ActorBackend::owner(JobId job, std::function<void(api::JobOwner)> reply) {
+  const auto user_in = [](const Answers<JobsView>& answers) -> std::optional<std::string> {
+    for (const JobsView& view : heard(answers)) {
+      if (!view.jobs.empty()) return view.jobs.front().user;
+    }
+    return std::nullopt;
+  };
+  const auto ask = [this, job, user_in](const auto& whom,
+                                        std::function<void(std::optional<std::string>)> use) {
+    ask_all<JobsView>(
+        system_, whom, timeout_,
+        [user_in, use](const Answers<JobsView>& answers) { use(user_in(answers)); },
+        JobsQuestion::parts_of({job}));
+  };
+  ask(handles_.masters, [this, job, ask, reply](const std::optional<std::string>& user) {
+    if (user) return reply({user});
+    ask(handles_.sites, [this, job, reply](const std::optional<std::string>& at_site) {
+      if (at_site) return reply({at_site});
+      find(job, 0, [this, job, reply](const Found& found) { reply({{}, not_found(found, job)}); });
+    });
+  });
+}
+
 void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
   auto look = std::make_shared<JobsLook>(JobsLook{what, std::move(reply), what.after});
   // A piece may settle to fewer jobs than were asked for. The number of pieces is bounded, so that

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/live_ids.hpp"
+#include "model/submission_key.hpp"
 #include "schedulers/packing/never_fits.hpp"
 #include "tools/serve/machines/task_user.hpp"
 #include "tools/serve/node/actor_backend.hpp"
@@ -37,7 +38,7 @@ std::string token_of(const api::Again& what) {
   token += kBetween + std::to_string(what.job.value);
   token += kBetween + std::string(what.failed_only ? "failed" : "all");
   if (what.max_fails) token += kBetween + std::to_string(*what.max_fails);
-  return token + kBetween + what.token;
+  return scoped_token(what.scope, token + kBetween + what.token);
 }
 
 /// A job's number in a refusal is that of another job, which has the token.

@@ -16,6 +16,7 @@
 #include "config/catalog_file.hpp"
 #include "tools/serve/api/server.hpp"
 #include "tools/serve/node/actor_backend.hpp"
+#include "tools/serve/node/node_api.hpp"
 #include "tools/serve/node/node_log.hpp"
 #include "tools/serve/node/node_pki.hpp"
 #include "tools/serve/node/node_roles.hpp"
@@ -314,18 +315,14 @@ class LiveNode::Parts {
     }
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), origin_);
     backend_->keep_asking();
-    api::ServerOptions options;
-    options.address = self_.api->host;
-    options.port = self_.api->port;
-    if (!is_loopback(*self_.api) && !setup_.config.insecure_loopback) {
-      const TlsFiles files = node_tls(setup_.config, self_.name);
-      options.certificate = files.certificate;
-      options.key = files.key;
-    }
-    auto tokens = api::load_tokens(setup_.config.api_token);
-    if (!tokens) return Failure<NodeError>{NodeError::listen, tokens.error().message};
-    options.tokens = std::move(tokens).value();
-    auto server = api::Server::start(*backend_, std::move(options));
+    auto options = api_options(
+        {setup_.config, self_, state_, [log = log_](const std::string& text) { log->warn(text); },
+         [&system = system_, origin = origin_] {
+           const Instant now = origin.instant(system.clock().now());
+           return std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
+         }});
+    if (!options) return options.error();
+    auto server = api::Server::start(*backend_, std::move(options).value());
     if (!server) return Failure<NodeError>{NodeError::listen, server.error().message};
     api_ = std::move(server).value();
     log_->info("serves the API at {}", api_->url());

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "config/numbers.hpp"
+#include "tools/cli/client_options.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/client/token_views.hpp"
+
+// The command that shows who has changed what.
+
+namespace muster::cli {
+namespace {
+
+struct AuditOptions {
+  ClientOptions client;
+  std::uint64_t limit = 100;
+  std::string user;
+  std::string since;
+};
+
+std::string check_since(const std::string& text) {
+  constexpr double kLongestS = 3650.0 * 86'400;
+  const auto time = parse_duration(text);
+  if (time && to_seconds(*time) >= 1 && to_seconds(*time) <= kLongestS) return "";
+  return "has to be a time from 1s to 3650d, like 1h; it is '" + text + "'";
+}
+
+int show_audit(const AuditOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  std::string path = fmt::format("/v1/audit?limit={}", options.limit);
+  if (!options.user.empty()) path += "&user=" + client::url_escaped(options.user);
+  // A length of time: the server's clock is the one that the log goes by.
+  if (const auto since = parse_duration(options.since)) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(*since);
+    path += fmt::format("&within_s={}", seconds.count());
+  }
+  return print_answer(
+      api->get(path), options.client.json,
+      shown_as(client::audit_list, [](const auto& entries) { return client::view(entries); }));
+}
+
+}  // namespace
+
+void add_audit(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<AuditOptions>();
+  CLI::App* command = app.add_subcommand(
+      "audit", "List who has changed what by the API, and who was refused, for an admin");
+  command->add_option("--limit", options->limit, "how many at most, the newest")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000}))
+      ->capture_default_str();
+  command->add_option("--user", options->user, "only what was done for this user")
+      ->check(is_filter());
+  command->add_option("--since", options->since, "only of so long ago and later, like 1h")
+      ->check(CLI::Validator(check_since, "TIME"));
+  add_client_options(*command, options->client);
+  command->callback([options, &exit_code] { exit_code = show_audit(*options); });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "config/numbers.hpp"
+#include "tools/cli/client_options.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/client/token_views.hpp"
+
+// The commands about the API's tokens. All of them ask the API, with a token of an admin.
+
+namespace muster::cli {
+namespace {
+
+struct TokenOptions {
+  ClientOptions client;
+  std::string name;
+  std::string role;
+  std::string user;
+  std::string expires;
+  std::string overlap;
+  bool quiet = false;
+};
+
+constexpr double kLongestLifeS = 3650.0 * 86'400;
+constexpr double kLongestOverlapS = 30.0 * 86'400;
+
+/// A time in whole seconds, from 1 s or, `none`, from 0.
+CLI::Validator is_time(double longest_s, bool none) {
+  const auto check = [longest_s, none](const std::string& text) -> std::string {
+    const auto time = parse_duration(text);
+    const double seconds = time ? to_seconds(*time) : -1;
+    if (seconds >= (none ? 0 : 1) && seconds <= longest_s) return "";
+    return fmt::format("has to be a time from {} to {:.0f}d, like 90d; it is '{}'",
+                       none ? "0s" : "1s", longest_s / 86'400, text);
+  };
+  return CLI::Validator(check, "TIME");
+}
+
+std::int64_t seconds_of(const std::string& text) {
+  return std::chrono::duration_cast<std::chrono::seconds>(parse_duration(text).value_or(Duration{}))
+      .count();
+}
+
+/// The secret is the only thing in an answer that a script wants.
+ExitCode print_issued(const Expected<client::Answer, client::ClientError>& answer,
+                      const TokenOptions& options) {
+  return print_answer(answer, options.client.json,
+                      shown_as(client::issued_token, [&](const client::TokenAnswer& token) {
+                        return options.quiet ? token.secret + "\n" : client::issued_text(token);
+                      }));
+}
+
+int create(const TokenOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  nlohmann::ordered_json body{{"name", options.name}, {"role", options.role}};
+  if (!options.user.empty()) body["user"] = options.user;
+  if (!options.expires.empty()) body["lifetime_s"] = seconds_of(options.expires);
+  const std::string text =
+      body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  // Made twice, it would be two tokens, of which one is refused.
+  return print_issued(api->post("/v1/tokens", text, client::Elsewhere::unsent), options);
+}
+
+int list(const TokenOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  return print_answer(
+      api->get("/v1/tokens"), options.client.json,
+      shown_as(client::token_list, [](const auto& tokens) { return client::view(tokens); }));
+}
+
+int revoke(const TokenOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  return print_answer(api->post("/v1/tokens/" + client::url_escaped(options.name) + "/revoke", "",
+                                client::Elsewhere::unsent),
+                      options.client.json,
+                      shown_as(client::token_of, [](const client::TokenAnswer& token) {
+                        return fmt::format("token {}: {}\n", token.name, token.state);
+                      }));
+}
+
+int rotate(const TokenOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  nlohmann::ordered_json body = nlohmann::ordered_json::object();
+  if (!options.overlap.empty()) body["overlap_s"] = seconds_of(options.overlap);
+  return print_issued(api->post("/v1/tokens/" + client::url_escaped(options.name) + "/rotate",
+                                body.dump(), client::Elsewhere::unsent),
+                      options);
+}
+
+using Options = std::shared_ptr<TokenOptions>;
+
+CLI::App* add(CLI::App& token, const std::string& verb, const std::string& meaning,
+              const Options& options) {
+  CLI::App* command = token.add_subcommand(verb, meaning);
+  if (verb != "list") {
+    command->add_option("NAME", options->name, "of the token")->required()->check(is_filter());
+  }
+  add_client_options(*command, options->client);
+  return command;
+}
+
+void add_quiet(CLI::App& command, TokenOptions& options) {
+  command.add_flag("--quiet", options.quiet, "print the token alone");
+}
+
+}  // namespace
+
+void add_tokens(CLI::App& app, int& exit_code) {
+  CLI::App* token = app.add_subcommand("token", "Tokens that open the API, for an admin");
+  token->require_subcommand(1);
+
+  auto made = std::make_shared<TokenOptions>();
+  CLI::App* command = add(*token, "create", "Make a token and print it, this once", made);
+  command->add_option("--role", made->role, "admin, user or read_only")
+      ->required()
+      ->check(CLI::IsMember({"admin", "user", "read_only"}));
+  command->add_option("--user", made->user, "for whom it acts; default: its name")
+      ->check(is_filter());
+  command
+      ->add_option("--expires", made->expires, "how long it is valid, like 90d; default: for ever")
+      ->check(is_time(kLongestLifeS, false));
+  add_quiet(*command, *made);
+  command->callback([made, &exit_code] { exit_code = create(*made); });
+
+  auto listed = std::make_shared<TokenOptions>();
+  command = add(*token, "list", "List the tokens, without what is secret", listed);
+  command->callback([listed, &exit_code] { exit_code = list(*listed); });
+
+  auto revoked = std::make_shared<TokenOptions>();
+  command = add(*token, "revoke", "Let a token open the API no more", revoked);
+  command->callback([revoked, &exit_code] { exit_code = revoke(*revoked); });
+
+  auto rotated = std::make_shared<TokenOptions>();
+  command = add(*token, "rotate", "Give a token a new secret and print it, this once", rotated);
+  command->add_option("--overlap", rotated->overlap, "how long the old one counts as well (1h)")
+      ->check(is_time(kLongestOverlapS, true));
+  add_quiet(*command, *rotated);
+  command->callback([rotated, &exit_code] { exit_code = rotate(*rotated); });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "model/expected.hpp"
+
+namespace muster::api {
+
+/// Why a file that only its owner may read cannot be used.
+enum class FileError : std::uint8_t { missing, unusable };
+
+/// The content of a plain file that nobody but its owner can use; at most so many bytes.
+Expected<std::string, FileError> read_private(const std::filesystem::path& file, std::size_t most);
+
+/// Puts the text in the place of the file, for its owner's eyes only: whoever reads the file finds
+/// the old text or the new one, whole. Nothing when it is on the disk, else why it is not.
+std::optional<std::string> replace_private(const std::filesystem::path& file,
+                                           const std::string& text);
+
+/// What tells one state of a file from another without reading it.
+struct FileStamp {
+  std::uint64_t device = 0, inode = 0, size = 0;
+  std::int64_t changed_ns = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+/// That of no file when there is none.
+FileStamp stamp_of(const std::filesystem::path& file);
+
+/// Keeps others that ask for it out while it lives, in this process and in any other.
+class FileLock {
+ public:
+  /// Made beside the file; of no file there is none. Waits for its turn; nobody holds it for long.
+  explicit FileLock(const std::filesystem::path& file);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  /// Why there is none; empty: it is held.
+  const std::string& fault() const { return fault_; }
+
+ private:
+  int descriptor_ = -1;
+  std::string fault_;
+};
+
+}  // namespace muster::api
