@@ -57,8 +57,7 @@ std::shared_ptr<TokenBook> TokenBook::in_memory(const std::vector<std::string>& 
 
 Expected<std::shared_ptr<TokenBook>, ServerError> TokenBook::open(Files files, Clock clock,
                                                                   Note note) {
-  auto book = std::unique_ptr<TokenBook>(
-      new TokenBook(std::move(files), std::move(clock), std::move(note)));
+  auto book = std::unique_ptr<TokenBook>(new TokenBook(files, clock, note));
   book->plain_stamp_ = stamp_of(book->files_.plain);
   book->named_stamp_ = stamp_of(book->files_.named);
   if (auto fault = book->read_plain()) return *std::move(fault);
