@@ -1,12 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "actors/cloud/loopback_provider.hpp"
-#include "actors/cloud/providers.hpp"
 #include "actors/cloud/trace_provider.hpp"
-#include "tests/actors/provider_desk.hpp"
+#include "tests/actors/cloud_desk.hpp"
 #include "tests/support/scripted_cloud.hpp"
 
 // What holds for every cloud provider. Whoever adds one adds it to `Providers`, with a world around
@@ -38,7 +35,7 @@ class LoopbackWorld {
     options.machines = &machines_;
     return options;
   }
-  Catalog catalog_ = test::one_type();
+  Catalog catalog_ = test::it3_on_both_markets();
   QuickMachines machines_;
 };
 
@@ -83,7 +80,7 @@ class RemoteWorld {
   static constexpr bool kInterrupts = false;
 
  private:
-  Catalog catalog_ = test::one_type();
+  Catalog catalog_ = test::it3_on_both_markets();
   test::ScriptedCloud cloud_{catalog_};
 };
 

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "actors/cloud/providers.hpp"
-#include "tests/actors/provider_desk.hpp"
+#include "tests/actors/cloud_desk.hpp"
 #include "tests/support/temp_file.hpp"
 
-// What holds of the provider whose prices are a series.
+// What holds for clouds whose prices are those of a series; what holds for all clouds is in
+// cloud_provider_test.cpp.
 
 namespace muster {
 namespace {
@@ -59,7 +63,7 @@ class TraceTest : public ::testing::Test {
     return -1;
   }
 
-  Catalog catalog_ = test::one_type();
+  Catalog catalog_ = test::it3_on_both_markets();
   QuickMachines machines_;
   std::shared_ptr<Desk> desk_;
   std::unique_ptr<CloudProvider> provider_;

@@ -11,6 +11,68 @@ using test::at_s;
 using test::JobBuilder;
 using test::MasterTest;
 
+TEST_F(MasterTest, AFixedFleetIsThereFromTheStartAndPlansDoNotChangeIt) {
+  make_master({}, {{it3(), Market::on_demand, 2}});
+  master_->keep_fleet(now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 2u);
+  boot(0);
+  boot(1);
+  ASSERT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::accepted);
+  EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 0u);
+  EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::fixed_fleet);
+  Plan giving_back;
+  giving_back.releases.push_back({InstanceId{1}, {}});
+  EXPECT_EQ(count<EndInstance>(round(giving_back)), 0u);
+}
+
+TEST_F(MasterTest, BeyondAFleetPlansRentAndGiveBackThroughARestart) {
+  settings_.rent_beyond_fleet = true;
+  const Fleet one{{it3(), Market::on_demand, 1}};
+  make_master({}, one);
+  master_->keep_fleet(now());
+  boot(0);
+  ASSERT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::accepted);
+  EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 1u);
+  MasterSnapshot snapshot = master_->snapshot();
+  make_master({}, one);
+  EXPECT_EQ(master_->restore(std::move(snapshot), {}), "");
+  EXPECT_TRUE(master_->state().find(InstanceId{0})->owned);
+  EXPECT_FALSE(master_->state().find(InstanceId{1})->owned);
+  boot(1);
+  started(1, 1);
+  master_->keep_fleet(now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 0u) << "it has its fleet";
+  master_->task_finished({TaskId{1}, 1, {}}, now());
+  Plan giving_back;
+  giving_back.releases = {{InstanceId{0}, {}}, {InstanceId{1}, {}}};
+  EXPECT_EQ(count<EndInstance>(round(giving_back)), 1u);
+  EXPECT_FALSE(master_->state().find(InstanceId{0})->released);
+}
+
+TEST_F(MasterTest, AFixedFleetGetsBackWhatTheCloudTookAndNotWhatAUserDrained) {
+  make_master({}, {{it3(), Market::on_demand, 2}});
+  master_->keep_fleet(now());
+  commit();
+  boot(0);
+  boot(1);
+  master_->instance_gone(InstanceId{0}, {}, now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 1u);
+  boot(2);
+  EXPECT_TRUE(master_->evict(InstanceId{1}, CauseCode::drained, now()));
+  EXPECT_EQ(count<EndInstance>(commit()), 1u);
+  master_->instance_gone(InstanceId{1}, {}, now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 0u);
+}
+
+TEST_F(MasterTest, AFixedFleetKeepsToTheCapsAndFillsUpWhenItCan) {
+  make_master({.max_instances = 1}, {{it3(), Market::on_demand, 2}});
+  master_->keep_fleet(now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 1u);
+  boot(0);
+  master_->instance_gone(InstanceId{0}, {}, now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 1u);
+}
+
 TEST_F(MasterTest, AnArrayThatIsRefusedAgainForTheSameReasonIsNoNews) {
   make_master({.max_instances = 1});
   master_->submit(JobBuilder(1).tasks(50).gang(false).build(), now());

@@ -1,16 +1,16 @@
 #pragma once
 
-#include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "actors/cloud/loopback_provider.hpp"
+#include "actors/cloud/cloud_provider.hpp"
+#include "actors/cloud/machine_backend.hpp"
 #include "tests/support/builders.hpp"
+
+// What stands around a cloud provider in its tests.
 
 namespace muster::test {
 
@@ -75,7 +75,7 @@ class QuickMachines final : public MachineBackend {
 };
 
 /// One type, "it3", on both markets: up after 10 s, ready after 100 s, gone after 1 s.
-inline Catalog one_type() {
+inline Catalog it3_on_both_markets() {
   std::vector<InstanceType> types = {table3_catalog().types()[2]};
   types[0].spot = Price::from_usd_h(0.08);
   return Catalog(std::move(types));
