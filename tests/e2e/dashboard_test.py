@@ -196,6 +196,19 @@ class DashboardTest(unittest.TestCase):
         self.be("read_only", "ann")
         self.page.wait_for(lambda: self.hidden(*changes) == [True] * 3, "no button any more")
 
+    def test_shows_a_job_whose_reasons_and_output_are_not_for_the_token(self):
+        self.open()
+        self.page.run("const real = window.fetch;"
+                      "window.fetch = (path, how) => !/[/](explain|log)[?]/.test(path)"
+                      " ? real(path, how) : Promise.resolve(Response.json("
+                      "{ error: { message: 'it is one of ben' } }, { status: 403 }));")
+        self.open_job("sweep-37")
+        self.page.wait_for(lambda: "of ben" in self.page.text("#job-summary"), "the job")
+        self.page.run("document.querySelector('#tasks button').click();")
+        self.page.wait_for(lambda: "No output is shown: it is one of ben" in
+                           self.page.text("#job-said"), "why there is no output")
+        self.page.wait_for(lambda: self.page.text("#link") == "live", "that it is live")
+
     def test_says_why_a_change_was_refused(self):
         self.open()
         self.open_job("sweep-37")

@@ -24,6 +24,7 @@ const state = {
   turn: 0,       // which round of questions counts
   silent: [],    // who did not answer the last one
   job: null,     // the number of the job that is open
+  plain: null,   // the job of which the token may not hear why its tasks wait
   log: null,     // {task, offset, more, stream}: how far its output has been read
   log_closed: false,  // by hand
   sort: { by: null, falling: false },
@@ -172,15 +173,30 @@ function inSight(node) {
 }
 
 // Shows what the answer to `path` is. One that came too late changes nothing, nor does one that
-// there is no such thing (any more).
-async function refresh(turn, path, show, gone = () => {}) {
+// there is no such thing (any more), or that the token may not see it.
+async function refresh(turn, path, show, gone = () => {}, closed = gone) {
   try {
     const document = await ask(path);
     if (turn === state.turn) show(document);
   } catch (error) {
-    if (!(error instanceof Refused) || error.status !== 404) throw error;
-    if (turn === state.turn) gone();
+    const after = error instanceof Refused ? { 403: closed, 404: gone }[error.status] : undefined;
+    if (!after) throw error;
+    if (turn === state.turn) await after(error.message);
   }
+}
+
+// Why its tasks wait is told of a job to whom it belongs; what it is, to everybody.
+function refreshJob(turn) {
+  const tasks = new URLSearchParams({ limit: MAX_TASKS });
+  if (state.tasks.after !== null) tasks.set("after", state.tasks.after);
+  const path = `/v1/jobs/${state.job}`;
+  const gone = () => setText(by_id("job-title"), `There is no job ${state.job}`);
+  const plain = () => refresh(turn, `${path}?${tasks}`, (job) => showJob({ ...job, job }), gone);
+  if (state.plain === state.job) return plain();
+  return refresh(turn, `${path}/explain?${tasks}`, showJob, gone, () => {
+    state.plain = state.job;
+    return plain();
+  });
 }
 
 function questions(turn) {
@@ -198,17 +214,18 @@ function questions(turn) {
     asked.push(refresh(turn, "/v1/instances", showInstances));
   }
   if (state.job !== null) {
-    const tasks = new URLSearchParams({ limit: MAX_TASKS });
-    if (state.tasks.after !== null) tasks.set("after", state.tasks.after);
-    const gone = () => setText(by_id("job-title"), `There is no job ${state.job}`);
-    asked.push(refresh(turn, `/v1/jobs/${state.job}/explain?` + tasks, showJob, gone));
+    asked.push(refreshJob(turn));
   }
   if (state.log !== null) {
     const { task, offset, stream } = state.log;
     const [show, piece] = offset === null ? [showLogEnd, "offset=0&max=1"]
       : [showLog, `offset=${offset}&max=${LOG_PIECE}`];
     const path = `/v1/jobs/${state.job}/tasks/${task}/log?stream=${stream}&${piece}`;
-    asked.push(refresh(turn, path, show));
+    asked.push(refresh(turn, path, show, () => {}, (why) => {
+      setText(by_id("job-said"), `No output is shown: ${why}.`);
+      state.log_closed = true;
+      closeLog();
+    }));
   }
   return asked;
 }

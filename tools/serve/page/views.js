@@ -286,7 +286,8 @@ function showJob(explained) {
   by_id("job-hold").hidden = !open || ["held", "stopping", "handing over"].includes(job.state);
   by_id("job-release").hidden = !open || job.held === 0;
   // The first task's output is what most want to see of a job of one task.
-  if (state.log === null && job.tasks_total === 1 && tasks[0]?.attempt > 0 && !state.log_closed) {
+  if (state.log === null && job.tasks_total === 1 && tasks[0]?.attempt > 0 && !state.log_closed
+    && mayChange(job)) {
     openLog(tasks[0].task);
   }
 }
