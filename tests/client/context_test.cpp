@@ -53,6 +53,23 @@ TEST(FindCluster, ReadsClientJsonWithATokenFileBesideIt) {
   EXPECT_EQ(context->token, "secret");
 }
 
+TEST(FindCluster, TakesTheAuthorityOfTheOptionBeforeTheVariableBeforeTheFile) {
+  const TempFile file("client.json",
+                      R"({"api": "https://10.0.0.1:1", "token_file": "t", "ca": "ca.pem"})");
+  std::ofstream(file.folder() / "t") << "secret\n";
+  std::ofstream(file.folder() / "ca.pem") << "own";
+  const TempFile other("other.pem", "other");
+  const TempFile third("third.pem", "third");
+  const std::string folder = file.folder().string();
+  EXPECT_EQ(find_cluster({"", "", folder}, variables({}))->ca, folder + "/ca.pem");
+  const auto set = variables({{"MUSTER_CA", other.path().string()}});
+  EXPECT_EQ(find_cluster({"", "", folder}, set)->ca, other.path().string());
+  EXPECT_EQ(find_cluster({"", "", folder, third.path().string()}, set)->ca, third.path().string());
+  std::filesystem::remove(file.folder() / "ca.pem");
+  EXPECT_THAT(message_of(find_cluster({"", "", folder}, variables({}))),
+              HasSubstr("client.json: ca: cannot read"));
+}
+
 TEST(FindCluster, TakesNoTokenThatWouldBreakTheHeader) {
   for (const char* text : {"", "two words", "a\tb", "caf\xc3\xa9", "\x01"}) {
     const TempFile file("token", text);

@@ -40,6 +40,30 @@ TEST_F(ActorBackendTest, AMasterThatGoesBeforeItHasConfirmedIsNamed) {
   EXPECT_THAT(answer.json, AllOf(HasSubstr("master m0, master m2"), Not(HasSubstr("m1"))));
 }
 
+TEST_F(ActorBackendTest, WhoseAJobIsIsSaidByAnyPartOfItOrElseWhyNot) {
+  fakes_[1].answers = false;
+  fakes_[2].jobs = {part(1, true)};
+  fakes_[2].jobs.front().user = "ann";
+  std::optional<api::JobOwner> said;
+  const auto ask = [&] {
+    said.reset();
+    backend_->owner(JobId{1}, [&](api::JobOwner owner) { said = std::move(owner); });
+    system_.time().drain();
+    ASSERT_TRUE(said.has_value());
+  };
+  ask();
+  EXPECT_EQ(said->user, "ann");
+  fakes_[2].jobs.clear();
+  for (FakeMaster& fake : fakes_) fake.finds = {};
+  ask();
+  EXPECT_EQ(said->user, std::nullopt);
+  EXPECT_EQ(said->why.status, 503);
+  EXPECT_THAT(said->why.json, HasSubstr("m1"));
+  fakes_[1].answers = true;
+  ask();
+  EXPECT_EQ(said->why.status, 404);
+}
+
 /// A master's figures.
 CellFigures figures() {
   CellFigures all;

@@ -95,10 +95,10 @@ std::optional<Response> Api::refuse(const RequestHead& head, const std::string& 
   return pass.refused;
 }
 
-void Api::write_down(AuditEntry entry, bool at_gate) const {
+void Api::write_down(AuditEntry entry, bool refused) const {
   if (!audit_) return;
   entry.at_s = gate_.tokens().now_s();
-  at_gate ? audit_->add_refused(std::move(entry)) : audit_->add(std::move(entry));
+  refused ? audit_->add_refused(std::move(entry)) : audit_->add(std::move(entry));
 }
 
 /// Has the answer written down when the request is to change something, or may be refused because
@@ -106,14 +106,16 @@ void Api::write_down(AuditEntry entry, bool at_gate) const {
 void Api::watch(const Request& request, const Pass& pass, const std::string& from,
                 Exchange& exchange) const {
   const bool changing = changes(*pass.route);
-  if (!audit_ || (!changing && pass.route->access == Access::all)) return;
-  // Weak: the log's own thread answers some requests, and must not be the last to let go of it.
+  // Not what the log's own thread answers: it must not be the last to let go of the log.
+  if (!audit_ || !(changing || only_own_jobs(*pass.route, pass.who.role))) return;
   exchange.set_note([weak = weak_from_this(), entry = entry_of(request.head, pass, from),
                      changing](const Response& response) mutable {
+    constexpr int kForbidden = 403;
+    const bool refused = response.status == kForbidden;
     const auto self = weak.lock();
-    if (!self || (!changing && response.status != 403)) return;
+    if (!self || !(changing || refused)) return;
     add_answer(entry, response);
-    self->write_down(std::move(entry), false);
+    self->write_down(std::move(entry), refused);
   });
 }
 

@@ -52,7 +52,7 @@ class Api : public std::enable_shared_from_this<Api> {
     std::shared_ptr<Exchange> exchange;
   };
 
-  void write_down(AuditEntry entry, bool at_gate) const;
+  void write_down(AuditEntry entry, bool refused) const;
   void watch(const Request& request, const Pass& pass, const std::string& from,
              Exchange& exchange) const;
   void dispatch(Call call);

@@ -62,7 +62,7 @@ class AuditLog {
   AuditLog& operator=(const AuditLog&) = delete;
 
   void add(AuditEntry entry);
-  /// The same of a request that was refused at the gate, of which anybody may send many.
+  /// The same of a request that was refused for who asked, of which anybody may send many.
   void add_refused(AuditEntry entry);
 
   /// The lines of the entries, newest first, those included that were added before. Called by the

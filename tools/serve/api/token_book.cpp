@@ -55,8 +55,9 @@ std::shared_ptr<TokenBook> TokenBook::in_memory(const std::vector<std::string>& 
   return std::shared_ptr<TokenBook>(std::move(book));
 }
 
-Expected<std::shared_ptr<TokenBook>, ServerError> TokenBook::open(Files files, Clock clock,
-                                                                  Note note) {
+Expected<std::shared_ptr<TokenBook>, ServerError> TokenBook::open(const Files& files,
+                                                                  const Clock& clock,
+                                                                  const Note& note) {
   auto book = std::unique_ptr<TokenBook>(new TokenBook(files, clock, note));
   book->plain_stamp_ = stamp_of(book->files_.plain);
   book->named_stamp_ = stamp_of(book->files_.named);

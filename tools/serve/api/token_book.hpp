@@ -59,8 +59,9 @@ class TokenBook {
   static constexpr std::int64_t kUsualOverlapS = 3600;
 
   /// Fails when a file is not as it has to be. `note` hears of files that are not so later.
-  static Expected<std::shared_ptr<TokenBook>, ServerError> open(Files files, Clock clock,
-                                                                Note note);
+  static Expected<std::shared_ptr<TokenBook>, ServerError> open(const Files& files,
+                                                                const Clock& clock,
+                                                                const Note& note);
   /// Without files: with these tokens of the first kind, and named ones that go with the object.
   static std::shared_ptr<TokenBook> in_memory(const std::vector<std::string>& plain, Clock clock);
 
