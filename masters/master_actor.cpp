@@ -265,12 +265,18 @@ void MasterActorImpl::on_cloud(const CloudReport& report) {
       forget_worker(report.instance);
       master_.instance_refused(report.instance, heard, report.reason);
       break;
-    case CloudReportKind::gone:
+    case CloudReportKind::gone: {
       if (comes_too_early(report)) break;
+      // Of what was released its tasks have been taken off before; others come to wait only now, as
+      // after a start that finds the instances of before ended.
+      const InstanceRow* row = master_.state().find(report.instance);
+      const bool lost_tasks = row != nullptr && !row->planned.empty();
       lose_logs(report.instance);
       forget_worker(report.instance);
       master_.instance_gone(report.instance, said, heard, {report.billed_from, report.reason});
+      if (lost_tasks && cadence_.on_capacity) want_round();
       break;
+    }
     case CloudReportKind::notice: {
       const InstanceRow* row = master_.state().find(report.instance);
       if (row == nullptr || row->released) break;  // told before

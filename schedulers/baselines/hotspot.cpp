@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "schedulers/packing/alone_on_fleet.hpp"
+
 // The policy remembers nothing: at each event it looks at every instance, and compares prices as
 // they are now.
 
@@ -40,9 +42,11 @@ void Hotspot::use_empty(const ClusterView& view, Plan& plan) const {
     empty.insert(groups_.of(row.type, row.market), {row.price.usd_h(), i},
                  view.catalog[row.type].capacity);
   }
+  const std::vector<char> wider = refuse_gangs_wider_than_fleet(view, input_, plan);
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = view.state.task(task.slot);
-    if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
+    if (task.home != kUnassigned || row.phase != TaskPhase::pending || wider[row.job] != 0)
+      continue;
     const MarketChoice markets = view.state.job(row.job).job.markets;
     const auto found = empty.first(groups_.needs(view.state.shape(row.shape), markets), {-1, 0});
     if (!found) continue;

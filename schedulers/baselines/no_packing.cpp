@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "schedulers/packing/alone_on_fleet.hpp"
 #include "schedulers/packing/cheapest_types.hpp"
 
 // Rounds in which nothing can differ from the last one answer at once: with a round a period and
@@ -67,6 +68,8 @@ Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
 /// Which tasks have a place then.
 std::vector<char> NoPacking::place_on_fleet(const ClusterView& view, Plan& plan) const {
   std::vector<char> placed(input_.tasks().size(), 0);
+  std::vector<char> wider;  // of each job: no place is looked for
+  if (!view.rents()) wider = refuse_gangs_wider_than_fleet(view, input_, plan);
   std::vector<std::vector<InstanceId>> empty(view.catalog.size());  // the next one stands last
   for (const RoundInput::Instance& instance : input_.instances()) {
     if (view.rents() && !instance.owned) continue;
@@ -80,6 +83,7 @@ std::vector<char> NoPacking::place_on_fleet(const ClusterView& view, Plan& plan)
     const RoundInput::Task& task = input_.tasks()[at];
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
+    if (!wider.empty() && wider[row.job] != 0) continue;
     std::optional<TypeId> cheapest;
     for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {
       const TypeId type{i};

@@ -126,5 +126,21 @@ TEST(NoPacking, gives_jobs_that_want_spot_instances_those_at_their_prices) {
   EXPECT_EQ(cluster.catalog()[plan.launches[0].type].name, "it3");
 }
 
+TEST(NoPacking, tells_a_gang_of_more_tasks_than_instances_how_many_there_are) {
+  for (const char* policy : {"no-packing", "hotspot"}) {
+    SCOPED_TRACE(policy);
+    Cluster cluster(testing::table_3(), policy);
+    cluster.add_to_fleet("it4", 2);
+    cluster.submit(test::JobBuilder(1).tasks(3).demand(Resources::of(0, 1, 1)).gang(true).build());
+    cluster.submit(test::JobBuilder(2).demand(Resources::of(0, 1, 1)).build());
+    const Plan plan = cluster.round();
+    ASSERT_EQ(plan.refusals.size(), 3U);
+    const Refusal wider{RefusalKind::not_now, RefusalCode::fixed_fleet, {}, 3, 2};
+    EXPECT_EQ(plan.refusals[0].refusal, wider);
+    EXPECT_EQ(cluster.layout(), "it4(2) it4()") << "others get what it cannot use";
+    EXPECT_TRUE(cluster.ask().refusals.empty()) << "it is no news";
+  }
+}
+
 }  // namespace
 }  // namespace muster

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "model/feasible.hpp"
 #include "schedulers/registry.hpp"
@@ -76,6 +77,19 @@ struct History {
     cluster.state.apply(event);
     tell(event);
   }
+  /// A job of several tasks comes that wants distinct instances for them.
+  void accept_distinct(std::uint64_t number) {
+    constexpr std::uint64_t kFirst = 500'000;
+    Job job = test::JobBuilder(kFirst + number)
+                  .tasks(draw<std::size_t>(2, 5))
+                  .demand(Resources::of(0, draw(1, 40) / 10.0, 1))
+                  .gang(draw(0, 2) == 0)
+                  .build();
+    job.distinct_instances = true;
+    job.markets = static_cast<MarketChoice>(draw(0, 3));
+    job.runtime_hint = from_seconds(draw(1, 5000));
+    happen(JobAccepted{std::move(job)});
+  }
   void steps(int count) {
     for (; count > 0; --count) {
       const Event event = cluster.step();
@@ -99,11 +113,13 @@ struct History {
       if (id != nullptr && place.group == 0) happen(TaskAssigned{place.task, *id, place.cause});
     }
   }
-  /// Nobody is placed twice, nothing over capacity or where a job may not be, nothing is given back
-  /// that somebody goes to, and who leaves for good leaves nobody behind.
+  /// Nobody is placed twice or, who wants distinct instances, beside a peer, nothing over capacity
+  /// or where a job may not be, nothing is given back that somebody goes to, and who leaves for
+  /// good leaves nobody behind.
   void check(const Plan& plan) const {
     const ClusterState& state = cluster.state;
     std::set<TaskId> placed;
+    std::set<std::tuple<Slot, bool, std::uint64_t>> apart;
     std::map<InstanceId, Resources> come;
     std::vector<Resources> launched(plan.launches.size());
     const auto take = [&](const TaskRow& row, TypeId type, Market market, Resources& sum) {
@@ -115,6 +131,16 @@ struct History {
     for (const Place& place : plan.places) {
       RC_ASSERT(placed.insert(place.task).second);
       const TaskRow& row = *state.find(place.task);
+      // On a fleet the master's check refuses who finds no instance without a peer; so it does
+      // where a task that runs is to move to one.
+      const bool kept_apart = state.job(row.job).job.distinct_instances && !fixed_fleet;
+      if (kept_apart && row.phase == TaskPhase::pending) {
+        const auto* at = std::get_if<InstanceId>(&place.to);
+        const std::uint64_t number =
+            at != nullptr ? at->value : std::get<LaunchIndex>(place.to).value;
+        RC_ASSERT(apart.emplace(row.job, at != nullptr, number).second);
+        RC_ASSERT(at == nullptr || !has_peer(state, row, *state.find(*at)));
+      }
       if (const auto* id = std::get_if<InstanceId>(&place.to)) {
         const InstanceRow* to = state.find(*id);
         RC_ASSERT(to != nullptr && !to->released);
@@ -156,6 +182,7 @@ RC_GTEST_PROP(CloudPolicies, make_plans_that_can_be_carried_out_and_go_on_from_t
   History history(spec, draw(0, 4) == 0, draw(0U, 1'000'000U));
   for (int i = draw(1, 30); i > 0; --i) {
     history.steps(draw(1, 40));
+    if (draw(0, 3) == 0) history.accept_distinct(static_cast<std::uint64_t>(i));
     const std::string words = history.policy->save_state(history.cluster.state);
     auto twin = history.fresh();
     RC_ASSERT(twin->load_state(words, history.view()));
