@@ -89,12 +89,6 @@ TEST_F(MasterActorTest, AnEndIsRepeatedUntilTheInstanceIsGone) {
   EXPECT_EQ(times_heard("end 0"), 3U);
 }
 
-TEST_F(MasterActorTest, AnInstanceThatIsGoneWithItsTasksCallsForARoundAtOnce) {
-  run_one(), tell(CloudReportKind::gone, 0);
-  system_.run_until_s(to_seconds(system_.time().now()) + 1);
-  EXPECT_EQ(times_heard("launch 1"), 1U) << "and not after the period of the policy";
-}
-
 TEST_F(MasterActorTest, WhenTheCloudIsBackItIsAskedAfterEveryInstance) {
   run_one();
   heard_.clear();

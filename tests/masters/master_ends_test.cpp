@@ -103,5 +103,12 @@ TEST_F(MasterActorTest, WhileItsStoreLivesOnItsReserveItTakesNoJobAndGoesOnWithT
   system_.end(master_);
 }
 
+TEST_F(MasterActorTest, AnInstanceThatIsGoneWithItsTasksCallsForARoundAtOnce) {
+  run_one();
+  tell(CloudReportKind::gone, 0);
+  system_.run_until_s(to_seconds(system_.time().now()) + 1);
+  EXPECT_EQ(times_heard("launch 1"), 1U) << "and not after the period of the policy";
+}
+
 }  // namespace
 }  // namespace muster
