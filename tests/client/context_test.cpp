@@ -53,6 +53,21 @@ TEST(FindCluster, ReadsClientJsonWithATokenFileBesideIt) {
   EXPECT_EQ(context->token, "secret");
 }
 
+TEST(FindCluster, TakesTheVariablesTokenBeforeTheAdminsInTheFolderUnlessTheFolderIsNamed) {
+  const TempFile file("client.json", R"({"api": "http://127.0.0.1:8800", "token_file": "t"})");
+  const std::string folder = file.folder().string();
+  const auto mine = variables({{"MUSTER_CLUSTER", folder}, {"MUSTER_TOKEN", "anns"}});
+  // The admin's file need not be there, or be readable, for that.
+  EXPECT_EQ(find_cluster({}, mine)->token, "anns");
+  std::ofstream(file.folder() / "t") << "admins\n";
+  EXPECT_EQ(find_cluster({}, mine)->token, "anns");
+  EXPECT_EQ(find_cluster({"", "", folder}, mine)->token, "admins");
+  std::ofstream(file.folder() / "hers") << "filed\n";
+  const auto filed = variables(
+      {{"MUSTER_CLUSTER", folder}, {"MUSTER_TOKEN_FILE", (file.folder() / "hers").string()}});
+  EXPECT_EQ(find_cluster({}, filed)->token, "filed");
+}
+
 TEST(FindCluster, TakesTheAuthorityOfTheOptionBeforeTheVariableBeforeTheFile) {
   const TempFile file("client.json",
                       R"({"api": "https://10.0.0.1:1", "token_file": "t", "ca": "ca.pem"})");

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace muster::client {
 namespace {
@@ -78,8 +79,8 @@ std::string text_at(const nlohmann::json& document, const char* key) {
   return found != document.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-Expected<ClusterContext, ContextError> from_folder(const fs::path& folder,
-                                                   const std::string& token_file) {
+/// Without the token itself: its file is the token's source.
+Expected<ClusterContext, ContextError> from_folder(const fs::path& folder) {
   const fs::path file = folder / "client.json";
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
@@ -108,8 +109,8 @@ Expected<ClusterContext, ContextError> from_folder(const fs::path& folder,
   if (const std::string ca = text_at(document, "ca"); !ca.empty()) {
     context->ca = (folder / ca).string();
   }
-  if (!token_file.empty()) return with_token_file(std::move(context).value(), token_file);
-  return with_token_file(std::move(context).value(), folder / text_at(document, "token_file"));
+  context->token_source = (folder / text_at(document, "token_file")).string();
+  return context;
 }
 
 }  // namespace
@@ -137,23 +138,22 @@ Expected<ClusterContext, ContextError> find_api(const ContextOptions& options,
   // A folder that is named goes before MUSTER_API, a URL that is named before everything.
   const bool by_folder = options.api.empty() && !options.cluster.empty();
   const std::string api = by_folder || !options.api.empty() ? options.api : variable("MUSTER_API");
-  if (api.empty()) {
-    std::string folder = options.cluster.empty() ? variable("MUSTER_CLUSTER") : options.cluster;
-    if (folder.empty()) folder = local_cluster_folder(environment).string();
-    return from_folder(folder, options.token_file);
-  }
-  auto context = with_api(api, options.api.empty() ? "MUSTER_API" : "--api");
-  if (!context) return context;
-  if (!options.token_file.empty()) {
-    return with_token_file(std::move(context).value(), options.token_file);
-  }
-  if (const std::string token = variable("MUSTER_TOKEN"); !token.empty()) {
-    return with_token(std::move(context).value(), token, "MUSTER_TOKEN");
-  }
-  if (const std::string file = variable("MUSTER_TOKEN_FILE"); !file.empty()) {
-    return with_token_file(std::move(context).value(), file);
-  }
-  return invalid("no token for " + context->api +
+  std::string folder = by_folder ? options.cluster : variable("MUSTER_CLUSTER");
+  if (folder.empty()) folder = local_cluster_folder(environment).string();
+  auto found = api.empty() ? from_folder(folder)
+                           : with_api(api, options.api.empty() ? "MUSTER_API" : "--api");
+  if (!found) return found;
+  ClusterContext context = std::move(found).value();
+  const std::string beside = std::exchange(context.token_source, {});
+  if (!options.token_file.empty()) return with_token_file(std::move(context), options.token_file);
+  // A folder that is named comes with its token. Else who has set one acts as its user, and not as
+  // the admin whose token lies in the folder.
+  const std::string token = by_folder ? "" : variable("MUSTER_TOKEN");
+  if (!token.empty()) return with_token(std::move(context), token, "MUSTER_TOKEN");
+  const std::string file = by_folder ? "" : variable("MUSTER_TOKEN_FILE");
+  if (!file.empty()) return with_token_file(std::move(context), file);
+  if (!beside.empty()) return with_token_file(std::move(context), beside);
+  return invalid("no token for " + context.api +
                  ": give --token-file, or set MUSTER_TOKEN or MUSTER_TOKEN_FILE");
 }
 
