@@ -174,13 +174,17 @@ TEST(Answers, TakeANodeThatSaysOnlyWhatItsRolesKnow) {
   EXPECT_THAT(view(nodes.value()), HasSubstr("NO"));
 }
 
-TEST(Answers, TakeDecisionsAndShowEachInASentence) {
-  const auto decisions = decision_list(answer(
-      R"({"decisions": [{"at_s": 1800000000, "master": "m0", "round": 7, "choice": "full",
-          "sentence": "Reconfigures all instances: moves 2 tasks."}]})"));
+TEST(Answers, TakeDecisionsAndShowEachInAWholeSentence) {
+  const std::string sentence =
+      "Reconfigures all instances: moves 2 tasks; reconfiguring all would save $0.1200 an hour, "
+      "with migrations for $0.0080, what is set up is expected to last 1.5 h.";
+  const std::string text = R"({"decisions": [{"at_s": 1800000000, "master": "m0", "round": 7,
+                              "choice": "full", "sentence": ")" +
+                           sentence + "\"}]}";
+  const auto decisions = decision_list(answer(text.c_str()));
   ASSERT_TRUE(decisions);
   EXPECT_THAT(view(decisions.value()),
-              HasSubstr("2027-01-15 08:00:00  m0          7  Reconfigures all instances"));
+              HasSubstr("2027-01-15 08:00:00  m0          7  " + sentence));
 }
 
 TEST(Views, ShowAmountsOfMoneyThatAreSmall) {

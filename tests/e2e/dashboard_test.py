@@ -294,6 +294,13 @@ class DashboardTest(unittest.TestCase):
             type(self).api = Api(port)
         self.page.wait_for(lambda: self.page.text("#link") == "live", "the return", 60)
 
+    def test_says_that_an_answer_is_late_before_it_is_there(self):
+        self.open()
+        self.page.run("const real = window.fetch; window.fetch = (path, how) => "
+                      "path.startsWith('/v1/status') ? new Promise(() => {}) : "
+                      "real(path, how);")
+        self.page.wait_for(lambda: "takes long to answer" in self.page.text("#link"), "the delay")
+
     def test_says_at_least_before_totals_that_lack_the_part_of_a_silent_master(self):
         self.open()
         self.page.run("""

@@ -20,13 +20,13 @@ TEST(SummaryTable, has_one_aligned_row_a_policy_with_units_in_the_head) {
   EXPECT_EQ(
       summary_table(runs),
       "policy                jobs       cost  of first  JCT mean   p50    p95     p99  idle  tput"
-      "   tasks   gpu   cpu   mem  launched  migr.  full  rounds  decision  decision p99  wall\n"
+      "   tasks   gpu   cpu   mem  launched  migr.  full  rounds  decision  decision  wall\n"
       "                      done          $         %         h     h      h       h     h  of 1"
-      "  /inst.     %     %     %     inst.  /task     %                ms            ms     s\n"
+      "  /inst.     %     %     %     inst.  /task     %                ms    p99 ms     s\n"
       "no-packing         199/200  20,736.38     100.0     17.67  4.50  90.25  120.00  0.10  0.90"
-      "    1.00  50.0  62.5  75.0       200   1.25     -   1,000     0.125         2.000   3.5\n"
+      "    1.00  50.0  62.5  75.0       200   1.25     -   1,000     0.125     2.000   3.5\n"
       "eva,artifact=true  199/200  15,248.76      73.5     17.67  4.50  90.25  120.00  0.10  0.90"
-      "    2.50  50.0  62.5  75.0       200   1.25  12.5   1,000     0.125         2.000   3.5\n");
+      "    2.50  50.0  62.5  75.0       200   1.25  12.5   1,000     0.125     2.000   3.5\n");
 }
 
 TEST(SummaryTable, a_figure_that_no_policy_has_gets_no_column) {

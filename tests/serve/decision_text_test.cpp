@@ -29,6 +29,15 @@ TEST(DecisionText, names_a_choice_and_a_figure_that_it_does_not_know_as_the_poli
   EXPECT_EQ(sentence_of(decision), "Chooses \"by moonlight\": releases 3 instances; tide m 2.5.");
 }
 
+TEST(DecisionText, leaves_out_figures_of_zero) {
+  DecisionView decision;
+  decision.choice = "repartition";
+  decision.releases = 1;
+  decision.figures = {{"value_usd_h", 0}, {"steps", 46}};
+  EXPECT_EQ(sentence_of(decision),
+            "Distributes the tasks anew: releases 1 instance; 46 steps of search.");
+}
+
 TEST(DecisionText, is_whole_without_choice_and_figures) {
   EXPECT_EQ(sentence_of({}), "Decides: changes nothing.");
 }

@@ -24,6 +24,9 @@ namespace {
 /// Characters of a column whose text is cut; reasons are sentences.
 constexpr std::size_t kWideColumn = 100;
 
+/// A decision is told whole: it is what was asked for.
+constexpr std::size_t kSentence = 2'000;
+
 std::string amount(double number) {
   // To hundredths: sums of demands such as 0.1 + 0.2 have rounding errors that nobody wants to see.
   return number_text(std::round(number * 100) / 100);
@@ -329,7 +332,7 @@ std::string view(const std::vector<NodeAnswer>& nodes) {
 }
 
 std::string view(const std::vector<DecisionAnswer>& decisions) {
-  TextTable table({{"TIME"}, {"MASTER"}, {"ROUND", true}, {"DECISION"}});
+  TextTable table({{"TIME"}, {"MASTER"}, {"ROUND", true}, {"DECISION", false, kSentence}});
   for (const DecisionAnswer& one : decisions) {
     table.add_row({time_text(one.at_s), one.master, std::to_string(one.round), one.sentence});
   }

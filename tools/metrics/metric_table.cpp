@@ -305,7 +305,7 @@ void add_rounds(std::vector<Metric>& table) {
                    .better = Better::lower,
                    .how = "the same at rank ceil(99/100 n) of n ascending",
                    .of = [](Run r) { return r.decision_ms_p99; },
-                   .column = Column{"decision p99", "ms", Place::rounds, 3},
+                   .column = Column{"decision", "p99 ms", Place::rounds, 3},
                    .timed = true});
   table.push_back({.key = "wall_s",
                    .unit = "s",

@@ -10,7 +10,7 @@
 namespace muster::report {
 
 /// How wide a table is when nobody says how much room there is.
-inline constexpr std::size_t kTableWidth = 180;
+inline constexpr std::size_t kTableWidth = 200;
 
 /// The summary for a terminal: a head of two lines (figure, unit), then one row a policy.
 /// Columns that are empty for all policies are left out. A table that is wider than `max_width`

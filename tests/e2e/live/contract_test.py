@@ -77,7 +77,8 @@ class Contract(unittest.TestCase):
         paths = [("/v1/jobs", "/v1/jobs?state=all", ["jobs"]),
                  ("/v1/instances", "/v1/instances", ["instances"]),
                  ("/v1/nodes", "/v1/nodes", ["nodes"]), ("/v1/status", "/v1/status", ["status"]),
-                 ("/v1/decisions", "/v1/decisions", None)]
+                 ("/v1/history", "/v1/history?hours=2", None),
+                 ("/v1/decisions", "/v1/decisions", ["decisions"])]
         paths += [("/v1/cost", f"/v1/cost?by={by}", ["cost", "--by", by])
                   for by in ("user", "job", "instance")]
         for job in jobs:

@@ -53,6 +53,8 @@ constexpr std::array kFigures{
     FigureWords{"p", Unit::share, "{} of such events lead to a full reconfiguration"},
     FigureWords{"value_usd_h", Unit::usd_h, "the new distribution is worth {}"},
     FigureWords{"greedy_usd_h", Unit::usd_h, "placing one by one would be worth {}"},
+    FigureWords{"repartitions", Unit::number, "{} distributions tried"},
+    FigureWords{"steps", Unit::number, "{} steps of search"},
     FigureWords{"timed_packed", Unit::number, "{} packed by run time"},
     FigureWords{"timed_moved", Unit::number, "{} moved for it"},
     FigureWords{"packed", Unit::number, "{} packed beside others"},
@@ -154,6 +156,7 @@ std::string sentence_of(const DecisionView& decision) {
   std::string text = fmt::format("{}: {}", choice_text(decision.choice), changes_text(decision));
   std::string_view before = "; ";
   for (const FigureView& figure : decision.figures) {
+    if (figure.value == 0) continue;  // says nothing that a reader would miss
     text += fmt::format("{}{}", before, figure_text(figure));
     before = ", ";
   }

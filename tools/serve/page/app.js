@@ -7,6 +7,7 @@ const LOG_PERIOD_MS = 100;  // while there is more of an output than was read
 const HIDDEN_PERIOD_MS = 15000;
 const MAX_PERIOD_MS = 15000;
 const REQUEST_LIMIT_MS = 8000;
+const SLOW_MS = 2000;  // a master that hangs is waited for longer; until then nothing new is shown
 const MAX_JOBS = 200;
 const MAX_SEARCHED = 2000;
 const MAX_TASKS = 500;
@@ -233,6 +234,10 @@ function questions(turn) {
 async function poll() {
   const turn = ++state.turn;
   clearTimeout(state.timer);
+  const slow = setTimeout(() => {
+    if (turn !== state.turn) return;
+    showLink("partial", "a part of the cluster takes long to answer");
+  }, SLOW_MS);
   try {
     if (!state.known) {
       await askMe();
@@ -247,6 +252,8 @@ async function poll() {
     if (turn === state.turn) succeeded();
   } catch (error) {
     if (turn === state.turn) failed(error);
+  } finally {
+    clearTimeout(slow);
   }
 }
 

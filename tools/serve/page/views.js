@@ -232,7 +232,9 @@ function showJobs({ jobs, next, silent }) {
     const found = `${wanted.length} of ${plural(jobs.length, "job")} searched`;
     notes.unshift(found + (next ? "; Older searches those before them." : "."));
   } else if (jobs.length === 0 && !next) {
-    notes.unshift(state.jobs.after === null ? "No such jobs." : "No more jobs.");
+    const elsewhere = by_id("job-state").value === "active"
+      ? "No job is active; choose the state \"over\" or \"all\" to see others." : "No such jobs.";
+    notes.unshift(state.jobs.after === null ? elsewhere : "No more jobs.");
   }
   if (wanted.length > MAX_JOBS) notes.push(`The first ${MAX_JOBS} are shown.`);
   setText(by_id("jobs-note"), notes.filter(Boolean).join(" "));
