@@ -68,6 +68,7 @@ class EveryFlag(unittest.TestCase):
             ("--dir",): (0, ""),
             ("--wait", 30): (0, ""),
             ("--json",): (0, ""),
+            ("--quiet",): (0, ""),
             ("--sites", 2): (2, roles),
             ("--masters", 2): (2, roles),
             ("--nodes", 3): (2, roles),
