@@ -146,6 +146,10 @@ class ByNamespaces(unittest.TestCase):
                                                                 f"{self.dir}/c/state:",
                                                                 f"{self.dir}/c/pki:")], [])
         self.assertEqual(self.kinds(), {"namespaces"})
+        before = (self.dir / "c/cluster.toml").read_text()
+        self.says(f"echo '[worker]' >>{self.dir}/c/cluster.toml; touch {self.dir}/c/new")
+        self.assertEqual((self.dir / "c/cluster.toml").read_text(), before)
+        self.assertFalse((self.dir / "c/new").exists())
 
     def test_attempts_that_are_elsewhere_are_out_of_sight_there(self):
         memory = pathlib.Path(tempfile.mkdtemp(prefix="mi", dir="/dev/shm"))

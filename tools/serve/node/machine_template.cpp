@@ -46,6 +46,21 @@ const NodeConfig* renter(const ClusterConfig& config, const ClusterRoster& roste
   return nullptr;
 }
 
+/// What the nodes keep on this computer: stores, keys, other machines, the word that opens the API.
+std::string hidden_toml(const ClusterConfig& config) {
+  std::string text = fmt::format("hide = [{}", quoted(config.state.string()));
+  const fs::path attempts = config.worker.attempts.empty() ? fs::path() : all_attempts(config);
+  // A folder that `muster up` has made is the cluster's as a whole: what is added there, such as a
+  // token, would count. Around another cluster file there may be anything.
+  const fs::path folder = fs::absolute(config.file).parent_path();
+  const bool own_folder = fs::exists(folder / "client.json");
+  for (const fs::path& place : {own_folder ? folder : fs::path(), config.pki, config.api_token,
+                                config.api.tokens, attempts}) {
+    if (!place.empty()) text += ", " + quoted(place.string());
+  }
+  return text + "]\n";
+}
+
 std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const MachineOrder& order,
                         const fs::path& folder) {
   const ClusterConfig& config = setup.config;
@@ -58,13 +73,7 @@ std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const 
       order.instance.value, quoted(to_text(*master.workers)), quoted(master.name),
       config.insecure_loopback, quoted(state.string()), quoted(config.worker.checkpoints.string()),
       quoted((folder / "worker.log").string()));
-  // What the nodes keep here: stores, keys, other machines, and the word that opens the API.
-  text += fmt::format("hide = [{}", quoted(config.state.string()));
-  const fs::path attempts = config.worker.attempts.empty() ? fs::path() : all_attempts(config);
-  for (const fs::path& place : {config.pki, config.api_token, attempts}) {
-    if (!place.empty()) text += ", " + quoted(place.string());
-  }
-  text += "]\n";
+  text += hidden_toml(config);
   if (fs::exists(shim)) text += fmt::format("shim_program = {}\n", quoted(shim.string()));
   text += "\n[capacity]\n";
   for (Resource kind : kAllResources) {
