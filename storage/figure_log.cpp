@@ -53,6 +53,16 @@ FigureLog::FigureLog(std::filesystem::path file, std::size_t most)
     : file_(std::move(file)), most_(most) {
   load();
   rewrite();
+  thread_ = std::thread([this] { run(); });
+}
+
+FigureLog::~FigureLog() {
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  news_.notify_one();
+  thread_.join();
 }
 
 void FigureLog::load() {
@@ -68,6 +78,29 @@ void FigureLog::load() {
 }
 
 void FigureLog::append(const HistorySample& sample) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= most_) return;
+    waiting_.push_back(sample);
+  }
+  news_.notify_one();
+}
+
+void FigureLog::run() {
+  while (true) {
+    std::vector<HistorySample> samples;
+    {
+      std::unique_lock lock(mutex_);
+      news_.wait(lock, [&] { return stops_ || !waiting_.empty(); });
+      // What still waits when it stops is written first.
+      if (waiting_.empty()) return;
+      samples.swap(waiting_);
+    }
+    for (const HistorySample& sample : samples) put(sample);
+  }
+}
+
+void FigureLog::put(const HistorySample& sample) {
   if (kept_.size() >= most_) kept_.erase(kept_.begin());
   kept_.push_back(sample);
   if (lines_ >= 2 * most_) return rewrite();

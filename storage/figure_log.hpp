@@ -1,7 +1,10 @@
 #pragma once
 
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "model/views.hpp"
@@ -15,21 +18,35 @@ class FigureLog {
  public:
   /// Reads what is there, at most the last `most` samples, and writes the file anew with these.
   FigureLog(std::filesystem::path file, std::size_t most);
+  /// Writes what waits.
+  ~FigureLog();
+  FigureLog(const FigureLog&) = delete;
+  FigureLog& operator=(const FigureLog&) = delete;
 
   /// What was there, by time.
   const std::vector<HistorySample>& read() const { return read_; }
-  /// Adds a line; the file is written anew when it has twice as many as are kept.
+  /// Has a thread of the log's add a line, so that nobody waits for the disk; while that is so slow
+  /// that `most` samples wait, further ones are dropped. The file is written anew when it has twice
+  /// as many lines as are kept.
   void append(const HistorySample& sample);
 
  private:
   void load();
   void rewrite();
+  void run();
+  void put(const HistorySample& sample);
 
-  std::filesystem::path file_;
-  std::size_t most_;
+  const std::filesystem::path file_;
+  const std::size_t most_;
   std::vector<HistorySample> read_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::vector<HistorySample> waiting_;
+  bool stops_ = false;
+  // Of the thread alone, once it runs.
   std::vector<HistorySample> kept_;
   std::size_t lines_ = 0;
+  std::thread thread_;
 };
 
 }  // namespace muster

@@ -104,6 +104,9 @@ TEST_F(MasterActorTest, WhileItsStoreLivesOnItsReserveItTakesNoJobAndGoesOnWithT
 }
 
 TEST_F(MasterActorTest, AnInstanceThatIsGoneWithItsTasksCallsForARoundAtOnce) {
+  start([&](MasterSetup& setup) {
+    setup.parts.policy = make_policy({"no-packing", {{"eager", "true"}}}, catalog_).value();
+  });
   run_one();
   tell(CloudReportKind::gone, 0);
   system_.run_until_s(to_seconds(system_.time().now()) + 1);

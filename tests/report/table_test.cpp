@@ -75,7 +75,7 @@ TEST(SummaryTable, goes_on_below_when_it_is_too_wide_for_a_terminal) {
   const std::vector<metrics::RunResult> runs = {run_of(name, 1, 10)};
   const std::string table = summary_table(runs);
   std::istringstream lines(table);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 180u);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), kTableWidth);
   EXPECT_NE(table.find("\n\npolicy "), std::string::npos) << table;
   EXPECT_NE(table.find("wall"), std::string::npos) << table;
 }

