@@ -77,7 +77,7 @@ struct StorageConfig {
 
 /// How the HTTP API is opened, and what it writes down.
 struct ApiConfig {
-  std::filesystem::path tokens;    ///< file of the named tokens; default: beside the API token
+  std::filesystem::path tokens;  ///< file of the named tokens; default: in the folder of the state
   std::vector<std::string> hosts;  ///< names that it is asked by, besides those it knows itself
   std::uint32_t audit_mib = 16;    ///< of one file of the audit log
   std::uint32_t audit_files = 8;   ///< of the audit log; past them the oldest goes

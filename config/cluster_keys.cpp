@@ -128,7 +128,7 @@ Keys link_keys() {
 Keys api_keys() {
   return {{"api.tokens",
            "file of the named tokens (muster token), which the API writes; not given: "
-           "named-tokens beside api_token",
+           "named-tokens in the folder `state`",
            PathKey{[](C& c) -> fs::path& { return c.api.tokens; }}},
           {"api.hosts",
            "host names that the API may be asked by, besides loopback names, the address that it "

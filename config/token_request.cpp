@@ -58,6 +58,7 @@ void read_member(const RequestMember& member, const std::vector<Key>& keys, Erro
                                 [&](const Key& each) { return each.name == member.key; });
   if (key == keys.end()) {
     std::vector<std::string> names;
+    names.reserve(keys.size());
     for (const Key& each : keys) names.push_back(each.name);
     const std::string name = config::shown(member.key);
     return errors.add(member.place, "/" + name, unknown_word("key", name, names));

@@ -72,8 +72,10 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
     for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
   }
   if (setup_.asks_numbers) master_.ask_numbers();
-  past_.restore(std::exchange(setup_.past, {}));
   started_ = timer_.now();
+  // What a clock that was ahead has dated later would stand before all that comes.
+  std::erase_if(setup_.past, [&](const HistorySample& each) { return each.at > started_; });
+  past_.restore(std::exchange(setup_.past, {}));
   set_back_ = std::max(Duration::zero(), master_.facts().newest - started_);
 }
 

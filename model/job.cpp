@@ -3,8 +3,8 @@
 namespace muster {
 
 const std::vector<FamilyDemand>& Demands::none() {
-  static const std::vector<FamilyDemand> empty;
-  return empty;
+  static const std::vector<FamilyDemand> kEmpty;
+  return kEmpty;
 }
 
 const FamilyDemand* Demands::on(std::string_view family) const {

@@ -69,7 +69,10 @@ void FigureLog::load() {
   std::ifstream in(file_);
   for (std::string line; std::getline(in, line);) {
     const auto sample = sample_from(line);
-    if (sample && (read_.empty() || sample->at > read_.back().at)) read_.push_back(*sample);
+    if (!sample) continue;
+    // What a clock that was ahead has dated later gives way.
+    while (!read_.empty() && read_.back().at >= sample->at) read_.pop_back();
+    read_.push_back(*sample);
   }
   if (read_.size() > most_) {
     read_.erase(read_.begin(), read_.end() - static_cast<std::ptrdiff_t>(most_));

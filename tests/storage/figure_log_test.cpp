@@ -45,6 +45,13 @@ TEST(FigureLog, leaves_out_lines_that_a_crash_has_cut_or_that_do_not_rise_in_tim
   EXPECT_EQ(log.read()[1].at, test::at_s(120));
 }
 
+TEST(FigureLog, goes_on_after_a_clock_that_was_ahead) {
+  const test::TempFile file("figures.csv", "60,1,2,3,4,5,6\n9000,1,2,3,4,5,6\n120,1,2,3,4,5,6\n");
+  const FigureLog log(file.path(), 10);
+  ASSERT_EQ(log.read().size(), 2U);
+  EXPECT_EQ(log.read()[1].at, test::at_s(120));
+}
+
 TEST(FigureLog, stays_small) {
   const test::TempFile file("figures.csv", "");
   for (int i = 1; i <= 100; ++i) {

@@ -1,14 +1,20 @@
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <fstream>
 
 #include "tests/support/process_host.hpp"
 #include "workers/process/cpu_shares.hpp"
+#include "workers/process/descriptor.hpp"
+#include "workers/process/line_server.hpp"
 #include "workers/process/namespaces.hpp"
 #include "workers/process/task_users.hpp"
 
@@ -334,6 +340,45 @@ TEST_P(Bounds, ATaskRunsOnAsManyProcessorsAsItIsGranted) {
   options_.hold_cpu = false;
   EXPECT_EQ(run(script(2, "nproc")).end.out_tail, std::to_string(here) + "\n");
   EXPECT_TRUE(executor_->limits().ends_with(", processors not held"));
+}
+
+/// Whether a process that may have gone into a user namespace of its own first, and then has
+/// connected, passes for one of this process's; nothing where the system makes no namespaces.
+std::optional<bool> passes_for_own(bool goes_apart) {
+  const std::string name = "muster-test-" + std::to_string(getpid()) + (goes_apart ? "a" : "b");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const auto* where = reinterpret_cast<const sockaddr*>(&address);
+  const process::Descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(bind(listener.get(), where, size), 0);
+  EXPECT_EQ(listen(listener.get(), 1), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (goes_apart && unshare(CLONE_NEWUSER) != 0) _exit(77);
+    const int own = socket(AF_UNIX, SOCK_STREAM, 0);
+    char none = 0;
+    // Stays until the other end has looked and closes.
+    const bool there = connect(own, where, size) == 0 && read(own, &none, 1) == 0;
+    _exit(there ? 0 : 1);
+  }
+  pollfd ready{listener.get(), POLLIN, 0};
+  std::optional<bool> passes;
+  if (poll(&ready, 1, 5000) == 1) {
+    const process::Descriptor connection(accept(listener.get(), nullptr, nullptr));
+    passes = process::is_peer_in_own_namespace(connection.get());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return passes;
+}
+
+TEST(ControlSocket, KnowsATaskInANamespaceOfItsOwnFromAWorkerOfTheSameUser) {
+  EXPECT_EQ(passes_for_own(false), true);
+  const auto apart = passes_for_own(true);
+  if (!apart) GTEST_SKIP() << "this system lets nobody make namespaces";
+  EXPECT_EQ(apart, false);
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ int show_audit(const AuditOptions& options) {
 void add_audit(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* command = app.add_subcommand(
-      "audit", "List who has changed what by the API, and who was refused, for an admin");
+      "audit",
+      "List who has changed what, and who was refused, by the API that is asked, for an admin");
   command->add_option("--limit", options->limit, "how many at most, the newest")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000}))
       ->capture_default_str();

@@ -189,7 +189,11 @@ void CurlTransfer::set_fixed_options() {
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   // Chain, dates and the name or address of the URL are verified, as libcurl does unless told
   // otherwise.
-  if (!options_.ca.empty()) set(CURLOPT_CAINFO, options_.ca.c_str());
+  if (!options_.ca.empty()) {
+    set(CURLOPT_CAINFO, options_.ca.c_str());
+    // Else the system's authorities would count besides.
+    set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  }
   // Timeouts by signals are not safe in a process with threads.
   set(CURLOPT_NOSIGNAL, 1L);
   // The API never redirects: whoever does is something else.

@@ -1,9 +1,11 @@
 #include "workers/process/line_server.hpp"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <utility>
 
 // Peers are tasks and may be hostile: all they can do is bounded (connections, lines, bytes a
@@ -26,6 +28,17 @@ std::optional<uid_t> user_of_peer(int connection) {
   socklen_t size = sizeof peer;
   if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
   return peer.uid;
+}
+
+bool is_peer_in_own_namespace(int connection) {
+  struct stat own {};
+  if (stat("/proc/self/ns/user", &own) != 0) return true;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+  struct stat found {};
+  const std::string path = "/proc/" + std::to_string(peer.pid) + "/ns/user";
+  return stat(path.c_str(), &found) == 0 && found.st_ino == own.st_ino;
 }
 
 bool send_text(int connection, std::string_view text) {
@@ -73,6 +86,7 @@ void LineServer::accept_all() {
     const auto user = user_of_peer(connection.get());
     // Processes of other users may reach an abstract socket as well.
     if (!user || std::find(users_.begin(), users_.end(), *user) == users_.end()) continue;
+    if (own_namespace_only_ && !is_peer_in_own_namespace(connection.get())) continue;
     add(std::move(connection));
   }
 }

@@ -33,6 +33,8 @@ class LineServer {
   void greet(std::function<std::string()> greeting) { greeting_ = std::move(greeting); }
   /// Only processes of these users are let in.
   void admit(std::vector<uid_t> users) { users_ = std::move(users); }
+  /// And, of these, only those in this process's own user namespace: no isolated task.
+  void admit_own_namespace_only() { own_namespace_only_ = true; }
   void add(Descriptor connection);
 
   void add_to(std::vector<pollfd>& polled) const;
@@ -53,12 +55,17 @@ class LineServer {
   Bounds bounds_;
   Descriptor listener_;
   std::vector<uid_t> users_;
+  bool own_namespace_only_ = false;
   std::function<std::string()> greeting_;
   std::vector<Peer> peers_;
 };
 
 /// Who is at the other end of a connection; nothing when that is not known.
 std::optional<uid_t> user_of_peer(int connection);
+
+/// Whether who is at the other end is in the user namespace of this process; a system without
+/// namespaces has one for all.
+bool is_peer_in_own_namespace(int connection);
 
 /// Sends all of the text at once; false when the peer does not take it.
 bool send_text(int connection, std::string_view text);

@@ -180,9 +180,10 @@ void ProcessExecutor::start(const Execution& execution) {
   fail_to_start(key, "the job says nothing to execute");
 }
 
-void ProcessExecutor::fail_to_start(const AttemptKey& key, const std::string& reason) {
+void ProcessExecutor::fail_to_start(const AttemptKey& key, const std::string& reason,
+                                    process::EndKind kind) {
   process::ShimEnded ended;
-  ended.result.kind = process::EndKind::not_started;
+  ended.result.kind = kind;
   ended.result.reason = "cannot start: " + reason;
   // 126 as a shell says of a command that it cannot execute.
   ended.end.exit_code = 126;
@@ -194,8 +195,12 @@ void ProcessExecutor::fail_to_start(const AttemptKey& key, const std::string& re
 
 void ProcessExecutor::begin(const Execution& execution) {
   process::Order order = order_for(execution);
-  const std::string trouble = isolate(order, execution.user);
-  if (!trouble.empty()) return fail_to_start(order.key, trouble);
+  if (const auto trouble = isolate(order, execution.user)) {
+    // A disk that is full for a moment is no fault of the job.
+    const bool passes = trouble->code == process::TaskUserError::file;
+    return fail_to_start(order.key, trouble->message,
+                         passes ? process::EndKind::not_launched : process::EndKind::not_started);
+  }
   // Watched before it is launched: it may write at once.
   if (watch_) watch_->add(order.key, order.checkpoint_dir);
   supervisor_->launch(order);
@@ -240,7 +245,8 @@ void ProcessExecutor::limit(process::Order& order) {
 }
 
 /// Why there is nobody to run as; empty: the order says who.
-std::string ProcessExecutor::isolate(process::Order& order, const std::string& user) {
+std::optional<Failure<process::TaskUserError>> ProcessExecutor::isolate(process::Order& order,
+                                                                        const std::string& user) {
   order.user_name = user;
   if (options_.hidden) {
     order.hidden = *options_.hidden;
@@ -250,16 +256,16 @@ std::string ProcessExecutor::isolate(process::Order& order, const std::string& u
   if (!users_) {
     order.user = options_.task_uid;
     order.user_group = options_.task_gid;
-    return {};
+    return std::nullopt;
   }
   auto account = users_->account_of(user);
-  if (!account) return account.error().message;
+  if (!account) return account.error();
   order.user = account->uid;
   order.user_group = account->gid;
   order.user_groups = account->groups;
   order.user_home = account->home;
   order.own_user = account->of_range;
-  return {};
+  return std::nullopt;
 }
 
 void ProcessExecutor::stop(TaskId task, Attempt attempt) {

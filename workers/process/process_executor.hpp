@@ -111,8 +111,10 @@ class ProcessExecutor : public Executor {
 
   process::Order order_for(const Execution& execution);
   void limit(process::Order& order);
-  std::string isolate(process::Order& order, const std::string& user);
-  void fail_to_start(const AttemptKey& key, const std::string& reason);
+  std::optional<Failure<process::TaskUserError>> isolate(process::Order& order,
+                                                         const std::string& user);
+  void fail_to_start(const AttemptKey& key, const std::string& reason,
+                     process::EndKind kind = process::EndKind::not_started);
   std::filesystem::path folder_of(const AttemptKey& key) const;
   void watch_disks(InstanceId instance);
   void begin(const Execution& execution);

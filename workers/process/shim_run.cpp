@@ -92,6 +92,8 @@ void ShimRun::open_sockets() {
   control_.greet([this] { return greeting(); });
   control_.listen(listen_abstract(order_.control));
   control_.admit({geteuid()});
+  // Tasks of this user that are isolated by namespaces find the name of the socket, too.
+  control_.admit_own_namespace_only();
   control_.add(std::move(setup_.executor));
   progress_.admit({geteuid(), order_.user.value_or(geteuid())});
   auto [listener, name] = listen_for_task(setup_.folder.get(), setup_.path, order_);

@@ -115,7 +115,7 @@ class Tokens(unittest.TestCase):
         self.assertEqual(listed["ci"]["state"], "revoked")
         self.assertEqual(listed["short"]["state"], "expired")
         self.assertEqual(listed["api-token"]["role"], "admin")
-        file = self.cluster.dir / "named-tokens"
+        file = self.cluster.dir / "state" / "named-tokens"
         self.assertEqual(file.stat().st_mode & 0o777, 0o600)
         for secret in (short, first, second, third):
             self.assertNotIn(secret, file.read_text())

@@ -110,12 +110,12 @@ void Api::watch(const Request& request, const Pass& pass, const std::string& fro
   if (!audit_ || !(changing || only_own_jobs(*pass.route, pass.who.role))) return;
   exchange.set_note([weak = weak_from_this(), entry = entry_of(request.head, pass, from),
                      changing](const Response& response) mutable {
-    constexpr int kForbidden = 403;
-    const bool refused = response.status == kForbidden;
+    constexpr int kForbidden = 403, kFirstFault = 400;
     const auto self = weak.lock();
-    if (!self || !(changing || refused)) return;
+    if (!self || !(changing || response.status == kForbidden)) return;
     add_answer(entry, response);
-    self->write_down(std::move(entry), refused);
+    // What has changed nothing can be asked for as often as somebody likes, to push out the rest.
+    self->write_down(std::move(entry), response.status >= kFirstFault);
   });
 }
 

@@ -101,9 +101,10 @@ void AuditLog::add_refused(AuditEntry entry) {
     const std::lock_guard lock(mutex_);
     if (entry.at_s - window_s_ >= kRefusalWindowS || entry.at_s < window_s_) {
       window_s_ = entry.at_s;
-      refusals_ = 0;
+      refusals_ = {};
     }
-    if (++refusals_ > kMaxRefusals) {
+    // Strangers, who are many, do not use up what there is for those with a token.
+    if (++refusals_.at(entry.token.empty() ? 0 : 1) > kMaxRefusals) {
       ++dropped_;
       return;
     }
@@ -189,11 +190,14 @@ fs::path AuditLog::file(std::uint32_t age) const {
 
 void AuditLog::rotate() {
   std::error_code ignored;
+  // Without a file there is nothing to move on: after a reopening that failed, only that is tried.
+  const bool is_there = fs::exists(options_.file, ignored);
   // The oldest goes by being replaced.
-  for (std::uint32_t age = options_.max_files - 1; age > 0; --age) {
+  for (std::uint32_t age = options_.max_files - 1; age > 0 && is_there; --age) {
     fs::rename(file(age - 1), file(age), ignored);
   }
   if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
   if (const auto fault = open_file(); fault && options_.note) options_.note("audit log: " + *fault);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -62,7 +63,8 @@ class AuditLog {
   AuditLog& operator=(const AuditLog&) = delete;
 
   void add(AuditEntry entry);
-  /// The same of a request that was refused for who asked, of which anybody may send many.
+  /// The same of a request that was refused, or has changed nothing, of which anybody may send
+  /// many.
   void add_refused(AuditEntry entry);
 
   /// The lines of the entries, newest first, those included that were added before. Called by the
@@ -92,7 +94,7 @@ class AuditLog {
   std::deque<Look> looks_;
   std::uint64_t dropped_ = 0;  ///< since the last entry
   std::int64_t window_s_ = 0;
-  std::uint64_t refusals_ = 0;  ///< in the window
+  std::array<std::uint64_t, 2> refusals_{};  ///< in the window: without a token, with one
   bool stops_ = false;
   // Of the thread alone.
   int descriptor_ = -1;

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace muster::api {
 namespace {
@@ -130,12 +132,19 @@ FileLock::FileLock(const fs::path& file) {
   if (file.empty()) return;
   const std::string name = file.string() + ".lock";
   descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  // Whoever has it has it for some writes; one that hangs must not keep this process with it.
+  constexpr int kTries = 100;
+  constexpr std::chrono::milliseconds kPause{20};
   int done = -1;
-  // A signal may cut the wait short.
-  do {
-    done = descriptor_ < 0 ? -1 : ::flock(descriptor_, LOCK_EX);
-  } while (done != 0 && descriptor_ >= 0 && errno == EINTR);
-  if (done != 0) fault_ = fmt::format("{}: {}", name, std::strerror(errno));
+  for (int i = 0; i < kTries && descriptor_ >= 0; ++i) {
+    done = ::flock(descriptor_, LOCK_EX | LOCK_NB);
+    if (done == 0 || (errno != EWOULDBLOCK && errno != EINTR)) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  if (done == 0) return;
+  fault_ = errno == EWOULDBLOCK
+               ? fmt::format("{}: another process has held it for 2 s; nothing is changed", name)
+               : fmt::format("{}: {}", name, std::strerror(errno));
 }
 
 FileLock::~FileLock() {

@@ -33,7 +33,7 @@ FileStamp stamp_of(const std::filesystem::path& file);
 /// Keeps others that ask for it out while it lives, in this process and in any other.
 class FileLock {
  public:
-  /// Made beside the file; of no file there is none. Waits for its turn; nobody holds it for long.
+  /// Made beside the file; of no file there is none. Waits 2 s for its turn at most.
   explicit FileLock(const std::filesystem::path& file);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -210,8 +210,9 @@ Expected<IssuedToken, TokenError> TokenBook::create(const NewToken& wanted) {
   if (auto fault = token_user_fault(user); !fault.empty()) {
     return Failed{TokenError::invalid, "user: " + fault};
   }
-  const std::lock_guard lock(mutex_);
+  // First: requests are let in while it waits for another API of this machine.
   const FileLock file_lock(files_.named);
+  const std::lock_guard lock(mutex_);
   refresh();
   if (auto fault = catch_up(file_lock)) return *fault;
   const std::int64_t now = clock_();
@@ -257,8 +258,8 @@ Expected<TokenRecord*, TokenError> TokenBook::find(const std::string& name) {
 }
 
 Expected<TokenRecord, TokenError> TokenBook::revoke(const std::string& name) {
-  const std::lock_guard lock(mutex_);
   const FileLock file_lock(files_.named);
+  const std::lock_guard lock(mutex_);
   refresh();
   if (auto fault = catch_up(file_lock)) return *fault;
   auto found = find(name);
@@ -272,8 +273,8 @@ Expected<TokenRecord, TokenError> TokenBook::revoke(const std::string& name) {
 
 Expected<IssuedToken, TokenError> TokenBook::rotate(const std::string& name,
                                                     std::int64_t overlap_s) {
-  const std::lock_guard lock(mutex_);
   const FileLock file_lock(files_.named);
+  const std::lock_guard lock(mutex_);
   refresh();
   if (auto fault = catch_up(file_lock)) return *fault;
   auto found = find(name);

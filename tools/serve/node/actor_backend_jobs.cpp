@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "tools/serve/node/actor_backend.hpp"
@@ -103,28 +104,36 @@ struct ActorBackend::JobLook {
   Silent missing{};
 };
 
-/// The masters first, which have nearly all jobs; any part says whose the job is.
+/// Any part of a job says whose it is: the first answer that has one counts, so that a master that
+/// hangs keeps nobody from the jobs of others.
 void ActorBackend::owner(JobId job, std::function<void(api::JobOwner)> reply) {
-  const auto user_in = [](const Answers<JobsView>& answers) -> std::optional<std::string> {
-    for (const JobsView& view : heard(answers)) {
-      if (!view.jobs.empty()) return view.jobs.front().user;
+  struct Look {
+    std::mutex mutex{};
+    std::size_t left = 0;
+    bool said = false;
+  };
+  const auto look = std::make_shared<Look>();
+  look->left = handles_.masters.size() + handles_.sites.size();
+  const auto hear = [this, look, job, reply](const caf::expected<JobsView>& answer) {
+    const bool has_it = answer && !answer->jobs.empty();
+    bool last = false;
+    {
+      const std::lock_guard lock(look->mutex);
+      last = --look->left == 0;
+      if (look->said) return;
+      look->said = has_it;
     }
-    return std::nullopt;
+    if (has_it) return reply({answer->jobs.front().user});
+    if (!last) return;
+    find(job, 0, [this, job, reply](const Found& found) { reply({{}, not_found(found, job)}); });
   };
-  const auto ask = [this, job, user_in](const auto& whom,
-                                        std::function<void(std::optional<std::string>)> use) {
-    ask_all<JobsView>(
-        system_, whom, timeout_,
-        [user_in, use](const Answers<JobsView>& answers) { use(user_in(answers)); },
-        JobsQuestion::parts_of({job}));
+  const auto ask_of = [&](const auto& whom) {
+    for (const auto& each : whom) {
+      ask<JobsView>(system_, each, timeout_, hear, JobsQuestion::parts_of({job}));
+    }
   };
-  ask(handles_.masters, [this, job, ask, reply](const std::optional<std::string>& user) {
-    if (user) return reply({user});
-    ask(handles_.sites, [this, job, reply](const std::optional<std::string>& at_site) {
-      if (at_site) return reply({at_site});
-      find(job, 0, [this, job, reply](const Found& found) { reply({{}, not_found(found, job)}); });
-    });
-  });
+  ask_of(handles_.masters);
+  ask_of(handles_.sites);
 }
 
 void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {

@@ -317,9 +317,9 @@ class LiveNode::Parts {
     backend_->keep_asking();
     auto options = api_options(
         {setup_.config, self_, state_, [log = log_](const std::string& text) { log->warn(text); },
-         [&system = system_, origin = origin_] {
-           const Instant now = origin.instant(system.clock().now());
-           return std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
+         // The wall's clock as it is now: ends of tokens are said by it, also after a sleep.
+         [] {
+           return std::chrono::floor<std::chrono::seconds>(wall_now().time_since_epoch()).count();
          }});
     if (!options) return options.error();
     auto server = api::Server::start(*backend_, std::move(options).value());

@@ -12,10 +12,10 @@ Failure<NodeError> failed(const Failure<api::ServerError>& error) {
   return {NodeError::listen, error.message};
 }
 
-/// Beside the API token, unless the config names another place.
+/// In the state's folder, which no isolated task sees, unless the config names another place. A
+/// file alone could not be hidden: a change puts a new one in its place.
 std::filesystem::path named_tokens(const ClusterConfig& config) {
-  return config.api.tokens.empty() ? config.api_token.parent_path() / "named-tokens"
-                                   : config.api.tokens;
+  return config.api.tokens.empty() ? config.state / "named-tokens" : config.api.tokens;
 }
 
 }  // namespace

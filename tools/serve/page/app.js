@@ -28,6 +28,7 @@ const state = {
   plain: null,   // the job of which the token may not hear why its tasks wait
   log: null,     // {task, offset, more, stream}: how far its output has been read
   log_closed: false,  // by hand
+  calm: () => {},     // takes back a click that only asked whether to cancel
   sort: { by: null, falling: false },
   jobs: { after: null, next: null },   // where the page that is shown begins, and the one behind it
   tasks: { after: null, next: null },  // the same of the open job's tasks
@@ -101,6 +102,7 @@ function followAddress() {
   const number = jobInAddress();
   if (number === state.job) return;
   closeLog();
+  state.calm();
   state.job = number;
   state.log_closed = false;
   state.tasks = { after: null, next: null };
@@ -297,6 +299,7 @@ function askForToken() {
   sessionStorage.removeItem(TOKEN_KEY);
   state.token = "";
   state.known = false;
+  state.plain = null;
   by_id("board").hidden = true;
   by_id("sign-in").hidden = false;
   by_id("token").focus();
@@ -327,10 +330,11 @@ function start() {
   by_id("log-close").addEventListener("click", () => {
     state.log_closed = true;
     closeLog();
+    pollNow();  // an answer that is under way has nowhere to go
   });
   const act = (what, done) => () =>
     change(`/v1/jobs/${state.job}/${what}`, by_id("job-said"), done);
-  confirmed(by_id("job-cancel"), "Cancel", act("cancel", "It is cancelled."));
+  state.calm = confirmed(by_id("job-cancel"), "Cancel", act("cancel", "It is cancelled."));
   by_id("job-hold").addEventListener("click", act("hold", "No more of its tasks are started."));
   by_id("job-release").addEventListener("click", act("release", "Its tasks may start again."));
   by_id("hours").addEventListener("change", () => {
