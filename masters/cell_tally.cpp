@@ -70,19 +70,24 @@ void CellTally::count(const Event& event, const ClusterState& after) {
   } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
     count(CountKind::attempt_end, name_of(failed->kind));
   } else if (const auto* stop = std::get_if<StopIssued>(&event.body)) {
-    // A stop for another place is a move; others make room or end a job.
+    // As a job's history has it: a stop that neither ends the job nor lets the task start again
+    // where it is. Where a drained instance's task goes is decided later.
     const TaskRow* row = after.find(stop->task);
-    if (row != nullptr && row->target != kNoSlot && row->target != row->at) {
-      count(CountKind::move, "");
-    }
+    const bool leaves = row != nullptr && row->target != row->at;
+    if (leaves && !after.job(row->job).terminal_outcome) count(CountKind::move, "");
   } else if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     count(CountKind::launch, name_of(launch->market));
   } else if (const auto* refused = std::get_if<LaunchRefused>(&event.body)) {
     count(CountKind::launch_refused, name_of(refused->refusal.code));
   } else if (const auto* part = std::get_if<PlanPartRefused>(&event.body)) {
     count(CountKind::plan_refused, name_of(part->refusal.code));
+  } else if (const auto* released = std::get_if<ReleaseDecided>(&event.body)) {
+    // Told by a notice, as most are.
+    if (released->cause.code != CauseCode::interrupted) return;
+    if (noticed_.insert(released->instance).second) count(CountKind::interruption, "");
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
-    if (gone->reason == CloudReason::reclaimed) count(CountKind::interruption, "");
+    const bool was_told = noticed_.erase(gone->instance) > 0;
+    if (gone->reason == CloudReason::reclaimed && !was_told) count(CountKind::interruption, "");
   }
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,7 @@ class CellTally {
   void note_start(const TaskStarted& start, Instant at, const ClusterState& after);
 
   std::map<std::pair<CountKind, std::string>, std::uint64_t> counts_;
+  std::set<InstanceId> noticed_;  ///< counted already, and not gone yet
   Histogram decisions_;
   Histogram starts_;
 };

@@ -61,6 +61,23 @@ TEST(CellTally, counts_ends_launches_refusals_and_interruptions) {
   EXPECT_EQ(count_of(tally, CountKind::launch, "spot"), 1U);
 }
 
+TEST(CellTally, counts_an_interruption_once_whether_a_notice_came_first_or_not) {
+  CellTally tally;
+  const Catalog catalog;
+  const ClusterState state(catalog);
+  const Cause taken_back{CauseCode::interrupted, 0};
+  InstanceGone gone;
+  gone.instance = InstanceId{1};
+  gone.reason = CloudReason::reclaimed;
+  InstanceGone unheard = gone;
+  unheard.instance = InstanceId{2};
+  tally.watch({event_of(ReleaseDecided{InstanceId{1}, taken_back})}, state);
+  EXPECT_EQ(count_of(tally, CountKind::interruption), 1U);
+  tally.watch({event_of(gone), event_of(ReleaseDecided{InstanceId{3}, {}}), event_of(unheard)},
+              state);
+  EXPECT_EQ(count_of(tally, CountKind::interruption), 2U);
+}
+
 TEST(CellTally, has_the_usual_series_before_anything_has_happened) {
   const CellTally tally;
   EXPECT_TRUE(has(tally, CountKind::job_over, "failed"));

@@ -35,7 +35,7 @@ constexpr std::array<Counter, kCountKinds> kCounters{{
     {"muster_jobs_over_total", "outcome", "Jobs that ended since the master was started"},
     {"muster_attempts_started_total", "", "Attempts of tasks that started"},
     {"muster_attempts_ended_total", "end", "Attempts of tasks that ended, by how"},
-    {"muster_moves_total", "", "Tasks that were told to go to another instance"},
+    {"muster_moves_total", "", "Tasks that were told to leave their instance and go on elsewhere"},
     {"muster_interruptions_total", "", "Instances that the cloud took back"},
     {"muster_launches_total", "market", "Instances that were asked for"},
     {"muster_launch_refusals_total", "reason", "Instances that the cloud did not give"},
