@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "config/error_list.hpp"
+#include "config/request_body.hpp"
 #include "config/request_keys.hpp"
-#include "config/request_value.hpp"
 
 namespace muster {
 namespace {
@@ -50,14 +50,11 @@ Expected<ResubmitRequest, ConfigError> resubmit_request_from_json(std::string_vi
   ResubmitRequest request;
   // An empty body asks for everything as it was.
   if (text.empty()) return request;
+  const auto members = config::members_from_json(text, source);
+  if (!members) return members.error();
   ErrorList errors;
-  const auto document = config::parse_json(text, source, errors);
-  if (!document) return Failure<ConfigError>{ConfigError::malformed, errors.text(kShownErrors)};
-  const auto* members = std::get_if<config::RequestValue::Table>(&document->data);
-  if (members == nullptr) {
-    errors.add(document->place, "", "has to be an object; it is " + config::written(*document));
-  } else {
-    for (const config::RequestMember& member : *members) read_member(member, request, errors);
+  for (const config::RequestMember& member : members.value()) {
+    read_member(member, request, errors);
   }
   if (errors.empty()) return request;
   return Failure<ConfigError>{ConfigError::invalid, errors.text(kShownErrors)};

@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "config/error_list.hpp"
+#include "config/request_body.hpp"
 #include "config/request_keys.hpp"
-#include "config/request_value.hpp"
 
 // Bodies of requests about tokens: a few members each, all of which are looked at, so that one
 // answer says all that is wrong.
@@ -73,19 +73,14 @@ void read_member(const RequestMember& member, const std::vector<Key>& keys, Erro
 std::optional<Failure<ConfigError>> read_body(std::string_view text, const std::string& source,
                                               const std::vector<Key>& keys,
                                               const std::vector<std::string>& needed) {
+  const auto members = config::members_from_json(text, source);
+  if (!members) return members.error();
   ErrorList errors;
-  const auto document = config::parse_json(text, source, errors);
-  if (!document) return Failure<ConfigError>{ConfigError::malformed, errors.text(kShownErrors)};
-  const auto* members = std::get_if<config::RequestValue::Table>(&document->data);
-  if (members == nullptr) {
-    errors.add(document->place, "", "has to be an object; it is " + config::written(*document));
-    return Failure<ConfigError>{ConfigError::invalid, errors.text(kShownErrors)};
-  }
-  for (const RequestMember& member : *members) read_member(member, keys, errors);
+  for (const RequestMember& member : members.value()) read_member(member, keys, errors);
   for (const std::string& name : needed) {
-    const bool given = std::any_of(members->begin(), members->end(),
+    const bool given = std::any_of(members.value().begin(), members.value().end(),
                                    [&](const RequestMember& each) { return each.key == name; });
-    if (!given) errors.add(document->place, "/" + name, "is missing");
+    if (!given) errors.add({source}, "/" + name, "is missing");
   }
   if (errors.empty()) return std::nullopt;
   return Failure<ConfigError>{ConfigError::invalid, errors.text(kShownErrors)};

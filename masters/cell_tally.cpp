@@ -41,11 +41,11 @@ CellTally::CellTally() : decisions_(kDecisionBounds), starts_(kStartBounds) {
   // at 0.
   for (const JobOutcome outcome :
        {JobOutcome::completed, JobOutcome::failed, JobOutcome::refused, JobOutcome::cancelled}) {
-    counts_[{CountKind::job_over, std::string(name_of(outcome))}] = 0;
+    counts_[{CountKind::job_over, name_of(outcome)}] = 0;
   }
   for (const char* end : {"finished", "stopped"}) counts_[{CountKind::attempt_end, end}] = 0;
   for (const Market market : {Market::on_demand, Market::spot}) {
-    counts_[{CountKind::launch, std::string(name_of(market))}] = 0;
+    counts_[{CountKind::launch, name_of(market)}] = 0;
   }
   for (const CountKind kind :
        {CountKind::attempt_start, CountKind::move, CountKind::interruption}) {
@@ -101,7 +101,8 @@ void CellTally::note_start(const TaskStarted& start, Instant at, const ClusterSt
 
 std::vector<CountView> CellTally::counts() const {
   std::vector<CountView> all;
-  for (const auto& [what, count] : counts_) all.push_back({what.first, what.second, count});
+  for (const auto& [what, count] : counts_)
+    all.push_back({what.first, std::string(what.second), count});
   return all;
 }
 

@@ -42,11 +42,12 @@ class CellTally {
   std::vector<HistogramView> histograms() const;
 
  private:
-  void count(CountKind kind, std::string_view of) { ++counts_[{kind, std::string(of)}]; }
+  void count(CountKind kind, std::string_view of) { ++counts_[{kind, of}]; }
   void count(const Event& event, const ClusterState& after);
   void note_start(const TaskStarted& start, Instant at, const ClusterState& after);
 
-  std::map<std::pair<CountKind, std::string>, std::uint64_t> counts_;
+  /// By names that live as long as the program: every event passes here.
+  std::map<std::pair<CountKind, std::string_view>, std::uint64_t> counts_;
   std::set<InstanceId> noticed_;  ///< counted already, and not gone yet
   Histogram decisions_;
   Histogram starts_;

@@ -17,6 +17,9 @@
 namespace muster::cli {
 namespace {
 
+/// The heading of these options in the help.
+constexpr const char* kWhereGroup = "Where the cluster is";
+
 std::string check_patience(const std::string& text) {
   constexpr Duration kLongest = std::chrono::hours{24};
   const auto time = parse_duration(text);
@@ -73,30 +76,33 @@ void be_patient(client::ApiOptions& api) {
   api.on_retry = [](const std::string& reason) { complain(reason + "; trying again"); };
 }
 
-void add_where_options(CLI::App& command, ClientOptions& options) {
-  const std::string group = "Where the cluster is";
-  command.add_option("--api", options.where.api, "URL of the API; else MUSTER_API")
-      ->group(group)
+void add_where_options(CLI::App& command, client::ContextOptions& where) {
+  command.add_option("--api", where.api, "URL of the API; else MUSTER_API")
+      ->group(kWhereGroup)
       ->check(CLI::Validator(check_url, "URL"));
   command
-      .add_option("--token-file", options.where.token_file,
+      .add_option("--token-file", where.token_file,
                   "file with the API's token; else MUSTER_TOKEN or MUSTER_TOKEN_FILE")
-      ->group(group);
+      ->group(kWhereGroup);
   command
       .add_option(
-          "--ca", options.where.ca,
+          "--ca", where.ca,
           "PEM file of the authorities that an https API is trusted by; else MUSTER_CA, else "
           "the system's")
-      ->group(group);
+      ->group(kWhereGroup);
   command
-      .add_option("--cluster", options.where.cluster,
+      .add_option("--cluster", where.cluster,
                   "folder of a local cluster; else MUSTER_CLUSTER, else that of `muster up`")
-      ->group(group);
+      ->group(kWhereGroup);
+}
+
+void add_where_options(CLI::App& command, ClientOptions& options) {
+  add_where_options(command, options.where);
   command
       .add_option("--retry-for", options.retry_for,
                   "how long a request is tried again while the cluster does not take it (30s; 2s "
                   "to look at something when nothing listens)")
-      ->group(group)
+      ->group(kWhereGroup)
       ->check(CLI::Validator(check_patience, "TIME"));
 }
 

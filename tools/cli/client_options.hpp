@@ -20,7 +20,9 @@ struct ClientOptions {
   bool json = false;
 };
 
-/// Adds --api, --token-file, --ca, --cluster and --retry-for.
+/// Adds --api, --token-file, --ca and --cluster, for a command that asks the cluster nothing.
+void add_where_options(CLI::App& command, client::ContextOptions& where);
+/// Adds --retry-for as well.
 void add_where_options(CLI::App& command, ClientOptions& options);
 /// Adds --json as well.
 void add_client_options(CLI::App& command, ClientOptions& options);

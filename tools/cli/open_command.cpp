@@ -68,17 +68,8 @@ void add_open(CLI::App& app, int& exit_code) {
   command->add_option("job", options->job, "id of a job that the page is to show")->check(is_id());
   command->add_flag("--print", options->print,
                     "only print the address, whose end is the token; so it is without a display");
-  // Not the options of other commands: nothing is asked here that could be tried again.
-  const std::string group = "Where the cluster is";
-  command->add_option("--api", options->where.api, "URL of the API; else MUSTER_API")->group(group);
-  command
-      ->add_option("--token-file", options->where.token_file,
-                   "file with the API's token; else MUSTER_TOKEN or MUSTER_TOKEN_FILE")
-      ->group(group);
-  command
-      ->add_option("--cluster", options->where.cluster,
-                   "folder of a local cluster; else MUSTER_CLUSTER, else that of `muster up`")
-      ->group(group);
+  // Without the patience of other commands: nothing is asked here that could be tried again.
+  add_where_options(*command, options->where);
   command->callback([options, &exit_code] { exit_code = open_page(*options); });
 }
 

@@ -159,6 +159,7 @@ Admission TokenBook::who(std::string_view authorization) {
 
 /// What the file says now is what is changed: another API of this machine may have written it.
 std::optional<Failure<TokenError>> TokenBook::catch_up(const FileLock& lock) {
+  refresh();
   if (files_.named.empty()) return std::nullopt;
   if (!lock.fault().empty()) return Failure<TokenError>{TokenError::storage, lock.fault()};
   named_stamp_ = stamp_of(files_.named);
@@ -210,15 +211,18 @@ Expected<IssuedToken, TokenError> TokenBook::create(const NewToken& wanted) {
   if (auto fault = token_user_fault(user); !fault.empty()) {
     return Failed{TokenError::invalid, "user: " + fault};
   }
-  // First: requests are let in while it waits for another API of this machine.
-  const FileLock file_lock(files_.named);
-  const std::lock_guard lock(mutex_);
-  refresh();
-  if (auto fault = catch_up(file_lock)) return *fault;
+  const Change change(*this);
+  if (change.fault) return *change.fault;
   const std::int64_t now = clock_();
   const auto known = named_.find(wanted.name);
   const bool in_use = known != named_.end() && known->second.is_valid_at(now);
-  if (in_use || is_plain(wanted.name) || wanted.name.starts_with(kPlainName)) {
+  if (!is_plain(wanted.name) && wanted.name.starts_with(kPlainName)) {
+    return Failed{TokenError::refused,
+                  fmt::format("names that begin with '{}' are those of the API token's file: give "
+                              "another name",
+                              kPlainName)};
+  }
+  if (in_use || is_plain(wanted.name)) {
     return Failed{TokenError::refused,
                   fmt::format("there is a token '{}' already: give another name, or rotate it for "
                               "a new secret",
@@ -258,10 +262,8 @@ Expected<TokenRecord*, TokenError> TokenBook::find(const std::string& name) {
 }
 
 Expected<TokenRecord, TokenError> TokenBook::revoke(const std::string& name) {
-  const FileLock file_lock(files_.named);
-  const std::lock_guard lock(mutex_);
-  refresh();
-  if (auto fault = catch_up(file_lock)) return *fault;
+  const Change change(*this);
+  if (change.fault) return *change.fault;
   auto found = find(name);
   if (!found) return found.error();
   TokenRecord& record = *found.value();
@@ -273,10 +275,8 @@ Expected<TokenRecord, TokenError> TokenBook::revoke(const std::string& name) {
 
 Expected<IssuedToken, TokenError> TokenBook::rotate(const std::string& name,
                                                     std::int64_t overlap_s) {
-  const FileLock file_lock(files_.named);
-  const std::lock_guard lock(mutex_);
-  refresh();
-  if (auto fault = catch_up(file_lock)) return *fault;
+  const Change change(*this);
+  if (change.fault) return *change.fault;
   auto found = find(name);
   if (!found) return found.error();
   TokenRecord& record = *found.value();

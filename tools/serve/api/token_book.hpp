@@ -84,6 +84,18 @@ class TokenBook {
     std::optional<std::int64_t> until_s{};  ///< of a secret that was rotated away
   };
 
+  /// A change of the book, from what its files say now: while it lives nobody else makes one. The
+  /// file's lock comes first, so that requests are let in while it waits for another API of this
+  /// machine.
+  struct Change {
+    explicit Change(TokenBook& book)
+        : file(book.files_.named), memory(book.mutex_), fault(book.catch_up(file)) {}
+
+    const FileLock file;
+    const std::lock_guard<std::mutex> memory;
+    const std::optional<Failure<TokenError>> fault;  ///< why nothing can be changed
+  };
+
   TokenBook(Files files, Clock clock, Note note);
   std::optional<Failure<ServerError>> read_plain();
   std::optional<Failure<ServerError>> read_named();

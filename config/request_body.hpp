@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "config/replay_config.hpp"
+#include "config/request_value.hpp"
+
+namespace muster::config {
+
+/// The members of a request's body, which has to be one JSON object. Their values are the caller's
+/// to check.
+Expected<RequestValue::Table, ConfigError> members_from_json(std::string_view text,
+                                                             const std::string& source);
+
+}  // namespace muster::config
