@@ -59,7 +59,7 @@ WorkerHost cheapest_host(const Demands& demands, const Catalog& catalog) {
     const std::uint32_t room = demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
     if (room == 0 || type.on_demand.usd_h() / room >= least) continue;
     least = type.on_demand.usd_h() / room;
-    host = {room, least};
+    host = {room, least, type.acquire, type.setup};
   }
   return host;
 }

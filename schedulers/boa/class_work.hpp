@@ -38,6 +38,8 @@ Duration rescale_of(const Job& job);
 struct WorkerHost {
   std::uint32_t node_holds = 1;  ///< workers of one instance
   double worker_usd_h = 0;       ///< its part of the instance, on demand; 0 where no type holds it
+  Duration acquire{};            ///< of that instance, until it is billed
+  Duration setup{};              ///< of it from then on, until tasks may start
 };
 WorkerHost cheapest_host(const Demands& demands, const Catalog& catalog);
 

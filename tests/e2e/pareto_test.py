@@ -64,6 +64,9 @@ class Pareto(MusterTest):
         self.assertAlmostEqual(replayed["usd"], run["total_cost_usd"])
         self.assertAlmostEqual(replayed["mean_jct_s"], 3600 * run["mean_jct_h"])
         self.assertEqual(replayed["jobs_left"], 0)
+        # What is predicted of nodes that take 90 seconds is what the replay comes to.
+        nodes = made["points"][2]["in_nodes"]
+        self.assertAlmostEqual(nodes["mean_jct_s"] / replayed["mean_jct_s"], 1, delta=0.1)
         # Nodes that start and remainders of nodes are rented, too.
         self.assertGreater(replayed["rented_gpu_h"], made["points"][2]["predicted"]["gpu_h"] * 0.9)
         some = self.frontier("training.toml", "--budgets", "30:60:10", "--points", "2",

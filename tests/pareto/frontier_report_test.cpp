@@ -30,8 +30,10 @@ TEST(FrontierTables, HaveTheLoadAndALineABudget) {
   const std::string text = table_of(report_of({6, 100}));
   EXPECT_THAT(text, HasSubstr("four <jobs>\nboa, jobs over 2 h\n"));
   EXPECT_THAT(text, HasSubstr("net       4   2.000  3.000  6.00"));
-  EXPECT_THAT(text, HasSubstr("6       6.00   12.0  18.00  36.00  10,800.0  10,800.0\n"));
-  EXPECT_THAT(text, HasSubstr("4,166.7"));
+  EXPECT_THAT(text, HasSubstr("6       6.00   12.0  18.00  36.00  10,800.0  10,800.0          -    "
+                              "     -         -\n"));
+  EXPECT_THAT(text, HasSubstr("4,166.7   4,166.7       6.94     51.67   4,276.7\n"))
+      << "on instances of eight GPUs that take 110 s";
   EXPECT_THAT(text, Not(HasSubstr("cannot be kept")));
   EXPECT_THAT(text, Not(HasSubstr("weight")));
   EXPECT_THAT(text, Not(HasSubstr("rented")));
@@ -92,13 +94,21 @@ TEST(FrontierPages, StandByThemselvesAndLetNoTextBreakOut) {
 
 TEST(BudgetTexts, SayWhatTheBudgetGivesAndCosts) {
   FrontierReport report = report_of({6});
-  EXPECT_THAT(budget_text(report, 12000),
-              HasSubstr("budget 6.000 GPUs: jobs take 10800.0 s on average, 12000.0 s were asked "
-                        "for\nthey have 6.00 GPUs on average: 12.0 GPU-hours over 2 h, $18.00 an "
-                        "hour, $36.00 in all\nthe load is 6.00 GPUs; no budget below 6.000"));
+  EXPECT_THAT(budget_text(report, 12000), HasSubstr("in nodes no budget meets it"));
+  report.frontier.points[0].in_nodes = InNodes{7.75, 6.125, 0.125, 1.5, 15.5, 46.5, 11000, 11000};
+  EXPECT_THAT(
+      budget_text(report, 12000),
+      HasSubstr(
+          "budget 6.000 GPUs: jobs take 10800.0 s on average, 12000.0 s were asked "
+          "for\nthey have 6.00 GPUs on average: 12.0 GPU-hours over 2 h, $18.00 an "
+          "hour, $36.00 in all\nin nodes: a budget of 7.75 GPUs rented, 0.12 of which start and "
+          "1.50 of which are left over:\n    15.5 GPU-hours, $46.50 in all\nthe load is 6.00 GPUs; "
+          "no "
+          "budget below 6.000"));
   const json all = json::parse(budget_json(report, 12000));
   EXPECT_EQ(all["target_s"], 12000);
   EXPECT_EQ(all["budget"]["budget_gpus"], 6);
+  EXPECT_EQ(all["budget"]["in_nodes"]["rented_gpus"], 7.75);
 }
 
 }  // namespace

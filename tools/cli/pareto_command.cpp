@@ -228,6 +228,8 @@ int run_budget(const BudgetOptions& options) {
     return kFailed;
   }
   report.frontier.points = {found.value()};
+  report.frontier.points.front().in_nodes =
+      pareto::cheapest_in_nodes(report.load, target_s, inputs.params.plan);
   report.frontier.least_gpus = pareto::least_budget(report.load, inputs.params.plan);
   if (options.json != "-") std::cout << pareto::budget_text(report, target_s);
   return write_text(options.json, pareto::budget_json(report, target_s)) ? kDone : kFailed;

@@ -47,6 +47,9 @@ Expected<LoadClass, NoFrontier> class_of(const Job& job, const Catalog& catalog,
   }
   LoadClass made;
   made.worker_usd_h = host.worker_usd_h;
+  made.node_holds = host.node_holds;
+  made.acquire_h = to_seconds(host.acquire) / 3600;
+  made.setup_h = to_seconds(host.setup) / 3600;
   made.work.name = job.workload_class;
   made.work.epochs = boa::epochs_of(elastic.epochs, elastic.speedup);
   if (params.rescales) made.work.rescale_h = to_seconds(boa::rescale_of(job)) / 3600;

@@ -24,7 +24,10 @@ enum class NoFrontier : std::uint8_t {
 struct LoadClass {
   boa::ClassWork work;
   std::uint64_t jobs = 0;
-  double worker_usd_h = 0;  ///< of the type at which a worker costs least, on demand
+  double worker_usd_h = 0;       ///< of the type at which a worker costs least, on demand
+  std::uint32_t node_holds = 1;  ///< workers of one instance of that type
+  double acquire_h = 0;          ///< of one, until it is billed
+  double setup_h = 0;            ///< from then on, until workers may start
 
   /// GPUs that its jobs would have on average, were each on one and started for nothing.
   double load_gpus() const;

@@ -4,24 +4,19 @@
 
 #include <algorithm>
 #include <any>
-#include <cmath>
 #include <utility>
 
 #include "schedulers/boa/class_work.hpp"
 #include "schedulers/boa/gpu_types.hpp"
 #include "schedulers/boa/typed_plan.hpp"
 #include "schedulers/registry.hpp"
+#include "tools/pareto/budget_search.hpp"
 
 namespace muster::pareto {
 namespace {
 
 using boa::PlanKind;
 using boa::WidthPlan;
-
-/// To which budgets are told apart.
-constexpr double kStepGpus = 1e-3;
-/// Doublings and halvings of a search for a budget, at the most.
-constexpr int kMostTries = 100;
 
 Prediction prediction_of(const ElasticLoad& load, const WidthPlan& plan) {
   Prediction made;
@@ -45,32 +40,6 @@ std::optional<Prediction> predict(const ElasticLoad& load, const std::vector<boa
   return prediction_of(load, plan.value());
 }
 
-/// The least budget, in whole steps, of which `is_enough` is true; it is of `enough`, and of no
-/// budget below some limit.
-template <class IsEnough>
-double least_of(double enough, const IsEnough& is_enough) {
-  double below = 0;
-  for (int i = 0; i < kMostTries && enough - below > kStepGpus / 2; ++i) {
-    const double between = (below + enough) / 2;
-    (is_enough(between) ? enough : below) = between;
-  }
-  // Rounded up, so that whoever types the budget as it is printed has enough.
-  const double shown = std::ceil(enough / kStepGpus) * kStepGpus;
-  return is_enough(shown) ? shown : enough;
-}
-
-/// A budget at which more brings nothing, or `budget` doubled as often as may be.
-double ample_budget(const std::vector<boa::ClassWork>& work, PlanKind kind) {
-  double budget = std::max(1.0, boa::cheapest_widths(work).cost_gpus);
-  for (int i = 0; i < kMostTries; ++i) {
-    const auto plan = boa::plan_by(kind, work, budget);
-    // What a plan leaves over is all that it has no use for.
-    if (plan && plan->cost_gpus < budget / 2) return budget;
-    budget *= 2;
-  }
-  return budget;
-}
-
 }  // namespace
 
 double least_budget(const ElasticLoad& load, PlanKind plan) {
@@ -86,7 +55,8 @@ Frontier predict_frontier(const ElasticLoad& load, const std::vector<double>& bu
   frontier.least_gpus = least_budget(load, plan);
   const std::vector<boa::ClassWork> work = load.work();
   for (const double budget : budgets_gpus) {
-    frontier.points.push_back({budget, predict(load, work, budget, plan)});
+    frontier.points.push_back(
+        {budget, predict(load, work, budget, plan), predict_in_nodes(load, budget, plan)});
   }
   return frontier;
 }

@@ -9,6 +9,7 @@
 #include "schedulers/boa/boa_params.hpp"
 #include "schedulers/policy_module.hpp"
 #include "tools/pareto/elastic_load.hpp"
+#include "tools/pareto/in_nodes.hpp"
 
 namespace muster::pareto {
 
@@ -48,6 +49,7 @@ struct TypedPrediction {
 struct FrontierPoint {
   double budget_gpus = 0;
   std::optional<Prediction> predicted{};  ///< none: the budget cannot be kept
+  std::optional<InNodes> in_nodes{};      ///< of it, or the least for a target; none: there is none
   std::optional<Replayed> replayed{};
   std::optional<TypedPrediction> typed{};  ///< where types were asked for
 };

@@ -81,9 +81,11 @@ bool shows_types(const FrontierReport& report) {
 
 Summary points_of(const FrontierReport& report) {
   Summary table;
-  table.columns = {{"budget", "GPUs"},  {"GPUs", "used"},  {"GPU-h", "used"}, {"cost", "$/h"},
-                   {"cost", "$"},       {"JCT mean", "s"}, {"weighted", "s"}, {"bound", "s"},
-                   {"rented", "GPU-h"}, {"replayed", "$"}, {"JCT mean", "s"}, {"p95", "s"}};
+  table.columns = {{"budget", "GPUs"}, {"GPUs", "used"},      {"GPU-h", "used"},
+                   {"cost", "$/h"},    {"cost", "$"},         {"JCT mean", "s"},
+                   {"weighted", "s"},  {"bound", "s"},        {"in nodes", "GPUs used"},
+                   {"in nodes", "$"},  {"in nodes", "JCT s"}, {"rented", "GPU-h"},
+                   {"replayed", "$"},  {"JCT mean", "s"},     {"p95", "s"}};
   constexpr std::ptrdiff_t kWeighted = 6;
   const bool weighted = are_weighted(report.load);
   for (const FrontierPoint& point : report.frontier.points) {
@@ -95,6 +97,11 @@ Summary points_of(const FrontierReport& report) {
                   grouped(made->weighted_jct_s, 1), grouped(made->bound_jct_s, 1)});
     }
     row.resize(8, "-");
+    if (const auto& made = point.in_nodes) {
+      row.insert(row.end(), {grouped(made->used_gpus, 2), grouped(made->usd, 2),
+                             grouped(made->mean_jct_s, 1)});
+    }
+    row.resize(11, "-");
     if (const auto& run = point.replayed) {
       row.insert(row.end(), {grouped(run->rented_gpu_h, 1), grouped(run->usd, 2),
                              grouped(run->mean_jct_s, 1), grouped(run->p95_jct_s, 1)});
@@ -158,7 +165,10 @@ Json json_of(const ElasticLoad& load) {
 }
 
 Json json_of(const FrontierPoint& point) {
-  Json json{{"budget_gpus", point.budget_gpus}, {"predicted", nullptr}, {"replayed", nullptr}};
+  Json json{{"budget_gpus", point.budget_gpus},
+            {"predicted", nullptr},
+            {"in_nodes", nullptr},
+            {"replayed", nullptr}};
   if (const auto& made = point.predicted) {
     json["predicted"] = {{"gpus", made->gpus},
                          {"gpu_h", made->gpu_h},
@@ -167,6 +177,13 @@ Json json_of(const FrontierPoint& point) {
                          {"mean_jct_s", made->mean_jct_s},
                          {"weighted_jct_s", made->weighted_jct_s},
                          {"bound_jct_s", made->bound_jct_s}};
+  }
+  if (const auto& made = point.in_nodes) {
+    json["in_nodes"] = {
+        {"rented_gpus", made->rented_gpus},     {"used_gpus", made->used_gpus},
+        {"starting_gpus", made->starting_gpus}, {"remainder_gpus", made->remainder_gpus},
+        {"rented_gpu_h", made->rented_gpu_h},   {"usd", made->usd},
+        {"mean_jct_s", made->mean_jct_s},       {"weighted_jct_s", made->weighted_jct_s}};
   }
   if (const auto& run = point.replayed) {
     json["replayed"] = {{"rented_gpu_h", run->rented_gpu_h},
@@ -254,6 +271,15 @@ std::string budget_text(const FrontierReport& report, double target_s) {
       "they have {:.2f} GPUs on average: {} GPU-hours over {:g} h, ${} an hour, ${} in all\n",
       point.budget_gpus, made.weighted_jct_s, target_s, made.gpus, grouped(made.gpu_h, 1),
       report.load.hours, grouped(made.usd_h, 2), grouped(made.usd, 2));
+  if (const auto& nodes = point.in_nodes) {
+    text += fmt::format(
+        "in nodes: a budget of {:.2f} GPUs rented, {:.2f} of which start and {:.2f} of which are "
+        "left over:\n    {} GPU-hours, ${} in all\n",
+        nodes->rented_gpus, nodes->starting_gpus, nodes->remainder_gpus,
+        grouped(nodes->rented_gpu_h, 1), grouped(nodes->usd, 2));
+  } else {
+    text += "in nodes no budget meets it: jobs wait for them at every growth\n";
+  }
   text += fmt::format("the load is {:.2f} GPUs; no budget below {:.3f} can be kept\n",
                       report.load.load_gpus(), report.frontier.least_gpus);
   for (const std::string& note : notes_of(report)) text += note + "\n";

@@ -23,11 +23,12 @@
     };
   }
 
-  function draw(section, title, predicted, replayed) {
-    const shade = ["#3f83d8", "#e07f36"];
+  function draw(section, title, predicted, rented) {
+    const shade = ["#3f83d8", "#3a9d6e", "#e07f36"];
     const sets = [
       { label: "predicted", data: series("predicted", predicted), pointRadius: 2 },
-      { label: "replayed", data: series("replayed", replayed), pointRadius: 5, showLine: false },
+      { label: "in nodes", data: series("in_nodes", rented), pointRadius: 2 },
+      { label: "replayed", data: series("replayed", rented), pointRadius: 5, showLine: false },
     ].map((set, i) => ({ ...set, borderColor: shade[i], backgroundColor: shade[i] }));
     charts.push(new Chart(document.querySelector(`#${section} canvas`), {
       type: "line",
