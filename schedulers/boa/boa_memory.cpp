@@ -1,15 +1,12 @@
 #include "schedulers/boa/boa_memory.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "schedulers/boa/class_work.hpp"
 
 namespace muster::boa {
 namespace {
-
-using nlohmann::json;
 
 /// GPU-hours without which nothing is known of how many are rented for those that are used.
 constexpr double kEnoughGpuHours = 10;
@@ -22,75 +19,6 @@ double hours(Duration time) {
 /// What workers are counted by.
 Resource counted(const Resources& demand) {
   return demand[Resource::gpu] > 0 ? Resource::gpu : Resource::cpu;
-}
-
-json types_json(const std::vector<GpuType>& types) {
-  json all = json::array();
-  for (const GpuType& type : types) all.push_back({type.name, type.usd_h, type.speed});
-  return all;
-}
-
-json stays_json(const std::vector<std::vector<std::vector<TypeStay>>>& stays) {
-  json all = json::array();
-  for (const auto& epochs : stays) {
-    json& of_class = all.emplace_back(json::array());
-    for (const auto& types : epochs) {
-      json& of_epoch = of_class.emplace_back(json::array());
-      for (const TypeStay& stay : types) {
-        of_epoch.push_back({stay.width, stay.start, stay.more_in_epoch, stay.more_afterwards});
-      }
-    }
-  }
-  return all;
-}
-
-/// Nothing when they are not those of a plan with these widths and types.
-std::optional<std::vector<std::vector<std::vector<TypeStay>>>> stays_of(
-    const json& all, const std::vector<std::vector<std::uint32_t>>& widths, std::size_t types) {
-  std::vector<std::vector<std::vector<TypeStay>>> stays;
-  for (const json& of_class : all) {
-    auto& epochs = stays.emplace_back();
-    for (const json& of_epoch : of_class) {
-      auto& each = epochs.emplace_back();
-      for (const json& stay : of_epoch) {
-        each.push_back({stay.at(0), stay.at(1), stay.at(2), stay.at(3)});
-      }
-      if (each.size() != types) return std::nullopt;
-    }
-    if (stays.size() > widths.size() || epochs.size() != widths[stays.size() - 1].size()) {
-      return std::nullopt;
-    }
-  }
-  if (!stays.empty() && stays.size() != widths.size()) return std::nullopt;
-  return stays;
-}
-
-std::optional<Instant> instant_of(const json& value) {
-  if (value.is_null()) return std::nullopt;
-  return Instant{Duration{value.get<std::int64_t>()}};
-}
-
-/// Nothing when what was learnt is not understood.
-std::optional<ClassFacts> facts_of(const json& entry) {
-  ClassFacts facts;
-  std::vector<ElasticEpoch> epochs;
-  for (const json& epoch : entry.at(1)) {
-    epochs.push_back({epoch.at(0), epoch.at(1), epoch.at(2), epoch.at(3)});
-  }
-  facts.epochs = ElasticEpochs(std::move(epochs));
-  facts.speedup = entry.at(2).get<std::vector<double>>();
-  facts.rescale_h = entry.at(3);
-  for (const json& at : entry.at(4)) facts.arrivals.push_back(*instant_of(at));
-  if (!entry.at(5).is_null()) {
-    facts.learnt = ClassSpeeds::load(entry.at(5));
-    if (!facts.learnt) return std::nullopt;
-  }
-  facts.node_holds = entry.at(6);
-  // An earlier version kept neither the types of a class nor families.
-  for (const json& type : entry.size() > 7 ? entry.at(7) : json::array()) {
-    facts.types.push_back({type.at(0), type.at(1), type.at(2)});
-  }
-  return facts;
 }
 
 }  // namespace
@@ -265,15 +193,27 @@ void BoaMemory::replan(Instant now) {
   families_.clear();
   types_.clear();
   stays_.clear();
+  epoch_h_.clear();
   if (params_.budget_usd_h > 0) return replan_types(all);
   auto made = plan_by(params_.plan, all, budget_for_jobs());
   over_budget_.reset();
   if (made) {
     plan_ = std::move(made).value();
-    return;
+  } else {
+    over_budget_ = made.error().message;
+    plan_ = cheapest_widths(all);
   }
-  over_budget_ = made.error().message;
-  plan_ = cheapest_widths(all);
+  time_epochs(all);
+}
+
+void BoaMemory::time_epochs(const std::vector<ClassWork>& all) {
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    std::vector<double>& of_class = epoch_h_.emplace_back();
+    for (std::size_t e = 0; e < all[c].epochs.size(); ++e) {
+      const EpochWork& epoch = all[c].epochs[e];
+      of_class.push_back(epoch.gpu_h / epoch.speedup[plan_.widths[c][e] - 1]);
+    }
+  }
 }
 
 /// Those that jobs of all classes may be on, where they cost the same and are as fast for all.
@@ -360,112 +300,21 @@ WidthGoal BoaMemory::goal_of(const JobRow& job, std::string_view on) const {
   return {within(widths[epoch]), family};
 }
 
+double BoaMemory::hours_at_width(const JobRow& job) const {
+  const auto place = place_in_plan(job);
+  if (!place || epoch_h_.empty()) return 0;
+  const std::vector<std::uint32_t>& widths = plan_.widths[place->work_class];
+  const std::vector<double>& hours = epoch_h_[place->work_class];
+  double sum = hours[place->epoch] * place->ahead;
+  for (std::size_t e = place->epoch + 1; e < hours.size() && widths[e] == job.width; ++e) {
+    sum += hours[e];
+  }
+  return sum;
+}
+
 Duration BoaMemory::rescale_of(const JobRow& job) const {
   const auto found = classes_.find(job.job.workload_class);
   return found == classes_.end() ? Duration{} : from_seconds(found->second.rescale_h * 3600);
-}
-
-std::string BoaMemory::save() const {
-  json all;
-  json& classes = all["classes"] = json::array();
-  for (const auto& [name, facts] : classes_) {
-    json arrivals = json::array();
-    for (const Instant at : facts.arrivals) arrivals.push_back(at.time_since_epoch().count());
-    json epochs = json::array();
-    for (const ElasticEpoch& epoch : facts.epochs.all()) {
-      epochs.push_back({epoch.until, epoch.rate_per_s, epoch.speedup, epoch.spread});
-    }
-    classes.push_back({name, epochs, facts.speedup, facts.rescale_h, arrivals,
-                       facts.learnt ? facts.learnt->save() : json(nullptr), facts.node_holds,
-                       types_json(facts.types)});
-  }
-  json& jobs = all["jobs"] = json::array();
-  for (const auto& [id, job] : jobs_) {
-    const JobSeen& seen = job.seen;
-    jobs.push_back({id.value, job.workload_class, seen.done, seen.at.time_since_epoch().count(),
-                    seen.attempt, seen.width, seen.went_on});
-  }
-  const auto instant = [](const std::optional<Instant>& at) {
-    return at ? json(at->time_since_epoch().count()) : json(nullptr);
-  };
-  all["first"] = instant(first_);
-  all["planned_at"] = instant(planned_at_);
-  all["planned"] = planned_;
-  all["planned_known"] = planned_known_;
-  all["widths"] = plan_.widths;
-  all["families"] = families_;
-  all["types"] = types_;
-  all["stays"] = stays_json(stays_);
-  const auto& shared = plan_.shared;
-  all["shared"] = shared ? json{shared->work_class, shared->share, shared->widths} : json(nullptr);
-  all["figures"] = {plan_.mean_jct_h, plan_.cost_gpus, plan_.least_gpus, plan_.lower_bound_jct_h};
-  all["over_budget"] = over_budget_ ? json(*over_budget_) : json(nullptr);
-  all["gpus"] = {gpus_.used, gpus_.rented, now_.used, now_.rented};
-  json& empty = all["empty_since"] = json::array();
-  for (const auto& [id, since] : empty_since_) {
-    empty.push_back({id.value, since.time_since_epoch().count()});
-  }
-  all["integrated"] = instant(integrated_);
-  return all.dump();
-}
-
-bool BoaMemory::load(std::string_view text, const ClusterView& view) {
-  try {
-    const json all = json::parse(text);
-    BoaMemory read(params_);
-    for (const json& entry : all.at("classes")) {
-      auto facts = facts_of(entry);
-      if (!facts) return false;
-      read.classes_[entry.at(0)] = *std::move(facts);
-    }
-    for (const json& entry : all.at("jobs")) {
-      UnfinishedJob& job = read.jobs_[JobId{entry.at(0)}];
-      job.workload_class = entry.at(1);
-      job.seen = {entry.at(2), *instant_of(entry.at(3)), entry.at(4), entry.at(5), entry.at(6)};
-      if (!read.classes_.contains(job.workload_class)) return false;
-    }
-    read.first_ = instant_of(all.at("first"));
-    read.planned_at_ = instant_of(all.at("planned_at"));
-    read.planned_ = all.at("planned").get<std::vector<std::string>>();
-    read.planned_known_ = all.at("planned_known");
-    read.plan_.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
-    if (const json& shared = all.at("shared"); !shared.is_null()) {
-      read.plan_.shared = {shared.at(0), shared.at(1), shared.at(2)};
-      if (read.plan_.shared->work_class >= read.plan_.widths.size()) return false;
-    }
-    const json& figures = all.at("figures");
-    read.plan_.mean_jct_h = figures.at(0);
-    read.plan_.cost_gpus = figures.at(1);
-    read.plan_.least_gpus = figures.at(2);
-    read.plan_.lower_bound_jct_h = figures.at(3);
-    if (!all.at("over_budget").is_null()) read.over_budget_ = all.at("over_budget");
-    const json& gpus = all.at("gpus");
-    read.gpus_ = {gpus.at(0), gpus.at(1)};
-    read.now_ = {gpus.at(2), gpus.at(3)};
-    read.integrated_ = instant_of(all.at("integrated")).value_or(Instant{});
-    if (read.planned_.size() != read.plan_.widths.size()) return false;
-    read.families_ = all.value("families", std::vector<std::vector<std::string>>{});
-    if (!read.families_.empty() && read.families_.size() != read.planned_.size()) return false;
-    for (std::size_t i = 0; i < read.families_.size(); ++i) {
-      if (read.families_[i].size() != read.plan_.widths[i].size()) return false;
-    }
-    for (const json& entry : all.value("empty_since", json::array())) {
-      read.empty_since_[InstanceId{entry.at(0)}] = *instant_of(entry.at(1));
-    }
-    // An earlier version kept none: with its plan jobs move as planned.
-    read.types_ = all.value("types", std::vector<std::string>{});
-    auto stays = stays_of(all.value("stays", json::array()), read.plan_.widths, read.types_.size());
-    if (!stays) return false;
-    read.stays_ = *std::move(stays);
-    if (params_.budget_usd_h > 0) {
-      read.dollars_.recount(view);
-      read.now_ = read.dollars_.usd_h();
-    }
-    *this = std::move(read);
-    return true;
-  } catch (const json::exception&) {
-    return false;
-  }
 }
 
 }  // namespace muster::boa

@@ -49,6 +49,8 @@ class BoaMemory {
 
   explicit BoaMemory(const BoaParams& params);
 
+  const BoaParams& params() const { return params_; }
+
   void observe(const Event& event, const ClusterView& view);
 
   /// The width plan that holds is older than it may be, or knows nothing of some class.
@@ -61,6 +63,9 @@ class BoaMemory {
   WidthGoal goal_of(const JobRow& job, std::string_view on) const;
   /// The instance, which nobody needs, is kept for a while.
   bool keeps(const InstanceRow& row, Instant now) const;
+  /// Hours until the job ends or is planned to have another width; 0 where nothing is known of it.
+  /// With `plan=share` all jobs of a class are taken to go the way of most of them.
+  double hours_at_width(const JobRow& job) const;
   /// How long its GPUs are held without progress when it starts at a width.
   Duration rescale_of(const JobRow& job) const;
   /// What the load may have on average so that the budget is kept, in the budget's unit.
@@ -83,6 +88,7 @@ class BoaMemory {
   void integrate(const Event& event, const ClusterView& view);
   void replan_types(const std::vector<ClassWork>& all);
   std::vector<GpuType> common_types() const;
+  void time_epochs(const std::vector<ClassWork>& all);
   void note_empty(const ClusterView& view);
   void allow_for_the_time_before(std::vector<ClassWork>& all, Instant now) const;
   /// What the plan is looked up by.
@@ -101,8 +107,9 @@ class BoaMemory {
   std::map<JobId, UnfinishedJob> jobs_;
   std::optional<Instant> first_;  ///< when the first job came
   std::optional<Instant> planned_at_;
-  std::vector<std::string> planned_;  ///< the classes of the plan, in its order
-  std::uint64_t planned_known_ = 0;   ///< widths_known() then
+  std::vector<std::string> planned_;          ///< the classes of the plan, in its order
+  std::uint64_t planned_known_ = 0;           ///< widths_known() then
+  std::vector<std::vector<double>> epoch_h_;  ///< by class of the plan: of each epoch at its width
   WidthPlan plan_;  ///< where the budget is of dollars, least_gpus is of them as well
   std::vector<std::vector<std::string>> families_;         ///< by class and epoch; none: any
   std::vector<std::string> types_;                         ///< that the stays are listed by

@@ -92,6 +92,9 @@ PolicyModule boa_module() {
       .param("keep_empty_s", &BoaParams::keep_empty,
              params::in_seconds(params::from(0).up_to(kLongestPlan_s)),
              "how long a node that nobody needs is kept for the next job")
+      .param("empties_nodes", &BoaParams::empties_nodes, params::flag(),
+             "move the jobs of a node that is not full onto others, so that it can be given back, "
+             "where that is worth their starts")
       .param("recompute_s", &BoaParams::recompute,
              params::in_seconds(params::above(0).up_to(kLongestPlan_s)), "between two width plans")
       .param("window_s", in(&BoaParams::arrivals, &ArrivalRules::window),

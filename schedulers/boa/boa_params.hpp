@@ -51,7 +51,8 @@ struct BoaParams {
   Duration recompute{std::chrono::minutes{15}};
   PlanKind plan = PlanKind::path;
   Duration keep_empty{};  ///< a node that nobody needs is given back once it was empty for so long
-  bool rescales = true;   ///< the width plan knows what a change of width costs
+  bool empties_nodes = true;  ///< jobs move so that fewer nodes hold them, where that pays
+  bool rescales = true;       ///< the width plan knows what a change of width costs
   ArrivalRules arrivals;
   std::vector<std::string> weights;  ///< "class:weight" of its jobs' time; 1 where none is stated
 };

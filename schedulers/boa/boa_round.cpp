@@ -12,11 +12,6 @@ namespace {
 
 constexpr CauseCode kWidth = CauseCode::width_plan;
 
-/// None of its tasks is on its way, and none is kept from running.
-bool can_change(const JobRow& job) {
-  return !job.in_transit() && !job.terminal_outcome && !job.held_by_user;
-}
-
 /// As others do that think of one market: on demand, unless the job wants none but spot.
 Market market_of(const Job& job) {
   return job.markets == MarketChoice::spot ? Market::spot : Market::on_demand;
@@ -33,6 +28,7 @@ Plan BoaRound::run(std::string_view choice) {
     if (wish.job->width > 0) free_places_of(*wish.job);
     serve(wish);
   }
+  if (memory_.params().empties_nodes) empty_a_node();
   give_back();
   note(choice);
   return std::move(plan_);

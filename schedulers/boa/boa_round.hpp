@@ -10,6 +10,11 @@
 
 namespace muster::boa {
 
+/// None of its tasks is on its way, and none is kept from running.
+inline bool can_change(const JobRow& job) {
+  return !job.in_transit() && !job.terminal_outcome && !job.held_by_user;
+}
+
 /// One decision. Jobs go in the order of arrival: those whose width does not change keep their
 /// places, the others share what is left; what there is no room for is rented.
 class BoaRound {
@@ -36,6 +41,9 @@ class BoaRound {
   bool go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
                        const std::optional<std::vector<NodeShare>>& kept);
   std::optional<std::vector<NodeShare>> rent(const Wish& wish, const WorkerDemand& worker);
+  void empty_a_node();
+  std::vector<std::size_t> nodes_to_empty() const;
+  bool try_to_empty(std::size_t node);
   void give_back();
   void note(std::string_view choice);
   const OfferingRow* best_offer(const JobRow& job, const Demands& demands) const;
