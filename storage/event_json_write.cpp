@@ -1,5 +1,7 @@
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +18,9 @@
 
 namespace muster {
 namespace {
+
+/// Characters of a double in its shortest form, at the most, and some to spare.
+constexpr std::size_t kLongestDouble = 32;
 
 template <class T>
 concept Named = std::is_enum_v<T>;
@@ -69,15 +74,19 @@ class JsonWriter {
   }
 
   void put(bool value) { text_ += value ? "true" : "false"; }
-  void put(int value) { fmt::format_to(std::back_inserter(text_), "{}", value); }
-  void put(std::uint32_t value) { fmt::format_to(std::back_inserter(text_), "{}", value); }
-  void put(std::uint64_t value) { fmt::format_to(std::back_inserter(text_), "{}", value); }
+  void put(int value) { put_digits(fmt::format_int(value)); }
+  void put(std::uint32_t value) { put_digits(fmt::format_int(value)); }
+  void put(std::uint64_t value) { put_digits(fmt::format_int(value)); }
+  void put_digits(const fmt::format_int& digits) { text_.append(digits.data(), digits.size()); }
   void put(double value) {
     MUSTER_CHECK(std::isfinite(value), "amounts and speeds are finite");
     if (value == 0 && std::signbit(value)) {
       text_ += "-0.0";  // without the fraction, readers would take it for the integer 0
     } else {
-      fmt::format_to(std::back_inserter(text_), "{}", value);
+      // Numbers are most of a log: the format is read when the program is compiled.
+      std::array<char, kLongestDouble> digits;
+      const char* end = fmt::format_to(digits.data(), FMT_COMPILE("{}"), value);
+      text_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
     }
   }
   void put_figure(double value) {
@@ -104,8 +113,12 @@ class JsonWriter {
     if (nanos < 0) text_ += '-';
     put(static_cast<std::uint64_t>(magnitude / kOne));
     if (magnitude % kOne == 0) return;
-    fmt::format_to(std::back_inserter(text_), ".{:09}", magnitude % kOne);
-    text_.erase(text_.find_last_not_of('0') + 1);
+    // Digits of the fraction with a one before them, whose place the point takes.
+    const fmt::format_int digits(kOne + magnitude % kOne);
+    std::size_t length = digits.size();
+    while (digits.data()[length - 1] == '0') --length;
+    text_ += '.';
+    text_.append(digits.data() + 1, length - 1);
   }
   void put(Duration value) { put_nanos(value.count()); }
   void put(Instant value) { put_nanos(value.time_since_epoch().count()); }
