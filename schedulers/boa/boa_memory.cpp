@@ -301,13 +301,18 @@ WidthGoal BoaMemory::goal_of(const JobRow& job, std::string_view on) const {
 }
 
 double BoaMemory::hours_at_width(const JobRow& job) const {
+  const auto& elastic = std::get<ElasticSpec>(job.job.kind);
   const auto place = place_in_plan(job);
-  if (!place || epoch_h_.empty()) return 0;
+  if (!place || epoch_h_.empty() || elastic.epochs.empty()) return 0;
   const std::vector<std::uint32_t>& widths = plan_.widths[place->work_class];
   const std::vector<double>& hours = epoch_h_[place->work_class];
-  double sum = hours[place->epoch] * place->ahead;
-  for (std::size_t e = place->epoch + 1; e < hours.size() && widths[e] == job.width; ++e) {
-    sum += hours[e];
+  double sum = 0;
+  for (std::size_t e = place->epoch; e < hours.size(); ++e) {
+    if (std::clamp(widths[e], elastic.min_width, elastic.max_width) != job.width) break;
+    // A job that may not be as wide as is planned is at most so much faster, and no slower if it is
+    // narrower.
+    const double faster = std::max(1.0, static_cast<double>(job.width) / widths[e]);
+    sum += hours[e] / faster * (e == place->epoch ? place->ahead : 1);
   }
   return sum;
 }

@@ -63,8 +63,9 @@ class BoaMemory {
   WidthGoal goal_of(const JobRow& job, std::string_view on) const;
   /// The instance, which nobody needs, is kept for a while.
   bool keeps(const InstanceRow& row, Instant now) const;
-  /// Hours until the job ends or is planned to have another width; 0 where nothing is known of it.
-  /// With `plan=share` all jobs of a class are taken to go the way of most of them.
+  /// Hours until the job ends or is planned to have another width, at the least; 0 where nothing is
+  /// known of it: of jobs without epochs, and where the budget is of dollars. With `plan=share` all
+  /// jobs of a class are taken to go the way of most of them.
   double hours_at_width(const JobRow& job) const;
   /// How long its GPUs are held without progress when it starts at a width.
   Duration rescale_of(const JobRow& job) const;

@@ -43,6 +43,8 @@ class BoaRound {
   std::optional<std::vector<NodeShare>> rent(const Wish& wish, const WorkerDemand& worker);
   void empty_a_node();
   std::vector<std::size_t> nodes_to_empty() const;
+  std::optional<double> cost_of_moving(const JobRow& job, const TaskRow& task) const;
+  std::vector<const JobRow*> jobs_worth_moving(const InstanceRow& row) const;
   bool try_to_empty(std::size_t node);
   void give_back();
   void note(std::string_view choice);

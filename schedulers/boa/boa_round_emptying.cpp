@@ -2,6 +2,7 @@
 #include <limits>
 #include <utility>
 
+#include "model/stay.hpp"
 #include "schedulers/boa/boa_round.hpp"
 
 // Jobs whose width stays keep their places, so that narrow ones are left behind one by one on nodes
@@ -11,11 +12,14 @@
 namespace muster::boa {
 namespace {
 
-/// GPU-hours that emptying a node saves, at the least, over those that its jobs' starts take. A
-/// start delays the job as well, and the room might have been taken by another one.
+/// GPU-hours that emptying a node saves, at the least, over those that its jobs lose by it; and how
+/// long a job has run, over what its start took, before it moves again. A start delays the job as
+/// well, and the room might have been taken by another one.
 constexpr double kWorthMoving = 10;
 /// Nodes that a round tries to empty, at the most; it empties one.
 constexpr std::size_t kMostTried = 4;
+/// Moves off a node are one with giving it back: none is made without the others.
+constexpr std::uint32_t kOneGroup = 1;
 
 }  // namespace
 
@@ -33,11 +37,12 @@ std::vector<std::size_t> BoaRound::nodes_to_empty() const {
     const PackingNode& node = nodes_[i];
     if (!node.ready || !node.wanted) continue;
     const InstanceRow& row = *view_.state.find(std::get<InstanceId>(node.at));
-    if (row.planned.empty() || view_.is_owned(row)) continue;
+    if (row.planned.empty()) continue;
     const TaskRow& first = view_.state.task(row.planned.front());
     const std::size_t room = workers_in(node.free, first.planned.amount);
     room_of_all += room;
-    if (room > 0) candidates.push_back({row.planned.size(), i, room});
+    // What is the master's own is not given back.
+    if (room > 0 && !view_.is_owned(row)) candidates.push_back({row.planned.size(), i, room});
   }
   std::erase_if(candidates, [room_of_all](const Candidate& each) {
     return room_of_all - each.room < each.workers;
@@ -50,49 +55,79 @@ std::vector<std::size_t> BoaRound::nodes_to_empty() const {
   return nodes;
 }
 
-/// Moves the workers of one node onto others. It is given back when they have left, and what has
-/// moved is looked at again when it runs.
+/// Moves the workers of one node onto others and gives it back.
 void BoaRound::empty_a_node() {
-  // Where somebody waits for room, or for nodes that come, there is a better use for what is free.
-  if (!view_.rents() || !plan_.refusals.empty() || !plan_.launches.empty()) return;
+  // A round that does something else has used room that is free here. Where it refuses or rents,
+  // there is a better use for the rest as well.
+  const bool is_calm = plan_.refusals.empty() && plan_.launches.empty() && plan_.places.empty() &&
+                       plan_.resizes.empty();
+  if (!view_.rents() || !is_calm) return;
   for (const std::size_t node : nodes_to_empty()) {
     if (try_to_empty(node)) return;
   }
 }
 
-/// False, and nothing is changed, where some job of the node has to stay, where there is not enough
-/// room elsewhere, or where it does not pay.
-bool BoaRound::try_to_empty(std::size_t node) {
-  const InstanceRow& row = *view_.state.find(std::get<InstanceId>(nodes_[node].at));
+/// What moving the job would cost, in GPU-hours; nothing where it has to stay: it is on its way,
+/// wider or narrower than it is to be, pinned, or has hardly run since its last start.
+std::optional<double> BoaRound::cost_of_moving(const JobRow& job, const TaskRow& task) const {
+  if (job.width == 0 || job.running != job.width || !can_change(job)) return std::nullopt;
+  if (memory_.goal_of(job, family_now(job)).width != job.width || !is_on_its_family(job)) {
+    return std::nullopt;
+  }
+  if (view_.why_pinned(task)) return std::nullopt;
+  const Duration start = memory_.rescale_of(job);
+  Duration lost = start;
+  for (std::uint32_t i = 0; i < job.width; ++i) {
+    const TaskRow& worker = view_.state.task(job.tasks[i]);
+    const double ran_s = to_seconds(view_.now - worker.started_at);
+    if (ran_s < kWorthMoving * to_seconds(start)) return std::nullopt;
+    lost = std::max(lost, start + unsaved(view_.state, worker, view_.now));
+  }
+  return to_seconds(lost) / 3600 * job.width;
+}
+
+/// The jobs of the node, each once, if all of them may move and that pays; else none.
+std::vector<const JobRow*> BoaRound::jobs_worth_moving(const InstanceRow& row) const {
   std::vector<const JobRow*> jobs;
-  double starts_gpu_h = 0;
+  double lost_gpu_h = 0;
   double stay_h = std::numeric_limits<double>::infinity();
   for (const Slot slot : row.planned) {
     const TaskRow& task = view_.state.task(slot);
     const JobRow& job = view_.state.job(task.job);
     if (std::ranges::find(jobs, &job) != jobs.end()) continue;
-    const bool runs_as_planned = job.width > 0 && job.running == job.width && can_change(job) &&
-                                 memory_.goal_of(job, family_now(job)).width == job.width;
-    if (!runs_as_planned || view_.why_pinned(task)) return false;
+    const auto cost = cost_of_moving(job, task);
+    if (!cost) return {};
     jobs.push_back(&job);
-    starts_gpu_h += to_seconds(memory_.rescale_of(job)) / 3600 * job.width;
+    lost_gpu_h += *cost;
     stay_h = std::min(stay_h, memory_.hours_at_width(job));
   }
-  const InstanceType& type = view_.catalog[row.type];
   const Resources& amount = view_.state.task(row.planned.front()).planned.amount;
-  const std::uint32_t holds = workers_in(type.capacity, amount);
-  if (stay_h * holds < kWorthMoving * starts_gpu_h) return false;
+  const std::uint32_t holds = workers_in(view_.catalog[row.type].capacity, amount);
+  const bool pays = stay_h > 0 && stay_h * holds >= kWorthMoving * lost_gpu_h;
+  return pays ? jobs : std::vector<const JobRow*>{};
+}
+
+/// False, and nothing is changed, where its jobs stay or there is not enough room for them.
+bool BoaRound::try_to_empty(std::size_t node) {
+  const InstanceRow& row = *view_.state.find(std::get<InstanceId>(nodes_[node].at));
+  const InstanceType& type = view_.catalog[row.type];
+  const std::vector<const JobRow*> jobs = jobs_worth_moving(row);
+  if (jobs.empty()) return false;
   std::vector<PackingNode> before = nodes_;
   std::vector<std::vector<NodeShare>> places;
   for (const JobRow* job : jobs) {
     free_places_of(*job);
-    // Only what others keep in use anyway, of the family that the job is on.
+    // Only what is kept anyway, of the family that the job is on.
     for (PackingNode& other : nodes_) {
-      other.suits = other.wanted && wants(job->job.markets, other.market) &&
+      const auto* id = std::get_if<InstanceId>(&other.at);
+      const bool is_kept =
+          other.wanted || (id != nullptr && view_.is_owned(*view_.state.find(*id)));
+      other.suits = is_kept && wants(job->job.markets, other.market) &&
                     view_.catalog[other.type].family == type.family;
     }
     nodes_[node].suits = false;
-    const WorkerDemand worker{view_.state.task(job->tasks.front()).planned.amount, holds};
+    const Resources& amount = view_.state.task(job->tasks.front()).planned.amount;
+    const WorkerDemand worker{amount, workers_in(type.capacity, amount)};
     auto shares = pack_workers(nodes_, job->width, worker, true);
     if (!shares) {
       nodes_ = std::move(before);
@@ -102,6 +137,12 @@ bool BoaRound::try_to_empty(std::size_t node) {
     places.push_back(*std::move(shares));
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) start({jobs[i], jobs[i]->width}, places[i]);
+  const Cause cause{CauseCode::partial_reconfiguration, row.price.usd_h()};
+  for (Place& place : plan_.places) {
+    place.cause = cause;
+    place.group = kOneGroup;
+  }
+  plan_.releases.push_back({row.id, cause, kOneGroup});
   return true;
 }
 

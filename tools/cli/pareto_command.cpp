@@ -229,7 +229,7 @@ int run_budget(const BudgetOptions& options) {
   }
   report.frontier.points = {found.value()};
   report.frontier.points.front().in_nodes =
-      pareto::cheapest_in_nodes(report.load, target_s, inputs.params.plan);
+      pareto::NodePlans(report.load, inputs.params.plan).cheapest(target_s);
   report.frontier.least_gpus = pareto::least_budget(report.load, inputs.params.plan);
   if (options.json != "-") std::cout << pareto::budget_text(report, target_s);
   return write_text(options.json, pareto::budget_json(report, target_s)) ? kDone : kFailed;

@@ -54,9 +54,9 @@ Frontier predict_frontier(const ElasticLoad& load, const std::vector<double>& bu
   Frontier frontier;
   frontier.least_gpus = least_budget(load, plan);
   const std::vector<boa::ClassWork> work = load.work();
+  const NodePlans nodes(load, plan);
   for (const double budget : budgets_gpus) {
-    frontier.points.push_back(
-        {budget, predict(load, work, budget, plan), predict_in_nodes(load, budget, plan)});
+    frontier.points.push_back({budget, predict(load, work, budget, plan), nodes.within(budget)});
   }
   return frontier;
 }

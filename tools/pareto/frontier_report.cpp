@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -275,7 +276,7 @@ std::string budget_text(const FrontierReport& report, double target_s) {
     text += fmt::format(
         "in nodes: a budget of {:.2f} GPUs rented, {:.2f} of which start and {:.2f} of which are "
         "left over:\n    {} GPU-hours, ${} in all\n",
-        nodes->rented_gpus, nodes->starting_gpus, nodes->remainder_gpus,
+        std::ceil(nodes->rented_gpus * 100) / 100, nodes->starting_gpus, nodes->remainder_gpus,
         grouped(nodes->rented_gpu_h, 1), grouped(nodes->usd, 2));
   } else {
     text += "in nodes no budget meets it: jobs wait for them at every growth\n";

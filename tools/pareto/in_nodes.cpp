@@ -1,9 +1,9 @@
 #include "tools/pareto/in_nodes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "schedulers/boa/class_work.hpp"
 #include "tools/pareto/budget_search.hpp"
@@ -14,39 +14,85 @@ namespace {
 using boa::PlanKind;
 using boa::WidthPlan;
 
-/// Halvings of the search for the GPUs that jobs have: to a millionth of the budget.
-constexpr int kHalvings = 20;
+/// Budgets for which plans are made, and the first step above the least of them, of it. Steps grow
+/// by the same factor: the curve is steep where the budget is little more than the load.
+constexpr int kPlans = 160;
+constexpr double kFirstStep = 1e-3;
+/// Halvings between two neighbours.
+constexpr int kHalvings = 10;
 
-/// What a job's growth from epoch to epoch takes besides its plan.
+/// What a job of a class takes, but for its starts, where its growth waits for instances.
+struct Course {
+  double hours = 0;
+  double used_gpu_h = 0;
+  double ordered_gpus = 0;
+};
+
+/// Follows a job through its epochs.
+Course course_of(const LoadClass& of_class, std::span<const std::uint32_t> widths) {
+  const double ready_h = of_class.acquire_h + of_class.setup_h;
+  Course course;
+  std::uint32_t held = 0;
+  std::uint32_t awaited = 0;  // the width that it has when its instances are ready
+  double left_h = 0;          // until then
+  const auto go_on = [&](double hours) {
+    course.hours += hours;
+    course.used_gpu_h += hours * held;
+    left_h = std::max(0.0, left_h - hours);
+    if (left_h <= 0) held = awaited;
+  };
+  for (std::size_t epoch = 0; epoch < widths.size(); ++epoch) {
+    const std::uint32_t width = widths[epoch];
+    const boa::EpochWork& work = of_class.work.epochs[epoch];
+    if (width > std::max(held, awaited)) {
+      course.ordered_gpus += width - std::max(held, awaited);
+      awaited = width;
+      left_h = ready_h;
+    } else {
+      // What is ordered beyond that is given back, and so is what is held.
+      awaited = width;
+      held = std::min(held, width);
+      if (held == width) left_h = 0;
+    }
+    if (left_h <= 0) held = awaited;
+    if (held == 0) go_on(left_h);
+    double gpu_h = work.gpu_h;
+    if (left_h > 0) {
+      const double meanwhile_h = std::min(left_h, gpu_h / work.speedup[held - 1]);
+      gpu_h = std::max(0.0, gpu_h - meanwhile_h * work.speedup[held - 1]);
+      go_on(meanwhile_h);
+    }
+    if (gpu_h > 0) go_on(gpu_h / work.speedup[held - 1]);
+  }
+  return course;
+}
+
+/// The same without instances that have to be waited for: what the plan counts.
+Course planned_course(const LoadClass& of_class, std::span<const std::uint32_t> widths) {
+  LoadClass at_once = of_class;
+  at_once.acquire_h = 0;
+  at_once.setup_h = 0;
+  return course_of(at_once, widths);
+}
+
+/// What there is more of where instances have to be waited for.
 struct Growth {
-  double wait_h = 0;    ///< that the job lasts longer
-  double launched = 0;  ///< GPUs of instances that are ordered
-  double used_h = 0;    ///< GPU-hours that the job has more, or less, than planned
+  double wait_h = 0;
+  double used_gpu_h = 0;
+  double ordered_gpus = 0;
 };
 
 Growth growth_of(const LoadClass& of_class, std::span<const std::uint32_t> widths) {
-  const double ready_h = of_class.acquire_h + of_class.setup_h;
-  Growth growth;
-  std::uint32_t held = 0;
-  for (std::size_t epoch = 0; epoch < widths.size(); ++epoch) {
-    const std::uint32_t width = widths[epoch];
-    if (width > held) {
-      const std::vector<double>& speedup = of_class.work.epochs[epoch].speedup;
-      const double share = held == 0 ? 0 : speedup[held - 1] / speedup[width - 1];
-      growth.wait_h += ready_h * (1 - share);
-      growth.launched += width - held;
-      // What is done meanwhile at the lesser width need not be done at the greater one.
-      growth.used_h += ready_h * (held - share * width);
-    }
-    held = width;
-  }
-  return growth;
+  const Course planned = planned_course(of_class, widths);
+  const Course course = course_of(of_class, widths);
+  return {course.hours - planned.hours, course.used_gpu_h - planned.used_gpu_h,
+          course.ordered_gpus};
 }
 
 Growth mix(const Growth& one, const Growth& other, double share) {
-  const auto between = [share](double a, double b) { return a + share * (b - a); };
-  return {between(one.wait_h, other.wait_h), between(one.launched, other.launched),
-          between(one.used_h, other.used_h)};
+  return {std::lerp(one.wait_h, other.wait_h, share),
+          std::lerp(one.used_gpu_h, other.used_gpu_h, share),
+          std::lerp(one.ordered_gpus, other.ordered_gpus, share)};
 }
 
 /// What becomes of a plan in instances.
@@ -64,11 +110,11 @@ InNodes in_nodes(const ElasticLoad& load, const WidthPlan& plan) {
       growth = mix(growth, growth_of(each, plan.shared->widths), plan.shared->share);
     }
     const double rate = each.work.jobs_per_h;
-    const double used = rate * (plan.jobs[c].gpu_h + growth.used_h);
+    const double used = rate * (plan.jobs[c].gpu_h + growth.used_gpu_h);
     made.used_gpus += used;
-    made.starting_gpus += rate * growth.launched * (each.acquire_h + each.setup_h);
+    made.starting_gpus += rate * growth.ordered_gpus * (each.acquire_h + each.setup_h);
     // An instance is billed from when it is up.
-    usd_h += (used + rate * growth.launched * each.setup_h) * each.worker_usd_h;
+    usd_h += (used + rate * growth.ordered_gpus * each.setup_h) * each.worker_usd_h;
     dearest_usd_h = std::max(dearest_usd_h, each.worker_usd_h);
     wait_h += rate * growth.wait_h;
     weighted_wait_h += rate * each.work.weight * growth.wait_h;
@@ -86,45 +132,67 @@ InNodes in_nodes(const ElasticLoad& load, const WidthPlan& plan) {
 
 }  // namespace
 
-std::optional<InNodes> predict_in_nodes(const ElasticLoad& load, double budget_gpus,
-                                        PlanKind kind) {
-  const std::vector<boa::ClassWork> work = load.work();
-  // Plans of greater budgets are wider and rent more, but for steps of single widths: the search
-  // ends at a plan that fits, whether or not another one does as well.
-  std::optional<InNodes> found;
-  double fits = 0;
-  double too_much = budget_gpus;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double planned = i == 0 ? budget_gpus : (fits + too_much) / 2;
-    const auto plan = boa::plan_by(kind, work, planned);
-    if (plan) {
-      const InNodes made = in_nodes(load, plan.value());
-      if (made.rented_gpus > budget_gpus) {
-        too_much = planned;
-        continue;
-      }
-      found = made;
-      if (i == 0) break;  // nothing starts and nothing is left over
-    }
-    fits = planned;  // or is below what any plan needs
+NodePlans::NodePlans(const ElasticLoad& load, PlanKind kind)
+    : load_(load), kind_(kind), work_(load.work()) {
+  const double least = boa::cheapest_widths(work_).cost_gpus;
+  const double factor =
+      std::pow(ample_budget(work_, kind) / least / kFirstStep, 1.0 / (kPlans - 1));
+  double step = kFirstStep;
+  for (int i = 0; i < kPlans; ++i, step *= factor) {
+    planned_.push_back(i == 0 ? least : least * (1 + step));
+    made_.push_back(made_for(planned_.back()));
   }
-  return found;
 }
 
-std::optional<InNodes> cheapest_in_nodes(const ElasticLoad& load, double target_s, PlanKind kind) {
-  const std::vector<boa::ClassWork> work = load.work();
-  const auto planned_for = [&](double planned) -> std::optional<InNodes> {
-    const auto plan = boa::plan_by(kind, work, planned);
-    if (!plan) return std::nullopt;
-    return in_nodes(load, plan.value());
+std::optional<InNodes> NodePlans::made_for(double planned_gpus) const {
+  const auto plan = boa::plan_by(kind_, work_, planned_gpus);
+  if (!plan) return std::nullopt;
+  return in_nodes(load_, plan.value());
+}
+
+/// Looks between the plan that was found and one beside it, which did not do, for one that does.
+template <class IsEnough>
+void NodePlans::refine(std::size_t found, std::size_t neighbour, const IsEnough& is_better,
+                       InNodes& best) const {
+  double good = planned_[found];
+  double other = planned_[neighbour];
+  for (int i = 0; i < kHalvings; ++i) {
+    const double between = (good + other) / 2;
+    const auto made = made_for(between);
+    const bool better = made && is_better(*made);
+    if (better) best = *made;
+    (better ? good : other) = between;
+  }
+}
+
+std::optional<InNodes> NodePlans::within(double budget_gpus) const {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < made_.size(); ++i) {
+    if (!made_[i] || made_[i]->rented_gpus > budget_gpus) continue;
+    if (!found || made_[i]->weighted_jct_s < made_[*found]->weighted_jct_s) found = i;
+  }
+  if (!found) return std::nullopt;
+  InNodes best = *made_[*found];
+  const auto is_better = [&](const InNodes& made) {
+    return made.rented_gpus <= budget_gpus && made.weighted_jct_s <= best.weighted_jct_s;
   };
-  const auto is_enough = [&](double planned) {
-    const auto made = planned_for(planned);
-    return made && made->weighted_jct_s <= target_s;
+  if (*found + 1 < made_.size()) refine(*found, *found + 1, is_better, best);
+  return best;
+}
+
+std::optional<InNodes> NodePlans::cheapest(double target_s) const {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < made_.size(); ++i) {
+    if (!made_[i] || made_[i]->weighted_jct_s > target_s) continue;
+    if (!found || made_[i]->rented_gpus < made_[*found]->rented_gpus) found = i;
+  }
+  if (!found) return std::nullopt;
+  InNodes best = *made_[*found];
+  const auto is_better = [&](const InNodes& made) {
+    return made.weighted_jct_s <= target_s && made.rented_gpus <= best.rented_gpus;
   };
-  const double ample = ample_budget(work, kind);
-  if (!is_enough(ample)) return std::nullopt;
-  return planned_for(least_of(ample, is_enough));
+  if (*found > 0) refine(*found, *found - 1, is_better, best);
+  return best;
 }
 
 }  // namespace muster::pareto

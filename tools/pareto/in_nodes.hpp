@@ -1,13 +1,14 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "schedulers/boa/boa_params.hpp"
 #include "tools/pareto/elastic_load.hpp"
 
 namespace muster::pareto {
 
-/// What a budget of rented GPUs gives where they come in instances that take time to be ready.
+/// What a width plan gives where GPUs come in instances that take time to be ready.
 struct InNodes {
   double rented_gpus = 0;     ///< on average: the sum of the next three
   double used_gpus = 0;       ///< that jobs have, starts of theirs included
@@ -19,20 +20,39 @@ struct InNodes {
   double weighted_jct_s = 0;  ///< with the weights of the classes
 };
 
-/// The plan whose GPUs, together with those that start or are left over, are as many as the budget.
-/// Nothing where no plan leaves room for these.
+/// Plans for a load, and what becomes of them in nodes.
 ///
 /// A job that begins or grows orders instances for what it lacks and gives back at once what it no
 /// longer needs, so that all of its growth waits until they are ready: at the beginning for
-/// nothing, later at the width that it has. Of the last instance, half of what it holds besides one
-/// worker is left over. Arrivals that find room which others have just left are not counted, nor is
-/// waiting of jobs for each other.
-std::optional<InNodes> predict_in_nodes(const ElasticLoad& load, double budget_gpus,
-                                        boa::PlanKind kind);
+/// nothing, later at the width that it has, through as many epochs as that takes. Of the last
+/// instance, half of what it holds besides one worker is left over. Arrivals that find room which
+/// others have just left are not counted, nor is waiting of jobs for each other.
+///
+/// Where epochs are short beside starts a wider plan may well take longer. So the plans of a fixed
+/// number of budgets from the least to an ample one are made once, and each answer is the best of
+/// them that will do, refined between its neighbours.
+class NodePlans {
+ public:
+  NodePlans(const ElasticLoad& load, boa::PlanKind kind);
 
-/// The least budget of rented GPUs for which the weighted mean JCT is at most the target, to a
-/// thousandth of a GPU of what is planned; `rented_gpus` is that budget. Nothing where none is.
-std::optional<InNodes> cheapest_in_nodes(const ElasticLoad& load, double target_s,
-                                         boa::PlanKind kind);
+  /// The plan with the least weighted mean JCT of those that rent no more than that. Nothing where
+  /// none does.
+  std::optional<InNodes> within(double budget_gpus) const;
+  /// The plan that rents least of those whose weighted mean JCT is at most that; `rented_gpus` is
+  /// the budget for it. Nothing where none is.
+  std::optional<InNodes> cheapest(double target_s) const;
+
+ private:
+  std::optional<InNodes> made_for(double planned_gpus) const;
+  template <class IsEnough>
+  void refine(std::size_t found, std::size_t neighbour, const IsEnough& is_better,
+              InNodes& best) const;
+
+  const ElasticLoad& load_;
+  boa::PlanKind kind_;
+  std::vector<boa::ClassWork> work_;
+  std::vector<double> planned_;               ///< budgets, rising
+  std::vector<std::optional<InNodes>> made_;  ///< by them
+};
 
 }  // namespace muster::pareto

@@ -306,54 +306,6 @@ TEST(Boa, ReadsWhatAVersionWithoutTypesRemembered) {
   EXPECT_EQ(twin->save_state(cluster.state()), known.dump());
 }
 
-/// Three jobs of one worker that are left on a node each when the nine beside them have ended.
-void one_left_on_each_of_three_nodes(Cluster& cluster, double rescale_s) {
-  for (std::uint64_t id = 1; id <= 12; ++id) {
-    Job job = training(id, 1);
-    for (TaskSpec& task : job.tasks) task.delays.init = from_seconds(rescale_s);
-    cluster.submit(job);
-  }
-  for (int i = 0; i < 2; ++i) cluster.round();
-  EXPECT_EQ(cluster.layout(), "node(1 2 3 4) node(5 6 7 8) node(9 10 11 12)");
-  for (const std::uint64_t id : {2, 3, 4, 6, 7, 8, 10, 11, 12}) cluster.finish(id);
-}
-
-TEST(Boa, MovesJobsThatAreLeftBehindOntoFewerNodes) {
-  Cluster cluster(nodes(), kWide);
-  one_left_on_each_of_three_nodes(cluster, 10);
-  cluster.round();
-  EXPECT_EQ(cluster.layout(), "node() node(1 5) node(9)") << "one node a round";
-  for (int i = 0; i < 4; ++i) cluster.round();
-  EXPECT_EQ(cluster.layout(), "node(1 5 9)");
-}
-
-TEST(Boa, LeavesJobsBehindWhereStartsCostMoreThanTheirNodes) {
-  // Half an hour at this width, of a node of four: 7,200 s of a GPU, for a start of 800 s ten
-  // times.
-  Cluster cluster(nodes(), kWide);
-  one_left_on_each_of_three_nodes(cluster, 1500);
-  const std::string before = cluster.layout();
-  for (int i = 0; i < 3; ++i) cluster.round();
-  EXPECT_EQ(cluster.layout(), before);
-}
-
-TEST(Boa, LeavesJobsBehindWhereItIsToldTo) {
-  Cluster cluster(nodes(), std::string(kWide) + ",empties_nodes=false");
-  one_left_on_each_of_three_nodes(cluster, 10);
-  const std::string before = cluster.layout();
-  for (int i = 0; i < 3; ++i) cluster.round();
-  EXPECT_EQ(cluster.layout(), before);
-}
-
-TEST(Boa, EmptiesNoNodeWhoseJobsHaveNoRoomTogetherElsewhere) {
-  Cluster cluster(nodes(), kWide);
-  for (std::uint64_t id = 1; id <= 8; ++id) cluster.submit(training(id));
-  for (int i = 0; i < 2; ++i) cluster.round();
-  for (const std::uint64_t id : {1, 5}) cluster.finish(id);
-  for (int i = 0; i < 3; ++i) cluster.round();
-  EXPECT_EQ(cluster.layout(), "node(2 3 4) node(6 7 8)");
-}
-
 TEST(Boa, GivesBackNodesThatNobodyNeeds) {
   Cluster cluster(nodes(), kWide);
   cluster.submit(training(1));
