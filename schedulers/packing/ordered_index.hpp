@@ -50,6 +50,9 @@ class OrderedIndex {
     --size_;
   }
 
+  /// The key, which has to be there, gets another item: half of what erasing and inserting cost.
+  void replace(const Key& key, const Item& item) { replace_below(root_, key, item); }
+
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   Index root() const { return root_; }
@@ -62,6 +65,11 @@ class OrderedIndex {
   template <class May, class Accept>
   const Node* first(const Key& from, const May& may, const Accept& accept) const {
     return first_below(root_, from, may, accept);
+  }
+  /// The last node, not behind `upto`, that is accepted; null when there is none.
+  template <class May, class Accept>
+  const Node* last(const Key& upto, const May& may, const Accept& accept) const {
+    return last_below(root_, upto, may, accept);
   }
 
  private:
@@ -147,6 +155,18 @@ class OrderedIndex {
     return at;
   }
 
+  void replace_below(Index at, const Key& key, const Item& item) {
+    MUSTER_CHECK(at != kNone, "what is replaced in an index has to be in it");
+    if (key < nodes_[at].key) {
+      replace_below(nodes_[at].left, key, item);
+    } else if (nodes_[at].key < key) {
+      replace_below(nodes_[at].right, key, item);
+    } else {
+      nodes_[at].item = item;
+    }
+    pull(at);
+  }
+
   template <class May, class Accept>
   const Node* first_below(Index at, const Key& from, const May& may, const Accept& accept) const {
     // A subtree whose summary fails is cut off. Logarithmic as long as a summary that passes mostly
@@ -157,6 +177,16 @@ class OrderedIndex {
     if (const Node* found = first_below(node.left, from, may, accept)) return found;
     if (accept(node.item)) return &node;
     return first_below(node.right, from, may, accept);
+  }
+  /// The mirror image of first_below().
+  template <class May, class Accept>
+  const Node* last_below(Index at, const Key& upto, const May& may, const Accept& accept) const {
+    if (at == kNone || !may(nodes_[at].all)) return nullptr;
+    const Node& node = nodes_[at];
+    if (upto < node.key) return last_below(node.left, upto, may, accept);
+    if (const Node* found = last_below(node.right, upto, may, accept)) return found;
+    if (accept(node.item)) return &node;
+    return last_below(node.left, upto, may, accept);
   }
 
   std::vector<Node> nodes_;
