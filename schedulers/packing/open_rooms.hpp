@@ -75,6 +75,7 @@ class OrderedRooms {
     Most() = default;
     explicit Most(const Resources& room) : free(room) {}
     void add(const Most& other);
+    friend bool operator==(const Most&, const Most&) = default;
     Resources free;
   };
   using Index = OrderedIndex<Key, Resources, Most>;

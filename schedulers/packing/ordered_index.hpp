@@ -14,7 +14,8 @@ namespace muster {
 /// out what cannot hold an answer. Insert, erase and replace in logarithmic expected time; the same
 /// operations give the same tree (a treap whose priorities are counted, not drawn).
 ///
-/// `Summary` is made of one `Item` and has `add(const Summary&)`. A key is in it only once.
+/// `Summary` is made of one `Item`, can be compared and has `add(const Summary&)`, which gives the
+/// same in any order. A key is in it only once.
 template <class Key, class Item, class Summary>
 class OrderedIndex {
  public:
@@ -46,7 +47,8 @@ class OrderedIndex {
   }
   /// The key has to be there.
   void erase(const Key& key) {
-    root_ = erase_below(root_, key);
+    bool changed = true;
+    root_ = erase_below(root_, key, changed);
     --size_;
   }
 
@@ -81,6 +83,14 @@ class OrderedIndex {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     return z ^ (z >> 31);
+  }
+
+  /// Pulls and tells whether the summary is another one. Where it is not, nothing above changes:
+  /// mostly a path has to be followed for a few steps, and what lies beside it is not looked at.
+  bool pull_anew(Index at) {
+    const Summary before = nodes_[at].all;
+    pull(at);
+    return !(before == nodes_[at].all);
   }
 
   // Children have to be right before their parent: every path is pulled from its lower end up.
@@ -131,40 +141,43 @@ class OrderedIndex {
       pull(fresh);
       return fresh;
     }
+    // One more item below is one more in the summary, whatever else is there.
+    nodes_[at].all.add(Summary(nodes_[fresh].item));
     if (nodes_[fresh].key < nodes_[at].key) {
       nodes_[at].left = insert_below(nodes_[at].left, fresh);
     } else {
       nodes_[at].right = insert_below(nodes_[at].right, fresh);
     }
-    pull(at);
     return at;
   }
 
-  Index erase_below(Index at, const Key& key) {
+  /// `changed`: whether the summary of what is returned is not that of what there was.
+  Index erase_below(Index at, const Key& key, bool& changed) {
     MUSTER_CHECK(at != kNone, "what is erased from an index has to be in it");
     if (key < nodes_[at].key) {
-      nodes_[at].left = erase_below(nodes_[at].left, key);
+      nodes_[at].left = erase_below(nodes_[at].left, key, changed);
     } else if (nodes_[at].key < key) {
-      nodes_[at].right = erase_below(nodes_[at].right, key);
+      nodes_[at].right = erase_below(nodes_[at].right, key, changed);
     } else {
       // The node's content stays until the slot is used again; nothing leads to it any more.
       free_.push_back(at);
       return merge(nodes_[at].left, nodes_[at].right);
     }
-    pull(at);
+    if (changed) changed = pull_anew(at);
     return at;
   }
 
-  void replace_below(Index at, const Key& key, const Item& item) {
+  bool replace_below(Index at, const Key& key, const Item& item) {
     MUSTER_CHECK(at != kNone, "what is replaced in an index has to be in it");
+    bool changed = true;
     if (key < nodes_[at].key) {
-      replace_below(nodes_[at].left, key, item);
+      changed = replace_below(nodes_[at].left, key, item);
     } else if (nodes_[at].key < key) {
-      replace_below(nodes_[at].right, key, item);
+      changed = replace_below(nodes_[at].right, key, item);
     } else {
       nodes_[at].item = item;
     }
-    pull(at);
+    return changed && pull_anew(at);
   }
 
   template <class May, class Accept>
