@@ -81,6 +81,12 @@ class Description {
     checks_.push_back(std::move(fault));
     return *this;
   }
+  /// Which parameters may not be given together, as text; empty when none are: defaults are not
+  /// given.
+  Description& check_given(std::function<std::string(const PolicySpec&)> fault) {
+    given_checks_.push_back(std::move(fault));
+    return *this;
+  }
   Description& takes_in(const Intake& intake) {
     module_.intake = intake;
     return *this;
@@ -112,19 +118,23 @@ class Description {
   PolicyModule finish() {
     // A copy: module_ is moved from below, while read() lives on with the module.
     PolicyModule shown = module_;  // what errors speak of
-    module_.read =
-        [shown, defaults = defaults_, setters = std::move(setters_),
-         checks = std::move(checks_)](const PolicySpec& spec) -> Expected<std::any, PolicyError> {
+    module_.read = [shown, defaults = defaults_, setters = std::move(setters_),
+                    checks = std::move(checks_), given_checks = std::move(given_checks_)](
+                       const PolicySpec& spec) -> Expected<std::any, PolicyError> {
+      const auto contradiction = [&](const std::string& fault) {
+        return Failure<PolicyError>{PolicyError::contradiction,
+                                    "policy \"" + shown.name + "\": " + fault};
+      };
       P params = defaults;
       const auto set = [&](std::size_t index, const std::string& text) {
         return setters[index](params, text);
       };
       if (auto wrong = read_params(spec, shown, set)) return *wrong;
+      for (const auto& fault_of : given_checks) {
+        if (const std::string fault = fault_of(spec); !fault.empty()) return contradiction(fault);
+      }
       for (const auto& fault_of : checks) {
-        if (const std::string fault = fault_of(params); !fault.empty()) {
-          return Failure<PolicyError>{PolicyError::contradiction,
-                                      "policy \"" + shown.name + "\": " + fault};
-        }
+        if (const std::string fault = fault_of(params); !fault.empty()) return contradiction(fault);
       }
       return std::any(std::move(params));
     };
@@ -135,6 +145,7 @@ class Description {
   P defaults_;
   std::vector<Setter> setters_;  ///< one a parameter
   std::vector<std::function<std::string(const P&)>> checks_;
+  std::vector<std::function<std::string(const PolicySpec&)>> given_checks_;
 };
 
 /// Begins the description of a policy. `defaults` is for one of several that share a struct.

@@ -40,9 +40,18 @@ Expected<std::unique_ptr<Policy>, PolicyError> PolicyModule::make_policy(
 
 PolicySpec share_of(const PolicyModule& module, PolicySpec spec, std::uint32_t masters) {
   if (masters < 2) return spec;
+  const auto find = [&](const std::string& name) {
+    return std::ranges::find(spec.params, name, &std::pair<std::string, std::string>::first);
+  };
+  // Where one of them is given the defaults of the others do not count and are not to look given.
+  const bool any_given = std::ranges::any_of(module.divided, [&](const std::string& name) {
+    const auto given = find(name);
+    return given != spec.params.end() && parsed_number(given->second).value_or(0) > 0;
+  });
   for (const std::string& name : module.divided) {
-    auto given = std::ranges::find(spec.params, name, &std::pair<std::string, std::string>::first);
+    auto given = find(name);
     if (given == spec.params.end()) {
+      if (any_given) continue;
       const auto param = std::ranges::find(module.params, name, &ParamInfo::name);
       given = spec.params.insert(given, {name, param->default_value});
     }

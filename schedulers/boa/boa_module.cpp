@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -54,6 +55,18 @@ std::string fault_of(const BoaParams& params) {
            "\", which is no class:weight from 0.001 to 1000, such as bert:2";
   }
   return {};
+}
+
+/// A budget of GPUs beside one of dollars would count for nothing.
+std::string both_budgets(const PolicySpec& spec) {
+  const auto given = [&](const char* name) {
+    return std::any_of(spec.params.begin(), spec.params.end(), [&](const auto& param) {
+      return param.first == name && param.second != "0";
+    });
+  };
+  if (!given("budget") || !given("budget_usd_h")) return {};
+  return "budget and budget_usd_h are given: it has to be one of them, budget for GPUs of one type "
+         "or budget_usd_h for dollars an hour";
 }
 
 }  // namespace
@@ -114,6 +127,7 @@ PolicyModule boa_module() {
       .period(&BoaParams::period)
       .param("eager", &BoaParams::eager, params::flag(),
              "hold a round at once when a job comes, enters another epoch or leaves, too")
+      .check_given(both_budgets)
       .check(fault_of)
       .uses({.throughput = true, .prices = true})
       .made_by([](const BoaParams& params, const Catalog&) {

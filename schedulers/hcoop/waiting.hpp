@@ -148,6 +148,7 @@ class WaitingTasks {
     Least() = default;
     explicit Least(const Queued& one) : demand(one.least) {}
     void add(const Least& other) { demand = least_of(demand, other.demand); }
+    friend bool operator==(const Least&, const Least&) = default;
     Resources demand;
   };
   using Index = OrderedIndex<Order, Queued, Least>;

@@ -77,6 +77,7 @@ class ComplementaryIndex {
     explicit Box(const Packable& task)
         : low(task.share), high(task.share), first_order(task.order) {}
     void add(const Box& other);
+    friend bool operator==(const Box&, const Box&) = default;
 
     Resources low, high;
     std::uint64_t first_order = 0;

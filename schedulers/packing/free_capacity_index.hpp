@@ -94,6 +94,7 @@ class FreeCapacityIndex {
     Most() = default;
     explicit Most(const Resources& headroom) : free(headroom) {}
     void add(const Most& other) { free = most_of(free, other.free); }
+    friend bool operator==(const Most&, const Most&) = default;
     Resources free;
   };
   using Index = OrderedIndex<Key, Resources, Most>;

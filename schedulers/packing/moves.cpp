@@ -6,11 +6,14 @@ namespace muster {
 namespace {
 
 constexpr double kMbitPerGib = 8.0 * 1024 * 1024 * 1024 / 1e6;
+/// No link is so slow that adding what else a move takes would leave the range of times.
+constexpr Duration kLongestTransfer = std::chrono::hours{24 * 365 * 100};
 
 }  // namespace
 
 Duration time_to_send(double memory_gib, double bandwidth_mbit_s) {
-  return from_seconds(memory_gib * kMbitPerGib / bandwidth_mbit_s);
+  const double seconds = memory_gib * kMbitPerGib / bandwidth_mbit_s;
+  return seconds < to_seconds(kLongestTransfer) ? from_seconds(seconds) : kLongestTransfer;
 }
 
 bool is_free_to_move(const ClusterView& view, const RoundInput& input,

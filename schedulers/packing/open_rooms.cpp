@@ -1,6 +1,7 @@
 #include "schedulers/packing/open_rooms.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "model/feasible.hpp"
 #include "schedulers/packing/complementary.hpp"
@@ -79,6 +80,21 @@ std::optional<OrderedRooms::Key> OrderedRooms::first(const GroupNeeds& needs,
     if (found != nullptr && (!best || found->key < *best)) best = found->key;
   }
   return best;
+}
+
+std::optional<OrderedRooms::Key> OrderedRooms::last(const GroupNeeds& needs, double order) const {
+  std::optional<double> greatest;
+  for (std::size_t group = 0; group < by_group_.size(); ++group) {
+    if (!needs[group] || by_group_[group].empty()) continue;
+    const auto* found = by_group_[group].last(
+        {order, std::numeric_limits<std::uint32_t>::max()},
+        [&](const Most& most) { return needs[group]->fits_in(most.free); },
+        [&](const Resources& free) { return needs[group]->fits_in(free); });
+    if (found != nullptr)
+      greatest = std::max(greatest.value_or(found->key.order), found->key.order);
+  }
+  // From behind the greatest number of one order comes first: the least is looked for from ahead.
+  return greatest ? first(needs, {*greatest, 0}) : std::nullopt;
 }
 
 std::optional<OrderedRooms::Key> OrderedRooms::most_aligned(const GroupNeeds& needs,

@@ -56,8 +56,15 @@ class OrderedRooms {
   }
   /// It has to be in it.
   void erase(std::uint32_t group, const Key& key) { by_group_[group].erase(key); }
+  /// What is free in the room is another amount now. It has to be in it.
+  void replace(std::uint32_t group, const Key& key, const Resources& free) {
+    by_group_[group].replace(key, free);
+  }
   /// The first room, not before `from`, that holds what the task needs there.
   std::optional<Key> first(const GroupNeeds& needs, const Key& from) const;
+  /// Of the rooms that hold it and whose order is at most `order` one of the greatest; of these the
+  /// one with the least number.
+  std::optional<Key> last(const GroupNeeds& needs, double order) const;
   /// The room that is freest of what the task needs: with the largest sum over the kinds of
   /// resources of need x free, each times `per_unit` (the dot product of Panigrahy et al.). Ties:
   /// the first.
@@ -68,6 +75,7 @@ class OrderedRooms {
     Most() = default;
     explicit Most(const Resources& room) : free(room) {}
     void add(const Most& other);
+    friend bool operator==(const Most&, const Most&) = default;
     Resources free;
   };
   using Index = OrderedIndex<Key, Resources, Most>;

@@ -14,7 +14,8 @@ namespace muster {
 /// out what cannot hold an answer. Insert, erase and replace in logarithmic expected time; the same
 /// operations give the same tree (a treap whose priorities are counted, not drawn).
 ///
-/// `Summary` is made of one `Item` and has `add(const Summary&)`. A key is in it only once.
+/// `Summary` is made of one `Item`, can be compared and has `add(const Summary&)`, which gives the
+/// same in any order. A key is in it only once.
 template <class Key, class Item, class Summary>
 class OrderedIndex {
  public:
@@ -46,9 +47,13 @@ class OrderedIndex {
   }
   /// The key has to be there.
   void erase(const Key& key) {
-    root_ = erase_below(root_, key);
+    bool changed = true;
+    root_ = erase_below(root_, key, changed);
     --size_;
   }
+
+  /// The key, which has to be there, gets another item: half of what erasing and inserting cost.
+  void replace(const Key& key, const Item& item) { replace_below(root_, key, item); }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -63,6 +68,11 @@ class OrderedIndex {
   const Node* first(const Key& from, const May& may, const Accept& accept) const {
     return first_below(root_, from, may, accept);
   }
+  /// The last node, not behind `upto`, that is accepted; null when there is none.
+  template <class May, class Accept>
+  const Node* last(const Key& upto, const May& may, const Accept& accept) const {
+    return last_below(root_, upto, may, accept);
+  }
 
  private:
   /// The finaliser of SplitMix64 over a counter: as good as drawn for the balance of the tree, and
@@ -73,6 +83,14 @@ class OrderedIndex {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     return z ^ (z >> 31);
+  }
+
+  /// Pulls and tells whether the summary is another one. Where it is not, nothing above changes:
+  /// mostly a path has to be followed for a few steps, and what lies beside it is not looked at.
+  bool pull_anew(Index at) {
+    const Summary before = nodes_[at].all;
+    pull(at);
+    return !(before == nodes_[at].all);
   }
 
   // Children have to be right before their parent: every path is pulled from its lower end up.
@@ -123,28 +141,43 @@ class OrderedIndex {
       pull(fresh);
       return fresh;
     }
+    // One more item below is one more in the summary, whatever else is there.
+    nodes_[at].all.add(Summary(nodes_[fresh].item));
     if (nodes_[fresh].key < nodes_[at].key) {
       nodes_[at].left = insert_below(nodes_[at].left, fresh);
     } else {
       nodes_[at].right = insert_below(nodes_[at].right, fresh);
     }
-    pull(at);
     return at;
   }
 
-  Index erase_below(Index at, const Key& key) {
+  /// `changed`: whether the summary of what is returned is not that of what there was.
+  Index erase_below(Index at, const Key& key, bool& changed) {
     MUSTER_CHECK(at != kNone, "what is erased from an index has to be in it");
     if (key < nodes_[at].key) {
-      nodes_[at].left = erase_below(nodes_[at].left, key);
+      nodes_[at].left = erase_below(nodes_[at].left, key, changed);
     } else if (nodes_[at].key < key) {
-      nodes_[at].right = erase_below(nodes_[at].right, key);
+      nodes_[at].right = erase_below(nodes_[at].right, key, changed);
     } else {
       // The node's content stays until the slot is used again; nothing leads to it any more.
       free_.push_back(at);
       return merge(nodes_[at].left, nodes_[at].right);
     }
-    pull(at);
+    if (changed) changed = pull_anew(at);
     return at;
+  }
+
+  bool replace_below(Index at, const Key& key, const Item& item) {
+    MUSTER_CHECK(at != kNone, "what is replaced in an index has to be in it");
+    bool changed = true;
+    if (key < nodes_[at].key) {
+      changed = replace_below(nodes_[at].left, key, item);
+    } else if (nodes_[at].key < key) {
+      changed = replace_below(nodes_[at].right, key, item);
+    } else {
+      nodes_[at].item = item;
+    }
+    return changed && pull_anew(at);
   }
 
   template <class May, class Accept>
@@ -157,6 +190,16 @@ class OrderedIndex {
     if (const Node* found = first_below(node.left, from, may, accept)) return found;
     if (accept(node.item)) return &node;
     return first_below(node.right, from, may, accept);
+  }
+  /// The mirror image of first_below().
+  template <class May, class Accept>
+  const Node* last_below(Index at, const Key& upto, const May& may, const Accept& accept) const {
+    if (at == kNone || !may(nodes_[at].all)) return nullptr;
+    const Node& node = nodes_[at];
+    if (upto < node.key) return last_below(node.left, upto, may, accept);
+    if (const Node* found = last_below(node.right, upto, may, accept)) return found;
+    if (accept(node.item)) return &node;
+    return last_below(node.left, upto, may, accept);
   }
 
   std::vector<Node> nodes_;

@@ -51,20 +51,22 @@ std::vector<std::vector<std::uint32_t>> priority_classes(const RoundInput& input
 }
 
 void order_by_priority(const ClusterState& state, Plan& plan) {
-  std::vector<std::pair<int, Place>> places;
+  if (plan.places.empty()) return;
+  std::vector<int> priorities;
+  priorities.reserve(plan.places.size());
+  for (const Place& place : plan.places) priorities.push_back(priority_of(state, place));
+  // The usual case: all priorities are equal. Nothing is copied then.
+  if (std::ranges::all_of(priorities, [&](int one) { return one == priorities.front(); })) return;
   // A launch without places comes last.
   std::vector<int> highest(plan.launches.size(), std::numeric_limits<int>::min());
-  bool differ = false;
-  for (const Place& place : plan.places) {
-    const int priority = priority_of(state, place);
-    differ |= !places.empty() && places.back().first != priority;
-    places.emplace_back(priority, place);
-    if (const auto* launch = std::get_if<LaunchIndex>(&place.to)) {
-      highest[launch->value] = std::max(highest[launch->value], priority);
+  std::vector<std::pair<int, Place>> places;
+  places.reserve(plan.places.size());
+  for (std::size_t i = 0; i < plan.places.size(); ++i) {
+    places.emplace_back(priorities[i], plan.places[i]);
+    if (const auto* launch = std::get_if<LaunchIndex>(&plan.places[i].to)) {
+      highest[launch->value] = std::max(highest[launch->value], priorities[i]);
     }
   }
-  // The usual case: all priorities are equal.
-  if (!differ) return;
   std::stable_sort(places.begin(), places.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   for (std::size_t i = 0; i < places.size(); ++i) plan.places[i] = places[i].second;

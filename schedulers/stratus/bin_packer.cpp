@@ -24,20 +24,20 @@ void BinPacker::list(std::uint32_t number) {
   const Room& room = rooms_[number].room;
   const std::uint32_t group = groups_.of(room.type, room.market);
   Bin& bin = bins_.try_emplace(bin_of(room.remaining), groups_.size()).first->second;
-  const double remaining_s = to_seconds(room.remaining);
-  bin.rising.insert(group, {remaining_s, number}, room.free);
-  bin.falling.insert(group, {-remaining_s, number}, room.free);
-  bin.freest.insert(group, {-groups_.sum_of_shares(room.free), number}, room.free);
+  bin.rising.insert(group, {to_seconds(room.remaining), number}, room.free);
+  bin.freest.insert(group, freest_key(number), room.free);
 }
 
 void BinPacker::unlist(std::uint32_t number) {
   const Room& room = rooms_[number].room;
   const std::uint32_t group = groups_.of(room.type, room.market);
   Bin& bin = bins_.at(bin_of(room.remaining));
-  const double remaining_s = to_seconds(room.remaining);
-  bin.rising.erase(group, {remaining_s, number});
-  bin.falling.erase(group, {-remaining_s, number});
-  bin.freest.erase(group, {-groups_.sum_of_shares(room.free), number});
+  bin.rising.erase(group, {to_seconds(room.remaining), number});
+  bin.freest.erase(group, freest_key(number));
+}
+
+OrderedRooms::Key BinPacker::freest_key(std::uint32_t number) const {
+  return {-groups_.sum_of_shares(rooms_[number].room.free), number};
 }
 
 bool BinPacker::close(std::uint32_t number) {
@@ -64,13 +64,12 @@ std::optional<std::uint32_t> BinPacker::closest(const Bin& bin, const GroupNeeds
                                                 Duration remaining) const {
   const double own_s = to_seconds(remaining);
   const auto longer = bin.rising.first(needs, {own_s, 0});
-  const auto shorter = bin.falling.first(needs, {-own_s, 0});
+  const auto shorter = bin.rising.last(needs, own_s);
   if (!longer || !shorter) {
     const auto& only = longer ? longer : shorter;
     return only ? std::optional(only->room) : std::nullopt;
   }
-  // Keys of the falling order are negative times.
-  return longer->order - own_s <= own_s + shorter->order ? longer->room : shorter->room;
+  return longer->order - own_s <= own_s - shorter->order ? longer->room : shorter->room;
 }
 
 std::optional<Found> BinPacker::find(const Item& item) {
@@ -111,11 +110,25 @@ std::size_t BinPacker::fill(const Fill& fill) {
   return count;
 }
 
+/// The order by remaining times stays as it is where the time does, which is the usual case.
 void BinPacker::restore(std::uint32_t number, const Room& before) {
   Entry& entry = rooms_[number];
-  if (entry.open) unlist(number);
+  if (!entry.open) {
+    entry.room = before;
+    return;
+  }
+  if (entry.room.remaining != before.remaining) {
+    unlist(number);
+    entry.room = before;
+    list(number);
+    return;
+  }
+  const std::uint32_t group = groups_.of(before.type, before.market);
+  Bin& bin = bins_.at(bin_of(before.remaining));
+  bin.freest.erase(group, freest_key(number));
   entry.room = before;
-  if (entry.open) list(number);
+  bin.rising.replace(group, {to_seconds(before.remaining), number}, before.free);
+  bin.freest.insert(group, freest_key(number), before.free);
 }
 
 }  // namespace muster::stratus

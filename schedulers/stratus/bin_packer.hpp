@@ -96,15 +96,15 @@ class BinPacker {
   };
   /// The open rooms of a bin, in the orders in which they are looked for.
   struct Bin {
-    explicit Bin(std::uint32_t groups) : rising(groups), falling(groups), freest(groups) {}
-    OrderedRooms rising;   ///< by remaining time
-    OrderedRooms falling;  ///< the same the other way round
-    OrderedRooms freest;   ///< the one with the most available first
+    explicit Bin(std::uint32_t groups) : rising(groups), freest(groups) {}
+    OrderedRooms rising;  ///< by remaining time
+    OrderedRooms freest;  ///< the one with the most available first
   };
 
   const GroupNeeds& needs_of(const Item& item);
   void list(std::uint32_t number);
   void unlist(std::uint32_t number);
+  OrderedRooms::Key freest_key(std::uint32_t number) const;
   std::optional<std::uint32_t> closest(const Bin& bin, const GroupNeeds& needs,
                                        Duration remaining) const;
 

@@ -18,6 +18,7 @@ StratusRound::StratusRound(const RoundParts& parts)
 Plan StratusRound::run() {
   plan_.refusals = p_.input.refusals();
   list_waiting();
+  plan_.places.reserve(waiting_.size());
   add_rooms();
   pack();
   if (!p_.view.rents() && p_.params.packer.packing == Packing::none) refuse_all();
@@ -34,6 +35,7 @@ Plan StratusRound::run() {
 /// sorted: the longest first among jobs of one priority.
 void StratusRound::list_waiting() {
   const ClusterState& state = p_.view.state;
+  remaining_.reserve(p_.input.tasks().size());
   for (std::uint32_t i = 0; i < p_.input.tasks().size(); ++i) {
     const RoundInput::Task& task = p_.input.tasks()[i];
     const TaskRow& row = state.task(task.slot);

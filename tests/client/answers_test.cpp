@@ -229,6 +229,22 @@ TEST(Views, ListInstancesOnceWithAllThatTheyCost) {
   EXPECT_THAT(view(cost, "instance"), Not(HasSubstr("(boot)")));
 }
 
+TEST(Views, ListInstancesByAmountsThatAddUpToTheBill) {
+  CostAnswer cost;
+  cost.by = {{"1 m4.large", 0.00004}, {"2 m4.large", 0.00004}, {"3 m4.large", 0.33338}};
+  cost.total_usd = 0.33346;
+  // Four digits would say 0.0000, 0.0000 and 0.3334 of 0.3335.
+  EXPECT_EQ(view(cost, "instance"),
+            "INSTANCE        COST\n"
+            "1 m4.large  $0.00004\n"
+            "2 m4.large  $0.00004\n"
+            "3 m4.large  $0.33338\n"
+            "total       $0.33346\n");
+  cost.by = {{"1 m4.large", 1.0 / 3}, {"2 m4.large", 1.0 / 3}, {"3 m4.large", 1.0 / 3}};
+  cost.total_usd = 1;
+  EXPECT_THAT(view(cost, "instance"), HasSubstr("1 m4.large  $0.3334\n2 m4.large  $0.3333\n"));
+}
+
 TEST(Views, SumUpWhatAPlanDoesWithAnArray) {
   PlanAnswer plan;
   plan.launches = {{"c7i.xlarge", "spot", 0.07}, {"c7i.xlarge", "spot", 0.07}};

@@ -69,8 +69,11 @@ class EventLog(MusterTest):
             self.assertEqual((header["policy"], header["seed"]), (run["policy"], run["seed"]))
 
     def test_the_same_policy_given_twice_makes_two_equal_runs_with_a_file_each(self):
-        twice = self.runs(EVA_200, "--policy", "eva", "--policy", "eva", "--threads", "1",
-                          "--events", "log.jsonl")
+        done = self.muster("replay", EVA_200, "--policy", "eva", "--policy", "eva", "--threads",
+                           "1", "--events", "log.jsonl", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("eva is named 2 times: its runs are equal", done.stderr)
+        twice = json.loads(done.stdout)["runs"]
         self.assertEqual(len(twice), 2)
         self.assertEqual(twice[0]["event_log_sha256"], twice[1]["event_log_sha256"])
         names = os.listdir(self.folder)

@@ -70,6 +70,12 @@ class Market(MusterTest):
         self.assert_refused(1, ["p.csv: has no spot prices"], "market", "describe", prices,
                             "--catalog", self.catalog())
 
+    def test_lengths_of_time_are_not_days_and_are_said(self):
+        prices = self.write("p.csv", PRICES + "0,m4.large,spot,a,0.1,1\n")
+        self.assert_refused(2, ["lengths of time such as 57d", "they are '2017-06-05' and '1s'"],
+                            "market", "describe", prices, "--catalog", self.catalog(), "--from",
+                            "2017-06-05")
+
     def test_a_type_without_vcpus_has_no_cost_of_one(self):
         prices = self.write("p.csv", PRICES + "0,m4.large,spot,a,0.1,1\n")
         self.assert_refused(1, ["types.csv", "m4.large has no vCPUs"], "market", "describe", prices,

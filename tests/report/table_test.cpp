@@ -70,9 +70,29 @@ TEST(SummaryTable, stays_aligned_with_the_plus_minus_sign) {
   EXPECT_NE(table.find("b       199/200          5.00"), std::string::npos) << table;
 }
 
+TEST(SummaryTable, has_two_lines_a_policy_where_its_name_would_take_a_third_of_the_page) {
+  const std::string name = "stratus,run_times=hinted,clearing=false,unit_s=60";
+  const std::vector<metrics::RunResult> runs = {run_of(name, 1, 10), run_of("eva", 1, 5)};
+  for (const std::size_t width : {80, 100, 120}) {
+    const std::string table = summary_table(runs, width);
+    std::istringstream lines(table);
+    std::size_t heads = 0;
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), width);
+      heads += line.empty() ? 1 : 0;
+    }
+    EXPECT_LE(heads, width == 80 ? 2u : 1u) << table;
+    EXPECT_EQ(table.find("policy "), std::string::npos) << table;
+    EXPECT_NE(table.find("done"), std::string::npos);
+    EXPECT_NE(table.find('\n' + name + "\n  199/200 "), std::string::npos) << table;
+    EXPECT_NE(table.find("\neva\n  199/200 "), std::string::npos) << table;
+  }
+  EXPECT_NE(summary_table(runs, 1000).find(name + "  199/200"), std::string::npos);
+}
+
 TEST(SummaryTable, goes_on_below_when_it_is_too_wide_for_a_terminal) {
-  const std::string name(100, 'x');
-  const std::vector<metrics::RunResult> runs = {run_of(name, 1, 10)};
+  const std::string name(60, 'x');
+  std::vector<metrics::RunResult> runs = {run_of(name, 1, 10)};
   const std::string table = summary_table(runs);
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), kTableWidth);

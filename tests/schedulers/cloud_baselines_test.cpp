@@ -127,6 +127,15 @@ RC_GTEST_PROP(Moves, that_pay_cost_less_than_staying_when_prices_stay_as_they_ar
   if (pays(move, to, {.billed_from_request = true})) RC_ASSERT(go + to[0].usd_h * u < stay);
 }
 
+TEST(Moves, do_not_pay_over_a_link_on_which_they_never_end) {
+  const Move move{.from_usd_h = 100,
+                  .left = std::chrono::hours{1000},
+                  .transfer = time_to_send(1, 1e-12),
+                  .spin_up = 180s};
+  const std::array to{MoveTo{0.01, move.left}};
+  EXPECT_FALSE(pays(move, to, {}));
+}
+
 /// A buyer over a catalog, and the shapes of tasks.
 struct Shop {
   Catalog catalog = m4();

@@ -100,19 +100,20 @@ TEST_F(LocalSettings, name_the_flag_that_they_are_from_or_the_file) {
               AllOf(HasSubstr("c/cluster.toml: catalog: "), HasSubstr("absent.csv")));
 }
 
-TEST(LocalRounds, that_are_long_are_said_with_how_to_have_them_sooner) {
+TEST(LocalRounds, that_jobs_wait_for_are_said_and_long_ones_with_how_to_have_them_sooner) {
   const test::TempFile file("t.csv", "name,family,gpu,cpu,memory_gib,usd_per_hour\na,a,0,2,4,1\n");
   const auto catalog = load_catalog(file.path());
   ASSERT_TRUE(catalog) << catalog.error().message;
   ClusterConfig config;
   const auto said = [&](const char* policy) {
     config.policy = policy;
-    return slow_rounds(config, catalog.value());
+    return batch_rounds(config, catalog.value());
   };
   EXPECT_EQ(said("stratus"),
             "every 1min, and a job waits for the next one; sooner: --policy stratus,period_s=10");
   EXPECT_NE(said("hotspot"), "");
-  EXPECT_EQ(said("stratus,period_s=60"), "");
+  EXPECT_EQ(said("stratus,period_s=60"), "every 1min, and a job waits for the next one");
+  EXPECT_EQ(said("stratus,period_s=10"), "every 10s, and a job waits for the next one");
   EXPECT_EQ(said("stratus,eager"), "");
   EXPECT_EQ(said(kLocalPolicy), "");
 }

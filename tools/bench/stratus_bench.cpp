@@ -1,5 +1,5 @@
 // A scheduling event of Stratus and of its baselines: 100,000 tasks wait beside 10,000 instances
-// that are used by half, and 30 types are on offer on two markets.
+// that are used by half, and 30 types are on offer on two markets in three zones each.
 
 #include <benchmark/benchmark.h>
 
@@ -43,6 +43,7 @@ class Cell {
  public:
   explicit Cell(const std::string& policy)
       : policy_(make_policy(parse_policy(policy).value(), catalog_).value()) {
+    offer_in_zones();
     for (std::uint64_t i = 1; i <= kInstances; ++i) {
       const TypeId type{static_cast<std::uint32_t>(rng_.below(catalog_.size()))};
       const Price price = *catalog_[type].spot;
@@ -67,6 +68,19 @@ class Cell {
   }
 
  private:
+  /// The row without a zone, which the catalog gives, is that of the cheapest one.
+  void offer_in_zones() {
+    std::uint64_t number = 0;
+    for (const InstanceType& type : catalog_.types()) {
+      for (const Market market : {Market::on_demand, Market::spot}) {
+        const Price least = market == Market::spot ? *type.spot : type.on_demand;
+        for (const std::string zone : {"a", "b", "c"}) {
+          const Price price = Price::from_usd_h(least.usd_h() * (zone == "b" ? 1 : 1.3));
+          happen(OfferingChanged{{++number, now_, {type.name, market, zone, price}}});
+        }
+      }
+    }
+  }
   void submit(const Resources& demand, std::uint64_t tasks) {
     Job job;
     job.id = JobId{next_job_++};

@@ -185,11 +185,15 @@ int run_describe(const MarketOptions& options) {
   const auto from = seconds_of(options.from, 0);
   const auto to = seconds_of(options.to, last);
   if (!from || !to || *from >= *to) {
-    complain("--from and --to have to be lengths of time such as 57d, the second the longer one");
+    complain(
+        fmt::format("--from and --to have to be lengths of time such as 57d, the second the "
+                    "longer one; they are '{}' and '{}'",
+                    options.from.empty() ? "0s" : options.from,
+                    options.to.empty() ? fmt::format("{}s", last) : options.to));
     return kUsage;
   }
   if (market::cut(series, *from, *to).empty()) {
-    return failed(options.input + ": has no spot prices then");
+    return failed(options.input + ": has no spot prices between --from and --to");
   }
   std::cout << market::facts_table(market::describe(series, catalog.value(), *from, *to));
   return kDone;

@@ -247,6 +247,18 @@ ExitCode check_outputs(const ReplayOptions& options, const Session& session) {
   return writable ? kDone : kFailed;
 }
 
+/// Says of a policy that is named more than once that its runs are the same: in the table they are
+/// one row, as those of several seeds are.
+void warn_of_repeated(const std::vector<std::string>& policies) {
+  for (auto at = policies.begin(); at != policies.end(); ++at) {
+    if (std::count(policies.begin(), at, *at) != 1) continue;
+    complain(
+        fmt::format("{} is named {} times: its runs are equal, whatever the spread says; "
+                    "other seeds are had by --set trials=N",
+                    *at, std::count(policies.begin(), policies.end(), *at)));
+  }
+}
+
 /// Says before the runs which policies have budgets below what the first trial's jobs need.
 void warn_of_budgets(const Session& session) {
   for (const Planned& run : session.runs) {
@@ -263,6 +275,7 @@ int run_command(const ReplayOptions& options) {
   if (!options.policies.empty()) session.config.policies = options.policies;
   if (!plan_runs(session)) return kUsage;
   if (const ExitCode code = check_outputs(options, session); code != kDone) return code;
+  warn_of_repeated(session.config.policies);
   warn_of_budgets(session);
   if (options.bound && !find_bounds(session)) return kFailed;
   perform_all(options, session);

@@ -197,7 +197,7 @@ void describe(const fs::path& dir, const ClusterConfig& config, const nlohmann::
   }
   const std::string prices = local::moving_prices(config.cloud);
   if (!prices.empty()) fmt::print("Prices: {}\n", prices);
-  const std::string rounds = catalog ? local::slow_rounds(config, catalog.value()) : "";
+  const std::string rounds = catalog ? local::batch_rounds(config, catalog.value()) : "";
   if (!rounds.empty()) fmt::print("Rounds: {}\n", rounds);
 }
 

@@ -17,6 +17,7 @@
 
 #include "config/numbers.hpp"
 #include "tools/client/printable.hpp"
+#include "tools/client/shared_text.hpp"
 
 namespace muster::client {
 namespace {
@@ -391,13 +392,20 @@ std::string view(const CostAnswer& cost, const std::string& by) {
                  // By hand and not by toupper(), which depends on the locale.
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   TextTable table({{head}, {"COST", true}});
-  for (const auto& [name, usd] : cost.by) table.add_row({name, usd_text(usd)});
-  // What an instance has cost holds what it did while it booted or stood idle.
-  if (by != "instance") {
+  const std::string at_least(least(cost.silent.empty()));
+  if (by == "instance") {
+    // What an instance has cost holds what it did while it booted or stood idle: the rows are the
+    // bill, and add up to it.
+    const SharedText shared = shared_text(cost.by, cost.total_usd);
+    for (std::size_t i = 0; i < cost.by.size(); ++i) {
+      table.add_row({cost.by[i].first, shared.parts[i]});
+    }
+    table.add_row({"total", at_least + shared.total});
+  } else {
+    for (const auto& [name, usd] : cost.by) table.add_row({name, usd_text(usd)});
     for (const auto& [cause, usd] : cost.idle) table.add_row({"(" + cause + ")", usd_text(usd)});
+    table.add_row({"total", at_least + usd_text(cost.total_usd)});
   }
-  table.add_row(
-      {"total", fmt::format("{}{}", least(cost.silent.empty()), usd_text(cost.total_usd))});
   std::string text = table.text();
   for (const SilentAnswer& one : cost.silent) text += silence_text(one) + "\n";
   return text;

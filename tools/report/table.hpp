@@ -14,7 +14,8 @@ inline constexpr std::size_t kTableWidth = 200;
 
 /// The summary for a terminal: a head of two lines (figure, unit), then one row a policy.
 /// Columns that are empty for all policies are left out. A table that is wider than `max_width`
-/// characters goes on below, with the policies repeated.
+/// characters goes on below, with the policies repeated; where these take more than a third of the
+/// width each is two lines, its name and its figures.
 std::string summary_table(std::span<const metrics::RunResult> runs,
                           std::size_t max_width = kTableWidth);
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
+#include "schedulers/registry.hpp"
 #include "tests/schedulers/boa/reference.hpp"
 #include "tools/bound/covering_lp.hpp"
 
@@ -152,6 +154,27 @@ TEST_F(BoaReference, ProblemSevenIsThatOfALinearProgramOnThePublishedTraces) {
     ++compared;
   }
   EXPECT_GT(compared, 20);
+}
+
+/// What is wrong with the policy under so many masters; empty: nothing.
+std::string fault(const std::string& policy, std::uint32_t masters) {
+  InstanceType node;
+  node.name = "node";
+  node.capacity = Resources::of(4, 48, 192);
+  const Catalog catalog({node});
+  const auto made = make_policy(parse_policy(policy).value(), catalog, masters);
+  return made ? std::string() : made.error().message;
+}
+
+TEST(BoaBudget, IsOfGpusOrOfDollars) {
+  for (const std::uint32_t masters : {1, 4}) {
+    EXPECT_NE(fault("boa,budget_usd_h=5,budget=64", masters).find("has to be one of them"),
+              std::string::npos);
+    EXPECT_EQ(fault("boa,budget_usd_h=5", masters), "");
+    EXPECT_EQ(fault("boa,budget=64", masters), "");
+    EXPECT_EQ(fault("boa,budget=64,budget_usd_h=0", masters), "");
+    EXPECT_EQ(fault("boa", masters), "");
+  }
 }
 
 }  // namespace

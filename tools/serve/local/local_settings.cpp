@@ -195,19 +195,21 @@ std::string moving_prices(const CloudConfig& cloud) {
   return fmt::format("{} at speed {}", moving.prices.string(), moving.speed);
 }
 
-std::string slow_rounds(const ClusterConfig& config, const Catalog& catalog) {
+std::string batch_rounds(const ClusterConfig& config, const Catalog& catalog) {
   constexpr Duration kLong = std::chrono::seconds{20};
   constexpr std::string_view kPeriod = "period_s=";
-  // Who says how long a period is knows of it.
-  if (config.policy.find(kPeriod) != std::string::npos) return {};
   const auto spec = parse_policy(config.policy);
   if (!spec) return {};
   const auto policy = make_policy(spec.value(), catalog);
   if (!policy) return {};
   const Cadence cadence = policy.value()->cadence();
-  if (cadence.on_arrival || cadence.period < kLong) return {};
-  return fmt::format("every {}, and a job waits for the next one; sooner: --policy {},{}10",
-                     duration_text(cadence.period), config.policy, kPeriod);
+  if (cadence.on_arrival || cadence.period <= Duration::zero()) return {};
+  const std::string text =
+      fmt::format("every {}, and a job waits for the next one", duration_text(cadence.period));
+  // Who says how long a period is knows how to have a shorter one.
+  const bool stated = config.policy.find(kPeriod) != std::string::npos;
+  if (stated || cadence.period < kLong) return text;
+  return fmt::format("{}; sooner: --policy {},{}10", text, config.policy, kPeriod);
 }
 
 Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest& request,

@@ -63,9 +63,10 @@ Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest&
 /// "market.csv at speed 60": which file prices move by, and how fast; empty: they do not.
 std::string moving_prices(const CloudConfig& cloud);
 
-/// That a job may wait long for its first round, and how it would not; empty: it need not. Policies
-/// that decide in batches have rounds as their papers do, for clusters of many jobs.
-std::string slow_rounds(const ClusterConfig& config, const Catalog& catalog);
+/// How often a policy that decides in batches has rounds, for which a job waits, and how it would
+/// not wait long; empty: the policy decides when a job comes. Periods are by themselves those of
+/// the papers, for clusters of many jobs.
+std::string batch_rounds(const ClusterConfig& config, const Catalog& catalog);
 
 /// The overrides by which the configs differ.
 std::vector<SettingChange> changes_by(const std::vector<std::string>& overrides,
