@@ -47,4 +47,4 @@ target_include_directories(clp SYSTEM INTERFACE "${CLP_INCLUDE_DIR}" "${CLP_INCL
 target_link_libraries(clp INTERFACE "${CLP_LIBRARY}" "${COINUTILS_LIBRARY}")
 
 # What cuts HTTP requests into their parts.
-find_library(HTTP_PARSER_LIBRARY http_parser REQUIRED)
+find_library(HTTP_PARSER_ARCHIVE NAMES libhttp_parser.a http_parser REQUIRED)

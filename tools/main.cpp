@@ -20,9 +20,7 @@ int main(int argc, char** argv) {
   int exit_code = kDone;
   const int own = own_words(argc, argv);
   const std::vector<std::string> words(argv + std::min(own + 1, argc), argv + argc);
-  add_client_commands(app, exit_code, words);
-  const auto is_called = [&](const CLI::App* command) { return command->check_name(argv[1]); };
-  if (argc < 2 || app.get_subcommands(is_called).empty()) return hand_over(argv);
+  if (argc < 2 || !add_client_command(app, exit_code, words, argv[1])) return hand_over(argv);
   try {
     app.parse(own, argv);
   } catch (const CLI::ParseError&) {

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -8,6 +9,7 @@
 #include <csignal>
 
 #include "tests/support/process_host.hpp"
+#include "workers/process/limits.hpp"
 
 namespace muster {
 namespace {
@@ -216,6 +218,53 @@ TEST_P(ProcessAdoptTest, WhatHasClearedItsEnvironmentEndsWithItsKilledSupervisor
   EXPECT_FALSE(host_.heard("failed", TaskId{2})) << "another attempt's shim is no stray";
   executor_->stop(TaskId{2}, 1);
   end_of(2);
+}
+
+/// The parent of a process.
+pid_t parent_of(pid_t process) {
+  const std::string status = content_of("/proc/" + std::to_string(process) + "/status");
+  const std::size_t at = status.find("PPid:");
+  return at == std::string::npos ? -1 : std::stoi(status.substr(at + 5));
+}
+
+TEST_P(ProcessAdoptTest, WhatForksTheShimsMayBeKilledAndAnotherTakesItsPlace) {
+  const TakesOrphansIn as_a_worker;
+  executor_->start(waiting(1, "true"));
+  executor_->start(
+      script(2, "echo $PPID > " + file("shim") + "; touch " + file("ready") + "; sleep 100"));
+  ASSERT_TRUE(wait_for_file("ready"));
+  ASSERT_TRUE(started(1));
+  const pid_t server = parent_of(pid_in("shim"));
+  ASSERT_NE(server, getpid());
+  ASSERT_EQ(kill(server, SIGKILL), 0);
+  // Shims have another parent then, and the next attempt another server.
+  ASSERT_TRUE(host_.run_until([&] { return parent_of(pid_in("shim")) == getpid(); }));
+  executor_->start(script(3, "exit 3"));
+  EXPECT_EQ(end_of(3).reason, "exit code 3");
+  // What is this process's child without having been forked by the new server is no stray.
+  ASSERT_EQ(kill(pid_in("shim"), SIGKILL), 0);
+  EXPECT_EQ(end_of(2).reason, "its supervisor was killed");
+  std::ofstream(file("go")) << "!";
+  EXPECT_EQ(end_of(1).what, "finished");
+}
+
+TEST_P(ProcessAdoptTest, AShimSaysInItsCommandLineWhichAttemptItIsOf) {
+  executor_->start(script(7, "tr '\\0' ' ' < /proc/$PPID/cmdline", 12));
+  const auto end = host_.end_of(TaskId{7}, 12);
+  EXPECT_THAT(end.end.out_tail, testing::StartsWith(options_.shim_program.string() + " shim " +
+                                                    file("state/attempts/7.12 ")));
+}
+
+TEST_P(ProcessAdoptTest, WhatForksTheShimsEndsWithItsWorker) {
+  executor_->start(waiting(1));
+  ASSERT_TRUE(started(1));
+  // The nearest come first.
+  const auto found = process::descendants_of(getpid());
+  ASSERT_FALSE(found.empty());
+  executor_.reset();
+  EXPECT_NE(kill(found.front(), 0), 0);
+  std::ofstream(file("go")) << "!";
+  ASSERT_TRUE(wait_for_file("state/attempts/1.1/result"));
 }
 
 TEST_P(ProcessAdoptTest, ASupervisorThatWasKilledWhileNobodyWatchedIsFound) {

@@ -1,20 +1,58 @@
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string_view>
+
 #include "tools/cli/commands.hpp"
 
-// The commands that speak to a cluster, in the order in which help lists them.
+// The commands that speak to a cluster, in the order in which help lists them. What has been called
+// is known before any is added, so that `muster` describes no other to the library: the options of
+// all would take most of its start.
 
 namespace muster::cli {
+namespace {
 
-void add_client_commands(CLI::App& app, int& exit_code, const std::vector<std::string>& words) {
-  add_submit(app, exit_code, words);
-  add_plan(app, exit_code, words);
-  add_jobs(app, exit_code);
-  add_job_orders(app, exit_code);
-  add_logs(app, exit_code);
-  add_cluster_views(app, exit_code);
-  add_instance_orders(app, exit_code);
-  add_open(app, exit_code);
-  add_tokens(app, exit_code);
-  add_audit(app, exit_code);
+using Words = std::vector<std::string>;
+using Adder = void (*)(CLI::App& app, int& exit_code, const Words& words);
+
+/// One of the functions that add commands, and the names that it adds.
+struct Group {
+  std::initializer_list<std::string_view> names;
+  Adder add;
+};
+
+template <void (*Add)(CLI::App&, int&)>
+void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
+  Add(app, exit_code);
+}
+
+// tests/client/client_commands_test.cpp holds the names to what the functions add.
+const std::array<Group, 10> kGroups = {{
+    {{"submit"}, add_submit},
+    {{"plan"}, add_plan},
+    {{"jobs", "job"}, without_words<add_jobs>},
+    {{"cancel", "hold", "release", "resubmit"}, without_words<add_job_orders>},
+    {{"logs"}, without_words<add_logs>},
+    {{"status", "instances", "nodes", "decisions", "cost"}, without_words<add_cluster_views>},
+    {{"drain", "interrupt"}, without_words<add_instance_orders>},
+    {{"open"}, without_words<add_open>},
+    {{"token"}, without_words<add_tokens>},
+    {{"audit"}, without_words<add_audit>},
+}};
+
+}  // namespace
+
+void add_client_commands(CLI::App& app, int& exit_code, const Words& words) {
+  for (const Group& group : kGroups) group.add(app, exit_code, words);
+}
+
+bool add_client_command(CLI::App& app, int& exit_code, const Words& words, std::string_view name) {
+  for (const Group& group : kGroups) {
+    if (std::find(group.names.begin(), group.names.end(), name) == group.names.end()) continue;
+    group.add(app, exit_code, words);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace muster::cli

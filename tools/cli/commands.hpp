@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace muster::cli {
@@ -38,6 +39,9 @@ void add_manual(CLI::App& app, int& exit_code);
 
 /// All commands that speak to a cluster and need nothing else: those below.
 void add_client_commands(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
+/// The one of them that has this name, perhaps with others; false: none has it.
+bool add_client_command(CLI::App& app, int& exit_code, const std::vector<std::string>& words,
+                        std::string_view name);
 /// `muster submit`; `words`: the command that stood behind "--".
 void add_submit(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
 /// `muster plan`; likewise.

@@ -3,20 +3,25 @@
 
 #include "tools/cli/commands.hpp"
 #include "workers/process/shim.hpp"
+#include "workers/process/shim_server.hpp"
 
 namespace muster::cli {
 
 void add_shim(CLI::App& app, int& exit_code) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("shim", "Supervise one attempt; workers call it");
+  CLI::App* command = app.add_subcommand("shim", "Supervise one attempt");
   command->group("");  // hidden: not for people
   command->add_option("attempt_dir", *folder, "the attempt's folder")->required();
-  command->callback([folder, &exit_code] {
-    std::string program = "muster";
-    std::string verb = "shim";
-    char* words[] = {program.data(), verb.data(), folder->data(), nullptr};
-    exit_code = shim_main(3, words);
-  });
+  command->callback([folder, &exit_code] { exit_code = supervise_attempt(*folder, {}, {}); });
+
+  auto attempts = std::make_shared<std::string>();
+  auto room = std::make_shared<std::string>();
+  CLI::App* server =
+      app.add_subcommand(kShimServerVerb, "Fork the shims of a worker, which calls it");
+  server->group("");
+  server->add_option("attempts", *attempts, "the folder of the attempts' folders")->required();
+  server->add_option("room", *room, "room for a longer name in a list of processes")->required();
+  server->callback([attempts, &exit_code] { exit_code = serve_shims(*attempts); });
 }
 
 }  // namespace muster::cli

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <charconv>
 
-// Files that shim and worker leave for each other. Each is written whole under another name and
-// renamed, so that neither ever reads half of one.
+// Files that shim and worker leave for each other. What the other may read meanwhile is written
+// whole under another name and renamed, so that neither ever takes half of one for all.
 
 namespace muster::process {
 
@@ -64,6 +64,13 @@ int write_whole(int folder, const char* name, std::string_view content, bool syn
   file.reset();
   if (renameat(folder, draft.c_str(), folder, name) != 0) return errno;
   return sync && fsync(folder) != 0 ? errno : 0;
+}
+
+int write_new(int folder, const char* name, std::string_view content, bool sync) {
+  const Descriptor file(openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) return errno;
+  if (const int error = write_all(file.get(), content); error != 0) return error;
+  return sync && (fsync(file.get()) != 0 || fsync(folder) != 0) ? errno : 0;
 }
 
 Descriptor take_lock(int folder) {

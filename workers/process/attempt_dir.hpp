@@ -119,6 +119,9 @@ std::optional<AttemptKey> key_from(std::string_view name);
 std::optional<std::string> read_whole(int folder, const char* name, std::size_t max_bytes);
 /// Puts a file in place in one step; 0, or the errno of what could not be done.
 int write_whole(int folder, const char* name, std::string_view content, bool sync);
+/// Writes a file that is not there yet and that nobody reads before this has returned; a cut one is
+/// left where this process is killed. 0, or an errno.
+int write_new(int folder, const char* name, std::string_view content, bool sync);
 
 /// Takes the lock of an attempt's folder. Empty when somebody holds it or it cannot be made: errno
 /// is EWOULDBLOCK in the first case.

@@ -1,11 +1,9 @@
 #include "workers/process/limits.hpp"
 
 #include <dirent.h>
-#include <linux/sched.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -23,9 +21,10 @@
 namespace muster::process {
 namespace {
 
-// Rounds of kPause: 5 s for a tree of processes that forks as fast as it is killed, 0.4 s for a
-// group to become empty, 20 ms for marked ones.
+// Rounds of kPause: 5 s for a tree of processes that forks as fast as it is killed, 1 s for one
+// that ends, 0.4 s for a group to become empty, 20 ms for marked ones.
 constexpr int kKillRounds = 2500;
+constexpr int kEndRounds = 500;
 constexpr int kRemoveRounds = 200;
 constexpr int kMarkRounds = 10;
 constexpr timespec kPause{0, 2'000'000};
@@ -191,6 +190,13 @@ bool takes_orphans_in() {
   return prctl(PR_GET_CHILD_SUBREAPER, &set) == 0 && set != 0;
 }
 
+void await_end(pid_t process) {
+  for (int round = 0; process > 0 && round < kEndRounds; ++round) {
+    if (waitpid(process, nullptr, WNOHANG) == process || kill(process, 0) != 0) return;
+    nanosleep(&kPause, nullptr);
+  }
+}
+
 void kill_strays(const std::set<pid_t>& own) {
   for (int round = 0; round < kKillRounds; ++round) {
     bool any = false;
@@ -221,16 +227,6 @@ void kill_marked(const std::string& entry) {
     if (!any) return;
     nanosleep(&kPause, nullptr);
   }
-}
-
-pid_t fork_into(int group_folder) {
-  if (group_folder < 0) return fork();
-  // Into the group from its first moment: a child that is moved later may have forked by then.
-  clone_args args{};
-  args.flags = CLONE_INTO_CGROUP;
-  args.cgroup = static_cast<std::uint64_t>(group_folder);
-  args.exit_signal = SIGCHLD;
-  return static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
 }
 
 }  // namespace muster::process

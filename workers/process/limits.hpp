@@ -63,6 +63,10 @@ void kill_descendants();
 /// Whether orphans among the descendants of this process become its children.
 bool takes_orphans_in();
 
+/// Waits a second at most until a process that is about to end, or has ended, is reaped by its
+/// parent, or reaps it itself: what it has started has another parent then.
+void await_end(pid_t process);
+
 /// Kills and reaps every child of this process that is none of `own`, and all that they have
 /// started, until none is left; gives up after a few seconds. For a process that takes orphans in:
 /// there, such children are what killed shims have left behind.
@@ -72,7 +76,15 @@ void kill_strays(const std::set<pid_t>& own);
 /// a shim was killed where there are no groups. Misses those that have cleared it.
 void kill_marked(const std::string& entry);
 
-/// fork() straight into a group (-1: this process's own). As fork(): 0 in the child.
-pid_t fork_into(int group_folder);
+/// What a new process does: it ends, or executes a program, and does not return.
+using ChildMain = void (*)(const void* with);
+
+/// Starts a process straight in a group (-1: this process's own) that does `run(with)`. As fork():
+/// its number, or -1.
+pid_t fork_into(int group_folder, ChildMain run, const void* with);
+
+/// The same with this process's memory instead of a copy: this process stands still until the new
+/// one has executed a program or ended, and finds what it has written. A copy where that cannot be.
+pid_t share_into(int group_folder, ChildMain run, const void* with);
 
 }  // namespace muster::process

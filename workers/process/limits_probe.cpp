@@ -75,10 +75,10 @@ bool try_group(const std::string& parent, LimitMeans means) {
   auto group = TaskGroup::make(order);
   if (!group) return false;
   const bool can_kill = faccessat(group->folder(), "cgroup.kill", W_OK, 0) == 0;
-  const pid_t child = can_kill ? fork_into(group->folder()) : -1;
-  if (child == 0) {
+  const auto wait_for_ever = [](const void*) {
     while (true) pause();
-  }
+  };
+  const pid_t child = can_kill ? fork_into(group->folder(), wait_for_ever, nullptr) : -1;
   bool was_killed = false;
   if (child > 0) {
     group->kill_all();

@@ -28,7 +28,7 @@ struct ProcessOptions {
   /// The same for every instance that a task may move between: a task's checkpoint folder is
   /// checkpoint_root/JOB/ARRAY_INDEX.
   std::filesystem::path checkpoint_root;
-  /// Called with "shim" and a folder: the muster command, or better the small muster-shim.
+  /// Forks the shims (shim_server.hpp): the muster command, or better the small muster-shim.
   std::filesystem::path shim_program;
   Duration stop_grace = std::chrono::seconds{30};  ///< from SIGTERM to SIGKILL; 0 or more
   std::uint64_t log_file_bytes = 8u << 20;  ///< of each stream, before a new file; 4 KiB or more

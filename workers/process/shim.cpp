@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "workers/process/shim_run.hpp"
 
@@ -45,27 +46,13 @@ process::Descriptor take_signals() {
 
 }  // namespace
 
-int shim_main(int argc, char** argv) {
-  if (argc != 3 || std::string_view(argv[1]) != "shim") {
-    std::fputs("usage: muster shim ATTEMPT_DIR (started by a worker, not by hand)\n", stderr);
-    return 2;
-  }
+int supervise_attempt(const std::string& path, process::Descriptor lock,
+                      process::Descriptor executor) {
   // Others of this machine need not see what a task writes.
   umask(077);
-  process::Descriptor folder = process::open_folder(argv[2]);
-  if (!folder) return complain(argv[2]);
-  // What the executor handed over; without it (a call by hand) the lock has to be free.
-  process::Descriptor lock;
-  process::Descriptor executor;
-  if (fcntl(kLockDescriptor, F_SETFD, FD_CLOEXEC) == 0 && folder.get() != kLockDescriptor) {
-    lock = process::Descriptor(kLockDescriptor);
-    if (folder.get() != kExecutorDescriptor &&
-        fcntl(kExecutorDescriptor, F_SETFD, FD_CLOEXEC) == 0) {
-      executor = process::Descriptor(kExecutorDescriptor);
-    }
-  } else {
-    lock = process::take_lock(folder.get());
-  }
+  process::Descriptor folder = process::open_folder(path);
+  if (!folder) return complain(path.c_str());
+  if (!lock) lock = process::take_lock(folder.get());
   if (!lock) return complain("the attempt's lock");
   const auto text =
       process::read_whole(folder.get(), process::kOrderFile, process::kMaxRecordBytes);
@@ -75,9 +62,26 @@ int shim_main(int argc, char** argv) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   process::Descriptor signals = take_signals();
   if (!signals) return complain("signals");
-  process::ShimRun run({argv[2], std::move(folder), std::move(signals), std::move(executor)},
+  process::ShimRun run({path, std::move(folder), std::move(signals), std::move(executor)},
                        std::move(*order));
   return run.run() ? 0 : 1;
+}
+
+int shim_main(int argc, char** argv) {
+  if (argc != 3 || std::string_view(argv[1]) != "shim") {
+    std::fputs("usage: muster shim ATTEMPT_DIR (a worker's fork server makes shims)\n", stderr);
+    return 2;
+  }
+  // What a worker that was started before an upgrade hands over: it executes this program itself.
+  process::Descriptor lock;
+  process::Descriptor executor;
+  if (fcntl(kLockDescriptor, F_SETFD, FD_CLOEXEC) == 0) {
+    lock = process::Descriptor(kLockDescriptor);
+    if (fcntl(kExecutorDescriptor, F_SETFD, FD_CLOEXEC) == 0) {
+      executor = process::Descriptor(kExecutorDescriptor);
+    }
+  }
+  return supervise_attempt(argv[2], std::move(lock), std::move(executor));
 }
 
 }  // namespace muster

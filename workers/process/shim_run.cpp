@@ -190,7 +190,7 @@ void ShimRun::on_start_order() {
   if (got == sizeof trouble) {
     fail_start(end_kind_of(trouble, order_), describe(trouble, order_, place_));
   } else {
-    control_.tell("started\n");
+    control_.tell(greeting());
   }
 }
 
@@ -246,7 +246,9 @@ void ShimRun::notify_progress() {
 }
 
 std::string ShimRun::greeting() const {
-  std::string said = starting_ ? "" : "started\n";
+  if (starting_) return {};
+  // The number is no executor's child's: a server has forked this process.
+  std::string said = kShimIs + std::to_string(getpid()) + "\nstarted\n";
   // An executor that connects again hears everything from the start.
   for (const ProgressPoint& point : meter_.points()) said += progress_line(point);
   return said;
@@ -254,9 +256,10 @@ std::string ShimRun::greeting() const {
 
 bool ShimRun::copy(Descriptor& from, LogWriter& to) {
   if (!from) return false;
-  buffer_.resize(kCopyBytes);
-  const ssize_t got = read(from.get(), buffer_.data(), buffer_.size());
-  if (got > 0) to.write({buffer_.data(), static_cast<std::size_t>(got)});
+  // Not filled with zeros: most tasks say little, and pages that nobody writes to cost nothing.
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(kCopyBytes);
+  const ssize_t got = read(from.get(), buffer_.get(), kCopyBytes);
+  if (got > 0) to.write({buffer_.get(), static_cast<std::size_t>(got)});
   if (got == 0) from.reset();
   return got > 0;
 }

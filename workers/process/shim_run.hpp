@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,7 +65,7 @@ class ShimRun {
   TaskPlace place_;
   LogWriter out_log_;
   LogWriter err_log_;
-  std::string buffer_;
+  std::unique_ptr<char[]> buffer_;
   LineServer control_;
   LineServer progress_;
   ProgressMeter meter_;

@@ -13,6 +13,8 @@ namespace muster::process {
 inline constexpr std::string_view kDiskFull = "disk ";
 /// The same for one whose checkpoints take the most: they go too.
 inline constexpr std::string_view kDiskFullOfCheckpoints = "checkpoints ";
+/// What a shim says before the number of its process.
+inline constexpr const char* kShimIs = "shim ";
 /// The longest line that a shim takes from its executor.
 inline constexpr std::size_t kMaxControlLine = 1024;
 

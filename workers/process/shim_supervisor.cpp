@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstring>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "workers/process/line_server.hpp"
 #include "workers/process/log_file.hpp"
 #include "workers/process/quiet_thread.hpp"
+#include "workers/process/shim_server.hpp"
 #include "workers/process/shim_sockets.hpp"
 
 // A shim is believed through its channel while it lives, and through its folder afterwards: a
@@ -63,7 +65,8 @@ ShimSupervisor::ShimSupervisor(ShimSupervisorOptions options, std::function<void
     : options_(std::move(options)),
       tell_(std::move(tell)),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      server_(options_.shim_program, options_.attempts) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kWakeupId;
@@ -134,13 +137,13 @@ void ShimSupervisor::work() {
     for (Command& one : commands) std::visit([this](auto& command) { obey(command); }, one);
     commands.clear();
     look_again();
-    reap_children();
+    reap_shims();
   }
 }
 
 int ShimSupervisor::wait_ms() const {
   // Children that have ended are reaped without a signal, which belongs to the process as a whole.
-  Duration until = children_.empty() ? Duration::max() : boot_time() + kLookAgain;
+  Duration until = ending_.empty() ? Duration::max() : boot_time() + kLookAgain;
   for (const auto& [key, watched] : watched_) {
     // With a channel its end wakes the thread; without one the attempt has to be looked at.
     if (!watched.channel) until = std::min(until, watched.look_again);
@@ -172,7 +175,7 @@ void ShimSupervisor::obey(Launch& launch) {
   if (order.empty()) {
     trouble = "a text of the job is not UTF-8";
   } else if (const int error =
-                 write_whole(watched.folder.get(), kOrderFile, order, options_.sync_orders)) {
+                 write_new(watched.folder.get(), kOrderFile, order, options_.sync_orders)) {
     trouble = std::string("the order: ") + std::strerror(error);
   } else {
     // The shim inherits the lock: while it or this process holds it the attempt is not taken for
@@ -244,6 +247,11 @@ void ShimSupervisor::heed(const AttemptKey& key, Watched& watched, std::string_v
     tell_({key, ShimStarted{}});
   } else if (const auto point = point_from(line)) {
     tell_({key, *point});
+  } else if (line.starts_with(kShimIs)) {
+    line.remove_prefix(std::string_view(kShimIs).size());
+    std::from_chars(line.data(), line.data() + line.size(), watched.shim);
+  } else if (line.starts_with(kNoProcess)) {
+    watched.no_shim = line;
   }
 }
 
@@ -297,21 +305,26 @@ void ShimSupervisor::conclude(const AttemptKey& key) {
   AttemptResult killed;
   killed.kind = EndKind::supervisor_killed;
   killed.exit_code = 137;
-  killed.stopped = watched.stop_asked;
   killed.reason = "its supervisor was killed";
+  if (!watched.no_shim.empty()) {
+    killed =
+        not_launched(EndKind::not_launched, "cannot start: its supervisor: " + watched.no_shim);
+  }
+  killed.stopped = watched.stop_asked;
   // As above: a later process of this worker reports the same end.
   write_whole(folder, kResultFile, to_text(killed), false);
   notify_end(key, killed);
 }
 
 /// Ends what has cleared the attempt's mark: since the shim is dead, it has become a child of this
-/// process, if that takes orphans in, and no other child is without a shim.
+/// process, if that takes orphans in, and no other child but the server is without a shim.
 void ShimSupervisor::end_strays(Watched& dead) {
   if (!takes_orphans_in()) return;
-  std::set<pid_t> shims(children_.begin(), children_.end());
-  for (const auto& [key, watched] : watched_) shims.insert(watched.child);
-  shims.erase(std::exchange(dead.child, -1));  // reaped first: then its children are ours
-  kill_strays(shims);
+  await_end(std::exchange(dead.shim, -1));  // then its children are ours
+  std::set<pid_t> own(ending_.begin(), ending_.end());
+  for (const auto& [key, watched] : watched_) own.insert(watched.shim);
+  own.insert(server_.pid());
+  kill_strays(own);
 }
 
 void ShimSupervisor::notify_end(const AttemptKey& key, AttemptResult result) {
@@ -330,7 +343,7 @@ void ShimSupervisor::notify_end(const AttemptKey& key, AttemptResult result) {
     end.out_bytes = all ? LogReader(folder, kOutLog).end() : result.out_bytes;
     end.err_bytes = all ? LogReader(folder, kErrLog).end() : result.err_bytes;
     // The shim itself ends after its result: it is reaped later, so that nobody waits for it here.
-    if (found->second.child > 0) children_.push_back(found->second.child);
+    if (found->second.shim > 0) ending_.push_back(found->second.shim);
     if (found->second.channel) by_channel_.erase(found->second.channel.get());
     watched_.erase(found);
   }
@@ -338,8 +351,9 @@ void ShimSupervisor::notify_end(const AttemptKey& key, AttemptResult result) {
   tell_({key, ShimEnded{std::move(result), std::move(end)}});
 }
 
-void ShimSupervisor::reap_children() {
-  std::erase_if(children_, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; });
+void ShimSupervisor::reap_shims() {
+  // Those of the server count as reaped at once.
+  std::erase_if(ending_, [](pid_t shim) { return waitpid(shim, nullptr, WNOHANG) != 0; });
 }
 
 }  // namespace muster::process

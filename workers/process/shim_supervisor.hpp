@@ -15,6 +15,7 @@
 
 #include "workers/executor.hpp"
 #include "workers/process/attempt_dir.hpp"
+#include "workers/process/fork_server.hpp"
 #include "workers/process/progress.hpp"
 
 namespace muster::process {
@@ -34,7 +35,7 @@ struct ShimNews {
 /// Where the attempts are and what starts them.
 struct ShimSupervisorOptions {
   std::filesystem::path attempts;      ///< the folder of the attempts' folders
-  std::filesystem::path shim_program;  ///< called with "shim" and an attempt's folder
+  std::filesystem::path shim_program;  ///< what the fork server of shim_server.hpp is
   std::size_t tail_bytes = 0;          ///< of each stream, told when an attempt is over
   bool sync_orders = false;
 };
@@ -81,10 +82,11 @@ class ShimSupervisor {
     std::string control;  ///< abstract name of the shim's socket; empty: not known
     std::string input;
     Duration look_again{};
-    pid_t child = -1;  ///< the shim when it is a child of this process
+    pid_t shim = -1;  ///< once it has said which process it is
     bool told_start = false;
     bool stop_asked = false;
     std::string last_word;  ///< that it is to end at once; empty: it is not
+    std::string no_shim;    ///< why there is none; empty: there is one, as far as is known
   };
 
   void work();
@@ -103,7 +105,7 @@ class ShimSupervisor {
   void end_strays(Watched& dead);
   void notify_end(const AttemptKey& key, AttemptResult result);
   std::string spawn(const AttemptKey& key, Watched& watched, Descriptor& lock);
-  void reap_children();
+  void reap_shims();
 
   ShimSupervisorOptions options_;
   std::function<void(ShimNews)> tell_;
@@ -113,9 +115,12 @@ class ShimSupervisor {
   std::vector<Command> commands_;  ///< guarded by mutex_
   bool quit_ = false;              ///< guarded by mutex_
   // All below belongs to the supervisor's thread.
+  ForkServer server_;
   std::map<AttemptKey, Watched> watched_;
   std::map<int, AttemptKey> by_channel_;
-  std::vector<pid_t> children_;  ///< shims that are about to end
+  /// Shims that are about to end. The server reaps them, and this process those that come to it
+  /// because their server has died.
+  std::vector<pid_t> ending_;
   std::thread thread_;
 };
 

@@ -124,7 +124,8 @@ void bound_process(const Order& order) {
   setrlimit(RLIMIT_CORE, &no_core);
 }
 
-[[noreturn]] void run_child(const ChildPlan& plan) {
+void run_child(const void* with) {
+  const auto& plan = *static_cast<const ChildPlan*>(with);
   // A session of its own: a signal to its group reaches the task's processes and not the shim.
   setsid();
   reset_signals();
@@ -221,9 +222,15 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   plan.err = err.get();
   plan.news = news.get();
   // Copies of the writing ends close with this function: the pipes end with the task.
-  task.pid = fork_into(group_folder);
+  // To copy this process's memory would take longer than the rest. A task of another user gets a
+  // copy all the same: others of that user may stop it before it executes its program, and would
+  // stop the shim with it. The user's namespaces need one, too.
+  char** const own = environ;
+  task.pid = order.user || plan.sight ? fork_into(group_folder, run_child, &plan)
+                                      : share_into(group_folder, run_child, &plan);
+  // The child sets it for execvp(), where it shares the memory for this process, too.
+  environ = own;
   if (task.pid < 0) return std::nullopt;
-  if (task.pid == 0) run_child(plan);
   return task;
 }
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+namespace muster {
+
+/// The second word of a shim server's command line: `PROGRAM shims ATTEMPTS ROOM`.
+inline constexpr const char* kShimServerVerb = "shims";
+
+namespace process {
+/// The number of the descriptor by which a shim server takes its orders.
+inline constexpr int kServerOrders = 3;
+/// What a shim server says on an attempt's channel, before the reason, when it can make no process.
+inline constexpr const char* kNoProcess = "no process: ";
+/// The longest name of an attempt, and as many bytes of room in the command line for `ps`.
+inline constexpr unsigned kLongestAttemptName = 40;
+}  // namespace process
+
+/// Forks a shim for each order that comes by its descriptor: the name of an attempt in the folder
+/// of attempts, with the attempt's lock and the channel to the executor. Ends when nobody holds the
+/// other end any more; its shims live on. Returns an exit code of the command.
+int serve_shims(const std::string& attempts);
+
+}  // namespace muster
