@@ -4,6 +4,7 @@
 
 #include "workers/process/process_executor.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -82,6 +83,7 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
     users_.emplace(*options_.task_uids, options_.checkpoint_root / process::kTaskUsersFile,
                    options_.accounts);
   }
+  if (options_.hidden) identify_hidden();
   process::ShimSupervisorOptions crew;
   crew.attempts = options_.state_dir / kAttemptsFolder;
   crew.shim_program = options_.shim_program;
@@ -97,6 +99,18 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
         });
       });
   if (options_.disk_check > Duration::zero()) watch_disks(instance);
+}
+
+/// As they are now: a path that leads elsewhere later is no cover for what is here.
+void ProcessExecutor::identify_hidden() {
+  make_folder(options_.checkpoint_root, false);
+  std::vector<std::string> paths = *options_.hidden;
+  paths.push_back(options_.state_dir.string());
+  paths.push_back(options_.checkpoint_root.string());
+  for (const std::string& path : paths) {
+    held_.emplace_back(open(path.c_str(), O_PATH | O_CLOEXEC));
+    hidden_.push_back(process::identified(path));
+  }
 }
 
 void ProcessExecutor::watch_disks(InstanceId instance) {
@@ -248,11 +262,7 @@ void ProcessExecutor::limit(process::Order& order) {
 std::optional<Failure<process::TaskUserError>> ProcessExecutor::isolate(process::Order& order,
                                                                         const std::string& user) {
   order.user_name = user;
-  if (options_.hidden) {
-    order.hidden = *options_.hidden;
-    order.hidden.push_back(options_.state_dir.string());
-    order.hidden.push_back(options_.checkpoint_root.string());
-  }
+  order.hidden = hidden_;
   if (!users_) {
     order.user = options_.task_uid;
     order.user_group = options_.task_gid;
