@@ -54,6 +54,13 @@ class Tokens(ClientTest):
                                  (["admin"], ["token", "create", "x", "--role", "boss"]),
                                  (["1s to 3650d"], ["token", "create", "x", "--role", "user",
                                                     "--expires", "0s"]),
+                                 (["whole seconds", "1.5s"],
+                                  ["token", "create", "x", "--role", "user", "--expires",
+                                   "1.5s"]),
+                                 (["a token has a name"], ["token", "create", "", "--role",
+                                                           "user"]),
+                                 (["it acts for its name"], ["token", "create", "x", "--role",
+                                                             "user", "--user", ""]),
                                  (["0s to 30d"], ["token", "rotate", "x", "--overlap", "31d"]),
                                  (["1s to 3650d"], ["audit", "--since", "yesterday"]),
                                  ([""], ["token"])]:
