@@ -113,6 +113,37 @@ TEST_F(TaskUsersTest, WhenTheRangeIsUsedUpTheNextNameIsRefusedByName) {
   EXPECT_EQ(uid(all, "bob"), 300'000u);
 }
 
+TEST_F(TaskUsersTest, ANumberThatAnAccountHasMeanwhileIsRefusedWithTheFile) {
+  TaskUsers all = users();
+  EXPECT_EQ(uid(all, "bob"), 300'000u);
+  Accounts accounts = with_ann();
+  accounts.has = [](std::uint32_t number) { return number == 300'000; };
+  TaskUsers later({300'000, 300'003}, files_.path(), accounts);
+  const auto refused = later.account_of("bob");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, TaskUserError::taken);
+  EXPECT_EQ(refused.error().message,
+            "user id 300000, which user bob has by " + files_.path().string() +
+                ", is that of an account of this system now, or its accounts cannot be looked at: "
+                "give the account another one");
+  EXPECT_EQ(uid(later, "cleo"), 300'001u) << "others get numbers as before";
+}
+
+TEST_F(TaskUsersTest, WhatWasReadLastIsKnownWithoutTheFile) {
+  TaskUsers all = users();
+  EXPECT_EQ(uid(all, "bob"), 300'000u);
+  TaskUsers later = users();
+  EXPECT_EQ(later.last_account_of("bob"), std::nullopt);
+  later.catch_up();
+  std::filesystem::remove(files_.path());
+  EXPECT_EQ(later.last_account_of("bob")->uid, 300'000u);
+}
+
+TEST(SystemAccounts, AreNamedWhereARangeHasOneOfTheirNumbers) {
+  EXPECT_EQ(process::listed_account_in({0, 0}), "root (0)");
+  EXPECT_EQ(process::listed_account_in({3'999'999'990, 3'999'999'999}), "");
+}
+
 TEST_F(TaskUsersTest, ALineThatWasCutGaveNothingAway) {
   std::ofstream(files_.path()) << "300000 bob\n300002 cl";
   TaskUsers all = users();

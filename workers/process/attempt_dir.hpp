@@ -105,6 +105,9 @@ struct AttemptResult {
   std::uint64_t err_bytes = 0;
 };
 
+/// The result of an attempt that was not begun: "cannot start: " and the reason.
+AttemptResult not_begun(EndKind kind, const std::string& reason);
+
 /// Text forms of the two records; what is not one reads as nothing.
 /// Empty when a text of the order is not UTF-8.
 std::string to_text(const Order& order);

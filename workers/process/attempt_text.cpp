@@ -163,6 +163,15 @@ FailureKind failure_of(EndKind kind) {
   return FailureKind::unknown;
 }
 
+AttemptResult not_begun(EndKind kind, const std::string& reason) {
+  AttemptResult result;
+  result.kind = kind;
+  // 126 as a shell says of a command that it cannot execute.
+  result.exit_code = 126;
+  result.reason = "cannot start: " + reason;
+  return result;
+}
+
 std::string to_text(const Order& order) {
   Json env = Json::array();
   for (const auto& [name, value] : order.env) env.push_back(Json::array({name, value}));
