@@ -75,6 +75,11 @@ Parsed<std::vector<AuditAnswer>> audit_list(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) { return fields.list("entries", read_entry); });
 }
 
+std::string audit_node(const Answer& answer) {
+  const auto node = answer.document.find("node");
+  return node != answer.document.end() && node->is_string() ? node->get<std::string>() : "";
+}
+
 std::string view(const std::vector<TokenAnswer>& tokens) {
   TextTable table({{"NAME"}, {"ROLE"}, {"USER"}, {"STATE"}, {"CREATED"}, {"EXPIRES"}});
   for (const TokenAnswer& token : tokens) {

@@ -44,6 +44,8 @@ Parsed<TokenAnswer> token_of(const Answer& answer);
 Parsed<TokenAnswer> issued_token(const Answer& answer);
 /// GET /v1/audit.
 Parsed<std::vector<AuditAnswer>> audit_list(const Answer& answer);
+/// Of the same: whose log it is; empty: an API of an earlier version has not said.
+std::string audit_node(const Answer& answer);
 
 /// Tables of them.
 std::string view(const std::vector<TokenAnswer>& tokens);
