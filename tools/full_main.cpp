@@ -21,6 +21,8 @@ std::vector<char*> asked_for(int argc, char** argv) {
   static char help[] = "--help";
   std::vector<char*> words(argv, argv + argc);
   if (argc < 2 || std::string_view(argv[1]) != "help") return words;
+  // `muster help --help` is about itself.
+  if (argc > 2 && argv[2][0] == '-') return words;
   words.erase(words.begin() + 1);
   words.push_back(help);
   return words;
