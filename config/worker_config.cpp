@@ -119,6 +119,12 @@ void check_whole(WorkerConfig& parsed, KeyReader<WorkerConfig>& reader) {
       parsed.masters.push_back(*place);
     }
   }
+  for (const std::string& place : parsed.hide) {
+    // Of what a path is relative to nobody would be told when it hides nothing.
+    if (!fs::path(place).is_absolute()) {
+      reader.complain("hide", fmt::format("has to be absolute paths; one is \"{}\"", place));
+    }
+  }
   // One lost sign of life must not end the link.
   if (parsed.timeout < 2 * parsed.heartbeat) {
     reader.complain("link.timeout", "has to be at least twice link.heartbeat");

@@ -34,6 +34,8 @@ class Histogram {
 class CellTally {
  public:
   CellTally();
+  /// What is under way in a state that was restored; before any event.
+  void recall(const ClusterState& state);
   /// `after` is the state in which all of the events are applied.
   void watch(const std::vector<Event>& events, const ClusterState& after);
   void decided(double seconds) { decisions_.add(seconds); }
@@ -45,10 +47,23 @@ class CellTally {
   void count(CountKind kind, std::string_view of) { ++counts_[{kind, of}]; }
   void count(const Event& event, const ClusterState& after);
   void note_start(const TaskStarted& start, Instant at, const ClusterState& after);
+  void issue(TaskId task, InstanceId on, bool started, Attempt attempt);
+  void end(TaskId task);
+  void end_all_on(InstanceId instance);
+
+  /// An attempt that has been told to start and has not ended.
+  struct UnderWay {
+    InstanceId on;
+    Attempt attempt = 0;
+    bool started = false;
+  };
 
   /// By names that live as long as the program: every event passes here.
   std::map<std::pair<CountKind, std::string_view>, std::uint64_t> counts_;
   std::set<InstanceId> noticed_;  ///< counted already, and not gone yet
+  std::map<TaskId, UnderWay> under_way_;
+  std::set<std::pair<InstanceId, TaskId>> on_instances_;  ///< the same, by where they are
+  std::set<TaskId> unstarted_;  ///< of unfinished jobs: had attempts, none of which has started
   Histogram decisions_;
   Histogram starts_;
 };

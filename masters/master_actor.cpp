@@ -70,6 +70,7 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
     events_since_snapshot_ = setup_.tail.size();
     setup_.tail.clear();
     for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
+    tally_.recall(master_.state());
   }
   if (setup_.asks_numbers) master_.ask_numbers();
   started_ = timer_.now();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/cli/client_options.hpp"
@@ -13,8 +14,33 @@
 // The program of all commands. `muster` answers those that speak to a cluster itself and hands the
 // others over to this one, and also whatever it does not understand: what is wrong is said here.
 
-int main(int argc, char** argv) {
+namespace {
+
+/// `muster help COMMAND` as `muster COMMAND --help`.
+std::vector<char*> asked_for(int argc, char** argv) {
+  static char help[] = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc < 2 || std::string_view(argv[1]) != "help") return words;
+  // `muster help --help` is about itself.
+  if (argc > 2 && argv[2][0] == '-') return words;
+  words.erase(words.begin() + 1);
+  words.push_back(help);
+  return words;
+}
+
+void add_help(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("help", "Print what a command takes, as its --help does");
+  // Listed for people; asked_for() has put its words in another order before they are read.
+  command->add_option("COMMAND", "the command; default: a list of all")->expected(0, -1);
+}
+
+}  // namespace
+
+int main(int given, char** arguments) {
   using namespace muster::cli;
+  std::vector<char*> asked = asked_for(given, arguments);
+  const int argc = static_cast<int>(asked.size());
+  char** argv = asked.data();
   CLI::App app{"muster: hosts batch work on rented cloud instances at the lowest cost"};
   app.require_subcommand(1);
   app.set_version_flag("--version", MUSTER_VERSION);
@@ -43,6 +69,7 @@ int main(int argc, char** argv) {
   add_shim(app, exit_code);
   add_progress(app, exit_code);
   add_manual(app, exit_code);
+  add_help(app);
   try {
     app.parse(own, argv);
   } catch (const CLI::ParseError& error) {

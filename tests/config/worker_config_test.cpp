@@ -70,6 +70,13 @@ TEST(WorkerConfigTest, NamesTheLineOfWhatIsWrong) {
   EXPECT_THAT(config.error().message, HasSubstr("masters: has to be HOST:PORT; one is \"m0\""));
 }
 
+TEST(WorkerConfigTest, WhatIsHiddenIsNamedByAbsolutePaths) {
+  const auto config = load("hide = [\"/keys\", \"more\"]\n" + std::string(kLeast));
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message, HasSubstr("worker.toml:1:"));
+  EXPECT_THAT(config.error().message, HasSubstr("hide: has to be absolute paths; one is \"more\""));
+}
+
 TEST(WorkerConfigTest, WithoutTlsOnlyTheLoopbackIsDialed) {
   const auto config = load(std::string(kLeast), {"insecure_loopback=true"});
   ASSERT_FALSE(config);

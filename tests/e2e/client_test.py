@@ -353,6 +353,25 @@ class Lists(ClientTest):
         done = self.succeed("cancel", "1")
         self.assertEqual(done, "job 1: will be cancelled; not confirmed yet by m1, oslo\n")
 
+    def test_all_jobs_of_a_users_token_are_its_own(self):
+        self.api.on("GET", "/v1/me", {"token": "laptop", "role": "user", "user": "ann",
+                                      "expires_s": None})
+        self.api.on("GET", "/v1/jobs", {"jobs": [job(3, "running")], "next": None})
+        self.api.on("POST", "/v1/jobs/3/cancel", {"job": 3})
+        self.assertEqual(self.succeed("cancel", "--all"), "job 3: cancelled\n")
+        asked = [path for path in self.api.paths() if path.startswith("/v1/jobs?")]
+        self.assertEqual(len(asked), 1)
+        self.assertIn("user=ann", asked[0])
+
+    def test_help_of_a_command_is_its_help(self):
+        self.assertEqual(self.succeed("help", "token", "create"),
+                         self.succeed("token", "create", "--help"))
+        self.assertEqual(self.succeed("help"), self.succeed("--help"))
+
+    def test_an_empty_work_folder_is_refused(self):
+        self.assert_fails(2, ["--workdir", "leave the option out"], "submit", "--workdir", "",
+                          "--", "true")
+
     def test_a_cancel_can_choose_its_jobs(self):
         self.api.on("GET", "/v1/jobs", {"jobs": [job(3, "running"), job(2, "waiting"),
                                                  job(1, "held")]})

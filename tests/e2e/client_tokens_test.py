@@ -54,6 +54,13 @@ class Tokens(ClientTest):
                                  (["admin"], ["token", "create", "x", "--role", "boss"]),
                                  (["1s to 3650d"], ["token", "create", "x", "--role", "user",
                                                     "--expires", "0s"]),
+                                 (["whole seconds", "1.5s"],
+                                  ["token", "create", "x", "--role", "user", "--expires",
+                                   "1.5s"]),
+                                 (["a token has a name"], ["token", "create", "", "--role",
+                                                           "user"]),
+                                 (["it acts for its name"], ["token", "create", "x", "--role",
+                                                             "user", "--user", ""]),
                                  (["0s to 30d"], ["token", "rotate", "x", "--overlap", "31d"]),
                                  (["1s to 3650d"], ["audit", "--since", "yesterday"]),
                                  ([""], ["token"])]:
@@ -69,6 +76,9 @@ class Tokens(ClientTest):
         self.assertEqual(self.api.paths(), ["/v1/audit?limit=7&user=a%20b&within_s=3600"])
         self.assertEqual(lines[1].split(), ["2026-05-28", "20:26:40", "laptop", "ann", "10.0.0.9",
                                             "200", "POST", "/v1/jobs/12/cancel", "job", "12"])
+        self.api.on("GET", "/v1/audit", {"node": "n2", "entries": []})
+        done = self.muster("audit")
+        self.assertIn("this is the log of node n2; --api URL asks another node's", done.stderr)
         self.assertEqual(lines[3], "6 more requests came too fast to be listed")
 
     def test_a_refusal_says_what_the_server_says(self):

@@ -91,6 +91,11 @@ class InstalledTree(PackageTest):
             first = self.succeed(self.program, name, "--help").splitlines()[0]
             self.assertIn(first.strip(), page)
             self.assertIn(f".B muster {name}\n", page)
+        for page, options in (("up", ["--dir DIR", "--quiet"]), ("pki", ["--node TEXT"]),
+                              ("token", ["--role {admin,user,read_only}", "--expires TIME"])):
+            text = self.read(f"share/man/man1/muster-{page}.1").replace("\\-", "-")
+            for option in options:
+                self.assertRegex(text, rf"(?m)^\.B (-., *)?{re.escape(option)}$")
         if shutil.which("groff"):
             done = run("groff", "-man", "-Tutf8", "-ww", "-z",
                        *[os.path.join(folder, name) for name in os.listdir(folder)])

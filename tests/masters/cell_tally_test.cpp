@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/live_ids.hpp"
 #include "tests/masters/scripted_master.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/sample_views.hpp"
@@ -76,6 +77,56 @@ TEST(CellTally, counts_an_interruption_once_whether_a_notice_came_first_or_not) 
   tally.watch({event_of(gone), event_of(ReleaseDecided{InstanceId{3}, {}}), event_of(unheard)},
               state);
   EXPECT_EQ(count_of(tally, CountKind::interruption), 2U);
+}
+
+TEST(CellTally, counts_attempts_that_went_with_their_instance) {
+  CellTally tally;
+  const Catalog catalog;
+  const ClusterState state(catalog);
+  const auto task = [](std::uint32_t position) { return task_id_of(JobId{1}, position); };
+  const InstanceId on{7};
+  tally.watch({event_of(StartIssued{task(0), on, 1}), event_of(TaskStarted{task(0), 1}),
+               event_of(StartIssued{task(1), on, 1}), event_of(StartIssued{task(2), on, 1}),
+               event_of(TaskStarted{task(2), 1}), event_of(TaskFinished{task(2), 1}),
+               event_of(StartIssued{task(3), InstanceId{8}, 1}), event_of(TaskStarted{task(3), 1}),
+               event_of(InstanceGone{on})},
+              state);
+  EXPECT_EQ(count_of(tally, CountKind::attempt_end, "instance gone"), 1U)
+      << "one had not started, one had finished, one is elsewhere";
+  tally.watch({event_of(InstanceGone{InstanceId{8}}), event_of(InstanceGone{InstanceId{8}})},
+              state);
+  EXPECT_EQ(count_of(tally, CountKind::attempt_end, "instance gone"), 2U);
+}
+
+TEST(CellTally, measures_the_first_start_of_a_task_though_an_attempt_before_it_never_started) {
+  CellTally tally;
+  const Catalog catalog = test::table3_catalog();
+  ClusterState state(catalog);
+  Event accepted = event_of(JobAccepted{test::JobBuilder(1).build()});
+  accepted.at = at_s(10);
+  state.apply(accepted);
+  const TaskId late = test::JobBuilder(1).build().tasks.front().id;
+  const auto starts = [&] {
+    std::uint64_t all = 0;
+    const HistogramView view = tally.histograms().back();
+    for (const BucketView& bucket : view.buckets) all += bucket.count;
+    return all + view.beyond;
+  };
+  TaskFailed lost;
+  lost.task = late;
+  lost.attempt = 1;
+  lost.kind = FailureKind::lost;
+  tally.watch({event_of(StartIssued{late, InstanceId{7}, 1}), event_of(lost)}, state);
+  EXPECT_EQ(starts(), 0U);
+  tally.watch({event_of(StartIssued{late, InstanceId{7}, 2}), event_of(InstanceGone{InstanceId{7}}),
+               event_of(StartIssued{late, InstanceId{8}, 3}), event_of(TaskStarted{late, 3})},
+              state);
+  EXPECT_EQ(starts(), 1U);
+  lost.attempt = 3;
+  tally.watch({event_of(lost), event_of(StartIssued{late, InstanceId{8}, 4}),
+               event_of(TaskStarted{late, 4})},
+              state);
+  EXPECT_EQ(starts(), 1U) << "it had started before";
 }
 
 TEST(CellTally, has_the_usual_series_before_anything_has_happened) {

@@ -77,6 +77,14 @@ TEST_F(Access, says_who_a_token_is_of) {
   EXPECT_EQ(json::parse(ask_as(user_, "GET", "/v1/me", {}, caller).body)["user"], "ann");
 }
 
+TEST_F(Access, refuses_a_caller_that_cannot_be_a_users_name) {
+  const std::string caller = "Muster-Caller: " + std::string(257, 'c') + "\r\n";
+  const RawResponse refused = ask_as(kToken, "GET", "/v1/me", {}, caller);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(message_of(refused), "Muster-Caller: has to be a text of 1 to 256 bytes on one line");
+  EXPECT_EQ(ask_as(user_, "GET", "/v1/me", {}, caller).status, 200) << "it names nobody";
+}
+
 /// A path of the pattern about job 3 or instance 3.
 std::string path_of(const Route& route) {
   std::string path(route.pattern);

@@ -64,6 +64,33 @@ TEST_F(ActorBackendTest, WhoseAJobIsIsSaidByAnyPartOfItOrElseWhyNot) {
   EXPECT_EQ(said->why.status, 404);
 }
 
+TEST_F(ActorBackendTest, WhoseAJobIsThatCameInHereIsKnownWhileItsMasterIsSilent) {
+  for (FakeMaster& fake : fakes_) fake.answers = false;
+  Job job = JobBuilder(1).build();
+  job.user = "ann";
+  std::optional<api::Answer> taken;
+  backend_->submit({job}, [&](api::Answer answer) { taken = std::move(answer); });
+  system_.time().drain();
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_EQ(taken->json, R"({"jobs":[{"job":7}]})");
+  std::optional<api::JobOwner> said;
+  backend_->owner(JobId{7}, [&](api::JobOwner owner) { said = std::move(owner); });
+  ASSERT_TRUE(said.has_value());
+  EXPECT_EQ(said->user, "ann");
+}
+
+TEST(JobOwners, AreKnownOfTheNewestJobs) {
+  JobOwners owners(2);
+  owners.add(JobId{1}, "ann");
+  owners.add(JobId{2}, "bob");
+  owners.add(JobId{2}, "cleo");
+  EXPECT_EQ(owners.find(JobId{1}), "ann");
+  owners.add(JobId{3}, "dora");
+  EXPECT_EQ(owners.find(JobId{1}), std::nullopt);
+  EXPECT_EQ(owners.find(JobId{2}), "cleo");
+  EXPECT_EQ(owners.find(JobId{3}), "dora");
+}
+
 /// A master's figures.
 CellFigures figures() {
   CellFigures all;

@@ -38,6 +38,17 @@ TEST(DecisionText, leaves_out_figures_of_zero) {
             "Distributes the tasks anew: releases 1 instance; 46 steps of search.");
 }
 
+TEST(DecisionText, says_that_a_round_goes_on_and_not_that_one_is_held_again) {
+  DecisionView decision;
+  decision.choice = "event";
+  decision.figures = {{"again", 1}, {"spot again", 1}};
+  EXPECT_EQ(sentence_of(decision), "Acts on what has just happened: changes nothing.");
+  decision.figures = {{"again", 2}};
+  EXPECT_EQ(sentence_of(decision),
+            "Acts on what has just happened: changes nothing; it goes on in the next round, as "
+            "time was short for all.");
+}
+
 TEST(DecisionText, is_whole_without_choice_and_figures) {
   EXPECT_EQ(sentence_of({}), "Decides: changes nothing.");
 }

@@ -78,9 +78,21 @@ TEST(TlsServer, ends_connections_that_are_not_tls_or_too_slow) {
   ServerOptions options = certificates.options();
   options.read = milliseconds(200);
   Served served(options);
-  EXPECT_EQ(served.get("/healthz").status, 0);
+  RawClient odd(served.port());
+  odd.send("\x01 no handshake");
+  EXPECT_TRUE(odd.closed());
   RawClient silent(served.port());
   EXPECT_TRUE(silent.closed());
+}
+
+TEST(TlsServer, tells_who_speaks_plain_http_how_to_ask) {
+  const Certificates certificates;
+  Served served(certificates.options());
+  for (const RawResponse& told : {served.get("/healthz"), served.post("/v1/jobs", "{}")}) {
+    EXPECT_EQ(told.status, 400);
+    EXPECT_THAT(told.body, testing::HasSubstr("ask it by https://"));
+    EXPECT_THAT(told.body, testing::HasSubstr("--ca FILE"));
+  }
 }
 
 TEST(TlsServer, names_the_file_that_is_not_right) {

@@ -113,6 +113,37 @@ TEST_F(TaskUsersTest, WhenTheRangeIsUsedUpTheNextNameIsRefusedByName) {
   EXPECT_EQ(uid(all, "bob"), 300'000u);
 }
 
+TEST_F(TaskUsersTest, ANumberThatAnAccountHasMeanwhileIsRefusedWithTheFile) {
+  TaskUsers all = users();
+  EXPECT_EQ(uid(all, "bob"), 300'000u);
+  Accounts accounts = with_ann();
+  accounts.has = [](std::uint32_t number) { return number == 300'000; };
+  TaskUsers later({300'000, 300'003}, files_.path(), accounts);
+  const auto refused = later.account_of("bob");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, TaskUserError::taken);
+  EXPECT_EQ(refused.error().message,
+            "user id 300000, which user bob has by " + files_.path().string() +
+                ", is that of an account of this system now, or its accounts cannot be looked at: "
+                "give the account another one");
+  EXPECT_EQ(uid(later, "cleo"), 300'001u) << "others get numbers as before";
+}
+
+TEST_F(TaskUsersTest, WhatWasReadLastIsKnownWithoutTheFile) {
+  TaskUsers all = users();
+  EXPECT_EQ(uid(all, "bob"), 300'000u);
+  TaskUsers later = users();
+  EXPECT_EQ(later.last_account_of("bob"), std::nullopt);
+  later.catch_up();
+  std::filesystem::remove(files_.path());
+  EXPECT_EQ(later.last_account_of("bob")->uid, 300'000u);
+}
+
+TEST(SystemAccounts, AreNamedWhereARangeHasOneOfTheirNumbers) {
+  EXPECT_EQ(process::listed_account_in({0, 0}), "root (0)");
+  EXPECT_EQ(process::listed_account_in({3'999'999'990, 3'999'999'999}), "");
+}
+
 TEST_F(TaskUsersTest, ALineThatWasCutGaveNothingAway) {
   std::ofstream(files_.path()) << "300000 bob\n300002 cl";
   TaskUsers all = users();
@@ -195,7 +226,7 @@ TEST(Namespaces, CoverWhatIsHiddenForGoodAndLeaveWhatIsKept) {
       " && test $(id -u) = $(stat -c %u a/mine/new) && ! ls /proc/$PPID/root/ 2>/dev/null";
   const int code = code_as_nobody([&] {
     if (process::hide(
-            process::sight_of({folder, folder + "/a", "/nowhere"}, {folder + "/a/mine"}))) {
+            process::sight_of({{folder}, {folder + "/a"}, {"/nowhere"}}, {folder + "/a/mine"}))) {
       return 2;
     }
     execl("/bin/sh", "sh", "-c", tries.c_str(), nullptr);
@@ -205,6 +236,66 @@ TEST(Namespaces, CoverWhatIsHiddenForGoodAndLeaveWhatIsKept) {
   EXPECT_EQ(code, 0);
   EXPECT_EQ(content_of(folder + "/a/mine/new"), "new\n");
   EXPECT_EQ(content_of(folder + "/secret"), "key");
+}
+
+/// A folder of nobody's, and in it one that is to be hidden.
+class Below : public ::testing::Test {
+ protected:
+  Below() {
+    std::filesystem::create_directories(hidden_);
+    std::ofstream(hidden_ + "/key") << "secret";
+    chmod(files_.folder().c_str(), 0711);
+    for (const std::string& folder : {above_, above_ + "/b", hidden_}) {
+      chmod(folder.c_str(), 0755);
+      if (geteuid() == 0) {
+        EXPECT_EQ(chown(folder.c_str(), kNobody, kNobody), 0);
+      }
+    }
+  }
+  /// What a process says in which `places` are hidden; 77: it could not be tried.
+  static int run(const std::vector<process::HiddenPlace>& places, const std::string& tries) {
+    return code_as_nobody([&] {
+      if (const int error = process::hide(process::sight_of(places, {}))) return error;
+      execl("/bin/sh", "sh", "-c", tries.c_str(), nullptr);
+      return 3;
+    });
+  }
+  test::TempFile files_{"kept", ""};
+  std::string above_ = (files_.folder() / "above").string();
+  std::string hidden_ = above_ + "/b/hidden";
+};
+
+TEST_F(Below, NoFolderAboveWhatIsHiddenIsRenamedFromWithin) {
+  const std::string decoy = "mkdir -p " + hidden_ + " && echo decoy >" + hidden_ + "/key";
+  const int one = run({{hidden_}}, "cd " + above_ + " || exit 4; mv b c 2>/dev/null && " + decoy +
+                                       "; unshare -Um mv b c 2>/dev/null && " + decoy +
+                                       "; echo a >b/kept && mv b/kept b/moved && ! test -e c");
+  if (one == 77) GTEST_SKIP() << "this system lets nobody make namespaces";
+  EXPECT_EQ(one, 0);
+  EXPECT_EQ(run({{hidden_}}, "! cat " + above_ + "/*/hidden/key 2>/dev/null"), 0);
+  EXPECT_EQ(content_of(hidden_ + "/key"), "secret");
+}
+
+TEST_F(Below, AFolderThatIsElsewhereMeanwhileIsNotTakenForHidden) {
+  const std::vector<process::HiddenPlace> places{process::identified(hidden_)};
+  EXPECT_EQ(process::replaced_place(places), "");
+  const int one = run(places, "! test -e " + hidden_ + "/key");
+  if (one == 77) GTEST_SKIP() << "this system lets nobody make namespaces";
+  EXPECT_EQ(one, 0);
+  std::filesystem::rename(above_ + "/b", above_ + "/c");
+  EXPECT_EQ(run(places, "true"), ESTALE);
+  std::filesystem::create_directories(hidden_);
+  EXPECT_EQ(run(places, "true"), ESTALE);
+  EXPECT_EQ(process::replaced_place(places), hidden_);
+}
+
+TEST_F(Below, ALinkThatLeadsElsewhereMeanwhileIsNoCoverForWhereItLed) {
+  const std::string link = above_ + "/link";
+  std::filesystem::create_directory_symlink(hidden_, link);
+  const std::vector<process::HiddenPlace> places{process::identified(link)};
+  std::filesystem::remove(link);
+  std::filesystem::create_directory_symlink(above_, link);
+  EXPECT_EQ(process::replaced_place(places), link);
 }
 
 TEST(Namespaces, AreNotForRoot) {

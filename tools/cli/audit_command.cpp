@@ -6,6 +6,7 @@
 #include "config/numbers.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
 #include "tools/client/token_views.hpp"
 
 // The command that shows who has changed what.
@@ -37,9 +38,16 @@ int show_audit(const AuditOptions& options) {
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(*since);
     path += fmt::format("&within_s={}", seconds.count());
   }
-  return print_answer(
-      api->get(path), options.client.json,
+  const auto answer = api->get(path);
+  const ExitCode code = print_answer(
+      answer, options.client.json,
       shown_as(client::audit_list, [](const auto& entries) { return client::view(entries); }));
+  // Apart from the table, which a script may read; other nodes' logs have what others asked.
+  const std::string node = code == kDone ? client::audit_node(answer.value()) : "";
+  if (!node.empty() && !options.client.json) {
+    complain(fmt::format("this is the log of node {}; --api URL asks another node's", node));
+  }
+  return code;
 }
 
 }  // namespace

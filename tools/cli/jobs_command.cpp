@@ -11,6 +11,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/task_pages.hpp"
 #include "tools/client/pages.hpp"
+#include "tools/client/token_views.hpp"
 #include "tools/client/views.hpp"
 
 // The commands that list, show, cancel, hold, release and resubmit jobs. Lists are fetched and
@@ -195,6 +196,14 @@ int order_each(const EachOptions& options) {
   return api ? ask_each(*api, options) : kFailed;
 }
 
+/// Whose jobs the token may cancel; empty: everybody's, or the API does not say.
+std::string whose_jobs(client::ApiClient& api) {
+  const auto answer = api.get("/v1/me");
+  if (!answer) return "";
+  const auto token = client::own_token(answer.value());
+  return token && token->role == "user" ? token->user : "";
+}
+
 /// Cancels the jobs that are named, or those that are not over and of the user and state asked for.
 int cancel_jobs(CancelOptions options) {
   const bool chosen = options.all || !options.user.empty() || !options.state.empty();
@@ -206,6 +215,8 @@ int cancel_jobs(CancelOptions options) {
   const auto api = connect(options.each.client);
   if (!api) return kFailed;
   if (!chosen) return ask_each(*api, options.each);
+  // "All" are all of one's own where others' are none of the token's business.
+  if (options.user.empty()) options.user = whose_jobs(*api);
   constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   // All are found before the first is cancelled: pages would shift while jobs end.
   client::Pages pages = job_pages("active", options.user, kAll);
@@ -230,7 +241,8 @@ void add_cancel(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CancelOptions>();
   CLI::App* command = app.add_subcommand("cancel", "Cancel jobs: their tasks are stopped");
   command->add_option("jobs", options->each.jobs, "ids of jobs")->check(is_id());
-  command->add_flag("--all", options->all, "all jobs that are not over");
+  command->add_flag("--all", options->all,
+                    "all jobs that are not over; with a user's token: its own");
   command->add_option("--user", options->user, "those of this user")->check(is_filter());
   command->add_option("--state", options->state, "those that are waiting, running or held")
       ->check(CLI::IsMember({"waiting", "running", "held"}));

@@ -71,10 +71,31 @@ std::string synopsis(const CLI::App& app, const std::string& name) {
   return text + "\n";
 }
 
+/// What stands behind an option: "DIR" or "{user,admin}", or nothing behind a flag. The library's
+/// type names go on, behind colons, with what checks the value: a single word there says more.
+std::string argument_of(const CLI::Option& option) {
+  if (option.get_expected_max() == 0 || option.get_type_size() == 0) return "";
+  const std::string type = option.get_type_name();
+  std::string shown;
+  for (std::size_t begin = 0; begin <= type.size();) {
+    const std::size_t end = std::min(type.find(':', begin), type.size());
+    const std::string part = type.substr(begin, end - begin);
+    const bool is_list = part.starts_with('{') && part.ends_with('}');
+    const bool is_word = !part.empty() && std::all_of(part.begin(), part.end(),
+                                                      [](char c) { return c >= 'A' && c <= 'Z'; });
+    // Any text is what checks say of most.
+    if (is_list || (is_word && (shown.empty() || part != "TEXT"))) shown = part;
+    begin = end + 1;
+  }
+  const bool is_number = shown == "UINT" || shown == "INT" || shown == "FLOAT";
+  return shown.empty() ? "VALUE" : is_number ? "NUMBER" : shown;
+}
+
 void put_option(std::string& page, const CLI::Option& option) {
   const std::string name =
       option.get_positional() ? option.get_name(true, false) : option.get_name(false, true);
-  page += ".TP\n.B " + escaped(name) + "\n";
+  const std::string argument = option.get_positional() ? "" : argument_of(option);
+  page += ".TP\n.B " + escaped(argument.empty() ? name : name + " " + argument) + "\n";
   std::string text = option.get_description();
   if (!option.get_default_str().empty()) text += " [" + option.get_default_str() + "]";
   if (option.get_required()) text += " (has to be given)";

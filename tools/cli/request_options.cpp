@@ -55,6 +55,11 @@ constexpr std::array<Flag, 27> kFlags = {
      {"--local-batch-max", "local_batch_max", "samples that a worker has room for at once"},
      {"--token", "token", "the same token is the same submission"}}};
 
+std::string check_folder(const std::string& path) {
+  return path.empty() ? "must not be empty; leave the option out for a folder of the attempt's own"
+                      : "";
+}
+
 // All names of kFlags are keys of the table, so the search always finds one.
 const config::RequestKey& key_of(std::string_view name) {
   const auto& keys = config::request_keys();
@@ -157,7 +162,8 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
       // One value each: else the option would swallow the words behind it.
       ->allow_extra_args(false);
   app.add_option("--workdir", options.work_dir, "the folder that every task starts in")
-      ->group(group);
+      ->group(group)
+      ->check(CLI::Validator(check_folder, "FOLDER"));
   app.add_flag("--gang", options.gang, "the tasks start together or not at all")->group(group);
   app.add_flag("--distinct-instances", options.distinct_instances,
                "no two of its tasks on one instance at a time")

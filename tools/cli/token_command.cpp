@@ -32,11 +32,20 @@ CLI::Validator is_time(double longest_s, bool none) {
   const auto check = [longest_s, none](const std::string& text) -> std::string {
     const auto time = parse_duration(text);
     const double seconds = time ? to_seconds(*time) : -1;
-    if (seconds >= (none ? 0 : 1) && seconds <= longest_s) return "";
-    return fmt::format("has to be a time from {} to {:.0f}d, like 90d; it is '{}'",
+    const bool whole = time && *time % std::chrono::seconds{1} == Duration{};
+    if (whole && seconds >= (none ? 0 : 1) && seconds <= longest_s) return "";
+    return fmt::format("has to be a time from {} to {:.0f}d in whole seconds, like 90d; it is '{}'",
                        none ? "0s" : "1s", longest_s / 86'400, text);
   };
   return CLI::Validator(check, "TIME");
+}
+
+/// `what` there would be without it, or what to write instead.
+CLI::Validator is_said(const std::string& what) {
+  const auto check = [what](const std::string& text) -> std::string {
+    return text.empty() ? "must not be empty; " + what : "";
+  };
+  return CLI::Validator(check, "TEXT");
 }
 
 std::int64_t seconds_of(const std::string& text) {
@@ -100,7 +109,9 @@ CLI::App* add(CLI::App& token, const std::string& verb, const std::string& meani
               const Options& options) {
   CLI::App* command = token.add_subcommand(verb, meaning);
   if (verb != "list") {
-    command->add_option("NAME", options->name, "of the token")->required()->check(is_filter());
+    command->add_option("NAME", options->name, "of the token")
+        ->required()
+        ->check(is_said("a token has a name, like ann-laptop"));
   }
   add_client_options(*command, options->client);
   return command;
@@ -122,7 +133,7 @@ void add_tokens(CLI::App& app, int& exit_code) {
       ->required()
       ->check(CLI::IsMember({"admin", "user", "read_only"}));
   command->add_option("--user", made->user, "for whom it acts; default: its name")
-      ->check(is_filter());
+      ->check(is_said("leave the option out, and it acts for its name"));
   command
       ->add_option("--expires", made->expires, "how long it is valid, like 90d; default: for ever")
       ->check(is_time(kLongestLifeS, false));

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
@@ -15,6 +13,7 @@
 
 #include "config/catalog_file.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/last_words.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/api_client.hpp"
 #include "tools/client/context.hpp"
@@ -29,8 +28,6 @@ namespace fs = std::filesystem;
 
 /// Files of a cluster are for nobody but who runs it.
 constexpr mode_t kOwnerOnly = 077;
-/// After so many ends of a node, some seconds, what keeps it from running does not pass by itself.
-constexpr std::size_t kVainStarts = 5;
 
 struct UpArguments {
   std::string dir;
@@ -58,79 +55,6 @@ fs::path folder_of(const std::string& dir) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-/// How long a log is, so that what is written there from now on can be told from what was before.
-std::uintmax_t length_of(const fs::path& log) {
-  std::error_code none;
-  const std::uintmax_t length = fs::file_size(log, none);
-  return none ? 0 : length;
-}
-
-/// The lines with the mark after the first `from` bytes of a log, from the mark on.
-std::vector<std::string> lines_with(const fs::path& log, std::uintmax_t from,
-                                    const std::string& mark) {
-  std::ifstream in(log);
-  // A log that was begun anew is shorter.
-  // From the beginning then: all that it has is new.
-  if (from <= length_of(log)) in.seekg(static_cast<std::streamoff>(from));
-  std::vector<std::string> found;
-  for (std::string line; std::getline(in, line);) {
-    const std::size_t place = line.find(mark);
-    if (place != std::string::npos) found.push_back(line.substr(place));
-  }
-  return found;
-}
-
-/// The last of them; empty: there is none.
-std::string last_line(const fs::path& log, std::uintmax_t from, const std::string& mark) {
-  const std::vector<std::string> found = lines_with(log, from, mark);
-  return found.empty() ? "" : found.back();
-}
-
-/// What the nodes of a local cluster say from now on when they do not come up.
-class LastWords {
- public:
-  LastWords(const fs::path& dir, const ClusterConfig& config)
-      : keeper_{dir / "keeper.log", length_of(dir / "keeper.log")} {
-    for (const NodeConfig& node : config.nodes) {
-      const fs::path log = config.state / node.name / "node.log";
-      nodes_[node.name] = {log, length_of(log)};
-    }
-  }
-
-  /// Of the node; of any when none is named. Its own complaint before what others say of it.
-  std::string of(const std::string& node) const {
-    const std::string own = last_line(
-        keeper_.file, keeper_.from, node.empty() ? "muster: node " : "muster: node " + node + ":");
-    if (!own.empty()) return own;
-    std::string said;
-    for (const auto& [name, log] : nodes_) {
-      if (name == node) continue;
-      for (const std::string& mark : {"turns " + node + " away:", "no link with " + node + ":"}) {
-        if (said.empty()) said = last_line(log.file, log.from, mark);
-        if (!said.empty()) return "node " + name + " " + said;
-      }
-    }
-    return "none";
-  }
-
-  /// A node that has ended so often that waiting for it is in vain; empty: there is none.
-  std::string node_that_gives_up() const {
-    for (const auto& [name, log] : nodes_) {
-      const std::string mark = "node " + name + " ended (";
-      if (lines_with(keeper_.file, keeper_.from, mark).size() >= kVainStarts) return name;
-    }
-    return {};
-  }
-
- private:
-  struct Log {
-    fs::path file;
-    std::uintmax_t from = 0;
-  };
-  Log keeper_;
-  std::map<std::string, Log> nodes_;
-};
-
 /// What keeps a cluster from being up.
 struct Missing {
   std::string text;
@@ -151,7 +75,7 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
   while (std::exchange(first, false) || std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
     if (const std::string node = words.node_that_gives_up(); !node.empty()) {
-      return Missing{fmt::format("node {} has ended {} times", node, kVainStarts), node};
+      return Missing{fmt::format("node {} has ended {} times", node, LastWords::kVainStarts), node};
     }
     // A new one each time: without retries of its own, the loop is the retry.
     client::ApiClient api(context.value(), {});
@@ -399,8 +323,9 @@ int run_up(const UpArguments& arguments) {
   }
   nlohmann::json nodes;
   if (const auto missing = await_ready(dir, arguments.wait_s, words, nodes)) {
-    return take_back(cluster, fmt::format("the cluster did not come up: {}; its last words: {}",
-                                          missing->text, words.of(missing->node)));
+    return take_back(
+        cluster, fmt::format("the cluster did not come up: {}; its last words: {}{}", missing->text,
+                             words.of(missing->node), words.ends(missing->node)));
   }
   return show_cluster(arguments, cluster, said_of(prepared.value(), was_there, arguments));
 }
@@ -429,6 +354,7 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("up", "start a whole cluster on this machine, in a folder of its own");
   command->add_option("--dir", up->dir, "its folder; default: below the user's state folder")
+      ->type_name("DIR")
       ->check(not_empty());
   command->add_option("--sites", up->sites, "site schedulers, 1 to 5 (2)")
       ->check(CLI::Range(1U, local::kMaxSites));
@@ -476,7 +402,7 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
   };
   auto down = std::make_shared<DownArguments>();
   command = app.add_subcommand("down", "end the cluster that `up` started");
-  command->add_option("--dir", down->dir, "its folder");
+  command->add_option("--dir", down->dir, "its folder")->type_name("DIR");
   command->add_flag("--keep-instances", down->keep, "leave the instances and their tasks running");
   command->add_flag("--erase", down->erase, "delete its folder, with everything it knows");
   command->callback(

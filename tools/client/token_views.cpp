@@ -49,6 +49,16 @@ Parsed<std::vector<TokenAnswer>> token_list(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) { return fields.list("tokens", read_token); });
 }
 
+Parsed<TokenAnswer> own_token(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    TokenAnswer token;
+    token.name = fields.text("token");
+    token.role = fields.text("role");
+    token.user = fields.text_or_null("user");
+    return token;
+  });
+}
+
 Parsed<TokenAnswer> token_of(const Answer& answer) {
   return parsed(answer, read_token);
 }
@@ -63,6 +73,11 @@ Parsed<TokenAnswer> issued_token(const Answer& answer) {
 
 Parsed<std::vector<AuditAnswer>> audit_list(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) { return fields.list("entries", read_entry); });
+}
+
+std::string audit_node(const Answer& answer) {
+  const auto node = answer.document.find("node");
+  return node != answer.document.end() && node->is_string() ? node->get<std::string>() : "";
 }
 
 std::string view(const std::vector<TokenAnswer>& tokens) {

@@ -36,12 +36,16 @@ struct AuditAnswer {
   std::uint64_t unlisted = 0;  ///< requests before it that are not in the log
 };
 
+/// GET /v1/me: name, role and user of the token that asks.
+Parsed<TokenAnswer> own_token(const Answer& answer);
 /// GET /v1/tokens, and what the other requests about tokens answer.
 Parsed<std::vector<TokenAnswer>> token_list(const Answer& answer);
 Parsed<TokenAnswer> token_of(const Answer& answer);
 Parsed<TokenAnswer> issued_token(const Answer& answer);
 /// GET /v1/audit.
 Parsed<std::vector<AuditAnswer>> audit_list(const Answer& answer);
+/// Of the same: whose log it is; empty: an API of an earlier version has not said.
+std::string audit_node(const Answer& answer);
 
 /// Tables of them.
 std::string view(const std::vector<TokenAnswer>& tokens);

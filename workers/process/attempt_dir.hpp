@@ -15,6 +15,7 @@
 #include "model/time.hpp"
 #include "workers/process/descriptor.hpp"
 #include "workers/process/limit_means.hpp"
+#include "workers/process/namespaces.hpp"
 
 namespace muster::process {
 
@@ -66,7 +67,7 @@ struct Order {
   std::string user_name{};                   ///< whose job it is
   std::string user_home{};                   ///< empty: its work folder
   bool own_user = false;                     ///< nothing but tasks of this user runs as it
-  std::vector<std::string> hidden{};         ///< out of the task's sight, by namespaces
+  std::vector<HiddenPlace> hidden{};         ///< out of the task's sight, by namespaces
   std::uint64_t log_file_bytes = 0;
   std::uint32_t log_files_kept = 0;
   std::string control;  ///< abstract name of the socket on which the shim takes orders
@@ -103,6 +104,9 @@ struct AttemptResult {
   std::uint64_t out_bytes = 0;  ///< written to the logs
   std::uint64_t err_bytes = 0;
 };
+
+/// The result of an attempt that was not begun: "cannot start: " and the reason.
+AttemptResult not_begun(EndKind kind, const std::string& reason);
 
 /// Text forms of the two records; what is not one reads as nothing.
 /// Empty when a text of the order is not UTF-8.

@@ -34,13 +34,29 @@ Resources resources_of(const Json& amounts) {
   return resources;
 }
 
+std::vector<HiddenPlace> hidden_places(const Json& record) {
+  std::vector<HiddenPlace> places;
+  const auto found = record.find("hidden");
+  if (found == record.end()) return places;
+  for (const Json& entry : *found) {
+    // Those of earlier versions are paths alone.
+    if (entry.is_string()) {
+      places.push_back({entry.get<std::string>()});
+    } else {
+      places.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::uint64_t>(),
+                        entry.at(2).get<std::uint64_t>()});
+    }
+  }
+  return places;
+}
+
 /// Orders of earlier versions have none of these.
 void read_walls(const Json& record, Order& order) {
   order.user_name = record.value("user_name", std::string{});
   order.user_home = record.value("user_home", std::string{});
   order.own_user = record.value("own_user", false);
   order.user_groups = record.value("user_groups", std::vector<std::uint32_t>{});
-  order.hidden = record.value("hidden", std::vector<std::string>{});
+  order.hidden = hidden_places(record);
   order.cpus = record.value("cpus", std::vector<std::uint32_t>{});
 }
 
@@ -89,7 +105,9 @@ void put_walls(const Order& order, Json& record) {
   if (!order.user_home.empty()) record["user_home"] = order.user_home;
   if (order.own_user) record["own_user"] = true;
   if (!order.user_groups.empty()) record["user_groups"] = order.user_groups;
-  if (!order.hidden.empty()) record["hidden"] = order.hidden;
+  for (const HiddenPlace& place : order.hidden) {
+    record["hidden"].push_back(Json::array({place.path, place.device, place.inode}));
+  }
   if (!order.cpus.empty()) record["cpus"] = order.cpus;
 }
 
@@ -143,6 +161,15 @@ FailureKind failure_of(EndKind kind) {
       return FailureKind::disk_full;
   }
   return FailureKind::unknown;
+}
+
+AttemptResult not_begun(EndKind kind, const std::string& reason) {
+  AttemptResult result;
+  result.kind = kind;
+  // 126 as a shell says of a command that it cannot execute.
+  result.exit_code = 126;
+  result.reason = "cannot start: " + reason;
+  return result;
 }
 
 std::string to_text(const Order& order) {

@@ -1,6 +1,8 @@
 // Hides by covering: in a mount namespace of the process's own an empty tmpfs lies over a folder.
 // Without the rights of the namespace's owner, which end with exec, nobody in it can take it off,
-// and a namespace that the task makes below has all mounts locked together.
+// and a namespace that the task makes below has all mounts locked together. The kernel renames
+// nothing on which something is mounted in the namespace of who asks: so a folder above, bound onto
+// itself, stays where it is as well.
 
 #include "workers/process/namespaces.hpp"
 
@@ -36,13 +38,37 @@ bool is_inside(const std::string& place, const std::string& folder) {
   return place == folder || place.starts_with(folder + "/");
 }
 
-std::vector<std::string> resolved(const std::vector<std::string>& paths) {
+/// Without links, or as it is where nothing is; empty for the root, which is not to be covered,
+/// whatever a config says.
+std::string resolved(const std::string& path, bool is_needed) {
+  std::error_code missing;
+  const fs::path place = fs::canonical(path, missing);
+  if (missing) return is_needed ? path : std::string{};
+  return place == "/" ? std::string{} : place.string();
+}
+
+bool is_as_identified(const HiddenPlace& place) {
+  if (place.inode == 0) return true;
+  struct stat found {};
+  return stat(place.path.c_str(), &found) == 0 && found.st_dev == place.device &&
+         found.st_ino == place.inode;
+}
+
+/// Whether this process's user may rename what lies in the folder, or may give itself the right.
+bool may_rename_in(const fs::path& folder) {
+  struct stat found {};
+  return stat(folder.c_str(), &found) != 0 || found.st_uid == geteuid() ||
+         faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+/// From the top down, so that each is bound where the ones above have been.
+std::vector<std::string> renamable_above(const std::vector<HiddenPlace>& places) {
   std::vector<std::string> all;
-  for (const std::string& path : paths) {
-    std::error_code missing;
-    const fs::path place = fs::canonical(path, missing);
-    // The root itself is not to be covered, whatever a config says.
-    if (!missing && place != "/") all.push_back(place.string());
+  for (const HiddenPlace& place : places) {
+    for (fs::path above = fs::path(place.path).parent_path(); above.has_relative_path();
+         above = above.parent_path()) {
+      if (may_rename_in(above.parent_path())) all.push_back(above.string());
+    }
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -71,6 +97,13 @@ int make_way(const std::string& path, bool is_folder) {
   }
   const int made = is_folder ? mkdir(path.c_str(), 0700) : mknod(path.c_str(), S_IFREG | 0600, 0);
   return made == 0 || errno == EEXIST ? 0 : errno;
+}
+
+int pin(const std::string& folder) {
+  // With what is mounted below, as in put_back().
+  const int done = mount(folder.c_str(), folder.c_str(), nullptr, MS_BIND | MS_REC, nullptr);
+  // Nothing there: what has to be below is not, which is told of it.
+  return done == 0 || errno == ENOENT ? 0 : errno;
 }
 
 int cover(const std::string& path) {
@@ -103,38 +136,61 @@ int close_cover(const std::string& path) {
 
 int cover_all(const Sight& sight) {
   std::array<int, Sight::kMostKept> kept{};
+  for (const std::string& folder : sight.pinned) {
+    if (const int error = pin(folder); error != 0) return error;
+  }
+  for (const HiddenPlace& place : sight.hidden) {
+    if (!is_as_identified(place)) return ESTALE;
+  }
   // Opened here: what was opened outside of this namespace cannot be mounted in it.
   for (std::size_t i = 0; i < sight.kept.size(); ++i) {
     kept[i] = open(sight.kept[i].c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW);
     if (kept[i] < 0) return errno;
   }
-  for (const std::string& path : sight.hidden) {
-    if (const int error = cover(path); error != 0) return error;
+  for (const HiddenPlace& place : sight.hidden) {
+    if (const int error = cover(place.path); error != 0) return error;
   }
   for (std::size_t i = 0; i < sight.kept.size(); ++i) {
     if (const int error = put_back(kept[i], sight.kept[i]); error != 0) return error;
     close(kept[i]);
   }
-  for (const std::string& path : sight.hidden) {
-    if (const int error = close_cover(path); error != 0) return error;
+  for (const HiddenPlace& place : sight.hidden) {
+    if (const int error = close_cover(place.path); error != 0) return error;
   }
   return 0;
 }
 
 }  // namespace
 
-Sight sight_of(const std::vector<std::string>& hidden, const std::vector<std::string>& kept) {
+HiddenPlace identified(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return {path};
+  return {path, found.st_dev, found.st_ino};
+}
+
+std::string replaced_place(const std::vector<HiddenPlace>& places) {
+  const auto found = std::find_if_not(places.begin(), places.end(), is_as_identified);
+  return found == places.end() ? std::string{} : found->path;
+}
+
+Sight sight_of(const std::vector<HiddenPlace>& hidden, const std::vector<std::string>& kept) {
   Sight sight;
-  // Sorted, so that a folder comes before what is inside of it.
-  for (const std::string& path : resolved(hidden)) {
-    const bool covered = !sight.hidden.empty() && is_inside(path, sight.hidden.back());
-    if (!covered) sight.hidden.push_back(path);
+  std::vector<HiddenPlace> places = hidden;
+  for (HiddenPlace& place : places) place.path = resolved(place.path, place.inode != 0);
+  // So that a folder comes before what is inside of it.
+  std::sort(places.begin(), places.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
+  const auto is_covered = [&](const std::string& path) {
+    return std::any_of(sight.hidden.begin(), sight.hidden.end(),
+                       [&](const HiddenPlace& folder) { return is_inside(path, folder.path); });
+  };
+  for (HiddenPlace& place : places) {
+    if (!place.path.empty() && !is_covered(place.path)) sight.hidden.push_back(std::move(place));
   }
-  for (const std::string& path : resolved(kept)) {
-    const bool needed =
-        std::any_of(sight.hidden.begin(), sight.hidden.end(),
-                    [&](const std::string& folder) { return is_inside(path, folder); });
-    if (needed && sight.kept.size() < Sight::kMostKept) sight.kept.push_back(path);
+  sight.pinned = renamable_above(sight.hidden);
+  for (const std::string& path : kept) {
+    const std::string place = resolved(path, false);
+    if (is_covered(place) && sight.kept.size() < Sight::kMostKept) sight.kept.push_back(place);
   }
   const std::string user = std::to_string(geteuid());
   const std::string group = std::to_string(getegid());
@@ -159,7 +215,7 @@ std::string namespaces_fault() {
   if (geteuid() == 0) return "root's tasks are isolated by users of the system";
   std::error_code none;
   const fs::path place = fs::temp_directory_path(none);
-  const Sight sight = sight_of({none ? std::string("/tmp") : place.string()}, {});
+  const Sight sight = sight_of({{none ? std::string("/tmp") : place.string()}}, {});
   const pid_t pid = fork();
   if (pid == 0) _exit(hide(sight));
   int status = 0;

@@ -1,28 +1,50 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace muster::process {
 
+/// A folder or file that is to be hidden. A path says where it is, not what it is: whoever may
+/// rename a folder above can put another one there.
+struct HiddenPlace {
+  std::string path;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;  ///< 0: whatever is there
+  friend bool operator==(const HiddenPlace&, const HiddenPlace&) = default;
+};
+
+/// The place with the identity of the folder that is there now. A file has none: whoever changes
+/// one puts a new one in its place.
+HiddenPlace identified(const std::string& path);
+
+/// The first of the places at which another folder is than the one that it names, or none; empty
+/// where all are as they were.
+std::string replaced_place(const std::vector<HiddenPlace>& places);
+
 /// What a process is not to see, and what inside of that it sees all the same.
 struct Sight {
-  std::vector<std::string> hidden;  ///< folders and files, without links in their paths
-  std::vector<std::string> kept;    ///< at most kMostKept
+  std::vector<HiddenPlace> hidden;  ///< without links in their paths
+  /// Folders above these that the user may rename; the process may not.
+  std::vector<std::string> pinned;
+  std::vector<std::string> kept;  ///< at most kMostKept
   std::string users;  ///< the maps of the user namespace, in which nobody gets another number
   std::string groups;
 
   static constexpr std::size_t kMostKept = 8;
 };
 
-/// Paths with their links resolved; what is not there, or needs no step of its own, is left out.
-Sight sight_of(const std::vector<std::string>& hidden, const std::vector<std::string>& kept);
+/// Paths with their links resolved; what is not there and has no identity, or needs no step of its
+/// own, is left out.
+Sight sight_of(const std::vector<HiddenPlace>& hidden, const std::vector<std::string>& kept);
 
 /// Moves this process to user and mount namespaces of its own, where empty folders that cannot be
 /// written stand for what is hidden. System calls only, and for one thread. The user keeps its
 /// number and has no rights there once it executes a program, so that nothing can be uncovered; nor
-/// may it look into processes outside through /proc. 0, or the errno of what could not be done: the
-/// process is of no use then.
+/// may it look into processes outside through /proc, or rename a folder above what is hidden, which
+/// would leave the covers of later processes at a place where nothing is. 0, or the errno of what
+/// could not be done: the process is of no use then. ESTALE: replaced_place() says where.
 int hide(const Sight& sight);
 
 /// Why this process's user cannot be isolated so, found out by doing it in a process that ends;

@@ -4,6 +4,7 @@
 
 #include "workers/process/process_executor.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -82,11 +83,16 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
     users_.emplace(*options_.task_uids, options_.checkpoint_root / process::kTaskUsersFile,
                    options_.accounts);
   }
+  if (options_.hidden) identify_hidden();
   process::ShimSupervisorOptions crew;
   crew.attempts = options_.state_dir / kAttemptsFolder;
   crew.shim_program = options_.shim_program;
   crew.tail_bytes = options_.tail_bytes;
   crew.sync_orders = options_.sync_orders;
+  if (users_) {
+    // What it uses outlives the supervisor and is used by nothing else.
+    crew.complete = [this](process::Order& order) { return put_account(order); };
+  }
   // The supervisor's and the watch's threads may speak while this object goes; what they post comes
   // to nothing then.
   const std::weak_ptr<const bool> alive = alive_;
@@ -97,6 +103,18 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
         });
       });
   if (options_.disk_check > Duration::zero()) watch_disks(instance);
+}
+
+/// As they are now: a path that leads elsewhere later is no cover for what is here.
+void ProcessExecutor::identify_hidden() {
+  make_folder(options_.checkpoint_root, false);
+  std::vector<std::string> paths = *options_.hidden;
+  paths.push_back(options_.state_dir.string());
+  paths.push_back(options_.checkpoint_root.string());
+  for (const std::string& path : paths) {
+    held_.emplace_back(open(path.c_str(), O_PATH | O_CLOEXEC));
+    hidden_.push_back(process::identified(path));
+  }
 }
 
 void ProcessExecutor::watch_disks(InstanceId instance) {
@@ -180,13 +198,10 @@ void ProcessExecutor::start(const Execution& execution) {
   fail_to_start(key, "the job says nothing to execute");
 }
 
-void ProcessExecutor::fail_to_start(const AttemptKey& key, const std::string& reason,
-                                    process::EndKind kind) {
+void ProcessExecutor::fail_to_start(const AttemptKey& key, const std::string& reason) {
   process::ShimEnded ended;
-  ended.result.kind = kind;
-  ended.result.reason = "cannot start: " + reason;
-  // 126 as a shell says of a command that it cannot execute.
-  ended.end.exit_code = 126;
+  ended.result = process::not_begun(process::EndKind::not_started, reason);
+  ended.end.exit_code = ended.result.exit_code;
   // Posted, so that no end is reported before start() has returned.
   host_.post([this, alive = std::weak_ptr<const bool>(alive_), key, ended] {
     if (!alive.expired()) end(key, ended);
@@ -195,12 +210,7 @@ void ProcessExecutor::fail_to_start(const AttemptKey& key, const std::string& re
 
 void ProcessExecutor::begin(const Execution& execution) {
   process::Order order = order_for(execution);
-  if (const auto trouble = isolate(order, execution.user)) {
-    // A disk that is full for a moment is no fault of the job.
-    const bool passes = trouble->code == process::TaskUserError::file;
-    return fail_to_start(order.key, trouble->message,
-                         passes ? process::EndKind::not_launched : process::EndKind::not_started);
-  }
+  isolate(order, execution.user);
   // Watched before it is launched: it may write at once.
   if (watch_) watch_->add(order.key, order.checkpoint_dir);
   supervisor_->launch(order);
@@ -244,22 +254,25 @@ void ProcessExecutor::limit(process::Order& order) {
   order.cpus = cpus_.take(order.key, order.granted[Resource::cpu]);
 }
 
-/// Why there is nobody to run as; empty: the order says who.
-std::optional<Failure<process::TaskUserError>> ProcessExecutor::isolate(process::Order& order,
-                                                                        const std::string& user) {
+void ProcessExecutor::isolate(process::Order& order, const std::string& user) const {
   order.user_name = user;
-  if (options_.hidden) {
-    order.hidden = *options_.hidden;
-    order.hidden.push_back(options_.state_dir.string());
-    order.hidden.push_back(options_.checkpoint_root.string());
+  order.hidden = hidden_;
+  if (users_) return;  // put_account() says as whom
+  order.user = options_.task_uid;
+  order.user_group = options_.task_gid;
+}
+
+/// As whom an attempt runs, or why there is nobody; called on the supervisor's thread.
+std::optional<process::AttemptResult> ProcessExecutor::put_account(process::Order& order) {
+  auto account = users_->account_of(order.user_name);
+  if (!account) {
+    // A disk that is full for a moment is no fault of the job, nor is an account that should not
+    // be, or accounts that cannot be looked at.
+    const bool passes = account.error().code != process::TaskUserError::used_up;
+    return process::not_begun(
+        passes ? process::EndKind::not_launched : process::EndKind::not_started,
+        account.error().message);
   }
-  if (!users_) {
-    order.user = options_.task_uid;
-    order.user_group = options_.task_gid;
-    return std::nullopt;
-  }
-  auto account = users_->account_of(user);
-  if (!account) return account.error();
   order.user = account->uid;
   order.user_group = account->gid;
   order.user_groups = account->groups;

@@ -11,6 +11,7 @@
 #include "workers/executor.hpp"
 #include "workers/process/attempt_sweeper.hpp"
 #include "workers/process/cpu_shares.hpp"
+#include "workers/process/descriptor.hpp"
 #include "workers/process/disk_watch.hpp"
 #include "workers/process/gpu_shares.hpp"
 #include "workers/process/limits.hpp"
@@ -109,12 +110,12 @@ class ProcessExecutor : public Executor {
     Duration until{};
   };
 
+  void identify_hidden();
   process::Order order_for(const Execution& execution);
   void limit(process::Order& order);
-  std::optional<Failure<process::TaskUserError>> isolate(process::Order& order,
-                                                         const std::string& user);
-  void fail_to_start(const AttemptKey& key, const std::string& reason,
-                     process::EndKind kind = process::EndKind::not_started);
+  void isolate(process::Order& order, const std::string& user) const;
+  std::optional<process::AttemptResult> put_account(process::Order& order);
+  void fail_to_start(const AttemptKey& key, const std::string& reason);
   std::filesystem::path folder_of(const AttemptKey& key) const;
   void watch_disks(InstanceId instance);
   void begin(const Execution& execution);
@@ -132,7 +133,11 @@ class ProcessExecutor : public Executor {
   process::AloneRates alone_rates_;
   process::GpuShares gpus_;
   process::CpuShares cpus_;
-  std::optional<process::TaskUsers> users_;  ///< nothing: tasks run as one user
+  /// The supervisor's thread's alone; nothing: tasks run as one user.
+  std::optional<process::TaskUsers> users_;
+  std::vector<process::HiddenPlace> hidden_;  ///< none: tasks see all
+  /// Keep what is identified in hidden_ from going, so that nothing else gets its number.
+  std::vector<process::Descriptor> held_;
   std::map<AttemptKey, Run> runs_;
   std::map<AttemptKey, Waiting> waiting_;  ///< of the runs, those that are not begun yet
   Duration company_since_{};  ///< since when the attempts on this instance have been the same ones

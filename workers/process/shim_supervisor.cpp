@@ -39,15 +39,6 @@ constexpr Duration kLookAgain = milliseconds{10};
 /// No descriptor has this number, so it stands for the wakeup among the ids of events.
 constexpr std::uint64_t kWakeupId = UINT64_MAX;
 
-AttemptResult not_launched(EndKind kind, const std::string& reason) {
-  AttemptResult result;
-  result.kind = kind;
-  // 126 as a shell says of a command that it cannot execute.
-  result.exit_code = 126;
-  result.reason = reason;
-  return result;
-}
-
 // Nothing also for a file that is cut: the shim was killed while it wrote.
 std::optional<AttemptResult> result_in(int folder) {
   const auto text = read_whole(folder, kResultFile, kMaxRecordBytes);
@@ -158,11 +149,14 @@ void ShimSupervisor::obey(Launch& launch) {
   const std::filesystem::path path = options_.attempts / name_of(key);
   // An order that is repeated must not begin the attempt twice.
   if (watched_.contains(key)) return;
+  if (options_.complete) {
+    if (auto failed = options_.complete(launch.order)) return notify_end(key, *std::move(failed));
+  }
   if (mkdir(path.c_str(), 0700) != 0) {
     // An attempt of an earlier process: it is followed, not begun again.
     if (errno == EEXIST) return;
-    return notify_end(key, not_launched(EndKind::not_launched, "cannot start: " + path.string() +
-                                                                   ": " + std::strerror(errno)));
+    return notify_end(
+        key, not_begun(EndKind::not_launched, path.string() + ": " + std::strerror(errno)));
   }
   // The order's user has to get through; whatever the umask of this process took away.
   if (launch.order.user) chmod(path.c_str(), 0711);
@@ -185,7 +179,7 @@ void ShimSupervisor::obey(Launch& launch) {
   }
   if (trouble.empty()) return;
   const EndKind kind = order.empty() ? EndKind::not_started : EndKind::not_launched;
-  const AttemptResult result = not_launched(kind, "cannot start: " + trouble);
+  const AttemptResult result = not_begun(kind, trouble);
   // On disk too: a later process of this worker has to report the same end.
   write_whole(watched.folder.get(), kResultFile, to_text(result), false);
   notify_end(key, result);

@@ -38,6 +38,10 @@ struct ShimSupervisorOptions {
   std::filesystem::path shim_program;  ///< what the fork server of shim_server.hpp is
   std::size_t tail_bytes = 0;          ///< of each stream, told when an attempt is over
   bool sync_orders = false;
+  /// Puts into an order, before its attempt begins, what waits for a disk or for the system's
+  /// accounts, as it is called on the supervisor's thread; how the attempt ends where it cannot
+  /// begin. Empty: orders are whole.
+  std::function<std::optional<AttemptResult>(Order&)> complete{};
 };
 
 /// Starts and watches the shims of one executor, on a thread of its own that sleeps until one of

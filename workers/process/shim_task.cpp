@@ -259,6 +259,11 @@ std::string describe(const StartTrouble& trouble, const Order& order, const Task
       return "cannot start: cannot become user " + std::to_string(order.user.value_or(0)) + ": " +
              error;
     case StartStage::sight:
+      if (trouble.error == ESTALE) {
+        return "cannot start: " + replaced_place(order.hidden) +
+               ", which tasks are not to see, is not where it was when the worker started; move it "
+               "back, or start the cluster anew";
+      }
       return "cannot start: the cluster's folders cannot be hidden: " + error;
     case StartStage::work_dir:
       return "cannot start: work folder " + place.work_dir + ": " + who_is_barred(trouble, order) +

@@ -130,17 +130,47 @@ Accounts system_accounts() {
 TaskUsers::TaskUsers(UidRange range, std::filesystem::path file, Accounts accounts)
     : range_(range), file_(std::move(file)), accounts_(std::move(accounts)) {}
 
+std::string listed_account_in(UidRange range) {
+  std::string account;
+  setpwent();
+  while (const passwd* entry = getpwent()) {
+    if (entry->pw_uid < range.first || entry->pw_uid > range.last) continue;
+    account = std::string(entry->pw_name) + " (" + std::to_string(entry->pw_uid) + ")";
+    break;
+  }
+  endpwent();
+  return account;
+}
+
 Expected<TaskAccount, TaskUserError> TaskUsers::account_of(const std::string& user) {
-  if (auto known = known_account_of(user)) return *std::move(known);
-  return give(user);
+  auto known = known_account_of(user);
+  if (!known) return give(user);
+  // Whoever has that account could get at the user's files, and the user's tasks at that account's.
+  if (known->of_range && accounts_.has(known->uid)) {
+    const std::string number = std::to_string(known->uid);
+    return Failure<TaskUserError>{
+        TaskUserError::taken,
+        "user id " + number + ", which user " + user + " has by " + file_.string() +
+            ", is that of an account of this system now, or its accounts cannot be looked at: give "
+            "the account another one"};
+  }
+  return *std::move(known);
 }
 
 std::optional<TaskAccount> TaskUsers::known_account_of(const std::string& user) {
+  auto last = last_account_of(user);
+  if (last) return last;
+  catch_up();
+  return last_account_of(user);
+}
+
+void TaskUsers::catch_up() {
+  read(read_whole(AT_FDCWD, file_.c_str(), kMaxFile).value_or(""));
+}
+
+std::optional<TaskAccount> TaskUsers::last_account_of(const std::string& user) const {
   // Asked each time: an account may be made, or get other groups, while this process runs.
   if (auto person = accounts_.person(user)) return person;
-  if (!numbers_.contains(user)) {
-    read(read_whole(AT_FDCWD, file_.c_str(), kMaxFile).value_or(""));
-  }
   const auto found = numbers_.find(user);
   if (found == numbers_.end()) return std::nullopt;
   return TaskAccount{found->second, found->second, {}, "", true};

@@ -33,11 +33,16 @@ struct Accounts {
 };
 Accounts system_accounts();
 
+/// "nobody (65534)": an account that has a number of the range, as far as the system lists its
+/// accounts; empty: there is none. Not to be called by two threads at once.
+std::string listed_account_in(UidRange range);
+
 /// Where workers that share checkpoints keep which user has which number.
 inline constexpr const char* kTaskUsersFile = ".task-users";
 
 enum class TaskUserError : std::uint8_t {
   used_up,  ///< every number of the range is somebody's
+  taken,    ///< an account has the user's number now, or may have
   file      ///< which numbers are given away cannot be read or written
 };
 
@@ -51,6 +56,9 @@ class TaskUsers {
   Expected<TaskAccount, TaskUserError> account_of(const std::string& user);
   /// The same without giving anything away: nothing when the user has no number yet.
   std::optional<TaskAccount> known_account_of(const std::string& user);
+  /// The same as of the last catch_up(), which reads the file again.
+  std::optional<TaskAccount> last_account_of(const std::string& user) const;
+  void catch_up();
 
  private:
   void read(const std::string& text);

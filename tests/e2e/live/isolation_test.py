@@ -102,6 +102,7 @@ class ByNamespaces(unittest.TestCase):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="mi", dir="/tmp"))
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         os.chown(self.dir, NOBODY, NOBODY)
+        self.place = self.dir / "c"
 
     def muster(self, *words):
         try:
@@ -109,14 +110,14 @@ class ByNamespaces(unittest.TestCase):
                                   timeout=120, user=NOBODY, group=NOBODY, extra_groups=[],
                                   cwd=self.dir,
                                   env={"HOME": str(self.dir), "PATH": "/usr/bin:/bin",
-                                       "MUSTER_CLUSTER": str(self.dir / "c")})
+                                       "MUSTER_CLUSTER": str(self.place)})
         except PermissionError:
             raise unittest.SkipTest("the command is out of the other user's reach") from None
 
     def up(self, *flags):
-        done = self.muster("up", "--dir", self.dir / "c", "--nodes", "1", "--delay-scale", "0.002",
+        done = self.muster("up", "--dir", self.place, "--nodes", "1", "--delay-scale", "0.002",
                            "--policy", "eva,period_s=0.5", *flags)
-        self.addCleanup(self.muster, "down", "--dir", self.dir / "c")
+        self.addCleanup(self.muster, "down", "--dir", self.place)
         if "make namespaces" in done.stderr or "(isolation: none)" in done.stdout and not flags:
             self.skipTest(f"NOT TESTED, this system lets nobody make namespaces: {done.stderr}")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -172,6 +173,18 @@ class ByNamespaces(unittest.TestCase):
         os.chown(folder, NOBODY, NOBODY)
         self.assertEqual(self.says("pwd; echo 3 >mine", "--workdir", folder), [str(folder)])
         self.assertEqual((folder / "mine").read_text(), "3\n")
+
+    def test_a_task_does_not_move_the_cluster_from_under_the_cover_of_the_next(self):
+        self.place = self.dir / "deep/down/c"
+        self.place.parent.mkdir(parents=True)
+        for folder in (self.place.parent, self.place.parent.parent):
+            os.chown(folder, NOBODY, NOBODY)
+        self.up()
+        said = self.says(f"cd {self.dir} && mv deep moved; cd deep && mv down moved; "
+                         f"mkdir -p {self.place}/state; ls {self.dir} {self.dir}/deep")
+        self.assertNotIn("moved", said)
+        said = self.says(f"cat {self.dir}/*/*/c/token {self.dir}/*/*/c/pki/*/*.key; echo end")
+        self.assertEqual(said, ["end"])
 
     def test_ends_are_what_they_are_without(self):
         self.up()

@@ -173,6 +173,9 @@ class BadSettings(unittest.TestCase):
             done = cluster.run("up", "--dir", cluster.dir, *bad, "--wait", 3, check=False)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(f"did not come up with are in {file}.failed", done.stderr)
+            # Where it is said, and what: by the keeper and by the node itself.
+            for log in ("keeper.log", "state/n0/node.log"):
+                self.assertIn(f"\n{cluster.dir}/{log}:\n  ", done.stderr)
             self.assertIn(f":{port}", pathlib.Path(f"{file}.failed").read_text())
             self.assertEqual({path: path.read_text() for path in before}, before)
             cluster.up()

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -363,10 +364,13 @@ void Api::read_audit(const Call& call) {
   question.user = call.query.text("user");
   const auto within = static_cast<std::int64_t>(call.query.number("within_s"));
   if (within > 0) question.since_s = gate_.tokens().now_s() - within;
-  audit_->read(std::move(question), [exchange = call.exchange](std::vector<std::string> lines) {
-    // Each line is a document already.
-    exchange->finish({.body = fmt::format("{{\"entries\": [{}]}}", fmt::join(lines, ", "))});
-  });
+  audit_->read(std::move(question),
+               [exchange = call.exchange,
+                node = nlohmann::json(audit_->node()).dump()](std::vector<std::string> lines) {
+                 // Each line is a document already.
+                 exchange->finish({.body = fmt::format("{{\"node\": {}, \"entries\": [{}]}}", node,
+                                                       fmt::join(lines, ", "))});
+               });
 }
 
 void Api::view(const Call& call, View::Kind kind) {

@@ -41,6 +41,7 @@ struct AuditQuestion {
 /// Where the log is and how much of it is kept.
 struct AuditOptions {
   std::filesystem::path file;                      ///< the others are FILE.1, the newest, and so on
+  std::string node{};                              ///< whose log it is
   std::uint64_t max_bytes = 16ULL << 20;           ///< of a file
   std::uint32_t max_files = 8;                     ///< from 2
   std::function<void(const std::string&)> note{};  ///< hears what could not be written
@@ -71,6 +72,7 @@ class AuditLog {
   /// log's own thread.
   using Lines = std::function<void(std::vector<std::string>)>;
   void read(AuditQuestion question, Lines use);
+  const std::string& node() const { return options_.node; }
 
  private:
   struct Look {

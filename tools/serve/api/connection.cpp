@@ -78,16 +78,53 @@ class StreamConnection final : public Connection,
   void open() {
     if constexpr (kTls) {
       enter(Phase::handshake, around_.options->read);
-      stream_.async_handshake(asio::ssl::stream_base::server,
-                              [self = this->shared_from_this()](std::error_code error) {
-                                if (error) {
-                                  return self->drop();
-                                }
-                                self->next_request();
-                              });
+      stream_.next_layer().async_wait(Tcp::socket::wait_read,
+                                      [self = this->shared_from_this()](std::error_code error) {
+                                        if (error) {
+                                          return self->drop();
+                                        }
+                                        self->shake_hands();
+                                      });
     } else {
       next_request();
     }
+  }
+
+  /// A client that says the first word of a request where a handshake begins is told how to ask; it
+  /// would else see a connection that ends without a reason.
+  void shake_hands() requires(kTls) {
+    std::error_code error;
+    char first = 0;
+    Tcp::socket& plain = stream_.next_layer();
+    plain.non_blocking(true, error);
+    plain.receive(asio::buffer(&first, 1), Tcp::socket::message_peek, error);
+    if (!error && first >= 'A' && first <= 'Z') return say_how_to_ask();
+    stream_.async_handshake(asio::ssl::stream_base::server,
+                            [self = this->shared_from_this()](std::error_code failed) {
+                              if (failed) {
+                                return self->drop();
+                              }
+                              self->next_request();
+                            });
+  }
+
+  void say_how_to_ask() requires(kTls) {
+    const Response hint = error_response(
+        400,
+        "this port speaks TLS: ask it by https://, and name the authority that its certificate "
+        "is of (muster: --ca FILE or MUSTER_CA)");
+    around_.api->traffic()->answered({}, hint.status, 0);
+    out_head_ = head_of(hint, false) + hint.body;
+    enter(Phase::ending, around_.options->linger);
+    asio::async_write(stream_.next_layer(), asio::buffer(out_head_),
+                      [self = this->shared_from_this()](std::error_code error, std::size_t) {
+                        if (error) {
+                          return self->drop();
+                        }
+                        std::error_code ignored;
+                        self->stream_.next_layer().shutdown(Tcp::socket::shutdown_send, ignored);
+                        self->discard(self->stream_.next_layer());
+                      });
   }
 
   void next_request() {
@@ -251,18 +288,18 @@ class StreamConnection final : public Connection,
     } else {
       std::error_code ignored;
       stream_.shutdown(Tcp::socket::shutdown_send, ignored);
-      discard();
+      discard(stream_);
     }
   }
 
-  void discard() {
-    stream_.async_read_some(asio::buffer(buffer_), [self = this->shared_from_this()](
-                                                       std::error_code error, std::size_t size) {
+  void discard(Tcp::socket& from) {
+    from.async_read_some(asio::buffer(buffer_), [self = this->shared_from_this(), &from](
+                                                    std::error_code error, std::size_t size) {
       self->discarded_ += size;
       if (error || self->discarded_ > kMaxDiscarded) {
         return self->drop();
       }
-      self->discard();
+      self->discard(from);
     });
   }
 

@@ -65,10 +65,14 @@ Response not_for_role(const Principal& who, const Route& route) {
 }
 
 /// A token that acts for nobody in particular acts for whoever says that it is them, as its holder
-/// may name any user.
-void put_user(const RequestHead& head, Principal& who) {
-  if (!who.user.empty()) return;
-  who.user = token_user_fault(head.caller).empty() ? head.caller : std::string(kAnonymous);
+/// may name any user. What is wrong with that name; nobody is taken for somebody else by it.
+std::optional<Response> put_user(const RequestHead& head, Principal& who) {
+  if (!who.user.empty()) return std::nullopt;
+  who.user = head.caller.empty() ? std::string(kAnonymous) : head.caller;
+  if (head.caller.empty()) return std::nullopt;
+  const std::string fault = token_user_fault(head.caller);
+  if (fault.empty()) return std::nullopt;
+  return error_response(400, "Muster-Caller: " + fault);
 }
 
 }  // namespace
@@ -82,8 +86,7 @@ std::optional<Response> Gate::stranger(const RequestHead& head, Pass& pass) cons
   Admission admission = tokens_->who(head.authorization);
   if (admission.who) {
     pass.who = *std::move(admission.who);
-    put_user(head, pass.who);
-    return std::nullopt;
+    return put_user(head, pass.who);
   }
   Response response = error_response(401, admission.why);
   response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"muster\"");

@@ -96,6 +96,14 @@ std::optional<TaskUserFault> task_user_fault(const LiveWorkerConfig& tasks, std:
         fmt::format("only root can run tasks as {} {}, and this is user {}", users, value, self)};
   };
   if (self != 0 && !tasks.task_uids.empty()) return only_root("task_uids", tasks.task_uids);
+  if (const auto range = parse_uid_range(tasks.task_uids)) {
+    const std::string account = process::listed_account_in(*range);
+    if (!account.empty()) {
+      return TaskUserFault{"task_uids", tasks.task_uids,
+                           "the range has a user id of the account " + account +
+                               "; it has to be of numbers that no account has"};
+    }
+  }
   if (self != 0 && is_other_user(tasks.task_uid, self)) {
     return only_root("task_uid", std::to_string(tasks.task_uid));
   }
@@ -165,24 +173,38 @@ std::string barred_text(const fs::path& folder, std::uint32_t user) {
       user, folder.string(), found.st_mode & 07777, found.st_uid);
 }
 
-std::string work_dir_fault(const LiveWorkerConfig& tasks, const std::string& work_dir,
-                           const std::string& user) {
-  const auto other = other_task_user(tasks);
-  if (work_dir.empty() || !other) return {};
-  process::TaskAccount account{*other, kTaskGroup};
-  if (const auto range = parse_uid_range(tasks.task_uids)) {
-    process::TaskUsers users(*range, tasks.checkpoints / process::kTaskUsersFile);
-    // Who has no number yet will own nothing that another number of the range does not.
-    account = users.known_account_of(user).value_or(process::TaskAccount{*other, *other});
-  }
-  if (is_plainly_open(work_dir, account)) return {};
+WorkFolders::WorkFolders(const LiveWorkerConfig& tasks) : other_(other_task_user(tasks)) {
+  const auto range = parse_uid_range(tasks.task_uids);
+  if (!range) return;
+  users_.emplace(*range, tasks.checkpoints / process::kTaskUsersFile);
+  users_->catch_up();
+}
+
+const process::TaskAccount& WorkFolders::account_of(const std::string& user) {
+  const auto known = accounts_.find(user);
+  if (known != accounts_.end()) return known->second;
+  process::TaskAccount account{*other_, kTaskGroup};
+  // Who has no number yet will own nothing that another number of the range does not.
+  if (users_)
+    account = users_->last_account_of(user).value_or(process::TaskAccount{*other_, *other_});
+  return accounts_.emplace(user, std::move(account)).first->second;
+}
+
+std::string WorkFolders::fault(const std::string& work_dir, const std::string& user) {
+  if (work_dir.empty() || !other_) return {};
+  const auto [place, is_new] = faults_.try_emplace({user, work_dir});
+  std::string& fault = place->second;
+  if (!is_new) return fault;
+  const process::TaskAccount& account = account_of(user);
+  if (is_plainly_open(work_dir, account)) return fault;
   const auto barred = barred_on_way(work_dir, account);
-  if (!barred) return {};
+  if (!barred) return fault;
   struct stat found {};
   stat(barred->c_str(), &found);
-  return fmt::format(
+  fault = fmt::format(
       "work_dir: user {} (uid {}) cannot enter {}: {} has mode {:o} and is of user {}", user,
       account.uid, work_dir, barred->string(), found.st_mode & 07777, found.st_uid);
+  return fault;
 }
 
 std::string make_open_folder(const fs::path& folder) {

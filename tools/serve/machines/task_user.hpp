@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "config/cluster_config.hpp"
 #include "workers/process/task_users.hpp"
@@ -54,10 +56,23 @@ std::optional<std::filesystem::path> barred_on_way(const std::filesystem::path& 
 /// "tasks of user 65534 cannot pass /root (mode 700, of user 0), ..."
 std::string barred_text(const std::filesystem::path& folder, std::uint32_t user);
 
-/// Why the tasks of a user could not enter a work folder on this computer, with the names of both;
-/// empty: nothing is known against it.
-std::string work_dir_fault(const LiveWorkerConfig& tasks, const std::string& work_dir,
-                           const std::string& user);
+/// Looks at the work folders of one submission: reads once which user has which number. It waits
+/// for disks, and may start a process for each folder and user.
+class WorkFolders {
+ public:
+  explicit WorkFolders(const LiveWorkerConfig& tasks);
+  /// Why the tasks of a user could not enter a folder on this computer, with the names of both;
+  /// empty: nothing is known against it.
+  std::string fault(const std::string& work_dir, const std::string& user);
+
+ private:
+  const process::TaskAccount& account_of(const std::string& user);
+
+  std::optional<std::uint32_t> other_;
+  std::optional<process::TaskUsers> users_;  ///< nothing: all tasks run as one
+  std::map<std::string, process::TaskAccount> accounts_;
+  std::map<std::pair<std::string, std::string>, std::string> faults_;  ///< by user and folder
+};
 
 /// Makes what is missing of the folder and of those above it, each open to pass through and for
 /// nothing else. Empty, or why not.

@@ -50,6 +50,10 @@ ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& confi
                                           names_of(config.sites(), &NodeConfig::site), now())) {}
 
 ActorBackend::~ActorBackend() {
+  end_asking();
+}
+
+void ActorBackend::end_asking() {
   if (asker_) caf::anon_send_exit(asker_, caf::exit_reason::user_shutdown);
 }
 

@@ -11,6 +11,7 @@
 #include "config/cluster_config.hpp"
 #include "tools/serve/api/backend.hpp"
 #include "tools/serve/node/gather.hpp"
+#include "tools/serve/node/job_owners.hpp"
 #include "tools/serve/node/last_answers.hpp"
 #include "tools/serve/node/merge.hpp"
 #include "tools/serve/node/merge_jobs.hpp"
@@ -34,7 +35,8 @@ struct ClusterHandles {
 /// Answers the API by asking actors.
 class ActorBackend final : public api::Backend {
  public:
-  /// System and config have to outlive it.
+  /// System and config have to outlive it, and it the actors that ask for it: the system's, once
+  /// those that are asked have been ended.
   ActorBackend(caf::actor_system& system, const ClusterConfig& config, ClusterHandles handles,
                ClockOrigin origin);
   ~ActorBackend() override;
@@ -44,6 +46,7 @@ class ActorBackend final : public api::Backend {
   /// From now on asks masters and sites for their figures by itself, too, so that it knows since
   /// when one is silent, and a master's last figures, though nobody asks.
   void keep_asking();
+  void end_asking();
 
   void submit(std::vector<Job> jobs, api::Reply reply) override;
   void resubmit(const api::Again& what, api::Reply reply) override;
@@ -70,9 +73,9 @@ class ActorBackend final : public api::Backend {
   void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
   api::Answer not_found(const Found& found, JobId job) const;
   void say_what_is_missing(JobId job, const api::Reply& reply);
+  void check(std::vector<Job> jobs, bool again, api::Reply reply);
   void hand_in(std::vector<Job> jobs, bool again, api::Reply reply);
   std::optional<std::string> impossible(const std::vector<Job>& jobs) const;
-  std::optional<std::string> barred(const std::vector<Job>& jobs) const;
 
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
@@ -107,6 +110,7 @@ class ActorBackend final : public api::Backend {
   ClockOrigin origin_;
   Duration timeout_;
   std::shared_ptr<LastAnswers> last_;
+  JobOwners owners_;
   caf::actor asker_;  ///< while it keeps asking
 };
 

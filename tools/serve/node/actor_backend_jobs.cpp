@@ -21,14 +21,18 @@ namespace {
 /// Jobs of a page that are asked for at once.
 constexpr std::size_t kJobsAtOnce = 250;
 
-/// Calls `done` once: when the site says that the job is over, or when the time has passed.
+/// Calls `done` once: when the site says that the job is over, or ends, or when the time has
+/// passed.
 void await_end(caf::actor_system& system, const SiteActor& site, JobId job, Duration wait,
                std::function<void()> done) {
-  system.spawn<caf::hidden>([=](caf::event_based_actor* self) -> caf::behavior {
+  system.spawn([=](caf::event_based_actor* self) -> caf::behavior {
     const auto end = [self, done] {
       self->quit();
       done();
     };
+    // Without the site a node ends, which waits for those who ask.
+    self->monitor(site);
+    self->set_down_handler([end](const caf::down_msg&) { end(); });
     const auto listener = caf::actor_cast<JobListener>(caf::actor{self});
     self->request(site, wait, watch_atom_v, listener, std::vector<JobId>{job})
         .then(
@@ -105,8 +109,9 @@ struct ActorBackend::JobLook {
 };
 
 /// Any part of a job says whose it is: the first answer that has one counts, so that a master that
-/// hangs keeps nobody from the jobs of others.
+/// hangs keeps nobody from the jobs of others. Of those that came in here nobody is asked.
 void ActorBackend::owner(JobId job, std::function<void(api::JobOwner)> reply) {
+  if (auto user = owners_.find(job)) return reply({*std::move(user)});
   struct Look {
     std::mutex mutex{};
     std::size_t left = 0;

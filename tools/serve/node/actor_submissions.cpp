@@ -2,7 +2,6 @@
 // (plan), and those that are submitted again (resubmit).
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "model/live_ids.hpp"
@@ -55,6 +54,18 @@ bool has_machines_here(const ClusterConfig& config) {
   });
 }
 
+/// A work folder that tasks could not enter, where instances are processes of this computer; the
+/// first such job. Elsewhere the attempt says so.
+std::optional<std::string> barred(const std::vector<Job>& jobs, const LiveWorkerConfig& tasks) {
+  machines::WorkFolders folders(tasks);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::string why = folders.fault(jobs[i].program.work_dir, jobs[i].user);
+    if (why.empty()) continue;
+    return jobs.size() == 1 ? why : "/jobs/" + std::to_string(i) + ": " + why;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 /// What no master could ever run, for all have the same catalog; the first such job.
@@ -72,33 +83,40 @@ std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs
   return std::nullopt;
 }
 
-/// A work folder that tasks could not enter, where instances are processes of this computer; the
-/// first such job. Elsewhere the attempt says so.
-std::optional<std::string> ActorBackend::barred(const std::vector<Job>& jobs) const {
-  if (!has_machines_here(config_)) return std::nullopt;
-  std::set<std::pair<std::string, std::string>> open;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const std::string& folder = jobs[i].program.work_dir;
-    if (folder.empty() || !open.emplace(jobs[i].user, folder).second) continue;
-    const std::string why = machines::work_dir_fault(config_.worker, folder, jobs[i].user);
-    if (why.empty()) continue;
-    return jobs.size() == 1 ? why : "/jobs/" + std::to_string(i) + ": " + why;
-  }
-  return std::nullopt;
+void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
+  check(std::move(jobs), false, std::move(reply));
 }
 
-void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
-  if (const auto why = barred(jobs)) return reply(refusal(422, "barred", *why));
-  if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
-  hand_in(std::move(jobs), false, std::move(reply));
+/// Hands in what can run. The look at work folders has a thread of its own, as it waits for disks
+/// and processes; without such folders, or where all tasks run as this process does, there is none.
+void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
+  const bool looks = has_machines_here(config_) && machines::other_task_user(config_.worker) &&
+                     std::any_of(jobs.begin(), jobs.end(),
+                                 [](const Job& job) { return !job.program.work_dir.empty(); });
+  const auto go_on = [this, again](std::vector<Job> fine, const api::Reply& answer) {
+    if (const auto why = impossible(fine)) return answer(refusal(422, "fits no type", *why));
+    hand_in(std::move(fine), again, answer);
+  };
+  if (!looks) return go_on(std::move(jobs), reply);
+  system_.spawn<caf::detached>(
+      [go_on, reply, tasks = config_.worker, jobs = std::move(jobs)](caf::event_based_actor*) {
+        if (const auto why = barred(jobs, tasks)) return reply(refusal(422, "barred", *why));
+        go_on(jobs, reply);
+      });
 }
 
 /// `again`: the token alone says what is asked for, so the job that has it is the answer.
 void ActorBackend::hand_in(std::vector<Job> jobs, bool again, api::Reply reply) {
+  std::vector<std::string> users;
+  for (const Job& job : jobs) users.push_back(job.user);
   ask<std::vector<SubmitVerdict>>(
       system_, handles_.own_site, timeout_,
-      [this, again, reply](const caf::expected<std::vector<SubmitVerdict>>& verdicts) {
+      [this, again, reply, users](const caf::expected<std::vector<SubmitVerdict>>& verdicts) {
         if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
+        for (std::size_t i = 0; i < std::min(users.size(), verdicts->size()); ++i) {
+          const SubmitVerdict& verdict = verdicts->at(i);
+          if (verdict.accepted) owners_.add(verdict.job, users[i]);
+        }
         JsonText out;
         out.begin_object().key("jobs").begin_list();
         // The first job that is not accepted is the whole answer.
@@ -124,9 +142,7 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
           if (what.max_fails) job->max_fails = what.max_fails;
           std::vector<Job> jobs;
           jobs.push_back(std::move(job).value());
-          if (const auto why = barred(jobs)) return reply(refusal(422, "barred", *why));
-          if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
-          return hand_in(std::move(jobs), true, reply);
+          return check(std::move(jobs), true, reply);
         }
         if (job.error().code == ResubmitError::nothing) {
           return reply(refusal(409, "nothing failed", "no task of " + name + " has failed"));

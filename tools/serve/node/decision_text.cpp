@@ -105,7 +105,12 @@ std::string value_text(Unit unit, double value) {
 constexpr std::string_view kSpotFigure = "spot ";
 constexpr std::string_view kSpotChoice = "; spot: ";
 
+/// What the policy `muster` tells itself: whether the round is to be held again (its memory.hpp).
+constexpr std::string_view kAgain = "again";
+constexpr double kUnfinished = 2;
+
 std::string figure_text(const FigureView& figure) {
+  if (figure.name == kAgain) return "it goes on in the next round, as time was short for all";
   if (figure.name.starts_with(kSpotFigure)) {
     return "on spot " + figure_text({figure.name.substr(kSpotFigure.size()), figure.value});
   }
@@ -121,6 +126,13 @@ std::string figure_text(const FigureView& figure) {
   const std::string value = value_text(is_share ? Unit::share : known->unit, figure.value);
   const std::size_t place = known->text.find("{}");
   return fmt::format("{}{}{}", known->text.substr(0, place), value, known->text.substr(place + 2));
+}
+
+/// That a reader would miss.
+bool says_nothing(const FigureView& figure) {
+  std::string_view name = figure.name;
+  if (name.starts_with(kSpotFigure)) name.remove_prefix(kSpotFigure.size());
+  return figure.value == 0 || (name == kAgain && figure.value < kUnfinished);
 }
 
 std::string choice_text(const std::string& choice) {
@@ -156,7 +168,7 @@ std::string sentence_of(const DecisionView& decision) {
   std::string text = fmt::format("{}: {}", choice_text(decision.choice), changes_text(decision));
   std::string_view before = "; ";
   for (const FigureView& figure : decision.figures) {
-    if (figure.value == 0) continue;  // says nothing that a reader would miss
+    if (says_nothing(figure)) continue;
     text += fmt::format("{}{}", before, figure_text(figure));
     before = ", ";
   }

@@ -31,11 +31,12 @@ std::vector<Answer> heard(Answers<Answer> answers) {
   return all;
 }
 
-/// Asks one actor from any thread; `done` is called once, in a thread of the actor system.
+/// Asks one actor from any thread; `done` is called once, in a thread of the actor system. Who asks
+/// counts among the system's actors, so that what `done` uses is let go of once these have ended.
 template <class Answer, class Handle, class... Words>
 void ask(caf::actor_system& system, const Handle& whom, Duration timeout,
          std::function<void(caf::expected<Answer>)> done, Words... words) {
-  system.spawn<caf::hidden>([=](caf::event_based_actor* self) {
+  system.spawn([=](caf::event_based_actor* self) {
     self->request(whom, timeout, words...)
         .then([done](Answer& answer) { done(std::move(answer)); },
               [done](caf::error& error) { done(std::move(error)); });
@@ -48,7 +49,7 @@ template <class Answer, class Handle, class... Words>
 void ask_each(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
               std::function<void(std::vector<caf::expected<Answer>>)> done, Words... words) {
   if (whom.empty()) return done({});
-  system.spawn<caf::hidden>([=](caf::event_based_actor* self) {
+  system.spawn([=](caf::event_based_actor* self) {
     const caf::expected<Answer> none{caf::error{}};
     auto answers = std::make_shared<std::vector<caf::expected<Answer>>>(whom.size(), none);
     auto missing = std::make_shared<std::size_t>(whom.size());

@@ -73,7 +73,7 @@ class LiveNode::Parts {
     work_.reset();
     if (io_thread_.joinable()) io_thread_.join();
     relay_.reset();
-    backend_.reset();
+    if (backend_) backend_->end_asking();
     for (const caf::actor& actor : actors_) caf::anon_send_exit(actor, caf::exit_reason::kill);
     actors_.clear();
     peers_.clear();
@@ -81,6 +81,8 @@ class LiveNode::Parts {
     end(site_);
     end(master_);
     system_.await_all_actors_done();
+    // Those that asked for it used it until now.
+    backend_.reset();
     // Journals and stores write what is left; no actor is there any more to be notified.
     cloud_.reset();
     site_.reset();

@@ -47,18 +47,36 @@ const NodeConfig* renter(const ClusterConfig& config, const ClusterRoster& roste
 }
 
 /// What the nodes keep on this computer: stores, keys, other machines, the word that opens the API.
-std::string hidden_toml(const ClusterConfig& config) {
-  std::string text = fmt::format("hide = [{}", quoted(config.state.string()));
+struct Hidden {
+  fs::path folder;  ///< of the cluster file
+  std::vector<fs::path> places;
+};
+
+/// As the paths lead now: a task may be able to replace a link, and what it leads to is hidden.
+Hidden hidden_of(const ClusterConfig& config) {
   const fs::path attempts = config.worker.attempts.empty() ? fs::path() : all_attempts(config);
+  Hidden hidden{fs::absolute(config.file).parent_path(), {}};
+  std::error_code unreadable;  // then it stays as it is given
+  for (const fs::path& place :
+       {config.state, config.pki, config.api_token, config.api.tokens, attempts}) {
+    if (place.empty()) continue;
+    const fs::path direct = fs::weakly_canonical(fs::absolute(place), unreadable);
+    hidden.places.push_back(unreadable ? place : direct);
+  }
+  const fs::path direct = fs::weakly_canonical(hidden.folder, unreadable);
+  if (!unreadable) hidden.folder = direct;
+  return hidden;
+}
+
+std::string hidden_toml(const Hidden& hidden) {
   // A folder that `muster up` has made is the cluster's as a whole: what is added there, such as a
   // token, would count. Around another cluster file there may be anything.
-  const fs::path folder = fs::absolute(config.file).parent_path();
-  const bool own_folder = fs::exists(folder / "client.json");
-  for (const fs::path& place : {own_folder ? folder : fs::path(), config.pki, config.api_token,
-                                config.api.tokens, attempts}) {
-    if (!place.empty()) text += ", " + quoted(place.string());
+  const bool own_folder = fs::exists(hidden.folder / "client.json");
+  std::string text = own_folder ? quoted(hidden.folder.string()) : std::string{};
+  for (const fs::path& place : hidden.places) {
+    text += (text.empty() ? "" : ", ") + quoted(place.string());
   }
-  return text + "]\n";
+  return "hide = [" + text + "]\n";
 }
 
 std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const MachineOrder& order,
@@ -73,7 +91,6 @@ std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const 
       order.instance.value, quoted(to_text(*master.workers)), quoted(master.name),
       config.insecure_loopback, quoted(state.string()), quoted(config.worker.checkpoints.string()),
       quoted((folder / "worker.log").string()));
-  text += hidden_toml(config);
   if (fs::exists(shim)) text += fmt::format("shim_program = {}\n", quoted(shim.string()));
   text += "\n[capacity]\n";
   for (Resource kind : kAllResources) {
@@ -105,8 +122,15 @@ std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const 
   return text;
 }
 
-std::string prepare(const NodeSetup& setup, const ClusterRoster& roster, const MachineOrder& order,
-                    const fs::path& folder) {
+/// What is known of the cluster when an instance is prepared.
+struct Preparation {
+  NodeSetup setup;
+  ClusterRoster roster;
+  Hidden hidden;
+};
+
+std::string prepare(const Preparation& known, const MachineOrder& order, const fs::path& folder) {
+  const auto& [setup, roster, hidden] = known;
   const ClusterConfig& config = setup.config;
   const NodeConfig* master = renter(config, roster, order.instance);
   if (master == nullptr) {
@@ -130,7 +154,7 @@ std::string prepare(const NodeSetup& setup, const ClusterRoster& roster, const M
   }
   const fs::path file = folder / "worker.toml";
   std::ofstream out(file);
-  out << worker_toml(setup, *master, order, folder);
+  out << hidden_toml(hidden) << worker_toml(setup, *master, order, folder);
   out.close();
   return out ? std::string{} : file.string() + ": cannot be written";
 }
@@ -180,8 +204,9 @@ MachineOptions machine_template(const NodeSetup& setup, const ClusterRoster& ros
   options.memory_reserve_bytes =
       static_cast<std::uint64_t>(setup.config.cloud.memory_reserve_gib * kGiB);
   options.command = {setup.program.string(), "worker", "--config", "{dir}/worker.toml"};
-  options.prepare = [setup, roster](const MachineOrder& order, const fs::path& folder) {
-    return prepare(setup, roster, order, folder);
+  options.prepare = [known = Preparation{setup, roster, hidden_of(setup.config)}](
+                        const MachineOrder& order, const fs::path& folder) {
+    return prepare(known, order, folder);
   };
   if (!setup.config.worker.attempts.empty()) {
     options.forget = [config = setup.config](InstanceId instance) {

@@ -43,6 +43,7 @@ Expected<api::ServerOptions, NodeError> api_options(const NodeApi& parts) {
   options.tokens = std::move(tokens).value();
   api::AuditOptions audit;
   audit.file = parts.state / "audit.log";
+  audit.node = parts.node.name;
   audit.max_bytes = std::uint64_t{config.api.audit_mib} << 20;
   audit.max_files = config.api.audit_files;
   audit.note = parts.warn;

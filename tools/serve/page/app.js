@@ -6,6 +6,7 @@ const PERIOD_MS = 1000;
 const LOG_PERIOD_MS = 100;  // while there is more of an output than was read
 const HIDDEN_PERIOD_MS = 15000;
 const MAX_PERIOD_MS = 15000;
+const TYPING_MS = 250;  // after the last letter, before the cluster is asked
 const REQUEST_LIMIT_MS = 8000;
 const SLOW_MS = 2000;  // a master that hangs is waited for longer; until then nothing new is shown
 const MAX_JOBS = 200;
@@ -306,6 +307,15 @@ function askForToken() {
   showLink("waiting", "a token is needed");
 }
 
+// An action that waits until nobody has typed for a moment: each asks the cluster.
+function whenTyped(act) {
+  let timer = null;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(act, TYPING_MS);
+  };
+}
+
 function start() {
   by_id("sign-in").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -315,8 +325,9 @@ function start() {
     pollNow();
   });
   by_id("job-state").addEventListener("change", () => turnTo(state.jobs, null));
-  by_id("job-user").addEventListener("input", () => turnTo(state.jobs, null));
-  by_id("job-search").addEventListener("input", () => turnTo(state.jobs, null));
+  for (const id of ["job-user", "job-search"]) {
+    by_id(id).addEventListener("input", whenTyped(() => turnTo(state.jobs, null)));
+  }
   for (const head of document.querySelectorAll("th[data-sort]")) {
     head.querySelector("button").addEventListener("click", () => sortBy(head.dataset.sort));
   }
