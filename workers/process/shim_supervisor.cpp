@@ -301,8 +301,7 @@ void ShimSupervisor::conclude(const AttemptKey& key) {
   killed.exit_code = 137;
   killed.reason = "its supervisor was killed";
   if (!watched.no_shim.empty()) {
-    killed =
-        not_launched(EndKind::not_launched, "cannot start: its supervisor: " + watched.no_shim);
+    killed = not_begun(EndKind::not_launched, "its supervisor: " + watched.no_shim);
   }
   killed.stopped = watched.stop_asked;
   // As above: a later process of this worker reports the same end.
