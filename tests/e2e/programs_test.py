@@ -1,6 +1,7 @@
 """The command is two programs: what speaks to a cluster is answered by the small one, all else by
 the program beside it. Nobody who types can tell."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -36,6 +37,21 @@ class Programs(ClientTest):
             with self.subTest(words=words):
                 self.assertEqual(self.run_as("muster", MUSTER, *words),
                                  self.run_as("muster", FULL, *words))
+
+    def test_a_shim_takes_the_lock_that_a_worker_of_before_hands_over(self):
+        # That worker executes whichever program it was told of, which an upgrade has replaced.
+        shim = os.path.join(os.path.dirname(MUSTER), "muster-shim")
+        for name, program in (("muster", FULL), ("muster-shim", shim)):
+            with self.subTest(program=name):
+                attempt = self.path("attempt-" + name)
+                os.mkdir(attempt)
+                with open(os.path.join(attempt, "lock"), "w", encoding="utf-8") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                    done = subprocess.run([program, "shim", attempt], pass_fds=(3,), text=True,
+                                          preexec_fn=lambda: os.dup2(lock.fileno(), 3),
+                                          capture_output=True, check=False, timeout=60)
+                self.assertNotIn("lock", done.stderr)
+                self.assertIn("order", done.stderr)
 
     def test_the_program_beside_it_is_found_through_links_and_from_the_path(self):
         link = self.path("muster")

@@ -5,6 +5,8 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/client/printable.hpp"
+
 // Reads only what the logs have got since the start: complaints of earlier starts are in them, too.
 
 namespace muster::cli {
@@ -92,7 +94,7 @@ std::string LastWords::end_of(const Log& log) {
   if (lines.empty()) return {};
   std::string text = "\n" + log.file.string() + ":";
   for (std::size_t i = lines.size() - std::min(lines.size(), kShown); i < lines.size(); ++i) {
-    text += "\n  " + lines[i];
+    text += "\n  " + printable(lines[i]);
   }
   return text;
 }

@@ -12,7 +12,7 @@ void add_shim(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("shim", "Supervise one attempt");
   command->group("");  // hidden: not for people
   command->add_option("attempt_dir", *folder, "the attempt's folder")->required();
-  command->callback([folder, &exit_code] { exit_code = supervise_attempt(*folder, {}, {}); });
+  command->callback([folder, &exit_code] { exit_code = take_over_attempt(*folder); });
 
   auto attempts = std::make_shared<std::string>();
   auto room = std::make_shared<std::string>();

@@ -1,5 +1,6 @@
 #include "workers/process/fork_server.hpp"
 
+#include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -7,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <utility>
@@ -52,19 +54,37 @@ void describe_server(SpawnSettings& settings, int orders) {
 
 }  // namespace
 
-ForkServer::ForkServer(std::filesystem::path program, std::filesystem::path attempts)
-    : program_(std::move(program)), attempts_(std::move(attempts)) {}
+ForkServer::ForkServer(std::filesystem::path program, std::filesystem::path attempts,
+                       std::chrono::milliseconds patience)
+    : program_(std::move(program)), attempts_(std::move(attempts)), patience_(patience) {}
 
 ForkServer::~ForkServer() {
   end();
 }
 
-std::string ForkServer::make_shim(const std::string& name, int lock, int channel) {
-  if (orders_ && order(name, lock, channel)) return "";
-  // There is none, or it was killed: an order that is refused has reached nobody.
-  std::string trouble = start();
-  if (trouble.empty() && !order(name, lock, channel)) trouble = std::strerror(errno);
-  return trouble.empty() ? "" : "its supervisor " + program_ + ": " + trouble;
+ForkServer::Made ForkServer::make_shim(const std::string& name, int lock, int channel) {
+  if (!orders_ || !order(name, lock, channel)) {
+    // There is none, or it was killed: an order that is refused has reached nobody.
+    std::string trouble = start();
+    if (trouble.empty() && !order(name, lock, channel)) trouble = std::strerror(errno);
+    if (!trouble.empty()) return {-1, "its supervisor " + program_ + ": " + trouble};
+  }
+  std::int32_t shim = 0;
+  if (hear(&shim, sizeof shim) != sizeof shim) {
+    stop_now();
+    return {};
+  }
+  if (shim < 0) return {-1, std::string("its supervisor: no process: ") + std::strerror(-shim)};
+  return {shim, ""};
+}
+
+/// What the server says next, if it says it in time: 0 at its end, negative when it says nothing.
+ssize_t ForkServer::hear(void* said, std::size_t size) const {
+  pollfd polled{orders_.get(), POLLIN, 0};
+  int ready = 0;
+  while ((ready = poll(&polled, 1, static_cast<int>(patience_.count()))) < 0 && errno == EINTR) {
+  }
+  return ready == 1 ? recv(orders_.get(), said, size, MSG_DONTWAIT) : -1;
 }
 
 std::string ForkServer::start() {
@@ -72,9 +92,9 @@ std::string ForkServer::start() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return std::strerror(errno);
   Descriptor ours(ends[0]);
-  const Descriptor theirs(ends[1]);
+  Descriptor theirs(ends[1]);
   // A copy with a higher number: a descriptor that is duplicated onto itself would close at exec.
-  const Descriptor high(fcntl(theirs.get(), F_DUPFD_CLOEXEC, kServerOrders + 1));
+  Descriptor high(fcntl(theirs.get(), F_DUPFD_CLOEXEC, kServerOrders + 1));
   if (!high) return std::strerror(errno);
   SpawnSettings settings;
   describe_server(settings, high.get());
@@ -88,7 +108,14 @@ std::string ForkServer::start() {
     return std::strerror(error);
   }
   orders_ = std::move(ours);
-  return "";
+  // Or its end would not be heard of.
+  theirs.reset();
+  high.reset();
+  char ready = 0;
+  const ssize_t said = hear(&ready, sizeof ready);
+  if (said == sizeof ready) return "";
+  stop_now();
+  return said == 0 ? "it ended as it began: it is none, or of another version" : "it says nothing";
 }
 
 void ForkServer::end() {
@@ -100,7 +127,14 @@ void ForkServer::end() {
     nanosleep(&kServerPause, nullptr);
   }
   // Somebody has stopped it: it must not stop its worker.
-  if (ended == 0 && kill(pid_, SIGKILL) == 0) waitpid(pid_, nullptr, 0);
+  if (ended == 0) return stop_now();
+  pid_ = -1;
+}
+
+void ForkServer::stop_now() {
+  // Orders that it has not read go with it, and with them their channels.
+  orders_.reset();
+  if (pid_ > 0 && kill(pid_, SIGKILL) == 0) waitpid(pid_, nullptr, 0);
   pid_ = -1;
 }
 
@@ -118,7 +152,7 @@ bool ForkServer::order(const std::string& name, int lock, int channel) const {
   head->cmsg_type = SCM_RIGHTS;
   head->cmsg_len = CMSG_LEN(sizeof both);
   std::memcpy(CMSG_DATA(head), both.data(), sizeof both);
-  while (sendmsg(orders_.get(), &message, MSG_NOSIGNAL) < 0) {
+  while (sendmsg(orders_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     if (errno != EINTR) return false;
   }
   return true;

@@ -84,7 +84,8 @@ using ChildMain = void (*)(const void* with);
 pid_t fork_into(int group_folder, ChildMain run, const void* with);
 
 /// The same with this process's memory instead of a copy: this process stands still until the new
-/// one has executed a program or ended, and finds what it has written. A copy where that cannot be.
+/// one has executed a program or ended, and finds what it has written. So it hears nothing while a
+/// file system does not answer where the program is. A copy where memory cannot be shared.
 pid_t share_into(int group_folder, ChildMain run, const void* with);
 
 }  // namespace muster::process

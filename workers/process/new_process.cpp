@@ -28,14 +28,19 @@ clone_args arguments(int group_folder) {
 // Sanitizers do not expect that two processes share what they know of a stack.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-/// Holds what execvp() lays down for a program without a first line: as many pointers as an order
-/// has words at most. Pages that are not touched take no memory.
-constexpr std::size_t kStackBytes = std::size_t{4} << 20;
+/// Holds what execvp() lays down for a program without a first line: a pointer for each word of the
+/// order, of which the kernel takes some 700,000 at most. Pages that are not touched take no
+/// memory.
+constexpr std::size_t kStackBytes = std::size_t{8} << 20;
+/// Below it, so that whatever takes more ends the task and writes over nothing.
+constexpr std::size_t kGuardBytes = std::size_t{1} << 16;
 
 pid_t clone_sharing(clone_args args, ChildMain run, const void* with) {
-  void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+  void* whole = mmap(nullptr, kGuardBytes + kStackBytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-  if (stack == MAP_FAILED) return -1;
+  if (whole == MAP_FAILED) return -1;
+  mprotect(whole, kGuardBytes, PROT_NONE);
+  char* stack = static_cast<char*>(whole) + kGuardBytes;
   args.flags |= CLONE_VM | CLONE_VFORK;
   args.stack = reinterpret_cast<std::uint64_t>(stack);
   args.stack_size = kStackBytes;
@@ -55,7 +60,7 @@ pid_t clone_sharing(clone_args args, ChildMain run, const void* with) {
       : "+a"(result)
       : "D"(&args), "S"(sizeof args), "r"(argument), "r"(function)
       : "rcx", "r11", "cc", "memory");
-  munmap(stack, kStackBytes);
+  munmap(whole, kGuardBytes + kStackBytes);
   if (result >= 0) return static_cast<pid_t>(result);
   errno = static_cast<int>(-result);
   return -1;
@@ -82,7 +87,9 @@ pid_t fork_into(int group_folder, ChildMain run, const void* with) {
 
 pid_t share_into(int group_folder, ChildMain run, const void* with) {
   const pid_t pid = clone_sharing(arguments(group_folder), run, with);
-  return pid < 0 && errno == ENOSYS ? fork_into(group_folder, run, with) : pid;
+  // Filters of system calls refuse what they do not know by EPERM. What a copy cannot have either,
+  // it is refused once more.
+  return pid < 0 ? fork_into(group_folder, run, with) : pid;
 }
 
 }  // namespace muster::process

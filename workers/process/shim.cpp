@@ -67,12 +67,7 @@ int supervise_attempt(const std::string& path, process::Descriptor lock,
   return run.run() ? 0 : 1;
 }
 
-int shim_main(int argc, char** argv) {
-  if (argc != 3 || std::string_view(argv[1]) != "shim") {
-    std::fputs("usage: muster shim ATTEMPT_DIR (a worker's fork server makes shims)\n", stderr);
-    return 2;
-  }
-  // What a worker that was started before an upgrade hands over: it executes this program itself.
+int take_over_attempt(const std::string& path) {
   process::Descriptor lock;
   process::Descriptor executor;
   if (fcntl(kLockDescriptor, F_SETFD, FD_CLOEXEC) == 0) {
@@ -81,7 +76,15 @@ int shim_main(int argc, char** argv) {
       executor = process::Descriptor(kExecutorDescriptor);
     }
   }
-  return supervise_attempt(argv[2], std::move(lock), std::move(executor));
+  return supervise_attempt(path, std::move(lock), std::move(executor));
+}
+
+int shim_main(int argc, char** argv) {
+  if (argc != 3 || std::string_view(argv[1]) != "shim") {
+    std::fputs("usage: muster shim ATTEMPT_DIR (a worker's fork server makes shims)\n", stderr);
+    return 2;
+  }
+  return take_over_attempt(argv[2]);
 }
 
 }  // namespace muster

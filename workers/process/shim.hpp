@@ -12,8 +12,12 @@ namespace muster {
 int supervise_attempt(const std::string& path, process::Descriptor lock,
                       process::Descriptor executor);
 
-/// The same of `PROGRAM shim ATTEMPT_DIR`: with the folder's lock as descriptor 3 and a connection
-/// to the executor as descriptor 4, or with no executor and a lock that has to be free.
+/// The same of a process that was executed for the attempt: by a worker that was started before an
+/// upgrade, which hands over the folder's lock as descriptor 3 and a connection to the executor as
+/// descriptor 4; or by hand, with no executor and a lock that has to be free.
+int take_over_attempt(const std::string& path);
+
+/// take_over_attempt() of `PROGRAM shim ATTEMPT_DIR`.
 int shim_main(int argc, char** argv);
 
 }  // namespace muster

@@ -17,7 +17,8 @@
 #include "workers/process/shim_sockets.hpp"
 
 // One thread and one poll(): streams, sockets, signals as a descriptor, and deadlines. Nothing in
-// the loop waits for anybody, so that no task and no executor can hold it up.
+// the loop waits for anybody, so that no task and no executor can hold it up, but for a task that
+// shares this process's memory while it executes its program (share_into()).
 
 namespace muster::process {
 namespace {

@@ -4,9 +4,11 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -39,11 +41,12 @@ bool take_descriptors(msghdr& message, ServerOrder& order) {
     return false;
   }
   std::array<int, 2> both{-1, -1};
-  if (head->cmsg_len != CMSG_LEN(sizeof both)) return false;
-  std::memcpy(both.data(), CMSG_DATA(head), sizeof both);
+  const std::size_t came = std::min(head->cmsg_len - CMSG_LEN(0), sizeof both);
+  std::memcpy(both.data(), CMSG_DATA(head), came);
+  // One that came alone is closed: a lock that stays open would keep its attempt alive for ever.
   order.lock = Descriptor(both[0]);
   order.channel = Descriptor(both[1]);
-  return true;
+  return came == sizeof both;
 }
 
 Heard hear(int orders, ServerOrder& order) {
@@ -111,6 +114,7 @@ sigset_t take_child_signals() {
 int serve_shims(const std::string& attempts) {
   const sigset_t waiting = take_child_signals();
   Descriptor orders(process::kServerOrders);
+  send(orders.get(), &process::kServerReady, sizeof process::kServerReady, MSG_NOSIGNAL);
   while (true) {
     pollfd polled{orders.get(), POLLIN, 0};
     // The only place where SIGCHLD is heard: no end of a shim is missed between two looks.
@@ -125,9 +129,8 @@ int serve_shims(const std::string& attempts) {
       orders.reset();
       become_shim(std::move(order), attempts);
     }
-    if (shim > 0) continue;
-    const std::string said = std::string(process::kNoProcess) + std::strerror(errno) + "\n";
-    send(order.channel.get(), said.data(), said.size(), MSG_NOSIGNAL);
+    const std::int32_t answer = shim > 0 ? shim : -errno;
+    send(orders.get(), &answer, sizeof answer, MSG_NOSIGNAL);
   }
 }
 

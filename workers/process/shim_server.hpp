@@ -10,8 +10,9 @@ inline constexpr const char* kShimServerVerb = "shims";
 namespace process {
 /// The number of the descriptor by which a shim server takes its orders.
 inline constexpr int kServerOrders = 3;
-/// What a shim server says on an attempt's channel, before the reason, when it can make no process.
-inline constexpr const char* kNoProcess = "no process: ";
+/// What a shim server says when it takes orders. It answers each by the number of the shim's
+/// process, or a negative errno, as a 32-bit number.
+inline constexpr char kServerReady = '!';
 /// The longest name of an attempt, and as many bytes of room in the command line for `ps`.
 inline constexpr unsigned kLongestAttemptName = 40;
 }  // namespace process

@@ -18,11 +18,12 @@ std::string ShimSupervisor::spawn(const AttemptKey& key, Watched& watched, Descr
   }
   Descriptor ours(ends[0]);
   const Descriptor theirs(ends[1]);
-  std::string trouble = server_.make_shim(name_of(key), lock.get(), theirs.get());
+  ForkServer::Made made = server_.make_shim(name_of(key), lock.get(), theirs.get());
+  watched.shim = made.shim;
   // The shim holds it by inheritance; it is free again when the shim ends.
   lock.reset();
-  if (trouble.empty()) attach(key, watched, std::move(ours));
-  return trouble;
+  if (made.trouble.empty()) attach(key, watched, std::move(ours));
+  return std::move(made.trouble);
 }
 
 void end_leftovers(int folder, const std::filesystem::path& path) {

@@ -244,8 +244,6 @@ void ShimSupervisor::heed(const AttemptKey& key, Watched& watched, std::string_v
   } else if (line.starts_with(kShimIs)) {
     line.remove_prefix(std::string_view(kShimIs).size());
     std::from_chars(line.data(), line.data() + line.size(), watched.shim);
-  } else if (line.starts_with(kNoProcess)) {
-    watched.no_shim = line;
   }
 }
 
@@ -300,9 +298,6 @@ void ShimSupervisor::conclude(const AttemptKey& key) {
   killed.kind = EndKind::supervisor_killed;
   killed.exit_code = 137;
   killed.reason = "its supervisor was killed";
-  if (!watched.no_shim.empty()) {
-    killed = not_begun(EndKind::not_launched, "its supervisor: " + watched.no_shim);
-  }
   killed.stopped = watched.stop_asked;
   // As above: a later process of this worker reports the same end.
   write_whole(folder, kResultFile, to_text(killed), false);

@@ -86,11 +86,10 @@ class ShimSupervisor {
     std::string control;  ///< abstract name of the shim's socket; empty: not known
     std::string input;
     Duration look_again{};
-    pid_t shim = -1;  ///< once it has said which process it is
+    pid_t shim = -1;  ///< once it is known which process it is
     bool told_start = false;
     bool stop_asked = false;
     std::string last_word;  ///< that it is to end at once; empty: it is not
-    std::string no_shim;    ///< why there is none; empty: there is one, as far as is known
   };
 
   void work();

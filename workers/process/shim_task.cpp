@@ -224,10 +224,12 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   // Copies of the writing ends close with this function: the pipes end with the task.
   // To copy this process's memory would take longer than the rest. A task of another user gets a
   // copy all the same: others of that user may stop it before it executes its program, and would
-  // stop the shim with it. The user's namespaces need one, too.
+  // stop the shim with it. So does one whose folder may be on a file system that does not answer.
+  // The user's namespaces need one, too.
   char** const own = environ;
-  task.pid = order.user || plan.sight ? fork_into(group_folder, run_child, &plan)
-                                      : share_into(group_folder, run_child, &plan);
+  const bool may_share = !order.user && !plan.sight && order.work_dir.empty();
+  task.pid = may_share ? share_into(group_folder, run_child, &plan)
+                       : fork_into(group_folder, run_child, &plan);
   // The child sets it for execvp(), where it shares the memory for this process, too.
   environ = own;
   if (task.pid < 0) return std::nullopt;

@@ -287,7 +287,9 @@ std::string settings_fault(const ClusterConfig& config, const LocalRequest& requ
   const auto from = [&](const std::string& key, const std::string& flag, const std::string& fault) {
     return fault.empty() ? fault : origin_of(key, flag, config, request) + ": " + fault;
   };
-  if (const auto fault = machines::task_user_fault(config.worker)) {
+  auto fault_of_users = machines::task_user_fault(config.worker);
+  if (!fault_of_users) fault_of_users = machines::task_range_fault(config.worker);
+  if (const auto& fault = fault_of_users) {
     const std::string key = "worker." + fault->key;
     return from(key, "", fmt::format("{} = {}: {}", key, fault->value, fault->text));
   }

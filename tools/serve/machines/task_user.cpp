@@ -88,6 +88,16 @@ std::string task_user_setting(const LiveWorkerConfig& tasks) {
   return fmt::format("task_uid = {}", tasks.task_uid);
 }
 
+std::optional<TaskUserFault> task_range_fault(const LiveWorkerConfig& tasks) {
+  const auto range = parse_uid_range(tasks.task_uids);
+  if (!range) return std::nullopt;
+  const std::string account = process::listed_account_in(*range);
+  if (account.empty()) return std::nullopt;
+  return TaskUserFault{"task_uids", tasks.task_uids,
+                       "the range has a user id of the account " + account +
+                           "; it has to be of numbers that no account has"};
+}
+
 std::optional<TaskUserFault> task_user_fault(const LiveWorkerConfig& tasks, std::uint32_t self) {
   const auto only_root = [self](const std::string& key, const std::string& value) {
     const std::string users = key == "task_uid" ? "user" : "users";
@@ -96,14 +106,6 @@ std::optional<TaskUserFault> task_user_fault(const LiveWorkerConfig& tasks, std:
         fmt::format("only root can run tasks as {} {}, and this is user {}", users, value, self)};
   };
   if (self != 0 && !tasks.task_uids.empty()) return only_root("task_uids", tasks.task_uids);
-  if (const auto range = parse_uid_range(tasks.task_uids)) {
-    const std::string account = process::listed_account_in(*range);
-    if (!account.empty()) {
-      return TaskUserFault{"task_uids", tasks.task_uids,
-                           "the range has a user id of the account " + account +
-                               "; it has to be of numbers that no account has"};
-    }
-  }
   if (self != 0 && is_other_user(tasks.task_uid, self)) {
     return only_root("task_uid", std::to_string(tasks.task_uid));
   }

@@ -35,6 +35,10 @@ struct TaskUserFault {
 std::optional<TaskUserFault> task_user_fault(const LiveWorkerConfig& tasks,
                                              std::uint32_t self = geteuid());
 
+/// A range of users one of whom has an account here, which who begins a cluster is told. A worker
+/// that is there goes on: it refuses that user alone.
+std::optional<TaskUserFault> task_range_fault(const LiveWorkerConfig& tasks);
+
 /// "task_uid = 65534": what a config says of other_task_user().
 std::string task_user_setting(const LiveWorkerConfig& tasks);
 

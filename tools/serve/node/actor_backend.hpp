@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <caf/all.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -111,6 +113,7 @@ class ActorBackend final : public api::Backend {
   Duration timeout_;
   std::shared_ptr<LastAnswers> last_;
   JobOwners owners_;
+  std::atomic<std::uint32_t> lookers_{0};  ///< threads that look at work folders
   caf::actor asker_;  ///< while it keeps asking
 };
 

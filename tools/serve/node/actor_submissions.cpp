@@ -22,6 +22,10 @@ using api::refusal;
 using backend::from_error;
 using backend::ok;
 
+/// Threads that look at work folders at a time, at the most: a folder on a file system that does
+/// not answer keeps one for as long.
+constexpr std::uint32_t kMostLookers = 16;
+
 /// As many jobs as the site has room for wait there: the same may be sent again.
 Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
   if (error != ActorError::too_many) return from_error(error, system, "such site");
@@ -98,11 +102,17 @@ void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
     hand_in(std::move(fine), again, answer);
   };
   if (!looks) return go_on(std::move(jobs), reply);
-  system_.spawn<caf::detached>(
-      [go_on, reply, tasks = config_.worker, jobs = std::move(jobs)](caf::event_based_actor*) {
-        if (const auto why = barred(jobs, tasks)) return reply(refusal(422, "barred", *why));
-        go_on(jobs, reply);
-      });
+  if (lookers_.fetch_add(1) >= kMostLookers) {
+    lookers_.fetch_sub(1);
+    return reply(refusal(503, "busy", "the work folders of other submissions are still looked at"));
+  }
+  system_.spawn<caf::detached>([this, go_on, reply, tasks = config_.worker,
+                                jobs = std::move(jobs)](caf::event_based_actor*) {
+    const auto why = barred(jobs, tasks);
+    lookers_.fetch_sub(1);
+    if (why) return reply(refusal(422, "barred", *why));
+    go_on(jobs, reply);
+  });
 }
 
 /// `again`: the token alone says what is asked for, so the job that has it is the answer.
