@@ -94,7 +94,7 @@ std::string LastWords::end_of(const Log& log) {
   if (lines.empty()) return {};
   std::string text = "\n" + log.file.string() + ":";
   for (std::size_t i = lines.size() - std::min(lines.size(), kShown); i < lines.size(); ++i) {
-    text += "\n  " + printable(lines[i]);
+    text += "\n  " + client::printable(lines[i]);
   }
   return text;
 }

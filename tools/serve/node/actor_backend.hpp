@@ -114,7 +114,7 @@ class ActorBackend final : public api::Backend {
   std::shared_ptr<LastAnswers> last_;
   JobOwners owners_;
   std::atomic<std::uint32_t> lookers_{0};  ///< threads that look at work folders
-  caf::actor asker_;  ///< while it keeps asking
+  caf::actor asker_;                       ///< while it keeps asking
 };
 
 }  // namespace muster
