@@ -120,6 +120,13 @@ class Faults(MusterTest):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(message, done.stderr)
 
+    def test_the_cluster_of_the_environment_is_the_one_that_is_ended(self):
+        os.environ["MUSTER_CLUSTER"] = self.path("elsewhere")
+        self.addCleanup(os.environ.pop, "MUSTER_CLUSTER")
+        self.assert_refused(2, ["there is no cluster in " + self.path("elsewhere")], "down")
+        self.assert_refused(2, ["there is no cluster in " + self.path("other")], "down", "--dir",
+                            "other")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -44,6 +44,12 @@ TEST(FrontierTables, SayWhichBudgetsCannotBeKeptAndWhy) {
   EXPECT_THAT(text, HasSubstr("1 of 2 budgets cannot be kept: the load is 6.00 GPUs"));
 }
 
+TEST(FrontierTables, SayWhichBudgetsLeaveNothingForJobsInNodes) {
+  EXPECT_THAT(table_of(report_of({6, 100})),
+              HasSubstr("1 of 2 budgets can be kept only where instances are there at once"));
+  EXPECT_THAT(table_of(report_of({90, 100})), Not(HasSubstr("at once")));
+}
+
 TEST(FrontierTables, ShowWhatWasReplayedBesideWhatWasPredicted) {
   FrontierReport report = report_of({6, 100});
   report.frontier.points[1].replayed = Replayed{15.5, 50.25, 4200, 5000, 1};

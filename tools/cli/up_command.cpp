@@ -331,7 +331,9 @@ int run_up(const UpArguments& arguments) {
 }
 
 int run_down(const std::string& dir, bool keep_instances, bool erase) {
-  const fs::path folder = folder_of(dir);
+  // As all commands to a cluster: who has said which one means it here, too.
+  const std::string said = client::process_environment()("MUSTER_CLUSTER").value_or("");
+  const fs::path folder = folder_of(dir.empty() ? said : dir);
   const auto progress = [](std::size_t left) {
     complain(fmt::format("waiting for {} instance{} to end", left, left == 1 ? "" : "s"));
   };
@@ -402,7 +404,10 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
   };
   auto down = std::make_shared<DownArguments>();
   command = app.add_subcommand("down", "end the cluster that `up` started");
-  command->add_option("--dir", down->dir, "its folder")->type_name("DIR");
+  command
+      ->add_option("--dir", down->dir,
+                   "its folder; else MUSTER_CLUSTER, else where `up` has it without --dir")
+      ->type_name("DIR");
   command->add_flag("--keep-instances", down->keep, "leave the instances and their tasks running");
   command->add_flag("--erase", down->erase, "delete its folder, with everything it knows");
   command->callback(

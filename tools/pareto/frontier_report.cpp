@@ -126,6 +126,14 @@ std::vector<std::string> notes_of(const FrontierReport& report) {
         "{:.3f} on average, starts included.",
         infeasible, report.frontier.points.size(), load.load_gpus(), report.frontier.least_gpus));
   }
+  const auto only_at_once = std::ranges::count_if(
+      report.frontier.points, [](const auto& point) { return point.predicted && !point.in_nodes; });
+  if (only_at_once > 0) {
+    notes.push_back(fmt::format(
+        "{} of {} budgets can be kept only where instances are there at once and are full: what "
+        "starts or is left over leaves too little of them in nodes.",
+        only_at_once, report.frontier.points.size()));
+  }
   if (load.others > 0) {
     notes.push_back(fmt::format("{} jobs are not elastic and are left out.", load.others));
   }
