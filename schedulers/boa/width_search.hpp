@@ -32,6 +32,8 @@ class RunFigures {
     const std::vector<double>& until = hours_[run.width - 1];
     return until[run.end] - until[run.begin];
   }
+  /// What a start at that width takes.
+  JobFigures start(std::uint32_t width) const { return {rescale_h_, rescale_h_ * width}; }
   std::uint32_t most() const { return static_cast<std::uint32_t>(hours_.size()); }
 
  private:
@@ -44,7 +46,8 @@ void extend(WidthPath& path, const WidthRun& run);
 
 /// Of all paths that give a part of one run of `path`, at its begin or its end, another width, the
 /// one that takes the least time with at most `spare` more GPU-hours; `path` itself if none is
-/// faster. O(runs x epochs x widths).
+/// faster. O(runs + epochs x widths), and O(runs) for each change that is about as good as the
+/// best.
 WidthPath best_change(const RunFigures& figures, const WidthPath& path, double spare_gpu_h);
 
 }  // namespace muster::boa
