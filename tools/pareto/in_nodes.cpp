@@ -28,9 +28,9 @@ struct Course {
   double ordered_gpus = 0;
 };
 
-/// Follows a job through its epochs.
-Course course_of(const LoadClass& of_class, std::span<const std::uint32_t> widths) {
-  const double ready_h = of_class.acquire_h + of_class.setup_h;
+/// Follows a job through its epochs, where instances are ready so long after they are ordered.
+Course course_of(const boa::ClassWork& of_class, std::span<const std::uint32_t> widths,
+                 double ready_h) {
   Course course;
   std::uint32_t held = 0;
   std::uint32_t awaited = 0;  // the width that it has when its instances are ready
@@ -43,7 +43,7 @@ Course course_of(const LoadClass& of_class, std::span<const std::uint32_t> width
   };
   for (std::size_t epoch = 0; epoch < widths.size(); ++epoch) {
     const std::uint32_t width = widths[epoch];
-    const boa::EpochWork& work = of_class.work.epochs[epoch];
+    const boa::EpochWork& work = of_class.epochs[epoch];
     if (width > std::max(held, awaited)) {
       course.ordered_gpus += width - std::max(held, awaited);
       awaited = width;
@@ -67,14 +67,6 @@ Course course_of(const LoadClass& of_class, std::span<const std::uint32_t> width
   return course;
 }
 
-/// The same without instances that have to be waited for: what the plan counts.
-Course planned_course(const LoadClass& of_class, std::span<const std::uint32_t> widths) {
-  LoadClass at_once = of_class;
-  at_once.acquire_h = 0;
-  at_once.setup_h = 0;
-  return course_of(at_once, widths);
-}
-
 /// What there is more of where instances have to be waited for.
 struct Growth {
   double wait_h = 0;
@@ -83,8 +75,9 @@ struct Growth {
 };
 
 Growth growth_of(const LoadClass& of_class, std::span<const std::uint32_t> widths) {
-  const Course planned = planned_course(of_class, widths);
-  const Course course = course_of(of_class, widths);
+  // Without instances that have to be waited for it is what the plan counts.
+  const Course planned = course_of(of_class.work, widths, 0);
+  const Course course = course_of(of_class.work, widths, of_class.acquire_h + of_class.setup_h);
   return {course.hours - planned.hours, course.used_gpu_h - planned.used_gpu_h,
           course.ordered_gpus};
 }
@@ -150,49 +143,38 @@ std::optional<InNodes> NodePlans::made_for(double planned_gpus) const {
   return in_nodes(load_, plan.value());
 }
 
-/// Looks between the plan that was found and one beside it, which did not do, for one that does.
-template <class IsEnough>
-void NodePlans::refine(std::size_t found, std::size_t neighbour, const IsEnough& is_better,
-                       InNodes& best) const {
-  double good = planned_[found];
-  double other = planned_[neighbour];
+template <class WillDo>
+std::optional<InNodes> NodePlans::least_of_those(const WillDo& will_do, double InNodes::*figure,
+                                                 Beside beside) const {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < made_.size(); ++i) {
+    if (!made_[i] || !will_do(*made_[i])) continue;
+    if (!found || (*made_[i]).*figure < (*made_[*found]).*figure) found = i;
+  }
+  if (!found) return std::nullopt;
+  InNodes best = *made_[*found];
+  const bool is_last = beside == Beside::next ? *found + 1 == made_.size() : *found == 0;
+  if (is_last) return best;
+  double good = planned_[*found];
+  double other = planned_[beside == Beside::next ? *found + 1 : *found - 1];
   for (int i = 0; i < kHalvings; ++i) {
     const double between = (good + other) / 2;
     const auto made = made_for(between);
-    const bool better = made && is_better(*made);
+    const bool better = made && will_do(*made) && (*made).*figure <= best.*figure;
     if (better) best = *made;
     (better ? good : other) = between;
   }
+  return best;
 }
 
 std::optional<InNodes> NodePlans::within(double budget_gpus) const {
-  std::optional<std::size_t> found;
-  for (std::size_t i = 0; i < made_.size(); ++i) {
-    if (!made_[i] || made_[i]->rented_gpus > budget_gpus) continue;
-    if (!found || made_[i]->weighted_jct_s < made_[*found]->weighted_jct_s) found = i;
-  }
-  if (!found) return std::nullopt;
-  InNodes best = *made_[*found];
-  const auto is_better = [&](const InNodes& made) {
-    return made.rented_gpus <= budget_gpus && made.weighted_jct_s <= best.weighted_jct_s;
-  };
-  if (*found + 1 < made_.size()) refine(*found, *found + 1, is_better, best);
-  return best;
+  const auto fits = [&](const InNodes& made) { return made.rented_gpus <= budget_gpus; };
+  return least_of_those(fits, &InNodes::weighted_jct_s, Beside::next);
 }
 
 std::optional<InNodes> NodePlans::cheapest(double target_s) const {
-  std::optional<std::size_t> found;
-  for (std::size_t i = 0; i < made_.size(); ++i) {
-    if (!made_[i] || made_[i]->weighted_jct_s > target_s) continue;
-    if (!found || made_[i]->rented_gpus < made_[*found]->rented_gpus) found = i;
-  }
-  if (!found) return std::nullopt;
-  InNodes best = *made_[*found];
-  const auto is_better = [&](const InNodes& made) {
-    return made.weighted_jct_s <= target_s && made.rented_gpus <= best.rented_gpus;
-  };
-  if (*found > 0) refine(*found, *found - 1, is_better, best);
-  return best;
+  const auto is_soon = [&](const InNodes& made) { return made.weighted_jct_s <= target_s; };
+  return least_of_those(is_soon, &InNodes::rented_gpus, Beside::previous);
 }
 
 }  // namespace muster::pareto

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -44,9 +45,13 @@ class NodePlans {
 
  private:
   std::optional<InNodes> made_for(double planned_gpus) const;
-  template <class IsEnough>
-  void refine(std::size_t found, std::size_t neighbour, const IsEnough& is_better,
-              InNodes& best) const;
+  enum class Beside : std::uint8_t { previous, next };
+
+  /// Of the plans that will do the one with the least figure, refined towards the plan beside it,
+  /// which did not do or has more of it.
+  template <class WillDo>
+  std::optional<InNodes> least_of_those(const WillDo& will_do, double InNodes::*figure,
+                                        Beside beside) const;
 
   const ElasticLoad& load_;
   boa::PlanKind kind_;
