@@ -15,7 +15,7 @@ namespace muster::process {
 class ForkServer {
  public:
   /// `program` is called as shim_server.hpp says; `attempts` is the folder of the attempts.
-  /// A server may take so long to begin, and to answer an order.
+  /// A server may take as long as `patience` to begin, and to answer an order.
   ForkServer(std::filesystem::path program, std::filesystem::path attempts,
              std::chrono::milliseconds patience = std::chrono::seconds{10});
   /// Ends the server; shims live on.
