@@ -97,6 +97,11 @@ TEST(ExperimentFile, names_the_place_of_a_wrong_value_and_what_would_be_right) {
               HasSubstr("a value for each of the 2 seeds; it has 1"));
   EXPECT_THAT(fault_of("[[grid.skip]]\npolcy = \"eva\"\n"),
               HasSubstr("skip.polcy: unknown axis 'polcy'; did you mean 'policy'?"));
+  EXPECT_THAT(fault_of("[grid.values]\nn = 1\n[[grid.variant]]\nname = \"a\"\n"
+                       "values = {n = 2}\n"),
+              HasSubstr("variant.values.n: is the name of an axis, too"));
+  EXPECT_THAT(fault_of("[[grid.variant]]\nname = \"a\"\nvalues = {n = [1, 2]}\n"),
+              HasSubstr("n: has to be a single value; more than one are variants of their own"));
   EXPECT_THAT(load("[experiment]\nmetrics = [\"cost\"]\n").error().message,
               HasSubstr("unknown metric 'cost'"));
 }

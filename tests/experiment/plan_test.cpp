@@ -94,6 +94,23 @@ TEST(Plan, sets_what_a_variant_and_a_seed_say) {
                   "eva [variant=all] 4: cloud.notice=1s", "eva [variant=all] 9: cloud.notice=2s"));
 }
 
+TEST(Plan, fills_in_what_a_variant_says_names_stand_for) {
+  EXPECT_THAT(runs_of(plan_of("policy = [\"muster,theta={theta}\"]\n"
+                              "[grid.set]\nworkload.max_jobs = \"{jobs}\"\n"
+                              "[[grid.variant]]\nname = \"few\"\nvalues = {jobs = 5, theta = 1}\n"
+                              "[[grid.variant]]\nname = \"all\"\nvalues = {jobs = 9, theta = 2}\n")),
+              ElementsAre("muster,theta=1 [variant=few] 1: workload.max_jobs=5",
+                          "muster,theta=2 [variant=all] 1: workload.max_jobs=9"));
+}
+
+TEST(Plan, says_which_names_a_variant_leaves_open) {
+  const auto plan = plan_of("policy = \"muster,theta={theta}\"\n"
+                            "[[grid.variant]]\nname = \"a\"\nvalues = {theta = 1}\n"
+                            "[[grid.variant]]\nname = \"b\"\n");
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, HasSubstr("{theta}: unknown name in braces 'theta'"));
+}
+
 TEST(Plan, leaves_out_what_is_skipped) {
   EXPECT_THAT(runs_of(plan_of("policy = [\"eva\", \"muster\"]\nseeds = \"1-2\"\n"
                               "[grid.set]\nworkload.max_jobs = [5, 6]\n"

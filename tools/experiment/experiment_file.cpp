@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 const std::vector<std::string> kHeadKeys = {"name", "about", "baseline", "metrics"};
 const std::vector<std::string> kGridKeys = {"name",   "config",    "policy",  "seeds", "set",
                                             "values", "each_seed", "variant", "skip"};
-const std::vector<std::string> kVariantKeys = {"name", "set"};
+const std::vector<std::string> kVariantKeys = {"name", "set", "values"};
 
 /// The value of an override: texts without quotes, all else as TOML writes it.
 std::string override_text(const toml::node& node) {
@@ -180,19 +180,24 @@ void FileReader::read_seeds(const toml::node& node, Grid& grid) {
 }
 
 void FileReader::read_variants(const toml::node& node, Grid& grid) {
+  const auto read_single = [&](const toml::node& value, const std::string& field, auto& into) {
+    for (Axis& axis : axes(value, field)) {
+      if (axis.values.size() != 1) {
+        wrong(value, axis.name, "a single value; more than one are variants of their own");
+      } else {
+        into.emplace_back(axis.name, axis.values.front());
+      }
+    }
+  };
   each_table(node, "[[grid.variant]]", [&](const toml::table& table) {
     Variant variant;
     for (const auto& [key, value] : table) {
       if (key.str() == "name") {
         variant.name = text(value, "name");
       } else if (key.str() == "set") {
-        for (Axis& axis : axes(value, "variant.set")) {
-          if (axis.values.size() != 1) {
-            wrong(value, axis.name, "a single value; more than one are variants of their own");
-          } else {
-            variant.set.emplace_back(axis.name, axis.values.front());
-          }
-        }
+        read_single(value, "variant.set", variant.set);
+      } else if (key.str() == "values") {
+        read_single(value, "variant.values", variant.values);
       } else {
         unknown(key, "[[grid.variant]]", kVariantKeys);
       }
@@ -241,6 +246,12 @@ void FileReader::check_grid(Grid& grid) {
   for (const std::string& name : known) {
     if (names.insert(name).second) continue;
     errors_.add(grid.place, name, "is the name of two axes");
+  }
+  for (const Variant& variant : grid.variants) {
+    for (const auto& [name, value] : variant.values) {
+      if (!names.contains(name)) continue;
+      errors_.add(grid.place, "variant.values." + name, "is the name of an axis, too");
+    }
   }
   for (const Skip& skip : grid.skips) {
     for (const Axis& axis : skip.where) {

@@ -20,7 +20,8 @@ struct Axis {
 /// One of several worlds that are told apart by more than one key.
 struct Variant {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> set;  ///< key and value
+  std::vector<std::pair<std::string, std::string>> set;     ///< key and value
+  std::vector<std::pair<std::string, std::string>> values;  ///< what {name} stands for there
 };
 
 /// Combinations that are left out: those with one of the values on each of the axes.

@@ -141,6 +141,11 @@ PlannedRun Layout::run_of(const Grid& grid, const std::vector<Label>& labels,
                                     [&](const Label& l) { return l.axis == axis.name; });
     names[axis.name] = label->value;
   }
+  const auto chosen = std::find_if(grid.variants.begin(), grid.variants.end(),
+                                   [&](const Variant& v) { return v.name == labels[1].value; });
+  if (chosen != grid.variants.end()) {
+    for (const auto& [name, value] : chosen->values) names[name] = value;
+  }
   std::set<std::string> unknown;
   const auto put = [&](const std::string& key, const std::string& value) {
     planned.overrides.push_back(key + "=" + filled(value, names, unknown));
@@ -151,9 +156,8 @@ PlannedRun Layout::run_of(const Grid& grid, const std::vector<Label>& labels,
       if (label.axis == axis.name) put(axis.name, label.value);
     }
   }
-  for (const Variant& variant : grid.variants) {
-    if (variant.name != labels[1].value) continue;
-    for (const auto& [key, value] : variant.set) put(key, value);
+  if (chosen != grid.variants.end()) {
+    for (const auto& [key, value] : chosen->set) put(key, value);
   }
   for (const Axis& axis : grid.each_seed) put(axis.name, axis.values[seed_index]);
   planned.overrides.insert(planned.overrides.end(), limits_.overrides.begin(),
