@@ -94,6 +94,18 @@ class Pareto(MusterTest):
         kept = self.muster("replay", config, "--policy", "boa,budget=60", "--json", "-")
         self.assertEqual(kept.stderr, "")
 
+    def test_a_replay_says_that_nodes_which_take_hours_overspend_a_budget(self):
+        config = self.training()
+        slow = ("replay", config, "--set", "cloud.delay_scale=200", "--json", "-", "--policy")
+        spent = self.muster(*slow, "boa,budget=40")
+        self.assertEqual(spent.returncode, 0, spent.stderr)
+        self.assertIn("boa,budget=40: a budget of 40 GPUs will be overspent: with nodes that start",
+                      spent.stderr)
+        run, = json.loads(spent.stdout)["runs"]
+        self.assertGreater(run["gpus_while_arriving"]["rented"], 40, "as it was said")
+        used = self.muster(*slow, "boa,budget=40,budget_counts=used")
+        self.assertEqual(used.stderr, "", "what starts does not count against it")
+
     def test_the_cheapest_budget_meets_its_target(self):
         found = self.budget(self.training(), "--jct", "45min")
         self.assertEqual(found["target_s"], 2700)

@@ -95,18 +95,20 @@ TEST(Plan, sets_what_a_variant_and_a_seed_say) {
 }
 
 TEST(Plan, fills_in_what_a_variant_says_names_stand_for) {
-  EXPECT_THAT(runs_of(plan_of("policy = [\"muster,theta={theta}\"]\n"
-                              "[grid.set]\nworkload.max_jobs = \"{jobs}\"\n"
-                              "[[grid.variant]]\nname = \"few\"\nvalues = {jobs = 5, theta = 1}\n"
-                              "[[grid.variant]]\nname = \"all\"\nvalues = {jobs = 9, theta = 2}\n")),
-              ElementsAre("muster,theta=1 [variant=few] 1: workload.max_jobs=5",
-                          "muster,theta=2 [variant=all] 1: workload.max_jobs=9"));
+  EXPECT_THAT(
+      runs_of(plan_of("policy = [\"muster,theta={theta}\"]\n"
+                      "[grid.set]\nworkload.max_jobs = \"{jobs}\"\n"
+                      "[[grid.variant]]\nname = \"few\"\nvalues = {jobs = 5, theta = 1}\n"
+                      "[[grid.variant]]\nname = \"all\"\nvalues = {jobs = 9, theta = 2}\n")),
+      ElementsAre("muster,theta=1 [variant=few] 1: workload.max_jobs=5",
+                  "muster,theta=2 [variant=all] 1: workload.max_jobs=9"));
 }
 
 TEST(Plan, says_which_names_a_variant_leaves_open) {
-  const auto plan = plan_of("policy = \"muster,theta={theta}\"\n"
-                            "[[grid.variant]]\nname = \"a\"\nvalues = {theta = 1}\n"
-                            "[[grid.variant]]\nname = \"b\"\n");
+  const auto plan = plan_of(
+      "policy = \"muster,theta={theta}\"\n"
+      "[[grid.variant]]\nname = \"a\"\nvalues = {theta = 1}\n"
+      "[[grid.variant]]\nname = \"b\"\n");
   ASSERT_FALSE(plan);
   EXPECT_THAT(plan.error().message, HasSubstr("{theta}: unknown name in braces 'theta'"));
 }

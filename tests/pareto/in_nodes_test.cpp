@@ -85,6 +85,13 @@ TEST(BudgetsInNodes, AreNoneWhereStartsAndRemaindersLeaveTooLittle) {
       << "the load is 6, and 1.5 are left over";
 }
 
+TEST(BudgetsInNodes, RentAtLeastWhatTheCheapestPlanHasStartAndLeftOver) {
+  const InNodes least = cheapest_in_nodes(load_in_nodes(4, 0, 1800));
+  EXPECT_NEAR(least.used_gpus, 6, 1e-9) << "one worker a job";
+  EXPECT_NEAR(least.starting_gpus, 2 * 1 * 0.5, 1e-9) << "half an hour each";
+  EXPECT_DOUBLE_EQ(least.rented_gpus, 6 + 1 + 1.5);
+}
+
 TEST(BudgetsInNodes, HaveGrowthThatIsStillAwaitedGoOnInLaterEpochs) {
   // Six minutes with one worker, and then two hours of which the first ten are as narrow: a quarter
   // of an hour after the start of the second epoch, which it is ordered at, the others are there.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <any>
+#include <limits>
 #include <utility>
 
 #include "schedulers/boa/class_work.hpp"
@@ -129,6 +130,20 @@ std::string usd_shortfall(const ElasticLoad& load, const boa::BoaParams& params)
       params.budget_usd_h, least);
 }
 
+/// Makes the plans of all budgets only where the one that costs least is not within this one.
+std::string shortfall_in_nodes(const ElasticLoad& load, const boa::BoaParams& params) {
+  if (params.counts == boa::BudgetCounts::used) return {};
+  if (cheapest_in_nodes(load).rented_gpus <= params.budget_gpus) return {};
+  const NodePlans plans(load, params.plan);
+  if (plans.within(params.budget_gpus)) return {};
+  const auto least = plans.cheapest(std::numeric_limits<double>::infinity());
+  if (!least) return {};
+  return fmt::format(
+      "a budget of {:g} GPUs will be overspent: with nodes that start ({:.1f} GPUs) and what is "
+      "left over of them ({:.1f}) no plan is predicted to rent less than {:.1f}",
+      params.budget_gpus, least->starting_gpus, least->remainder_gpus, least->rented_gpus);
+}
+
 }  // namespace
 
 std::string budget_shortfall(const PolicySpec& policy, const replay::JobSource& jobs,
@@ -142,7 +157,7 @@ std::string budget_shortfall(const PolicySpec& policy, const replay::JobSource& 
   if (!load) return {};
   if (params->budget_usd_h > 0) return usd_shortfall(load.value(), *params);
   const double least = least_budget(load.value(), params->plan);
-  if (params->budget_gpus >= least) return {};
+  if (params->budget_gpus >= least) return shortfall_in_nodes(load.value(), *params);
   return fmt::format(
       "a budget of {:g} GPUs cannot be kept: the load is {:.2f} GPUs, and what costs least needs "
       "{:.3f}; jobs have the widths that cost least, and what those take is rented",

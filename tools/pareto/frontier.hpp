@@ -57,8 +57,9 @@ struct FrontierPoint {
 /// The least that any budget has to be, GPUs: below it no plan of the kind keeps it.
 double least_budget(const ElasticLoad& load, boa::PlanKind plan);
 
-/// Why a policy's budget cannot be kept on the workload, with both numbers; empty when it can, or
-/// when the policy has none or the workload does not say what it needs.
+/// Why a policy's budget cannot be kept on the workload, by no plan or by none in nodes that have
+/// to start, with both numbers; empty when it can, or when the policy has none or the workload does
+/// not say what it needs.
 std::string budget_shortfall(const PolicySpec& policy, const replay::JobSource& jobs,
                              const Catalog& catalog);
 

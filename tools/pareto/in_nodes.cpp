@@ -125,6 +125,10 @@ InNodes in_nodes(const ElasticLoad& load, const WidthPlan& plan) {
 
 }  // namespace
 
+InNodes cheapest_in_nodes(const ElasticLoad& load) {
+  return in_nodes(load, boa::cheapest_widths(load.work()));
+}
+
 NodePlans::NodePlans(const ElasticLoad& load, PlanKind kind)
     : load_(load), kind_(kind), work_(load.work()) {
   const double least = boa::cheapest_widths(work_).cost_gpus;
