@@ -159,16 +159,30 @@ std::vector<ClassWork> BoaMemory::work(Instant now) const {
 }
 
 /// Whoever sets a budget expects to keep it. So a burst among the first jobs, of whose rates little
-/// is known, does not make all jobs as narrow as if it were to last.
+/// is known, does not make all jobs as narrow as if it were to last, nor a lull as wide.
 void BoaMemory::allow_for_the_time_before(std::vector<ClassWork>& all, Instant now) const {
-  const Duration window = params_.arrivals.window;
-  const Duration seen = std::clamp(now - *first_, std::min(kLeastCounted, window), window);
+  const ArrivalRules& rules = params_.arrivals;
+  const double window_h = hours(rules.window);
+  const double seen_h =
+      std::clamp(hours(now - *first_), std::min(hours(kLeastCounted), window_h), window_h);
+  const double of_window_h = std::min(window_h, seen_h + hours(rules.before));
   double load = 0;
   for (const ClassWork& each : all) load += each.jobs_per_h * gpu_h_of(each.epochs);
-  if (load <= 0) return;
-  const double known = hours(seen) / hours(window);
-  const double before = params_.arrivals.load_before * params_.budget_gpus / load;
+  const double budget = budget_at_least_cost();
+  if (load <= 0 || budget <= 0) return;
+  const double known = seen_h / of_window_h;
+  const double before = rules.load_before * budget / load;
   for (ClassWork& each : all) each.jobs_per_h *= known + (1 - known) * before;
+}
+
+/// GPUs of those by whose hours work is counted; 0 where a budget of dollars has no type to go by.
+double BoaMemory::budget_at_least_cost() const {
+  if (params_.budget_usd_h <= 0) return params_.budget_gpus;
+  double most = 0;
+  for (const GpuType& type : common_types()) {
+    if (type.usd_h > 0) most = std::max(most, params_.budget_usd_h * type.speed / type.usd_h);
+  }
+  return most;
 }
 
 bool BoaMemory::is_due(Instant now) const {

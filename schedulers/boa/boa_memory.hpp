@@ -92,6 +92,7 @@ class BoaMemory {
   void time_epochs(const std::vector<ClassWork>& all);
   void note_empty(const ClusterView& view);
   void allow_for_the_time_before(std::vector<ClassWork>& all, Instant now) const;
+  double budget_at_least_cost() const;
   /// What the plan is looked up by.
   struct PlaceInPlan {
     std::size_t work_class = 0;

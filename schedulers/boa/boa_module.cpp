@@ -45,9 +45,6 @@ std::string fault_of(const BoaParams& params) {
     return "budget_usd_h goes with speedups=oracle: what a worker shows on one type of GPU is not "
            "told from what it would on another";
   }
-  if (params.budget_usd_h > 0 && params.arrivals.load_before > 0) {
-    return "load_before is a share of a budget of GPUs, and the budget is of dollars";
-  }
   for (const std::string& entry : params.weights) {
     const auto weight = number_of(entry);
     if (weight && *weight >= kLeastWeight && *weight <= kMostWeight) continue;
@@ -113,11 +110,15 @@ PolicyModule boa_module() {
       .param("window_s", in(&BoaParams::arrivals, &ArrivalRules::window),
              params::in_seconds(params::above(0).up_to(kLongestPlan_s)),
              "over which the arrivals of each class are counted")
-      .param(
-          "load_before", in(&BoaParams::arrivals, &ArrivalRules::load_before),
-          params::number(params::from(0).up_to(1)),
-          "what the load is taken to have been in the part of window_s before the first job, as a "
-          "share of the budget of GPUs; 0: what is counted since then is all that is known")
+      .param("load_before", in(&BoaParams::arrivals, &ArrivalRules::load_before),
+             params::number(params::from(0).up_to(1)),
+             "what the load is taken to have been for before_s before the first job, as a share of "
+             "the "
+             "budget; 0: what is counted since then is all that is known")
+      .param("before_s", in(&BoaParams::arrivals, &ArrivalRules::before),
+             params::in_seconds(params::from(0).up_to(kLongestPlan_s)),
+             "how long before the first job load_before is taken for granted, as far as window_s "
+             "reaches back")
       .param("rates_h", in(&BoaParams::arrivals, &ArrivalRules::stated), params::list(),
              "arrivals an hour by class, class:jobs joined by +; none: they are counted")
       .param(

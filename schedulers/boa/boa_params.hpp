@@ -32,9 +32,11 @@ enum class SpeedSource : std::uint8_t {
 struct ArrivalRules {
   Duration window{std::chrono::hours{24}};  ///< over which arrivals are counted
   std::vector<std::string> stated;          ///< "class:jobs an hour"; none: they are counted
-  /// Above 0: in the part of the window before the first job the load is taken to have been this
-  /// share of the budget, with the classes in the proportion in which they have come.
-  double load_before = 0;
+  /// Above 0: for so long before the first job, as far as the window reaches back, the load is
+  /// taken to have been this share of the budget, with the classes in the proportion in which they
+  /// came.
+  double load_before = 0.5;
+  Duration before{std::chrono::hours{3}};
 };
 
 /// What the policy can be told.
