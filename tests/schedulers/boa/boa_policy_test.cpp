@@ -341,37 +341,6 @@ TEST(Boa, KeepsAnEmptyNodeForTheNextJobWhereItIsTold) {
   EXPECT_EQ(cluster.layout(), "");
 }
 
-TEST(Boa, TakesTheLoadBeforeTheFirstJobFromTheBudget) {
-  // Ten jobs of a GPU-hour in the first hour are a load of ten. Before them it is taken to have
-  // been four GPUs, for three hours unless told otherwise, and for a day at most, which is the
-  // window.
-  const auto load_of = [](const std::string& more) {
-    Cluster cluster(nodes(), "boa,budget=8" + more);
-    for (std::uint64_t id = 1; id <= 10; ++id) cluster.submit(training(id));
-    return figure(cluster.round(), "load");
-  };
-  EXPECT_NEAR(load_of(""), (10 + 3 * 4.0) / 4, 1e-9);
-  EXPECT_NEAR(load_of(",load_before=0"), 10, 1e-9);
-  EXPECT_NEAR(load_of(",load_before=0.25,before_s=7200"), (10 + 2 * 2.0) / 3, 1e-9);
-  EXPECT_NEAR(load_of(",before_s=86400"), (10 + 23 * 4.0) / 24, 1e-9);
-  EXPECT_NEAR(load_of(",window_s=3600"), 10, 1e-9) << "all of it has been seen";
-  EXPECT_NEAR(load_of(",rates_h=net:3"), 3, 1e-9) << "rates are stated";
-}
-
-TEST(Boa, TakesTheLoadBeforeTheFirstJobFromABudgetOfDollars) {
-  // Ten GPUs in the hour that was seen, and in the one before half of what the dollars are good
-  // for.
-  const auto load_of = [](const std::string& more) {
-    Cluster cluster(nodes(), "boa,before_s=3600,budget_usd_h=" + more);
-    for (std::uint64_t id = 1; id <= 10; ++id) cluster.submit(training(id));
-    return figure(cluster.round(), "load");
-  };
-  const double gpu_usd_h = 0.25;
-  EXPECT_NEAR(load_of("8"), (10 + 8 / gpu_usd_h / 2) / 2 * gpu_usd_h, 1e-9);
-  EXPECT_NEAR(load_of("8,load_before=1"), (10 + 8 / gpu_usd_h) / 2 * gpu_usd_h, 1e-9);
-  EXPECT_NEAR(load_of("8,load_before=0"), 10 * gpu_usd_h, 1e-9);
-}
-
 TEST(Boa, LetsJobsOfAFleetGrowInTurnAndTheOthersQueue) {
   Cluster cluster(nodes(), "boa,budget=100,rates_h=net:10");
   cluster.add_to_fleet("node");
