@@ -21,8 +21,8 @@ struct InNodes {
   double weighted_jct_s = 0;  ///< with the weights of the classes
 };
 
-/// What becomes of the plan that costs least, by which no budget for what is rented is kept that is
-/// less, but for plans that order instances less often.
+/// What becomes of the plan that costs least. Another plan rents less than that only where it
+/// orders instances less often.
 InNodes cheapest_in_nodes(const ElasticLoad& load);
 
 /// Plans for a load, and what becomes of them in nodes.
