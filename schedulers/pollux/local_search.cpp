@@ -30,10 +30,11 @@ constexpr std::size_t kMostTakenOut = 5;
 
 LocalSearch::LocalSearch(const SearchProblem& problem)
     : problem_(problem),
-      rows_(problem.jobs.size(), Row(problem.room.size(), 0)),
+      places_(problem.jobs.size()),
       cost_of_(problem.jobs.size(), 0),
       free_(problem.room),
-      several_(problem.room.size(), kNobody) {
+      several_(problem.room.size(), kNobody),
+      on_node_(problem.room.size()) {
   for (std::size_t j = 0; j < problem.jobs.size(); ++j) {
     const SearchJob& job = problem.jobs[j];
     Costs& costs = costs_.emplace_back();
@@ -44,14 +45,15 @@ LocalSearch::LocalSearch(const SearchProblem& problem)
       costs.several.push_back(r < 2 ? kNever : problem.cost(j, {r, 2}, true));
     }
     costs.current = problem.cost(j, job.current);
+    current_.push_back(places_of(job.current));
     cost_of_[j] = costs.one_node[0];
   }
 }
 
 Layout LocalSearch::run(std::uint32_t moves, Rng& rng, Budget& budget) {
-  if (problem_.jobs.empty() || problem_.room.empty()) return rows_;
+  std::vector<Places> best = places_;
+  if (problem_.jobs.empty() || problem_.room.empty()) return layout_of(best);
   price_ = going_price();
-  Layout best;
   double least = kNever;
   for (const bool keep : {true, false}) {
     begin(keep, rng);
@@ -59,9 +61,31 @@ Layout LocalSearch::run(std::uint32_t moves, Rng& rng, Budget& budget) {
     const double cost = std::accumulate(cost_of_.begin(), cost_of_.end(), 0.0);
     if (cost >= least * (1 - kSame)) continue;
     least = cost;
-    best = rows_;
+    best = places_;
   }
-  return best;
+  return layout_of(best);
+}
+
+LocalSearch::Places LocalSearch::places_of(const Row& row) {
+  Places places;
+  for (std::size_t n = 0; n < row.size(); ++n) {
+    if (row[n] > 0) places.push_back({static_cast<std::uint32_t>(n), row[n]});
+  }
+  return places;
+}
+
+RowSize LocalSearch::size_of(const Places& places) {
+  RowSize size{0, static_cast<std::uint32_t>(places.size())};
+  for (const Place& place : places) size.workers += place.workers;
+  return size;
+}
+
+Layout LocalSearch::layout_of(const std::vector<Places>& places) const {
+  Layout layout(places.size(), Row(problem_.room.size(), 0));
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    for (const Place& place : places[j]) layout[j][place.node] = place.workers;
+  }
+  return layout;
 }
 
 /// From what there is, as far as it fits, or from nothing.
@@ -70,64 +94,73 @@ void LocalSearch::begin(bool keep, Rng& rng) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (const std::size_t j : order) take_out(j);
   for (const std::size_t j : order) {
-    if (keep && current_fits(j)) put(j, problem_.jobs[j].current);
+    if (keep && current_fits(j)) put(j, current_[j]);
   }
   // The widest first: what is small finds its place in what is left.
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return problem_.jobs[a].most > problem_.jobs[b].most;
   });
   for (const std::size_t j : order) {
-    if (size_of(rows_[j]).workers == 0) put_best(j, price_, rng);
+    if (places_[j].empty()) put_best(j, price_, rng);
   }
 }
 
-void LocalSearch::put(std::size_t job, const Row& row) {
-  const RowSize size = size_of(row);
-  rows_[job] = row;
-  cost_of_[job] = row == problem_.jobs[job].current ? costs_[job].current
-                  : size.nodes > 1                  ? costs_[job].several[size.workers]
-                                                    : costs_[job].one_node[size.workers];
-  if (size.workers == 0) return;
-  for (std::size_t n = 0; n < row.size(); ++n) {
-    if (row[n] == 0) continue;
-    free_[n] -= problem_.jobs[job].units[n] * row[n];
-    if (size.nodes > 1) several_[n] = job;
+void LocalSearch::put(std::size_t job, Places places) {
+  const RowSize size = size_of(places);
+  cost_of_[job] = places == current_[job] ? costs_[job].current
+                  : size.nodes > 1        ? costs_[job].several[size.workers]
+                                          : costs_[job].one_node[size.workers];
+  for (const auto& [node, workers] : places) {
+    free_[node] -= problem_.jobs[job].units[node] * workers;
+    if (size.nodes > 1) several_[node] = job;
+    on_node_[node].push_back(job);
   }
+  places_[job] = std::move(places);
 }
 
 void LocalSearch::take_out(std::size_t job) {
-  for (std::size_t n = 0; n < rows_[job].size(); ++n) {
-    if (rows_[job][n] == 0) continue;
-    free_[n] += problem_.jobs[job].units[n] * rows_[job][n];
-    if (several_[n] == job) several_[n] = kNobody;
-    rows_[job][n] = 0;
+  for (const auto& [node, workers] : places_[job]) {
+    free_[node] += problem_.jobs[job].units[node] * workers;
+    if (several_[node] == job) several_[node] = kNobody;
+    std::vector<std::size_t>& there = on_node_[node];
+    *std::ranges::find(there, job) = there.back();
+    there.pop_back();
   }
+  places_[job].clear();
   cost_of_[job] = costs_[job].one_node[0];
 }
 
 bool LocalSearch::current_fits(std::size_t j) const {
-  const SearchJob& job = problem_.jobs[j];
-  const RowSize size = size_of(job.current);
-  if (size.workers == 0 || costs_[j].current == kNever) return false;
-  for (std::size_t n = 0; n < job.current.size(); ++n) {
-    if (job.current[n] == 0) continue;
-    if (job.current[n] > workers_in_units(job, n, free_[n])) return false;
-    if (size.nodes > 1 && several_[n] != kNobody) return false;
-  }
-  return true;
+  const Places& current = current_[j];
+  if (current.empty() || costs_[j].current == kNever) return false;
+  return std::ranges::all_of(current, [&](const Place& place) {
+    const bool barred = current.size() > 1 && several_[place.node] != kNobody;
+    return !barred &&
+           place.workers <= workers_in_units(problem_.jobs[j], place.node, free_[place.node]);
+  });
 }
 
 void LocalSearch::look_for_rooms(std::size_t j) {
   const SearchJob& job = problem_.jobs[j];
   rooms_.resize(free_.size());
-  open_.clear();
+  widest_ = 0;
+  std::uint32_t room = 0;  // the most that a node which may be shared has
   for (std::size_t n = 0; n < free_.size(); ++n) {
     rooms_[n] = workers_in_units(job, n, free_[n]);
-    if (rooms_[n] > 0 && several_[n] == kNobody) open_.push_back(n);
+    widest_ = std::max(widest_, rooms_[n]);
+    if (several_[n] == kNobody) room = std::max(room, rooms_[n]);
   }
-  std::stable_sort(open_.begin(), open_.end(),
-                   [&](std::size_t a, std::size_t b) { return rooms_[a] > rooms_[b]; });
-  if (open_.size() > kMostNodes) open_.resize(kMostNodes);
+  open_.clear();
+  // Every pass finds a node, so that there are no more passes than nodes that are looked for.
+  while (room > 0 && open_.size() < kMostNodes) {
+    std::uint32_t next = 0;
+    for (std::size_t n = 0; n < free_.size() && open_.size() < kMostNodes; ++n) {
+      if (several_[n] != kNobody) continue;
+      if (rooms_[n] == room) open_.push_back(n);
+      if (rooms_[n] < room) next = std::max(next, rooms_[n]);
+    }
+    room = next;
+  }
 }
 
 LocalSearch::Choice LocalSearch::best_choice(std::size_t j, double price) const {
@@ -135,20 +168,19 @@ LocalSearch::Choice LocalSearch::best_choice(std::size_t j, double price) const 
   const Costs& costs = costs_[j];
   Choice best{costs.one_node[0], {}, false};
   if (current_fits(j)) {
-    const RowSize size = size_of(job.current);
+    const RowSize size = size_of(current_[j]);
     const double value = costs.current + price * size.workers;
     if (value < best.value) best = {value, size, true};
   }
   if (job.stays) return best;
-  const std::uint32_t widest = rooms_.empty() ? 0 : *std::max_element(rooms_.begin(), rooms_.end());
-  for (std::uint32_t r = job.least; r <= widest && r < costs.one_node.size(); ++r) {
+  for (std::uint32_t r = job.least; r <= widest_ && r < costs.one_node.size(); ++r) {
     const double value = costs.one_node[r] + price * r;
     if (value < best.value) best = {value, {r, 1}, false};
   }
   std::uint32_t together = 0;
   for (const std::size_t n : open_) together += rooms_[n];
   const auto end = std::min<std::size_t>(together + 1, costs.several.size());
-  for (std::uint32_t r = std::max({job.least, widest + 1, 2U}); r < end; ++r) {
+  for (std::uint32_t r = std::max({job.least, widest_ + 1, 2U}); r < end; ++r) {
     const double value = costs.several[r] + price * r;
     if (value < best.value) best = {value, {r, 2}, false};
   }
@@ -158,17 +190,14 @@ LocalSearch::Choice LocalSearch::best_choice(std::size_t j, double price) const 
 void LocalSearch::put_best(std::size_t job, double price, Rng& rng) {
   look_for_rooms(job);
   const Choice best = best_choice(job, price);
-  if (best.current) return put(job, problem_.jobs[job].current);
-  if (best.size.workers > 0) put(job, row_of(job, best.size, rng));
-}
-
-Row LocalSearch::row_of(std::size_t, RowSize size, Rng& rng) const {
-  return size.nodes > 1 ? several_row(size.workers, rng) : one_node_row(size.workers, rng);
+  if (best.current) return put(job, current_[job]);
+  const RowSize size = best.size;
+  if (size.workers == 0) return;
+  put(job, size.nodes > 1 ? several(size.workers, rng) : one_node(size.workers, rng));
 }
 
 /// The node with the least room that has enough, unless chance has it otherwise.
-Row LocalSearch::one_node_row(std::uint32_t workers, Rng& rng) const {
-  Row row(rooms_.size(), 0);
+LocalSearch::Places LocalSearch::one_node(std::uint32_t workers, Rng& rng) const {
   const bool anywhere = rng.uniform() < kAnywhere;
   std::size_t chosen = kNobody;
   std::uint32_t seen = 0;
@@ -176,30 +205,35 @@ Row LocalSearch::one_node_row(std::uint32_t workers, Rng& rng) const {
     if (rooms_[n] < workers) continue;
     const bool better = chosen == kNobody || rooms_[n] < rooms_[chosen];
     if (anywhere ? rng.below(++seen) == 0 : better) chosen = n;
+    if (!anywhere && rooms_[n] == workers) break;  // there is none that has less and enough
   }
-  row[chosen] = static_cast<std::uint16_t>(workers);
-  return row;
+  return {{static_cast<std::uint32_t>(chosen), static_cast<std::uint16_t>(workers)}};
 }
 
 /// Whole nodes, the largest first, and for the rest the one with the least room that has enough.
-Row LocalSearch::several_row(std::uint32_t workers, Rng& rng) const {
-  Row row(rooms_.size(), 0);
+LocalSearch::Places LocalSearch::several(std::uint32_t workers, Rng& rng) const {
+  Places places;
+  const auto take = [&](std::size_t node, std::uint32_t some) {
+    places.push_back({static_cast<std::uint32_t>(node), static_cast<std::uint16_t>(some)});
+  };
   std::vector<std::size_t> nodes = open_;
   if (rng.uniform() < kAnywhere) {
     for (std::size_t i = nodes.size(); i > 1; --i) std::swap(nodes[i - 1], nodes[rng.below(i)]);
   }
   std::size_t i = 0;
   for (; i < nodes.size() && workers >= rooms_[nodes[i]]; ++i) {
-    row[nodes[i]] = static_cast<std::uint16_t>(rooms_[nodes[i]]);
+    take(nodes[i], rooms_[nodes[i]]);
     workers -= rooms_[nodes[i]];
   }
-  if (workers == 0) return row;
-  std::size_t tightest = nodes[i];
-  for (; i < nodes.size(); ++i) {
-    if (rooms_[nodes[i]] >= workers && rooms_[nodes[i]] < rooms_[tightest]) tightest = nodes[i];
+  if (workers > 0) {
+    std::size_t tightest = nodes[i];
+    for (; i < nodes.size(); ++i) {
+      if (rooms_[nodes[i]] >= workers && rooms_[nodes[i]] < rooms_[tightest]) tightest = nodes[i];
+    }
+    take(tightest, workers);
   }
-  row[tightest] = static_cast<std::uint16_t>(workers);
-  return row;
+  std::ranges::sort(places, {}, &Place::node);
+  return places;
 }
 
 /// All jobs of some nodes and one from elsewhere, or some wherever they are.
@@ -210,9 +244,7 @@ std::vector<std::size_t> LocalSearch::chosen_jobs(Rng& rng) const {
     const std::size_t nodes = 1 + rng.below(3);
     for (std::size_t i = 0; i < nodes; ++i) {
       const std::size_t n = rng.below(free_.size());
-      for (std::size_t j = 0; j < count; ++j) {
-        if (rows_[j][n] > 0) chosen.push_back(j);
-      }
+      chosen.insert(chosen.end(), on_node_[n].begin(), on_node_[n].end());
     }
     chosen.push_back(rng.below(count));
   } else {
@@ -227,47 +259,51 @@ std::vector<std::size_t> LocalSearch::chosen_jobs(Rng& rng) const {
 
 /// A job that has workers on a node and would still run with some fewer of them there.
 void LocalSearch::make_room(std::size_t job, Rng& rng) {
-  Row row = rows_[job];
-  const RowSize size = size_of(row);
+  Places places = places_[job];
+  const RowSize size = size_of(places);
   if (size.workers <= problem_.jobs[job].least || problem_.jobs[job].stays) return;
-  std::uint64_t left = rng.below(size.nodes);
-  std::size_t node = 0;
-  while (row[node] == 0 || left-- > 0) ++node;
+  const auto place = places.begin() + static_cast<std::ptrdiff_t>(rng.below(size.nodes));
   const std::uint32_t most =
-      std::min<std::uint32_t>(row[node], size.workers - problem_.jobs[job].least);
-  row[node] -= static_cast<std::uint16_t>(1 + rng.below(most));
+      std::min<std::uint32_t>(place->workers, size.workers - problem_.jobs[job].least);
+  place->workers -= static_cast<std::uint16_t>(1 + rng.below(most));
+  if (place->workers == 0) places.erase(place);
   take_out(job);
-  put(job, row);
+  put(job, std::move(places));
 }
 
 /// The job and those that are in the way of its having what it has now.
 std::vector<std::size_t> LocalSearch::in_the_way(std::size_t job) const {
-  const SearchJob& of = problem_.jobs[job];
-  const bool several = size_of(of.current).nodes > 1;
+  const std::vector<std::uint32_t>& units = problem_.jobs[job].units;
   std::vector<std::size_t> found{job};
-  for (std::size_t n = 0; n < of.current.size(); ++n) {
-    if (of.current[n] == 0) continue;
-    std::uint32_t free = free_[n] + of.units[n] * rows_[job][n];
-    for (std::size_t j = 0; j < rows_.size(); ++j) {
-      const bool barred = several && several_[n] == j;
-      const bool short_of_room = free < of.units[n] * of.current[n];
-      if (j == job || rows_[j][n] == 0 || !(barred || short_of_room)) continue;
-      free += problem_.jobs[j].units[n] * rows_[j][n];
-      if (std::find(found.begin(), found.end(), j) == found.end()) found.push_back(j);
+  for (const auto& [node, workers] : current_[job]) {
+    std::uint32_t free = free_[node] + units[node] * workers_there(job, node);
+    std::vector<std::size_t> there = on_node_[node];
+    std::ranges::sort(there);
+    for (const std::size_t j : there) {
+      const bool barred = current_[job].size() > 1 && several_[node] == j;
+      const bool short_of_room = free < units[node] * workers;
+      if (j == job || !(barred || short_of_room)) continue;
+      free += problem_.jobs[j].units[node] * workers_there(j, node);
+      if (std::ranges::find(found, j) == found.end()) found.push_back(j);
     }
   }
   return found;
 }
 
+std::uint32_t LocalSearch::workers_there(std::size_t job, std::uint32_t node) const {
+  const auto place = std::ranges::find(places_[job], node, &Place::node);
+  return place == places_[job].end() ? 0 : place->workers;
+}
+
 void LocalSearch::try_move(Rng& rng) {
   const double kind = rng.uniform();
-  const std::size_t drawn = rng.below(rows_.size());
-  const bool apart = rows_[drawn] != problem_.jobs[drawn].current && costs_[drawn].current < kNever;
-  if (kind < kGoingBack && apart && size_of(problem_.jobs[drawn].current).workers > 0) {
+  const std::size_t drawn = rng.below(places_.size());
+  const bool apart = places_[drawn] != current_[drawn] && costs_[drawn].current < kNever;
+  if (kind < kGoingBack && apart && !current_[drawn].empty()) {
     std::vector<std::size_t> chosen = in_the_way(drawn);
     // Those who lose their places may need more than what the job leaves.
     for (std::uint64_t others = rng.below(3); others > 0; --others) {
-      const std::size_t other = rng.below(rows_.size());
+      const std::size_t other = rng.below(places_.size());
       if (std::ranges::find(chosen, other) == chosen.end()) chosen.push_back(other);
     }
     for (std::size_t i = chosen.size(); i > 2; --i) {
@@ -281,10 +317,10 @@ void LocalSearch::try_move(Rng& rng) {
 
 /// Places the jobs anew, one after the other, and undoes it if that is worse.
 void LocalSearch::try_anew(const std::vector<std::size_t>& chosen, First first, Rng& rng) {
-  std::vector<Row> before;
+  std::vector<Places> before;
   double was = 0;
   for (const std::size_t j : chosen) {
-    before.push_back(rows_[j]);
+    before.push_back(places_[j]);
     was += cost_of_[j];
   }
   if (chosen.size() == 1 && first == First::leaves_room) first = First::is_put;
@@ -294,7 +330,7 @@ void LocalSearch::try_anew(const std::vector<std::size_t>& chosen, First first, 
   }
   if (first == First::leaves_room) make_room(chosen[0], rng);
   if (first == First::has_current && current_fits(chosen[0])) {
-    put(chosen[0], problem_.jobs[chosen[0]].current);
+    put(chosen[0], current_[chosen[0]]);
   }
   // From a hundredth of the going price to ten times as much.
   const double price = price_ * std::pow(10, rng.uniform(-2, 1));
@@ -305,7 +341,7 @@ void LocalSearch::try_anew(const std::vector<std::size_t>& chosen, First first, 
   for (const std::size_t j : chosen) is += cost_of_[j];
   if (is <= was + kSame * was) return;
   for (const std::size_t j : chosen) take_out(j);
-  for (std::size_t i = 0; i < chosen.size(); ++i) put(chosen[i], before[i]);
+  for (std::size_t i = 0; i < chosen.size(); ++i) put(chosen[i], std::move(before[i]));
 }
 
 /// Workers that jobs would have at that price if places were of no matter; more than `enough` are

@@ -32,7 +32,7 @@ struct AutoscaleRules {
   double target = 0.5;        ///< efficiency that the cluster is to have
   std::uint32_t window = 15;  ///< rounds whose mean is held against it
   std::uint32_t min_nodes = 1;
-  std::uint32_t max_nodes = 64;
+  std::uint32_t max_nodes = 256;
 };
 
 /// What the policies can be told.
