@@ -1,5 +1,6 @@
 #include "masters/planner.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "masters/plan_resizes.hpp"
@@ -16,6 +17,25 @@ void expect_present(Plan& plan, const ClusterState& state) {
   };
   for (Place& part : plan.places) part.expects = attempt_of(part.task);
   for (Stop& part : plan.stops) part.expects = attempt_of(part.task);
+}
+
+/// As plans are held against the caps.
+RentLeft left_by(const MasterCaps& caps, const ClusterState& state, bool owns_fleet) {
+  auto count = static_cast<std::int64_t>(state.instances().size());
+  std::int64_t nano_usd_h = state.sums().nano_usd_h;
+  for (const InstanceRow& row : state.instances()) {
+    if (!owns_fleet || !row.owned) continue;
+    --count;
+    nano_usd_h -= row.price.nano_usd_h();
+  }
+  RentLeft left;
+  if (caps.max_instances > 0)
+    left.instances = std::max<std::int64_t>(0, caps.max_instances - count);
+  if (caps.max_usd_h > 0) {
+    const std::int64_t cap = Price::from_usd_h(caps.max_usd_h).nano_usd_h();
+    left.nano_usd_h = std::max<std::int64_t>(0, cap - nano_usd_h);
+  }
+  return left;
 }
 
 }  // namespace
@@ -97,7 +117,9 @@ PlannedRound Planner::decide(const RoundWish& wish) {
   planned.budget = Budget(wish.budget);
   Rng rng = Rng::of_round(parts_.seed, parts_.name, known.rounds);
   look_at_gangs(known.rounds, wish.now, wish.rents);
-  Plan plan = parts_.policy->decide(view(wish.now), rng, planned.budget);
+  ClusterView shown = view(wish.now);
+  shown.left = left_by(settings_.caps, known.state, memory_->owns_fleet());
+  Plan plan = parts_.policy->decide(shown, rng, planned.budget);
   planned.settled = parts_.policy->settled(view(wish.now));
   planned.dropped = drop_malformed_figures(plan.note);
   planned.note = plan.note;
@@ -127,15 +149,16 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   limits.turn = known.gangs.turn(at);
   const UnavailableOfferings offers = memory_->unavailable_offerings(at, wish.rents);
   const OfferingTable* offered = memory_->fixed_fleet() ? nullptr : &state->offerings();
-  const ClusterView shown{*state,
-                          *parts_.catalog,
-                          at,
-                          offered,
-                          offers,
-                          limits.backed_off_gangs,
-                          limits.turn,
-                          settings_.min_stay,
-                          memory_->owns_fleet()};
+  ClusterView shown{*state,
+                    *parts_.catalog,
+                    at,
+                    offered,
+                    offers,
+                    limits.backed_off_gangs,
+                    limits.turn,
+                    settings_.min_stay,
+                    memory_->owns_fleet()};
+  shown.left = left_by(limits.caps, *state, memory_->owns_fleet());
   policy->observe(accepted, shown);
   Rng rng = Rng::of_round(parts_.seed, parts_.name, known.rounds);
   Budget budget(wish.budget);

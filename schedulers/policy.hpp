@@ -28,6 +28,13 @@ struct Cadence {
   bool wants_throughput = false;  ///< workers are asked for their tasks' throughput before a round
 };
 
+/// What a master's caps leave it to rent; none: no such cap. What is rented for the whole of one
+/// job and does not fit is refused as a whole.
+struct RentLeft {
+  std::optional<std::uint64_t> instances;
+  std::optional<std::int64_t> nano_usd_h;
+};
+
 /// What a policy is shown: the master's state as it is, not a copy.
 struct ClusterView {
   const ClusterState& state;
@@ -47,6 +54,7 @@ struct ClusterView {
   /// Of jobs that take any market, by slot, those that are to run on spot instances, for policies
   /// that think of one market only (MarketSplit). None: all are to run on demand.
   std::span<const char> on_spot{};
+  RentLeft left{};  ///< when it decides; the cap on a day's money is not in it
 
   /// Why the task is not moved whatever a plan says, while it runs; nothing when it may be.
   std::optional<Refusal> why_pinned(const TaskRow& task) const {

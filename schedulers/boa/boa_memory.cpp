@@ -10,8 +10,6 @@ namespace {
 
 /// GPU-hours without which nothing is known of how many are rented for those that are used.
 constexpr double kEnoughGpuHours = 10;
-/// Of the budget, jobs get at least so much, whatever else is rented.
-constexpr double kLeastShare = 0.5;
 double hours(Duration time) {
   return to_seconds(time) / 3600;
 }
@@ -125,10 +123,13 @@ void BoaMemory::integrate(const Event& event, const ClusterView& view) {
   now_ = {used[kind], rented[kind]};
 }
 
+double BoaMemory::budget() const {
+  return params_.budget_usd_h > 0 ? params_.budget_usd_h : params_.budget_gpus;
+}
+
 double BoaMemory::budget_for_jobs() const {
-  const double budget = params_.budget_usd_h > 0 ? params_.budget_usd_h : params_.budget_gpus;
-  if (params_.counts == BudgetCounts::used || gpus_.rented < kEnoughGpuHours) return budget;
-  return budget * std::clamp(gpus_.used / gpus_.rented, kLeastShare, 1.0);
+  if (params_.counts == BudgetCounts::used || gpus_.rented < kEnoughGpuHours) return budget();
+  return budget() * std::clamp(gpus_.used / gpus_.rented, kLeastShare, 1.0);
 }
 
 double BoaMemory::rate_h(const std::string& name, const ClassFacts& facts, Instant now) const {
@@ -154,35 +155,29 @@ std::vector<ClassWork> BoaMemory::work(Instant now) const {
     const auto weight = weights_.find(name);
     if (weight != weights_.end()) work.weight = weight->second;
   }
-  if (params_.arrivals.load_before > 0 && stated_.empty()) allow_for_the_time_before(all, now);
   return all;
+}
+
+/// With all jobs as wide, and on the type, as costs least; starts included, as the plan pays for
+/// them.
+double BoaMemory::least_cost_of(const std::vector<ClassWork>& all) const {
+  if (params_.budget_usd_h <= 0) return cheapest_widths(all).cost_gpus;
+  const std::vector<GpuType> types = common_types();
+  return types.empty() ? 0 : cheapest_types({all, types, hours(params_.cold_start)}).usd_h;
 }
 
 /// Whoever sets a budget expects to keep it. So a burst among the first jobs, of whose rates little
 /// is known, does not make all jobs as narrow as if it were to last, nor a lull as wide.
 void BoaMemory::allow_for_the_time_before(std::vector<ClassWork>& all, Instant now) const {
   const ArrivalRules& rules = params_.arrivals;
+  if (rules.load_before <= 0 || !stated_.empty() || load_ <= 0) return;
   const double window_h = hours(rules.window);
   const double seen_h =
       std::clamp(hours(now - *first_), std::min(hours(kLeastCounted), window_h), window_h);
   const double of_window_h = std::min(window_h, seen_h + hours(rules.before));
-  double load = 0;
-  for (const ClassWork& each : all) load += each.jobs_per_h * gpu_h_of(each.epochs);
-  const double budget = budget_at_least_cost();
-  if (load <= 0 || budget <= 0) return;
   const double known = seen_h / of_window_h;
-  const double before = rules.load_before * budget / load;
+  const double before = rules.load_before * budget() / load_;
   for (ClassWork& each : all) each.jobs_per_h *= known + (1 - known) * before;
-}
-
-/// GPUs of those by whose hours work is counted; 0 where a budget of dollars has no type to go by.
-double BoaMemory::budget_at_least_cost() const {
-  if (params_.budget_usd_h <= 0) return params_.budget_gpus;
-  double most = 0;
-  for (const GpuType& type : common_types()) {
-    if (type.usd_h > 0) most = std::max(most, params_.budget_usd_h * type.speed / type.usd_h);
-  }
-  return most;
 }
 
 bool BoaMemory::is_due(Instant now) const {
@@ -199,11 +194,15 @@ std::uint64_t BoaMemory::widths_known() const {
 }
 
 void BoaMemory::replan(Instant now) {
+  // After a restart without a snapshot the journal may tell of a plan before it tells of a job.
+  if (classes_.empty()) return;
   planned_at_ = now;
   planned_known_ = widths_known();
   planned_.clear();
   for (const auto& [name, facts] : classes_) planned_.push_back(name);
-  const std::vector<ClassWork> all = work(now);
+  std::vector<ClassWork> all = work(now);
+  load_ = least_cost_of(all);
+  allow_for_the_time_before(all, now);
   families_.clear();
   types_.clear();
   stays_.clear();

@@ -74,7 +74,10 @@ class BoaMemory {
   /// The last plan could not be made, for which reason; nothing when it could.
   const std::optional<std::string>& over_budget() const { return over_budget_; }
   const WidthPlan& plan() const { return plan_; }
-  /// What a width plan that is made at that time is made of, class after class by name.
+  /// What the jobs that were counted, or stated, need at least, in the budget's unit. The plan is
+  /// made for more or less where a load before the first job is taken to have been.
+  double load() const { return load_; }
+  /// What comes in an hour by what is known at that time, class after class by name.
   std::vector<ClassWork> work(Instant now) const;
 
   std::string save() const;
@@ -91,8 +94,9 @@ class BoaMemory {
   std::vector<GpuType> common_types() const;
   void time_epochs(const std::vector<ClassWork>& all);
   void note_empty(const ClusterView& view);
+  double budget() const;
+  double least_cost_of(const std::vector<ClassWork>& all) const;
   void allow_for_the_time_before(std::vector<ClassWork>& all, Instant now) const;
-  double budget_at_least_cost() const;
   /// What the plan is looked up by.
   struct PlaceInPlan {
     std::size_t work_class = 0;
@@ -116,6 +120,7 @@ class BoaMemory {
   std::vector<std::vector<std::string>> families_;         ///< by class and epoch; none: any
   std::vector<std::string> types_;                         ///< that the stays are listed by
   std::vector<std::vector<std::vector<TypeStay>>> stays_;  ///< by class, epoch and type
+  double load_ = 0;                                        ///< when the plan was made
   std::optional<std::string> over_budget_;
   GpuHours gpus_;
   Instant integrated_;

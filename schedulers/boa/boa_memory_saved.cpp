@@ -115,7 +115,8 @@ std::string BoaMemory::save() const {
   all["epoch_h"] = epoch_h_;
   const auto& shared = plan_.shared;
   all["shared"] = shared ? json{shared->work_class, shared->share, shared->widths} : json(nullptr);
-  all["figures"] = {plan_.mean_jct_h, plan_.cost_gpus, plan_.least_gpus, plan_.lower_bound_jct_h};
+  all["figures"] = {plan_.mean_jct_h, plan_.cost_gpus, plan_.least_gpus, plan_.lower_bound_jct_h,
+                    load_};
   all["over_budget"] = over_budget_ ? json(*over_budget_) : json(nullptr);
   all["gpus"] = {gpus_.used, gpus_.rented, now_.used, now_.rented};
   json& empty = all["empty_since"] = json::array();
@@ -142,6 +143,7 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
       if (!read.classes_.contains(job.workload_class)) return false;
     }
     read.first_ = instant_of(all.at("first"));
+    if (!read.first_ && !read.classes_.empty()) return false;
     read.planned_at_ = instant_of(all.at("planned_at"));
     read.planned_ = all.at("planned").get<std::vector<std::string>>();
     read.planned_known_ = all.at("planned_known");
@@ -155,6 +157,8 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
     read.plan_.cost_gpus = figures.at(1);
     read.plan_.least_gpus = figures.at(2);
     read.plan_.lower_bound_jct_h = figures.at(3);
+    // An earlier version did not tell the two apart.
+    read.load_ = figures.at(figures.size() > 4 ? 4 : 2);
     if (!all.at("over_budget").is_null()) read.over_budget_ = all.at("over_budget");
     const json& gpus = all.at("gpus");
     read.gpus_ = {gpus.at(0), gpus.at(1)};

@@ -24,11 +24,11 @@ constexpr double kMostWeight = 1000;
 /// The number of a text "class:number"; nothing when the text is none.
 std::optional<double> number_of(const std::string& entry) {
   const std::size_t colon = entry.find(':');
+  if (colon == std::string::npos || colon == 0) return std::nullopt;
   double number = 0;
   const char* end = entry.data() + entry.size();
-  const bool read = colon != std::string::npos && colon > 0 &&
-                    std::from_chars(entry.data() + colon + 1, end, number).ptr == end;
-  return read ? std::optional(number) : std::nullopt;
+  const auto [rest, fault] = std::from_chars(entry.data() + colon + 1, end, number);
+  return rest == end && fault == std::errc() ? std::optional(number) : std::nullopt;
 }
 
 /// What is wrong with the rates and weights that are stated; empty when nothing is.
@@ -54,16 +54,28 @@ std::string fault_of(const BoaParams& params) {
   return {};
 }
 
-/// A budget of GPUs beside one of dollars would count for nothing.
-std::string both_budgets(const PolicySpec& spec) {
+/// Parameters that are given and would count for nothing; empty when there are none.
+std::string given_in_vain(const PolicySpec& spec) {
   const auto given = [&](const char* name) {
-    return std::any_of(spec.params.begin(), spec.params.end(), [&](const auto& param) {
-      return param.first == name && param.second != "0";
-    });
+    const auto found =
+        std::ranges::find(spec.params, name, [](const auto& each) { return each.first; });
+    return found == spec.params.end() ? std::string() : found->second;
   };
-  if (!given("budget") || !given("budget_usd_h")) return {};
-  return "budget and budget_usd_h are given: it has to be one of them, budget for GPUs of one type "
-         "or budget_usd_h for dollars an hour";
+  const auto is_given = [&](const char* name) { return !given(name).empty(); };
+  const auto is_more = [&](const char* name) { return is_given(name) && given(name) != "0"; };
+  if (is_more("budget") && is_more("budget_usd_h")) {
+    return "budget and budget_usd_h are given: it has to be one of them, budget for GPUs of one "
+           "type or budget_usd_h for dollars an hour";
+  }
+  if (is_more("load_before") && is_given("rates_h")) {
+    return "load_before and rates_h are given: with rates that are stated nothing is taken to have "
+           "been before; leave one of them out";
+  }
+  if (is_given("before_s") && (given("load_before") == "0" || is_given("rates_h"))) {
+    return "before_s says for how long load_before holds, which counts for nothing here; leave it "
+           "out";
+  }
+  return {};
 }
 
 }  // namespace
@@ -113,11 +125,10 @@ PolicyModule boa_module() {
       .param("load_before", in(&BoaParams::arrivals, &ArrivalRules::load_before),
              params::number(params::from(0).up_to(1)),
              "what the load is taken to have been for before_s before the first job, as a share of "
-             "the "
-             "budget; 0: what is counted since then is all that is known")
+             "the budget; 0: what is counted since then is all that is known")
       .param("before_s", in(&BoaParams::arrivals, &ArrivalRules::before),
              params::in_seconds(params::from(0).up_to(kLongestPlan_s)),
-             "how long before the first job load_before is taken for granted, as far as window_s "
+             "the time before the first job to which load_before applies, as far as window_s "
              "reaches back")
       .param("rates_h", in(&BoaParams::arrivals, &ArrivalRules::stated), params::list(),
              "arrivals an hour by class, class:jobs joined by +; none: they are counted")
@@ -128,7 +139,7 @@ PolicyModule boa_module() {
       .period(&BoaParams::period)
       .param("eager", &BoaParams::eager, params::flag(),
              "hold a round at once when a job comes, enters another epoch or leaves, too")
-      .check_given(both_budgets)
+      .check_given(given_in_vain)
       .check(fault_of)
       .uses({.throughput = true, .prices = true})
       .made_by([](const BoaParams& params, const Catalog&) {

@@ -39,6 +39,9 @@ struct ArrivalRules {
   Duration before{std::chrono::hours{3}};
 };
 
+/// Of a budget of what is rented, jobs get at least so much, whatever else is rented.
+inline constexpr double kLeastShare = 0.5;
+
 /// What the policy can be told.
 struct BoaParams {
   Duration period{std::chrono::seconds{60}};

@@ -174,9 +174,14 @@ void BoaRound::serve(const Wish& wish) {
     take(nodes_, *shares, worker.amount);
     return start(wish, *shares);
   }
-  const auto kept = view_.rents() ? rent(wish, worker) : std::nullopt;
+  const auto kept = view_.rents() ? rent(wish, worker, offer) : std::nullopt;
+  const auto cap = kept || offer == nullptr
+                       ? std::nullopt
+                       : cap_on(*offer, (wish.workers + worker.node_holds - 1) / worker.node_holds);
+  if (cap && serve_under_cap(wish, worker, *offer)) return;
   if (wish.job->width > 0 && go_on_meanwhile(wish, worker, kept)) return;
   if (kept) return start(wish, *kept);
+  if (cap) return refuse(wish, *cap);
   refuse(wish, {RefusalKind::not_now,
                 RefusalCode::awaiting_capacity,
                 {},
@@ -184,24 +189,86 @@ void BoaRound::serve(const Wish& wish) {
                 0});
 }
 
-/// Keeps room on instances that come, and rents what is missing. Nothing: no offer has any.
-std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const WorkerDemand& worker) {
-  const ClusterState& state = view_.state;
-  const TaskSpec& spec =
-      state.spec(state.task(wish.task != kNoSlot ? wish.task : wish.job->tasks.front()));
-  const OfferingRow* offer = best_offer(*wish.job, spec.demands);
+/// Keeps room on instances that come, and rents what is missing. Nothing: no offer has any, or caps
+/// leave too few.
+std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const WorkerDemand& worker,
+                                                     const OfferingRow* offer) {
+  const std::size_t before = plan_.launches.size();
   auto shares = pack_workers(nodes_, wish.workers, worker, false);
   // At most as many as its workers fill: some of these may have room elsewhere, which comes first.
   for (std::uint32_t i = 0; !shares && offer != nullptr && i < wish.workers; ++i) {
-    const Cause cause{kWidth, 0};
-    plan_.launches.push_back({offer->key.type, offer->key.market, cause, offer->key.zone});
-    const LaunchIndex index{static_cast<std::uint32_t>(plan_.launches.size() - 1)};
-    const InstanceType& type = view_.catalog[offer->key.type];
-    nodes_.push_back({index, offer->key.type, type.capacity, false, false, offer->key.market});
+    if (cap_on(*offer, 1)) break;
+    launch(*offer);
     shares = pack_workers(nodes_, wish.workers, worker, false);
   }
-  if (shares) take(nodes_, *shares, worker.amount);
+  if (shares) {
+    take(nodes_, *shares, worker.amount);
+  } else {
+    take_back(before);
+  }
   return shares;
+}
+
+void BoaRound::launch(const OfferingRow& offer) {
+  plan_.launches.push_back({offer.key.type, offer.key.market, Cause{kWidth, 0}, offer.key.zone});
+  const LaunchIndex index{static_cast<std::uint32_t>(plan_.launches.size() - 1)};
+  const InstanceType& type = view_.catalog[offer.key.type];
+  nodes_.push_back({index, offer.key.type, type.capacity, false, false, offer.key.market});
+  if (left_.instances) --*left_.instances;
+  if (left_.nano_usd_h) *left_.nano_usd_h -= offer.price.nano_usd_h();
+}
+
+/// The launches after the first so many, on which nobody is.
+void BoaRound::take_back(std::size_t launches) {
+  for (; plan_.launches.size() > launches; plan_.launches.pop_back(), nodes_.pop_back()) {
+    const Launch& last = plan_.launches.back();
+    const OfferingRow* offer = view_.state.offerings().find(last.type, last.market, last.zone);
+    if (left_.instances) ++*left_.instances;
+    if (left_.nano_usd_h) *left_.nano_usd_h += offer->price.nano_usd_h();
+  }
+}
+
+/// Which cap leaves fewer instances of the offering than that; nothing where there is none.
+std::optional<Refusal> BoaRound::cap_on(const OfferingRow& offer, std::uint32_t instances) const {
+  if (left_.instances && *left_.instances < instances) {
+    return Refusal{RefusalKind::not_now,
+                   RefusalCode::instance_cap,
+                   {},
+                   static_cast<double>(instances),
+                   static_cast<double>(*left_.instances)};
+  }
+  const std::int64_t nano_usd_h = instances * offer.price.nano_usd_h();
+  if (left_.nano_usd_h && *left_.nano_usd_h < nano_usd_h) {
+    return Refusal{RefusalKind::not_now,
+                   RefusalCode::spend_cap,
+                   {},
+                   Price::from_nano_usd_h(nano_usd_h).usd_h(),
+                   Price::from_nano_usd_h(*left_.nano_usd_h).usd_h()};
+  }
+  return std::nullopt;
+}
+
+/// As wide as there is room for with what caps leave, where they leave too little for its width: a
+/// job would never run whose width is more than all that may be rented. One that runs grows so only
+/// when that doubles it, or it would start again for each GPU that others leave.
+bool BoaRound::serve_under_cap(const Wish& wish, const WorkerDemand& worker,
+                               const OfferingRow& offer) {
+  const JobRow& job = *wish.job;
+  if (job.width == 0 || someone_is_under_cap_) return false;
+  const bool runs = job.running > 0 && job.pending == 0;
+  const std::uint32_t least =
+      runs ? 2 * job.width : std::max(1U, std::get<ElasticSpec>(job.job.kind).min_width);
+  const std::size_t before = plan_.launches.size();
+  while (!cap_on(offer, 1)) launch(offer);
+  for (std::uint32_t workers = wish.workers - 1; workers >= least; --workers) {
+    const auto shares = pack_workers(nodes_, workers, worker, false);
+    if (!shares) continue;
+    take(nodes_, *shares, worker.amount);
+    start({wish.job, workers}, *shares);
+    return someone_is_under_cap_ = true;
+  }
+  take_back(before);
+  return false;
 }
 
 /// Until instances that are asked for now are ready: those that come already are there sooner.
@@ -321,7 +388,8 @@ void BoaRound::note(std::string_view choice) {
   plan_.note.choice = std::string(choice);
   plan_.note.figures = {{"wanted", wanted_},
                         {"budget", memory_.budget_for_jobs()},
-                        {"load", memory_.plan().least_gpus},
+                        {"load", memory_.load()},
+                        {"load_planned_for", memory_.plan().least_gpus},
                         {"planned_gpus", memory_.plan().cost_gpus},
                         {"planned_jct_s", memory_.plan().mean_jct_h * 3600}};
 }

@@ -19,7 +19,8 @@ inline bool can_change(const JobRow& job) {
 /// places, the others share what is left; what there is no room for is rented.
 class BoaRound {
  public:
-  BoaRound(const ClusterView& view, const BoaMemory& memory) : view_(view), memory_(memory) {}
+  BoaRound(const ClusterView& view, const BoaMemory& memory)
+      : view_(view), memory_(memory), left_(view.left) {}
 
   Plan run(std::string_view choice);
 
@@ -40,7 +41,12 @@ class BoaRound {
   void start(const Wish& wish, const std::vector<NodeShare>& shares);
   bool go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
                        const std::optional<std::vector<NodeShare>>& kept);
-  std::optional<std::vector<NodeShare>> rent(const Wish& wish, const WorkerDemand& worker);
+  std::optional<std::vector<NodeShare>> rent(const Wish& wish, const WorkerDemand& worker,
+                                             const OfferingRow* offer);
+  std::optional<Refusal> cap_on(const OfferingRow& offer, std::uint32_t instances) const;
+  void launch(const OfferingRow& offer);
+  void take_back(std::size_t launches);
+  bool serve_under_cap(const Wish& wish, const WorkerDemand& worker, const OfferingRow& offer);
   void empty_a_node();
   std::vector<std::size_t> nodes_to_empty() const;
   std::optional<double> cost_of_moving(const JobRow& job, const TaskRow& task) const;
@@ -63,6 +69,8 @@ class BoaRound {
   std::vector<Wish> narrower_;  ///< of jobs that leave room to others
   std::vector<Wish> wishes_;
   bool someone_is_partly_served_ = false;
+  bool someone_is_under_cap_ = false;  ///< has what caps leave; the others queue behind it
+  RentLeft left_;  ///< by caps, after what the plan launches
   double wanted_ = 0;
 };
 

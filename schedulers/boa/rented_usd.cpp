@@ -58,8 +58,12 @@ void RentedUsd::observe(const Event& event, const ClusterView& view) {
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     std::erase_if(places_, [&](const auto& place) { return place.second == gone->instance; });
     look_at(gone->instance, view);
-  } else if (std::holds_alternative<OfferingChanged>(event.body)) {
-    for (const InstanceRow& row : view.state.instances()) look_at(row.id, view);
+  } else if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
+    const Offering& offer = changed->change.offering;
+    for (const InstanceRow& row : view.state.instances()) {
+      if (view.catalog[row.type].name == offer.type && row.market == offer.market)
+        look_at(row.id, view);
+    }
   }
 }
 

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "model/check.hpp"
+
 namespace muster::pollux {
 namespace {
 
@@ -44,6 +46,7 @@ LocalSearch::LocalSearch(const SearchProblem& problem)
     for (std::uint32_t r = 0; r <= job.most && r <= job.several.size() + 1; ++r) {
       costs.several.push_back(r < 2 ? kNever : problem.cost(j, {r, 2}, true));
     }
+    MUSTER_CHECK(job.current.size() == problem.room.size(), "a row has a number for each node");
     costs.current = problem.cost(j, job.current);
     current_.push_back(places_of(job.current));
     cost_of_[j] = costs.one_node[0];
@@ -207,6 +210,7 @@ LocalSearch::Places LocalSearch::one_node(std::uint32_t workers, Rng& rng) const
     if (anywhere ? rng.below(++seen) == 0 : better) chosen = n;
     if (!anywhere && rooms_[n] == workers) break;  // there is none that has less and enough
   }
+  MUSTER_CHECK(chosen != kNobody, "a width that was chosen has room on a node");
   return {{static_cast<std::uint32_t>(chosen), static_cast<std::uint16_t>(workers)}};
 }
 

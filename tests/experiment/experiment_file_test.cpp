@@ -101,7 +101,11 @@ TEST(ExperimentFile, names_the_place_of_a_wrong_value_and_what_would_be_right) {
                        "values = {n = 2}\n"),
               HasSubstr("variant.values.n: is the name of an axis, too"));
   EXPECT_THAT(fault_of("[[grid.variant]]\nname = \"a\"\nvalues = {n = [1, 2]}\n"),
-              HasSubstr("n: has to be a single value; more than one are variants of their own"));
+              HasSubstr("variant.values.n: has to be a single value; more than one are variants"));
+  EXPECT_THAT(fault_of("[[grid.variant]]\nname = \"a\"\n[[grid.variant]]\nname = \"a\"\n"),
+              HasSubstr("variant.name: is \"a\", which is that of another variant"));
+  EXPECT_THAT(fault_of("[[grid.variant]]\nname = \"a\"\nvalues = {n = 1}\n"),
+              HasSubstr("variant.values.n: has to stand in braces, {n}, in a policy"));
   EXPECT_THAT(load("[experiment]\nmetrics = [\"cost\"]\n").error().message,
               HasSubstr("unknown metric 'cost'"));
 }

@@ -86,7 +86,7 @@ TEST(BudgetsInNodes, AreNoneWhereStartsAndRemaindersLeaveTooLittle) {
 }
 
 TEST(BudgetsInNodes, RentAtLeastWhatTheCheapestPlanHasStartAndLeftOver) {
-  const InNodes least = cheapest_in_nodes(load_in_nodes(4, 0, 1800));
+  const InNodes least = in_nodes_at(load_in_nodes(4, 0, 1800), PlanKind::path, 1);
   EXPECT_NEAR(least.used_gpus, 6, 1e-9) << "one worker a job";
   EXPECT_NEAR(least.starting_gpus, 2 * 1 * 0.5, 1e-9) << "half an hour each";
   EXPECT_DOUBLE_EQ(least.rented_gpus, 6 + 1 + 1.5);

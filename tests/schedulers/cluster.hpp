@@ -240,7 +240,18 @@ class Cluster {
   Policy& policy() { return *policy_; }
   ClusterView view() const {
     const OfferingTable* offered = fixed_fleet_ ? nullptr : &state_.offerings();
-    return {state_, catalog_, now_, offered, backed_off_, {}, {}, min_stay_, owns_fleet_};
+    ClusterView view{state_, catalog_, now_, offered, backed_off_, {}, {}, min_stay_, owns_fleet_};
+    if (most_instances_) view.left.instances = *most_instances_ - state_.instances().size();
+    if (most_usd_h_) {
+      view.left.nano_usd_h =
+          Price::from_usd_h(*most_usd_h_).nano_usd_h() - state_.sums().nano_usd_h;
+    }
+    return view;
+  }
+  /// The master may have so many instances, or spend so much an hour.
+  void cap(std::optional<std::uint64_t> instances, std::optional<double> usd_h = {}) {
+    most_instances_ = instances;
+    most_usd_h_ = usd_h;
   }
   void let_pass(Duration time) { now_ += time; }
   void set_min_stay(Duration time) { min_stay_ = time; }
@@ -249,6 +260,11 @@ class Cluster {
     backed_off_.push_back({{test::type_named(catalog_, type), market}});
   }
   void end_rest() { backed_off_.clear(); }
+  /// The policy hears of it; the state is not changed.
+  template <class Body>
+  void tell_policy(Body body) {
+    policy_->observe({now_, std::move(body)}, view());
+  }
 
  private:
   template <class Body>
@@ -278,6 +294,8 @@ class Cluster {
   bool owns_fleet_ = false;
   Duration min_stay_{};
   UnavailableOfferings backed_off_;
+  std::optional<std::uint64_t> most_instances_;
+  std::optional<double> most_usd_h_;
   std::uint64_t next_instance_ = 1;
 };
 

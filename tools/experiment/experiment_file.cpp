@@ -48,6 +48,7 @@ class FileReader {
   void read_variants(const toml::node& node, Grid& grid);
   void read_skips(const toml::node& node, Grid& grid);
   void check_grid(Grid& grid);
+  void check_variants(const Grid& grid, const std::set<std::string>& axes);
   void check_metrics(const toml::node& node);
 
   std::vector<std::string> texts(const toml::node& node, const std::string& field);
@@ -183,7 +184,8 @@ void FileReader::read_variants(const toml::node& node, Grid& grid) {
   const auto read_single = [&](const toml::node& value, const std::string& field, auto& into) {
     for (Axis& axis : axes(value, field)) {
       if (axis.values.size() != 1) {
-        wrong(value, axis.name, "a single value; more than one are variants of their own");
+        errors_.add(place(value.source()), field + "." + axis.name,
+                    "has to be a single value; more than one are variants of their own");
       } else {
         into.emplace_back(axis.name, axis.values.front());
       }
@@ -191,6 +193,7 @@ void FileReader::read_variants(const toml::node& node, Grid& grid) {
   };
   each_table(node, "[[grid.variant]]", [&](const toml::table& table) {
     Variant variant;
+    variant.place = place(table.source());
     for (const auto& [key, value] : table) {
       if (key.str() == "name") {
         variant.name = text(value, "name");
@@ -247,16 +250,44 @@ void FileReader::check_grid(Grid& grid) {
     if (names.insert(name).second) continue;
     errors_.add(grid.place, name, "is the name of two axes");
   }
-  for (const Variant& variant : grid.variants) {
-    for (const auto& [name, value] : variant.values) {
-      if (!names.contains(name)) continue;
-      errors_.add(grid.place, "variant.values." + name, "is the name of an axis, too");
-    }
-  }
+  check_variants(grid, names);
   for (const Skip& skip : grid.skips) {
     for (const Axis& axis : skip.where) {
       if (names.contains(axis.name)) continue;
       errors_.add(grid.place, "skip." + axis.name, unknown_word("axis", axis.name, known));
+    }
+  }
+}
+
+/// Variants have names of their own, and what their values are called stands in braces somewhere.
+void FileReader::check_variants(const Grid& grid, const std::set<std::string>& axes) {
+  std::string texts = fmt::format("{}", fmt::join(grid.policies, "\n"));
+  for (const auto& config : grid.configs) texts += '\n' + config.string();
+  for (const auto* some : {&grid.set, &grid.each_seed}) {
+    for (const Axis& axis : *some) texts += fmt::format("\n{}", fmt::join(axis.values, "\n"));
+  }
+  for (const Variant& variant : grid.variants) {
+    for (const auto& [key, value] : variant.set) texts += '\n' + value;
+  }
+  std::set<std::string> names;
+  for (const Variant& variant : grid.variants) {
+    if (!variant.name.empty() && !names.insert(variant.name).second) {
+      errors_.add(variant.place, "variant.name",
+                  fmt::format("is \"{}\", which is that of another variant of the grid; each has "
+                              "to have one of its own",
+                              variant.name));
+    }
+    for (const auto& [name, value] : variant.values) {
+      const std::string field = "variant.values." + name;
+      if (axes.contains(name)) {
+        errors_.add(variant.place, field,
+                    "is the name of an axis, too; one of the two has to have another name");
+      } else if (texts.find('{' + name + '}') == std::string::npos) {
+        errors_.add(variant.place, field,
+                    fmt::format("has to stand in braces, {{{}}}, in a policy, a config or an "
+                                "override of the grid; it stands in none",
+                                name));
+      }
     }
   }
 }

@@ -20,6 +20,7 @@ struct Axis {
 /// One of several worlds that are told apart by more than one key.
 struct Variant {
   std::string name;
+  TextPlace place;
   std::vector<std::pair<std::string, std::string>> set;     ///< key and value
   std::vector<std::pair<std::string, std::string>> values;  ///< what {name} stands for there
 };

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <any>
-#include <limits>
+#include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "schedulers/boa/class_work.hpp"
@@ -118,7 +119,12 @@ Expected<FrontierPoint, NoBudget> cheapest_budget(const ElasticLoad& load, doubl
 
 namespace {
 
-std::string usd_shortfall(const ElasticLoad& load, const boa::BoaParams& params) {
+/// What becomes of a budget that is less than what costs least.
+std::string_view done_instead(bool rents) {
+  return rents ? ", and what those take is rented" : "";
+}
+
+std::string usd_shortfall(const ElasticLoad& load, const boa::BoaParams& params, bool rents) {
   if (load.types.empty()) return {};
   const std::vector<boa::ClassWork> work = load.work();
   const double least =
@@ -126,28 +132,29 @@ std::string usd_shortfall(const ElasticLoad& load, const boa::BoaParams& params)
   if (params.budget_usd_h >= least) return {};
   return fmt::format(
       "a budget of ${:g} an hour cannot be kept: what costs least needs ${:.3f}; jobs have the "
-      "types and widths that cost least, and what those take is rented",
-      params.budget_usd_h, least);
+      "types and widths that cost least{}",
+      params.budget_usd_h, least, done_instead(rents));
 }
 
-/// Makes the plans of all budgets only where the one that costs least is not within this one.
+/// Jobs have their least share of the budget however much is rented in nodes that start. Where a
+/// plan for that share rents more than the budget, no plan that the policy makes keeps it.
 std::string shortfall_in_nodes(const ElasticLoad& load, const boa::BoaParams& params) {
   if (params.counts == boa::BudgetCounts::used) return {};
-  if (cheapest_in_nodes(load).rented_gpus <= params.budget_gpus) return {};
-  const NodePlans plans(load, params.plan);
-  if (plans.within(params.budget_gpus)) return {};
-  const auto least = plans.cheapest(std::numeric_limits<double>::infinity());
-  if (!least) return {};
+  const InNodes made = in_nodes_at(load, params.plan, params.budget_gpus * boa::kLeastShare);
+  if (made.rented_gpus <= params.budget_gpus) return {};
+  // Rounded up, so that it is never the budget itself that is too little.
   return fmt::format(
-      "a budget of {:g} GPUs will be overspent: with nodes that start ({:.1f} GPUs) and what is "
-      "left over of them ({:.1f}) no plan is predicted to rent less than {:.1f}",
-      params.budget_gpus, least->starting_gpus, least->remainder_gpus, least->rented_gpus);
+      "a budget of {:g} GPUs will be overspent: beside {:.1f} GPUs that jobs have, {:.1f} are "
+      "predicted to be rented in nodes that start and {:.1f} to be left over of nodes, {:.1f} in "
+      "all, and more where whole nodes start for less",
+      params.budget_gpus, made.used_gpus, made.starting_gpus, made.remainder_gpus,
+      std::ceil(made.rented_gpus * 10) / 10);
 }
 
 }  // namespace
 
 std::string budget_shortfall(const PolicySpec& policy, const replay::JobSource& jobs,
-                             const Catalog& catalog) {
+                             const Catalog& catalog, bool rents) {
   const auto module = find_module(policy.name);
   if (!module) return {};
   const auto read = module.value()->read(policy);
@@ -155,13 +162,15 @@ std::string budget_shortfall(const PolicySpec& policy, const replay::JobSource& 
   if (params == nullptr) return {};
   const auto load = elastic_load(jobs, catalog, *params);
   if (!load) return {};
-  if (params->budget_usd_h > 0) return usd_shortfall(load.value(), *params);
+  if (params->budget_usd_h > 0) return usd_shortfall(load.value(), *params, rents);
   const double least = least_budget(load.value(), params->plan);
-  if (params->budget_gpus >= least) return shortfall_in_nodes(load.value(), *params);
+  if (params->budget_gpus >= least) {
+    return rents ? shortfall_in_nodes(load.value(), *params) : std::string();
+  }
   return fmt::format(
       "a budget of {:g} GPUs cannot be kept: the load is {:.2f} GPUs, and what costs least needs "
-      "{:.3f}; jobs have the widths that cost least, and what those take is rented",
-      params->budget_gpus, load->load_gpus(), least);
+      "{:.3f}; jobs have the widths that cost least{}",
+      params->budget_gpus, load->load_gpus(), least, done_instead(rents));
 }
 
 }  // namespace muster::pareto

@@ -125,8 +125,10 @@ InNodes in_nodes(const ElasticLoad& load, const WidthPlan& plan) {
 
 }  // namespace
 
-InNodes cheapest_in_nodes(const ElasticLoad& load) {
-  return in_nodes(load, boa::cheapest_widths(load.work()));
+InNodes in_nodes_at(const ElasticLoad& load, PlanKind kind, double planned_gpus) {
+  const std::vector<boa::ClassWork> work = load.work();
+  const auto plan = boa::plan_by(kind, work, planned_gpus);
+  return in_nodes(load, plan ? plan.value() : boa::cheapest_widths(work));
 }
 
 NodePlans::NodePlans(const ElasticLoad& load, PlanKind kind)

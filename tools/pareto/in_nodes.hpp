@@ -21,9 +21,9 @@ struct InNodes {
   double weighted_jct_s = 0;  ///< with the weights of the classes
 };
 
-/// What becomes of the plan that costs least. Another plan rents less than that only where it
-/// orders instances less often.
-InNodes cheapest_in_nodes(const ElasticLoad& load);
+/// What becomes of the plan by which jobs have so many GPUs, or of the one that costs least where
+/// that is more.
+InNodes in_nodes_at(const ElasticLoad& load, boa::PlanKind kind, double planned_gpus);
 
 /// Plans for a load, and what becomes of them in nodes.
 ///

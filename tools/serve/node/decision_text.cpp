@@ -64,6 +64,8 @@ constexpr std::array kFigures{
     FigureWords{"cleared", Unit::number, "{} instances cleared"},
     FigureWords{"wanted", Unit::number, "jobs want {} GPUs"},
     FigureWords{"budget", Unit::number, "the budget allows {} GPUs"},
+    FigureWords{"load", Unit::number, "jobs as they come need {} at least"},
+    FigureWords{"load_planned_for", Unit::number, "{} with what is taken to have been before"},
     FigureWords{"planned_gpus", Unit::number, "the plan is for {} GPUs"},
     FigureWords{"planned_jct_s", Unit::seconds, "a job is expected to take {}"},
     FigureWords{"placed", Unit::number, "{} placed"},
