@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "schedulers/boa/boa_policy.hpp"
 #include "schedulers/describe.hpp"
@@ -17,6 +19,11 @@ namespace {
 
 constexpr double kMostGpus = 1'000'000;
 constexpr double kLongestPlan_s = 604800;
+/// What is kept empty longer than half a day is kept for another day's jobs, and a replay, which
+/// ends a day after its last job, would not see it given back.
+constexpr double kLongestEmpty_s = 43200;
+/// Shorter ones would count a job as hundreds an hour.
+constexpr double kShortestWindow_s = 60;
 /// Of a class's weight: beyond these a class would be planned for as if others were not there.
 constexpr double kLeastWeight = 0.001;
 constexpr double kMostWeight = 1000;
@@ -36,7 +43,8 @@ std::string fault_of(const BoaParams& params) {
   for (const std::string& entry : params.arrivals.stated) {
     const auto rate = number_of(entry);
     if (rate && *rate >= 0 && *rate <= kMostGpus) continue;
-    return "rates_h has \"" + entry + "\", which is no class:jobs, such as cifar10:10.1";
+    return "rates_h has \"" + entry +
+           "\", which is no class:jobs of 0 to 1000000 jobs, such as cifar10:10.1";
   }
   if (params.budget_usd_h > 0 && params.plan != PlanKind::path) {
     return "budget_usd_h goes with plan=path, which alone plans for several types";
@@ -50,6 +58,15 @@ std::string fault_of(const BoaParams& params) {
     if (weight && *weight >= kLeastWeight && *weight <= kMostWeight) continue;
     return "weights has \"" + entry +
            "\", which is no class:weight from 0.001 to 1000, such as bert:2";
+  }
+  for (const auto* entries : {&params.arrivals.stated, &params.weights}) {
+    std::set<std::string> named;
+    for (const std::string& entry : *entries) {
+      const std::string name = entry.substr(0, entry.find(':'));
+      if (named.insert(name).second) continue;
+      return (entries == &params.weights ? "weights" : "rates_h") + std::string(" names \"") +
+             name + "\" twice";
+    }
   }
   return {};
 }
@@ -112,7 +129,7 @@ PolicyModule boa_module() {
       .param("rescales", &BoaParams::rescales, params::flag(),
              "widths are planned with what it costs to change them")
       .param("keep_empty_s", &BoaParams::keep_empty,
-             params::in_seconds(params::from(0).up_to(kLongestPlan_s)),
+             params::in_seconds(params::from(0).up_to(kLongestEmpty_s)),
              "how long a node that nobody needs is kept for the next job")
       .param("empties_nodes", &BoaParams::empties_nodes, params::flag(),
              "move the jobs of a node that is not full onto others, so that it can be given back, "
@@ -120,7 +137,7 @@ PolicyModule boa_module() {
       .param("recompute_s", &BoaParams::recompute,
              params::in_seconds(params::above(0).up_to(kLongestPlan_s)), "between two width plans")
       .param("window_s", in(&BoaParams::arrivals, &ArrivalRules::window),
-             params::in_seconds(params::above(0).up_to(kLongestPlan_s)),
+             params::in_seconds(params::from(kShortestWindow_s).up_to(kLongestPlan_s)),
              "over which the arrivals of each class are counted")
       .param("load_before", in(&BoaParams::arrivals, &ArrivalRules::load_before),
              params::number(params::from(0).up_to(1)),
@@ -130,8 +147,10 @@ PolicyModule boa_module() {
              params::in_seconds(params::from(0).up_to(kLongestPlan_s)),
              "the time before the first job to which load_before applies, as far as window_s "
              "reaches back")
-      .param("rates_h", in(&BoaParams::arrivals, &ArrivalRules::stated), params::list(),
-             "arrivals an hour by class, class:jobs joined by +; none: they are counted")
+      .param(
+          "rates_h", in(&BoaParams::arrivals, &ArrivalRules::stated), params::list(),
+          "arrivals an hour by class, class:jobs joined by +; a class that is not named is taken "
+          "never to come; none: they are counted")
       .param(
           "weights", &BoaParams::weights, params::list(),
           "how much an hour of a class's jobs counts in the mean that is made least, class:weight "

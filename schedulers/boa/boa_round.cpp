@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/feasible.hpp"
+#include "schedulers/packing/reservation_price.hpp"
 
 namespace muster::boa {
 namespace {
@@ -161,6 +162,8 @@ void BoaRound::serve(const Wish& wish) {
   const std::uint32_t holds =
       demand == nullptr ? 0 : workers_in(view_.catalog[type].capacity, demand->amount);
   if (holds == 0) {
+    const ReservationPrice price = reservation_price(spec.demands, view_.catalog);
+    if (view_.rents() && !price.fits()) return refuse(wish, price.refusal);
     return refuse(wish, {RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 1, 0});
   }
   const WorkerDemand worker{demand->amount, holds};
@@ -359,7 +362,7 @@ void BoaRound::start(const Wish& wish, const std::vector<NodeShare>& shares) {
 
 void BoaRound::refuse(const Wish& wish, const Refusal& refusal) {
   Refusal why = refusal;
-  if (memory_.over_budget() && wish.job->width > 0) {
+  if (memory_.over_budget() && wish.job->width > 0 && why.kind != RefusalKind::never) {
     why = {RefusalKind::not_now,
            RefusalCode::over_budget,
            {},

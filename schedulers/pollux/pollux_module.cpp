@@ -8,7 +8,7 @@ namespace muster {
 namespace pollux {
 namespace {
 
-constexpr double kMostGpus = 1'000'000;
+constexpr double kMostGpus = 40'000;
 constexpr std::uint32_t kMostMoves = 10'000'000;
 constexpr std::uint32_t kMostOfASearch = 100'000;
 constexpr std::uint32_t kMostNodesOfACluster = 10'000;
@@ -32,7 +32,8 @@ Description<PolluxParams>& with_search(Description<PolluxParams>& described) {
       .param("population", in(&PolluxParams::effort, &Effort::population),
              params::whole(2, kMostOfASearch), "layouts of a genetic search")
       .param("generations", in(&PolluxParams::effort, &Effort::generations),
-             params::whole(1, kMostOfASearch), "generations of a genetic search")
+             params::whole(2, kMostOfASearch),
+             "generations of a genetic search, the present layout the first")
       .period(&PolluxParams::period)
       .param("eager", &PolluxParams::eager, params::flag(),
              "hold a round at once when a job comes or leaves, or resources come free, too")

@@ -99,12 +99,24 @@ class Pareto(MusterTest):
         slow = ("replay", config, "--set", "cloud.delay_scale=200", "--json", "-", "--policy")
         spent = self.muster(*slow, "boa,budget=40")
         self.assertEqual(spent.returncode, 0, spent.stderr)
-        self.assertIn("boa,budget=40: a budget of 40 GPUs will be overspent: with nodes that start",
-                      spent.stderr)
+        self.assertIn("boa,budget=40: a budget of 40 GPUs will be overspent: beside ", spent.stderr)
         run, = json.loads(spent.stdout)["runs"]
         self.assertGreater(run["gpus_while_arriving"]["rented"], 40, "as it was said")
         used = self.muster(*slow, "boa,budget=40,budget_counts=used")
         self.assertEqual(used.stderr, "", "what starts does not count against it")
+
+    def test_a_replay_says_which_classes_rates_and_weights_misname(self):
+        done = self.muster("replay", self.training(), "--policy",
+                           "boa,rates_h=brt:6,weights=bert:2", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('rates_h names "brt", a class of which no job comes; those that come are '
+                      'bert', done.stderr)
+        self.assertIn('rates_h says nothing of class "bert"', done.stderr)
+        self.assertNotIn("weights names", done.stderr)
+        fleet = self.muster("replay", self.training(), "--policy", "boa,budget=40", "--json", "-",
+                            "--set", "cloud.delay_scale=200",
+                            "--set", 'master.fleet=["10*g4dn.12xlarge"]')
+        self.assertEqual(fleet.stderr, "", "no node of a fleet starts")
 
     def test_the_cheapest_budget_meets_its_target(self):
         found = self.budget(self.training(), "--jct", "45min")

@@ -94,6 +94,9 @@ ExitCode read_plan_inputs(const PlanOptions& options, PlanInputs& inputs) {
   if (const ExitCode code = read_policy(options, inputs); code != kDone) return code;
   if (const ExitCode code = read_inputs(options.inputs, inputs); code != kDone) return code;
   const replay::CompactWorkload& workload = inputs.workloads.front();
+  for (const std::string& fault : pareto::misnamed_classes(workload, inputs.params)) {
+    complain(fault);
+  }
   auto load = pareto::elastic_load(workload, inputs.catalog, inputs.params);
   if (!load) {
     complain(load.error().message);

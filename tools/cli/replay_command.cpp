@@ -259,14 +259,15 @@ void warn_of_repeated(const std::vector<std::string>& policies) {
   }
 }
 
-/// Says before the runs which policies have budgets below what the first trial's jobs need.
+/// Says before the runs which policies have budgets that do not fit the first trial's jobs.
 void warn_of_budgets(const Session& session) {
   const bool rents = session.config.fleet.texts.empty() || session.config.master.rent_beyond_fleet;
   for (const Planned& run : session.runs) {
     if (run.setup.workload != &session.workloads.front()) continue;
-    const std::string why =
-        pareto::budget_shortfall(run.setup.policy, *run.setup.workload, session.catalog, rents);
-    if (!why.empty()) complain(run.setup.label + ": " + why);
+    for (const std::string& fault :
+         pareto::budget_faults(run.setup.policy, *run.setup.workload, session.catalog, rents)) {
+      complain(run.setup.label + ": " + fault);
+    }
   }
 }
 

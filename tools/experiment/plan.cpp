@@ -167,7 +167,9 @@ PlannedRun Layout::run_of(const Grid& grid, const std::vector<Label>& labels,
   std::vector<std::string> known;
   for (const auto& [name, value] : names) known.push_back(name);
   for (const std::string& word : unknown) {
-    complain(grid, "{" + word + "}", unknown_word("name in braces", word, known));
+    std::string wrong = unknown_word("name in braces", word, known);
+    if (chosen != grid.variants.end()) wrong += " (variant \"" + chosen->name + "\")";
+    complain(grid, "{" + word + "}", wrong);
   }
   return planned;
 }

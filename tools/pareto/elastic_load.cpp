@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "schedulers/boa/class_work.hpp"
@@ -134,6 +135,37 @@ Expected<ElasticLoad, NoFrontier> elastic_load(const replay::JobSource& jobs,
                                            seen.begin()->first)};
   }
   return load;
+}
+
+std::vector<std::string> misnamed_classes(const replay::JobSource& jobs, const BoaParams& params) {
+  const auto stated = boa::by_class(params.arrivals.stated);
+  const auto weights = boa::by_class(params.weights);
+  if (stated.empty() && weights.empty()) return {};
+  std::set<std::string> classes;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Job job = jobs.job(i).job;
+    if (std::holds_alternative<ElasticSpec>(job.kind)) classes.insert(job.workload_class);
+  }
+  std::vector<std::string> said;
+  const auto check = [&](const char* param, const auto& named) {
+    for (const auto& [name, number] : named) {
+      if (classes.contains(name)) continue;
+      said.push_back(
+          fmt::format("{} names \"{}\", a class of which no job comes; those that come "
+                      "are {}",
+                      param, name, fmt::join(classes, ", ")));
+    }
+  };
+  check("rates_h", stated);
+  check("weights", weights);
+  for (const std::string& name : classes) {
+    if (stated.empty() || stated.contains(name)) continue;
+    said.push_back(
+        fmt::format("rates_h says nothing of class \"{}\": its jobs are not planned for, "
+                    "and what they take is beyond the budget",
+                    name));
+  }
+  return said;
 }
 
 }  // namespace muster::pareto

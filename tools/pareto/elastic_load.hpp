@@ -53,4 +53,9 @@ Expected<ElasticLoad, NoFrontier> elastic_load(const replay::JobSource& jobs,
                                                const Catalog& catalog,
                                                const boa::BoaParams& params);
 
+/// What `params` says of classes by name and of others than those of the elastic jobs, a sentence
+/// each; none when it names those of the jobs, or says nothing of any.
+std::vector<std::string> misnamed_classes(const replay::JobSource& jobs,
+                                          const boa::BoaParams& params);
+
 }  // namespace muster::pareto

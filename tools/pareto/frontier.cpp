@@ -151,26 +151,36 @@ std::string shortfall_in_nodes(const ElasticLoad& load, const boa::BoaParams& pa
       std::ceil(made.rented_gpus * 10) / 10);
 }
 
+std::string shortfall_of(const ElasticLoad& load, const boa::BoaParams& params, bool rents) {
+  if (params.budget_usd_h > 0) return usd_shortfall(load, params, rents);
+  const double least = least_budget(load, params.plan);
+  if (params.budget_gpus >= least) return rents ? shortfall_in_nodes(load, params) : std::string();
+  return fmt::format(
+      "a budget of {:g} GPUs cannot be kept: the load is {:.2f} GPUs, and what costs least needs "
+      "{:.3f}; jobs have the widths that cost least{}",
+      params.budget_gpus, load.load_gpus(), least, done_instead(rents));
+}
+
 }  // namespace
 
-std::string budget_shortfall(const PolicySpec& policy, const replay::JobSource& jobs,
-                             const Catalog& catalog, bool rents) {
+std::vector<std::string> budget_faults(const PolicySpec& policy, const replay::JobSource& jobs,
+                                       const Catalog& catalog, bool rents) {
   const auto module = find_module(policy.name);
   if (!module) return {};
   const auto read = module.value()->read(policy);
   const auto* params = read ? std::any_cast<boa::BoaParams>(&read.value()) : nullptr;
   if (params == nullptr) return {};
+  std::vector<std::string> faults = misnamed_classes(jobs, *params);
   const auto load = elastic_load(jobs, catalog, *params);
-  if (!load) return {};
-  if (params->budget_usd_h > 0) return usd_shortfall(load.value(), *params, rents);
-  const double least = least_budget(load.value(), params->plan);
-  if (params->budget_gpus >= least) {
-    return rents ? shortfall_in_nodes(load.value(), *params) : std::string();
+  if (!load) {
+    if (load.error().code == NoFrontier::no_elastic_jobs && faults.empty()) {
+      faults.emplace_back("none of the workload's jobs is elastic: the budget counts for nothing");
+    }
+    return faults;
   }
-  return fmt::format(
-      "a budget of {:g} GPUs cannot be kept: the load is {:.2f} GPUs, and what costs least needs "
-      "{:.3f}; jobs have the widths that cost least{}",
-      params->budget_gpus, load->load_gpus(), least, done_instead(rents));
+  std::string shortfall = shortfall_of(load.value(), *params, rents);
+  if (!shortfall.empty()) faults.push_back(std::move(shortfall));
+  return faults;
 }
 
 }  // namespace muster::pareto

@@ -57,11 +57,12 @@ struct FrontierPoint {
 /// The least that any budget has to be, GPUs: below it no plan of the kind keeps it.
 double least_budget(const ElasticLoad& load, boa::PlanKind plan);
 
-/// Why a policy's budget cannot be kept on the workload by any plan or, where it is one of GPUs
-/// that are rented, in nodes that have to start, with what is predicted; empty when it can, or when
-/// the policy has none or the workload does not say what it needs. On a fleet nothing is rented.
-std::string budget_shortfall(const PolicySpec& policy, const replay::JobSource& jobs,
-                             const Catalog& catalog, bool rents);
+/// What is wrong with a policy's budget on the workload, a sentence each: classes that it misnames,
+/// no elastic jobs, and why the budget cannot be kept by any plan or, where it is one of GPUs that
+/// are rented, in nodes that have to start, with what is predicted. None when it can, or when the
+/// policy has none or the workload does not say what it needs. On a fleet nothing is rented.
+std::vector<std::string> budget_faults(const PolicySpec& policy, const replay::JobSource& jobs,
+                                       const Catalog& catalog, bool rents);
 
 /// By rising budget.
 struct Frontier {

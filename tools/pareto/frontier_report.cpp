@@ -126,14 +126,6 @@ std::vector<std::string> notes_of(const FrontierReport& report) {
         "{:.3f} on average, starts included.",
         infeasible, report.frontier.points.size(), load.load_gpus(), report.frontier.least_gpus));
   }
-  const auto only_at_once = std::ranges::count_if(
-      report.frontier.points, [](const auto& point) { return point.predicted && !point.in_nodes; });
-  if (only_at_once > 0) {
-    notes.push_back(fmt::format(
-        "{} of {} budgets can be kept only where instances are there at once and are full: what "
-        "starts or is left over leaves too little of them in nodes.",
-        only_at_once, report.frontier.points.size()));
-  }
   if (load.others > 0) {
     notes.push_back(fmt::format("{} jobs are not elastic and are left out.", load.others));
   }
@@ -141,6 +133,20 @@ std::vector<std::string> notes_of(const FrontierReport& report) {
     if (!point.replayed || point.replayed->jobs_left == 0) continue;
     notes.push_back(fmt::format("At a budget of {:g} GPUs {} jobs did not complete.",
                                 point.budget_gpus, point.replayed->jobs_left));
+  }
+  return notes;
+}
+
+/// Of a point for a target `in_nodes` says another thing.
+std::vector<std::string> notes_of_frontier(const FrontierReport& report) {
+  std::vector<std::string> notes = notes_of(report);
+  const auto only_at_once = std::ranges::count_if(
+      report.frontier.points, [](const auto& point) { return point.predicted && !point.in_nodes; });
+  if (only_at_once > 0) {
+    notes.push_back(fmt::format(
+        "{} of {} budgets can be kept only where instances are there at once and are full: what "
+        "starts or is left over leaves too little of them in nodes.",
+        only_at_once, report.frontier.points.size()));
   }
   return notes;
 }
@@ -235,7 +241,7 @@ std::string frontier_table(const FrontierReport& report, std::size_t max_width) 
     text += "\nThe same dollars on one type and on all, starts not counted:\n" +
             report::table_text(types_of(report), max_width);
   }
-  const std::vector<std::string> notes = notes_of(report);
+  const std::vector<std::string> notes = notes_of_frontier(report);
   if (!notes.empty()) text += "\n";
   for (const std::string& note : notes) text += note + "\n";
   return text;
@@ -250,7 +256,7 @@ std::string frontier_json(const FrontierReport& report) {
 std::string frontier_html(const FrontierReport& report) {
   namespace assets = report::assets;
   std::string notes;
-  for (const std::string& note : notes_of(report)) {
+  for (const std::string& note : notes_of_frontier(report)) {
     notes += "<p class=\"note\">" + report::escape_html(note) + "</p>\n";
   }
   std::string types;
@@ -276,10 +282,11 @@ std::string budget_text(const FrontierReport& report, double target_s) {
   const Prediction& made = *point.predicted;
   std::string text = head_of(report);
   text += fmt::format(
-      "budget {:.3f} GPUs: jobs take {:.1f} s on average, {:.1f} s were asked for\n"
+      "budget {:.3f} GPUs: jobs take {:.1f} s on average{}, {:.1f} s were asked for\n"
       "they have {:.2f} GPUs on average: {} GPU-hours over {:g} h, ${} an hour, ${} in all\n",
-      point.budget_gpus, made.weighted_jct_s, target_s, made.gpus, grouped(made.gpu_h, 1),
-      report.load.hours, grouped(made.usd_h, 2), grouped(made.usd, 2));
+      point.budget_gpus, made.weighted_jct_s,
+      made.weighted_jct_s == made.mean_jct_s ? "" : " by weight", target_s, made.gpus,
+      grouped(made.gpu_h, 1), report.load.hours, grouped(made.usd_h, 2), grouped(made.usd, 2));
   if (const auto& nodes = point.in_nodes) {
     text += fmt::format(
         "in nodes: a budget of {:.2f} GPUs rented, {:.2f} of which start and {:.2f} of which are "

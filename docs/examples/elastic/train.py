@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import time
+import zlib
 
 SHARDS = 24
 FEATURES = 6
@@ -96,7 +97,10 @@ class Job:
         self.worker = int(os.environ.get("MUSTER_TASK_INDEX", 0))
         self.workers = int(os.environ.get("MUSTER_TASK_COUNT", 1))
         self.name = os.environ.get("MUSTER_JOB_ID", "0")
-        self.meeting = os.path.join(asked.meet, f"leader-{self.name}")
+        # Each cluster counts its jobs from 1 on: where it keeps checkpoints tells clusters apart.
+        cluster = os.path.dirname(os.environ.get("MUSTER_CHECKPOINT_DIR", ""))
+        self.meeting = os.path.join(
+            asked.meet, f"leader-{zlib.crc32(cluster.encode()):08x}-{self.name}")
         self.shards = {shard: samples_of(shard, asked.samples // SHARDS, asked.seed)
                        for shard in range(self.worker, SHARDS, self.workers)}
 
@@ -168,6 +172,8 @@ def lead(job):
     print(f"width {job.workers} from step {state['step']} on", flush=True)
     whole = job.asked.samples // SHARDS * SHARDS
     peers = []
+    if state["step"] == 0 and os.path.exists(job.meeting):
+        os.remove(job.meeting)  # of a job of that name that was there before
     try:
         if state["step"] < job.asked.steps:
             peers = gather_peers(job)

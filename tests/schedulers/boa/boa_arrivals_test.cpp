@@ -81,6 +81,9 @@ TEST(Boa, RefusesWhatWouldCountForNothing) {
 }
 
 TEST(Boa, RefusesRatesThatNoNumberHolds) {
+  for (const char* twice : {"boa,rates_h=net:1+net:2", "boa,weights=net:1+net:2"}) {
+    EXPECT_FALSE(find_module("boa").value()->read(parse_policy(twice).value())) << twice;
+  }
   for (const char* rate : {"1e-400", "1e400", "nan", "-1", "3x", ""}) {
     const PolicySpec spec = parse_policy(std::string("boa,rates_h=net:") + rate).value();
     EXPECT_FALSE(find_module("boa").value()->read(spec)) << rate;

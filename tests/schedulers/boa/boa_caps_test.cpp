@@ -83,6 +83,15 @@ TEST(BoaUnderCaps, GrowsAJobThatRunsWhenThatDoublesIt) {
   EXPECT_EQ(width_of(cluster, 2), 8U);
 }
 
+TEST(Boa, SaysOfAJobThatNoTypeHoldsThatItNeverRuns) {
+  Cluster cluster(nodes(), kAmple);
+  cluster.submit(JobBuilder(1).demand(Resources::of(1, 4, 5000)).elastic(1, 4).build());
+  const Plan plan = cluster.round();
+  ASSERT_FALSE(plan.refusals.empty());
+  EXPECT_EQ(plan.refusals.front().refusal.kind, RefusalKind::never);
+  EXPECT_EQ(plan.refusals.front().refusal.code, RefusalCode::fits_no_type);
+}
+
 TEST(BoaUnderCaps, RentsNothingForAJobThatWouldNotRunOnIt) {
   Cluster cluster(nodes(), kAmple);
   cluster.cap(2);
