@@ -70,7 +70,7 @@ class BoaRound {
   std::vector<Wish> wishes_;
   bool someone_is_partly_served_ = false;
   bool someone_is_under_cap_ = false;  ///< has what caps leave; the others queue behind it
-  RentLeft left_;  ///< by caps, after what the plan launches
+  RentLeft left_;                      ///< by caps, after what the plan launches
   double wanted_ = 0;
 };
 
