@@ -175,6 +175,9 @@ class Experiment(MusterTest):
         self.assert_refused(2, ["study.toml:1:1: grid 'grid 1': ", "did you mean 'max_jobs'?"],
                             "experiment", study)
         self.assert_refused(2, ["--seeds has to be"], "experiment", SMALL, "--seeds", "x")
+        for own in ("seed=7", "trials=2", "policies=eva"):
+            self.assert_refused(2, [f"--set {own}: cannot be set"], "experiment", SMALL,
+                                "--set", own)
         self.assert_refused(1, ["nowhere.toml"], "experiment", "nowhere.toml")
         study = self.study(policies='"no-packing", "evva"')
         self.assert_refused(2, ["evva"], "experiment", study)

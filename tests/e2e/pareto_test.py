@@ -99,7 +99,8 @@ class Pareto(MusterTest):
         slow = ("replay", config, "--set", "cloud.delay_scale=200", "--json", "-", "--policy")
         spent = self.muster(*slow, "boa,budget=40")
         self.assertEqual(spent.returncode, 0, spent.stderr)
-        self.assertIn("boa,budget=40: a budget of 40 GPUs will be overspent: beside ", spent.stderr)
+        self.assertIn("boa,budget=40: a budget of 40 GPUs will be overspent: jobs have up to "
+                      "half", spent.stderr)
         run, = json.loads(spent.stdout)["runs"]
         self.assertGreater(run["gpus_while_arriving"]["rented"], 40, "as it was said")
         used = self.muster(*slow, "boa,budget=40,budget_counts=used")

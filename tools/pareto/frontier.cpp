@@ -142,13 +142,13 @@ std::string shortfall_in_nodes(const ElasticLoad& load, const boa::BoaParams& pa
   if (params.counts == boa::BudgetCounts::used) return {};
   const InNodes made = in_nodes_at(load, params.plan, params.budget_gpus * boa::kLeastShare);
   if (made.rented_gpus <= params.budget_gpus) return {};
-  // Rounded up, so that it is never the budget itself that is too little.
+  // By how much is not said: where nodes take hours it is predicted within a factor of three only.
   return fmt::format(
-      "a budget of {:g} GPUs will be overspent: beside {:.1f} GPUs that jobs have, {:.1f} are "
-      "predicted to be rented in nodes that start and {:.1f} to be left over of nodes, {:.1f} in "
-      "all, and more where whole nodes start for less",
-      params.budget_gpus, made.used_gpus, made.starting_gpus, made.remainder_gpus,
-      std::ceil(made.rented_gpus * 10) / 10);
+      "a budget of {:g} GPUs will be overspent: jobs have up to half of it in any case, and beside "
+      "the {:.1f} GPUs that they have then more than {:.1f} are predicted to be rented in nodes "
+      "that start or are left over",
+      params.budget_gpus, made.used_gpus,
+      std::floor((params.budget_gpus - made.used_gpus) * 10) / 10);
 }
 
 std::string shortfall_of(const ElasticLoad& load, const boa::BoaParams& params, bool rents) {
