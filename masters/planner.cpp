@@ -21,12 +21,15 @@ void expect_present(Plan& plan, const ClusterState& state) {
 
 /// As plans are held against the caps.
 RentLeft left_by(const MasterCaps& caps, const ClusterState& state, bool owns_fleet) {
+  if (caps.max_instances == 0 && caps.max_usd_h <= 0) return {};
   auto count = static_cast<std::int64_t>(state.instances().size());
   std::int64_t nano_usd_h = state.sums().nano_usd_h;
-  for (const InstanceRow& row : state.instances()) {
-    if (!owns_fleet || !row.owned) continue;
-    --count;
-    nano_usd_h -= row.price.nano_usd_h();
+  if (owns_fleet) {
+    for (const InstanceRow& row : state.instances()) {
+      if (!row.owned) continue;
+      --count;
+      nano_usd_h -= row.price.nano_usd_h();
+    }
   }
   RentLeft left;
   if (caps.max_instances > 0)

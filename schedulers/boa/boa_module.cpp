@@ -73,22 +73,28 @@ std::string fault_of(const BoaParams& params) {
 
 /// Parameters that are given and would count for nothing; empty when there are none.
 std::string given_in_vain(const PolicySpec& spec) {
-  const auto given = [&](const char* name) {
+  const auto given = [&](const char* name) -> std::optional<double> {
     const auto found =
         std::ranges::find(spec.params, name, [](const auto& each) { return each.first; });
-    return found == spec.params.end() ? std::string() : found->second;
+    if (found == spec.params.end()) return std::nullopt;
+    const std::string& text = found->second;
+    double number = 0;
+    // What is no number is complained of where it is read.
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
   };
-  const auto is_given = [&](const char* name) { return !given(name).empty(); };
-  const auto is_more = [&](const char* name) { return is_given(name) && given(name) != "0"; };
+  const auto is_more = [&](const char* name) { return given(name).value_or(0) > 0; };
+  const bool states_rates =
+      std::ranges::any_of(spec.params, [](const auto& each) { return each.first == "rates_h"; });
   if (is_more("budget") && is_more("budget_usd_h")) {
     return "budget and budget_usd_h are given: it has to be one of them, budget for GPUs of one "
            "type or budget_usd_h for dollars an hour";
   }
-  if (is_more("load_before") && is_given("rates_h")) {
+  if (is_more("load_before") && states_rates) {
     return "load_before and rates_h are given: with rates that are stated nothing is taken to have "
            "been before; leave one of them out";
   }
-  if (is_given("before_s") && (given("load_before") == "0" || is_given("rates_h"))) {
+  if (given("before_s") && (given("load_before") == 0.0 || states_rates)) {
     return "before_s says for how long load_before holds, which counts for nothing here; leave it "
            "out";
   }

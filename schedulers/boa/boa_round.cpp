@@ -69,6 +69,9 @@ void BoaRound::keep_or_free(const JobRow& job) {
   const bool moves = !is_on_its_family(job);
   wanted_ += width;
   if (!can_change(job)) return;
+  // In a gang's turn nobody else gets anything that it may need.
+  if (view_.turn && *view_.turn != job.job.id && width >= job.width) return;
+  if (job.running == 0 && !view_.may_start(job)) return;
   const bool whole = job.pending == 0;
   if (whole && width == job.width && !moves) return;
   // What waits for an instance that comes is left to wait for it.
@@ -133,18 +136,24 @@ void BoaRound::free_places_of(const JobRow& job) {
   }
 }
 
-/// The offering whose room for a worker costs least; null: none is to be had.
+/// The offering whose room for a worker costs least, of those that caps leave one of where there
+/// are such; null: none is to be had.
 const OfferingRow* BoaRound::best_offer(const JobRow& row_of_job, const Demands& demands) const {
   const std::string_view family = family_of(row_of_job);
   const OfferingRow* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
+  bool within_caps = false;
   const Market market = market_of(row_of_job.job);
   for (const OfferingRow& row : view_.state.offerings().rows()) {
     if (!family.empty() && view_.catalog[row.key.type].family != family) continue;
     const std::uint32_t room = room_of(row, market, demands);
-    if (room == 0 || row.price.usd_h() / room >= least) continue;
+    if (room == 0) continue;
+    const bool is_left = !cap_on(row, 1);
+    const double usd_h = row.price.usd_h() / room;
+    if (is_left < within_caps || (is_left == within_caps && usd_h >= least)) continue;
     best = &row;
-    least = row.price.usd_h() / room;
+    least = usd_h;
+    within_caps = is_left;
   }
   return best;
 }
@@ -177,14 +186,15 @@ void BoaRound::serve(const Wish& wish) {
     take(nodes_, *shares, worker.amount);
     return start(wish, *shares);
   }
-  const auto kept = view_.rents() ? rent(wish, worker, offer) : std::nullopt;
-  const auto cap = kept || offer == nullptr
-                       ? std::nullopt
-                       : cap_on(*offer, (wish.workers + worker.node_holds - 1) / worker.node_holds);
-  if (cap && serve_under_cap(wish, worker, *offer)) return;
+  auto kept = view_.rents() ? rent(wish, worker, offer, Caps::are_kept) : std::nullopt;
+  if (!kept && offer != nullptr && serve_under_cap(wish, worker, *offer)) return;
+  // What has to be whole is planned all the same: by the master's refusal it gets its turn.
+  if (!kept && needs_a_turn(*wish.job, holds))
+    kept = rent(wish, worker, offer, Caps::are_the_masters);
   if (wish.job->width > 0 && go_on_meanwhile(wish, worker, kept)) return;
   if (kept) return start(wish, *kept);
-  if (cap) return refuse(wish, *cap);
+  const std::uint32_t nodes = (wish.workers + holds - 1) / holds;
+  if (offer != nullptr && cap_on(*offer, nodes)) return refuse(wish, cap_refusal(*offer, nodes));
   refuse(wish, {RefusalKind::not_now,
                 RefusalCode::awaiting_capacity,
                 {},
@@ -193,14 +203,15 @@ void BoaRound::serve(const Wish& wish) {
 }
 
 /// Keeps room on instances that come, and rents what is missing. Nothing: no offer has any, or caps
-/// leave too few.
+/// that are kept leave too few.
 std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const WorkerDemand& worker,
-                                                     const OfferingRow* offer) {
+                                                     const OfferingRow* offer, Caps caps) {
   const std::size_t before = plan_.launches.size();
+  const RentLeft left = left_;
   auto shares = pack_workers(nodes_, wish.workers, worker, false);
   // At most as many as its workers fill: some of these may have room elsewhere, which comes first.
   for (std::uint32_t i = 0; !shares && offer != nullptr && i < wish.workers; ++i) {
-    if (cap_on(*offer, 1)) break;
+    if (caps == Caps::are_kept && cap_on(*offer, 1)) break;
     launch(*offer);
     shares = pack_workers(nodes_, wish.workers, worker, false);
   }
@@ -209,6 +220,8 @@ std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const Wor
   } else {
     take_back(before);
   }
+  // What the master refuses as a whole leaves the caps to the others.
+  if (!shares || caps == Caps::are_the_masters) left_ = left;
   return shares;
 }
 
@@ -217,61 +230,99 @@ void BoaRound::launch(const OfferingRow& offer) {
   const LaunchIndex index{static_cast<std::uint32_t>(plan_.launches.size() - 1)};
   const InstanceType& type = view_.catalog[offer.key.type];
   nodes_.push_back({index, offer.key.type, type.capacity, false, false, offer.key.market});
-  if (left_.instances) --*left_.instances;
+  if (left_.instances) *left_.instances -= std::min<std::uint64_t>(1, *left_.instances);
   if (left_.nano_usd_h) *left_.nano_usd_h -= offer.price.nano_usd_h();
 }
 
 /// The launches after the first so many, on which nobody is.
 void BoaRound::take_back(std::size_t launches) {
-  for (; plan_.launches.size() > launches; plan_.launches.pop_back(), nodes_.pop_back()) {
-    const Launch& last = plan_.launches.back();
-    const OfferingRow* offer = view_.state.offerings().find(last.type, last.market, last.zone);
-    if (left_.instances) ++*left_.instances;
-    if (left_.nano_usd_h) *left_.nano_usd_h += offer->price.nano_usd_h();
-  }
+  nodes_.resize(nodes_.size() - (plan_.launches.size() - launches));
+  plan_.launches.resize(launches);
 }
 
-/// Which cap leaves fewer instances of the offering than that; nothing where there is none.
-std::optional<Refusal> BoaRound::cap_on(const OfferingRow& offer, std::uint32_t instances) const {
+/// A job that one free node would not help: of what caps leave, the others would always have that
+/// before it.
+bool BoaRound::needs_a_turn(const JobRow& job, std::uint32_t node_holds) const {
+  if (!view_.rents()) return false;
+  const auto* elastic = std::get_if<ElasticSpec>(&job.job.kind);
+  if (elastic == nullptr) return true;
+  return job.running == 0 && elastic->min_width > node_holds;
+}
+
+Refusal BoaRound::cap_refusal(const OfferingRow& offer, std::uint32_t instances) const {
   if (left_.instances && *left_.instances < instances) {
-    return Refusal{RefusalKind::not_now,
-                   RefusalCode::instance_cap,
-                   {},
-                   static_cast<double>(instances),
-                   static_cast<double>(*left_.instances)};
+    return {RefusalKind::not_now,
+            RefusalCode::instance_cap,
+            {},
+            static_cast<double>(instances),
+            static_cast<double>(*left_.instances)};
   }
-  const std::int64_t nano_usd_h = instances * offer.price.nano_usd_h();
-  if (left_.nano_usd_h && *left_.nano_usd_h < nano_usd_h) {
-    return Refusal{RefusalKind::not_now,
-                   RefusalCode::spend_cap,
-                   {},
-                   Price::from_nano_usd_h(nano_usd_h).usd_h(),
-                   Price::from_nano_usd_h(*left_.nano_usd_h).usd_h()};
-  }
-  return std::nullopt;
+  return {RefusalKind::not_now,
+          RefusalCode::spend_cap,
+          {},
+          Price::from_nano_usd_h(instances * offer.price.nano_usd_h()).usd_h(),
+          Price::from_nano_usd_h(left_.nano_usd_h.value_or(0)).usd_h()};
+}
+
+/// Caps leave fewer instances of the offering than that.
+bool BoaRound::cap_on(const OfferingRow& offer, std::uint32_t instances) const {
+  if (left_.instances && *left_.instances < instances) return true;
+  return left_.nano_usd_h && *left_.nano_usd_h < instances * offer.price.nano_usd_h();
 }
 
 /// As wide as there is room for with what caps leave, where they leave too little for its width: a
 /// job would never run whose width is more than all that may be rented. One that runs grows so only
-/// when that doubles it, or it would start again for each GPU that others leave.
+/// when that doubles it, or it would start again for each GPU that others leave, and goes on until
+/// there is room that is ready.
 bool BoaRound::serve_under_cap(const Wish& wish, const WorkerDemand& worker,
                                const OfferingRow& offer) {
   const JobRow& job = *wish.job;
   if (job.width == 0 || someone_is_under_cap_) return false;
-  const bool runs = job.running > 0 && job.pending == 0;
+  const bool runs = job.running > 0;
+  if (runs && job.pending > 0) return false;
   const std::uint32_t least =
       runs ? 2 * job.width : std::max(1U, std::get<ElasticSpec>(job.job.kind).min_width);
+  const auto most = [&](bool ready_only) {
+    std::optional<std::vector<NodeShare>> shares;
+    for (std::uint32_t workers = wish.workers - 1; !shares && workers >= least; --workers) {
+      shares = pack_workers(nodes_, workers, worker, ready_only);
+    }
+    return shares;
+  };
+  auto shares = runs ? most(true) : std::nullopt;
+  const bool starts = shares || !runs;
   const std::size_t before = plan_.launches.size();
-  while (!cap_on(offer, 1)) launch(offer);
-  for (std::uint32_t workers = wish.workers - 1; workers >= least; --workers) {
-    const auto shares = pack_workers(nodes_, workers, worker, false);
-    if (!shares) continue;
-    take(nodes_, *shares, worker.amount);
-    start({wish.job, workers}, *shares);
-    return someone_is_under_cap_ = true;
+  const RentLeft left = left_;
+  if (!shares) {
+    for (std::uint32_t i = 0; i < wish.workers && !cap_on(offer, 1); ++i) launch(offer);
+    shares = most(false);
   }
-  take_back(before);
-  return false;
+  if (!shares) {
+    take_back(before);
+    left_ = left;
+    return false;
+  }
+  someone_is_under_cap_ = true;
+  take(nodes_, *shares, worker.amount);
+  if (starts) {
+    std::uint32_t workers = 0;
+    for (const NodeShare& share : *shares) workers += share.workers;
+    start({wish.job, workers}, *shares);
+  } else {
+    hold_places_of(job);
+  }
+  return true;
+}
+
+/// What free_places_of() has freed: on another family a worker may ask for something else.
+void BoaRound::hold_places_of(const JobRow& job) {
+  if (job.width == 0) return;
+  for (const Slot slot : job.tasks) {
+    const TaskRow& task = view_.state.task(slot);
+    if (task.target == kNoSlot) continue;
+    const auto node = by_id_.find(view_.state.instance(task.target).id);
+    if (node != by_id_.end()) take(nodes_, {{node->second, 1}}, task.planned.amount);
+  }
 }
 
 /// Until instances that are asked for now are ready: those that come already are there sooner.
@@ -290,12 +341,7 @@ bool BoaRound::go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
                                const std::optional<std::vector<NodeShare>>& kept) {
   const JobRow& job = *wish.job;
   if (job.running > 0 && job.pending == 0) {
-    // What free_places_of() has freed: on another family a worker may ask for something else.
-    for (std::uint32_t i = 0; i < job.width; ++i) {
-      const TaskRow& task = view_.state.task(job.tasks[i]);
-      const auto node = by_id_.find(view_.state.instance(task.target).id);
-      if (node != by_id_.end()) take(nodes_, {{node->second, 1}}, task.planned.amount);
-    }
+    hold_places_of(job);
     return true;
   }
   if (std::exchange(someone_is_partly_served_, true)) return false;
@@ -361,8 +407,10 @@ void BoaRound::start(const Wish& wish, const std::vector<NodeShare>& shares) {
 }
 
 void BoaRound::refuse(const Wish& wish, const Refusal& refusal) {
+  hold_places_of(*wish.job);
   Refusal why = refusal;
-  if (memory_.over_budget() && wish.job->width > 0 && why.kind != RefusalKind::never) {
+  // Where instances are rented it is not the budget that is in the way.
+  if (memory_.over_budget() && !view_.rents() && wish.job->width > 0) {
     why = {RefusalKind::not_now,
            RefusalCode::over_budget,
            {},

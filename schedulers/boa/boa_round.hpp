@@ -32,6 +32,9 @@ class BoaRound {
     Slot task = kNoSlot;  ///< of a job whose tasks go each their own way: that task
   };
 
+  /// Launches stay within the master's caps, or are left to it to refuse.
+  enum class Caps : std::uint8_t { are_kept, are_the_masters };
+
   void list_nodes();
   void list_wishes();
   void keep_or_free(const JobRow& job);
@@ -42,8 +45,11 @@ class BoaRound {
   bool go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
                        const std::optional<std::vector<NodeShare>>& kept);
   std::optional<std::vector<NodeShare>> rent(const Wish& wish, const WorkerDemand& worker,
-                                             const OfferingRow* offer);
-  std::optional<Refusal> cap_on(const OfferingRow& offer, std::uint32_t instances) const;
+                                             const OfferingRow* offer, Caps caps);
+  bool cap_on(const OfferingRow& offer, std::uint32_t instances) const;
+  bool needs_a_turn(const JobRow& job, std::uint32_t node_holds) const;
+  Refusal cap_refusal(const OfferingRow& offer, std::uint32_t instances) const;
+  void hold_places_of(const JobRow& job);
   void launch(const OfferingRow& offer);
   void take_back(std::size_t launches);
   bool serve_under_cap(const Wish& wish, const WorkerDemand& worker, const OfferingRow& offer);
@@ -69,7 +75,7 @@ class BoaRound {
   std::vector<Wish> narrower_;  ///< of jobs that leave room to others
   std::vector<Wish> wishes_;
   bool someone_is_partly_served_ = false;
-  bool someone_is_under_cap_ = false;  ///< has what caps leave; the others queue behind it
+  bool someone_is_under_cap_ = false;  ///< has what caps leave; only one has
   RentLeft left_;                      ///< by caps, after what the plan launches
   double wanted_ = 0;
 };

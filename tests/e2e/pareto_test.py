@@ -99,8 +99,8 @@ class Pareto(MusterTest):
         slow = ("replay", config, "--set", "cloud.delay_scale=200", "--json", "-", "--policy")
         spent = self.muster(*slow, "boa,budget=40")
         self.assertEqual(spent.returncode, 0, spent.stderr)
-        self.assertIn("boa,budget=40: a budget of 40 GPUs will be overspent: jobs have up to "
-                      "half", spent.stderr)
+        self.assertIn("boa,budget=40: a budget of 40 GPUs is predicted to be overspent: ",
+                      spent.stderr)
         run, = json.loads(spent.stdout)["runs"]
         self.assertGreater(run["gpus_while_arriving"]["rented"], 40, "as it was said")
         used = self.muster(*slow, "boa,budget=40,budget_counts=used")
@@ -118,6 +118,9 @@ class Pareto(MusterTest):
                             "--set", "cloud.delay_scale=200",
                             "--set", 'master.fleet=["10*g4dn.12xlarge"]')
         self.assertEqual(fleet.stderr, "", "no node of a fleet starts")
+        none = self.muster("replay", self.training(), "--policy", "boa,rates_h=bert:0",
+                           "--json", "-")
+        self.assertNotIn("elastic", none.stderr, "they are")
 
     def test_the_cheapest_budget_meets_its_target(self):
         found = self.budget(self.training(), "--jct", "45min")

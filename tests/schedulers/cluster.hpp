@@ -241,10 +241,13 @@ class Cluster {
   ClusterView view() const {
     const OfferingTable* offered = fixed_fleet_ ? nullptr : &state_.offerings();
     ClusterView view{state_, catalog_, now_, offered, backed_off_, {}, {}, min_stay_, owns_fleet_};
-    if (most_instances_) view.left.instances = *most_instances_ - state_.instances().size();
+    if (most_instances_) {
+      const std::uint64_t there = state_.instances().size();
+      view.left.instances = *most_instances_ - std::min(*most_instances_, there);
+    }
     if (most_usd_h_) {
-      view.left.nano_usd_h =
-          Price::from_usd_h(*most_usd_h_).nano_usd_h() - state_.sums().nano_usd_h;
+      view.left.nano_usd_h = std::max<std::int64_t>(
+          0, Price::from_usd_h(*most_usd_h_).nano_usd_h() - state_.sums().nano_usd_h);
     }
     return view;
   }

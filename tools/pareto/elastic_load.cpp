@@ -129,7 +129,7 @@ Expected<ElasticLoad, NoFrontier> elastic_load(const replay::JobSource& jobs,
     load.classes.push_back(std::move(made).value());
   }
   if (load.jobs_per_h() <= 0) {
-    return Failure<NoFrontier>{NoFrontier::no_elastic_jobs,
+    return Failure<NoFrontier>{NoFrontier::no_rates,
                                fmt::format("no prediction: by rates_h no jobs come of the "
                                            "workload's classes, the first of which is \"{}\"",
                                            seen.begin()->first)};

@@ -16,6 +16,7 @@ namespace muster::pareto {
 /// Why nothing can be said of a workload.
 enum class NoFrontier : std::uint8_t {
   no_elastic_jobs,
+  no_rates,    ///< by the rates that are stated no jobs come
   not_stated,  ///< jobs of a class do not say how fast they are at which width
   no_price     ///< no instance type on offer holds a worker
 };

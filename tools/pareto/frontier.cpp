@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <any>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -136,19 +135,18 @@ std::string usd_shortfall(const ElasticLoad& load, const boa::BoaParams& params,
       params.budget_usd_h, least, done_instead(rents));
 }
 
-/// Jobs have their least share of the budget however much is rented in nodes that start. Where a
-/// plan for that share rents more than the budget, no plan that the policy makes keeps it.
+/// Jobs have their least share of the budget, or what costs least, however much is rented in nodes
+/// that start. By how much it is overspent is not said: where nodes take hours that is predicted
+/// within a factor of three only.
 std::string shortfall_in_nodes(const ElasticLoad& load, const boa::BoaParams& params) {
   if (params.counts == boa::BudgetCounts::used) return {};
   const InNodes made = in_nodes_at(load, params.plan, params.budget_gpus * boa::kLeastShare);
   if (made.rented_gpus <= params.budget_gpus) return {};
-  // By how much is not said: where nodes take hours it is predicted within a factor of three only.
   return fmt::format(
-      "a budget of {:g} GPUs will be overspent: jobs have up to half of it in any case, and beside "
-      "the {:.1f} GPUs that they have then more than {:.1f} are predicted to be rented in nodes "
-      "that start or are left over",
-      params.budget_gpus, made.used_gpus,
-      std::floor((params.budget_gpus - made.used_gpus) * 10) / 10);
+      "a budget of {:g} GPUs is predicted to be overspent: jobs have {:.1f} GPUs of it at the "
+      "least, and nodes that start, and what is left over of nodes, take more than the other "
+      "{:.1f}",
+      params.budget_gpus, made.used_gpus, std::max(0.0, params.budget_gpus - made.used_gpus));
 }
 
 std::string shortfall_of(const ElasticLoad& load, const boa::BoaParams& params, bool rents) {

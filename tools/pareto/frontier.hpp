@@ -60,7 +60,8 @@ double least_budget(const ElasticLoad& load, boa::PlanKind plan);
 /// What is wrong with a policy's budget on the workload, a sentence each: classes that it misnames,
 /// no elastic jobs, and why the budget cannot be kept by any plan or, where it is one of GPUs that
 /// are rented, in nodes that have to start, with what is predicted. None when it can, or when the
-/// policy has none or the workload does not say what it needs. On a fleet nothing is rented.
+/// policy has none or the workload does not say what it needs. `rents`: instances are rented
+/// without a cap, so that it may be overspent.
 std::vector<std::string> budget_faults(const PolicySpec& policy, const replay::JobSource& jobs,
                                        const Catalog& catalog, bool rents);
 

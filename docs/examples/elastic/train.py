@@ -14,7 +14,6 @@ import signal
 import socket
 import sys
 import time
-import zlib
 
 SHARDS = 24
 FEATURES = 6
@@ -97,10 +96,7 @@ class Job:
         self.worker = int(os.environ.get("MUSTER_TASK_INDEX", 0))
         self.workers = int(os.environ.get("MUSTER_TASK_COUNT", 1))
         self.name = os.environ.get("MUSTER_JOB_ID", "0")
-        # Each cluster counts its jobs from 1 on: where it keeps checkpoints tells clusters apart.
-        cluster = os.path.dirname(os.environ.get("MUSTER_CHECKPOINT_DIR", ""))
-        self.meeting = os.path.join(
-            asked.meet, f"leader-{zlib.crc32(cluster.encode()):08x}-{self.name}")
+        self.meeting = os.path.join(asked.meet, f"leader-{self.name}")
         self.shards = {shard: samples_of(shard, asked.samples // SHARDS, asked.seed)
                        for shard in range(self.worker, SHARDS, self.workers)}
 
@@ -209,12 +205,18 @@ def lead(job):
 
 def meet_leader(job):
     """A connection to the first worker, once that one listens; None when all is done."""
+    began = time.monotonic()
     while not stopping:
         try:
             with open(job.meeting) as file:
                 place = json.load(file)
             if place == "over":
-                return None
+                # Each cluster counts its jobs from 1 on: a first worker that has just begun
+                # removes what an earlier job of its name has left.
+                if time.monotonic() - began > 5:
+                    return None
+                time.sleep(0.1)
+                continue
             leader = Line(socket.create_connection(place, timeout=1))
             leader.send({"job": job.name, "worker": job.worker, "of": job.workers})
             if leader.receive() == {"welcome": job.name}:

@@ -75,6 +75,8 @@ TEST(BoaUnderCaps, GrowsAJobThatRunsWhenThatDoublesIt) {
   cluster.round();
   ASSERT_EQ(width_of(cluster, 2), 4U);
   cluster.cap(6);
+  EXPECT_EQ(cluster.round().launches.size(), 1U);
+  EXPECT_EQ(width_of(cluster, 2), 4U) << "it goes on until the node is ready";
   cluster.round();
   EXPECT_EQ(width_of(cluster, 2), 8U);
   cluster.round();
@@ -92,14 +94,28 @@ TEST(Boa, SaysOfAJobThatNoTypeHoldsThatItNeverRuns) {
   EXPECT_EQ(plan.refusals.front().refusal.code, RefusalCode::fits_no_type);
 }
 
-TEST(BoaUnderCaps, RentsNothingForAJobThatWouldNotRunOnIt) {
-  Cluster cluster(nodes(), kAmple);
-  cluster.cap(2);
-  cluster.submit(wide(1, 12));
-  const Plan plan = cluster.round();
-  EXPECT_TRUE(plan.launches.empty());
-  ASSERT_FALSE(plan.refusals.empty());
-  EXPECT_EQ(plan.refusals.front().refusal.code, RefusalCode::instance_cap);
+TEST(BoaUnderCaps, LeaveWhatHasToBeWholeToTheMasterWhichCountsItsTurn) {
+  const auto launches_for = [](const Job& job) {
+    Cluster cluster(nodes(), kAmple);
+    cluster.cap(2);
+    cluster.submit(job);
+    const Plan plan = cluster.ask();
+    EXPECT_TRUE(plan.refusals.empty());
+    return plan.launches.size();
+  };
+  EXPECT_EQ(launches_for(wide(1, 12)), 4U);
+  EXPECT_EQ(launches_for(JobBuilder(1).demand(Resources::of(4, 4, 16)).tasks(3).gang(true).build()),
+            3U);
+}
+
+TEST(BoaUnderCaps, TakeASmallerTypeWhereCapsLeaveNoLargerOne) {
+  Cluster cluster(Catalog({testing::type_of("large", "", Resources::of(4, 48, 192), 2),
+                           testing::type_of("small", "", Resources::of(1, 12, 48), 0.6)}),
+                  kAmple);
+  cluster.cap({}, 1.5);
+  cluster.submit(wide(1));
+  EXPECT_EQ(cluster.round().launches.size(), 2U);
+  EXPECT_EQ(cluster.layout(), "small(1) small(101)");
 }
 
 }  // namespace
