@@ -82,5 +82,32 @@ TEST_F(MasterTest, ATaskThatNoInstanceOfTheFixedFleetHoldsIsRefusedAtOnceWithBot
   EXPECT_EQ(std::count_if(events_.begin(), events_.end(), is_told), 1);
 }
 
+TEST_F(MasterTest, APolicyIsShownWhatCapsLeaveToRent) {
+  make_master({});
+  master_->submit(JobBuilder(1).build(), now());
+  round({});
+  EXPECT_FALSE(script_.left.instances) << "there is no cap";
+  EXPECT_FALSE(script_.left.nano_usd_h);
+  make_master({.max_instances = 3, .max_usd_h = 100});
+  master_->submit(JobBuilder(1).build(), now());
+  round(together({1}));
+  EXPECT_EQ(script_.left.instances, 3U);
+  master_->submit(JobBuilder(2).build(), now());
+  round({});
+  EXPECT_EQ(script_.left.instances, 2U);
+  EXPECT_EQ(script_.left.nano_usd_h,
+            Price::from_usd_h(100).nano_usd_h() - master_->state().sums().nano_usd_h);
+}
+
+TEST_F(MasterTest, CapsLeaveOutTheMastersOwnFleet) {
+  settings_.rent_beyond_fleet = true;
+  make_master({.max_instances = 3}, {{it3(), Market::on_demand, 2}});
+  master_->keep_fleet(now());
+  commit();
+  round({});
+  ASSERT_EQ(master_->state().instances().size(), 2U);
+  EXPECT_EQ(script_.left.instances, 3U);
+}
+
 }  // namespace
 }  // namespace muster

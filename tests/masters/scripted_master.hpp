@@ -21,6 +21,7 @@ class ScriptedPolicy : public Policy {
   struct Script {
     std::deque<Plan> plans;
     std::vector<Event> seen;
+    RentLeft left;  ///< that it was shown at its last decision
     bool settled = false;
   };
   explicit ScriptedPolicy(Script& script) : script_(script) {}
@@ -28,7 +29,8 @@ class ScriptedPolicy : public Policy {
   void observe(const Event& event, const ClusterView&) override { script_.seen.push_back(event); }
   bool settled(const ClusterView&) const override { return script_.settled; }
   std::unique_ptr<Policy> clone() const override { return std::make_unique<ScriptedPolicy>(*this); }
-  Plan decide(const ClusterView&, Rng&, Budget&) override {
+  Plan decide(const ClusterView& view, Rng&, Budget&) override {
+    script_.left = view.left;
     if (script_.plans.empty()) return {};
     Plan plan = std::move(script_.plans.front());
     script_.plans.pop_front();
