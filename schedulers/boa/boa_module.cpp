@@ -84,8 +84,9 @@ std::string given_in_vain(const PolicySpec& spec) {
     return number;
   };
   const auto is_more = [&](const char* name) { return given(name).value_or(0) > 0; };
-  const bool states_rates =
-      std::ranges::any_of(spec.params, [](const auto& each) { return each.first == "rates_h"; });
+  const bool states_rates = std::ranges::any_of(spec.params, [](const auto& each) {
+    return each.first == "rates_h" && each.second.find(':') != std::string::npos;
+  });
   if (is_more("budget") && is_more("budget_usd_h")) {
     return "budget and budget_usd_h are given: it has to be one of them, budget for GPUs of one "
            "type or budget_usd_h for dollars an hour";
