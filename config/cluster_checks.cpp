@@ -146,8 +146,7 @@ void check_folders(const ClusterEntry& entry) {
 void check_caps(const ClusterEntry& entry) {
   const ClusterConfig& c = entry.config;
   // The three caps are each enough: none of them leaves spending without a bound.
-  const MasterCaps& m = c.master.caps;
-  const bool capped = m.max_instances > 0 || m.max_usd_h > 0 || m.max_usd_day > 0;
+  const bool capped = c.master.caps.any();
   const bool fixed = !c.fleet.texts.empty() && !c.master.rent_beyond_fleet;
   if (capped || c.live_master.uncapped || fixed) return;
   entry.reader.complain("master",

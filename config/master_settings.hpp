@@ -15,6 +15,8 @@ struct MasterCaps {
   Duration spend_margin{std::chrono::minutes{5}};
   /// How long the cloud takes at most to end an instance, besides its type's own time.
   Duration end_time{std::chrono::seconds{30}};
+
+  bool any() const { return max_instances > 0 || max_usd_h > 0 || max_usd_day > 0; }
 };
 
 /// How gangs that wait for room which caps or the cloud did not have get it.

@@ -17,8 +17,7 @@ bool is_for_room(RefusalCode code, const MasterCaps& caps, bool fixed_fleet) {
   if (fixed_fleet && (code == RefusalCode::fixed_fleet || code == RefusalCode::awaiting_capacity)) {
     return true;
   }
-  const bool capped =
-      fixed_fleet || caps.max_instances > 0 || caps.max_usd_h > 0 || caps.max_usd_day > 0;
+  const bool capped = fixed_fleet || caps.any();
   return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
          code == RefusalCode::day_cap || is_of_cloud(code) ||
          (capped && (code == RefusalCode::over_capacity || code == RefusalCode::awaiting_peers));

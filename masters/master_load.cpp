@@ -2,32 +2,13 @@
 
 #include <algorithm>
 
+#include "masters/capped.hpp"
+
 // The load of a master is that of its scarcest good: its queue, its instances' capacity with what
 // the caps still allow, or its money. So a site that avoids loaded masters avoids each kind of
 // shortage.
 
 namespace muster {
-namespace {
-
-/// What the caps count: of what a master owns and rents what is rented.
-struct Capped {
-  std::size_t instances = 0;
-  std::int64_t nano_usd_h = 0;
-};
-
-Capped capped(const ClusterState& state, const MasterSettings& settings) {
-  Capped sum{state.instances().size(), state.sums().nano_usd_h};
-  if (!settings.rent_beyond_fleet) return sum;
-  for (const InstanceRow& row : state.instances()) {
-    if (!row.owned) continue;
-    --sum.instances;
-    sum.nano_usd_h -= row.price.nano_usd_h();
-  }
-  return sum;
-}
-
-}  // namespace
-
 double master_load(const MasterFacts& facts, const MasterSettings& settings, bool fixed_fleet) {
   const ClusterState& state = facts.state;
   const MasterCaps& caps = settings.caps;
@@ -37,7 +18,7 @@ double master_load(const MasterFacts& facts, const MasterSettings& settings, boo
   Resources capacity = sums.open_capacity.value();
   double load = static_cast<double>(waiting) / static_cast<double>(settings.queue_capacity);
   if (fixed_fleet) return std::max(load, wanted.dominant_share(capacity));
-  const Capped rented = capped(state, settings);
+  const Capped rented = capped(state, settings.rent_beyond_fleet);
   if (caps.max_instances > rented.instances) {
     const auto more = static_cast<double>(caps.max_instances - rented.instances);
     for (Resource kind : kAllResources) capacity[kind] += more * state.catalog().largest()[kind];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "masters/capped.hpp"
 #include "masters/plan_parts.hpp"
 
 namespace muster::plan_check {
@@ -18,14 +19,11 @@ class Grants {
         limits_(in.limits),
         units_(in.units),
         result_(result),
-        count_(in.state.instances().size()),
-        nano_usd_h_(in.state.sums().nano_usd_h) {
-    if (limits_.owns_fleet) leave_out_owned();
-  }
+        rented_(capped(in.state, in.limits.owns_fleet)) {}
 
   void run() {
     const MasterCaps& caps = limits_.caps;
-    if (caps.max_instances == 0 && caps.max_usd_h <= 0 && caps.max_usd_day <= 0) return;
+    if (!caps.any()) return;
     list_places();
     granted_.assign(plan_.launches.size(), false);
     for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
@@ -55,14 +53,6 @@ class Grants {
     bool decided = false;
     std::optional<Refusal> refusal;
   };
-
-  void leave_out_owned() {
-    for (const InstanceRow& row : state_.instances()) {
-      if (!row.owned) continue;
-      --count_;
-      nano_usd_h_ -= row.price.nano_usd_h();
-    }
-  }
 
   const LaunchIndex* launch_of(std::size_t place) const {
     return std::get_if<LaunchIndex>(&plan_.places[place].to);
@@ -149,8 +139,8 @@ class Grants {
     if (count == 0) return std::nullopt;
     if (auto refusal = launch_blocker(count, nano_usd_h)) return refusal;
     for (std::uint32_t i : launches) granted_[i] = true;
-    count_ += count;
-    nano_usd_h_ += nano_usd_h;
+    rented_.instances += count;
+    rented_.nano_usd_h += nano_usd_h;
     return std::nullopt;
   }
 
@@ -159,16 +149,16 @@ class Grants {
     const auto refusal = [](RefusalCode code, double asked, double available) {
       return Refusal{RefusalKind::not_now, code, {}, asked, std::max(0.0, available)};
     };
-    if (caps.max_instances > 0 && count_ + more > caps.max_instances) {
+    if (caps.max_instances > 0 && rented_.instances + more > caps.max_instances) {
       // What is larger than all of the cap is held against the cap, whoever has how much of it.
-      const double taken = more > caps.max_instances ? 0 : static_cast<double>(count_);
+      const double taken = more > caps.max_instances ? 0 : static_cast<double>(rented_.instances);
       return refusal(RefusalCode::instance_cap, static_cast<double>(more),
                      static_cast<double>(caps.max_instances) - taken);
     }
     const Price asked = Price::from_nano_usd_h(more_nano_usd_h);
     const bool over_all = caps.max_usd_h > 0 && asked > Price::from_usd_h(caps.max_usd_h);
-    const double usd_h = over_all ? 0 : Price::from_nano_usd_h(nano_usd_h_).usd_h();
-    const Price together = Price::from_nano_usd_h(nano_usd_h_ + more_nano_usd_h);
+    const double usd_h = over_all ? 0 : Price::from_nano_usd_h(rented_.nano_usd_h).usd_h();
+    const Price together = Price::from_nano_usd_h(rented_.nano_usd_h + more_nano_usd_h);
     if (caps.max_usd_h > 0 && together > Price::from_usd_h(caps.max_usd_h)) {
       return refusal(RefusalCode::spend_cap, asked.usd_h(), caps.max_usd_h - usd_h);
     }
@@ -176,7 +166,7 @@ class Grants {
     const double left = caps.max_usd_day - limits_.spent_today_usd;
     if (caps.max_usd_day > 0 && together.usd_h() * hours > left) {
       return refusal(RefusalCode::day_cap, asked.usd_h() * hours,
-                     left - Price::from_nano_usd_h(nano_usd_h_).usd_h() * hours);
+                     left - Price::from_nano_usd_h(rented_.nano_usd_h).usd_h() * hours);
     }
     return std::nullopt;
   }
@@ -186,8 +176,7 @@ class Grants {
   const PlanLimits& limits_;
   const Units& units_;
   CheckedPlan& result_;
-  std::size_t count_;
-  std::int64_t nano_usd_h_;
+  Capped rented_;                      ///< with what was granted
   std::vector<bool> meant_;            ///< launches that the plan has tasks for
   std::vector<std::uint32_t> first_;   ///< the launch's part of places_
   std::vector<std::uint32_t> places_;  ///< those not refused, launch by launch

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "masters/capped.hpp"
 #include "masters/plan_resizes.hpp"
 #include "masters/plan_slices.hpp"
 
@@ -21,22 +22,16 @@ void expect_present(Plan& plan, const ClusterState& state) {
 
 /// As plans are held against the caps.
 RentLeft left_by(const MasterCaps& caps, const ClusterState& state, bool owns_fleet) {
-  if (caps.max_instances == 0 && caps.max_usd_h <= 0) return {};
-  auto count = static_cast<std::int64_t>(state.instances().size());
-  std::int64_t nano_usd_h = state.sums().nano_usd_h;
-  if (owns_fleet) {
-    for (const InstanceRow& row : state.instances()) {
-      if (!row.owned) continue;
-      --count;
-      nano_usd_h -= row.price.nano_usd_h();
-    }
-  }
+  if (!caps.any()) return {};
+  const Capped rented = capped(state, owns_fleet);
   RentLeft left;
-  if (caps.max_instances > 0)
-    left.instances = std::max<std::int64_t>(0, caps.max_instances - count);
+  if (caps.max_instances > 0) {
+    left.instances =
+        caps.max_instances - std::min<std::size_t>(caps.max_instances, rented.instances);
+  }
   if (caps.max_usd_h > 0) {
     const std::int64_t cap = Price::from_usd_h(caps.max_usd_h).nano_usd_h();
-    left.nano_usd_h = std::max<std::int64_t>(0, cap - nano_usd_h);
+    left.nano_usd_h = std::max<std::int64_t>(0, cap - rented.nano_usd_h);
   }
   return left;
 }

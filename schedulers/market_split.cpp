@@ -185,9 +185,7 @@ Plan MarketSplit::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   divided.on_spot = on_spot;
   Plan plan = on_demand_->decide(divided, rng, budget);
   for (const Launch& launch : plan.launches) {
-    const auto price = view.price(launch.type, launch.market);
-    if (divided.left.instances && *divided.left.instances > 0) --*divided.left.instances;
-    if (divided.left.nano_usd_h && price) *divided.left.nano_usd_h -= price->nano_usd_h();
+    if (const auto price = view.price(launch.type, launch.market)) divided.left.take(*price);
   }
   if (spot_wanted_) append(spot_->decide(divided, rng, budget), plan);
   // Two lists one after the other are not in the order of priorities.

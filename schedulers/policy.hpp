@@ -33,6 +33,17 @@ struct Cadence {
 struct RentLeft {
   std::optional<std::uint64_t> instances;
   std::optional<std::int64_t> nano_usd_h;
+
+  /// So many at that price each are within it.
+  bool allows(std::uint64_t count, Price each) const {
+    const auto asked_nano_usd_h = static_cast<std::int64_t>(count) * each.nano_usd_h();
+    return (!instances || *instances >= count) && (!nano_usd_h || *nano_usd_h >= asked_nano_usd_h);
+  }
+  /// One is rented at that price.
+  void take(Price each) {
+    if (instances && *instances > 0) --*instances;
+    if (nano_usd_h) *nano_usd_h -= each.nano_usd_h();
+  }
 };
 
 /// What a policy is shown: the master's state as it is, not a copy.

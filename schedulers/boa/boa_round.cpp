@@ -148,7 +148,7 @@ const OfferingRow* BoaRound::best_offer(const JobRow& row_of_job, const Demands&
     if (!family.empty() && view_.catalog[row.key.type].family != family) continue;
     const std::uint32_t room = room_of(row, market, demands);
     if (room == 0) continue;
-    const bool is_left = !cap_on(row, 1);
+    const bool is_left = left_.allows(1, row.price);
     const double usd_h = row.price.usd_h() / room;
     if (is_left < within_caps || (is_left == within_caps && usd_h >= least)) continue;
     best = &row;
@@ -189,12 +189,15 @@ void BoaRound::serve(const Wish& wish) {
   auto kept = view_.rents() ? rent(wish, worker, offer, Caps::are_kept) : std::nullopt;
   if (!kept && offer != nullptr && serve_under_cap(wish, worker, *offer)) return;
   // What has to be whole is planned all the same: by the master's refusal it gets its turn.
-  if (!kept && needs_a_turn(*wish.job, holds))
+  if (!kept && needs_a_turn(*wish.job, holds)) {
     kept = rent(wish, worker, offer, Caps::are_the_masters);
+  }
   if (wish.job->width > 0 && go_on_meanwhile(wish, worker, kept)) return;
   if (kept) return start(wish, *kept);
   const std::uint32_t nodes = (wish.workers + holds - 1) / holds;
-  if (offer != nullptr && cap_on(*offer, nodes)) return refuse(wish, cap_refusal(*offer, nodes));
+  if (offer != nullptr && !left_.allows(nodes, offer->price)) {
+    return refuse(wish, cap_refusal(*offer, nodes));
+  }
   refuse(wish, {RefusalKind::not_now,
                 RefusalCode::awaiting_capacity,
                 {},
@@ -211,17 +214,17 @@ std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const Wor
   auto shares = pack_workers(nodes_, wish.workers, worker, false);
   // At most as many as its workers fill: some of these may have room elsewhere, which comes first.
   for (std::uint32_t i = 0; !shares && offer != nullptr && i < wish.workers; ++i) {
-    if (caps == Caps::are_kept && cap_on(*offer, 1)) break;
+    if (caps == Caps::are_kept && !left_.allows(1, offer->price)) break;
     launch(*offer);
     shares = pack_workers(nodes_, wish.workers, worker, false);
   }
   if (shares) {
     take(nodes_, *shares, worker.amount);
+    // What the master refuses as a whole leaves the caps to the others.
+    if (caps == Caps::are_the_masters) left_ = left;
   } else {
-    take_back(before);
+    take_back(before, left);
   }
-  // What the master refuses as a whole leaves the caps to the others.
-  if (!shares || caps == Caps::are_the_masters) left_ = left;
   return shares;
 }
 
@@ -230,14 +233,14 @@ void BoaRound::launch(const OfferingRow& offer) {
   const LaunchIndex index{static_cast<std::uint32_t>(plan_.launches.size() - 1)};
   const InstanceType& type = view_.catalog[offer.key.type];
   nodes_.push_back({index, offer.key.type, type.capacity, false, false, offer.key.market});
-  if (left_.instances) *left_.instances -= std::min<std::uint64_t>(1, *left_.instances);
-  if (left_.nano_usd_h) *left_.nano_usd_h -= offer.price.nano_usd_h();
+  left_.take(offer.price);
 }
 
-/// The launches after the first so many, on which nobody is.
-void BoaRound::take_back(std::size_t launches) {
+/// The launches after the first so many, on which nobody is; caps left that much before them.
+void BoaRound::take_back(std::size_t launches, const RentLeft& left) {
   nodes_.resize(nodes_.size() - (plan_.launches.size() - launches));
   plan_.launches.resize(launches);
+  left_ = left;
 }
 
 /// A job that one free node would not help: of what caps leave, the others would always have that
@@ -249,6 +252,7 @@ bool BoaRound::needs_a_turn(const JobRow& job, std::uint32_t node_holds) const {
   return job.running == 0 && elastic->min_width > node_holds;
 }
 
+/// Which of the caps leaves fewer instances of the offering than that.
 Refusal BoaRound::cap_refusal(const OfferingRow& offer, std::uint32_t instances) const {
   if (left_.instances && *left_.instances < instances) {
     return {RefusalKind::not_now,
@@ -262,12 +266,6 @@ Refusal BoaRound::cap_refusal(const OfferingRow& offer, std::uint32_t instances)
           {},
           Price::from_nano_usd_h(instances * offer.price.nano_usd_h()).usd_h(),
           Price::from_nano_usd_h(left_.nano_usd_h.value_or(0)).usd_h()};
-}
-
-/// Caps leave fewer instances of the offering than that.
-bool BoaRound::cap_on(const OfferingRow& offer, std::uint32_t instances) const {
-  if (left_.instances && *left_.instances < instances) return true;
-  return left_.nano_usd_h && *left_.nano_usd_h < instances * offer.price.nano_usd_h();
 }
 
 /// As wide as there is room for with what caps leave, where they leave too little for its width: a
@@ -294,12 +292,11 @@ bool BoaRound::serve_under_cap(const Wish& wish, const WorkerDemand& worker,
   const std::size_t before = plan_.launches.size();
   const RentLeft left = left_;
   if (!shares) {
-    for (std::uint32_t i = 0; i < wish.workers && !cap_on(offer, 1); ++i) launch(offer);
+    for (std::uint32_t i = 0; i < wish.workers && left_.allows(1, offer.price); ++i) launch(offer);
     shares = most(false);
   }
   if (!shares) {
-    take_back(before);
-    left_ = left;
+    take_back(before, left);
     return false;
   }
   someone_is_under_cap_ = true;

@@ -46,12 +46,11 @@ class BoaRound {
                        const std::optional<std::vector<NodeShare>>& kept);
   std::optional<std::vector<NodeShare>> rent(const Wish& wish, const WorkerDemand& worker,
                                              const OfferingRow* offer, Caps caps);
-  bool cap_on(const OfferingRow& offer, std::uint32_t instances) const;
   bool needs_a_turn(const JobRow& job, std::uint32_t node_holds) const;
   Refusal cap_refusal(const OfferingRow& offer, std::uint32_t instances) const;
   void hold_places_of(const JobRow& job);
   void launch(const OfferingRow& offer);
-  void take_back(std::size_t launches);
+  void take_back(std::size_t launches, const RentLeft& left);
   bool serve_under_cap(const Wish& wish, const WorkerDemand& worker, const OfferingRow& offer);
   void empty_a_node();
   std::vector<std::size_t> nodes_to_empty() const;
@@ -75,7 +74,7 @@ class BoaRound {
   std::vector<Wish> narrower_;  ///< of jobs that leave room to others
   std::vector<Wish> wishes_;
   bool someone_is_partly_served_ = false;
-  bool someone_is_under_cap_ = false;  ///< has what caps leave; only one has
+  bool someone_is_under_cap_ = false;  ///< one job a round has what caps leave
   RentLeft left_;                      ///< by caps, after what the plan launches
   double wanted_ = 0;
 };

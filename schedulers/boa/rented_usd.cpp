@@ -60,9 +60,9 @@ void RentedUsd::observe(const Event& event, const ClusterView& view) {
     look_at(gone->instance, view);
   } else if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
     const Offering& offer = changed->change.offering;
+    const std::optional<TypeId> type = view.catalog.find(offer.type);
     for (const InstanceRow& row : view.state.instances()) {
-      if (view.catalog[row.type].name == offer.type && row.market == offer.market)
-        look_at(row.id, view);
+      if (row.type == type && row.market == offer.market) look_at(row.id, view);
     }
   }
 }

@@ -63,8 +63,7 @@ ExitCode prepare(const ExperimentOptions& options, Results& results) {
     limits.seeds.emplace(seeds->begin(), seeds->end());
   }
   for (const std::string& text : options.overrides) {
-    const std::string key = text.substr(0, text.find('='));
-    if (key != "seed" && key != "trials" && key != "policies") continue;
+    if (!experiment::is_of_the_grid(text.substr(0, text.find('=')))) continue;
     complain("--set " + text +
              ": cannot be set: seeds and policies stand in the experiment's file, and --seeds "
              "chooses among the seeds");

@@ -261,11 +261,9 @@ void warn_of_repeated(const std::vector<std::string>& policies) {
 
 /// Says before the runs which policies have budgets that do not fit the first trial's jobs.
 void warn_of_budgets(const Session& session) {
-  const MasterCaps& caps = session.config.master.caps;
-  const bool capped = caps.max_instances > 0 || caps.max_usd_h > 0 || caps.max_usd_day > 0;
   const bool fixed =
       !session.config.fleet.texts.empty() && !session.config.master.rent_beyond_fleet;
-  const bool rents = !fixed && !capped;
+  const bool rents = !fixed && !session.config.master.caps.any();
   for (const Planned& run : session.runs) {
     if (run.setup.workload != &session.workloads.front()) continue;
     for (const std::string& fault :

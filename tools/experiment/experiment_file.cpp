@@ -236,7 +236,7 @@ void FileReader::check_grid(Grid& grid) {
                             grid.seeds.size(), axis.values.size()));
   }
   const auto refuse = [&](const std::string& key) {
-    if (key != "seed" && key != "trials" && key != "policies") return;
+    if (!is_of_the_grid(key)) return;
     errors_.add(grid.place, "set." + key,
                 "cannot be set: seeds and policies of a grid stand in `seeds` and `policy`");
   };

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,11 @@ struct Axis {
   std::string name;
   std::vector<std::string> values;
 };
+
+/// Keys of the config that an override may not set, since a grid has seeds and policies of its own.
+inline bool is_of_the_grid(std::string_view key) {
+  return key == "seed" || key == "trials" || key == "policies";
+}
 
 /// One of several worlds that are told apart by more than one key.
 struct Variant {

@@ -54,8 +54,8 @@ Expected<ElasticLoad, NoFrontier> elastic_load(const replay::JobSource& jobs,
                                                const Catalog& catalog,
                                                const boa::BoaParams& params);
 
-/// What `params` says of classes by name and of others than those of the elastic jobs, a sentence
-/// each; none when it names those of the jobs, or says nothing of any.
+/// Where the classes that the rates and weights of `params` name are not those of the elastic jobs,
+/// a sentence each. Weights may leave classes out, rates that are stated may not.
 std::vector<std::string> misnamed_classes(const replay::JobSource& jobs,
                                           const boa::BoaParams& params);
 

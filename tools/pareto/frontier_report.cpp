@@ -284,9 +284,9 @@ std::string budget_text(const FrontierReport& report, double target_s) {
   text += fmt::format(
       "budget {:.3f} GPUs: jobs take {:.1f} s on average{}, {:.1f} s were asked for\n"
       "they have {:.2f} GPUs on average: {} GPU-hours over {:g} h, ${} an hour, ${} in all\n",
-      point.budget_gpus, made.weighted_jct_s,
-      made.weighted_jct_s == made.mean_jct_s ? "" : " by weight", target_s, made.gpus,
-      grouped(made.gpu_h, 1), report.load.hours, grouped(made.usd_h, 2), grouped(made.usd, 2));
+      point.budget_gpus, made.weighted_jct_s, are_weighted(report.load) ? " by weight" : "",
+      target_s, made.gpus, grouped(made.gpu_h, 1), report.load.hours, grouped(made.usd_h, 2),
+      grouped(made.usd, 2));
   if (const auto& nodes = point.in_nodes) {
     text += fmt::format(
         "in nodes: a budget of {:.2f} GPUs rented, {:.2f} of which start and {:.2f} of which are "
