@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 from fixture import CHECKS, run, write
 
@@ -145,6 +147,30 @@ class ClangTidy(unittest.TestCase):
         status, output = self.check(actors=text, **{"schedulers/site": text})
         self.assertEqual(status, 0, output)
         self.assertIn("0 sources", output)
+
+    def commit(self, files):
+        write(self.root, files)
+        git = ["git", "-C", self.root, "-c", "user.name=a", "-c", "user.email=a@b.example"]
+        for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "a"]):
+            subprocess.run(git + words, check=True)
+
+    def test_of_a_change_only_what_differs_is_looked_at(self):
+        include = '#include "model/b.hpp"\n'
+        sources = {"model/a.cpp": "int Total();\n", "model/b.cpp": include, "model/c.cpp": include}
+        self.commit({**sources, "model/b.hpp": "int total();\n", ".gitignore": "build/\n"})
+        self.commit({"README": "Says what it is.\n"})
+        with unittest.mock.patch.dict(os.environ, MUSTER_TIDY="changed"):
+            write(self.root, {"model/b.hpp": "int Count();\n"})
+            self.assert_only_the_header_is_found(*self.check_files(sources))
+            self.commit({"model/b.hpp": "int Count();\n"})
+            self.assert_only_the_header_is_found(*self.check_files(sources))
+        self.assertIn("model/a.cpp:1", self.check_files(sources)[1])
+
+    def assert_only_the_header_is_found(self, status, output):
+        self.assertEqual(status, 1, output)
+        self.assertIn("model/b.hpp:1", output)
+        self.assertNotIn("model/a.cpp:1", output)
+        self.assertIn("3 sources, 1 looked at", output)
 
     def test_what_clang_cannot_parse_is_named_and_no_failure(self):
         status, output = self.check(model="int total = unknown_name;\n")
