@@ -238,10 +238,10 @@ CLI::Validator not_empty() {
 
 local::LocalRequest request_of(const UpArguments& arguments) {
   local::LocalRequest request;
-  // Fewer processes than the usual roles share one site and master.
-  const std::uint32_t usual = std::min<std::uint32_t>(2, arguments.nodes.value_or(2));
-  request.sites = arguments.sites.value_or(usual);
-  request.masters = arguments.masters.value_or(usual);
+  // A single process has one site. One master has all room and all caps, so that nothing waits
+  // beside what another would have free.
+  request.sites = arguments.sites.value_or(std::min<std::uint32_t>(2, arguments.nodes.value_or(2)));
+  request.masters = arguments.masters.value_or(1);
   request.nodes = arguments.nodes.value_or(request.sites + request.masters + 1);
   request.policy = arguments.policy;
   if (!arguments.catalog.empty()) request.catalog = fs::absolute(arguments.catalog);
@@ -360,7 +360,9 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
       ->check(not_empty());
   command->add_option("--sites", up->sites, "site schedulers, 1 to 5 (2)")
       ->check(CLI::Range(1U, local::kMaxSites));
-  command->add_option("--masters", up->masters, "masters, 1 to 8 (2)")
+  command
+      ->add_option("--masters", up->masters,
+                   "masters, 1 to 8 (1); several share the caps out, and each job is one's")
       ->check(CLI::Range(1U, local::kMaxMasters));
   command
       ->add_option("--nodes", up->nodes,

@@ -31,10 +31,14 @@ def processes():
 class Cluster:
     """Everything in it ends with the `with` block."""
 
-    def __init__(self, *settings, policy="eva,period_s=0.5", nodes=5, delay_scale=0.002):
+    def __init__(self, *settings, policy="eva,period_s=0.5", nodes=5, masters=2,
+                 delay_scale=0.002):
         # Short, for the sockets of tasks have their paths in it.
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="mu", dir="/tmp"))
-        self.flags = ["--policy", policy, "--nodes", str(nodes), "--delay-scale", str(delay_scale)]
+        self.flags = ["--policy", policy, "--delay-scale", str(delay_scale)]
+        if nodes is not None:  # as `up` has it by itself
+            self.flags += ["--nodes", str(nodes)]
+        self.masters = masters if nodes is None else min(masters, nodes)
         for setting in settings:
             self.flags += ["--set", setting]
 
@@ -54,6 +58,8 @@ class Cluster:
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def up(self, *flags):
+        if self.flags and self.masters is not None and "--masters" not in self.flags:
+            self.flags += ["--masters", str(self.masters)]
         self.run("up", "--dir", self.dir, *self.flags, *flags, "--json")
         self.flags = []
 

@@ -25,8 +25,8 @@ enum class LocalError : std::uint8_t {
 /// What a local cluster is to be. Of one that is there what is not given stays as it is.
 struct LocalRequest {
   std::uint32_t sites = 2;            ///< 1 to kMaxSites
-  std::uint32_t masters = 2;          ///< 1 to kMaxMasters
-  std::uint32_t nodes = 5;            ///< processes; a site and a master each at most
+  std::uint32_t masters = 1;          ///< 1 to kMaxMasters
+  std::uint32_t nodes = 4;            ///< processes; a site and a master each at most
   std::string policy;                 ///< default: kLocalPolicy
   std::filesystem::path catalog;      ///< default: the shipped one for local clusters
   std::filesystem::path prices;       ///< file of prices that move; default: those of the catalog
