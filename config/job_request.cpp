@@ -15,6 +15,7 @@
 #include "config/error_list.hpp"
 #include "config/request_keys.hpp"
 #include "config/request_value.hpp"
+#include "config/stop_keys.hpp"
 
 // Requests come as TOML and as JSON. Both become a RequestValue, so that one table of keys reads
 // and checks them; requests that were put together otherwise go through faults() with the same
@@ -344,6 +345,7 @@ Job make_job(const JobRequest& request) {
   job.movable = request.movable;
   job.checkpoints = request.checkpoints;
   job.distinct_instances = request.distinct_instances;
+  config::make_stops(request, job);
   if (!request.elastic.empty()) config::make_elastic(request, job);
   return job;
 }
@@ -378,6 +380,7 @@ JobRequest request_of(const Job& job) {
   request.movable = job.movable;
   request.checkpoints = job.checkpoints;
   request.distinct_instances = job.distinct_instances;
+  config::ask_stops(job, request);
   config::ask_elastic(job, request);
   if (job.origin) {
     request.from = fmt::format("{},{}", job.origin->latitude_deg, job.origin->longitude_deg);

@@ -44,6 +44,9 @@ struct JobRequest {
   bool movable = true;              ///< tasks that run may be moved to other instances
   bool checkpoints = false;         ///< a task that is stopped saves what it has done
   bool distinct_instances = false;  ///< no two of the tasks on one instance at a time
+  bool done_on_stop = false;  ///< exit code 0 after a request to stop: the task has done its work
+  std::vector<std::string> retry_on;  ///< exit codes as texts, and "signal"; none: any failure
+  std::string signal;                 ///< "USR1@60": before the time limit; empty: none
   // Of an elastic job:
   std::string elastic;  ///< "1-8": between how many workers may share it; empty: it is none
   std::string progress_unit;

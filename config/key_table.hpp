@@ -48,6 +48,10 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.max_losses",
        "attempts that may end by a fault of their workers before their task has failed for good",
        Whole{[](C& c) -> std::uint32_t& { return c.master.max_losses; }, 1, 1'000'000}},
+      {"master.max_interruptions",
+       "attempts of a task, one after the other, that interruptions or moves end without progress "
+       "before it is moved no more and placed on demand only; 0: any number",
+       Whole{[](C& c) -> std::uint32_t& { return c.master.max_interruptions; }, 0, 1'000'000}},
       {"master.max_instances", "hard cap on instances at once; 0: none",
        Whole{[](C& c) -> std::uint32_t& { return c.master.caps.max_instances; }, 0,
              kMostInstances}},

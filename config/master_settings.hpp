@@ -52,9 +52,12 @@ struct MasterSettings {
   /// How long what the cloud refused is not asked for again.
   Duration launch_backoff{std::chrono::minutes{10}};
   Duration launch_backoff_longest{std::chrono::hours{1}};  ///< refused again and again: up to this
-  std::uint32_t max_attempts = 1;         ///< failed attempts before a task has failed for good
-  std::uint32_t max_losses = 20;          ///< attempts of a task lost by their workers, likewise
-  std::uint32_t queue_capacity = 10'000;  ///< so many waiting tasks are a load of 1; >= 1
+  std::uint32_t max_attempts = 1;  ///< failed attempts before a task has failed for good
+  std::uint32_t max_losses = 20;   ///< attempts of a task lost by their workers, likewise
+  /// Attempts of a task, one after the other, that interruptions or moves end without progress
+  /// before it is moved no more and placed on demand only; 0: any number.
+  std::uint32_t max_interruptions = 5;
+  std::uint32_t queue_capacity = 10'000;       ///< so many waiting tasks are a load of 1; >= 1
   Duration min_stay{std::chrono::minutes{5}};  ///< no plan moves a task that ran for less; 0: any
   /// A task that moves to an instance that is not ready yet runs on where it is until then; else it
   /// is stopped at once. Gangs are stopped at once.

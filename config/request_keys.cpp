@@ -11,6 +11,7 @@
 #include "config/array_indices.hpp"
 #include "config/elastic_keys.hpp"
 #include "config/request_text.hpp"
+#include "config/stop_keys.hpp"
 
 namespace muster::config {
 namespace {
@@ -330,7 +331,8 @@ struct Read {
 const std::vector<RequestKey>& request_keys() {
   static const Keys kKeys = [] {
     Keys all;
-    for (const Keys& part : {what_keys(), task_keys(), demand_keys(), run_keys(), elastic_keys()}) {
+    for (const Keys& part :
+         {what_keys(), task_keys(), demand_keys(), run_keys(), stop_keys(), elastic_keys()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -399,6 +401,7 @@ void check_together(const JobRequest& request, bool tasks_given, const Report& r
                                       request.max_running, array.max_running));
   }
   check_elastic(request, tasks_given, report);
+  check_stops(request, report);
   if (!request.gang) return;
   if (!request.array.empty()) report("gang", "cannot be an array: a gang has `tasks`");
   if (request.max_running > 0 || array.max_running > 0) {

@@ -60,6 +60,8 @@ struct TaskRow {
   ToldReason told = ToldReason::not_assigned;  ///< derived from phase and reason
   Instant started_at{};                        ///< of the newest attempt that has started
   Duration ran{};  ///< how long its ended attempts ran, but for those of which all was lost
+  /// Its last so many attempts that were interrupted or moved ended without progress.
+  std::uint32_t fruitless = 0;
 };
 
 /// What of a job's tasks decides whether and how its gang starts; derived from their rows, so that

@@ -88,6 +88,9 @@ void fields(auto& a, Like<Program> auto& v) {
   a.unless_default("time_limit_s", v.time_limit, {});
   a.unless_default("stop_grace_s", v.stop_grace, {});
   a.unless_default("baseline_rate_per_s", v.baseline_rate_per_s, 0);
+  a.unless_default("warn_signal", v.warn_signal, 0);
+  a.unless_default("warn_before_s", v.warn_before, {});
+  a.unless_default("warn_program_only", v.warn_program_only, false);
 }
 
 void fields(auto& a, Like<ProcessEnd> auto& v) {
@@ -186,6 +189,8 @@ void fields(auto& a, Like<Job> auto& v) {
   a.unless_default({"checkpoints", "!noCheckpoints"}, v.checkpoints, true);
   a("max_fails", v.max_fails);
   a.unless_default("distinct_instances", v.distinct_instances, false);
+  a.unless_default("done_on_stop", v.done_on_stop, false);
+  a.unless_default("retry_on", v.retry_on, {});
 }
 
 void fields(auto& a, Like<JobAccepted> auto& e) {
@@ -402,7 +407,7 @@ constexpr RefusalKind last_of(RefusalKind) {
   return RefusalKind::broken;
 }
 constexpr RefusalCode last_of(RefusalCode) {
-  return RefusalCode::distinct_instances;
+  return RefusalCode::no_progress;
 }
 constexpr JobOutcome last_of(JobOutcome) {
   return JobOutcome::cancelled;

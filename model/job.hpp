@@ -84,6 +84,9 @@ struct Program {
   Duration time_limit{};           ///< an attempt that runs longer is ended and has failed; 0: none
   Duration stop_grace{};           ///< from SIGTERM to SIGKILL; 0: what the worker has set
   double baseline_rate_per_s = 0;  ///< units of progress a second when alone; 0: not known
+  std::int32_t warn_signal = 0;    ///< that the attempt gets before its time limit; 0: none
+  Duration warn_before{};          ///< so long before the limit
+  bool warn_program_only = false;  ///< not what the program has started
 
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -161,6 +164,10 @@ struct Job {
   /// When more of its tasks than this have failed for good the rest is ended; nothing: never.
   std::optional<std::uint32_t> max_fails;
   bool distinct_instances = false;  ///< no two of its tasks have a place on one instance
+  /// A task that ends with exit code 0 after it was asked to stop has done its work.
+  bool done_on_stop = false;
+  /// After which failures a task is tried again: exit codes as texts, and "signal"; none: all.
+  std::vector<std::string> retry_on{};
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {

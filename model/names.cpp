@@ -126,6 +126,8 @@ std::string_view name_of(RefusalCode code) {
       return "over budget";
     case RefusalCode::distinct_instances:
       return "distinct instances";
+    case RefusalCode::no_progress:
+      return "no progress";
   }
   return "?";
 }

@@ -41,7 +41,12 @@ enum class Part : std::uint64_t {
   epoch,
   progress_unit,
   batch_limits,
-  distinct_instances
+  distinct_instances,
+  done_on_stop,
+  retry_on,
+  warn_signal,
+  warn_before,
+  warn_program_only
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.
@@ -136,7 +141,8 @@ void add_tasks(Digest& digest, const std::vector<TaskSpec>& tasks) {
 }
 
 void add_program(Digest& digest, const Program& program) {
-  const auto& [argv, env, work_dir, time_limit, stop_grace, baseline_rate_per_s] = program;
+  const auto& [argv, env, work_dir, time_limit, stop_grace, baseline_rate_per_s, warn_signal,
+               warn_before, warn_program_only] = program;
   for (const std::string& each : argv) {
     digest.begin(Part::argument);
     digest.text(each);
@@ -150,6 +156,9 @@ void add_program(Digest& digest, const Program& program) {
   digest.length(Part::time_limit, time_limit);
   digest.length(Part::stop_grace, stop_grace);
   digest.whole(Part::alone_progress, std::bit_cast<std::uint64_t>(baseline_rate_per_s));
+  digest.whole(Part::warn_signal, static_cast<std::uint64_t>(std::int64_t{warn_signal}));
+  digest.length(Part::warn_before, warn_before);
+  digest.whole(Part::warn_program_only, warn_program_only ? 1 : 0);
 }
 
 void add_epoch(Digest& digest, const ElasticEpoch& epoch) {
@@ -196,7 +205,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   // Names every member, so that a new one does not compile until it is decided whether it counts.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
-               checkpoints, max_fails, distinct_instances] = job;
+               checkpoints, max_fails, distinct_instances, done_on_stop, retry_on] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -230,6 +239,8 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   digest.whole(Part::not_movable, movable ? 0 : 1);
   digest.whole(Part::checkpoints, checkpoints ? 1 : 0);  // a request that says nothing keeps none
   digest.whole(Part::distinct_instances, distinct_instances ? 1 : 0);
+  digest.whole(Part::done_on_stop, done_on_stop ? 1 : 0);
+  for (const std::string& each : retry_on) digest.words(Part::retry_on, each);
   return digest.value();
 }
 

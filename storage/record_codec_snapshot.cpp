@@ -67,7 +67,8 @@ JobRow get_row(record::JobRow::Reader in) {
 
 void put_row(record::TaskRow::Builder out, const TaskRow& in) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, held, planned, reason,
-               seen_load, seen_upload, queue, queued, blocks_gang, told, started_at, ran] = in;
+               seen_load, seen_upload, queue, queued, blocks_gang, told, started_at, ran,
+               fruitless] = in;
   static_cast<void>(queue);  // the list says it, and its order
   static_cast<void>(queued);
   static_cast<void>(blocks_gang);  // derived, as what the task was told
@@ -87,6 +88,7 @@ void put_row(record::TaskRow::Builder out, const TaskRow& in) {
   out.setSeenUpload(seen_upload.count());
   out.setStartedAt(nanos(started_at));
   out.setRan(ran.count());
+  out.setFruitless(fruitless);
   // A width of 0 is no grant: an absent record is the default and takes no room.
   if (held.width > 0) put(out.initHeld(), held);
   if (planned.width > 0) put(out.initPlanned(), planned);
@@ -113,6 +115,7 @@ TaskRow get_row(record::TaskRow::Reader in) {
   out.seen_upload = Duration{in.getSeenUpload()};
   out.started_at = instant(in.getStartedAt());
   out.ran = Duration{in.getRan()};
+  out.fruitless = in.getFruitless();
   if (in.hasHeld()) out.held = get(in.getHeld());
   if (in.hasPlanned()) out.planned = get(in.getPlanned());
   return out;

@@ -113,7 +113,8 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::cloud_failed, Theirs::CLOUD_FAILED},
        {Ours::better_place, Theirs::BETTER_PLACE},
        {Ours::over_budget, Theirs::OVER_BUDGET},
-       {Ours::distinct_instances, Theirs::DISTINCT_INSTANCES}});
+       {Ours::distinct_instances, Theirs::DISTINCT_INSTANCES},
+       {Ours::no_progress, Theirs::NO_PROGRESS}});
 }
 
 /// Every reason of a cloud and what stands for it.

@@ -119,6 +119,7 @@ enum RefusalCode {
   betterPlace @29;
   overBudget @30;
   distinctInstances @31;
+  noProgress @32;
 }
 enum CloudReason {
   notSaid @0;
@@ -207,6 +208,9 @@ struct Program {
   timeLimit @3 :Int64;
   stopGrace @4 :Int64;
   baselineRate @5 :Float64;  # units of progress a second
+  warnSignal @6 :Int32;
+  warnBefore @7 :Int64;
+  warnProgramOnly @8 :Bool;
 }
 
 struct Job {
@@ -241,6 +245,8 @@ struct Job {
   predictedRuntime @28 :Int64;
   confidence @29 :Float64;
   distinctInstances @30 :Bool;
+  doneOnStop @31 :Bool;
+  retryOn @32 :List(Text);
 }
 
 struct ElasticSpec {
@@ -594,6 +600,7 @@ struct TaskRow {
   ran @14 :Int64;
   held @15 :Grant;  # not set: none, or, where it is at an instance, what it demands there
   planned @16 :Grant;  # likewise
+  fruitless @17 :UInt32;
 }
 
 struct InstanceRow {

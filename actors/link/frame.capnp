@@ -159,6 +159,9 @@ struct Program {
   timeLimitNs @3 :Int64;
   stopGraceNs @4 :Int64;
   baselineRatePerS @5 :Float64;
+  warnSignal @6 :Int32;
+  warnBeforeNs @7 :Int64;
+  warnProgramOnly @8 :Bool;
 
   struct Variable {
     name @0 :Text;

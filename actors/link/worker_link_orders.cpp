@@ -12,6 +12,8 @@ namespace {
 using link_values::malformed;
 
 constexpr std::size_t kSmallFrameBytes = 8192;
+/// Of Linux.
+constexpr std::int32_t kMostSignal = 64;
 
 template <class Fill>
 FrameBytes small_frame(Fill fill) {
@@ -48,6 +50,9 @@ void put(link_wire::Program::Builder wire, const Program& program) {
   wire.setTimeLimitNs(program.time_limit.count());
   wire.setStopGraceNs(program.stop_grace.count());
   wire.setBaselineRatePerS(program.baseline_rate_per_s);
+  wire.setWarnSignal(program.warn_signal);
+  wire.setWarnBeforeNs(program.warn_before.count());
+  wire.setWarnProgramOnly(program.warn_program_only);
 }
 
 /// Reads several spans; the first that is out of range is the error.
@@ -103,7 +108,13 @@ Expected<Program, LinkError> read_program(link_wire::Program::Reader wire) {
   SpanReader spans;
   program.time_limit = spans.read(wire.getTimeLimitNs(), "a time limit");
   program.stop_grace = spans.read(wire.getStopGraceNs(), "a stop grace");
+  program.warn_before = spans.read(wire.getWarnBeforeNs(), "a warning before the time limit");
   if (!spans.problem().empty()) return malformed(spans.problem());
+  program.warn_signal = wire.getWarnSignal();
+  program.warn_program_only = wire.getWarnProgramOnly();
+  if (program.warn_signal < 0 || program.warn_signal > kMostSignal) {
+    return malformed("a signal that there is not");
+  }
   program.baseline_rate_per_s = wire.getBaselineRatePerS();
   if (!std::isfinite(program.baseline_rate_per_s) || program.baseline_rate_per_s < 0) {
     return malformed("a pace that is not a number from 0");

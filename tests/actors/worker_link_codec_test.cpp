@@ -85,6 +85,9 @@ StartOrder order() {
   made.program.time_limit = from_seconds(60);
   made.program.stop_grace = from_seconds(7);
   made.program.baseline_rate_per_s = 0.25;
+  made.program.warn_signal = 10;
+  made.program.warn_before = from_seconds(5);
+  made.program.warn_program_only = true;
   made.task_count = 11;
   made.workload_class = "sweep";
   made.user = "ann";

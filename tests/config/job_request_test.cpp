@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -63,7 +64,10 @@ runtime_hint_s = 90
 stop_grace_s = "20s"
 baseline_rate_per_s = 0.25
 market = "spot"
-retries = 0
+retries = 2
+retry_on = ["signal", 75]
+signal = "B:USR1@1min"
+done_on_stop = true
 from = "35.7,-139.5"
 token = "t-1"
 movable = false
@@ -78,7 +82,8 @@ constexpr std::string_view kEveryKeyJson = R"({
 "command": ["python3", "sweep.py", ""], "env": {"A": "x y", "B": 7}, "work_dir": "/srv/sweep",
 "array": "1,3,7-9", "max_running": 2, "cpus": 1.5, "memory_gib": 0.5, "gpus": 2.0,
 "time_limit_s": 300, "runtime_hint_s": "90s", "stop_grace_s": 20.0, "baseline_rate_per_s": 0.25,
-"market": "spot", "retries": 0, "from": "35.7,-139.5", "token": "t-1",
+"market": "spot", "retries": 2, "retry_on": "75,signal", "signal": "B:USR1@1min",
+"done_on_stop": true, "from": "35.7,-139.5", "token": "t-1",
 "movable": false, "checkpoints": true})";
 
 TEST(JobRequest, NeedsNothingButACommand) {
@@ -116,11 +121,52 @@ TEST(JobRequest, ReadsEveryKeyAlikeFromTomlAndJson) {
   EXPECT_EQ(from_toml.stop_grace_s, 20);
   EXPECT_EQ(from_toml.baseline_rate_per_s, 0.25);
   EXPECT_EQ(from_toml.market, MarketChoice::spot);
-  EXPECT_EQ(from_toml.retries, 0U);
+  EXPECT_EQ(from_toml.retries, 2U);
+  EXPECT_THAT(from_toml.retry_on, ElementsAre("75", "signal"));
+  EXPECT_EQ(from_toml.signal, "B:USR1@1min");
+  EXPECT_TRUE(from_toml.done_on_stop);
   EXPECT_EQ(make_job(from_toml).origin, (GeoPoint{35.7, -139.5}));
   EXPECT_EQ(from_toml.token, "t-1");
   EXPECT_FALSE(from_toml.movable);
   EXPECT_TRUE(from_toml.checkpoints);
+}
+
+TEST(JobRequest, TakesASignalBeforeTheTimeLimitAsSlurmDoes) {
+  const auto program = [](const std::string& signal) {
+    return make_job(toml("time_limit_s = \"10min\"\nsignal = \"" + signal + "\"\n")).program;
+  };
+  EXPECT_EQ(program("USR1").warn_signal, SIGUSR1);
+  EXPECT_EQ(program("USR1").warn_before, 60s);
+  EXPECT_FALSE(program("USR1").warn_program_only);
+  EXPECT_EQ(program("SIGINT@90").warn_signal, SIGINT);
+  EXPECT_EQ(program("SIGINT@90").warn_before, 90s);
+  EXPECT_EQ(program("B:12@5min").warn_signal, SIGUSR2);
+  EXPECT_EQ(program("B:12@5min").warn_before, 300s);
+  EXPECT_TRUE(program("B:12@5min").warn_program_only);
+  Job job = make_job(toml("time_limit_s = 600\nsignal = \"B:12@5min\"\n"));
+  EXPECT_EQ(make_job(request_of(job)).program, job.program);
+}
+
+TEST(JobRequest, SaysWhatIsWrongWithASignalBeforeTheTimeLimit) {
+  for (const char* wrong : {"KILL@60", "9", "USR3", "USR1@", "USR1@0", "@60", "R:USR1@60", "64"}) {
+    EXPECT_THAT(toml_error(std::string("time_limit_s = 600\nsignal = \"") + wrong + "\"\n"),
+                HasSubstr("signal: has to be a text like \"USR1@60\""))
+        << wrong;
+  }
+  EXPECT_THAT(toml_error("signal = \"USR1\"\n"),
+              HasSubstr("signal: comes before a time limit: say time_limit_s, too"));
+  EXPECT_THAT(toml_error("time_limit_s = 30\nsignal = \"USR1\"\n"),
+              HasSubstr("it comes 1min before the time limit, which is 30s"));
+}
+
+TEST(JobRequest, SaysWhatIsWrongWithTheFailuresToTryAgainAfter) {
+  for (const char* wrong : {"[0]", "[256]", "[\"exit\"]", "[1.5]", "\"\"", "\"75,\"", "75"}) {
+    EXPECT_THAT(toml_error(std::string("retries = 1\nretry_on = ") + wrong + "\n"),
+                HasSubstr("retry_on: has to be a list like [75, \"signal\"]"))
+        << wrong;
+  }
+  EXPECT_THAT(toml_error("retry_on = [75]\n"),
+              HasSubstr("retry_on: needs retries, which says how many such failures are forgiven"));
 }
 
 TEST(JobRequest, StaysTheSameThroughItsJson) {

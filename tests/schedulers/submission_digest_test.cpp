@@ -83,6 +83,14 @@ TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
       [](Job& job) { job.movable = false; },
       [](Job& job) { job.checkpoints = false; },
       [](Job& job) { job.distinct_instances = true; },
+      [](Job& job) { job.done_on_stop = true; },
+      [](Job& job) { job.retry_on = {"75"}; },
+      [](Job& job) {
+        job.retry_on = {"75", "signal"};
+      },
+      [](Job& job) { job.program.warn_signal = 10; },
+      [](Job& job) { job.program.warn_before = Duration{1}; },
+      [](Job& job) { job.program.warn_program_only = true; },
   };
   std::set<std::uint64_t> digests;
   for (const auto& change : changes) {

@@ -24,7 +24,7 @@ struct Flag {
   std::string_view key;
   std::string_view meaning;
 };
-constexpr std::array<Flag, 27> kFlags = {
+constexpr std::array<Flag, 29> kFlags = {
     {{"--name", "name", "what lists show"},
      {"--user", "user", "who pays; default: for whom the API's token acts, else you"},
      {"--class", "class", "jobs of one class are expected to slow each other alike"},
@@ -42,6 +42,10 @@ constexpr std::array<Flag, 27> kFlags = {
      {"--progress", "baseline_rate_per_s", "units of progress a second when alone"},
      {"--retries", "retries",
       "failed attempts of a task after which it is tried again; default: 0"},
+     {"--retry-on", "retry_on",
+      "only after these failures, like 75,signal: exit codes, and signal; default: any"},
+     {"--signal", "signal",
+      "before the time limit, like USR1@60: [B:]SIGNAL[@TIME]; B: to the program alone"},
      {"--max-fails", "max_fails", "so many tasks may fail; with one more the rest is ended"},
      {"--elastic", "elastic", "1-8: as many workers as the policy likes, between these two"},
      {"--progress-unit", "progress_unit", "what an elastic job's progress counts, such as samples"},
@@ -107,6 +111,7 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
   if (options.gang) request.gang = true;
   if (options.no_move) request.movable = false;
   if (options.checkpoints) request.checkpoints = true;
+  if (options.done_on_stop) request.done_on_stop = true;
   if (options.distinct_instances) request.distinct_instances = true;
   if (options.any) request.market = MarketChoice::any;
   if (options.spot) request.market = MarketChoice::spot;
@@ -171,6 +176,9 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
   app.add_flag("--no-move", options.no_move, "tasks that run stay where they are")->group(group);
   app.add_flag("--checkpoints", options.checkpoints,
                "a task that is stopped saves what it has done")
+      ->group(group);
+  app.add_flag("--done-on-stop", options.done_on_stop,
+               "exit code 0 after a request to stop: the task has done its work")
       ->group(group);
   CLI::Option* spot = app.add_flag("--spot", options.spot, "only on the spot market");
   CLI::Option* on_demand = app.add_flag("--on-demand", options.on_demand, "only on demand");

@@ -22,6 +22,7 @@ struct RequestOptions {
   bool no_move = false;
   bool distinct_instances = false;
   bool checkpoints = false;
+  bool done_on_stop = false;
   bool spot = false;
   bool on_demand = false;
   bool any = false;
