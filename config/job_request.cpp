@@ -15,6 +15,7 @@
 #include "config/error_list.hpp"
 #include "config/request_keys.hpp"
 #include "config/request_value.hpp"
+#include "config/script_keys.hpp"
 #include "config/stop_keys.hpp"
 
 // Requests come as TOML and as JSON. Both become a RequestValue, so that one table of keys reads
@@ -331,7 +332,6 @@ Job make_job(const JobRequest& request) {
   job.tasks = tasks_of(request, array);
   job.program.argv = request.command;
   job.program.env.assign(request.env.begin(), request.env.end());
-  job.program.work_dir = request.work_dir;
   job.program.time_limit = duration_of(request.time_limit_s);
   job.program.stop_grace = duration_of(request.stop_grace_s);
   job.program.baseline_rate_per_s = request.baseline_rate_per_s.value_or(0);
@@ -345,6 +345,7 @@ Job make_job(const JobRequest& request) {
   job.movable = request.movable;
   job.checkpoints = request.checkpoints;
   job.distinct_instances = request.distinct_instances;
+  config::make_script(request, job);
   config::make_stops(request, job);
   if (!request.elastic.empty()) config::make_elastic(request, job);
   return job;
@@ -361,7 +362,6 @@ JobRequest request_of(const Job& job) {
   request.priority = job.priority;
   request.command = job.program.argv;
   request.env = {job.program.env.begin(), job.program.env.end()};
-  request.work_dir = job.program.work_dir;
   // All tasks of a request are alike: the first one's demands are those of all.
   if (!job.tasks.empty() && !job.tasks.front().demands.entries().empty()) {
     const Resources& amount = job.tasks.front().demands.entries().front().amount;
@@ -380,6 +380,7 @@ JobRequest request_of(const Job& job) {
   request.movable = job.movable;
   request.checkpoints = job.checkpoints;
   request.distinct_instances = job.distinct_instances;
+  config::ask_script(job, request);
   config::ask_stops(job, request);
   config::ask_elastic(job, request);
   if (job.origin) {

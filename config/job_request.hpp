@@ -24,7 +24,9 @@ struct JobRequest {
   int priority = 0;
   std::vector<std::string> command;
   std::map<std::string, std::string> env;
-  std::string work_dir;
+  std::string work_dir;        ///< may have placeholders (work_folder.hpp)
+  bool make_work_dir = false;  ///< made where it is missing; one with a placeholder always is
+  std::string script;          ///< its text; `command` is then its name and its arguments
   std::uint32_t tasks = 1;
   std::string array;              ///< "0-99", "1,3,7-9%2": one task an index, instead of `tasks`
   std::uint32_t max_running = 0;  ///< at most so many of them at once; 0: all

@@ -11,7 +11,9 @@
 #include "config/array_indices.hpp"
 #include "config/elastic_keys.hpp"
 #include "config/request_text.hpp"
+#include "config/script_keys.hpp"
 #include "config/stop_keys.hpp"
+#include "config/work_folder.hpp"
 
 namespace muster::config {
 namespace {
@@ -129,6 +131,7 @@ void check_work_dir(const JobRequest& request, const Report& report) {
   if (folder.size() >= kMaxPath) {
     report("work_dir", fmt::format("has to be shorter than {} bytes", kMaxPath));
   }
+  if (std::string fault = placeholder_fault(folder); !fault.empty()) report("work_dir", fault);
 }
 
 void check_array(const JobRequest& request, const Report& report) {
@@ -193,7 +196,10 @@ Keys what_keys() {
       {"env", "table of texts", "empty",
        "environment variables of every task, on top of a minimal environment",
        RequestOther{&R::env, "a table of texts, as { NAME = \"value\" }", read_env, check_env}},
-      {"work_dir", "text", "a folder of the attempt's own", "the folder that every task starts in",
+      {"work_dir", "text", "a folder of the attempt's own",
+       "the folder that every task starts in; `%j` in it is the job's number, `%a` the task's "
+       "index, "
+       "`%u` the user, `%%` a `%`",
        RequestOther{&R::work_dir, "the absolute path of a folder", read_text<&R::work_dir>,
                     check_work_dir}}};
 }
@@ -331,8 +337,8 @@ struct Read {
 const std::vector<RequestKey>& request_keys() {
   static const Keys kKeys = [] {
     Keys all;
-    for (const Keys& part :
-         {what_keys(), task_keys(), demand_keys(), run_keys(), stop_keys(), elastic_keys()}) {
+    for (const Keys& part : {what_keys(), script_keys(), task_keys(), demand_keys(), run_keys(),
+                             stop_keys(), elastic_keys()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

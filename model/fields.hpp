@@ -91,6 +91,8 @@ void fields(auto& a, Like<Program> auto& v) {
   a.unless_default("warn_signal", v.warn_signal, 0);
   a.unless_default("warn_before_s", v.warn_before, {});
   a.unless_default("warn_program_only", v.warn_program_only, false);
+  a.unless_default("script", v.script, {});
+  a.unless_default("make_work_dir", v.make_work_dir, false);
 }
 
 void fields(auto& a, Like<ProcessEnd> auto& v) {

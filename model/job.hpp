@@ -87,6 +87,11 @@ struct Program {
   std::int32_t warn_signal = 0;    ///< that the attempt gets before its time limit; 0: none
   Duration warn_before{};          ///< so long before the limit
   bool warn_program_only = false;  ///< not what the program has started
+  /// Text that is run by its first line, as it was submitted: `argv` has its name and arguments.
+  /// Empty: `argv` is run.
+  std::string script{};
+  bool make_work_dir =
+      false;  ///< `work_dir` is made where it is missing, and its placeholders count
 
   friend bool operator==(const Program&, const Program&) = default;
 };

@@ -46,7 +46,9 @@ enum class Part : std::uint64_t {
   retry_on,
   warn_signal,
   warn_before,
-  warn_program_only
+  warn_program_only,
+  script,
+  make_work_dir
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.
@@ -142,7 +144,7 @@ void add_tasks(Digest& digest, const std::vector<TaskSpec>& tasks) {
 
 void add_program(Digest& digest, const Program& program) {
   const auto& [argv, env, work_dir, time_limit, stop_grace, baseline_rate_per_s, warn_signal,
-               warn_before, warn_program_only] = program;
+               warn_before, warn_program_only, script, make_work_dir] = program;
   for (const std::string& each : argv) {
     digest.begin(Part::argument);
     digest.text(each);
@@ -159,6 +161,8 @@ void add_program(Digest& digest, const Program& program) {
   digest.whole(Part::warn_signal, static_cast<std::uint64_t>(std::int64_t{warn_signal}));
   digest.length(Part::warn_before, warn_before);
   digest.whole(Part::warn_program_only, warn_program_only ? 1 : 0);
+  digest.words(Part::script, script);
+  digest.whole(Part::make_work_dir, make_work_dir ? 1 : 0);
 }
 
 void add_epoch(Digest& digest, const ElasticEpoch& epoch) {

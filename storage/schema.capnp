@@ -211,6 +211,8 @@ struct Program {
   warnSignal @6 :Int32;
   warnBefore @7 :Int64;
   warnProgramOnly @8 :Bool;
+  script @9 :Text;
+  makeWorkDir @10 :Bool;
 }
 
 struct Job {

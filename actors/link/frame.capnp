@@ -162,6 +162,8 @@ struct Program {
   warnSignal @6 :Int32;
   warnBeforeNs @7 :Int64;
   warnProgramOnly @8 :Bool;
+  script @9 :Text;
+  makeWorkDir @10 :Bool;
 
   struct Variable {
     name @0 :Text;

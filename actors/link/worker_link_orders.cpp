@@ -53,6 +53,8 @@ void put(link_wire::Program::Builder wire, const Program& program) {
   wire.setWarnSignal(program.warn_signal);
   wire.setWarnBeforeNs(program.warn_before.count());
   wire.setWarnProgramOnly(program.warn_program_only);
+  wire.setScript(link_values::text(program.script));
+  wire.setMakeWorkDir(program.make_work_dir);
 }
 
 /// Reads several spans; the first that is out of range is the error.
@@ -105,6 +107,8 @@ Expected<Program, LinkError> read_program(link_wire::Program::Reader wire) {
                              link_values::bytes(variable.getValue()));
   }
   program.work_dir = link_values::view(wire.getWorkDir());
+  program.script = link_values::view(wire.getScript());
+  program.make_work_dir = wire.getMakeWorkDir();
   SpanReader spans;
   program.time_limit = spans.read(wire.getTimeLimitNs(), "a time limit");
   program.stop_grace = spans.read(wire.getStopGraceNs(), "a stop grace");

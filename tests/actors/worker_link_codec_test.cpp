@@ -82,6 +82,8 @@ StartOrder order() {
   made.program.argv = {"sh", "-c", std::string("a\0b", 3)};
   made.program.env = {{"NAME", "value"}, {"EMPTY", ""}};
   made.program.work_dir = "/tmp";
+  made.program.script = "#!/bin/sh\n";
+  made.program.make_work_dir = true;
   made.program.time_limit = from_seconds(60);
   made.program.stop_grace = from_seconds(7);
   made.program.baseline_rate_per_s = 0.25;

@@ -55,6 +55,8 @@ TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
         job.program.env = {{"A", ""}};
       },
       [](Job& job) { job.program.work_dir = "/srv"; },
+      [](Job& job) { job.program.make_work_dir = true; },
+      [](Job& job) { job.program.script = "#!/bin/sh"; },
       [](Job& job) { job.kind = ElasticSpec{}; },
       [](Job& job) {
         job.kind = ElasticSpec{1, 4, {}};

@@ -126,7 +126,9 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.name = full.user = full.workload_class = full.token = "x";
   full.command = {"a", "b"};
   full.env = {{"A", "b"}};
-  full.work_dir = "/tmp";
+  full.work_dir = "/tmp/%j";
+  full.make_work_dir = true;
+  full.script = "#!/bin/sh\n";
   full.priority = 3;
   full.tasks = 4;
   full.max_running = 2;
