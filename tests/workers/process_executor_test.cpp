@@ -1,6 +1,7 @@
 #include "workers/process/process_executor.hpp"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -127,13 +128,17 @@ TEST_P(ProcessExecutorTest, ATaskSeesOnlyItsOwnEnvironment) {
   execution.program.env = {{"COLOUR", "deep blue"}, {"LANG", "xx"}, {"MUSTER_ATTEMPT", "99"}};
   const std::string out = run(execution).end.out_tail;
   const std::string folder = file("state/attempts/5.4");
+  const passwd* own = getpwuid(geteuid());
+  ASSERT_NE(own, nullptr);
   EXPECT_EQ(out, "COLOUR=deep blue\nCUDA_VISIBLE_DEVICES=0,1\nHOME=" + std::string(getenv("HOME")) +
-                     "\nLANG=xx\nMUSTER_ATTEMPT=4\nMUSTER_ATTEMPT_DIR=" + folder +
+                     "\nLANG=xx\nLOGNAME=" + own->pw_name +
+                     "\nMUSTER_ATTEMPT=4\nMUSTER_ATTEMPT_DIR=" + folder +
                      "\nMUSTER_CHECKPOINT_DIR=" + file("checkpoints/7/12") +
                      "\nMUSTER_CPUS=2\nMUSTER_JOB_ID=7\nMUSTER_SOCKET=" + folder +
                      "/socket\nMUSTER_TASK_COUNT=20\nMUSTER_TASK_INDEX=12\n"
                      "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nPWD=" +
-                     folder + "/work\n" + folder + "/work\n");
+                     folder + "/work\nSHELL=" + own->pw_shell + "\nUSER=" + own->pw_name + "\n" +
+                     folder + "/work\n");
 }
 
 TEST_P(ProcessExecutorTest, ATaskHasNoDescriptorButItsStreams) {

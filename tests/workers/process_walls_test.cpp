@@ -62,13 +62,13 @@ class TaskUsersTest : public ::testing::Test {
 
 TEST_F(TaskUsersTest, WhoHasAnAccountRunsUnderItWithItsGroups) {
   TaskUsers all = users();
-  EXPECT_EQ(all.account_of("ann").value(), with_ann().person("ann"));
+  EXPECT_EQ(all.account_of("ann").value(), with_ann().person("ann").value());
   EXPECT_EQ(content_of(files_.path()), "") << "no number is given away";
 }
 
 TEST_F(TaskUsersTest, OthersGetANumberEachThatNoAccountHas) {
   TaskUsers all = users();
-  EXPECT_EQ(all.account_of("bob").value(), (TaskAccount{300'000, 300'000, {}, "", true}));
+  EXPECT_EQ(all.account_of("bob").value(), (TaskAccount{300'000, 300'000, {}, "", true, "bob"}));
   EXPECT_EQ(uid(all, "cleo"), 300'002u) << "300001 is ann's";
   EXPECT_EQ(uid(all, "bob"), 300'000u);
 }
@@ -96,9 +96,9 @@ TEST_F(TaskUsersTest, NamesMayHaveAnyCharacters) {
   EXPECT_EQ(uid(all, odd), 300'000u);
   EXPECT_EQ(uid(all, ""), 300'002u);
   TaskUsers later = users();
-  EXPECT_EQ(later.known_account_of(odd)->uid, 300'000u);
-  EXPECT_EQ(later.known_account_of("")->uid, 300'002u);
-  EXPECT_EQ(later.known_account_of("7"), std::nullopt);
+  EXPECT_EQ(later.known_account_of(odd).value()->uid, 300'000u);
+  EXPECT_EQ(later.known_account_of("").value()->uid, 300'002u);
+  EXPECT_EQ(later.known_account_of("7").value(), std::nullopt);
 }
 
 TEST_F(TaskUsersTest, WhenTheRangeIsUsedUpTheNextNameIsRefusedByName) {
@@ -133,10 +133,24 @@ TEST_F(TaskUsersTest, WhatWasReadLastIsKnownWithoutTheFile) {
   TaskUsers all = users();
   EXPECT_EQ(uid(all, "bob"), 300'000u);
   TaskUsers later = users();
-  EXPECT_EQ(later.last_account_of("bob"), std::nullopt);
+  EXPECT_EQ(later.last_account_of("bob").value(), std::nullopt);
   later.catch_up();
   std::filesystem::remove(files_.path());
-  EXPECT_EQ(later.last_account_of("bob")->uid, 300'000u);
+  EXPECT_EQ(later.last_account_of("bob").value()->uid, 300'000u);
+}
+
+TEST_F(TaskUsersTest, WhileTheSystemCannotSayWhoThereIsNobodyGetsANumber) {
+  Accounts away = with_ann();
+  away.person = [](const std::string&) -> process::FoundAccount {
+    return Failure<int>{ECONNREFUSED, "Connection refused"};
+  };
+  TaskUsers all({300'000, 300'003}, files_.path(), away);
+  const auto refused = all.account_of("ann");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, TaskUserError::unknown);
+  EXPECT_EQ(refused.error().message,
+            "whether user ann has an account cannot be found out at present: Connection refused");
+  EXPECT_EQ(content_of(files_.path()), "") << "a number would be kept for good";
 }
 
 TEST(SystemAccounts, AreNamedWhereARangeHasOneOfTheirNumbers) {
@@ -147,7 +161,7 @@ TEST(SystemAccounts, AreNamedWhereARangeHasOneOfTheirNumbers) {
 TEST_F(TaskUsersTest, ALineThatWasCutGaveNothingAway) {
   std::ofstream(files_.path()) << "300000 bob\n300002 cl";
   TaskUsers all = users();
-  EXPECT_EQ(all.known_account_of("cl"), std::nullopt);
+  EXPECT_EQ(all.known_account_of("cl").value(), std::nullopt);
   EXPECT_EQ(uid(all, "dora"), 300'002u);
   EXPECT_EQ(content_of(files_.path()), "300000 bob\n300002 dora\n");
 }
@@ -435,7 +449,7 @@ TEST_P(Bounds, ATaskRunsOnAsManyProcessorsAsItIsGranted) {
 
 /// Whether a process that may have gone into a user namespace of its own first, and then has
 /// connected, passes for one of this process's; nothing where the system makes no namespaces.
-std::optional<bool> passes_for_own(bool goes_apart) {
+std::optional<bool> passes_for_own(bool goes_apart, bool of_child = false) {
   const std::string name = "muster-test-" + std::to_string(getpid()) + (goes_apart ? "a" : "b");
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -458,7 +472,8 @@ std::optional<bool> passes_for_own(bool goes_apart) {
   std::optional<bool> passes;
   if (poll(&ready, 1, 5000) == 1) {
     const process::Descriptor connection(accept(listener.get(), nullptr, nullptr));
-    passes = process::is_peer_in_own_namespace(connection.get());
+    passes = of_child ? process::is_peer_in_namespace_of(connection.get(), child)
+                      : process::is_peer_in_own_namespace(connection.get());
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -470,6 +485,12 @@ TEST(ControlSocket, KnowsATaskInANamespaceOfItsOwnFromAWorkerOfTheSameUser) {
   const auto apart = passes_for_own(true);
   if (!apart) GTEST_SKIP() << "this system lets nobody make namespaces";
   EXPECT_EQ(apart, false);
+}
+
+TEST(ProgressSocket, UnderAnAbstractNameKnowsTheProcessesOfItsTaskByTheirNamespace) {
+  EXPECT_EQ(passes_for_own(false, true), true);
+  if (!passes_for_own(true)) GTEST_SKIP() << "this system lets nobody make namespaces";
+  EXPECT_EQ(passes_for_own(true, true), true) << "the task itself may report";
 }
 
 }  // namespace

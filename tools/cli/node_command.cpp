@@ -11,6 +11,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/serve/local/local_cluster.hpp"
 #include "tools/serve/node/live_node.hpp"
+#include "workers/process/task_limits.hpp"
 
 namespace muster::cli {
 namespace {
@@ -59,6 +60,7 @@ int run_node(const NodeArguments& arguments) {
     return kUsage;
   }
   umask(kPrivate);
+  process::raise_own_limits();
   keep_memory();
   // Nodes of a supervisor that is killed would be in the way of those of the next one.
   if (arguments.kept) prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -20,6 +20,7 @@
 #include "tools/serve/local/local_cluster.hpp"
 #include "tools/serve/local/task_passage.hpp"
 #include "tools/serve/machines/task_user.hpp"
+#include "workers/process/task_limits.hpp"
 
 namespace muster::cli {
 namespace {
@@ -314,6 +315,10 @@ int run_up(const UpArguments& arguments) {
   const std::string rest =
       request.caps ? local::caps_rest(*request.caps, prepared.value().config) : "";
   if (!rest.empty()) complain("--caps: " + rest);
+  if (const std::string low = process::low_limits(); !low.empty()) {
+    complain("the hard limits of where this is started hold the cluster and its tasks too: " + low +
+             " (ulimit -H)");
+  }
   // It runs already: prepare() has found nothing that would need another start.
   if (prepared.value().runs) return show_cluster(arguments, cluster, {});
   // Before the start, so that the lengths of the logs separate old complaints from new ones.

@@ -21,6 +21,7 @@
 #include "tools/serve/machines/task_user.hpp"
 #include "tools/serve/worker_node.hpp"
 #include "workers/process/limits.hpp"
+#include "workers/process/task_limits.hpp"
 
 // The command that is the worker of an instance. Flags become overrides of its config, so that
 // there is one way to state a setting. How the process ends decides what becomes of the tasks: on
@@ -162,6 +163,7 @@ int run_worker(const WorkerFlags& flags) {
     return kUsage;
   }
   umask(077);  // tasks have their own
+  process::raise_own_limits();
   keep_descriptors_here();
   // What a killed shim leaves behind becomes a child of this process, and so can be found.
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -36,6 +36,7 @@ inline constexpr const char* kAcknowledgedFile =
     "settled";  ///< the result, once it is on record elsewhere
 inline constexpr const char* kProgressSocket = "socket";
 inline constexpr const char* kWorkFolder = "work";
+inline constexpr const char* kScriptFile = "script";  ///< the order's own, for the task to execute
 inline constexpr const char* kOutLog = "out";
 inline constexpr const char* kErrLog = "err";
 
@@ -70,7 +71,11 @@ struct Order {
   std::vector<HiddenPlace> hidden{};         ///< out of the task's sight, by namespaces
   std::uint64_t log_file_bytes = 0;
   std::uint32_t log_files_kept = 0;
-  std::string control;  ///< abstract name of the socket on which the shim takes orders
+  std::string script{};        ///< run in place of argv[0]; empty: argv is run
+  bool make_work_dir = false;  ///< by the task, where it is missing
+  std::string login{};         ///< of the account that it runs under: USER and LOGNAME; empty: none
+  std::string shell{};         ///< of that account; empty: none
+  std::string control;         ///< abstract name of the socket on which the shim takes orders
 };
 
 /// How an attempt's process ended.

@@ -58,6 +58,8 @@ void read_walls(const Json& record, Order& order) {
   order.user_groups = record.value("user_groups", std::vector<std::uint32_t>{});
   order.hidden = hidden_places(record);
   order.cpus = record.value("cpus", std::vector<std::uint32_t>{});
+  order.login = record.value("login", std::string{});
+  order.shell = record.value("shell", std::string{});
 }
 
 void read_limits(const Json& record, Order& order) {
@@ -89,6 +91,8 @@ Order read_order(const Json& record) {
     order.env.emplace_back(entry.at(0).get<std::string>(), entry.at(1).get<std::string>());
   }
   order.work_dir = record.at("work_dir").get<std::string>();
+  order.script = record.value("script", std::string{});
+  order.make_work_dir = record.value("make_work_dir", false);
   order.checkpoint_dir = record.at("checkpoint_dir").get<std::string>();
   order.gpus = record.at("gpus").get<std::string>();
   order.granted = resources_of(record.at("granted"));
@@ -109,6 +113,10 @@ void put_walls(const Order& order, Json& record) {
     record["hidden"].push_back(Json::array({place.path, place.device, place.inode}));
   }
   if (!order.cpus.empty()) record["cpus"] = order.cpus;
+  if (!order.login.empty()) record["login"] = order.login;
+  if (!order.shell.empty()) record["shell"] = order.shell;
+  if (!order.script.empty()) record["script"] = order.script;
+  if (order.make_work_dir) record["make_work_dir"] = true;
 }
 
 AttemptResult read_result(const Json& record) {
@@ -166,7 +174,7 @@ FailureKind failure_of(EndKind kind) {
 AttemptResult not_begun(EndKind kind, const std::string& reason) {
   AttemptResult result;
   result.kind = kind;
-  // 126 as a shell says of a command that it cannot execute.
+  // As a shell says of a command that it cannot execute.
   result.exit_code = 126;
   result.reason = "cannot start: " + reason;
   return result;

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -31,14 +32,22 @@ std::optional<uid_t> user_of_peer(int connection) {
 }
 
 bool is_peer_in_own_namespace(int connection) {
+  return is_peer_in_namespace_of(connection, getpid());
+}
+
+bool is_peer_in_namespace_of(int connection, pid_t process) {
   struct stat own {};
   if (stat("/proc/self/ns/user", &own) != 0) return true;
   ucred peer{};
   socklen_t size = sizeof peer;
   if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
-  struct stat found {};
-  const std::string path = "/proc/" + std::to_string(peer.pid) + "/ns/user";
-  return stat(path.c_str(), &found) == 0 && found.st_ino == own.st_ino;
+  const auto user_namespace = [](pid_t pid) {
+    struct stat found {};
+    const std::string path = "/proc/" + std::to_string(pid) + "/ns/user";
+    return stat(path.c_str(), &found) == 0 ? found.st_ino : ino_t{0};
+  };
+  const ino_t wanted = user_namespace(process);
+  return wanted != 0 && user_namespace(peer.pid) == wanted;
 }
 
 bool send_text(int connection, std::string_view text) {
@@ -87,6 +96,7 @@ void LineServer::accept_all() {
     // Processes of other users may reach an abstract socket as well.
     if (!user || std::find(users_.begin(), users_.end(), *user) == users_.end()) continue;
     if (own_namespace_only_ && !is_peer_in_own_namespace(connection.get())) continue;
+    if (of_namespace_ && !is_peer_in_namespace_of(connection.get(), of_namespace_())) continue;
     add(std::move(connection));
   }
 }

@@ -35,6 +35,9 @@ class LineServer {
   void admit(std::vector<uid_t> users) { users_ = std::move(users); }
   /// And, of these, only those in this process's own user namespace: no isolated task.
   void admit_own_namespace_only() { own_namespace_only_ = true; }
+  /// Or only those in the user namespace of a process, whose number is asked for at each
+  /// connection.
+  void admit_namespace_of(std::function<pid_t()> process) { of_namespace_ = std::move(process); }
   void add(Descriptor connection);
 
   void add_to(std::vector<pollfd>& polled) const;
@@ -56,6 +59,7 @@ class LineServer {
   Descriptor listener_;
   std::vector<uid_t> users_;
   bool own_namespace_only_ = false;
+  std::function<pid_t()> of_namespace_;  ///< empty: whatever namespace
   std::function<std::string()> greeting_;
   std::vector<Peer> peers_;
 };
@@ -66,6 +70,8 @@ std::optional<uid_t> user_of_peer(int connection);
 /// Whether who is at the other end is in the user namespace of this process; a system without
 /// namespaces has one for all.
 bool is_peer_in_own_namespace(int connection);
+/// The same of another process's; of one that is not there nobody is.
+bool is_peer_in_namespace_of(int connection, pid_t process);
 
 /// Sends all of the text at once; false when the peer does not take it.
 bool send_text(int connection, std::string_view text);

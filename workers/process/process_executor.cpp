@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "config/work_folder.hpp"
 #include "workers/process/log_file.hpp"
 
 namespace muster {
@@ -82,6 +83,11 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
     // With the checkpoints, whose owners the numbers are, for whatever worker runs them next.
     users_.emplace(*options_.task_uids, options_.checkpoint_root / process::kTaskUsersFile,
                    options_.accounts);
+  } else {
+    // Once: a name service may take a while, and the number stays.
+    const process::TaskAccount own = process::account_with(options_.task_uid.value_or(geteuid()));
+    login_ = own.login;
+    shell_ = own.shell;
   }
   if (options_.hidden) identify_hidden();
   process::ShimSupervisorOptions crew;
@@ -224,7 +230,12 @@ process::Order ProcessExecutor::order_for(const Execution& execution) {
   order.task_count = execution.task_count;
   order.argv = execution.program.argv;
   order.env = execution.program.env;
-  order.work_dir = execution.program.work_dir;
+  order.script = execution.program.script;
+  order.make_work_dir = execution.program.make_work_dir;
+  order.work_dir = !order.make_work_dir
+                       ? execution.program.work_dir
+                       : work_folder(execution.program.work_dir,
+                                     {execution.job, execution.task.array_index, execution.user});
   // By job and index, not by attempt: the next attempt, on whatever instance, finds it.
   order.checkpoint_dir = (options_.checkpoint_root / std::to_string(execution.job.value) /
                           std::to_string(execution.task.array_index))
@@ -260,6 +271,8 @@ void ProcessExecutor::isolate(process::Order& order, const std::string& user) co
   if (users_) return;  // put_account() says as whom
   order.user = options_.task_uid;
   order.user_group = options_.task_gid;
+  order.login = login_;
+  order.shell = shell_;
 }
 
 /// As whom an attempt runs, or why there is nobody; called on the supervisor's thread.
@@ -278,6 +291,8 @@ std::optional<process::AttemptResult> ProcessExecutor::put_account(process::Orde
   order.user_groups = account->groups;
   order.user_home = account->home;
   order.own_user = account->of_range;
+  order.login = account->login;
+  order.shell = account->shell;
   return std::nullopt;
 }
 

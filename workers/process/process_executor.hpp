@@ -135,6 +135,8 @@ class ProcessExecutor : public Executor {
   process::CpuShares cpus_;
   /// The supervisor's thread's alone; nothing: tasks run as one user.
   std::optional<process::TaskUsers> users_;
+  std::string login_;  ///< of the one account that tasks run under otherwise
+  std::string shell_;
   std::vector<process::HiddenPlace> hidden_;  ///< none: tasks see all
   /// Keep what is identified in hidden_ from going, so that nothing else gets its number.
   std::vector<process::Descriptor> held_;

@@ -13,8 +13,7 @@ namespace {
 
 constexpr double kMib = 1024.0 * 1024;
 constexpr std::uint64_t kKib = 1024;
-/// As shells say it: 126 cannot be run, 128 + n was ended by signal n.
-constexpr std::int32_t kCannotRun = 126;
+/// As shells say it: 128 + n was ended by signal n.
 constexpr std::int32_t kSignalCode = 128;
 
 double seconds(const timeval& time) {
@@ -51,7 +50,7 @@ AttemptResult ShimRun::result() const {
   if (result.stopped) result.stopping = boot_time() - asked_to_stop_;
   if (!start_failure_.empty()) {
     result.kind = start_failure_kind_;
-    result.exit_code = kCannotRun;
+    result.exit_code = start_failure_code_;
     result.reason = start_failure_;
     return result;
   }

@@ -78,7 +78,9 @@ bool ShimRun::prepare() {
   }
   auto task = fork_task(order_, place_, group_ ? group_->folder() : -1);
   if (!task) {
-    fail_start(EndKind::not_launched, describe({StartStage::process, errno}, order_, place_));
+    StartTrouble trouble;
+    trouble.error = errno;
+    fail_start(EndKind::not_launched, describe(trouble, order_, place_));
     return false;
   }
   task_ = std::move(*task);
@@ -98,6 +100,8 @@ void ShimRun::open_sockets() {
   control_.add(std::move(setup_.executor));
   progress_.admit({geteuid(), order_.user.value_or(geteuid())});
   auto [listener, name] = listen_for_task(setup_.folder.get(), setup_.path, order_);
+  // An abstract name is open to every process of the user, in whatever container.
+  if (name.starts_with('@')) progress_.admit_namespace_of([this] { return task_.pid; });
   progress_.listen(std::move(listener));
   place_.progress_socket = std::move(name);
 }
@@ -116,6 +120,13 @@ bool ShimRun::prepare_folders() {
       fail_start(EndKind::not_launched, "cannot start: " + folder + ": " + std::strerror(error));
       return false;
     }
+  }
+  if (order_.script.empty()) return true;
+  place_.script = setup_.path + "/" + kScriptFile;
+  if (const int error = write_script(setup_.folder.get(), order_); error != 0) {
+    fail_start(EndKind::not_launched,
+               "cannot start: the script cannot be written: " + std::string(std::strerror(error)));
+    return false;
   }
   return true;
 }
@@ -190,6 +201,7 @@ void ShimRun::on_start_order() {
   starting_ = false;
   if (got == sizeof trouble) {
     fail_start(end_kind_of(trouble, order_), describe(trouble, order_, place_));
+    start_failure_code_ = exit_code_of(trouble);
   } else {
     control_.tell(greeting());
   }

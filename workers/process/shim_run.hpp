@@ -80,6 +80,7 @@ class ShimRun {
   bool over_ = false;
   std::string start_failure_;
   EndKind start_failure_kind_ = EndKind::not_launched;
+  std::int32_t start_failure_code_ = kCannotRun;
   int status_ = 0;
   rusage usage_{};
   Ending ending_ = Ending::none;

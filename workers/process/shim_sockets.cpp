@@ -130,6 +130,16 @@ int make_task_folder(const std::string& path, const Order& order) {
   return folder && fchown(folder.get(), *order.user, order.user_group) == 0 ? 0 : errno;
 }
 
+int write_script(int folder, const Order& order) {
+  if (const int error = write_new(folder, kScriptFile, order.script, false); error != 0) {
+    return error;
+  }
+  const Descriptor file(openat(folder, kScriptFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return errno;
+  if (order.user && fchown(file.get(), *order.user, order.user_group) != 0) return errno;
+  return fchmod(file.get(), 0500) == 0 ? 0 : errno;
+}
+
 std::string progress_line(const ProgressPoint& point) {
   // 17 digits are enough to read the same double again.
   std::array<char, 256> text{};

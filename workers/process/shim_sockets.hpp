@@ -34,6 +34,10 @@ std::pair<Descriptor, std::string> listen_for_task(int folder, const std::string
 /// Makes a folder, and those above it, and hands it to the order's user; 0 or an errno.
 int make_task_folder(const std::string& path, const Order& order);
 
+/// Puts the order's script into the attempt's folder, for its user alone to read and to execute; 0
+/// or an errno.
+int write_script(int folder, const Order& order);
+
 /// How a point of progress is told to the executor, and read by it.
 std::string progress_line(const ProgressPoint& point);
 std::optional<ProgressPoint> point_from(std::string_view line);

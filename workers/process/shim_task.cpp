@@ -16,8 +16,11 @@
 #include <map>
 #include <utility>
 
+#include "workers/process/folder_start.hpp"
 #include "workers/process/limits.hpp"
 #include "workers/process/namespaces.hpp"
+#include "workers/process/program_start.hpp"
+#include "workers/process/task_limits.hpp"
 
 // Between fork and exec the child makes system calls only. All that it needs is made before, in
 // ChildPlan.
@@ -25,6 +28,7 @@
 namespace muster::process {
 namespace {
 
+constexpr const char* kShell = "/bin/sh";
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// When the machine itself runs out of memory, tasks go before what supervises them.
 constexpr const char* kOomScore = "500";
@@ -33,9 +37,9 @@ constexpr unsigned kCloseRangeCloexec = 4;
 
 /// What the child needs, made before the fork: afterwards it only makes system calls.
 struct ChildPlan {
-  std::vector<char*> argv;
-  std::vector<char*> env;
+  ProgramPlan* program = nullptr;
   const char* work_dir = nullptr;
+  PlainPath* made = nullptr;  ///< room for where a work folder is that is to be made
   const Order* order = nullptr;
   std::vector<gid_t> groups;
   std::optional<Sight> sight;  ///< nothing: it sees all
@@ -55,11 +59,17 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-[[noreturn]] void give_up(const ChildPlan& plan, StartStage stage) {
-  const StartTrouble trouble{stage, errno};
+[[noreturn]] void give_up(const ChildPlan& plan, const StartTrouble& trouble) {
   // The parent reads this whole or not at all: it is far below the size of an atomic pipe write.
   [[maybe_unused]] const ssize_t put = write(plan.news, &trouble, sizeof trouble);
   _exit(127);
+}
+
+[[noreturn]] void give_up(const ChildPlan& plan, StartStage stage) {
+  StartTrouble trouble;
+  trouble.stage = stage;
+  trouble.error = errno;
+  give_up(plan, trouble);
 }
 
 // Handlers are gone after exec, but what is ignored or blocked would be inherited.
@@ -88,6 +98,11 @@ void become_user(const ChildPlan& plan) {
       give_up(plan, StartStage::user);
     }
   }
+  // Here, while the owners of links show: in a namespace of the user's own they are nobody's.
+  StartTrouble trouble;
+  if (plan.order->make_work_dir && !follow_to_made(plan.work_dir, *plan.made, trouble)) {
+    give_up(plan, trouble);
+  }
   if (plan.sight) {
     if (const int error = hide(*plan.sight); error != 0) {
       errno = error;
@@ -113,15 +128,20 @@ void bound_process(const Order& order) {
     // Fails when these were taken from the worker meanwhile: then it runs on what is left.
     sched_setaffinity(0, sizeof cpus, &cpus);
   }
+  set_task_limits();
   // Counted for the user as a whole, so only where nothing but its tasks runs as it. Root is not
   // held to it, so it is set before the user changes.
   if (order.own_user && order.max_processes != 0) {
     const rlimit processes{order.max_processes, order.max_processes};
     setrlimit(RLIMIT_NPROC, &processes);
   }
-  // A core could fill the disk.
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+}
+
+void enter_work_dir(const ChildPlan& plan) {
+  StartTrouble trouble;
+  const bool entered = plan.order->make_work_dir ? make_and_enter(*plan.made, trouble)
+                                                 : enter(plan.work_dir, trouble);
+  if (!entered) give_up(plan, trouble);
 }
 
 void run_child(const void* with) {
@@ -138,10 +158,8 @@ void run_child(const void* with) {
   // Everything but the three streams closes at exec, also what a library has opened.
   syscall(SYS_close_range, 3u, ~0u, kCloseRangeCloexec);
   become_user(plan);
-  if (chdir(plan.work_dir) != 0) give_up(plan, StartStage::work_dir);
-  environ = const_cast<char**>(plan.env.data());
-  execvp(plan.argv[0], plan.argv.data());
-  give_up(plan, StartStage::program);
+  enter_work_dir(plan);
+  give_up(plan, become_program(*plan.program));
 }
 
 bool make_pipe(Descriptor& reading, Descriptor& writing) {
@@ -158,6 +176,30 @@ std::string whole_cpus(double cpus) {
   return std::to_string(std::max(1L, std::lround(std::floor(cpus + kResourceEpsilon))));
 }
 
+/// Says what reads the program where the kernel does not: a shell or, of the order's own script,
+/// what its first line names, with the rest of that line as one argument, as the kernel has it. The
+/// texts are the caller's, to be kept.
+void read_by(const Order& order, std::string& reader, std::string& option, ProgramPlan& plan) {
+  reader = kShell;
+  std::string_view line = std::string_view(order.script).substr(0, order.script.find('\n'));
+  if (line.starts_with("#!")) {
+    constexpr std::string_view kBlanks = " \t";
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks, 2), line.size()));
+    line = line.substr(0, line.find_last_not_of(kBlanks) + 1);
+    const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
+    if (end > 0) {
+      reader = line.substr(0, end);
+      option = line.substr(std::min(line.find_first_not_of(kBlanks, end), line.size()));
+    }
+  }
+  plan.reader_argv.push_back(reader.data());
+  if (!option.empty()) plan.reader_argv.push_back(option.data());
+  plan.file_at = plan.reader_argv.size();
+  plan.reader_argv.push_back(nullptr);
+  // With the null that ends them.
+  plan.reader_argv.insert(plan.reader_argv.end(), plan.argv.begin() + 1, plan.argv.end());
+}
+
 /// What the task is to find in its place, wherever that is.
 Sight sight_for(const Order& order, const TaskPlace& place) {
   std::vector<std::string> kept{order.checkpoint_dir};
@@ -165,15 +207,8 @@ Sight sight_for(const Order& order, const TaskPlace& place) {
   if (order.work_dir.empty()) kept.push_back(place.work_dir);
   // An abstract socket is no file.
   if (!place.progress_socket.starts_with('@')) kept.push_back(place.progress_socket);
+  if (!place.script.empty()) kept.push_back(place.script);
   return sight_of(order.hidden, kept);
-}
-
-/// "user ann (uid 200001) cannot enter it: ", where that is the trouble.
-std::string who_is_barred(const StartTrouble& trouble, const Order& order) {
-  if (trouble.error != EACCES || !order.user) return {};
-  const std::string uid = std::to_string(*order.user);
-  const std::string who = order.user_name.empty() ? uid : order.user_name + " (uid " + uid + ")";
-  return "user " + who + " cannot enter it: ";
 }
 
 }  // namespace
@@ -181,11 +216,14 @@ std::string who_is_barred(const StartTrouble& trouble, const Order& order) {
 std::vector<std::string> environment_of(const Order& order, const TaskPlace& place) {
   std::map<std::string, std::string> env{
       {"PATH", kPath}, {"HOME", place.home}, {"LANG", "C.UTF-8"}};
+  if (!order.login.empty()) env["USER"] = env["LOGNAME"] = order.login;
+  if (!order.shell.empty()) env["SHELL"] = order.shell;
   // In this order: a job may set PATH and HOME, but not what Muster says.
   for (const auto& [name, value] : order.env) env[name] = value;
   env["MUSTER_JOB_ID"] = std::to_string(order.job.value);
   env["MUSTER_TASK_INDEX"] = std::to_string(order.array_index);
   env["MUSTER_TASK_COUNT"] = std::to_string(order.task_count);
+  if (!order.user_name.empty()) env["MUSTER_USER"] = order.user_name;
   env["MUSTER_ATTEMPT"] = std::to_string(order.key.attempt);
   env["MUSTER_CPUS"] = whole_cpus(order.granted[Resource::cpu]);
   env["CUDA_VISIBLE_DEVICES"] = order.gpus;
@@ -209,9 +247,18 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
     return std::nullopt;
   }
   const std::vector<std::string> env = environment_of(order, place);
+  std::string reader;
+  std::string reader_option;
+  ProgramPlan program;
+  program.argv = pointers_to(order.argv);
+  program.env = pointers_to(env);
+  program.program = place.script.empty() ? order.argv[0].c_str() : place.script.c_str();
+  program.own_script = !place.script.empty();
+  read_by(order, reader, reader_option, program);
+  PlainPath made;
   ChildPlan plan;
-  plan.argv = pointers_to(order.argv);
-  plan.env = pointers_to(env);
+  plan.program = &program;
+  plan.made = &made;
   plan.work_dir = place.work_dir.c_str();
   plan.order = &order;
   plan.groups.assign(order.user_groups.begin(), order.user_groups.end());
@@ -226,54 +273,11 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   // copy all the same: others of that user may stop it before it executes its program, and would
   // stop the shim with it. So does one whose folder may be on a file system that does not answer.
   // The user's namespaces need one, too.
-  char** const own = environ;
   const bool may_share = !order.user && !plan.sight && order.work_dir.empty();
   task.pid = may_share ? share_into(group_folder, run_child, &plan)
                        : fork_into(group_folder, run_child, &plan);
-  // The child sets it for execvp(), where it shares the memory for this process, too.
-  environ = own;
   if (task.pid < 0) return std::nullopt;
   return task;
-}
-
-EndKind end_kind_of(const StartTrouble& trouble, const Order& order) {
-  if (trouble.stage == StartStage::process || trouble.stage == StartStage::user ||
-      trouble.stage == StartStage::sight) {
-    return EndKind::not_launched;
-  }
-  // The attempt's own folder is the worker's to give, one that the job names is not.
-  if (trouble.stage == StartStage::work_dir && order.work_dir.empty()) {
-    return EndKind::not_launched;
-  }
-  // The machine is short of something for a while; another attempt may succeed.
-  constexpr std::array kPassing{EAGAIN, EINTR,  EIO,    EMFILE,  ENFILE,
-                                ENOMEM, ENOSPC, ESTALE, ETXTBSY, ETIMEDOUT};
-  const bool passes = std::find(kPassing.begin(), kPassing.end(), trouble.error) != kPassing.end();
-  return passes ? EndKind::not_launched : EndKind::not_started;
-}
-
-std::string describe(const StartTrouble& trouble, const Order& order, const TaskPlace& place) {
-  const std::string error = std::strerror(trouble.error);
-  switch (trouble.stage) {
-    case StartStage::process:
-      return "cannot start: no process: " + error;
-    case StartStage::user:
-      return "cannot start: cannot become user " + std::to_string(order.user.value_or(0)) + ": " +
-             error;
-    case StartStage::sight:
-      if (trouble.error == ESTALE) {
-        return "cannot start: " + replaced_place(order.hidden) +
-               ", which tasks are not to see, is not where it was when the worker started; move it "
-               "back, or start the cluster anew";
-      }
-      return "cannot start: the cluster's folders cannot be hidden: " + error;
-    case StartStage::work_dir:
-      return "cannot start: work folder " + place.work_dir + ": " + who_is_barred(trouble, order) +
-             error;
-    case StartStage::program:
-      return "cannot start: " + order.argv[0] + ": " + error;
-  }
-  return "cannot start: " + error;
 }
 
 }  // namespace muster::process

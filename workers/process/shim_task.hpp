@@ -8,6 +8,7 @@
 
 #include "workers/process/attempt_dir.hpp"
 #include "workers/process/descriptor.hpp"
+#include "workers/process/start_trouble.hpp"
 
 namespace muster::process {
 
@@ -17,6 +18,7 @@ struct TaskPlace {
   std::string progress_socket;  ///< what MUSTER_SOCKET says
   std::string home;
   std::string attempt_dir;
+  std::string script;  ///< the file of the order's script; empty: there is none
 };
 
 /// Tells the folder of the attempt; all that a task starts carries it.
@@ -34,21 +36,8 @@ struct ForkedTask {
   Descriptor news;  ///< ends without a word once the program runs, else a StartTrouble comes first
 };
 
-/// How far the start of a task came, and the errno that ended it there.
-enum class StartStage : int { process, user, sight, work_dir, program };
-struct StartTrouble {
-  StartStage stage = StartStage::process;
-  int error = 0;
-};
-
 /// Starts the order's program as the leader of a session of its own, in the group (-1: none). It
 /// dies with the calling process. Nothing when there is no process or pipe to be had: see errno.
 std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, int group_folder);
-
-/// Whose fault it is: what was to be started, or the machine that has run out of something.
-EndKind end_kind_of(const StartTrouble& trouble, const Order& order);
-
-/// "cannot start: /x: No such file or directory"
-std::string describe(const StartTrouble& trouble, const Order& order, const TaskPlace& place);
 
 }  // namespace muster::process

@@ -37,31 +37,50 @@ int ask_system(Ask ask) {
   return error;
 }
 
-std::vector<std::uint32_t> groups_of(const std::string& name, gid_t group) {
+/// Nothing when they cannot be had: a task without some of them could not read its user's files.
+std::optional<std::vector<std::uint32_t>> groups_of(const std::string& name, gid_t group) {
   int count = 64;
   std::vector<gid_t> groups(static_cast<std::size_t>(count));
   // -1: there are more; the call has put how many into count.
   if (getgrouplist(name.c_str(), group, groups.data(), &count) < 0 && count > 0) {
     groups.resize(static_cast<std::size_t>(count));
-    if (getgrouplist(name.c_str(), group, groups.data(), &count) < 0) return {};
+    if (getgrouplist(name.c_str(), group, groups.data(), &count) < 0) return std::nullopt;
   }
   groups.resize(static_cast<std::size_t>(count));
-  return {groups.begin(), groups.end()};
+  return std::vector<std::uint32_t>(groups.begin(), groups.end());
 }
 
-std::optional<TaskAccount> person_called(const std::string& name) {
+/// These say "no such entry" on some systems; any other says that nobody knows.
+bool is_known(int error) {
+  return error == 0 || error == ENOENT || error == ESRCH;
+}
+
+/// A shell that runs commands; empty: the account's is there to turn people away.
+std::string shell_of(const passwd& entry) {
+  const std::string shell = entry.pw_shell == nullptr ? "" : entry.pw_shell;
+  return shell.ends_with("/nologin") || shell.ends_with("/false") ? std::string{} : shell;
+}
+
+std::string text_of(const char* text) {
+  return text == nullptr ? "" : text;
+}
+
+FoundAccount person_called(const std::string& name) {
   std::optional<TaskAccount> account;
-  ask_system([&](std::vector<char>& room) {
+  const int failed = ask_system([&](std::vector<char>& room) {
     passwd entry{};
     passwd* found = nullptr;
     const int error = getpwnam_r(name.c_str(), &entry, room.data(), room.size(), &found);
     // The texts of the entry are in `room`, so they are taken here.
     if (error != 0 || found == nullptr) return error;
     if (entry.pw_uid < kFirstPerson || entry.pw_uid == kNobody) return 0;
-    account = TaskAccount{entry.pw_uid, entry.pw_gid, groups_of(name, entry.pw_gid),
-                          entry.pw_dir == nullptr ? "" : entry.pw_dir};
+    auto groups = groups_of(name, entry.pw_gid);
+    if (!groups) return EIO;
+    account = TaskAccount{entry.pw_uid, entry.pw_gid, *std::move(groups), text_of(entry.pw_dir),
+                          false,        name,         shell_of(entry)};
     return 0;
   });
+  if (!is_known(failed)) return Failure<int>{failed, std::strerror(failed)};
   return account;
 }
 
@@ -74,8 +93,8 @@ bool is_taken(std::uint32_t uid) {
     taken = found != nullptr;
     return failed;
   });
-  // What cannot be found out is not given away. These say "no such entry" on some systems.
-  return taken || (error != 0 && error != ENOENT && error != ESRCH);
+  // What cannot be found out is not given away.
+  return taken || !is_known(error);
 }
 
 /// Anything but plain characters as %XX: names are the API's, and a line is one name's.
@@ -105,6 +124,10 @@ std::string unescaped(std::string_view text) {
   return name;
 }
 
+TaskAccount of_range(std::uint32_t number, const std::string& user) {
+  return {number, number, {}, "", true, user, ""};
+}
+
 Failure<TaskUserError> file_failure(const std::filesystem::path& file) {
   return {TaskUserError::file, file.string() + ": " + std::strerror(errno)};
 }
@@ -127,6 +150,22 @@ Accounts system_accounts() {
   return {person_called, is_taken};
 }
 
+TaskAccount account_with(std::uint32_t uid) {
+  TaskAccount account;
+  account.uid = uid;
+  account.login = std::to_string(uid);
+  ask_system([&](std::vector<char>& room) {
+    passwd entry{};
+    passwd* found = nullptr;
+    const int error = getpwuid_r(uid, &entry, room.data(), room.size(), &found);
+    if (error != 0 || found == nullptr) return error;
+    account.login = text_of(entry.pw_name);
+    account.shell = shell_of(entry);
+    return 0;
+  });
+  return account;
+}
+
 TaskUsers::TaskUsers(UidRange range, std::filesystem::path file, Accounts accounts)
     : range_(range), file_(std::move(file)), accounts_(std::move(accounts)) {}
 
@@ -143,7 +182,15 @@ std::string listed_account_in(UidRange range) {
 }
 
 Expected<TaskAccount, TaskUserError> TaskUsers::account_of(const std::string& user) {
-  auto known = known_account_of(user);
+  auto found = known_account_of(user);
+  // No number is given to who may have an account: it would be kept for good.
+  if (!found) {
+    return Failure<TaskUserError>{
+        TaskUserError::unknown,
+        "whether user " + user +
+            " has an account cannot be found out at present: " + found.error().message};
+  }
+  auto known = std::move(found).value();
   if (!known) return give(user);
   // Whoever has that account could get at the user's files, and the user's tasks at that account's.
   if (known->of_range && accounts_.has(known->uid)) {
@@ -157,9 +204,9 @@ Expected<TaskAccount, TaskUserError> TaskUsers::account_of(const std::string& us
   return *std::move(known);
 }
 
-std::optional<TaskAccount> TaskUsers::known_account_of(const std::string& user) {
+FoundAccount TaskUsers::known_account_of(const std::string& user) {
   auto last = last_account_of(user);
-  if (last) return last;
+  if (!last || last.value()) return last;
   catch_up();
   return last_account_of(user);
 }
@@ -168,12 +215,13 @@ void TaskUsers::catch_up() {
   read(read_whole(AT_FDCWD, file_.c_str(), kMaxFile).value_or(""));
 }
 
-std::optional<TaskAccount> TaskUsers::last_account_of(const std::string& user) const {
+FoundAccount TaskUsers::last_account_of(const std::string& user) const {
   // Asked each time: an account may be made, or get other groups, while this process runs.
-  if (auto person = accounts_.person(user)) return person;
+  auto person = accounts_.person(user);
+  if (!person || person.value()) return person;
   const auto found = numbers_.find(user);
-  if (found == numbers_.end()) return std::nullopt;
-  return TaskAccount{found->second, found->second, {}, "", true};
+  if (found == numbers_.end()) return std::optional<TaskAccount>{};
+  return std::optional(of_range(found->second, user));
 }
 
 /// Lines are "NUMBER NAME"; what has no line end is none.
@@ -202,7 +250,7 @@ Expected<TaskAccount, TaskUserError> TaskUsers::give(const std::string& user) {
   read(*text);
   // Another worker may have been first.
   if (const auto found = numbers_.find(user); found != numbers_.end()) {
-    return TaskAccount{found->second, found->second, {}, "", true};
+    return of_range(found->second, user);
   }
   const std::size_t whole = text->rfind('\n') + 1;  // 0 when there is no line
   if (ftruncate(file.get(), static_cast<off_t>(whole)) != 0 || lseek(file.get(), 0, SEEK_END) < 0) {
@@ -220,7 +268,7 @@ Expected<TaskAccount, TaskUserError> TaskUsers::give(const std::string& user) {
     return file_failure(file_);
   }
   numbers_[user] = *number;
-  return TaskAccount{*number, *number, {}, "", true};
+  return of_range(*number, user);
 }
 
 std::optional<std::uint32_t> TaskUsers::free_number() const {

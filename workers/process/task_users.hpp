@@ -20,18 +20,27 @@ struct TaskAccount {
   std::vector<std::uint32_t> groups{};  ///< besides
   std::string home{};                   ///< empty: none
   bool of_range = false;                ///< a number without an account: nothing else runs as it
+  std::string login{};  ///< the account's name; of a number without one: whose it is
+  std::string shell{};  ///< the account's; empty: none that runs commands
 
   friend bool operator==(const TaskAccount&, const TaskAccount&) = default;
 };
 
+/// Nothing where there is nobody; an errno where the system cannot say at present who there is.
+using FoundAccount = Expected<std::optional<TaskAccount>, int>;
+
 /// The accounts of a system.
 struct Accounts {
   /// Of a person called so. Those of the system itself (below 1000, and nobody) are none.
-  std::function<std::optional<TaskAccount>(const std::string& name)> person;
+  std::function<FoundAccount(const std::string& name)> person;
   /// Whether an account, whoever's, has this number.
   std::function<bool(std::uint32_t uid)> has;
 };
 Accounts system_accounts();
+
+/// The account with this number: its name and its shell. Of a number without one, or while the
+/// system cannot say, the number stands for the name. May wait for a name service.
+TaskAccount account_with(std::uint32_t uid);
 
 /// "nobody (65534)": an account that has a number of the range, as far as the system lists its
 /// accounts; empty: there is none. Not to be called by two threads at once.
@@ -43,7 +52,8 @@ inline constexpr const char* kTaskUsersFile = ".task-users";
 enum class TaskUserError : std::uint8_t {
   used_up,  ///< every number of the range is somebody's
   taken,    ///< an account has the user's number now, or may have
-  file      ///< which numbers are given away cannot be read or written
+  file,     ///< which numbers are given away cannot be read or written
+  unknown   ///< the system cannot say at present whether there is such an account
 };
 
 /// As whom each user's tasks run: under the account of that name or else a number of the range,
@@ -55,9 +65,9 @@ class TaskUsers {
   /// A number that is given away now is on the disk when this returns.
   Expected<TaskAccount, TaskUserError> account_of(const std::string& user);
   /// The same without giving anything away: nothing when the user has no number yet.
-  std::optional<TaskAccount> known_account_of(const std::string& user);
+  FoundAccount known_account_of(const std::string& user);
   /// The same as of the last catch_up(), which reads the file again.
-  std::optional<TaskAccount> last_account_of(const std::string& user) const;
+  FoundAccount last_account_of(const std::string& user) const;
   void catch_up();
 
  private:

@@ -378,8 +378,9 @@ Expected<bool, LocalError> LocalCluster::restore_settings() const {
   if (!trouble.empty()) return failed(trouble);
   std::error_code bad;
   fs::rename(before_file(), config_file(), bad);
-  return bad ? failed(config_file().string() + ": " + bad.message())
-             : Expected<bool, LocalError>(true);
+  if (bad) return failed(config_file().string() + ": " + bad.message());
+  trouble = sync_folder_of(config_file());
+  return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
 }
 
 Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {

@@ -27,7 +27,17 @@ std::string write_file(const fs::path& file, const std::string& text, mode_t mod
   if (!written || !kept || rename(fresh.c_str(), file.c_str()) != 0) {
     return file.string() + ": " + std::strerror(errno);
   }
-  return {};
+  return sync_folder_of(file);
+}
+
+std::string sync_folder_of(const fs::path& file) {
+  const fs::path folder = file.parent_path();
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Without it a power cut could bring back what a rename has replaced.
+  const bool kept = fd >= 0 && fsync(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  return kept ? std::string{} : folder.string() + ": " + std::strerror(error);
 }
 
 std::string text_of(const fs::path& file) {

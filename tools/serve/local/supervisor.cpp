@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "tools/serve/local/local_cluster.hpp"
+#include "workers/process/task_limits.hpp"
 
 namespace muster::local {
 namespace {
@@ -135,6 +136,8 @@ int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& pr
     say("{}\n", config.error().message);
     return 1;
   }
+  // Those of the shell that it was started from are not meant for a cluster.
+  process::raise_own_limits();
   sigset_t ends;
   sigemptyset(&ends);
   for (int signal : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&ends, signal);

@@ -163,15 +163,19 @@ std::vector<std::string> MachineFolder::command() const {
 std::string MachineFolder::write_command(const std::vector<std::string>& argv) const {
   std::string text;
   for (const std::string& argument : argv) text.append(argument).push_back('\0');
-  const std::string name = file(kCommand);
-  // After a crash the file is whole or not there, and boot() writes it again: draft, fsync, rename,
-  // and fsync of the folders that name it.
+  // After a crash the file is whole or not there, and boot() writes it again.
+  if (std::string why = write_durably(file(kCommand), text); !why.empty()) return why;
+  return sync_folder(path_.parent_path()) ? std::string{} : trouble(path_);
+}
+
+std::string write_durably(const std::filesystem::path& file, std::string_view text) {
+  const std::string name = file.string();
   const std::string draft = name + ".new";
   const Descriptor out(open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  // In this order: the name must not be durable before what it names.
   if (!out || !write_all(out.get(), text) || fsync(out.get()) != 0) return trouble(draft);
   if (rename(draft.c_str(), name.c_str()) != 0) return trouble(name);
-  if (!sync_folder(path_) || !sync_folder(path_.parent_path())) return trouble(path_);
-  return {};
+  return sync_folder(file.parent_path()) ? std::string{} : trouble(file.parent_path());
 }
 
 MachineFolder::Found MachineFolder::find_worker() const {

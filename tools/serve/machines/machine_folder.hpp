@@ -100,4 +100,8 @@ class MachineFolder {
   std::filesystem::path path_;
 };
 
+/// Puts a file in place in one step that a power cut does not undo: it is as before or whole, and
+/// whole once this has returned. Empty, or why not.
+std::string write_durably(const std::filesystem::path& file, std::string_view text);
+
 }  // namespace muster::machines

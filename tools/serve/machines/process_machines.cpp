@@ -333,18 +333,13 @@ void ProcessMachines::keep_only(const std::set<InstanceId>& rented) {
 }
 
 std::string ProcessMachines::end_all(Instant now) {
-  const fs::path file = options_.dir / kEnded;
-  const fs::path draft = file.string() + ".new";
-  std::ofstream out(draft);
-  out << now.time_since_epoch().count() << '\n';
-  out.close();
-  std::error_code error;
-  // Renamed into place: a crash leaves either the old time or the new one, never half a number.
-  if (out) fs::rename(draft, file, error);
-  // Ended after the time is written: a restart that finds machines left knows that they are to end.
+  // A crash or a power cut leaves either the old time or the new one, never half a number.
+  std::string why = machines::write_durably(options_.dir / kEnded,
+                                            std::to_string(now.time_since_epoch().count()) + "\n");
+  // Ended after the time is on the disk: a start that finds machines left knows that they are to
+  // end.
   keep_only({});
-  if (!out) return draft.string() + ": cannot be written";
-  return error ? file.string() + ": " + error.message() : std::string{};
+  return why;
 }
 
 void ProcessMachines::watch(std::function<void(const MachineEvent&)> tell) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "config/work_folder.hpp"
 #include "workers/process/namespaces.hpp"
 
 namespace muster::machines {
@@ -33,21 +34,43 @@ void add_way(const fs::path& path, std::vector<std::string>& way) {
   }
 }
 
-/// In a process of its own, which ends with it: the place of the first folder that is barred,
-/// counted from 1; 0: none is. Only system calls, for other threads may hold locks.
-[[noreturn]] void walk_as(const process::TaskAccount& account,
-                          const std::vector<std::string>& inside) {
-  if (syscall(SYS_setgroups, account.groups.size(), account.groups.data()) != 0 ||
-      syscall(SYS_setresgid, account.gid, account.gid, account.gid) != 0 ||
-      syscall(SYS_setresuid, account.uid, account.uid, account.uid) != 0) {
-    _exit(0);  // told by whoever starts a task
+/// What the look gives in a process of its own that has become the account; 0 where that cannot be,
+/// which is told by whoever starts a task. The look makes system calls only, for other threads may
+/// hold locks.
+template <class Look>
+int look_as(const process::TaskAccount& account, const Look& look) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const bool is_other =
+        syscall(SYS_setgroups, account.groups.size(), account.groups.data()) == 0 &&
+        syscall(SYS_setresgid, account.gid, account.gid, account.gid) == 0 &&
+        syscall(SYS_setresuid, account.uid, account.uid, account.uid) == 0;
+    _exit(is_other ? look() : 0);
   }
-  for (std::size_t i = 0; i < inside.size(); ++i) {
-    const int folder = open(inside[i].c_str(), O_PATH | O_CLOEXEC);
-    if (folder < 0 && errno == EACCES) _exit(static_cast<int>(i + 1));
-    close(folder);
+  int status = 0;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0) {
+    if (errno != EINTR) return 0;
   }
-  _exit(0);
+  return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+/// Whether the account can make something in the folder.
+bool can_make_in(const fs::path& folder, const process::TaskAccount* account) {
+  const auto is_refused = [&folder] {
+    return access(folder.c_str(), W_OK | X_OK) != 0 && (errno == EACCES || errno == EROFS) ? 1 : 0;
+  };
+  return (account != nullptr ? look_as(*account, is_refused) : is_refused()) == 0;
+}
+
+/// The end of a path that is there: itself or one above it; its mode.
+fs::path last_that_is_there(fs::path path, struct stat& found) {
+  while (stat(path.c_str(), &found) != 0 && path.has_relative_path()) path = path.parent_path();
+  return path;
+}
+
+std::string user_words(const std::string& user, const process::TaskAccount* account) {
+  if (account == nullptr) return fmt::format("user {} of this system", geteuid());
+  return fmt::format("user {} (uid {})", user, account->uid);
 }
 
 /// Whether a folder's mode lets the account in. What it does not show, such as an access list, can
@@ -155,14 +178,15 @@ std::optional<fs::path> barred_on_way(const fs::path& place, const process::Task
   add_way(fs::weakly_canonical(place, none), way);  // where links lead
   std::vector<std::string> inside;
   for (const std::string& folder : way) inside.push_back(folder + "/.");
-  const pid_t pid = fork();
-  if (pid == 0) walk_as(account, inside);
-  int status = 0;
-  while (pid > 0 && waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return std::nullopt;
-  }
-  const auto first =
-      static_cast<std::size_t>(pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+  // The place of the first folder that is barred, counted from 1.
+  const auto first = static_cast<std::size_t>(look_as(account, [&inside] {
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+      const int folder = open(inside[i].c_str(), O_PATH | O_CLOEXEC);
+      if (folder < 0 && errno == EACCES) return static_cast<int>(i + 1);
+      close(folder);
+    }
+    return 0;
+  }));
   if (first == 0 || first > way.size()) return std::nullopt;
   return way[first - 1];
 }
@@ -187,26 +211,112 @@ const process::TaskAccount& WorkFolders::account_of(const std::string& user) {
   if (known != accounts_.end()) return known->second;
   process::TaskAccount account{*other_, kTaskGroup};
   // Who has no number yet will own nothing that another number of the range does not.
-  if (users_)
-    account = users_->last_account_of(user).value_or(process::TaskAccount{*other_, *other_});
+  if (users_) {
+    account = {*other_, *other_};
+    // Nor, as far as this goes, has one of whom nobody can say at present who it is.
+    const auto found = users_->last_account_of(user);
+    if (found && found.value()) account = *found.value();
+  }
   return accounts_.emplace(user, std::move(account)).first->second;
 }
 
-std::string WorkFolders::fault(const std::string& work_dir, const std::string& user) {
-  if (work_dir.empty() || !other_) return {};
-  const auto [place, is_new] = faults_.try_emplace({user, work_dir});
-  std::string& fault = place->second;
-  if (!is_new) return fault;
-  const process::TaskAccount& account = account_of(user);
-  if (is_plainly_open(work_dir, account)) return fault;
-  const auto barred = barred_on_way(work_dir, account);
-  if (!barred) return fault;
+bool WorkFolders::looks_at(const Program& program) {
+  return !program.work_dir.empty() || names_a_file(program);
+}
+
+bool WorkFolders::names_a_file(const Program& program) {
+  // A line for the shell is most of what is submitted, and every system has that.
+  return program.script.empty() && !program.argv.empty() && program.argv[0].starts_with('/') &&
+         program.argv[0] != "/bin/sh";
+}
+
+std::string WorkFolders::fault(const Program& program, const std::string& user) {
+  std::string fault;
+  if (!program.work_dir.empty()) {
+    const std::string key = (program.make_work_dir ? "make " : "enter ") + program.work_dir;
+    const auto [place, is_new] = faults_.try_emplace({user, key});
+    if (is_new) {
+      place->second = program.make_work_dir ? fault_of_made(program.work_dir, user)
+                                            : fault_of_folder(program.work_dir, user);
+    }
+    fault = place->second;
+  }
+  if (!fault.empty() || !names_a_file(program)) return fault;
+  const auto [place, is_new] = faults_.try_emplace({user, "run " + program.argv[0]});
+  if (is_new) place->second = fault_of_program(program.argv[0], user);
+  return place->second;
+}
+
+/// The account of the user's tasks; null: they run as this process does.
+const process::TaskAccount* WorkFolders::other_account(const std::string& user) {
+  return other_ ? &account_of(user) : nullptr;
+}
+
+/// The folder that bars the way to a place; empty: none is known to.
+std::string WorkFolders::bar(const fs::path& place, const std::string& user) {
+  const process::TaskAccount* account = other_account(user);
+  std::optional<fs::path> barred;
+  if (account != nullptr) {
+    if (is_plainly_open(place, *account)) return {};
+    barred = barred_on_way(place, *account);
+  } else {
+    std::vector<std::string> way;
+    add_way(place, way);
+    const auto first = std::find_if(way.begin(), way.end(), [](const std::string& folder) {
+      return access(folder.c_str(), X_OK) != 0 && errno == EACCES;
+    });
+    if (first != way.end()) barred = *first;
+  }
+  if (!barred) return {};
   struct stat found {};
   stat(barred->c_str(), &found);
-  fault = fmt::format(
-      "work_dir: user {} (uid {}) cannot enter {}: {} has mode {:o} and is of user {}", user,
-      account.uid, work_dir, barred->string(), found.st_mode & 07777, found.st_uid);
-  return fault;
+  return fmt::format("{} cannot enter {}: {} has mode {:o} and is of user {}",
+                     user_words(user, account), place.string(), barred->string(),
+                     found.st_mode & 07777, found.st_uid);
+}
+
+std::string WorkFolders::fault_of_folder(const std::string& folder, const std::string& user) {
+  if (std::string barred = bar(folder, user); !barred.empty()) return "work_dir: " + barred;
+  struct stat found {};
+  if (stat(folder.c_str(), &found) == 0) {
+    return S_ISDIR(found.st_mode) ? std::string{} : "work_dir: " + folder + " is no folder";
+  }
+  if (errno == ENOENT) {
+    return "work_dir: " + folder +
+           " is not there; --make-workdir (make_work_dir) has the tasks make it";
+  }
+  if (errno == ENOTDIR) return "work_dir: a part of " + folder + " is no folder";
+  return {};
+}
+
+std::string WorkFolders::fault_of_made(const std::string& pattern, const std::string& user) {
+  const std::string folder = common_work_folder(pattern);
+  struct stat found {};
+  const fs::path top = last_that_is_there(folder, found);
+  if (std::string barred = bar(top, user); !barred.empty()) return "work_dir: " + barred;
+  if (!S_ISDIR(found.st_mode)) return "work_dir: " + top.string() + " is no folder";
+  // What is there already, as a task of another job may have made it, need not be made.
+  const process::TaskAccount* account = other_account(user);
+  if (top == fs::path(folder) || can_make_in(top, account)) return {};
+  return fmt::format("work_dir: {} cannot make {}: {} has mode {:o} and is of user {}",
+                     user_words(user, account), folder, top.string(), found.st_mode & 07777,
+                     found.st_uid);
+}
+
+std::string WorkFolders::fault_of_program(const std::string& program, const std::string& user) {
+  const fs::path path(program);
+  if (std::string barred = bar(path.parent_path(), user); !barred.empty()) {
+    return "command: " + barred;
+  }
+  struct stat found {};
+  if (stat(program.c_str(), &found) != 0) {
+    const bool is_absent = errno == ENOENT || errno == ENOTDIR;
+    return is_absent ? "command: " + program + " is not there" : std::string{};
+  }
+  if (S_ISDIR(found.st_mode)) return "command: " + program + " is a folder";
+  if ((found.st_mode & 0111) != 0) return {};
+  return fmt::format("command: {} may be executed by nobody: its mode is {:o} (chmod +x)", program,
+                     found.st_mode & 07777);
 }
 
 std::string make_open_folder(const fs::path& folder) {

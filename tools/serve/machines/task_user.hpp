@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "config/cluster_config.hpp"
+#include "model/job.hpp"
 #include "workers/process/task_users.hpp"
 
 // As whom tasks run, and whether they can get to their own folders. 0 stands for this process's
@@ -60,22 +61,32 @@ std::optional<std::filesystem::path> barred_on_way(const std::filesystem::path& 
 /// "tasks of user 65534 cannot pass /root (mode 700, of user 0), ..."
 std::string barred_text(const std::filesystem::path& folder, std::uint32_t user);
 
-/// Looks at the work folders of one submission: reads once which user has which number. It waits
-/// for disks, and may start a process for each folder and user.
+/// Looks at the work folders and programs of one submission: reads once which user has which
+/// number. It waits for disks, and may start a process for each place and user.
 class WorkFolders {
  public:
   explicit WorkFolders(const LiveWorkerConfig& tasks);
-  /// Why the tasks of a user could not enter a folder on this computer, with the names of both;
-  /// empty: nothing is known against it.
-  std::string fault(const std::string& work_dir, const std::string& user);
+  /// Whether a program names a place that there is to look at.
+  static bool looks_at(const Program& program);
+  /// Why the tasks of a user could not start on this computer: the work folder is not there, is
+  /// none, or cannot be entered or made; a program given by its path is not there or cannot be
+  /// executed. Names what is at fault; empty: nothing is known against it.
+  std::string fault(const Program& program, const std::string& user);
 
  private:
+  static bool names_a_file(const Program& program);
   const process::TaskAccount& account_of(const std::string& user);
+  const process::TaskAccount* other_account(const std::string& user);
+  std::string bar(const std::filesystem::path& place, const std::string& user);
+  std::string fault_of_folder(const std::string& folder, const std::string& user);
+  std::string fault_of_made(const std::string& pattern, const std::string& user);
+  std::string fault_of_program(const std::string& program, const std::string& user);
 
   std::optional<std::uint32_t> other_;
   std::optional<process::TaskUsers> users_;  ///< nothing: all tasks run as one
   std::map<std::string, process::TaskAccount> accounts_;
-  std::map<std::pair<std::string, std::string>, std::string> faults_;  ///< by user and folder
+  /// By user, and what is done with which place.
+  std::map<std::pair<std::string, std::string>, std::string> faults_;
 };
 
 /// Makes what is missing of the folder and of those above it, each open to pass through and for

@@ -22,8 +22,8 @@ using api::refusal;
 using backend::from_error;
 using backend::ok;
 
-/// Threads that look at work folders at a time, at the most: a folder on a file system that does
-/// not answer keeps one for as long.
+/// Threads that look at work folders and programs at a time, at the most: one on a file system that
+/// does not answer keeps a thread for as long.
 constexpr std::uint32_t kMostLookers = 16;
 
 /// As many jobs as the site has room for wait there: the same may be sent again.
@@ -58,12 +58,12 @@ bool has_machines_here(const ClusterConfig& config) {
   });
 }
 
-/// A work folder that tasks could not enter, where instances are processes of this computer; the
-/// first such job. Elsewhere the attempt says so.
+/// A work folder or a program with which tasks could not start, where instances are processes of
+/// this computer; the first such job. Elsewhere the attempt says so.
 std::optional<std::string> barred(const std::vector<Job>& jobs, const LiveWorkerConfig& tasks) {
   machines::WorkFolders folders(tasks);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const std::string why = folders.fault(jobs[i].program.work_dir, jobs[i].user);
+    const std::string why = folders.fault(jobs[i].program, jobs[i].user);
     if (why.empty()) continue;
     return jobs.size() == 1 ? why : "/jobs/" + std::to_string(i) + ": " + why;
   }
@@ -91,12 +91,14 @@ void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
   check(std::move(jobs), false, std::move(reply));
 }
 
-/// Hands in what can run. The look at work folders has a thread of its own, as it waits for disks
-/// and processes; without such folders, or where all tasks run as this process does, there is none.
+/// Hands in what can run. The look at work folders and programs has a thread of its own, as it
+/// waits for disks and processes. Where there are as many as there may be, nobody waits: what is
+/// not looked at here the attempt says.
 void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
-  const bool looks = has_machines_here(config_) && machines::other_task_user(config_.worker) &&
-                     std::any_of(jobs.begin(), jobs.end(),
-                                 [](const Job& job) { return !job.program.work_dir.empty(); });
+  const bool looks =
+      has_machines_here(config_) && std::any_of(jobs.begin(), jobs.end(), [](const Job& job) {
+        return machines::WorkFolders::looks_at(job.program);
+      });
   const auto go_on = [this, again](std::vector<Job> fine, const api::Reply& answer) {
     if (const auto why = impossible(fine)) return answer(refusal(422, "fits no type", *why));
     hand_in(std::move(fine), again, answer);
@@ -104,7 +106,7 @@ void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
   if (!looks) return go_on(std::move(jobs), reply);
   if (lookers_.fetch_add(1) >= kMostLookers) {
     lookers_.fetch_sub(1);
-    return reply(refusal(503, "busy", "the work folders of other submissions are still looked at"));
+    return go_on(std::move(jobs), reply);
   }
   system_.spawn<caf::detached>([this, go_on, reply, tasks = config_.worker,
                                 jobs = std::move(jobs)](caf::event_based_actor*) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "actors/link/pki.hpp"
@@ -152,11 +151,9 @@ std::string prepare(const Preparation& known, const MachineOrder& order, const f
     const std::string trouble = machines::make_open_folder(attempts_of(config, order.instance));
     if (!trouble.empty()) return trouble;
   }
-  const fs::path file = folder / "worker.toml";
-  std::ofstream out(file);
-  out << hidden_toml(hidden) << worker_toml(setup, *master, order, folder);
-  out.close();
-  return out ? std::string{} : file.string() + ": cannot be written";
+  // On the disk before the machine's command is, without which the folder is no machine.
+  return machines::write_durably(folder / "worker.toml",
+                                 hidden_toml(hidden) + worker_toml(setup, *master, order, folder));
 }
 
 /// Lets tasks of another user get through to their own folders; nobody else has any business here.
