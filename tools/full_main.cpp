@@ -46,8 +46,8 @@ int main(int given, char** arguments) {
   app.set_version_flag("--version", MUSTER_VERSION);
   int exit_code = kDone;
   // Behind a "--", submit and plan have the words of a command, which are not Muster's.
-  const int own = own_words(argc, argv);
-  const std::vector<std::string> words(argv + std::min(own + 1, argc), argv + argc);
+  const auto [own, rest] = own_words(argc, argv);
+  const std::vector<std::string> words(argv + rest, argv + argc);
   add_client_commands(app, exit_code, words);
   add_completion(app, exit_code);
   add_replay(app, exit_code);

@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
   CLI::App app;
   app.require_subcommand(1);
   int exit_code = kDone;
-  const int own = own_words(argc, argv);
-  const std::vector<std::string> words(argv + std::min(own + 1, argc), argv + argc);
+  const auto [own, rest] = own_words(argc, argv);
+  const std::vector<std::string> words(argv + rest, argv + argc);
   if (argc < 2 || !add_client_command(app, exit_code, words, argv[1])) return hand_over(argv);
   try {
     app.parse(own, argv);

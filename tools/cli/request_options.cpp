@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <variant>
 
 #include "config/array_indices.hpp"
 #include "config/request_keys.hpp"
+#include "config/script.hpp"
+#include "config/work_folder.hpp"
+#include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/job_source.hpp"
 #include "tools/cli/output.hpp"
 
 // Flags of `submit` and `plan` as a job request. Each flag is the text of one key of a job file and
@@ -108,6 +113,7 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
     }
     request.env[variable.substr(0, equals)] = variable.substr(equals + 1);
   }
+  if (options.make_work_dir) request.make_work_dir = true;
   if (options.gang) request.gang = true;
   if (options.no_move) request.movable = false;
   if (options.checkpoints) request.checkpoints = true;
@@ -118,7 +124,11 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
   if (options.on_demand) request.market = MarketChoice::on_demand;
   if (!options.work_dir.empty()) {
     // Absolute: the tasks run elsewhere, where the caller's folder means nothing.
-    request.work_dir = std::filesystem::absolute(options.work_dir).lexically_normal().string();
+    // What the user has written may have placeholders, where the user is has none.
+    const std::filesystem::path written(options.work_dir);
+    const std::filesystem::path base =
+        written.is_absolute() ? "/" : pattern_of_path(std::filesystem::current_path().string());
+    request.work_dir = (base / written).lexically_normal().string();
   }
   return good;
 }
@@ -132,9 +142,8 @@ bool complete(const RequestOptions& options, const std::string& source, JobReque
 }
 
 bool called_rightly(const RequestOptions& options) {
-  if (options.files.empty() == options.command.empty()) {
-    complain(options.files.empty() ? "say what to run: FILE..., or -- COMMAND ARGUMENTS..."
-                                   : "either files or a command behind --, not both");
+  if (options.files.empty() && options.command.empty()) {
+    complain("say what to run: FILE..., SCRIPT ARGUMENTS..., or -- COMMAND ARGUMENTS...");
     return false;
   }
   if (options.files.size() > 1 && options.flags.contains("token")) {
@@ -148,10 +157,105 @@ bool called_rightly(const RequestOptions& options) {
   return true;
 }
 
+/// The request for a script, which is submitted alone; nothing after complaints. Words that are no
+/// options stand behind the standard input as `more`.
+std::optional<JobRequest> script_request(const RequestOptions& options, const JobSource& script,
+                                         std::vector<std::string> more) {
+  more.insert(more.end(), options.command.begin(), options.command.end());
+  JobRequest request = request_from(script, more);
+  const std::string name = request.command.front();
+  if (const std::string fault = script_fault(script.text); !fault.empty()) {
+    complain(fmt::format("{}: is taken for a script, and {}", name, fault));
+    return std::nullopt;
+  }
+  if (const std::string unread = unread_lines(script.text); !unread.empty()) {
+    complain(name + ": " + unread);
+  }
+  if (!complete(options, name, request)) return std::nullopt;
+  return request;
+}
+
+/// Reads one job file after the other.
+class FileRequests {
+ public:
+  explicit FileRequests(const RequestOptions& options) : options_(options) {}
+
+  /// All files are checked, so that one call shows all that is wrong; nothing after complaints.
+  std::optional<std::vector<JobRequest>> read(int& exit_code) {
+    for (std::size_t i = 0; i < options_.files.size() && !alone_; ++i) add(i);
+    if (!alone_ && !options_.command.empty()) {
+      complain("either files or a command behind --, not both");
+      good_ = false;
+    }
+    // A file that is not there is a failure of the call's surroundings, not of its words.
+    if (!all_there_) exit_code = kFailed;
+    return good_ ? std::optional(std::move(requests_)) : std::nullopt;
+  }
+
+ private:
+  void add(std::size_t i) {
+    const std::string& file = options_.files[i];
+    const auto source = read_source(file);
+    if (!source) {
+      complain(source.error().message);
+      complain("to run a command write: muster submit -- COMMAND ARGUMENTS...");
+      good_ = all_there_ = false;
+    } else if (source->is_script) {
+      add_script(source.value(), i);
+    } else if (auto request = request_from(source.value()); !request) {
+      complain(request.error().message);
+      good_ = false;
+    } else {
+      requests_.push_back(std::move(request).value());
+      good_ = complete(options_, file, requests_.back()) && good_;
+    }
+  }
+
+  void add_script(const JobSource& script, std::size_t i) {
+    const auto behind = options_.files.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    if (i > 0) {
+      complain(fmt::format("{}: is a script and no job file: submit it alone", script.name));
+      good_ = false;
+      return;
+    }
+    alone_ = true;
+    auto request = script_request(options_, script, {behind, options_.files.end()});
+    good_ = request.has_value();
+    if (request) requests_.push_back(*std::move(request));
+  }
+
+  const RequestOptions& options_;
+  std::vector<JobRequest> requests_;
+  bool good_ = true;
+  bool all_there_ = true;
+  bool alone_ = false;  ///< it is a script, and what stands behind are its arguments
+};
+
+/// Whether the word is an option of a submission that has its value in the next word.
+bool takes_next_word(std::string_view word) {
+  static const std::set<std::string, std::less<>> kOptions = [] {
+    CLI::App app;
+    RequestOptions request;
+    ClientOptions client;
+    add_request_options(app, request);
+    add_client_options(app, client);
+    std::set<std::string, std::less<>> names;
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_expected_max() == 0) continue;
+      for (const std::string& name : option->get_lnames()) names.insert("--" + name);
+    }
+    return names;
+  }();
+  return kOptions.contains(word);
+}
+
 }  // namespace
 
 void add_request_options(CLI::App& app, RequestOptions& options) {
-  app.add_option("files", options.files, "job files (TOML, or JSON when the name ends so)");
+  app.add_option(
+      "files", options.files,
+      "job files (TOML, or JSON when the name ends so), or a script and its arguments; -: either "
+      "from the standard input");
   const std::string group = "What to run (overrides the files)";
   for (const Flag& flag : kFlags) {
     app.add_option_function<std::string>(
@@ -169,6 +273,9 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
   app.add_option("--workdir", options.work_dir, "the folder that every task starts in")
       ->group(group)
       ->check(CLI::Validator(check_folder, "FOLDER"));
+  app.add_flag("--make-workdir", options.make_work_dir,
+               "make that folder where it is missing; one with %j or %a in it always is")
+      ->group(group);
   app.add_flag("--gang", options.gang, "the tasks start together or not at all")->group(group);
   app.add_flag("--distinct-instances", options.distinct_instances,
                "no two of its tasks on one instance at a time")
@@ -200,37 +307,23 @@ std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& optio
     requests.push_back(std::move(request));
     return requests;
   }
-  bool good = true;
-  bool all_there = true;
-  for (const std::string& file : options.files) {
-    auto loaded = load_job_file(file);
-    if (!loaded) {
-      complain(loaded.error().message);
-      if (loaded.error().code == ConfigError::unreadable) {
-        complain("to run a command write: muster submit -- COMMAND ARGUMENTS...");
-        all_there = false;
-      }
-      good = false;
-      continue;
-    }
-    requests.push_back(std::move(loaded).value());
-    // All files are checked, so that one call shows all that is wrong.
-    good = complete(options, file, requests.back()) && good;
-  }
-  if (good) return requests;
-  // A file that is not there is a failure of the call's surroundings, not of its words.
-  if (!all_there) exit_code = kFailed;
-  return std::nullopt;
+  return FileRequests(options).read(exit_code);
 }
 
-int own_words(int argc, const char* const* argv) {
-  if (argc < 2) return argc;
+OwnWords own_words(int argc, const char* const* argv) {
+  if (argc < 2) return {argc, argc};
   const std::string_view verb = argv[1];
   // Words behind -- are the command's: the library would take its flags for ours.
-  if (verb != "submit" && verb != "plan") return argc;
+  if (verb != "submit" && verb != "plan") return {argc, argc};
   const auto* const end = argv + argc;
   const auto* const dashes = std::find(argv, end, std::string_view("--"));
-  return static_cast<int>(dashes - argv);
+  const int own = static_cast<int>(dashes - argv);
+  for (int i = 2; i < own; ++i) {
+    if (argv[i][0] == '-' || takes_next_word(argv[i - 1]) || !names_a_script(argv[i])) continue;
+    // As sbatch has it: what stands behind a script is the script's.
+    return {i + 1, i + 1 == own ? std::min(own + 1, argc) : i + 1};
+  }
+  return {own, std::min(own + 1, argc)};
 }
 
 }  // namespace muster::cli

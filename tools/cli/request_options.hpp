@@ -18,6 +18,7 @@ struct RequestOptions {
   std::map<std::string, std::string> flags;  ///< by the key of the job file that they set
   std::vector<std::string> env;              ///< NAME=VALUE
   std::string work_dir;
+  bool make_work_dir = false;
   bool gang = false;
   bool no_move = false;
   bool distinct_instances = false;
@@ -35,8 +36,13 @@ void add_request_options(CLI::App& app, RequestOptions& options);
 /// name every fault of all of them. `exit_code` then says what kind of faults.
 std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& options, int& exit_code);
 
-/// How many words of the command line are Muster's own: all of them, but for `submit` and `plan`
-/// those before a "--", behind which a command stands.
-int own_words(int argc, const char* const* argv);
+/// Which words of the command line are Muster's own.
+struct OwnWords {
+  int own = 0;   ///< the first so many
+  int rest = 0;  ///< where the others begin
+};
+/// All words are, but for `submit` and `plan` those before a "--", behind which a command stands,
+/// and those up to the name of a script, behind which its arguments do.
+OwnWords own_words(int argc, const char* const* argv);
 
 }  // namespace muster::cli

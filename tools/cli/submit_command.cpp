@@ -106,7 +106,12 @@ void print_ids(const SubmitOptions& options, const std::vector<JobRequest>& requ
       continue;
     }
     const Job job = make_job(requests[i]);
-    text += fmt::format("job {}: {}, {}\n", jobs[i], job.name, size_text(job));
+    // Which of the two a file was taken for decides what its text means.
+    const std::string script =
+        job.program.script.empty()
+            ? ""
+            : fmt::format(", with the script as it is now ({} bytes)", job.program.script.size());
+    text += fmt::format("job {}: {}, {}{}\n", jobs[i], job.name, size_text(job), script);
   }
   print_text(text);
 }
@@ -130,7 +135,9 @@ void add_submit(CLI::App& app, int& exit_code, const std::vector<std::string>& w
   auto options = std::make_shared<SubmitOptions>();
   options->request.command = words;
   CLI::App* command = app.add_subcommand(
-      "submit", "Submit jobs: from files, or a command: submit [OPTIONS] -- COMMAND ARGUMENTS...");
+      "submit",
+      "Submit jobs: from files, a script: submit [OPTIONS] SCRIPT ARGUMENTS..., or a command: "
+      "submit [OPTIONS] -- COMMAND ARGUMENTS...");
   add_request_options(*command, options->request);
   command->add_flag("--wait", options->wait,
                     "wait until the jobs are over, and exit with their exit code");

@@ -1,0 +1,104 @@
+#include "tools/cli/job_source.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "config/script.hpp"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::string_view kStandardInput = "-";
+/// How a script from the standard input is called in lists.
+constexpr const char* kNameOfInput = "stdin";
+/// Enough to see how a file begins.
+constexpr std::size_t kHeadBytes = 8;
+
+Failure<ConfigError> unreadable(const std::string& name, const std::string& why) {
+  return {ConfigError::unreadable, name + ": " + why};
+}
+
+/// At most so many bytes, read to their end; false: errno says why not.
+bool read_bytes(int file, std::size_t most, std::string& text) {
+  std::array<char, 65'536> piece{};
+  while (text.size() < most) {
+    const ssize_t got = read(file, piece.data(), std::min(piece.size(), most - text.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got == 0;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+bool is_script_file(const std::string& name, std::string_view text, int file) {
+  if (is_script(text)) return true;
+  const std::string ending = std::filesystem::path(name).extension().string();
+  if (name == kStandardInput || ending == ".toml" || ending == ".json") return false;
+  struct stat found {};
+  return fstat(file, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & 0111) != 0;
+}
+
+bool is_json(const JobSource& file) {
+  if (std::filesystem::path(file.name).extension() == ".json") return true;
+  if (file.name != kStandardInput) return false;
+  const std::size_t first = file.text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && file.text[first] == '{';
+}
+
+}  // namespace
+
+Expected<JobSource, ConfigError> read_source(const std::string& name) {
+  JobSource source{name, {}, false};
+  const bool is_input = name == kStandardInput;
+  const int file = is_input ? dup(STDIN_FILENO) : open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    if (is_input) return unreadable("the standard input", std::strerror(errno));
+    return unreadable(name, errno == ENOENT
+                                ? "cannot be read: is it there?"
+                                : fmt::format("cannot be read: {}", std::strerror(errno)));
+  }
+  // One byte more than any kind may have tells one that is too large.
+  const bool good = read_bytes(file, kMaxRequestBytes + 1, source.text);
+  const int error = errno;
+  source.is_script = is_script_file(name, source.text, file);
+  close(file);
+  if (good) return source;
+  return unreadable(is_input ? "the standard input" : name,
+                    error == EISDIR ? "is a folder" : std::strerror(error));
+}
+
+bool names_a_script(const std::string& name) {
+  // A file alone: to open another, such as a pipe, could wait or take what is in it.
+  struct stat found {};
+  if (stat(name.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
+  const int file = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::string head;
+  const bool good = read_bytes(file, kHeadBytes, head);
+  const bool is_one = good && is_script_file(name, head, file);
+  close(file);
+  return is_one;
+}
+
+Expected<JobRequest, ConfigError> request_from(const JobSource& file) {
+  const std::string source = file.name == kStandardInput ? "standard input" : file.name;
+  return is_json(file) ? job_request_from_json(file.text, source)
+                       : job_request_from_toml(file.text, source);
+}
+
+JobRequest request_from(const JobSource& script, const std::vector<std::string>& arguments) {
+  JobRequest request;
+  request.command = {script.name == kStandardInput ? kNameOfInput : script.name};
+  request.command.insert(request.command.end(), arguments.begin(), arguments.end());
+  request.script = script.text;
+  return request;
+}
+
+}  // namespace muster::cli

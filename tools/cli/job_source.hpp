@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "config/job_request.hpp"
+
+namespace muster::cli {
+
+/// What `submit` and `plan` are given by name: a job file, or a script that is sent as it is now.
+struct JobSource {
+  std::string name;  ///< as it was given; "-" is the standard input
+  std::string text;
+  bool is_script = false;
+};
+
+/// Reads it. A script begins with "#!", or else may be executed and is called neither *.toml nor
+/// *.json.
+Expected<JobSource, ConfigError> read_source(const std::string& name);
+
+/// Whether the file of that name is there and would be taken for a script.
+bool names_a_script(const std::string& name);
+
+/// The request that a job file makes.
+Expected<JobRequest, ConfigError> request_from(const JobSource& file);
+
+/// The request for a script and its arguments.
+JobRequest request_from(const JobSource& script, const std::vector<std::string>& arguments);
+
+}  // namespace muster::cli
