@@ -103,6 +103,8 @@ Calibration fit_calibration(std::span<const double> decisions, std::span<const J
     const Slope slope = slope_of(fit, at);
     if (slope.flat() || !descend(fit, slope, at)) break;
   }
+  at.a = std::clamp(at.a, -kGreatestLearnt, kGreatestLearnt);
+  at.b = std::clamp(at.b, -kGreatestLearnt, kGreatestLearnt);
   return at;
 }
 

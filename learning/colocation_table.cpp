@@ -62,6 +62,12 @@ std::uint32_t ColocationTable::add_set(const ColocationKey& key, ClassId task,
   sets_.push_back(set);
   // A bit a size: sets of a size never recorded need no look-up at all.
   sizes_ |= std::uint64_t{1} << std::min<std::uint32_t>(key.size(), 63);
+  return enter_last();
+}
+
+/// Has the last of the sets found by its key.
+std::uint32_t ColocationTable::enter_last() {
+  const ColocationKey& key = sets_.back().key;
   grow_index();
   const std::size_t mask = index_.size() - 1;
   std::size_t at = key.low() & mask;
@@ -85,7 +91,7 @@ ColocationTable::Cell& ColocationTable::cell_of(ClassId task, std::span<const Cl
 
 void ColocationTable::record(ClassId task, std::span<const ClassId> neighbours, double throughput,
                              std::uint64_t times) {
-  MUSTER_CHECK(std::isfinite(throughput) && throughput >= 0, "a throughput is a number, 0 or more");
+  if (!(throughput >= 0) || times == 0) return;
   throughput = std::min(throughput, 1.0);
   Cell& cell = cell_of(task, neighbours);
   const bool first = cell.observations == 0;
@@ -196,8 +202,7 @@ void ColocationTable::restore(std::span<const ColocationEntry> entries) {
   MUSTER_CHECK(sets_.empty(), "only an empty table is filled from entries");
   for (const ColocationEntry& entry : entries) {
     Cell& cell = cell_of(entry.task, entry.neighbours);
-    MUSTER_CHECK(entry.mean >= 0 && entry.mean <= 1, "a mean throughput is in [0, 1]");
-    cell.mean = entry.mean;
+    cell.mean = entry.mean >= 0 ? std::min(entry.mean, 1.0) : default_pair_;
     cell.observations = entry.observations;
     if (entry.neighbours.size() == 1) remember_pair(entry.task, entry.neighbours[0], entry.mean);
   }

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "model/ids.hpp"
@@ -95,8 +98,8 @@ class ColocationTable {
     std::span<const Cell> cells_;
   };
 
-  /// Adds an observation, made `times` times, taken as 1 when it is more. `neighbours` has to be
-  /// sorted.
+  /// Adds an observation, made `times` times, taken as 1 when it is more. One that is negative or
+  /// no number is left out. `neighbours` has to be sorted.
   void record(ClassId task, std::span<const ClassId> neighbours, double throughput,
               std::uint64_t times = 1);
 
@@ -133,6 +136,26 @@ class ColocationTable {
 
   /// Everything recorded, ordered by task, then number of neighbours, then neighbours.
   std::vector<ColocationEntry> entries() const;
+  /// How many multisets are recorded.
+  std::size_t sets() const { return sets_.size(); }
+  /// Drops what is recorded with a class that `known`, a function of a class, denies: no task is
+  /// of it any more, and no task to come will be. Of the other multisets nothing changes.
+  template <class Known>
+  void keep(const Known& known) {
+    std::vector<Set> sets = std::exchange(sets_, {});
+    const std::vector<Cell> cells = std::exchange(cells_, {});
+    index_.clear();
+    for (Set& set : sets) {
+      const std::span<const Cell> own(&cells[set.first], set.distinct);
+      if (!std::all_of(own.begin(), own.end(), [&](const Cell& c) { return known(c.task); })) {
+        continue;
+      }
+      set.first = static_cast<std::uint32_t>(cells_.size());
+      cells_.insert(cells_.end(), own.begin(), own.end());
+      sets_.push_back(set);
+      enter_last();
+    }
+  }
   /// Puts back what entries() gave; the table has to be empty.
   void restore(std::span<const ColocationEntry> entries);
 
@@ -150,6 +173,7 @@ class ColocationTable {
   std::uint32_t add_set(const ColocationKey& key, ClassId task,
                         std::span<const ClassId> neighbours);
   void grow_index();
+  std::uint32_t enter_last();
   void remember_pair(ClassId task, ClassId neighbour, double mean);
 
   double default_pair_;

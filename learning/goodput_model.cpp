@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "model/check.hpp"
 
@@ -12,6 +11,9 @@ namespace {
 
 constexpr std::string_view kGoodputKind = "goodput";
 constexpr unsigned kGoodputVersion = 1;
+
+/// Of the measurements of a kind; far beyond what a job comes to.
+constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 62U;
 
 /// Means that moved by less are no reason to fit anew.
 constexpr double kSameMean = 1e-6;
@@ -23,8 +25,8 @@ bool is_time(double seconds) {
 bool is_possible(const TrainingSample& sample) {
   const bool counts = sample.nodes >= 1 && sample.replicas >= sample.nodes &&
                       sample.local_batch >= 1 && sample.local_batch <= kLargestBatch;
-  const bool times =
-      is_time(sample.step_s) && is_time(sample.sync_s) && sample.step_s > sample.sync_s;
+  const bool times = is_time(sample.step_s) && is_time(sample.sync_s) &&
+                     sample.step_s - sample.sync_s >= kLeastLearnt;
   const bool gradient = std::isfinite(sample.grad_sqr) && std::isfinite(sample.grad_var) &&
                         std::abs(sample.grad_sqr) < kGreatestLearnt &&
                         std::abs(sample.grad_var) < kGreatestLearnt;
@@ -45,7 +47,7 @@ ThroughputParams read_params(ModelReader& in) {
   in.line("params");
   for (double* param : {&params.alpha_c, &params.beta_c, &params.alpha_n, &params.beta_n,
                         &params.alpha_r, &params.beta_r}) {
-    *param = in.number(0, kGreatestLearnt);
+    *param = std::max(in.number(0, kGreatestLearnt), kLeastParam_s);
   }
   params.gamma = in.number(1, kLargestGamma);
   return params;
@@ -186,10 +188,10 @@ GoodputModel GoodputModel::read(ModelReader& in) {
     const std::uint32_t nodes = read_count(in, 1, UINT32_MAX);
     const std::uint32_t replicas = read_count(in, nodes, UINT32_MAX);
     Measured& measured = model.measured_[{nodes, replicas, read_count(in, 1, kLargestBatch)}];
-    measured.count = in.whole(1, UINT64_MAX);
-    // A pass takes longer than its synchronisation, or nothing could be fitted to it.
-    measured.step_s = in.number(std::numeric_limits<double>::min(), kGreatestLearnt);
-    measured.sync_s = in.number(0, std::nextafter(measured.step_s, 0.0));
+    measured.count = in.whole(1, kMostCounted);
+    // Earlier versions took up times of any length: what they wrote is read, whatever it is.
+    measured.step_s = std::max(in.number(0, kGreatestLearnt), kLeastLearnt);
+    measured.sync_s = std::min(in.number(0, kGreatestLearnt), measured.step_s);
     measured.fitted_step_s = in.number(0, kGreatestLearnt);
     measured.fitted_sync_s = in.number(0, kGreatestLearnt);
   }

