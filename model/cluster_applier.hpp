@@ -177,13 +177,6 @@ struct ClusterState::Applier {
     row.reason = row.phase == TaskPhase::capped ? kCapped : Refusal{};
   }
 
-  ClassId intern_class(const std::string& name) {
-    const ClassId next{static_cast<std::uint32_t>(s.class_names_.size())};
-    const auto [entry, is_new] = s.class_ids_.emplace(name, next);
-    if (is_new) s.class_names_.push_back(name);
-    return entry->second;
-  }
-
   void add_task(JobRow& job, std::uint32_t index) {
     const TaskSpec& spec = job.job.tasks[index];
     MUSTER_CHECK(!s.task_slots_.contains(spec.id), "task ids are used once");
@@ -195,7 +188,12 @@ struct ClusterState::Applier {
     row.slot = slot;
     row.job = job.slot;
     row.index = index;
-    row.cls = intern_class(job.job.workload_class);
+    if (index == 0) {
+      row.cls = s.classes_.join(job.job.workload_class);
+    } else {
+      row.cls = s.tasks_[job.tasks.front()].cls;
+      s.classes_.join(row.cls);
+    }
     // Tasks of an array share their demands, so that the shape of the one before is this one's.
     const bool as_before = index > 0 && spec.demands.shares_with(job.job.tasks[index - 1].demands);
     row.shape =

@@ -232,6 +232,7 @@ void ClusterState::Applier::operator()(const JobFinished& e) {
     drop_target(done);
     leave_phase(done);
     s.leave_shape(done.shape);
+    s.classes_.leave(done.cls);
     s.task_slots_.erase(done.id);
     s.free_tasks_.push_back(slot);
   }
@@ -259,6 +260,7 @@ void ClusterState::derive() {
     for (Slot slot : job.tasks) {
       const TaskRow& task = tasks_[slot];
       ++shapes_[task.shape.value].tasks;
+      classes_.join(task.cls);
       ++applier.count(task.phase);
       job.held += task.phase == TaskPhase::held;
       job.capped += task.phase == TaskPhase::capped;
@@ -272,6 +274,7 @@ void ClusterState::derive() {
     applier.restate(job);
   }
   derive_shapes();
+  classes_.settle();
   for (const InstanceRow& row : instances()) {
     list_instance(row.slot);
     count_instance(row);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/catalog.hpp"
+#include "model/class_table.hpp"
 #include "model/event.hpp"
 #include "model/offering_table.hpp"
 #include "model/price_steps.hpp"
@@ -262,9 +263,9 @@ class ClusterState {
   bool is_news(const OfferingChange& change) const { return change.number > offerings_.known(); }
   /// The instances that the change, which is news, gives another price, in the order of request.
   std::vector<Slot> repriced_by(const OfferingChange& change) const;
-  const std::string& class_name(ClassId id) const { return class_names_[id.value]; }
+  /// The classes that tasks have, and those that some had last.
+  const ClassTable& classes() const { return classes_; }
   const Demands& shape(ShapeId id) const { return shapes_[id.value].demands; }
-  std::size_t class_count() const { return class_names_.size(); }
   /// Shapes have ids below this one.
   std::size_t shape_count() const { return shapes_.size(); }
   /// Which of all that ever were the shape of that id is; 0: no task has one of that id. Whoever
@@ -331,8 +332,7 @@ class ClusterState {
   WorkSums work_;
   SlotList<InstanceRow, &InstanceRow::live> live_;
   std::map<OfferingKey, SlotList<InstanceRow, &InstanceRow::same_offering>> by_offering_;
-  std::vector<std::string> class_names_;
-  std::unordered_map<std::string, ClassId> class_ids_;
+  ClassTable classes_;
   std::vector<ShapeRow> shapes_;
   std::set<std::uint32_t> free_shapes_;  ///< ids that no shape has; the lowest is used first
   std::uint64_t shape_changes_ = 0;

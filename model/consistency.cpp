@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -178,6 +179,11 @@ std::vector<std::string> ClusterState::inconsistencies() const {
       out.emplace_back("the tasks of shape " + std::to_string(id) + " are counted wrongly");
     }
   }
+  std::map<std::uint32_t, std::uint32_t> of_class;
+  for (const JobRow& job : jobs()) {
+    for (Slot slot : job.tasks) ++of_class[tasks_[slot].cls.value];
+  }
+  if (!classes_.counts(of_class)) out.emplace_back("the tasks of classes are counted wrongly");
   // Every shape is either free or found by its demands.
   if (shape_ids_.size() + free_shapes_.size() != shapes_.size()) {
     out.emplace_back("shapes are not found by what they are");

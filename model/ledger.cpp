@@ -10,6 +10,10 @@
 namespace muster {
 namespace {
 
+double share_of(const Grant& held, const InstanceRow& on, const ClusterState& state) {
+  return held.amount.dominant_share(state.catalog()[on.type].capacity);
+}
+
 /// The instance whose bill the event changes, if any: its occupants, its phase or its being wanted.
 struct AffectedInstance {
   const ClusterState& state;
@@ -64,6 +68,12 @@ void Ledger::observe(const Event& event, const ClusterState& before) {
   }
   // `before` is the state without the event: the time until the event is booked to those who were
   // there.
+  settle_before(event, before);
+  follow_holders(event, before);
+}
+
+/// Books the time until the event to those who were there.
+void Ledger::settle_before(const Event& event, const ClusterState& before) {
   const InstanceRow* row = std::visit(AffectedInstance{before}, event.body);
   if (row == nullptr || !row->up) return;
   // Billing ends when the cloud says, which may be before this is heard; what was booked beyond is
@@ -80,6 +90,67 @@ void Ledger::observe(const Event& event, const ClusterState& before) {
   // Takes the instance out of the sums from which accrued() is computed.
   settled_at_rates_ -= Money::of(row->price, settled->second.until.time_since_epoch()).units();
   settled_until_.erase(settled);
+}
+
+/// Who holds what from the event on.
+void Ledger::follow_holders(const Event& event, const ClusterState& before) {
+  if (const auto* start = std::get_if<StartIssued>(&event.body)) {
+    const TaskRow* task = before.find(start->task);
+    const InstanceRow* on = before.find(start->instance);
+    if (task == nullptr || on == nullptr) return;
+    const FamilyDemand* demand = before.demand(*task, on->type);
+    const Grant asked = demand == nullptr ? Grant{} : Grant::of(demand->amount);
+    seat(*task, *on, share_of(start->grant.value_or(asked), *on, before));
+  } else if (const auto* left = std::get_if<TaskCheckpointed>(&event.body)) {
+    unseat(left->task);
+  } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
+    unseat(finished->task);
+  } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
+    unseat(failed->task);
+  } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    const InstanceRow* row = before.find(gone->instance);
+    if (row == nullptr) return;
+    for (Slot slot : row->occupants) unseat(before.task(slot).id);
+  }
+}
+
+/// The place of the group, or where it would be.
+template <class Groups>
+auto Ledger::group_at(Groups& groups, Slot job, double share) {
+  return std::lower_bound(groups.begin(), groups.end(), std::tuple(job, share),
+                          [](const ShareGroup& group, const auto& wanted) {
+                            return std::tuple(group.job, group.share) < wanted;
+                          });
+}
+
+void Ledger::seat(const TaskRow& task, const InstanceRow& on, double share) {
+  std::vector<ShareGroup>& groups = groups_[on.id];
+  auto group = group_at(groups, task.job, share);
+  if (group == groups.end() || group->job != task.job || group->share != share) {
+    group = groups.insert(group, ShareGroup{task.job, share});
+  }
+  ++group->tasks;
+  seats_[task.id] = {on.id, task.job, share, group->each};
+}
+
+void Ledger::unseat(TaskId id) {
+  const auto found = seats_.find(id);
+  if (found == seats_.end()) return;
+  by_task_[id] += running(id);
+  const Seat& seat = found->second;
+  const auto groups = groups_.find(seat.on);
+  const auto group = group_at(groups->second, seat.job, seat.share);
+  if (--group->tasks == 0) groups->second.erase(group);
+  if (groups->second.empty()) groups_.erase(groups);
+  seats_.erase(found);
+}
+
+/// What was booked to the task since it came to where it is.
+Money Ledger::running(TaskId id) const {
+  const auto found = seats_.find(id);
+  if (found == seats_.end()) return {};
+  const Seat& seat = found->second;
+  return group_at(groups_.at(seat.on), seat.job, seat.share)->each - seat.joined;
 }
 
 /// Its price may have changed before it was heard to be up.
@@ -165,21 +236,23 @@ void Ledger::share_out(const InstanceRow& row, const ClusterState& state, Money 
 
 // Occupants pay by their dominant shares, and the rest of the instance is fragmentation.
 void Ledger::split(const InstanceRow& row, const ClusterState& state, Money amount) {
-  const Resources& capacity = state.catalog()[row.type].capacity;
-  const auto share_of = [&](Slot slot) {
-    return state.task(slot).held.amount.dominant_share(capacity);
-  };
+  std::vector<ShareGroup>& groups = groups_[row.id];
   double shares = 0;
-  for (Slot slot : row.occupants) shares += share_of(slot);
+  for (const ShareGroup& group : groups) shares += group.share * group.tasks;
   // Shares may add up to more than the instance: one is dominant in processors, another in memory.
   const double scale = shares > 1 ? 1 / shares : 1;
   Money left = amount;
-  for (Slot slot : row.occupants) {
-    Money part = amount.part(share_of(slot) * scale);
-    // Parts are rounded: the last one must not be more than what is left, whatever the sign.
-    if (amount < Money{} ? part < left : left < part) part = left;
-    book(state.task(slot), state, part);
-    left -= part;
+  for (ShareGroup& group : groups) {
+    Money part = amount.part(group.share * scale);
+    Money together = Money{part.units() * group.tasks};
+    // Parts are rounded: the last ones must not be more than what is left, whatever the sign.
+    if (amount < Money{} ? together < left : left < together) {
+      part = Money{left.units() / group.tasks};
+      together = Money{part.units() * group.tasks};
+    }
+    group.each += part;
+    book(group.job, state, together);
+    left -= together;
   }
   book_idle(OverheadKind::fragmentation, left);
 }
@@ -188,15 +261,14 @@ void Ledger::book_idle(OverheadKind kind, Money amount) {
   idle_[static_cast<std::size_t>(kind)] += amount;
 }
 
-void Ledger::book(const TaskRow& task, const ClusterState& state, Money amount) {
-  by_task_[task.id] += amount;
+void Ledger::book(Slot slot, const ClusterState& state, Money amount) {
   open_tasks_ += amount;
   // By slot, so that a slot's sums are those of the job that has it.
-  if (task.job >= by_job_.size()) by_job_.resize(task.job + std::size_t{1});
-  JobSum& job = by_job_[task.job];
+  if (slot >= by_job_.size()) by_job_.resize(slot + std::size_t{1});
+  JobSum& job = by_job_[slot];
   job.usd += amount;
   if (job.user == kNoUser) {
-    const std::string& name = state.job(task.job).job.user;
+    const std::string& name = state.job(slot).job.user;
     const auto fresh = static_cast<std::uint32_t>(users_.size());
     const auto [entry, is_new] =
         // Numbers of users without jobs are used again, so that users_ stays small.
@@ -232,12 +304,17 @@ std::map<std::string, Money> Ledger::by_user() const {
 
 /// Computes the sums from what was booked to tasks and instances.
 void Ledger::derive(const ClusterState& state) {
-  for (auto& [id, amount] : std::unordered_map<TaskId, Money>(std::exchange(by_task_, {}))) {
+  for (const auto& [id, amount] : by_task_) {
     if (const TaskRow* task = state.find(id)) {
-      book(*task, state, amount);  // exact, so the order does not matter
+      book(task->job, state, amount);  // exact, so the order does not matter
     } else {
-      by_task_.emplace(id, amount);
       open_tasks_ += amount;
+    }
+  }
+  for (const InstanceRow& row : state.instances()) {
+    for (Slot slot : row.occupants) {
+      const TaskRow& task = state.task(slot);
+      seat(task, row, share_of(task.held, row, state));
     }
   }
   for (const auto& [id, bill] : std::unordered_map(std::exchange(settled_until_, {}))) {
@@ -275,7 +352,17 @@ void Ledger::close(TaskId id) {
 
 Money Ledger::task(TaskId id) const {
   const auto found = by_task_.find(id);
-  return found == by_task_.end() ? Money{} : found->second;
+  return (found == by_task_.end() ? Money{} : found->second) + running(id);
+}
+
+/// For a snapshot, which knows no seats.
+std::unordered_map<TaskId, Money> Ledger::all_tasks() const {
+  std::unordered_map<TaskId, Money> all = by_task_;
+  for (const auto& [id, seat] : seats_) {
+    const Money since = running(id);
+    if (!(since == Money{})) all[id] += since;
+  }
+  return all;
 }
 
 }  // namespace muster

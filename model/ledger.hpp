@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -68,13 +69,36 @@ class Ledger {
   void give_back(const InstanceRow& row, Instant until);
   void split(const InstanceRow& row, const ClusterState& state, Money amount);
   void book_idle(OverheadKind kind, Money amount);
-  void book(const TaskRow& task, const ClusterState& state, Money amount);
+  void book(Slot job, const ClusterState& state, Money amount);
+  void seat(const TaskRow& task, const InstanceRow& on, double share);
+  void unseat(TaskId id);
+  void settle_before(const Event& event, const ClusterState& before);
+  void follow_holders(const Event& event, const ClusterState& before);
+  Money running(TaskId id) const;
+  std::unordered_map<TaskId, Money> all_tasks() const;
   void close_job(Slot slot);
   void begin_bill(const InstanceRow& row, const SettledBill& bill);
   void set_settled(const InstanceRow& row, Instant& settled, Instant until);
   void derive(const ClusterState& state);
 
   static constexpr std::uint32_t kNoUser = ~std::uint32_t{0};
+  /// Tasks of a job that hold equal shares of an instance. They pay the same, so that booking costs
+  /// what there is of such groups and not of tasks.
+  struct ShareGroup {
+    Slot job = kNoSlot;
+    double share = 0;         ///< dominant, of each
+    std::uint32_t tasks = 0;  ///< how many they are
+    Money each{};             ///< booked to a task that was there all the time
+  };
+  template <class Groups>
+  static auto group_at(Groups& groups, Slot job, double share);
+  /// A task that holds an instance.
+  struct Seat {
+    InstanceId on;
+    Slot job = kNoSlot;
+    double share = 0;
+    Money joined;  ///< of its group's `each`, when it came
+  };
   /// Of an unfinished job.
   struct JobSum {
     Money usd;
@@ -90,7 +114,9 @@ class Ledger {
   Money total_;
   std::array<Money, kOverheadKinds> idle_{};
   Money closed_tasks_;
-  std::unordered_map<TaskId, Money> by_task_;
+  std::unordered_map<TaskId, Money> by_task_;  ///< without what its seat knows
+  std::unordered_map<TaskId, Seat> seats_;
+  std::unordered_map<InstanceId, std::vector<ShareGroup>> groups_;  ///< by job, then by share
   std::unordered_map<InstanceId, SettledBill> settled_until_;
   // Sums over these, so that no question walks them.
   Money open_tasks_;

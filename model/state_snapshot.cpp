@@ -251,7 +251,10 @@ StateSnapshot StateSnapshotAccess::take(ClusterState s) {
   snapshot.free_jobs = std::move(s.free_jobs_);
   snapshot.free_tasks = std::move(s.free_tasks_);
   snapshot.free_instances = std::move(s.free_instances_);
-  snapshot.class_names = std::move(s.class_names_);
+  auto [classes, numbers] = s.classes_.snapshot();
+  snapshot.class_names = std::move(classes.names);
+  snapshot.idle_classes = std::move(classes.idle);
+  for (TaskRow& row : snapshot.tasks) row.cls = numbers.at(row.cls.value);
   for (ClusterState::ShapeRow& row : s.shapes_) snapshot.shapes.push_back(std::move(row.demands));
   snapshot.offerings_known = s.offerings_.known();
   for (const OfferingRow& row : s.offerings_.rows()) {
@@ -291,10 +294,7 @@ ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& c
   link(s.pending_, s.tasks_, snapshot.pending);
   link(s.assigned_, s.tasks_, snapshot.assigned);
   link(s.live_, s.instances_, snapshot.live);
-  for (std::uint32_t i = 0; i < snapshot.class_names.size(); ++i) {
-    s.class_ids_.emplace(snapshot.class_names[i], ClassId{i});
-  }
-  s.class_names_ = std::move(snapshot.class_names);
+  s.classes_.restore({std::move(snapshot.class_names), std::move(snapshot.idle_classes)});
   s.offerings_.restore(snapshot.offerings_known, snapshot.offerings);
   for (Demands& demands : snapshot.shapes) s.shapes_.push_back({std::move(demands)});
   // After the links and tables: demand() looks up the instance's type.
@@ -312,7 +312,7 @@ ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& c
 }
 
 LedgerSnapshot StateSnapshotAccess::take(const Ledger& ledger) {
-  return {ledger.total_, ledger.idle_, ledger.closed_tasks_, sorted(ledger.by_task_),
+  return {ledger.total_, ledger.idle_, ledger.closed_tasks_, sorted(ledger.all_tasks()),
           sorted(ledger.settled_until_)};
 }
 

@@ -219,6 +219,7 @@ void get_offerings(record::MasterSnapshot::Reader in, const Catalog& catalog, St
 void put_state(record::MasterSnapshot::Builder out, const StateSnapshot& in) {
   auto names = out.initClassNames(length(in.class_names));
   for (unsigned i = 0; i < names.size(); ++i) names.set(i, text(in.class_names[i]));
+  put(out.initIdleClasses(length(in.idle_classes)), in.idle_classes);
   auto shapes = out.initShapes(length(in.shapes));
   for (unsigned i = 0; i < shapes.size(); ++i) {
     put(shapes[i].initDemands(length(in.shapes[i].entries())), in.shapes[i]);
@@ -254,6 +255,7 @@ void translate_types(std::vector<InstanceRow>& rows, capnp::List<capnp::Text>::R
 ClusterState get_state(record::MasterSnapshot::Reader in, const Catalog& catalog) {
   StateSnapshot snapshot;
   for (const auto name : in.getClassNames()) snapshot.class_names.push_back(string_of(name));
+  snapshot.idle_classes = get(in.getIdleClasses());
   for (const auto shape : in.getShapes()) snapshot.shapes.push_back(get(shape.getDemands()));
   snapshot.jobs = get_rows<JobRow>(in.getJobs());
   snapshot.tasks = get_rows<TaskRow>(in.getTasks());

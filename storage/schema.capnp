@@ -530,6 +530,7 @@ struct MasterSnapshot {
   failedParts @38 :List(FailedPart);  # the one that changed last is the last
   offeringsKnown @39 :UInt64;  # number of the newest change of an offering
   offerings @40 :List(OfferingChange);  # as they were told; number and time are not written
+  idleClasses @41 :List(UInt32);  # of the names, those that no task has; the one idle longest first
 }
 
 struct FailedPart {

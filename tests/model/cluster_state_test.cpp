@@ -161,8 +161,8 @@ TEST_F(ClusterStateTest, EqualClassesAndDemandsAreInternedOnce) {
   apply(JobAccepted{JobBuilder(3).workload_class("other").demand(Resources::of(1, 1, 1)).build()});
   EXPECT_EQ(state_.find(TaskId{1})->shape, state_.find(TaskId{2})->shape);
   EXPECT_NE(state_.find(TaskId{1})->shape, state_.find(TaskId{3})->shape);
-  EXPECT_EQ(state_.class_count(), 2u);
-  EXPECT_EQ(state_.class_name(state_.find(TaskId{3})->cls), "other");
+  EXPECT_EQ(state_.classes().size(), 2u);
+  EXPECT_EQ(*state_.classes().name(state_.find(TaskId{3})->cls), "other");
 }
 
 TEST_F(ClusterStateTest, TasksOfAnArrayShareTheirDemandsAndEachCountsForTheShape) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/state_snapshot.hpp"
 #include "tests/support/builders.hpp"
 
 namespace muster {
@@ -91,6 +92,29 @@ TEST_F(LedgerTest, TasksThatTogetherDominateMoreThanAllShareTheWhole) {
   EXPECT_NEAR(ledger_.task(TaskId{1}).usd(), it3_for(50).usd(), 1e-12);
   EXPECT_NEAR(ledger_.task(TaskId{2}).usd(), it3_for(50).usd(), 1e-12);
   EXPECT_TRUE(parts() == ledger_.total());
+}
+
+/// Their costs are booked together, and each pays for the time that it was there.
+TEST_F(LedgerTest, AlikeTasksOfAJobEachPayForTheirTime) {
+  launch(0, 0);
+  apply(0, JobAccepted{JobBuilder(1).tasks(4).gang(false).demand(Resources::of(0, 1, 4)).build()});
+  apply(0, JobAccepted{JobBuilder(2).demand(Resources::of(0, 2, 4)).build()});
+  for (const std::uint64_t id : {1, 101, 102, 2}) start(0, id);
+  apply(80, TaskFinished{TaskId{101}, 1});
+  start(80, 103);
+  EXPECT_TRUE(ledger_.task(TaskId{1}) == it3_for(10));
+  apply(160, TaskFinished{TaskId{1}, 1});
+  apply(240, TaskFailed{TaskId{2}, 1, {}, {}, true});
+  EXPECT_TRUE(ledger_.task(TaskId{1}) == it3_for(20));
+  EXPECT_TRUE(ledger_.task(TaskId{101}) == it3_for(10));
+  EXPECT_TRUE(ledger_.task(TaskId{102}) == it3_for(30)) << "runs on";
+  EXPECT_TRUE(ledger_.task(TaskId{103}) == it3_for(20)) << "runs on";
+  EXPECT_TRUE(ledger_.task(TaskId{2}) == it3_for(60));
+  EXPECT_TRUE(ledger_.job(state_.find(JobId{1})->slot) == it3_for(80));
+  EXPECT_TRUE(parts() == ledger_.total());
+  const Ledger again = restore(snapshot_of(ledger_), state_);
+  EXPECT_TRUE(again.task(TaskId{103}) == it3_for(20));
+  EXPECT_TRUE(again.tasks() == ledger_.tasks());
 }
 
 TEST_F(LedgerTest, PartsAddUpToTheLastUnitForAwkwardShares) {

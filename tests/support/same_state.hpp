@@ -69,6 +69,7 @@ inline std::string difference(const ClusterState& one, const ClusterState& other
   if (a.assigned != b.assigned) return "order of assigned tasks";
   if (a.live != b.live) return "order of instances";
   if (a.class_names != b.class_names) return "classes";
+  if (a.idle_classes != b.idle_classes) return "classes that no task has";
   if (a.shapes != b.shapes) return "shapes";
   if (a.offerings_known != b.offerings_known) return "number of the newest change of an offering";
   if (one.offerings().rows() != other.offerings().rows()) return "offerings";
