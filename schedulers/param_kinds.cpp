@@ -35,7 +35,10 @@ Kind<Duration> duration(const Range& range, double units_in_s) {
   kind.parse = [range, units_in_s](const std::string& text) -> std::optional<Duration> {
     const auto value = parse_number(text, range);
     if (!value) return std::nullopt;
-    const Duration length = from_seconds(*value / units_in_s);
+    // Longer than any run: beyond it a number of nanoseconds would overflow.
+    constexpr double kLongest_s = 1e9;
+    const double seconds = *value / units_in_s;
+    const Duration length = from_seconds(std::clamp(seconds, -kLongest_s, kLongest_s));
     // What is too short to be told from nothing is out of range: 0 has its own meaning, or none.
     if (*value > 0 && length == Duration::zero()) return std::nullopt;
     return length;

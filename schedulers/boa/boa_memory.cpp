@@ -78,6 +78,8 @@ void BoaMemory::learn(const Job& job, const ClusterView& view) {
   }
   if (!first_) first_ = view.now;
   facts.arrivals.push_back(view.now);
+  facts.newest = view.now;
+  ++facts.unfinished;
   while (facts.arrivals.front() < view.now - params_.arrivals.window) facts.arrivals.pop_front();
   jobs_[job.id] = {job.workload_class};
 }
@@ -90,17 +92,39 @@ void BoaMemory::hear(const Measured& measured, const ClusterView& view) {
     const auto job = jobs_.find(row.job.id);
     if (job == jobs_.end()) continue;
     JobSeen now{each.done, view.now, task->attempt, row.width};
-    auto& learnt = classes_.at(job->second.workload_class).learnt;
-    job->second.seen = learnt ? learnt->observe(each, job->second.seen, now) : now;
+    const auto known = classes_.find(job->second.workload_class);
+    const bool learns = known != classes_.end() && known->second.learnt.has_value();
+    job->second.seen = learns ? known->second.learnt->observe(each, job->second.seen, now) : now;
   }
 }
 
 void BoaMemory::forget(const JobFinished& over) {
   const auto job = jobs_.find(over.job);
   if (job == jobs_.end()) return;
-  auto& learnt = classes_.at(job->second.workload_class).learnt;
-  if (learnt && over.outcome == JobOutcome::completed) learnt->observe_end(job->second.seen.done);
+  if (const auto known = classes_.find(job->second.workload_class); known != classes_.end()) {
+    ClassFacts& facts = known->second;
+    if (facts.learnt && over.outcome == JobOutcome::completed) {
+      facts.learnt->observe_end(job->second.seen.done);
+    }
+    if (facts.unfinished > 0) --facts.unfinished;
+  }
   jobs_.erase(job);
+}
+
+/// Only as a plan is made: the one that holds is for the classes that it was made for.
+void BoaMemory::forget_idle_classes(Instant now) {
+  std::vector<std::pair<Instant, std::string>> idle;
+  for (auto& [name, facts] : classes_) {
+    std::deque<Instant>& arrivals = facts.arrivals;
+    while (!arrivals.empty() && arrivals.front() < now - params_.arrivals.window) {
+      arrivals.pop_front();
+    }
+    if (facts.unfinished == 0) idle.emplace_back(facts.newest, name);
+  }
+  if (idle.size() <= kIdleClasses) return;
+  const auto kept = idle.end() - static_cast<std::ptrdiff_t>(kIdleClasses);
+  std::nth_element(idle.begin(), kept, idle.end());
+  for (auto each = idle.begin(); each != kept; ++each) classes_.erase(each->second);
 }
 
 /// Between two events nothing changes, so that each event closes the time before it.
@@ -182,8 +206,21 @@ void BoaMemory::allow_for_the_time_before(std::vector<ClassWork>& all, Instant n
 
 bool BoaMemory::is_due(Instant now) const {
   if (classes_.empty()) return false;
-  if (!planned_at_ || now >= *planned_at_ + params_.recompute) return true;
+  if (is_overdue(now)) return true;
   return planned_.size() != classes_.size() || planned_known_ != widths_known();
+}
+
+bool BoaMemory::is_overdue(Instant now) const {
+  return !classes_.empty() && (!planned_at_ || now >= *planned_at_ + params_.recompute);
+}
+
+std::uint64_t BoaMemory::steps_of_plan() const {
+  constexpr std::uint64_t kPrices = 64;  // that a search for one looks at
+  std::uint64_t epochs = 0;
+  for (const auto& [name, facts] : classes_) {
+    epochs += std::max<std::size_t>(facts.epochs.all().size(), 1);
+  }
+  return epochs * kPrices;
 }
 
 /// Rises whenever a class has been seen wider: until then a plan could not have it wider still.
@@ -196,6 +233,7 @@ std::uint64_t BoaMemory::widths_known() const {
 void BoaMemory::replan(Instant now) {
   // After a restart without a snapshot the journal may tell of a plan before it tells of a job.
   if (classes_.empty()) return;
+  forget_idle_classes(now);
   planned_at_ = now;
   planned_known_ = widths_known();
   planned_.clear();

@@ -27,7 +27,13 @@ struct ClassFacts {
   std::optional<ClassSpeeds> learnt{};  ///< where what its jobs show counts
   std::uint32_t node_holds = 1;         ///< workers of one instance
   std::vector<GpuType> types{};         ///< of GPU; only where the budget is of dollars
+  Instant newest{};                     ///< when its newest job came
+  std::uint32_t unfinished = 0;         ///< jobs of it; derived
 };
+
+/// Of the classes that have no unfinished job so many are remembered, those whose jobs came last.
+/// Where every job has a class of its own a plan would else be for all that there ever were.
+inline constexpr std::size_t kIdleClasses = 100;
 
 /// An elastic job that is not over.
 struct UnfinishedJob {
@@ -55,6 +61,10 @@ class BoaMemory {
 
   /// The width plan that holds is older than it may be, or knows nothing of some class.
   bool is_due(Instant now) const;
+  /// It is for its age alone, or there is none: nobody can go on with the one that holds.
+  bool is_overdue(Instant now) const;
+  /// About how many epochs are looked at to make it.
+  std::uint64_t steps_of_plan() const;
   /// Makes the width plan anew from what is known at that time.
   void replan(Instant now);
 
@@ -88,6 +98,7 @@ class BoaMemory {
   void learn(const Job& job, const ClusterView& view);
   void hear(const Measured& measured, const ClusterView& view);
   void forget(const JobFinished& over);
+  void forget_idle_classes(Instant now);
   std::uint64_t widths_known() const;
   void integrate(const Event& event, const ClusterView& view);
   void replan_types(const std::vector<ClassWork>& all);

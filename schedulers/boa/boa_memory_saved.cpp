@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "schedulers/boa/boa_memory.hpp"
+#include "schedulers/saved_text.hpp"
 
 // What the policy remembers as text, with which a master that starts again goes on.
 
@@ -76,6 +77,8 @@ std::optional<ClassFacts> facts_of(const json& entry) {
   for (const json& type : entry.size() > 7 ? entry.at(7) : json::array()) {
     facts.types.push_back({type.at(0), type.at(1), type.at(2)});
   }
+  if (!facts.arrivals.empty()) facts.newest = facts.arrivals.back();
+  if (entry.size() > 8) facts.newest = *instant_of(entry.at(8));
   return facts;
 }
 
@@ -91,22 +94,23 @@ std::string BoaMemory::save() const {
     for (const ElasticEpoch& epoch : facts.epochs.all()) {
       epochs.push_back({epoch.until, epoch.rate_per_s, epoch.speedup, epoch.spread});
     }
-    classes.push_back({name, epochs, facts.speedup, facts.rescale_h, arrivals,
+    classes.push_back({saved_text(name), epochs, facts.speedup, facts.rescale_h, arrivals,
                        facts.learnt ? facts.learnt->save() : json(nullptr), facts.node_holds,
-                       types_json(facts.types)});
+                       types_json(facts.types), facts.newest.time_since_epoch().count()});
   }
   json& jobs = all["jobs"] = json::array();
   for (const auto& [id, job] : jobs_) {
     const JobSeen& seen = job.seen;
-    jobs.push_back({id.value, job.workload_class, seen.done, seen.at.time_since_epoch().count(),
-                    seen.attempt, seen.width, seen.went_on});
+    jobs.push_back({id.value, saved_text(job.workload_class), seen.done,
+                    seen.at.time_since_epoch().count(), seen.attempt, seen.width, seen.went_on});
   }
   const auto instant = [](const std::optional<Instant>& at) {
     return at ? json(at->time_since_epoch().count()) : json(nullptr);
   };
   all["first"] = instant(first_);
   all["planned_at"] = instant(planned_at_);
-  all["planned"] = planned_;
+  json& planned = all["planned"] = json::array();
+  for (const std::string& name : planned_) planned.push_back(saved_text(name));
   all["planned_known"] = planned_known_;
   all["widths"] = plan_.widths;
   all["families"] = families_;
@@ -124,7 +128,7 @@ std::string BoaMemory::save() const {
     empty.push_back({id.value, since.time_since_epoch().count()});
   }
   all["integrated"] = instant(integrated_);
-  return all.dump();
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 bool BoaMemory::load(std::string_view text, const ClusterView& view) {
@@ -133,19 +137,24 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
     BoaMemory read(params_);
     for (const json& entry : all.at("classes")) {
       auto facts = facts_of(entry);
-      if (!facts) return false;
-      read.classes_[entry.at(0)] = *std::move(facts);
+      const auto name = loaded_text(entry.at(0));
+      if (!facts || !name) return false;
+      read.classes_[*name] = *std::move(facts);
     }
     for (const json& entry : all.at("jobs")) {
       UnfinishedJob& job = read.jobs_[JobId{entry.at(0)}];
-      job.workload_class = entry.at(1);
+      job.workload_class = loaded_text(entry.at(1)).value_or("");
       job.seen = {entry.at(2), *instant_of(entry.at(3)), entry.at(4), entry.at(5), entry.at(6)};
-      if (!read.classes_.contains(job.workload_class)) return false;
+      const auto of_class = read.classes_.find(job.workload_class);
+      if (of_class == read.classes_.end()) return false;
+      ++of_class->second.unfinished;
     }
     read.first_ = instant_of(all.at("first"));
     if (!read.first_ && !read.classes_.empty()) return false;
     read.planned_at_ = instant_of(all.at("planned_at"));
-    read.planned_ = all.at("planned").get<std::vector<std::string>>();
+    for (const json& name : all.at("planned")) {
+      read.planned_.push_back(loaded_text(name).value_or(""));
+    }
     read.planned_known_ = all.at("planned_known");
     read.plan_.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
     if (const json& shared = all.at("shared"); !shared.is_null()) {

@@ -1,6 +1,7 @@
 #include "schedulers/boa/class_work.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -85,7 +86,10 @@ std::map<std::string, double> by_class(const std::vector<std::string>& entries) 
   std::map<std::string, double> numbers;
   for (const std::string& entry : entries) {
     const std::size_t colon = entry.find(':');
-    numbers[entry.substr(0, colon)] = std::stod(entry.substr(colon + 1));
+    // As the parameters' check reads it, in every locale; what it would refuse counts for 0.
+    if (colon == std::string::npos) continue;
+    double& number = numbers[entry.substr(0, colon)];
+    std::from_chars(entry.data() + colon + 1, entry.data() + entry.size(), number);
   }
   return numbers;
 }

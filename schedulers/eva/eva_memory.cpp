@@ -2,47 +2,46 @@
 // Classes go by name, since their numbers belong to one state.
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "schedulers/eva/eva_policy.hpp"
+#include "schedulers/saved_text.hpp"
 
 namespace muster::eva {
 namespace {
 
 using nlohmann::json;
 
-class ClassNames {
- public:
-  explicit ClassNames(const ClusterState& state) : state_(state) {
-    for (std::uint32_t i = 0; i < state.class_count(); ++i) {
-      ids_.emplace(state.class_name(ClassId{i}), ClassId{i});
-    }
-  }
-  const std::string& name(ClassId id) const { return state_.class_name(id); }
-  std::optional<ClassId> id(const json& name) const {
-    if (!name.is_string()) return std::nullopt;
-    const auto found = ids_.find(name.get<std::string>());
-    return found == ids_.end() ? std::nullopt : std::optional<ClassId>(found->second);
-  }
+std::optional<ClassId> class_of(const json& name, const ClusterState& state) {
+  const auto text = loaded_text(name);
+  return text ? state.classes().find(*text) : std::nullopt;
+}
 
- private:
-  const ClusterState& state_;
-  std::map<std::string, ClassId> ids_;
-};
+/// Null when some class of the entry has been forgotten: it says nothing of any task to come.
+json words_of(const ColocationEntry& entry, const ClassTable& classes) {
+  const std::string* task = classes.name(entry.task);
+  json neighbours = json::array();
+  for (ClassId id : entry.neighbours) {
+    const std::string* name = classes.name(id);
+    if (name == nullptr) return nullptr;
+    neighbours.push_back(saved_text(*name));
+  }
+  if (task == nullptr) return nullptr;
+  return {saved_text(*task), neighbours, entry.mean, entry.observations};
+}
 
 /// The entry that a line of the table stands for; none when it is not one, or of unknown classes.
-std::optional<ColocationEntry> entry_of(const json& line, const ClassNames& names) {
+std::optional<ColocationEntry> entry_of(const json& line, const ClusterState& state) {
   if (!line.is_array() || line.size() != 4 || !line[1].is_array()) return std::nullopt;
   if (!line[2].is_number() || !line[3].is_number_unsigned()) return std::nullopt;
-  const auto task = names.id(line[0]);
+  const auto task = class_of(line[0], state);
   if (!task) return std::nullopt;
   ColocationEntry entry{*task, {}, line[2].get<double>(), line[3].get<std::uint64_t>()};
   // A share of throughput outside [0, 1], or a mean of nothing, would poison every later product.
   if (!(entry.mean >= 0 && entry.mean <= 1) || entry.observations == 0) return std::nullopt;
   for (const json& name : line[1]) {
-    const auto neighbour = names.id(name);
+    const auto neighbour = class_of(name, state);
     if (!neighbour) return std::nullopt;
     entry.neighbours.push_back(*neighbour);
   }
@@ -53,12 +52,10 @@ std::optional<ColocationEntry> entry_of(const json& line, const ClassNames& name
 }  // namespace
 
 std::string EvaPolicy::save_state(const ClusterState& state) const {
-  const ClassNames names(state);
   json table = json::array();
   for (const ColocationEntry& entry : table_.entries()) {
-    json neighbours = json::array();
-    for (ClassId id : entry.neighbours) neighbours.push_back(names.name(id));
-    table.push_back({names.name(entry.task), neighbours, entry.mean, entry.observations});
+    json words = words_of(entry, state.classes());
+    if (!words.is_null()) table.push_back(std::move(words));
   }
   const EventRate& events = lifetime_.events();
   return json{{"colocation", table},
@@ -73,11 +70,10 @@ bool EvaPolicy::load_state(std::string_view text, const ClusterView& view) {
   const json all = json::parse(text, nullptr, false);
   if (!all.is_object() || !all.contains("colocation") || !all.contains("events")) return false;
   if (!all.contains("full") || !all["full"].is_number_unsigned()) return false;
-  const ClassNames names(view.state);
   std::vector<ColocationEntry> entries;
   for (const json& line : all["colocation"]) {
     // Text of another cluster or a damaged one: nothing of it is taken over.
-    auto entry = entry_of(line, names);
+    auto entry = entry_of(line, view.state);
     if (!entry) return false;
     entries.push_back(std::move(*entry));
   }

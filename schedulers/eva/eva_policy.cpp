@@ -75,6 +75,11 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
     TableLearner learner(table_, params_.artifact);
     intake_.record(*measured, view.state, learner);
     learned_ = table_.version() != before;
+    forgetting_.look(table_.sets(), [&] {
+      const ClassTable& classes = view.state.classes();
+      table_.keep([&](ClassId id) { return classes.name(id) != nullptr; });
+      return table_.sets();
+    });
   } else if (std::holds_alternative<OfferingChanged>(event.body)) {
     artifact_migration_.forget_prices();
     // Counted when the round is on record and not in decide(): a memory that only follows events

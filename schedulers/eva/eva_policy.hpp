@@ -7,6 +7,7 @@
 #include "schedulers/eva/lifetime_estimator.hpp"
 #include "schedulers/eva/migration.hpp"
 #include "schedulers/eva/paper_layouts.hpp"
+#include "schedulers/packing/forgetting.hpp"
 #include "schedulers/packing/throughput_intake.hpp"
 #include "schedulers/policy.hpp"
 
@@ -54,6 +55,7 @@ class EvaPolicy final : public Policy {
 
   EvaParams params_;
   ColocationTable table_;
+  Forgetting forgetting_;
   ReservationPrices prices_;
   TaskKinds kinds_;
   ThroughputIntake intake_;

@@ -222,18 +222,24 @@ Refusal FleetRound::reason_alone(const TaskRow& row, bool is_long) const {
           std::max(0.0, left[binding])};
 }
 
-/// A gang may spread over all instances: what it asks for in all, and what is left in all.
-Refusal FleetRound::reason_for_gang(const FleetQueue::Job& job) const {
+/// A gang may spread over all instances: what it asks for in all, and what is left in all. Put
+/// together once: each of its tasks is told the same.
+const Refusal& FleetRound::reason_for_gang(const FleetQueue::Job& job) {
+  const auto [known, is_new] = gang_reasons_.try_emplace(
+      job.key.job, Refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0});
+  Refusal& refusal = known->second;
+  if (!is_new) return refusal;
   Resources asked;
   for (const auto& [shape, tasks] : job.waiting) {
-    for (std::size_t i = 0; i < tasks.size(); ++i) asked += room_.least(shape);
+    for (const Resource kind : kAllResources) {
+      asked[kind] += room_.least(shape)[kind] * static_cast<double>(tasks.size());
+    }
   }
-  const Resources left = room_.all_free(view_.state);
-  Refusal refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
-  if (const auto binding = asked.first_exceeding(left)) {
+  if (!all_free_) all_free_ = room_.all_free(view_.state);
+  if (const auto binding = asked.first_exceeding(*all_free_)) {
     refusal.binding = binding;
     refusal.asked = asked[*binding];
-    refusal.available = left[*binding];
+    refusal.available = (*all_free_)[*binding];
   }
   return refusal;
 }

@@ -35,7 +35,7 @@ class FleetRound {
   void tell();
   Refusal reason_for(const TaskRow& row, const FleetQueue::Job& job);
   Refusal reason_alone(const TaskRow& row, bool is_long) const;
-  Refusal reason_for_gang(const FleetQueue::Job& job) const;
+  const Refusal& reason_for_gang(const FleetQueue::Job& job);
 
   const ClusterView& view_;
   FleetMemory& memory_;
@@ -50,6 +50,8 @@ class FleetRound {
   /// shrinks in a round.
   std::map<ShapeId, std::size_t> too_many_;
   std::map<FleetList, Refusal> reasons_;
+  std::map<JobId, Refusal> gang_reasons_;
+  std::optional<Resources> all_free_;  ///< as the round began, once somebody has asked
 };
 
 }  // namespace muster::own

@@ -52,6 +52,17 @@ class PairRates final : public ThroughputLearner {
 
   /// Rises whenever a rate changes.
   std::uint64_t version() const { return version_; }
+  /// How many pairs there are that the table does not hold.
+  std::size_t beyond_table() const { return others_.size(); }
+  /// Drops those of them with a class that `known`, a function of a class, denies: no task is of it
+  /// any more, and no task to come will be.
+  template <class Known>
+  void keep(const Known& known) {
+    std::erase_if(others_, [&](const auto& entry) {
+      return !known(ClassId{static_cast<std::uint32_t>(entry.first >> 32U)}) ||
+             !known(ClassId{static_cast<std::uint32_t>(entry.first)});
+    });
+  }
   /// All that differ from the default, by task and neighbour.
   std::vector<PairRate> learnt() const;
   /// Puts back what learnt() gave, in place of what is known.

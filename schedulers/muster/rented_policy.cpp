@@ -67,6 +67,11 @@ void RentedPolicy::observe(const Event& event, const ClusterView& view) {
   if (round != nullptr && round->note.choice != kAtOnce) last_round_ = period_of(view.now);
   if (const auto* measured = std::get_if<Measured>(&event.body)) {
     intake_.record(*measured, view.state, rates_);
+    forgetting_.look(rates_.beyond_table(), [&] {
+      const ClassTable& classes = view.state.classes();
+      rates_.keep([&](ClassId id) { return classes.name(id) != nullptr; });
+      return rates_.beyond_table();
+    });
   }
 }
 

@@ -11,6 +11,7 @@
 #include "schedulers/muster/run_times.hpp"
 #include "schedulers/muster/timed_jobs.hpp"
 #include "schedulers/muster/work_prices.hpp"
+#include "schedulers/packing/forgetting.hpp"
 #include "schedulers/packing/idle_instances.hpp"
 #include "schedulers/packing/round_input.hpp"
 #include "schedulers/policy.hpp"
@@ -45,6 +46,7 @@ class RentedPolicy final : public Policy {
   TaskKinds kinds_{false};
   ThroughputIntake intake_{true};
   PairRates rates_;
+  Forgetting forgetting_;
   WorkPrices work_;
   Memory memory_;
   RunTimeRecord record_;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "schedulers/muster/rented_policy.hpp"
+#include "schedulers/saved_text.hpp"
 
 namespace muster::own {
 namespace {
@@ -48,7 +49,11 @@ std::optional<std::map<RunTimeRecord::Key, double>> counts_from(const json& line
 std::string RentedPolicy::save_state(const ClusterState& state) const {
   json rates = json::array();
   for (const PairRate& rate : rates_.learnt()) {
-    rates.push_back({state.class_name(rate.task), state.class_name(rate.neighbour), rate.log_rate});
+    const std::string* task = state.classes().name(rate.task);
+    const std::string* neighbour = state.classes().name(rate.neighbour);
+    // Of classes that are forgotten: nothing to come is of them.
+    if (task == nullptr || neighbour == nullptr) continue;
+    rates.push_back({saved_text(*task), saved_text(*neighbour), rate.log_rate});
   }
   json waits = json::array();
   for (const auto& [task, wait] : memory_.waits()) {
@@ -81,20 +86,15 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
   for (const char* key : {"changed", "refused"}) {
     if (!all.contains(key) || !all[key].is_boolean()) return false;
   }
-  std::map<std::string, ClassId, std::less<>> classes;
-  for (std::uint32_t i = 0; i < view.state.class_count(); ++i) {
-    classes.emplace(view.state.class_name(ClassId{i}), ClassId{i});
-  }
   std::vector<PairRate> rates;
   for (const json& line : all["rates"]) {
-    if (!line.is_array() || line.size() != 3 || !line[0].is_string() || !line[1].is_string() ||
-        !line[2].is_number()) {
-      return false;
-    }
-    const auto task = classes.find(line[0].get<std::string>());
-    const auto neighbour = classes.find(line[1].get<std::string>());
-    if (task == classes.end() || neighbour == classes.end()) return false;
-    rates.push_back({task->second, neighbour->second, line[2].get<double>()});
+    if (!line.is_array() || line.size() != 3 || !line[2].is_number()) return false;
+    const auto task_name = loaded_text(line[0]), neighbour_name = loaded_text(line[1]);
+    if (!task_name || !neighbour_name) return false;
+    const auto task = view.state.classes().find(*task_name);
+    const auto neighbour = view.state.classes().find(*neighbour_name);
+    if (!task || !neighbour) return false;
+    rates.push_back({*task, *neighbour, line[2].get<double>()});
   }
   auto waits = waits_from(all["waits"]);
   if (!waits) return false;

@@ -28,7 +28,7 @@ void ThroughputIntake::note_values(std::span<const ThroughputSample> samples,
   ++reports_;
   for (const ThroughputSample& sample : samples) {
     const TaskRow* task = state.find(sample.task);
-    if (task == nullptr) continue;
+    if (task == nullptr || !(sample.normalized >= 0)) continue;
     if (task->slot >= seen_.size()) seen_.resize(task->slot + std::size_t{1});
     seen_[task->slot].report = reports_;
     seen_[task->slot].value = std::min(sample.normalized, 1.0);

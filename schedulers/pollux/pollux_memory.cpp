@@ -73,7 +73,7 @@ std::string PolluxMemory::save() const {
     }
   }
   all["scale"] = {scale_.nodes, scale_.window};
-  return all.dump();
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 bool PolluxMemory::load(std::string_view text) {

@@ -51,6 +51,45 @@ TEST(Boa, RunsJobsAsWideAsTheirEpochIsBestAt) {
   EXPECT_EQ(cluster.layout(), "node(1 101 102 103)");
 }
 
+/// Where a job states no class its name is one: a plan for all that ever were would never end.
+TEST(Boa, ForgetsClassesThatNoJobHasHadForLongest) {
+  Cluster cluster(nodes(), "boa,budget=100");
+  const auto classes = [&] {
+    return nlohmann::json::parse(cluster.policy().save_state(cluster.state())).at("classes").size();
+  };
+  for (std::uint64_t id = 1; id <= boa::kIdleClasses + 50; ++id) {
+    Job job = training(id);
+    job.workload_class = "name-" + std::to_string(id);
+    cluster.submit(job);
+    cluster.round();
+    cluster.finish(id);
+  }
+  cluster.submit(training(1000));
+  cluster.round();
+  EXPECT_LE(classes(), boa::kIdleClasses + 1);
+  EXPECT_NE(cluster.layout(), "") << "the job of a class that is new has its place";
+}
+
+TEST(Boa, ReadsStatedRatesOfAnySize) {
+  Cluster cluster(nodes(), "boa,budget=100,rates_h=net:1e-320+other:5e-324");
+  cluster.submit(training(1));
+  cluster.round();
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "node(1)");
+}
+
+TEST(Boa, RemembersClassesWhoseNamesAreNotUtf8) {
+  Cluster cluster(nodes(), "boa,budget=100");
+  Job job = training(1);
+  job.workload_class = "caf\xe9 \"net\"";
+  cluster.submit(job);
+  cluster.round();
+  const std::string saved = cluster.policy().save_state(cluster.state());
+  auto again = cluster.policy().clone();
+  ASSERT_TRUE(again->load_state(saved, cluster.view()));
+  EXPECT_EQ(again->save_state(cluster.state()), saved);
+}
+
 TEST(Boa, LeavesJobsWhereTheyAreWhileTheirWidthIsTheSame) {
   Cluster cluster(nodes(), kWide);
   for (const std::uint64_t id : {1, 2, 3}) cluster.submit(training(id));

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace muster {
+
+/// When to look for what can be forgotten: once there is twice as much as the last look left, so
+/// that the looks cost no more than what they look at took to come.
+class Forgetting {
+ public:
+  /// There is so much; `forget` drops what it can and says how much is left.
+  template <class Forget>
+  void look(std::size_t there, const Forget& forget) {
+    if (there > next_) next_ = std::max(kLeast, 2 * forget());
+  }
+
+ private:
+  static constexpr std::size_t kLeast = 4096;
+  std::size_t next_ = kLeast;
+};
+
+}  // namespace muster
