@@ -9,38 +9,70 @@
 
 namespace muster {
 
-FleetKeeper::FleetKeeper(const MasterRecorder& recorder, CloudOrders& cloud, const PlanRules& rules,
-                         Fleet fleet)
+FleetKeeper::FleetKeeper(MasterRecorder& recorder, CloudOrders& cloud, const PlanRules& rules,
+                         const FleetOrders& orders)
     : recorder_(recorder),
       cloud_(cloud),
       rules_(rules),
-      configured_(std::move(fleet)),
-      fleet_(configured_) {}
+      configured_(orders.fleet),
+      at_once_(std::max<std::size_t>(orders.at_once, 1)),
+      fleet_(configured_) {
+  recorder.listen(*this);
+}
 
-void FleetKeeper::keep(Instant now) {
+bool FleetKeeper::keep(Instant now) {
   const ClusterState& state = recorder_.facts().state;
-  Plan missing;
+  std::vector<Launch> missing;
   for (const FleetShare& share : fleet_) {
     for (std::uint32_t have = count(share); have < share.count; ++have) {
-      missing.launches.push_back({share.type, share.market, {CauseCode::fleet, 0}});
+      missing.push_back({share.type, share.market, {CauseCode::fleet, 0}});
     }
   }
-  is_short_ = !missing.launches.empty();
-  if (!is_short_) return;
+  is_short_ = !missing.empty();
+  if (!is_short_) return false;
   PlanLimits allowed = rules_.limits(now);
   allowed.fixed_fleet = false;
   if (allowed.owns_fleet) allowed.caps = {};
-  cloud_.launch(missing, check_plan(missing, state, allowed), now);
+  for (std::size_t begin = 0; begin < missing.size(); begin += at_once_) {
+    const std::size_t end = std::min(missing.size(), begin + at_once_);
+    Plan part;
+    part.launches.assign(missing.begin() + static_cast<std::ptrdiff_t>(begin),
+                         missing.begin() + static_cast<std::ptrdiff_t>(end));
+    const CheckedPlan checked = check_plan(part, state, allowed);
+    // What may not be ordered now takes nothing from what comes after it.
+    if (std::ranges::all_of(checked.launches, [](const auto& no) { return no.has_value(); })) {
+      continue;
+    }
+    cloud_.launch(part, checked, now);
+    return end < missing.size();
+  }
+  return false;
 }
 
 std::uint32_t FleetKeeper::count(const FleetShare& share) const {
   const ClusterState& state = recorder_.facts().state;
   if (!recorder_.memory().owns_fleet()) return state.sums().count(share.type, share.market);
-  std::uint32_t owned = 0;
-  for (const InstanceRow& row : state.instances()) {
-    owned += row.owned && row.type == share.type && row.market == share.market ? 1 : 0;
+  const auto owned = owned_.find({share.type, share.market});
+  return owned == owned_.end() ? 0 : owned->second;
+}
+
+void FleetKeeper::count_owned(const InstanceRow& row, int change) {
+  if (row.owned) owned_[{row.type, row.market}] += static_cast<std::uint32_t>(change);
+}
+
+void FleetKeeper::before(const Event& event, const MasterFacts& facts) {
+  if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
+    if (launch->cause.code == CauseCode::fleet) ++owned_[{launch->type, launch->market}];
+  } else if (const auto* refused = std::get_if<LaunchRefused>(&event.body)) {
+    count_owned(*facts.state.find(refused->instance), -1);
+  } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    count_owned(*facts.state.find(gone->instance), -1);
   }
-  return owned;
+}
+
+void FleetKeeper::restored(const MasterFacts& facts) {
+  owned_.clear();
+  for (const InstanceRow& row : facts.state.instances()) count_owned(row, 1);
 }
 
 void FleetKeeper::shrink(const InstanceRow& drained) {

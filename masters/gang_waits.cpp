@@ -7,8 +7,32 @@
 namespace muster {
 namespace {
 
+bool is_gang(const Job& job) {
+  return job.gang && job.tasks.size() > 1;
+}
+
 bool is_gang(const JobRow& job) {
-  return job.job.gang && job.tasks.size() > 1;
+  return is_gang(job.job);
+}
+
+/// Of each resource the least that the demands ask for on any family.
+Resources least_of(const Demands& demands) {
+  Resources least;
+  const std::vector<FamilyDemand>& entries = demands.entries();
+  for (Resource kind : kAllResources) {
+    double amount = entries.empty() ? 0 : entries.front().amount[kind];
+    for (const FamilyDemand& entry : entries) amount = std::min(amount, entry.amount[kind]);
+    least[kind] = amount;
+  }
+  return least;
+}
+
+std::optional<Refusal> over_fleet(const Resources& least, const ClusterState& state) {
+  const Resources capacity = state.sums().open_capacity.value();
+  const auto binding = least.first_exceeding(capacity);
+  if (!binding) return std::nullopt;
+  return Refusal{RefusalKind::not_now, RefusalCode::fixed_fleet, binding, least[*binding],
+                 capacity[*binding]};
 }
 
 /// The refusal may be over when others have left. Without caps or a fixed fleet it is the policy
@@ -25,23 +49,33 @@ bool is_for_room(RefusalCode code, const MasterCaps& caps, bool fixed_fleet) {
 
 }  // namespace
 
+GangDemand GangDemand::of(const Job& job) {
+  GangDemand demand;
+  demand.elastic = std::holds_alternative<ElasticSpec>(job.kind);
+  if (demand.elastic) {
+    demand.of_worker = least_of(job.tasks.front().demands);
+    return demand;
+  }
+  Resources each;
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    const Demands& demands = job.tasks[i].demands;
+    // Tasks of an array share their demands.
+    if (i == 0 || !demands.shares_with(job.tasks[i - 1].demands)) each = least_of(demands);
+    demand.whole += each;
+  }
+  return demand;
+}
+
+Resources GangDemand::at(const JobRow& job) const {
+  if (!elastic) return whole;
+  Resources sum = of_worker;
+  for (Resource kind : kAllResources) sum[kind] *= static_cast<double>(job.size());
+  return sum;
+}
+
 std::optional<Refusal> gang_over_fleet(const JobRow& job, const ClusterState& state) {
   if (!is_gang(job)) return std::nullopt;
-  const Resources capacity = state.sums().open_capacity.value();
-  Resources least;
-  for (std::size_t i = 0; i < job.size(); ++i) {
-    const TaskRow& task = state.task(job.tasks[i]);
-    const std::vector<FamilyDemand>& entries = state.spec(task).demands.entries();
-    for (Resource kind : kAllResources) {
-      double amount = entries.empty() ? 0 : entries.front().amount[kind];
-      for (const FamilyDemand& entry : entries) amount = std::min(amount, entry.amount[kind]);
-      least[kind] += amount;
-    }
-  }
-  const auto binding = least.first_exceeding(capacity);
-  if (!binding) return std::nullopt;
-  return Refusal{RefusalKind::not_now, RefusalCode::fixed_fleet, binding, least[*binding],
-                 capacity[*binding]};
+  return over_fleet(GangDemand::of(job.job).at(job), state);
 }
 
 struct GangWaits::Fold {
@@ -96,7 +130,7 @@ struct GangWaits::Fold {
   /// Nobody else has anything of the fleet, or it is too small for the job.
   bool has_all(const JobRow& job) const {
     const FleetSums& sums = state.sums();
-    return sums.committed.value() == Resources{} || gang_over_fleet(job, state).has_value();
+    return sums.committed.value() == Resources{} || w.over_fleet(job, state).has_value();
   }
 
   void operator()(const LaunchRefused& e) {
@@ -133,13 +167,17 @@ struct GangWaits::Fold {
     w.book_.others_until = e.until + (e.until - at);
   }
 
+  void operator()(const JobAccepted& e) { w.know(e.job); }
   /// A fleet that grows may hold what was too large for it.
   void operator()(const LaunchRequested&) {
     if (!w.fixed_fleet_) return;
     for (auto& [id, wait] : w.book_.waits) wait.hopeless = false;
   }
   void operator()(const StartIssued& e) { w.forget(state.job(state.find(e.task)->job).job.id, at); }
-  void operator()(const JobFinished& e) { w.forget(e.job, at); }
+  void operator()(const JobFinished& e) {
+    w.forget(e.job, at);
+    w.demands_.erase(e.job);
+  }
   void operator()(const JobTerminating& e) { w.forget(e.job, at); }
   void operator()(const JobHeld& e) { w.forget(e.job, at); }
   template <class Other>
@@ -149,6 +187,25 @@ struct GangWaits::Fold {
 void GangWaits::absorb(const Event& event, const ClusterState& state) {
   if (book_.waits.empty() && std::holds_alternative<StartIssued>(event.body)) return;
   std::visit(Fold{*this, state, event.at}, event.body);
+}
+
+/// Only a fixed fleet is ever asked whether it holds a gang.
+void GangWaits::know(const Job& job) {
+  if (!fixed_fleet_ || !is_gang(job)) return;
+  demands_.emplace(job.id, GangDemand::of(job));
+  tasks_summed_ += job.tasks.size();
+}
+
+void GangWaits::restore(GangWaitState book, const ClusterState& state) {
+  book_ = std::move(book);
+  demands_.clear();
+  for (const JobRow& job : state.jobs()) know(job.job);
+}
+
+std::optional<Refusal> GangWaits::over_fleet(const JobRow& job, const ClusterState& state) const {
+  const auto known = demands_.find(job.job.id);
+  if (known == demands_.end()) return std::nullopt;
+  return muster::over_fleet(known->second.at(job), state);
 }
 
 void GangWaits::forget(JobId id, Instant now) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,6 +11,17 @@
 #include "model/master_snapshot.hpp"
 
 namespace muster {
+
+/// What a gang's tasks ask for together, at the least that each of them asks for on any family.
+struct GangDemand {
+  Resources whole;      ///< of all tasks; of an elastic job unused, as its width changes
+  Resources of_worker;  ///< of an elastic job, whose workers are alike
+  bool elastic = false;
+
+  /// Looks at all of the job's tasks.
+  static GangDemand of(const Job& job);
+  Resources at(const JobRow& job) const;
+};
 
 /// That a gang asks for more than all of a fixed fleet has, with the numbers of what is short;
 /// nothing when it does not. Looks at all of its tasks.
@@ -48,12 +60,21 @@ class GangWaits {
   /// How often the cloud has refused the job while it waits.
   std::uint32_t refusals(JobId id) const;
 
+  /// As gang_over_fleet(), by what was summed up when the gang came: looks at no task. Of jobs that
+  /// are no gangs of several tasks, and where nothing is a fixed fleet, nothing.
+  std::optional<Refusal> over_fleet(const JobRow& job, const ClusterState& state) const;
+
+  /// How many tasks have been looked at to sum up what gangs ask for: each once.
+  std::uint64_t tasks_summed() const { return tasks_summed_; }
+
   const GangWaitState& book() const { return book_; }
-  void restore(GangWaitState book) { book_ = std::move(book); }
+  /// `state`: as it was when the book was written.
+  void restore(GangWaitState book, const ClusterState& state);
 
  private:
   struct Fold;
 
+  void know(const Job& job);
   Duration grown(Duration first, std::uint32_t times) const;
   void forget(JobId id, Instant now);
   void end_turn(Instant now);
@@ -61,6 +82,8 @@ class GangWaits {
   MasterSettings settings_;
   bool fixed_fleet_;
   GangWaitState book_;
+  std::map<JobId, GangDemand> demands_{};  ///< of the unfinished gangs of a fixed fleet; derived
+  std::uint64_t tasks_summed_ = 0;
 };
 
 }  // namespace muster

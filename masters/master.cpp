@@ -1,6 +1,7 @@
 #include "masters/master.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "masters/master_load.hpp"
@@ -37,7 +38,7 @@ Master::Master(const MasterSettings& settings, MasterDependencies parts)
       reconciler_(recorder_, tasks_, releases_),
       ends_(recorder_, tasks_, settings, parts.keep_history),
       rules_(recorder_, cloud_, guard_, settings),
-      fleet_(recorder_, cloud_, rules_, parts.fleet),
+      fleet_(recorder_, cloud_, rules_, {parts.fleet, settings.slice_parts}),
       evictions_({recorder_, cloud_, releases_, tasks_}, guard_, fleet_),
       application_({recorder_, cloud_, releases_, tasks_}, ends_, rules_),
       news_(recorder_, tasks_, ends_, reconciler_),
@@ -144,8 +145,10 @@ void Master::instance_refused(InstanceId id, Instant now, CloudReason reason) {
   const Refusal refusal = refusal_of(reason, *row);
   recorder_.record(LaunchRefused{id, refusal, reason}, now);
   for (Slot slot : meant_for_it) recorder_.record(TaskRefused{state().task(slot).id, refusal}, now);
+  std::unordered_set<Slot> gangs;  // each gives all of its places back at once
   for (Slot slot : meant_for_it) {
-    tasks_.unassign_gang(state().job(state().task(slot).job), refusal, now);
+    const Slot job = state().task(slot).job;
+    if (gangs.insert(job).second) tasks_.unassign_gang(state().job(job), refusal, now);
     tasks_.stay_or_leave(state().task(slot).id, now);
   }
   reconciler_.reconcile(now);

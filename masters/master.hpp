@@ -127,7 +127,9 @@ class Master {
   /// cap is out of reach.
   std::optional<Duration> until_cap(Instant now) const { return guard_.until_due(now); }
   /// See FleetKeeper.
-  void keep_fleet(Instant now) { fleet_.keep(now); }
+  /// True: more is lacking of it than is ordered at once.
+  bool keep_fleet(Instant now) { return fleet_.keep(now); }
+  bool fleet_is_short() const { return fleet_.is_short(); }
 
   /// See CloudOrders. Nothing is rented between ask_numbers(), which comes after restore(), and
   /// know_instances().

@@ -96,7 +96,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
   begin_planning();
   start_watching();  // first: no fleet is rented before the cloud's clock is known, where it has to
                      // be
-  master_.keep_fleet(now());
+  order_fleet();
   commit();
   if (master_.calm()) {
     look_again();

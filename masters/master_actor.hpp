@@ -146,6 +146,8 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   template <class Value>
   std::function<void(Value&&)> back_here(std::function<void(Value&&)> use);
   void begin_planning();
+  bool decides_at_once() const;
+  void order_fleet();
   void await_plan(const RoundWish& wish);
   void on_plan(PlannedRound&& planned);
   void carry_on();

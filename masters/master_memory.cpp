@@ -261,7 +261,7 @@ void MasterMemory::restore(MasterSnapshot&& snapshot) {
   m.capped_usd = snapshot.capped_usd;
   m.calm = std::move(snapshot.calm);
   m.newest = snapshot.newest;
-  m.gangs.restore(std::move(snapshot.gangs));
+  m.gangs.restore(std::move(snapshot.gangs), m.state);
   m.terminal_parts = std::move(snapshot.terminal_parts);
   m.failed_parts = std::move(snapshot.failed_parts);
   count_parts();

@@ -49,10 +49,10 @@ void MasterActorImpl::decide() {
   if (master_.would_repeat(samples_, progress_)) return look_again();
   quiet_pause_ = 0;
   const Duration before = setup_.stopwatch();
+  if (decides_at_once() && master_.fleet_is_short()) order_fleet();
   auto wish = master_.begin_round(samples_, now(), progress_);
   if (!wish) return commit();
-  const bool at_once = !seat_ && setup_.settings.decision_time <= Duration::zero();
-  if (at_once) {
+  if (decides_at_once()) {
     master_.take_plan(master_.planner().decide(*wish), wish->now);
     while (master_.apply_slice(wish->now)) continue;
     note_time(setup_.stopwatch() - before);
@@ -64,6 +64,21 @@ void MasterActorImpl::decide() {
   wish->slice_parts = setup_.settings.slice_parts;
   commit();
   await_plan(*wish);
+}
+
+bool MasterActorImpl::decides_at_once() const {
+  return !seat_ && setup_.settings.decision_time <= Duration::zero();
+}
+
+/// What was said meanwhile is heard between two parts of a large fleet; in a replay nothing is.
+void MasterActorImpl::order_fleet() {
+  bool more = master_.keep_fleet(now());
+  while (more && decides_at_once()) more = master_.keep_fleet(now());
+  if (!more) return;
+  caf::anon_send(MasterActor{this}, Wakeup{[this] {
+                   order_fleet();
+                   commit();
+                 }});
 }
 
 void MasterActorImpl::await_plan(const RoundWish& wish) {

@@ -73,7 +73,6 @@ bool Master::note_progress(std::vector<JobProgress> heard, Instant now) {
 /// What has happened since the decision stands in the log before it. Then nothing can be said of
 /// whether a later round would change anything.
 void Master::take_plan(PlannedRound&& planned, Instant now) {
-  tasks_.begin_round();
   rules_.begin_round(planned.round, now);
   const std::uint64_t behind = facts().events - planned.based_on;
   recorder_.record(RoundDecided{planned.round, std::move(planned.note), facts().quiet,

@@ -75,7 +75,7 @@ void MasterActorImpl::on_clock(const CloudReport& report) {
     cloud_ahead_ = ahead;
     master_.know_cloud_clock(true);
     if (waited || master_.settings().caps.max_usd_day > 0) {
-      master_.keep_fleet(now());
+      order_fleet();
       commit();
       if (!master_.state().pending().empty()) want_round();
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -54,6 +55,10 @@ class PlanChecker {
     result_.places.resize(plan.places.size());
     result_.stops.resize(plan.stops.size());
     result_.releases.resize(plan.releases.size());
+    if (plan.launches.empty()) return;
+    for (const UnavailableOffering& rest : limits.backed_off) {
+      backed_off_.emplace(rest.key, rest.code);
+    }
   }
 
   CheckedPlan run() {
@@ -75,8 +80,8 @@ class PlanChecker {
     const OfferingRow* offer = state_.offerings().find(launch.type, launch.market, launch.zone);
     if (offer == nullptr || !is_number(launch.cause)) return malformed();
     if (limits_.fixed_fleet) return fixed_fleet();
-    for (const UnavailableOffering& rest : limits_.backed_off) {
-      if (rest.key == offer->key) return Refusal{RefusalKind::not_now, rest.code, {}, 1, 0};
+    if (const auto rest = backed_off_.find(offer->key); rest != backed_off_.end()) {
+      return Refusal{RefusalKind::not_now, rest->second, {}, 1, 0};
     }
     if (!offer->available) return awaiting_cloud();
     const Price most = most_for(state_, launch);
@@ -299,6 +304,7 @@ class PlanChecker {
   const Plan& plan_;
   const ClusterState& state_;
   const PlanLimits& limits_;
+  std::map<OfferingKey, RefusalCode> backed_off_;  // the limits', to be looked up
   CheckedPlan result_;
   CheckedPlan valid_;  ///< what is refused whoever else is there, and what was left out
   plan_check::Seats seats_;

@@ -8,17 +8,7 @@
 namespace muster {
 
 TaskOrders::TaskOrders(MasterRecorder& recorder, InstanceReleases& releases, bool move_when_ready)
-    : recorder_(recorder), releases_(releases), move_when_ready_(move_when_ready) {
-  recorder_.listen(*this);
-}
-
-void TaskOrders::before(const Event& event, const MasterFacts& /*facts*/) {
-  const bool fleet_changes = std::holds_alternative<LaunchRequested>(event.body) ||
-                             std::holds_alternative<LaunchRefused>(event.body) ||
-                             std::holds_alternative<ReleaseDecided>(event.body) ||
-                             std::holds_alternative<InstanceGone>(event.body);
-  if (fleet_changes) over_fleet_.clear();
-}
+    : recorder_(recorder), releases_(releases), move_when_ready_(move_when_ready) {}
 
 void TaskOrders::assign(const TaskAssigned& place, Instant now) {
   recorder_.record(place, now);
@@ -123,16 +113,14 @@ void TaskOrders::refuse(TaskId id, const Refusal& refusal, Instant now) {
   if (task->reason != reason) recorder_.record(TaskRefused{id, reason}, now);
 }
 
-const Refusal& TaskOrders::reason_for(const TaskRow& task, const Refusal& refusal) {
+Refusal TaskOrders::reason_for(const TaskRow& task, const Refusal& refusal) const {
   const JobRow& job = state().job(task.job);
   const bool for_room =
       refusal.code == RefusalCode::fixed_fleet || refusal.code == RefusalCode::awaiting_capacity ||
       refusal.code == RefusalCode::over_capacity || refusal.code == RefusalCode::awaiting_peers;
   const bool may_pass = for_room && refusal.kind == RefusalKind::not_now;
   if (!recorder_.fixed_fleet() || !job.job.gang || !may_pass) return refusal;
-  const auto [known, is_new] = over_fleet_.try_emplace(job.job.id);
-  if (is_new) known->second = gang_over_fleet(job, state());
-  return known->second ? *known->second : refusal;
+  return recorder_.facts().gangs.over_fleet(job, state()).value_or(refusal);
 }
 
 }  // namespace muster

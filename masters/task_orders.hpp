@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 
 #include "masters/instance_releases.hpp"
@@ -9,7 +8,7 @@ namespace muster {
 
 /// What a master tells its tasks: where they are to be, when to start and to stop, and why they
 /// wait. Each is an event, and a message to the worker that it concerns.
-class TaskOrders final : public EventListener {
+class TaskOrders {
  public:
   /// `move_when_ready`: see MasterSettings.
   TaskOrders(MasterRecorder& recorder, InstanceReleases& releases, bool move_when_ready = false);
@@ -41,22 +40,15 @@ class TaskOrders final : public EventListener {
   void refuse(TaskId id, const Refusal& refusal, Instant now);
   /// The task waits for just that reason. How often a gang has been refused counts.
   bool knows(TaskId id, const Refusal& refusal) const;
-  /// A round begins: which gangs are larger than the fleet is looked at anew.
-  void begin_round() { over_fleet_.clear(); }
-
-  void before(const Event& event, const MasterFacts& facts) override;
 
  private:
   const ClusterState& state() const { return recorder_.facts().state; }
-  const Refusal& reason_for(const TaskRow& task, const Refusal& refusal);
+  Refusal reason_for(const TaskRow& task, const Refusal& refusal) const;
   bool runs_on(const TaskRow& task) const;
 
   MasterRecorder& recorder_;
   InstanceReleases& releases_;
   bool move_when_ready_;
-  /// Gangs that were refused room on the fixed fleet since it last changed, or since the last round
-  /// began, and whether they are larger than all of it.
-  std::map<JobId, std::optional<Refusal>> over_fleet_;
 };
 
 }  // namespace muster

@@ -16,7 +16,7 @@ class EvictionsTest : public test::MasterCommandsTest {
     begin_commands(fleet);
     guard_.emplace(*recorder_, *cloud_, settings_.caps);
     rules_.emplace(*recorder_, *cloud_, *guard_, settings_);
-    fleet_.emplace(*recorder_, *cloud_, *rules_, std::move(fleet));
+    fleet_.emplace(*recorder_, *cloud_, *rules_, FleetOrders{std::move(fleet), 500});
     evictions_.emplace(commands(), *guard_, *fleet_);
   }
   bool evict(std::uint64_t id, CauseCode why = CauseCode::interrupted) {

@@ -7,12 +7,12 @@ namespace {
 
 class FleetKeeperTest : public test::MasterPartsTest {
  protected:
-  void make(Fleet fleet) {
+  void make(Fleet fleet, std::size_t at_once = 500) {
     begin(fleet);
     cloud_.emplace(*recorder_, 0);
     guard_.emplace(*recorder_, *cloud_, settings_.caps);
     rules_.emplace(*recorder_, *cloud_, *guard_, settings_);
-    fleet_.emplace(*recorder_, *cloud_, *rules_, std::move(fleet));
+    fleet_.emplace(*recorder_, *cloud_, *rules_, FleetOrders{std::move(fleet), at_once});
   }
   Fleet two() const { return {{it4(), Market::on_demand, 2}}; }
   /// How many instances are ordered now.
@@ -36,6 +36,21 @@ TEST_F(FleetKeeperTest, OrdersWhatIsLackingAndWhatIsLostLater) {
   EXPECT_EQ(ordered(), 0U);
   EXPECT_FALSE(fleet_->is_short());
   gone(0);
+  EXPECT_EQ(ordered(), 1U);
+}
+
+TEST_F(FleetKeeperTest, OrdersALargeFleetPartByPart) {
+  make({{it4(), Market::on_demand, 5}}, 2);
+  EXPECT_TRUE(fleet_->keep(now())) << "more is lacking";
+  EXPECT_EQ(effects<LaunchInstance>().size(), 2U);
+  EXPECT_TRUE(fleet_->keep(now()));
+  EXPECT_FALSE(fleet_->keep(now()));
+  EXPECT_EQ(ordered(), 0U);
+}
+
+TEST_F(FleetKeeperTest, APartThatMayNotBeOrderedKeepsNothingElseBack) {
+  settings_.caps.max_usd_h = 0.5;  // an it4 is within it, an it3 is not
+  make({{it3(), Market::on_demand, 2}, {it4(), Market::on_demand, 1}}, 2);
   EXPECT_EQ(ordered(), 1U);
 }
 

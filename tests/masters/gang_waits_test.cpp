@@ -156,6 +156,46 @@ TEST_F(GangWaitsTest, AGangThatIsTooLargeForTheFleetHasNoTurnBeforeTheFleetGrows
   EXPECT_EQ(due(1000)->job, JobId{1});
 }
 
+TEST_F(GangWaitsTest, ManyRefusalsOfAWideGangLookAtItsTasksOnce) {
+  constexpr std::uint64_t kTasks = 3000;
+  begin(true);
+  ready(0, 9);
+  single(7);
+  happen(0, TaskAssigned{TaskId{7}, InstanceId{9}, {}, Grant{Resources::of(0, 2, 4), 1}});
+  happen(0,
+         JobAccepted{test::JobBuilder(1).tasks(kTasks).demand(Resources::of(0, 0.001, 0)).build()});
+  const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, Resource::cpu, 3, 2};
+  for (std::uint64_t i = 0; i < kTasks; ++i) {
+    const TaskId id{i == 0 ? 1 : 100 + i};
+    happen(1, i % 2 == 0 ? EventBody(TaskRefused{id, no_room})
+                         : EventBody(PlanPartRefused{id, {}, no_room}));
+  }
+  EXPECT_EQ(waits_->tasks_summed(), kTasks);
+  EXPECT_FALSE(waits_->over_fleet(*state_.find(JobId{1}), state_));
+}
+
+TEST_F(GangWaitsTest, AfterARestartItIsKnownAnewWhatGangsAskFor) {
+  begin(true);
+  ready(0, 9);
+  happen(0, JobAccepted{test::JobBuilder(1).tasks(2).demand(Resources::of(0, 3, 4)).build()});
+  const GangWaitState book = waits_->book();
+  begin(true);
+  waits_->restore(book, state_);
+  ASSERT_TRUE(waits_->over_fleet(*state_.find(JobId{1}), state_));
+  EXPECT_EQ(*waits_->over_fleet(*state_.find(JobId{1}), state_),
+            *gang_over_fleet(*state_.find(JobId{1}), state_));
+}
+
+TEST_F(GangWaitsTest, AnElasticJobAsksForItsWidth) {
+  begin(true);
+  ready(0, 9);
+  happen(0, JobAccepted{test::JobBuilder(1).demand(Resources::of(0, 3, 4)).elastic(1, 4).build()});
+  EXPECT_FALSE(waits_->over_fleet(*state_.find(JobId{1}), state_));
+  happen(1, JobResized{JobId{1}, 3, {}});
+  ASSERT_TRUE(waits_->over_fleet(*state_.find(JobId{1}), state_));
+  EXPECT_EQ(waits_->over_fleet(*state_.find(JobId{1}), state_)->asked, 9);
+}
+
 TEST_F(GangWaitsTest, AJobThatIsOverIsForgotten) {
   begin();
   gang(1);
