@@ -16,6 +16,7 @@
 #include "storage/store_roster.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/store_fold.hpp"
 
 // Commands for stores: check, dump, backup and restore, and the roster. All but `restore` and
 // `roster` open for reading and may run beside the node whose store it is.
@@ -29,6 +30,8 @@ struct StoreOptionsGiven {
   std::string directory;
   std::string json;
   std::string what = "events";
+  bool folds = false;
+  std::string policy;
 };
 
 /// Of any kind and cluster: what the store says of itself is taken from it.
@@ -67,21 +70,30 @@ Json counts_of(const StoreReport& report) {
 int run_check(const StoreOptionsGiven& given) {
   const auto store = open_to_read(given.directory);
   if (!store) return kFailed;
-  const StoreReport report = check_store(*store);
+  StoreReport report = check_store(*store);
   Json document = counts_of(report);
+  StoreFold fold;
+  if (given.folds) {
+    fold = fold_store(*store, given.policy);
+    report.problems.insert(report.problems.end(), fold.problems.begin(), fold.problems.end());
+  }
   // With `--json -` standard output is the document alone.
   if (given.json != "-") {
     for (const auto& [name, value] : document.items()) {
       std::cout << fmt::format("{:<17} {}\n", name,
                                value.is_string() ? value.get<std::string>() : value.dump());
     }
+    for (const std::string& line : fold.lines) std::cout << line << "\n";
     for (const std::string& problem : report.problems) std::cout << "problem: " << problem << "\n";
     std::cout << (report.problems.empty() ? "all is well\n" : "");
   }
+  if (given.folds) document["folds"] = fold.document;
   document["problems"] = report.problems;
   const int outcome = report.problems.empty() ? kDone : kFailed;
   if (given.json.empty()) return outcome;
-  const auto write = [&](std::ostream& out) { out << document.dump(2) << "\n"; };
+  const auto write = [&](std::ostream& out) {
+    out << document.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  };
   return write_output(given.json, write) ? outcome : kFailed;
 }
 
@@ -358,6 +370,14 @@ void add_store(CLI::App& app, int& exit_code) {
   CLI::App* check = store->add_subcommand("check", "Verify that every record can be used");
   check->add_option("directory", given->directory, "the store")->required();
   check->add_option("--json", given->json, "write the findings as JSON; - for standard output");
+  CLI::Option* folds = check->add_flag(
+      "--fold", given->folds,
+      "replay the events of a master's store as its start does, and say under which "
+      "policies one would come up");
+  check
+      ->add_option("--policy", given->policy,
+                   "fold under this policy only, as master.policy names it; without: under each")
+      ->needs(folds);
   check->callback([given, &exit_code] { exit_code = run_check(*given); });
   CLI::App* dump_command = store->add_subcommand("dump", "Print records, a line of JSON each");
   dump_command->add_option("directory", given->directory, "the store")->required();
