@@ -146,7 +146,14 @@ bool called_rightly(const RequestOptions& options) {
     complain("say what to run: FILE..., SCRIPT ARGUMENTS..., or -- COMMAND ARGUMENTS...");
     return false;
   }
-  if (options.files.size() > 1 && options.flags.contains("token")) {
+  // Of these alone words may stand behind a "--": the arguments of a script.
+  const bool may_be_script =
+      !options.files.empty() && (options.files.front() == "-" || names_a_script(options.files[0]));
+  if (!options.files.empty() && !options.command.empty() && !may_be_script) {
+    complain("either files or a command behind --, not both");
+    return false;
+  }
+  if (options.files.size() > 1 && !may_be_script && options.flags.contains("token")) {
     complain("--token is for one job; there are several files");
     return false;
   }

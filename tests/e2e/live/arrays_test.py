@@ -1,5 +1,8 @@
 """What becomes of a job's tasks when one of them fails, on clusters of real processes."""
 
+import os
+import pathlib
+import tempfile
 import time
 import unittest
 
@@ -29,6 +32,7 @@ class Arrays(unittest.TestCase):
             self.a_gang_ends_together(cluster)
             self.max_fails(cluster)
             self.what_cannot_start(cluster)
+            self.scripts_as_they_were(cluster)
             self.what_never_fits(cluster)
             self.a_stopping_job_is_not_held(cluster)
             self.columns_are_true(cluster)
@@ -96,14 +100,43 @@ class Arrays(unittest.TestCase):
         self.assertTrue({phases[index] for index in (2, 3, 4, 5)} <= {"stopped", "not run"})
 
     def what_cannot_start(self, cluster):
-        done = cluster.run("submit", "--wait", "--retries", "5", *SMALL, "--", "/nowhere/program",
+        done = cluster.run("submit", "--wait", "--retries", "5", *SMALL, "--", "./program",
                            check=False)
-        self.assertEqual(done.returncode, 126, done.stderr)
+        self.assertEqual(done.returncode, 127, done.stderr)
         shown = cluster.job(done.stdout.split()[1].rstrip(":"))
         task = shown["tasks"][0]
         self.assertEqual((task["phase"], task["failures"]), ("failed", 1))
         self.assertEqual(task["last_failure"]["kind"], "cannot start")
-        self.assertIn("/nowhere/program: No such file or directory", shown["reason"])
+        self.assertIn("./program: No such file or directory: looked up in a fresh folder; "
+                      "--workdir . starts it here", shown["reason"])
+        before = cluster.ask("jobs", "--limit", "10000")["jobs"]
+        for words, said in (
+                (["--workdir", "/no/such", "--", "pwd"], "work_dir: /no/such is not there"),
+                (["--workdir", "/etc/passwd", "--", "pwd"], "work_dir: /etc/passwd is no folder"),
+                (["--", "/nowhere/program"], "command: /nowhere/program is not there"),
+                (["--", "/etc"], "command: /etc is a folder")):
+            refused = cluster.run("submit", *words, check=False)
+            self.assertEqual(refused.returncode, 1, refused.stderr)
+            self.assertIn(said, refused.stderr)
+        self.assertEqual(cluster.ask("jobs", "--limit", "10000")["jobs"], before)
+
+    def scripts_as_they_were(self, cluster):
+        """An edit after the submission changes nothing, also of what is submitted again."""
+        with tempfile.TemporaryDirectory(prefix="mw", dir="/tmp") as name:
+            os.chmod(name, 0o777)
+            script = pathlib.Path(name, "a.sh")
+            script.write_text("#!/bin/sh\necho first $1 in $(pwd) for ${MUSTER_USER:?} as ${USER:?}"
+                              " with ${LOGNAME:?}\n")
+            job = cluster.run("submit", "-q", *SMALL, "--array", "1-2", "--workdir",
+                              f"{name}/job-%j/%a", script, "x").stdout.strip()
+            script.write_text("#!/bin/sh\necho second\n")
+            cluster.wait_over([job])
+            again = cluster.run("resubmit", "--quiet", job).stdout.strip()
+            cluster.wait_over([again])
+            for number in (job, again):
+                for index in (1, 2):
+                    said = cluster.run("logs", number, "--task", str(index)).stdout
+                    self.assertIn(f"first x in {name}/job-{number}/{index} for ", said)
 
     def what_never_fits(self, cluster):
         before = cluster.ask("jobs", "--limit", "10000")["jobs"]

@@ -191,8 +191,8 @@ class ByNamespaces(unittest.TestCase):
         for script, end in (("exit 3", "exit code 3"), ("kill -9 $$", "killed by signal 9")):
             done = self.muster("submit", "--wait", "--retries", "0", "--", "/bin/sh", "-c", script)
             self.assertIn(end, done.stdout + done.stderr)
-        done = self.muster("submit", "--wait", "--retries", "0", "--", "/nowhere/x")
-        self.assertIn("cannot start: /nowhere/x: No such file", done.stdout + done.stderr)
+        done = self.muster("submit", "--wait", "--retries", "0", "--", "./x")
+        self.assertIn("cannot start: ./x: No such file", done.stdout + done.stderr)
 
     def test_without_isolation_tasks_see_what_their_user_does(self):
         self.assertIn("isolation: none", self.up("--set", "worker.isolation=none"))

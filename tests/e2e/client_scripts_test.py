@@ -1,0 +1,95 @@
+"""Scripts that `submit` sends as they are, against a server that answers what the test wants."""
+
+import os
+import subprocess
+import unittest
+
+from client_test import ACCEPTED, ClientTest
+from fake_api import Reply
+
+SCRIPT = "#!/bin/sh\necho $1\n"
+
+
+class Scripts(ClientTest):
+    def setUp(self):
+        super().setUp()
+        self.api.on("POST", "/v1/jobs", Reply(ACCEPTED, 201))
+
+    def muster(self, *arguments, text="", cwd=None):
+        """In place of the usual: the standard input and the folder matter here."""
+        return subprocess.run([os.environ["MUSTER"], *arguments], cwd=cwd or self.folder,
+                              input=text, capture_output=True, text=True, check=False, timeout=60)
+
+    def sent(self, *words, **options):
+        """What is sent but for its token, what is printed and what is said besides."""
+        done = self.muster("submit", *words, **options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        body = self.api.bodies("/v1/jobs")[-1]
+        del body["token"]
+        return body, done.stdout, done.stderr
+
+    def refused(self, *words, **options):
+        done = self.muster("submit", *words, **options)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertEqual(self.api.requests, [])
+        return done.stderr
+
+    def test_what_stands_behind_a_script_is_the_scripts(self):
+        self.write("a.sh", SCRIPT)
+        body, printed, said = self.sent("--name", "a.sh", "--cpus", "2", "a.sh", "--cpus", "3",
+                                        "x y", "--", "-q")
+        self.assertEqual(body, {"name": "a.sh", "cpus": 2, "script": SCRIPT,
+                                "command": ["a.sh", "--cpus", "3", "x y", "--", "-q"]})
+        self.assertEqual(printed, "job 12: a.sh, 1 task, with the script as it is now (18 bytes)\n")
+        self.assertEqual(said, "")
+        body, _, _ = self.sent("-q", "./a.sh", "--", "b")
+        self.assertEqual(body, {"script": SCRIPT, "command": ["./a.sh", "b"]})
+
+    def test_a_script_comes_from_the_standard_input(self):
+        body, printed, _ = self.sent("--array", "0-1", "-", "a", "--", "-b", text=SCRIPT)
+        self.assertEqual(body, {"array": "0-1", "script": SCRIPT, "command": ["stdin", "a", "-b"]})
+        self.assertIn("job 12: stdin, 2 tasks, with the script", printed)
+
+    def test_without_a_first_line_the_standard_input_is_a_job_file(self):
+        self.assertEqual(self.sent("-", "--cpus", "2", text='command = ["a"]\n')[0],
+                         {"command": ["a"], "cpus": 2})
+        self.assertEqual(self.sent("-", text=' {"command": ["b"]}')[0], {"command": ["b"]})
+        self.assertIn("standard input:1:8: cpus: ", self.refused("-", text="cpus = 0\n"))
+
+    def test_an_execute_bit_makes_a_script_of_what_is_called_no_job_file(self):
+        self.write("plain", "echo hi\n")
+        self.write("job.toml", 'command = ["a"]\n')
+        for name in ("plain", "job.toml"):
+            os.chmod(self.path(name), 0o755)
+        self.assertEqual(self.sent("plain")[0], {"script": "echo hi\n", "command": ["plain"]})
+        self.assertEqual(self.sent("job.toml")[0], {"command": ["a"]})
+
+    def test_what_cannot_be_sent_is_refused_with_its_reason(self):
+        self.write("dos.sh", "#!/bin/bash\r\necho hi\r\n")
+        self.write("long.sh", "#!/bin/sh\n" + "#" * 131072)
+        self.write("job.toml", 'command = ["a"]\n')
+        self.assertIn("dos.sh: is taken for a script, and has DOS line ends (\\r\\n, the first in "
+                      "line 1), so its interpreter '/bin/bash\\r' would not be there",
+                      self.refused("dos.sh"))
+        self.assertIn("has to be at most 131072 bytes; it is 131082", self.refused("long.sh"))
+        self.assertIn("dos.sh: is a script and no job file: submit it alone",
+                      self.refused("job.toml", "dos.sh"))
+        self.assertIn("is a program and no script", self.refused("/bin/true"))
+
+    def test_lines_of_other_schedulers_are_said_not_to_be_read(self):
+        self.write("s.sh", "#!/bin/sh\n#SBATCH -n 4\n#SBATCH --mem=2G\n")
+        _, _, said = self.sent("s.sh")
+        self.assertEqual(said.count("\n"), 1)
+        self.assertIn("s.sh: its #SBATCH lines (line 2 and 1 more) are not read", said)
+
+    def test_a_percent_sign_of_the_present_folder_is_no_placeholder(self):
+        folder = self.path("50%")
+        os.mkdir(folder)
+        self.write("50%/a.sh", SCRIPT)
+        body, _, _ = self.sent("--workdir", "job-%j/%a", "a.sh", cwd=folder)
+        self.assertEqual(body["work_dir"], os.path.realpath(folder).replace("%", "%%")
+                         + "/job-%j/%a")
+
+
+if __name__ == "__main__":
+    unittest.main()
