@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "actors/task_runs.hpp"
 #include "model/fields.hpp"
 
 // How the model's values travel in messages. Floating point goes as its bit pattern: CAF 0.17 loses
@@ -86,6 +87,14 @@ class FieldPasser {
     values.clear();
     for (const std::uint64_t each : bits) values.push_back(std::bit_cast<double>(each));
   }
+  void pass(std::vector<TaskSpec>& tasks) {
+    std::vector<TaskRun> runs;
+    if constexpr (!Inspector::writes_state) runs = runs_of(tasks);
+    pass(runs);
+    if constexpr (Inspector::writes_state) {
+      if (!error_ && !put_tasks(tasks, runs)) error_ = caf::sec::invalid_argument;
+    }
+  }
   void pass(Instant& value) {
     Duration since = value.time_since_epoch();
     pass(since);
@@ -117,6 +126,11 @@ typename Inspector::result_type inspect(Inspector& f, T& x) {
   FieldPasser<Inspector> passer(f);
   fields(passer, x);
   if constexpr (std::is_same_v<typename Inspector::result_type, caf::error>) return passer.result();
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, TaskRun& x) {
+  return f(caf::meta::type_name("task_run"), x.first, x.count, x.steps);
 }
 
 template <class Inspector>

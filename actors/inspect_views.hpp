@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/inspect.hpp"
+#include "actors/task_ends.hpp"
 #include "model/views.hpp"
 
 // How questions about the cluster and their answers travel.
@@ -130,7 +131,7 @@ typename Inspector::result_type inspect(Inspector& f, TaskView& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobsView& x) {
-  return inspect_fields(f, "jobs_view", x.jobs);
+  return inspect_fields(f, "jobs_view", x.jobs, x.cut, x.rest);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobDetails& x) {
@@ -140,9 +141,24 @@ template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, FoundView& x) {
   return inspect_fields(f, "found_view", x.known, x.over, x.position);
 }
+/// The ends of many tasks in five bytes a task at most, and in few bytes where they are alike.
+struct TaskEndsOnWire {
+  std::vector<TaskEnd>& ends;
+};
+inline TaskEndsOnWire on_wire(std::vector<TaskEnd>& x) {
+  return {x};
+}
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, TaskEnd& x) {
-  return inspect_fields(f, "task_end", x.position, x.index, x.kind);
+typename Inspector::result_type inspect(Inspector& f, TaskEndsOnWire& x) {
+  std::uint32_t count = static_cast<std::uint32_t>(x.ends.size());
+  std::vector<std::uint32_t> positions = steps_of(x.ends, &TaskEnd::position);
+  std::vector<std::uint32_t> indices = steps_of(x.ends, &TaskEnd::index);
+  std::string kinds = kinds_of(x.ends);
+  const auto load = [&]() -> caf::error {
+    const bool fits = put_ends(x.ends, count, {positions, indices, kinds});
+    return fits ? caf::error{} : caf::error{caf::sec::invalid_argument};
+  };
+  return f(count, positions, indices, kinds, caf::meta::load_callback(load));
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, RequestView& x) {
@@ -156,12 +172,12 @@ typename Inspector::result_type inspect(Inspector& f, OccupantView& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, InstanceView& x) {
   return inspect_fields(f, "instance_view", x.instance, x.type, x.market, x.phase, x.released,
-                        x.usd_h, x.requested, x.up, x.master, x.tasks, x.used, x.capacity,
-                        x.connected, x.limits, x.isolation);
+                        x.usd_h, x.requested, x.up, x.master, x.tasks, x.more_tasks, x.used,
+                        x.capacity, x.connected, x.limits, x.isolation);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, InstancesView& x) {
-  return inspect_fields(f, "instances_view", x.instances);
+  return inspect_fields(f, "instances_view", x.instances, x.more);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CostPart& x) {
@@ -239,8 +255,8 @@ typename Inspector::result_type inspect(Inspector& f, PlanView::Refusal& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, PlanView& x) {
-  return inspect_fields(f, "plan_view", x.master, x.launches, x.places, x.refusals, x.moves,
-                        x.usd_h, x.usd_h_now);
+  return inspect_fields(f, "plan_view", x.master, x.launches, x.places, x.refusals, x.left_out,
+                        x.moves, x.usd_h, x.usd_h_now);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, RentedInstance& x) {

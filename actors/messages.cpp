@@ -20,6 +20,12 @@ std::string to_string(ActorError code) {
       return "it will not be completed";
     case ActorError::learns_numbers:
       return "the site still learns its numbers";
+    case ActorError::too_large:
+      return "the answer is larger than a message between nodes may be";
+    case ActorError::busy:
+      return "as many questions of that kind wait as may";
+    case ActorError::planner_failed:
+      return "what decides has failed and begins anew";
     case ActorError::other_roster:
       return "it numbers sites and masters in another way";
   }

@@ -126,7 +126,15 @@ struct JobRuntime {
   Duration together{};
 };
 
-/// How loaded a master or a site scheduler is, for those who choose among them.
+/// Asks for a load, and for what the asker has not heard yet.
+struct LoadQuestion {
+  std::uint64_t run = 0;        ///< LoadReport::run of the last report that was heard
+  std::uint64_t completed = 0;  ///< LoadReport::completed_to, likewise
+  JobId failed_after{};         ///< of failed parts only those of higher jobs; none: all
+};
+
+/// How loaded a master or a site scheduler is, for those who choose among them. What does not go
+/// into one message comes with the next ones.
 struct LoadReport {
   std::uint64_t active_jobs = 0;
   std::uint64_t pending_tasks = 0;
@@ -136,8 +144,8 @@ struct LoadReport {
   Resources capacity;
   /// Parts of jobs that were terminated here lately: their jobs' other parts are for nothing.
   std::vector<JobId> broken;
-  /// Jobs and parts completed here since the one who asks asked last, as far as they are
-  /// remembered.
+  /// Jobs and parts completed here that the one who asks has not said to have heard of, the oldest
+  /// first, as far as they are remembered.
   std::vector<JobRuntime> completed;
   /// Parts here, unfinished or over lately, of jobs of which only so many tasks may fail: those of
   /// which some have.
@@ -148,6 +156,9 @@ struct LoadReport {
   /// Jobs that another site has numbered and that were refused here lately, because the number was
   /// another job's: their site numbers too low.
   std::vector<JobId> conflicts{};
+  std::uint64_t run = 0;           ///< another one after each start: counts begin anew
+  std::uint64_t completed_to = 0;  ///< how many were completed, up to the last that is told
+  bool more_failed = false;        ///< of higher jobs than those of `failed`
 };
 
 /// A job that a site hands to a master, and what the master says to it.
@@ -251,6 +262,10 @@ typename Inspector::result_type inspect(Inspector& f, FailedPart& x) {
   return f(caf::meta::type_name("failed_part"), x.job, x.failed, x.allowed);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, LoadQuestion& x) {
+  return f(caf::meta::type_name("load_question"), x.run, x.completed, x.failed_after);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
   auto load = std::bit_cast<std::uint64_t>(x.load);
   const auto take = [&]() -> caf::error {
@@ -259,19 +274,22 @@ typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
   };
   return f(caf::meta::type_name("load_report"), x.active_jobs, x.pending_tasks, x.instances, load,
            x.used, x.capacity, x.broken, x.completed, x.failed, x.counting, x.newest, x.conflicts,
-           caf::meta::load_callback(take));
+           x.run, x.completed_to, x.more_failed, caf::meta::load_callback(take));
 }
 
 /// What may go wrong between actors, for those who react to it.
 enum class ActorError : std::uint8_t {
   invalid_job = 2,
-  unknown,        ///< nothing of that name or number is here
-  not_connected,  ///< the actor that would know cannot be reached now
-  store_failed,   ///< what has to be kept cannot be written down
-  too_many,       ///< as many as may be under way are
-  other_roster,   ///< the node numbers the cluster's sites and masters in another way
-  stopping,       ///< the job will not be completed: nothing of it starts any more
-  learns_numbers  ///< the site does not know yet which numbers it has given out
+  unknown,         ///< nothing of that name or number is here
+  not_connected,   ///< the actor that would know cannot be reached now
+  store_failed,    ///< what has to be kept cannot be written down
+  too_many,        ///< as many as may be under way are
+  other_roster,    ///< the node numbers the cluster's sites and masters in another way
+  stopping,        ///< the job will not be completed: nothing of it starts any more
+  learns_numbers,  ///< the site does not know yet which numbers it has given out
+  too_large,       ///< the answer would be larger than a message between nodes may be
+  busy,            ///< as many questions of that kind wait as may
+  planner_failed   ///< what decides has failed and begins anew
 };
 std::string to_string(ActorError code);
 
@@ -348,6 +366,7 @@ CAF_ADD_ATOM(muster, muster, decisions_atom, "decisions")
 CAF_ADD_ATOM(muster, muster, figures_atom, "figures")
 CAF_ADD_TYPE_ID(muster, (muster::HistoryView))
 CAF_ADD_ATOM(muster, muster, history_atom, "history")
+CAF_ADD_TYPE_ID(muster, (muster::LoadQuestion))
 CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")
@@ -371,8 +390,9 @@ using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobEnd>>;
 /// the others, of those too that come later, until it ends or says `unwatch`. Nothing of that is
 /// kept over a restart: who watches asks again. `cancel` is answered when it is durable, and may be
 /// repeated. `greet` says that the cloud can be reached again. `decisions` asks for the newest so
-/// many, 0: all that are kept, and `history` for what there was in so many hours; this and the
-/// other questions change nothing.
+/// many, 0: all that are kept, `history` for what there was in so many hours, and `instances` for
+/// those of higher numbers, as many as go into one answer; this and the other questions change
+/// nothing.
 using MasterActor = caf::typed_actor<
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>,
     caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
@@ -382,11 +402,11 @@ using MasterActor = caf::typed_actor<
     caf::replies_to<drain_atom, InstanceId>::with<InstanceId>,
     caf::reacts_to<hello_atom, WorkerHello, WorkerActor>, caf::reacts_to<WorkerReport>,
     caf::reacts_to<SampleAnswer>, caf::reacts_to<LogAnswer>, caf::reacts_to<CloudReport>,
-    caf::reacts_to<greet_atom>, caf::replies_to<load_atom>::with<LoadReport>,
+    caf::reacts_to<greet_atom>, caf::replies_to<LoadQuestion>::with<LoadReport>,
     caf::replies_to<JobsQuestion>::with<JobsView>, caf::replies_to<JobQuestion>::with<JobDetails>,
     caf::replies_to<FindQuestion>::with<FoundView>,
     caf::replies_to<RequestQuestion>::with<RequestView>,
-    caf::replies_to<instances_atom>::with<InstancesView>,
+    caf::replies_to<instances_atom, InstanceId>::with<InstancesView>,
     caf::replies_to<CostQuestion>::with<CostView>,
     caf::replies_to<decisions_atom, std::uint32_t>::with<DecisionsView>,
     caf::replies_to<figures_atom>::with<CellFigures>,
@@ -418,7 +438,7 @@ using SiteActor = caf::typed_actor<
     caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
     caf::replies_to<cancel_atom, JobId>::with<CancelReport>,
     caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
-    caf::reacts_to<over_atom, JobEnd>, caf::replies_to<load_atom>::with<LoadReport>,
+    caf::reacts_to<over_atom, JobEnd>, caf::replies_to<LoadQuestion>::with<LoadReport>,
     caf::replies_to<JobsQuestion>::with<JobsView>, caf::replies_to<figures_atom>::with<SiteFigures>,
     caf::reacts_to<Wakeup>>;
 

@@ -18,7 +18,7 @@ MasterActor::behavior_type master_without_views(Handlers... handlers) {
       [](const JobQuestion&) -> caf::result<JobDetails> { return ActorError::unknown; },
       [](const FindQuestion&) -> caf::result<FoundView> { return ActorError::unknown; },
       [](const RequestQuestion&) -> caf::result<RequestView> { return ActorError::unknown; },
-      [](instances_atom) -> caf::result<InstancesView> { return ActorError::unknown; },
+      [](instances_atom, InstanceId) -> caf::result<InstancesView> { return ActorError::unknown; },
       [](const CostQuestion&) -> caf::result<CostView> { return ActorError::unknown; },
       [](decisions_atom, std::uint32_t) -> caf::result<DecisionsView> {
         return ActorError::unknown;

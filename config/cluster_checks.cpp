@@ -172,6 +172,8 @@ void check_times(const ClusterEntry& entry) {
   // Else an instance could be given back while its link still waits for a sign of life.
   at_least(entry, "master.worker_lost_after", c.master.watch.worker_lost_after,
            {"link.timeout", c.link.timeout});
+  at_least(entry, "master.planner_retry_longest", c.master.planner_retry_longest,
+           {"planner_retry", c.master.planner_retry});
 }
 
 }  // namespace

@@ -81,6 +81,10 @@ struct ApiConfig {
   std::vector<std::string> hosts;  ///< names that it is asked by, besides those it knows itself
   std::uint32_t audit_mib = 16;    ///< of one file of the audit log
   std::uint32_t audit_files = 8;   ///< of the audit log; past them the oldest goes
+  std::uint32_t waiting = 64;      ///< requests that wait for the cluster at once
+  std::uint32_t waiting_of_token = 48;           ///< of these, those of one token
+  std::uint32_t waiting_for_jobs = 128;          ///< requests that wait for a job to be over
+  std::uint32_t waiting_for_jobs_of_token = 96;  ///< of these, those of one token
 };
 
 /// How nodes hold together.

@@ -52,21 +52,45 @@ Keys top_keys() {
 }
 
 Keys live_master_keys() {
-  return {{"master.history_jobs", "finished jobs that are kept",
-           WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}},
-          {"master.decision_deadline",
-           "a decision is allowed as many steps as the policy has taken in that time before; at "
-           "most master.decision_budget; 0: any number",
-           TimeKey{[](C& c) -> Duration& { return c.master.decision_deadline; }, 0ns, 1h}},
-          {"master.planner_lag",
-           "events that the planner beside a master may be behind; beyond, no more jobs are taken",
-           WholeKey{[](C& c) -> U32& { return c.master.planner_lag; }, 1000, 100'000'000}},
-          {"master.caps",
-           "\"none\": each master may rent without limit; otherwise max_instances, max_usd_h or "
-           "max_usd_day has to be given, or a fleet beyond which nothing is rented",
-           ChoiceKeyOf<C>{{"given", "none"},
-                          [](const C& c) -> std::size_t { return c.live_master.uncapped ? 1 : 0; },
-                          [](C& c, std::size_t i) { c.live_master.uncapped = i == 1; }}}};
+  return {
+      {"master.history_jobs", "finished jobs that are kept",
+       WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}},
+      {"master.decision_deadline",
+       "a decision is allowed as many steps as the policy has taken in that time before; at "
+       "most master.decision_budget; 0: any number",
+       TimeKey{[](C& c) -> Duration& { return c.master.decision_deadline; }, 0ns, 1h}},
+      {"master.planner_lag",
+       "events that the planner beside a master may be behind; beyond, no more jobs are taken",
+       WholeKey{[](C& c) -> U32& { return c.master.planner_lag; }, 1000, 100'000'000}},
+      {"master.planner_retry",
+       "from a decision in which the policy has failed to the next one; doubled each time that "
+       "it fails again",
+       TimeKey{[](C& c) -> Duration& { return c.master.planner_retry; }, 10ms, 1h}},
+      {"master.planner_retry_longest", "that pause at the most; no less than planner_retry",
+       TimeKey{[](C& c) -> Duration& { return c.master.planner_retry_longest; }, 10ms, 24h}},
+      {"master.dry_runs",
+       "dry runs (muster plan) that wait for a master's planner; more are told to come again",
+       WholeKey{[](C& c) -> U32& { return c.master.dry_runs.most; }, 1, 10'000}},
+      {"master.dry_runs_of_user", "of one user so many, the one under way counted",
+       WholeKey{[](C& c) -> U32& { return c.master.dry_runs.of_user; }, 1, 10'000}},
+      {"master.dry_run_age",
+       "a dry run that has waited longer is dropped: half of link.request_timeout is as long as "
+       "the API waits",
+       TimeKey{[](C& c) -> Duration& { return c.master.dry_runs.age; }, 10ms, 1h}},
+      {"master.log_readers",
+       "questions for the output of running tasks that wait for workers; more are told to come "
+       "again",
+       WholeKey{[](C& c) -> U32& { return c.master.log_readers.most; }, 1, 100'000}},
+      {"master.log_readers_of_instance", "for the worker of one instance so many",
+       WholeKey{[](C& c) -> U32& { return c.master.log_readers.of_instance; }, 1, 100'000}},
+      {"master.log_reader_age", "such a question that has waited longer is dropped",
+       TimeKey{[](C& c) -> Duration& { return c.master.log_readers.age; }, 10ms, 1h}},
+      {"master.caps",
+       "\"none\": each master may rent without limit; otherwise max_instances, max_usd_h or "
+       "max_usd_day has to be given, or a fleet beyond which nothing is rented",
+       ChoiceKeyOf<C>{{"given", "none"},
+                      [](const C& c) -> std::size_t { return c.live_master.uncapped ? 1 : 0; },
+                      [](C& c, std::size_t i) { c.live_master.uncapped = i == 1; }}}};
 }
 
 // The two folders stand behind the first key, where the documentation wants them.
@@ -137,7 +161,15 @@ Keys api_keys() {
           {"api.audit_mib", "of one file of the API's audit log",
            WholeKey{[](C& c) -> U32& { return c.api.audit_mib; }, 1, 1024}},
           {"api.audit_files", "files of the audit log that are kept; past them the oldest goes",
-           WholeKey{[](C& c) -> U32& { return c.api.audit_files; }, 2, 1000}}};
+           WholeKey{[](C& c) -> U32& { return c.api.audit_files; }, 2, 1000}},
+          {"api.waiting", "requests that wait for an answer of the cluster at once",
+           WholeKey{[](C& c) -> U32& { return c.api.waiting; }, 1, 100'000}},
+          {"api.waiting_of_token", "of these, those of one token",
+           WholeKey{[](C& c) -> U32& { return c.api.waiting_of_token; }, 1, 100'000}},
+          {"api.waiting_for_jobs", "requests that wait for a job to be over at once",
+           WholeKey{[](C& c) -> U32& { return c.api.waiting_for_jobs; }, 1, 100'000}},
+          {"api.waiting_for_jobs_of_token", "of these, those of one token",
+           WholeKey{[](C& c) -> U32& { return c.api.waiting_for_jobs_of_token; }, 1, 100'000}}};
 }
 
 // In the order of the documentation, which is printed from this table.

@@ -36,6 +36,20 @@ struct MasterWatch {
   std::uint64_t snapshot_every = 100'000;                ///< events from one snapshot to the next
 };
 
+/// How many dry runs may wait for a master's planner.
+struct DryRunBounds {
+  std::uint32_t most = 16;                ///< besides the one under way
+  std::uint32_t of_user = 4;              ///< of one user, the one under way counted
+  Duration age{std::chrono::seconds{5}};  ///< then nobody waits for the answer any more
+};
+
+/// How many questions for output may wait for workers.
+struct LogReaderBounds {
+  std::uint32_t most = 1'000;
+  std::uint32_t of_instance = 100;         ///< for the worker of one instance
+  Duration age{std::chrono::seconds{10}};  ///< then nobody waits for the answer any more
+};
+
 /// What its user's config says of a master: plain values, handed down whole from the config to
 /// whoever goes by one of them.
 struct MasterSettings {
@@ -70,6 +84,11 @@ struct MasterSettings {
   Duration decision_deadline{};
   std::uint32_t slice_parts = 500;  ///< of a plan, carried out before other messages are heard
   std::uint32_t planner_lag = 1'000'000;  ///< events that a planner beside it may be behind
+  DryRunBounds dry_runs;
+  LogReaderBounds log_readers;
+  /// From a decision that failed to the next, doubled each time that it fails again.
+  Duration planner_retry{std::chrono::seconds{10}};
+  Duration planner_retry_longest{std::chrono::minutes{5}};
 };
 
 }  // namespace muster

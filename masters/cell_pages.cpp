@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "actors/byte_cut.hpp"
+#include "actors/inspect_views.hpp"
 #include "masters/cell_pieces.hpp"
 #include "masters/cell_view.hpp"
 
@@ -19,6 +21,27 @@ using cell::task_view;
 /// So many tasks of a job that is not over are written out at once: who wants more asks on, and
 /// the master does something else in between.
 constexpr std::size_t kTasksAtOnce = 250;
+
+/// Writes the first of the tasks, at least one, that go into one message with what is said of the
+/// job.
+template <class Make>
+void put_tasks(JobDetails& details, const std::vector<std::size_t>& positions, Make make) {
+  ByteCut cut;
+  cut.takes(details.job);
+  for (const std::size_t position : positions) {
+    TaskView task = make(position);
+    if (!cut.takes(task) && !details.tasks.empty()) break;
+    details.tasks.push_back(std::move(task));
+  }
+  details.behind = positions.size() - details.tasks.size();
+}
+
+/// Takes one more job into the list, or cuts the list there.
+bool take(JobsView& list, ByteCut& cut, JobView job) {
+  list.cut = !cut.takes(job);
+  if (!list.cut) list.jobs.push_back(std::move(job));
+  return !list.cut;
+}
 
 std::string end_text(JobOutcome outcome) {
   return fmt::format("{} {}", outcome == JobOutcome::failed ? "has" : "was",
@@ -76,11 +99,13 @@ JobDetails over_job(const JobHistory& over, const JobQuestion& wanted, const Cat
     page.offer(over.job.tasks[i].array_index, i, [&] { return cell::phase_of(over.tasks[i]); });
   }
   JobDetails details{true, job_view(over)};
-  for (const std::size_t i : page.positions()) {
-    details.tasks.push_back(task_view(over.tasks[i], i, over, catalog));
-    if (wanted.explained) details.tasks.back().why = why(over.tasks[i], over.outcome);
-  }
-  details.behind = page.behind();
+  if (wanted.tasks_only) details.job.command.clear();
+  put_tasks(details, page.positions(), [&](std::size_t i) {
+    TaskView task = task_view(over.tasks[i], i, over, catalog);
+    if (wanted.explained) task.why = why(over.tasks[i], over.outcome);
+    return task;
+  });
+  details.behind += page.behind();
   return details;
 }
 
@@ -115,18 +140,23 @@ struct OverPart {
   bool only = false;
   HistoryPage page;
   std::string master;
+  ByteCut cut{};  ///< what `list` has taken of a message
 
   JobsView read(const History& history) const {
     JobsView whole = list;
+    ByteCut so_far = cut;
     const auto use = [&](const JobHistory& job) {
       if (listed.contains(job.job.id)) return true;
-      whole.jobs.push_back(job_view(job));
-      whole.jobs.back().master = master;
-      return true;
+      JobView view = job_view(job);
+      view.master = master;
+      return take(whole, so_far, std::move(view));
     };
     if (!only) history.by_number(page, use);
-    for (const JobId id : wanted) {
-      if (const auto job = history.find(id)) use(*job);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const auto job = history.find(wanted[i]);
+      if (!job || use(*job)) continue;
+      whole.rest.assign(wanted.begin() + static_cast<std::ptrdiff_t>(i), wanted.end());
+      break;
     }
     return whole;
   }
@@ -136,7 +166,7 @@ struct OverPart {
 
 CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
   const ClusterState& state = master.state();
-  OverPart over{{}, {}, {}, wanted.only.has_value(), {}, name};
+  OverPart over{{}, {}, {}, wanted.only.has_value(), {}, name, ByteCut()};
   std::vector<Slot> active;
   if (wanted.only) {
     const std::size_t asked = std::min<std::size_t>(wanted.only->size(), JobsQuestion::kMost);
@@ -151,10 +181,17 @@ CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
   } else if (wanted.active) {
     active = active_page(state, wanted);
   }
-  for (const Slot slot : active) {
-    over.list.jobs.push_back(job_view(state.job(slot), master));
-    over.list.jobs.back().master = name;
-    over.listed.insert(state.job(slot).job.id);
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    const JobRow& row = state.job(active[i]);
+    JobView view = job_view(row, master);
+    view.master = name;
+    if (!take(over.list, over.cut, std::move(view))) {
+      if (!wanted.only) return {std::move(over.list), {}};
+      for (; i < active.size(); ++i) over.list.rest.push_back(state.job(active[i]).job.id);
+      over.list.rest.insert(over.list.rest.end(), over.wanted.begin(), over.wanted.end());
+      return {std::move(over.list), {}};
+    }
+    over.listed.insert(row.job.id);
   }
   // Who has as many that are not over shows no others.
   const bool more = wanted.only
@@ -186,12 +223,14 @@ CellAnswer<JobDetails> CellView::job(const JobQuestion& wanted) const {
     const TaskRow& task = state.task(row->tasks[i]);
     page.offer(state.spec(task).array_index, i, [&] { return cell::phase_of(task); });
   }
-  for (const std::size_t i : page.positions()) {
-    const TaskRow& task = state.task(row->tasks[i]);
-    details.tasks.push_back(task_view(task, master, now));
-    if (wanted.explained) details.tasks.back().why = cell::why(task, master);
-  }
-  details.behind = page.behind();
+  if (wanted.tasks_only) details.job.command.clear();
+  put_tasks(details, page.positions(), [&](std::size_t i) {
+    const TaskRow& row_of = state.task(row->tasks[i]);
+    TaskView task = task_view(row_of, master, now);
+    if (wanted.explained) task.why = cell::why(row_of, master);
+    return task;
+  });
+  details.behind += page.behind();
   return {std::move(details), {}};
 }
 

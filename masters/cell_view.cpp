@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/byte_cut.hpp"
+#include "actors/inspect_views.hpp"
 #include "masters/cell_pieces.hpp"
 #include "model/live_ids.hpp"
 
@@ -15,6 +17,19 @@ namespace {
 constexpr std::size_t kMaxJobs = 10'000;
 /// What was spent on jobs that are not named one by one.
 constexpr const char* kEarlier = "(earlier jobs)";
+/// What those users have spent that are too many to be named.
+constexpr const char* kOthers = "(other users)";
+/// Tasks on an instance that are named.
+constexpr std::size_t kMostOccupants = 10'000;
+
+/// What does not go into one message is summed up in a last part of that name.
+void cut_parts(std::vector<CostPart>& parts, const char* rest_name) {
+  std::vector<CostPart> all = parts;
+  if (cut_to_message(parts) == 0) return;
+  CostPart rest{rest_name, 0};
+  for (std::size_t i = parts.size(); i < all.size(); ++i) rest.usd += all[i].usd;
+  parts.push_back(std::move(rest));
+}
 
 /// Where in the job the task of an array index is.
 FoundView found_in(const Job& job, std::uint32_t index, bool over) {
@@ -90,9 +105,11 @@ InstanceView CellView::instance(const InstanceRow& row) const {
   view.up = master.facts().up_since(row.id);
   view.master = name;
   for (Slot slot : row.occupants) {
+    if (view.tasks.size() == kMostOccupants) break;
     const TaskRow& task = state.task(slot);
     view.tasks.push_back({state.job(task.job).job.id, state.spec(task).array_index});
   }
+  view.more_tasks = row.occupants.size() - view.tasks.size();
   view.used = row.used;
   view.capacity = type.capacity;
   const auto worker = workers.find(row.id);
@@ -104,10 +121,19 @@ InstanceView CellView::instance(const InstanceRow& row) const {
   return view;
 }
 
-InstancesView CellView::instances() const {
-  InstancesView view;
+InstancesView CellView::instances(InstanceId after) const {
+  std::vector<const InstanceRow*> rows;
   for (const InstanceRow& row : master.state().instances()) {
-    view.instances.push_back(instance(row));
+    if (!after.valid() || row.id > after) rows.push_back(&row);
+  }
+  std::sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
+  InstancesView view;
+  ByteCut cut;
+  for (const InstanceRow* row : rows) {
+    InstanceView one = instance(*row);
+    view.more = !cut.takes(one);
+    if (view.more) break;
+    view.instances.push_back(std::move(one));
   }
   return view;
 }
@@ -140,6 +166,7 @@ CellAnswer<CostView> CellView::cost(const CostQuestion& wanted) const {
   // The parts add up to the tasks' total, whatever of the past is no longer kept.
   if (!(rest == Money{})) parts[kEarlier] += rest;
   for (const auto& [user, usd] : parts) view.by.push_back({user, usd.usd()});
+  cut_parts(view.by, kOthers);
   return {std::move(view), {}};
 }
 
@@ -165,6 +192,7 @@ CellAnswer<CostView> CellView::cost_by_job() const {
     for (const HistoryEntry& job : named) {
       view.by.push_back({fmt::format("{} {}", job.job.value, job.name), job.cost.usd()});
     }
+    cut_parts(view.by, kEarlier);
     return view;
   };
   if (history == nullptr) return {write(), {}};
@@ -230,6 +258,7 @@ DecisionsView CellView::decided(std::uint32_t most) const {
   DecisionsView view;
   if (decisions == nullptr) return view;
   const auto& kept = decisions->newest_last();
+  ByteCut cut;
   for (auto it = kept.rbegin(); it != kept.rend(); ++it) {
     if (most > 0 && view.decisions.size() >= most) break;
     DecisionView one;
@@ -243,6 +272,7 @@ DecisionsView CellView::decided(std::uint32_t most) const {
     one.moves = it->moves;
     one.releases = it->releases;
     one.resizes = it->resizes;
+    if (!cut.takes(one)) break;
     view.decisions.push_back(std::move(one));
   }
   return view;
@@ -299,6 +329,9 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
   for (const Refuse& part : run.plan.refusals) {
     if (job_of(part.task) == id) refuse(index_of(part.task), part.refusal);
   }
+  view.left_out = cut_to_message(view.launches, kListBytes / 2) +
+                  cut_to_message(view.places, kListBytes / 2) +
+                  cut_to_message(view.refusals, kListBytes / 2);
   return view;
 }
 

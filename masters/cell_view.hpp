@@ -88,7 +88,8 @@ struct CellView {
   CellAnswer<FoundView> find(const FindQuestion& wanted) const;
   CellAnswer<RequestView> request(const RequestQuestion& wanted) const;
   CellAnswer<CostView> cost(const CostQuestion& wanted) const;
-  InstancesView instances() const;
+  /// Those of higher numbers, as many as go into one message.
+  InstancesView instances(InstanceId after = {}) const;
   CellFigures figures() const;
   /// The present, as one of the samples of the past.
   HistorySample sample() const;

@@ -4,14 +4,12 @@
 #include <thread>
 #include <utility>
 
+#include "actors/byte_cut.hpp"
 #include "masters/cell_view.hpp"
 #include "model/live_ids.hpp"
 
 namespace muster {
 namespace {
-
-/// Sites that ask for the load; all are told anew when there have been more.
-constexpr std::size_t kMaxAskers = 1000;
 
 /// A clock that was set back is caught up with by one part in so many of the time that passes.
 constexpr int kSlew = 100;
@@ -32,7 +30,7 @@ bool is_question(const caf::type_erased_tuple& content) {
   return content.match_elements<JobsQuestion>() || content.match_elements<JobQuestion>() ||
          content.match_elements<FindQuestion>() || content.match_elements<RequestQuestion>() ||
          content.match_elements<CostQuestion>() || begins_with<figures_atom>(content) ||
-         begins_with<instances_atom>(content) ||
+         begins_with<instances_atom, InstanceId>(content) ||
          begins_with<history_atom, std::uint32_t>(content) ||
          begins_with<decisions_atom, std::uint32_t>(content);
 }
@@ -58,7 +56,8 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
       cap_(timer_, [this] { keep_caps(); }),
       silence_(timer_, [this] { end_lost(); }),
       handover_(timer_, [this] { tend_logs(); }),
-      listeners_(setup_.max_watches) {
+      listeners_(setup_.max_watches),
+      dry_runs_(setup_.settings.dry_runs) {
   set_down_handler([this](const caf::down_msg& down) {
     if (!listeners_.knows(down.source)) return lose_worker(down.source);
     listeners_.drop(down.source);
@@ -70,6 +69,10 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
     events_since_snapshot_ = setup_.tail.size();
     setup_.tail.clear();
     for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
+    // What was recorded before it was over would count twice: here, and in the history.
+    for (const JobRow& row : master_.state().jobs()) {
+      if (setup_.history != nullptr) setup_.history->drop(row.job.id);
+    }
     tally_.recall(master_.state());
   }
   if (setup_.asks_numbers) master_.ask_numbers();
@@ -85,6 +88,8 @@ void MasterActorImpl::on_exit() {
   links_.clear();
   listeners_.clear();
   log_readers_.clear();
+  readers_of_.clear();
+  dry_runs_.clear();
   logs_.reset();
   pending_.clear();
   seat_.reset();
@@ -122,13 +127,13 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](const LogAnswer& answer) { on_log(answer); },
       [this](const CloudReport& report) { on_cloud(report); },
       [this](greet_atom) { start_watching(); },
-      [this](load_atom) { return load_report(caf::actor_cast<caf::actor_addr>(current_sender())); },
+      [this](const LoadQuestion& asked) { return load_report(asked); },
       [this](const JobsQuestion& wanted) { return show(cell_view().jobs(wanted)); },
       [this](const JobQuestion& wanted) { return show(cell_view().job(wanted)); },
       [this](const FindQuestion& wanted) { return show(cell_view().find(wanted)); },
       [this](const RequestQuestion& wanted) { return show(cell_view().request(wanted)); },
       [this](const CostQuestion& wanted) { return show(cell_view().cost(wanted)); },
-      [this](instances_atom) { return show_instances(); },
+      [this](instances_atom, InstanceId after) { return show_instances(after); },
       [this](decisions_atom, std::uint32_t most) { return cell_view().decided(most); },
       [this](figures_atom) { return show_figures(); },
       [this](history_atom, std::uint32_t hours) {
@@ -140,7 +145,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
   };
 }
 
-LoadReport MasterActorImpl::load_report(const caf::actor_addr& asker) {
+LoadReport MasterActorImpl::load_report(const LoadQuestion& asked) {
   const ClusterState& state = master_.state();
   LoadReport report;
   report.active_jobs = state.jobs().size();
@@ -152,21 +157,37 @@ LoadReport MasterActorImpl::load_report(const caf::actor_addr& asker) {
   for (const JobId job : master_.facts().terminal_parts) {
     if (!seen_to_.contains(job)) report.broken.push_back(job);
   }
+  put_failed(report, asked.failed_after);
+  report.counting = master_.facts().counted.size();
+  put_completed(report, asked);
+  report.newest = newest_of_sites(master_.facts().accepted);
+  return report;
+}
+
+/// Those of the lowest jobs, where there are more than go into a message.
+void MasterActorImpl::put_failed(LoadReport& report, JobId after) const {
+  const auto low = [](const FailedPart& a, const FailedPart& b) { return a.job < b.job; };
   report.failed = master_.facts().failing_parts();
   for (const FailedPart& part : master_.facts().failed_parts) {
     if (!seen_to_.contains(part.job)) report.failed.push_back(part);
   }
-  report.counting = master_.facts().counted.size();
-  if (last_reported_.size() > kMaxAskers) last_reported_.clear();
+  std::erase_if(report.failed,
+                [&](const FailedPart& part) { return after.valid() && part.job <= after; });
+  std::sort(report.failed.begin(), report.failed.end(), low);
+  report.more_failed = cut_to_message(report.failed, kListBytes / 2) > 0;
+}
+
+/// A site says with its next question what it has heard; until then it is told the same again.
+void MasterActorImpl::put_completed(LoadReport& report, const LoadQuestion& asked) const {
+  report.run = static_cast<std::uint64_t>(started_.time_since_epoch().count());
   const std::uint64_t all = master_.completed_count();
-  const std::uint64_t fresh = all - std::exchange(last_reported_[asker], all);
+  const std::uint64_t heard = asked.run == report.run ? std::min(asked.completed, all) : 0;
   const std::deque<CompletedJob>& known = master_.completed();
-  const std::size_t skipped = known.size() - std::min<std::uint64_t>(fresh, known.size());
+  const std::size_t skipped = known.size() - std::min<std::uint64_t>(all - heard, known.size());
   for (std::size_t i = skipped; i < known.size(); ++i) {
     report.completed.push_back({known[i].job, known[i].tasks, known[i].together});
   }
-  report.newest = newest_of_sites(master_.facts().accepted);
-  return report;
+  report.completed_to = all - cut_to_message(report.completed, kListBytes / 4);
 }
 
 /// The time that events are stamped with: the clock's, unless that was set back while the master

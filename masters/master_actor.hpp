@@ -12,6 +12,7 @@
 #include "actors/messages.hpp"
 #include "actors/users_first.hpp"
 #include "masters/cell_view.hpp"
+#include "masters/dry_run_queue.hpp"
 #include "masters/log_handover.hpp"
 #include "masters/master.hpp"
 #include "masters/planner_host.hpp"
@@ -89,6 +90,7 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
     InstanceId on;             ///< whose worker was asked
     Attempt attempt = 0;
     bool runs = false;  ///< the attempt did when it was asked
+    Instant since{};    ///< when the worker was asked
   };
   /// A worker says that it has the output of an attempt that is not on its instance any more.
   struct LogClaim {
@@ -98,7 +100,9 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
 
   Instant now();
   Duration shortest_ask_pause() const;
-  LoadReport load_report(const caf::actor_addr& asker);
+  LoadReport load_report(const LoadQuestion& asked);
+  void put_failed(LoadReport& report, JobId after) const;
+  void put_completed(LoadReport& report, const LoadQuestion& asked) const;
   bool is_over(JobId id) const;
   using Verdicts = std::vector<SubmitVerdict>;
   caf::result<std::vector<SubmitVerdict>> submit_all(std::vector<Job> jobs);
@@ -150,13 +154,19 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   void order_fleet();
   void await_plan(const RoundWish& wish);
   void on_plan(PlannedRound&& planned);
+  void on_failed_plan();
+  void note_planner(const PlannedRound& planned);
+  void gather_later();
   void carry_on();
   void note_time(Duration took);
   caf::result<PlanView> dry_run(Job job);
+  void begin_dry_run(Job job, caf::typed_response_promise<PlanView> promise);
   bool planner_lags() const;
   caf::result<LogAnswer> read_log(const LogRequest& request);
   void on_log(const LogAnswer& answer);
   void end_log_readers(InstanceId id);
+  bool has_room_for_reader(InstanceId on);
+  LogReader take_reader(std::map<std::uint64_t, LogReader>::iterator reader);
   using LogPromise = caf::typed_response_promise<LogAnswer>;
   void send_log(const LogRequest& request, const AttemptPlace& place, LogPromise promise);
   void send_kept(const LogRequest& request, const AttemptPlace& place, LogPromise promise);
@@ -172,7 +182,7 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   CellView cell_view();
   CellFigures show_figures();
   void sample_figures();
-  InstancesView show_instances();
+  InstancesView show_instances(InstanceId after);
   template <class View>
   caf::result<View> show(CellAnswer<View> answer);
   template <class Value>
@@ -210,14 +220,13 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   std::map<InstanceId, Instant> unheard_;
   JobWatch listeners_;  ///< who wants to hear when jobs are over
   NewestEnds newest_ends_;
-  std::deque<Pending> pending_;  ///< in the order of their batches
-  std::map<std::uint64_t, LogReader> log_readers_;
-  std::unique_ptr<LogHandover> logs_;  ///< null: output stays where it is
-  std::deque<LogClaim> claims_;        ///< to be looked up: no more than workers keep attempts
-  std::size_t claims_open_ = 0;        ///< that are being looked up
-  std::map<caf::actor_addr, std::uint64_t>
-      last_reported_;        ///< completed jobs, by who asked for the load
-  std::set<JobId> seen_to_;  ///< broken parts whose jobs a site cancels: it need not be told
+  std::deque<Pending> pending_;                     ///< in the order of their batches
+  std::map<std::uint64_t, LogReader> log_readers_;  ///< by number: the oldest first
+  std::map<InstanceId, std::uint32_t> readers_of_;  ///< how many of them wait for whose worker
+  std::unique_ptr<LogHandover> logs_;               ///< null: output stays where it is
+  std::deque<LogClaim> claims_;  ///< to be looked up: no more than workers keep attempts
+  std::size_t claims_open_ = 0;  ///< that are being looked up
+  std::set<JobId> seen_to_;      ///< broken parts whose jobs a site cancels: it need not be told
   std::uint64_t next_log_ = 0;
   Instant started_;      ///< what the clock showed then
   Duration set_back_{};  ///< by which stamps were ahead of the clock then
@@ -232,6 +241,10 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   std::unique_ptr<PlannerHost> seat_;  ///< null: the planner is with the master
   bool planning_ = false;  ///< from a decision to the last slice of its plan; no other begins
   bool snapshot_is_made_ = false;
+  DryRunQueue dry_runs_;
+  std::uint32_t failed_plans_ = 0;       ///< one after the other, up to now
+  Instant not_before_{Duration::min()};  ///< then the planner is asked again
+  std::string planner_trouble_;          ///< why its last answer was no plan, or what it lacked
   std::vector<ThroughputSample> samples_;
   std::vector<JobProgress> progress_;
   std::uint64_t sample_round_ = 0;         ///< number of the last asking for samples

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "actors/byte_cut.hpp"
 #include "masters/cell_view.hpp"
 #include "masters/master_actor.hpp"
 #include "model/live_ids.hpp"
@@ -13,6 +14,9 @@
 namespace muster {
 namespace {
 
+/// Less than the smallest message, with its envelope.
+constexpr std::size_t kMostViewBytes = kLeastMessageBytes / 64 * 63;
+
 JobEnd end_of(const JobHistory& known) {
   const Job& job = known.job;
   const std::uint32_t first = job.tasks.empty() ? 0 : position_of(job.tasks.front().id);
@@ -20,6 +24,13 @@ JobEnd end_of(const JobHistory& known) {
                                   [](const auto& task) { return !task.finished && !task.failed; });
   return {job.id,           known.outcome, first, static_cast<std::uint32_t>(job.tasks.size()),
           job.task_count(), broken};
+}
+
+/// Of a job that the history has dropped no more is known than that it is over: it has no tasks.
+JobEnd forgotten_end(JobId job) {
+  JobEnd end;
+  end.job = job;
+  return end;
 }
 
 SubmitVerdict conflict_of(JobId id) {
@@ -91,11 +102,9 @@ caf::result<std::vector<JobEnd>> MasterActorImpl::watch_ends(const JobListener& 
                                                              const std::vector<JobId>& jobs) {
   if (!listener) return ActorError::unknown;
   if (!listeners_.has_room(jobs.size())) return ActorError::not_connected;
-  const History* history = setup_.history;
   std::vector<JobId> over;
   for (JobId job : jobs) {
-    const bool is_here = master_.state().find(job) != nullptr;
-    if (!is_here && history != nullptr && history->contains(job)) {
+    if (is_over(job)) {
       over.push_back(job);
     } else if (listeners_.add(listener, job)) {
       monitor(listener);
@@ -120,10 +129,16 @@ void MasterActorImpl::notify_ends(std::vector<JobId> over,
     promise.deliver(std::move(ends));
     return;
   }
+  if (setup_.history == nullptr) {
+    for (const JobId job : over) ends.push_back(forgotten_end(job));
+    promise.deliver(std::move(ends));
+    return;
+  }
   const bool waits = read_apart<Ends>(
       [history = setup_.history, over = std::move(over), ends = std::move(ends)]() mutable {
         for (JobId job : over) {
-          if (const auto known = history->find(job)) ends.push_back(end_of(*known));
+          const auto known = history == nullptr ? std::nullopt : history->find(job);
+          ends.push_back(known ? end_of(*known) : forgotten_end(job));
         }
         return ends;
       },
@@ -140,6 +155,9 @@ CellView MasterActorImpl::cell_view() {
   view.tally = &tally_;
   view.trouble = setup_.journal->trouble();
   if (view.trouble.empty()) view.trouble = setup_.journal->strain();
+  if (!planner_trouble_.empty()) {
+    view.trouble += (view.trouble.empty() ? "" : "; ") + planner_trouble_;
+  }
   if (!setup_.times->ms.empty()) view.last_decision_ms = setup_.times->ms.back();
   return view;
 }
@@ -159,22 +177,33 @@ void MasterActorImpl::sample_figures() {
   setup_.keep_sample(sample);
 }
 
-InstancesView MasterActorImpl::show_instances() {
+InstancesView MasterActorImpl::show_instances(InstanceId after) {
   CellView shown = cell_view();
   for (const auto& [id, connection] : workers_) {
     shown.workers[id] = {static_cast<bool>(connection.worker), connection.limits,
                          connection.isolation};
   }
-  return shown.instances();
+  return shown.instances(after);
 }
 
 /// Answers at once, or when what is needed has been read.
 template <class View>
 caf::result<View> MasterActorImpl::show(CellAnswer<View> answer) {
-  if (!answer.read) return std::move(answer.view);
+  // Whatever has been cut too late: an error says more than the end of the link.
+  const auto too_large = [](const View& view) { return encoded_bytes(view) > kMostViewBytes; };
+  if (!answer.read) {
+    if (too_large(answer.view)) return ActorError::too_large;
+    return std::move(answer.view);
+  }
   auto promise = make_response_promise<View>();
-  const bool waits = read_apart<View>(
-      std::move(answer.read), [promise](View&& read) mutable { promise.deliver(std::move(read)); });
+  const auto deliver = [promise, too_large](View&& read) mutable {
+    if (too_large(read)) {
+      promise.deliver(caf::make_error(ActorError::too_large));
+    } else {
+      promise.deliver(std::move(read));
+    }
+  };
+  const bool waits = read_apart<View>(std::move(answer.read), deliver);
   if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
   return promise;
 }

@@ -10,9 +10,6 @@
 namespace muster {
 namespace {
 
-/// Readers of logs that a worker has not answered yet; more are told to come again.
-constexpr std::size_t kMaxLogReaders = 1000;
-
 /// Claims that are looked up at once: users read from the same places.
 constexpr std::size_t kMaxOpenClaims = 16;
 /// When those who read for it had too much to do.
@@ -239,11 +236,19 @@ void MasterActorImpl::send_log(const LogRequest& request, const AttemptPlace& pl
     on = logs_->place_of({request.task, attempt}).value_or(InstanceId{});
   }
   WorkerActor* worker = on.valid() ? worker_on(on) : nullptr;
-  if (worker != nullptr && log_readers_.size() < kMaxLogReaders) {
+  if (worker != nullptr) {
+    if (!has_room_for_reader(on)) {
+      promise.deliver(caf::make_error(ActorError::busy,
+                                      "too many questions for output wait for instance " +
+                                          std::to_string(on.value) + ", or for all of master " +
+                                          master_.name() + ": ask again in a few seconds"));
+      return;
+    }
     LogRequest onward = request;
     onward.number = ++next_log_;
     onward.attempt = attempt;
-    log_readers_[onward.number] = {promise, request.number, on, attempt, runs};
+    log_readers_[onward.number] = {promise, request.number, on, attempt, runs, timer_.now()};
+    ++readers_of_[on];
     return send(*worker, onward);
   }
   if (attempt == 0 || runs) {
@@ -262,6 +267,28 @@ void MasterActorImpl::send_log(const LogRequest& request, const AttemptPlace& pl
     return;
   }
   promise.deliver(tail_answer(request, place));
+}
+
+/// Whether one more may wait for that worker. Those are dropped for whom nobody waits any more.
+bool MasterActorImpl::has_room_for_reader(InstanceId on) {
+  const LogReaderBounds& bounds = setup_.settings.log_readers;
+  // Numbers rise with time, so the oldest stand first.
+  while (!log_readers_.empty() && timer_.now() - log_readers_.begin()->second.since >= bounds.age) {
+    LogReader old = take_reader(log_readers_.begin());
+    old.promise.deliver(caf::make_error(ActorError::not_connected));
+  }
+  const auto same = readers_of_.find(on);
+  return log_readers_.size() < bounds.most &&
+         (same == readers_of_.end() || same->second < bounds.of_instance);
+}
+
+MasterActorImpl::LogReader MasterActorImpl::take_reader(
+    std::map<std::uint64_t, LogReader>::iterator reader) {
+  LogReader taken = std::move(reader->second);
+  log_readers_.erase(reader);
+  const auto same = readers_of_.find(taken.on);
+  if (--same->second == 0) readers_of_.erase(same);
+  return taken;
 }
 
 void MasterActorImpl::send_kept(const LogRequest& request, const AttemptPlace& place,
@@ -296,9 +323,9 @@ void MasterActorImpl::send_kept(const LogRequest& request, const AttemptPlace& p
 
 void MasterActorImpl::on_log(const LogAnswer& answer) {
   if (logs_ && logs_->hear(answer)) return;
-  const auto entry = log_readers_.extract(answer.number);
-  if (entry.empty()) return;
-  LogReader& reader = entry.mapped();
+  const auto entry = log_readers_.find(answer.number);
+  if (entry == log_readers_.end()) return;
+  LogReader reader = take_reader(entry);
   LogAnswer onward = answer;
   onward.number = reader.number;
   onward.attempt = reader.attempt;
@@ -328,8 +355,8 @@ void MasterActorImpl::end_log_readers(InstanceId id) {
       ++reader;
       continue;
     }
-    reader->second.promise.deliver(caf::make_error(ActorError::not_connected));
-    reader = log_readers_.erase(reader);
+    const auto lost = reader++;
+    take_reader(lost).promise.deliver(caf::make_error(ActorError::not_connected));
   }
 }
 

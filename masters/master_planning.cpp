@@ -2,6 +2,7 @@
 // its own while the master goes on, or in place.
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -36,7 +37,14 @@ void MasterActorImpl::begin_planning() {
 
 void MasterActorImpl::want_round() {
   if (std::exchange(round_wanted_, true) || planning_) return;
-  timer_.after(setup_.settings.round_settle, [this] { gather(); });
+  gather_later();
+}
+
+/// After a decision that failed not before its pause has passed.
+void MasterActorImpl::gather_later() {
+  const Instant now = timer_.now();
+  const Duration pause = not_before_ > now ? not_before_ - now : Duration::zero();
+  timer_.after(std::max(setup_.settings.round_settle, pause), [this] { gather(); });
 }
 
 void MasterActorImpl::decide() {
@@ -53,7 +61,13 @@ void MasterActorImpl::decide() {
   auto wish = master_.begin_round(samples_, now(), progress_);
   if (!wish) return commit();
   if (decides_at_once()) {
-    master_.take_plan(master_.planner().decide(*wish), wish->now);
+    PlannedRound planned = master_.planner().decide(*wish);
+    note_planner(planned);
+    if (planned.failed) {
+      commit();
+      return want_round();
+    }
+    master_.take_plan(std::move(planned), wish->now);
     while (master_.apply_slice(wish->now)) continue;
     note_time(setup_.stopwatch() - before);
     commit();
@@ -109,7 +123,47 @@ void MasterActorImpl::note_time(Duration took) {
   times.push_back(to_seconds(took) * 1e3);
 }
 
+/// Keeps what the policy has failed with for those who look, and for how long it is left alone.
+void MasterActorImpl::note_planner(const PlannedRound& planned) {
+  if (!planned.failed) {
+    failed_plans_ = 0;
+    not_before_ = Instant{Duration::min()};
+  } else {
+    const MasterSettings& settings = setup_.settings;
+    constexpr std::uint32_t kMostDoublings = 20;
+    const Duration pause =
+        std::min(settings.planner_retry * (1 << std::min(failed_plans_++, kMostDoublings)),
+                 settings.planner_retry_longest);
+    not_before_ = timer_.now() + pause;
+  }
+  planner_trouble_ = planned.trouble;
+  if (!planner_trouble_.empty() && planned.failed) {
+    planner_trouble_ +=
+        "; nothing is planned, and it is asked again after " +
+        std::to_string(
+            std::chrono::ceil<std::chrono::seconds>(not_before_ - timer_.now()).count()) +
+        " s";
+  }
+  if (!planner_trouble_.empty() && setup_.note) {
+    setup_.note("master " + master_.name() + ": " + planner_trouble_);
+  }
+}
+
+/// The round has not been: orders, ends and caps go on without one, and another is tried later.
+void MasterActorImpl::on_failed_plan() {
+  planning_ = false;
+  if (seat_ && seat_->is_lost()) {
+    seat_->start_over(std::make_unique<MasterMemory>(master_.memory()));
+  }
+  commit();
+  save_snapshot_if_due();
+  round_wanted_ = true;
+  gather_later();
+}
+
 void MasterActorImpl::on_plan(PlannedRound&& planned) {
+  note_planner(planned);
+  if (planned.failed) return on_failed_plan();
   master_.take_plan(std::move(planned), now());
   carry_on();
 }
@@ -124,7 +178,7 @@ void MasterActorImpl::carry_on() {
   planning_ = false;
   save_snapshot_if_due();
   if (round_wanted_) {
-    timer_.after(setup_.settings.round_settle, [this] { gather(); });
+    gather_later();
   } else if (master_.calm()) {
     look_again();
   }
@@ -138,25 +192,50 @@ void MasterActorImpl::save_snapshot_if_due() {
   events_since_snapshot_ = 0;
   if (!seat_) return setup_.save_snapshot(master_.snapshot(), 0);
   snapshot_is_made_ = true;
-  seat_->snapshot(
-      back_here<MasterSnapshot>([this, at = master_.facts().events](MasterSnapshot&& snapshot) {
+  seat_->snapshot(back_here<std::optional<MasterSnapshot>>(
+      [this, at = master_.facts().events](std::optional<MasterSnapshot>&& made) {
         snapshot_is_made_ = false;
+        if (!made) return;
         // Which numbers others have seen is no event.
-        snapshot.next_instance = std::max(snapshot.next_instance, master_.facts().next_instance);
-        setup_.save_snapshot(std::move(snapshot), master_.facts().events - at);
+        made->next_instance = std::max(made->next_instance, master_.facts().next_instance);
+        setup_.save_snapshot(*std::move(made), master_.facts().events - at);
       }));
 }
 
+/// Rounds and whatever else the planner was asked go first: of the dry runs it has one at a time.
 caf::result<PlanView> MasterActorImpl::dry_run(Job job) {
-  if (!seat_) return cell_view().plan(std::move(job));
-  const JobId id = job.id;
   auto promise = make_response_promise<PlanView>();
-  const RoundWish wish = master_.wish(now());
-  seat_->dry_run(std::move(job), wish, master_.limits(wish.now),
-                 [view = back_here<PlanView>(
-                      [promise](PlanView&& shown) mutable { promise.deliver(std::move(shown)); }),
-                  id, name = master_.name()](DryRun&& run) { view(view_of(run, id, name)); });
+  if (!seat_) {
+    try {
+      promise.deliver(cell_view().plan(std::move(job)));
+    } catch (const std::exception& thrown) {
+      promise.deliver(caf::make_error(ActorError::planner_failed, std::string(thrown.what())));
+    }
+    return promise;
+  }
+  const auto run = [this, promise](Job its) { begin_dry_run(std::move(its), promise); };
+  const auto turn_away = [promise](const std::string& why) mutable {
+    promise.deliver(caf::make_error(ActorError::busy, why));
+  };
+  dry_runs_.ask({std::move(job), timer_.now(), run, turn_away});
   return promise;
+}
+
+void MasterActorImpl::begin_dry_run(Job job, caf::typed_response_promise<PlanView> promise) {
+  const JobId id = job.id;
+  const RoundWish wish = master_.wish(now());
+  const auto view = back_here<PlanView>([this, promise](PlanView&& shown) mutable {
+    promise.deliver(std::move(shown));
+    dry_runs_.ended(timer_.now());
+  });
+  const auto fail = back_here<std::string>([this, promise](std::string&& why) mutable {
+    promise.deliver(caf::make_error(ActorError::planner_failed, std::move(why)));
+    dry_runs_.ended(timer_.now());
+  });
+  seat_->dry_run(
+      std::move(job), wish, master_.limits(wish.now),
+      [view, id, name = master_.name()](DryRun&& run) { view(view_of(run, id, name)); },
+      [fail](const std::string& why) { fail(std::string(why)); });
 }
 
 /// New jobs only make it worse.

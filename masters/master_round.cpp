@@ -24,7 +24,9 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   auto wanted = begin_round(samples, now);
   if (!wanted) return;
   wanted->slice_parts = 0;
-  take_plan(planner_->decide(*wanted), now);
+  PlannedRound planned = planner_->decide(*wanted);
+  if (planned.failed) return;
+  take_plan(std::move(planned), now);
   while (apply_slice(now)) continue;
 }
 

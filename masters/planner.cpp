@@ -1,6 +1,7 @@
 #include "masters/planner.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "masters/capped.hpp"
@@ -18,6 +19,18 @@ void expect_present(Plan& plan, const ClusterState& state) {
   };
   for (Place& part : plan.places) part.expects = attempt_of(part.task);
   for (Stop& part : plan.stops) part.expects = attempt_of(part.task);
+}
+
+/// A policy that has failed so often since its last plan begins with nothing.
+constexpr std::uint32_t kMostRenewals = 3;
+
+/// Whether the policy has understood the words, which may be those of another version.
+bool loads(Policy& policy, const std::string& words, const ClusterView& view) {
+  try {
+    return policy.load_state(words, view);
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 /// As plans are held against the caps.
@@ -57,7 +70,10 @@ std::span<const Event> RoundsOfLog::decided_before(std::size_t event) const {
 
 Planner::Planner(const MasterSettings& settings, MasterDependencies parts,
                  const MasterMemory& shared)
-    : settings_(settings), parts_(std::move(parts)), memory_(&shared) {}
+    : settings_(settings),
+      parts_(std::move(parts)),
+      blank_(parts_.policy->clone()),
+      memory_(&shared) {}
 
 ClusterView Planner::view(Instant now) const {
   const ClusterState& state = memory_->facts().state;
@@ -69,9 +85,8 @@ ClusterView Planner::view(Instant now) const {
 
 std::string Planner::restore(const std::string& words, Instant at) {
   shown_rounds_ = memory_->facts().rounds;
-  std::unique_ptr<Policy> blank = parts_.policy->clone();
-  if (parts_.policy->load_state(words, view(at))) return {};
-  parts_.policy = std::move(blank);
+  if (loads(*parts_.policy, words, view(at))) return {};
+  parts_.policy = blank_->clone();
   return "the policy does not understand what the snapshot remembers for it (" +
          std::to_string(words.size()) +
          " bytes, of another policy or version): it knows only what happened since";
@@ -91,7 +106,40 @@ void Planner::show(const Event& event) {
     look_at_gangs(round->round, event.at, true);
     shown_rounds_ = round->round + 1;
   }
-  parts_.policy->observe(event, view(event.at));
+  // One that fails at every event is shown no more of them before it is asked again.
+  if (failures_ >= kMostRenewals && !trouble_.empty()) return;
+  try {
+    parts_.policy->observe(event, view(event.at));
+  } catch (const std::exception& thrown) {
+    renew(thrown.what(), event.at);
+  }
+}
+
+/// Nothing of a policy that has thrown is kept but its words, which have none of its caches; where
+/// these do not help either, it begins with what happens from now on.
+void Planner::renew(const std::string& what, Instant at) {
+  trouble_ = "the policy has failed (" + what + ")";
+  std::unique_ptr<Policy> anew = blank_->clone();
+  bool knows = false;
+  if (++failures_ < kMostRenewals) {
+    try {
+      const std::string words = parts_.policy->save_state(memory_->facts().state);
+      knows = loads(*anew, words, view(at));
+    } catch (const std::exception&) {
+      knows = false;
+    }
+    if (!knows) anew = blank_->clone();
+  }
+  trouble_ += knows ? " and was made anew of what it remembered"
+                    : " and was made anew: it knows only what happens from then on";
+  parts_.policy = std::move(anew);
+}
+
+void Planner::start_over(std::unique_ptr<MasterMemory> memory) {
+  own_ = std::move(memory);
+  memory_ = own_.get();
+  shown_rounds_ = memory_->facts().rounds;
+  parts_.policy = blank_->clone();
 }
 
 void Planner::part_ways() {
@@ -107,6 +155,22 @@ void Planner::follow(std::span<const Event> events) {
 }
 
 PlannedRound Planner::decide(const RoundWish& wish) {
+  PlannedRound planned;
+  try {
+    planned = ask_policy(wish);
+    failures_ = 0;
+  } catch (const std::exception& thrown) {
+    // The round has not been, whatever of it the policy was shown.
+    shown_rounds_ = memory_->facts().rounds;
+    renew(thrown.what(), wish.now);
+    planned = {};
+    planned.failed = true;
+  }
+  planned.trouble = std::exchange(trouble_, {});
+  return planned;
+}
+
+PlannedRound Planner::ask_policy(const RoundWish& wish) {
   const MasterFacts& known = memory_->facts();
   PlannedRound planned;
   planned.round = known.rounds;
@@ -173,7 +237,13 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
 
 MasterSnapshot Planner::snapshot() const {
   MasterSnapshot snapshot = memory_->snapshot();
-  snapshot.policy_state = parts_.policy->save_state(memory_->facts().state);
+  // A snapshot without the policy's words is better than a journal that only grows.
+  try {
+    snapshot.policy_state = parts_.policy->save_state(memory_->facts().state);
+  } catch (const std::exception& thrown) {
+    trouble_ = std::string("the policy cannot say what it remembers (") + thrown.what() +
+               "): the snapshot is without";
+  }
   return snapshot;
 }
 

@@ -24,8 +24,8 @@ struct RoundWish {
   std::size_t slice_parts = 0;  ///< see slices_of()
 };
 
-/// A planner's answer. Whoever asked has to make a RoundDecided of it, whatever has happened since:
-/// the policy knows already that it was.
+/// A planner's answer. Unless it has failed, whoever asked has to make a RoundDecided of it,
+/// whatever has happened since: the policy knows already that it was.
 struct PlannedRound {
   std::uint64_t round = 0;
   Instant at;  ///< what it was decided for
@@ -35,6 +35,8 @@ struct PlannedRound {
   std::uint64_t based_on = 0;  ///< how many events the planner had seen
   Budget budget;               ///< with what it took of it
   std::vector<Plan> slices;    ///< of the plan, to be carried out one after the other
+  bool failed = false;         ///< there is no plan, and the round has not been
+  std::string trouble{};       ///< what the policy has failed with since the last answer, if it has
 };
 
 /// What would be decided with one job more.
@@ -82,8 +84,11 @@ class Planner final : public EventListener {
   void follow(std::span<const Event> events);
 
   /// Asks the policy. It is shown the round that it has decided at once, so that what it remembers
-  /// does not depend on how long the plan takes to be carried out.
+  /// does not depend on how long the plan takes to be carried out. A policy that throws is made
+  /// anew, of its own words as after a restart, or of nothing where it goes on to throw.
   PlannedRound decide(const RoundWish& wish);
+  /// Goes on with this memory and a policy that knows nothing.
+  void start_over(std::unique_ptr<MasterMemory> memory);
   /// On a copy of everything. `limits` are the master's; of gangs it holds what is so with the job.
   DryRun dry_run(Job job, const RoundWish& wish, PlanLimits limits) const;
   /// All that it knows, for a snapshot. Not between a decision and its RoundDecided.
@@ -95,9 +100,14 @@ class Planner final : public EventListener {
  private:
   ClusterView view(Instant now) const;
   void look_at_gangs(std::uint64_t round, Instant now, bool rents);
+  PlannedRound ask_policy(const RoundWish& wish);
+  void renew(const std::string& what, Instant at);
 
   MasterSettings settings_;
   MasterDependencies parts_;
+  std::unique_ptr<Policy> blank_;  ///< as it was before it was shown anything
+  std::uint32_t failures_ = 0;     ///< of the policy since its last plan
+  mutable std::string trouble_{};  ///< the last of them that nobody has been told of
   std::unique_ptr<MasterMemory> own_;
   const MasterMemory* memory_;
   std::uint64_t shown_rounds_ = 0;  ///< the policy knows of all rounds before this one

@@ -1,6 +1,7 @@
 #include "masters/planner_host.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace muster {
@@ -21,6 +22,8 @@ struct PlannerHost::Desk {
   std::function<Duration()> stopwatch;
   double ns_a_step = 0;  ///< by the last decision that counted any; 0: not known
   std::atomic<std::uint64_t> followed = 0;
+  std::atomic<bool> lost = false;
+  std::string trouble{};  ///< why it is
 
   /// The bound that the deadline comes to, within that of the wish.
   std::uint64_t steps_for(std::uint64_t allowed) const {
@@ -31,7 +34,23 @@ struct PlannerHost::Desk {
     return allowed == 0 ? most : std::min(allowed, most);
   }
 
+  void follow(const std::vector<Event>& events) {
+    try {
+      if (!lost) planner->follow(events);
+    } catch (const std::exception& thrown) {
+      trouble = std::string("the planner could not follow what happened (") + thrown.what() + ")";
+      lost = true;
+    }
+    followed += events.size();
+  }
+
   std::pair<PlannedRound, Duration> decide(RoundWish wish) {
+    if (lost) {
+      PlannedRound none;
+      none.failed = true;
+      none.trouble = trouble;
+      return {std::move(none), {}};
+    }
     wish.budget = steps_for(wish.budget);
     const Duration before = stopwatch();
     PlannedRound planned = planner->decide(wish);
@@ -60,8 +79,7 @@ void PlannerHost::send(std::function<void()> step) {
 void PlannerHost::follow(std::vector<Event> events) {
   told_ += events.size();
   send([desk = desk_, batch = std::make_shared<std::vector<Event>>(std::move(events))] {
-    desk->planner->follow(*batch);
-    desk->followed += batch->size();
+    desk->follow(*batch);
   });
 }
 
@@ -77,13 +95,40 @@ void PlannerHost::decide(const RoundWish& wish, Decided then) {
 }
 
 void PlannerHost::dry_run(Job job, const RoundWish& wish, PlanLimits limits,
-                          std::function<void(DryRun&&)> then) {
-  send([desk = desk_, job = std::move(job), wish, limits = std::move(limits),
-        then = std::move(then)] { then(desk->planner->dry_run(job, wish, limits)); });
+                          std::function<void(DryRun&&)> use,
+                          std::function<void(const std::string&)> failed) {
+  send([desk = desk_, job = std::move(job), wish, limits = std::move(limits), use = std::move(use),
+        failed = std::move(failed)] {
+    if (desk->lost) return failed(desk->trouble);
+    try {
+      use(desk->planner->dry_run(job, wish, limits));
+    } catch (const std::exception& thrown) {
+      failed(thrown.what());
+    }
+  });
 }
 
-void PlannerHost::snapshot(std::function<void(MasterSnapshot&&)> then) {
-  send([desk = desk_, then = std::move(then)] { then(desk->planner->snapshot()); });
+bool PlannerHost::is_lost() const {
+  return desk_->lost;
+}
+
+void PlannerHost::start_over(std::unique_ptr<MasterMemory> memory) {
+  send([desk = desk_, kept = std::make_shared<std::unique_ptr<MasterMemory>>(std::move(memory))] {
+    desk->planner->start_over(std::move(*kept));
+    desk->lost = false;
+  });
+}
+
+void PlannerHost::snapshot(std::function<void(std::optional<MasterSnapshot>&&)> then) {
+  send([desk = desk_, then = std::move(then)] {
+    std::optional<MasterSnapshot> made;
+    try {
+      if (!desk->lost) made = desk->planner->snapshot();
+    } catch (const std::exception&) {
+      made.reset();  // the next one that is due may be made
+    }
+    then(std::move(made));
+  });
 }
 
 }  // namespace muster

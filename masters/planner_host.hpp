@@ -4,6 +4,8 @@
 #include <caf/all.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "actors/messages.hpp"
@@ -38,9 +40,15 @@ class PlannerHost {
   using Decided = std::function<void(PlannedRound&&, Duration)>;
   /// `then` is called by the planner's own thread, as are the functions of the others.
   void decide(const RoundWish& wish, Decided then);
-  void dry_run(Job job, const RoundWish& wish, PlanLimits limits,
-               std::function<void(DryRun&&)> then);
-  void snapshot(std::function<void(MasterSnapshot&&)> then);
+  /// `use` makes of the run what is wanted, by the planner's own thread; `failed` is called instead
+  /// when the run or `use` fails, with why.
+  void dry_run(Job job, const RoundWish& wish, PlanLimits limits, std::function<void(DryRun&&)> use,
+               std::function<void(const std::string&)> failed);
+  /// Events could not be followed: it decides nothing before start_over().
+  bool is_lost() const;
+  void start_over(std::unique_ptr<MasterMemory> memory);
+  /// Nothing when none could be made.
+  void snapshot(std::function<void(std::optional<MasterSnapshot>&&)> then);
 
  private:
   struct Desk;

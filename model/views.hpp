@@ -202,6 +202,9 @@ struct TaskView {
 /// Jobs of a list, and parts of them.
 struct JobsView {
   std::vector<JobView> jobs;
+  bool cut = false;  ///< more are wanted, and go on behind the last of these
+  std::vector<JobId>
+      rest{};  ///< of JobsQuestion::only, where it is cut: those still to be asked for
 };
 
 /// A job, or a part of one, with a page of its tasks.
@@ -255,6 +258,7 @@ struct InstanceView {
   std::optional<Instant> up{};
   std::string master;
   std::vector<OccupantView> tasks{};
+  std::uint64_t more_tasks = 0;  ///< on it, besides these
   Resources used;
   Resources capacity;
   bool connected = false;
@@ -262,9 +266,10 @@ struct InstanceView {
   std::string isolation{};
 };
 
-/// All instances of a master.
+/// Instances of a master, by rising numbers.
 struct InstancesView {
   std::vector<InstanceView> instances;
+  bool more = false;  ///< there are others of higher numbers
 };
 
 /// Dollars spent on one thing.
@@ -431,8 +436,9 @@ struct PlanView {
   std::vector<Launch> launches{};
   std::vector<Place> places{};
   std::vector<Refusal> refusals{};
-  std::uint32_t moves = 0;  ///< of other jobs' tasks
-  double usd_h = 0;         ///< of all instances then
+  std::uint64_t left_out = 0;  ///< launches, places and refusals besides those listed
+  std::uint32_t moves = 0;     ///< of other jobs' tasks
+  double usd_h = 0;            ///< of all instances then
   double usd_h_now = 0;
 };
 

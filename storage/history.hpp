@@ -38,6 +38,9 @@ class History {
 
   /// Durable no later than events that are appended to the journal afterwards.
   virtual void add(JobHistory job) = 0;
+  /// The job is not over after all: its master ended between the record and the events that were to
+  /// follow it. Nothing when it is not kept.
+  virtual void drop(JobId /*job*/) {}
   /// How many jobs are kept.
   virtual std::size_t size() const = 0;
   /// The job as it was added; may wait for the disk, as newest() and by_number() may.

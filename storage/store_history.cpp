@@ -125,6 +125,29 @@ void StoreHistory::add(JobHistory job) {
       });
 }
 
+void StoreHistory::drop(JobId job) {
+  std::uint64_t place = 0;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    const auto known = places_.find(job);
+    if (known == places_.end()) return;
+    place = known->second;
+    const HistoryEntry& entry = entries_.at(place);
+    Money& kept = kept_[entry.user];
+    kept -= entry.cost;
+    if (kept == Money{}) kept_.erase(entry.user);
+    entries_.erase(place);
+    places_.erase(known);
+    last_read_ = {};  // its place may be given again
+  }
+  journal_.change(
+      [job, place](StoreBatch& batch) {
+        batch.erase(Family::history, key_of(place));
+        batch.erase(Family::place, key_of(job.value));
+      },
+      [] {});
+}
+
 /// Puts the entry behind all others. After a crash a master may add a job again that it had added
 /// before: the new one counts.
 std::uint64_t StoreHistory::enter(const HistoryEntry& entry, Dropped& dropped) {
@@ -169,12 +192,19 @@ std::shared_ptr<const JobHistory> StoreHistory::at(std::uint64_t place) const {
     // already.
     if (found != shared_->waiting.end()) return found->second;
   }
+  {
+    const std::lock_guard lock(shared_->mutex);
+    if (last_read_.second && last_read_.first == place) return last_read_.second;
+  }
   const auto bytes = store_.get(Family::history, key_of(place));
   // The job may have been dropped since its place was looked up; nothing is wrong then.
   if (!bytes || !bytes.value()) return nullptr;
   auto job = decode_history(*bytes.value(), catalog_);
   if (!job) return nullptr;
-  return std::make_shared<const JobHistory>(std::move(job).value());
+  auto read = std::make_shared<const JobHistory>(std::move(job).value());
+  const std::lock_guard lock(shared_->mutex);
+  last_read_ = {place, read};
+  return read;
 }
 
 std::size_t StoreHistory::size() const {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "storage/history.hpp"
@@ -36,6 +37,7 @@ class StoreHistory final : public History {
   ~StoreHistory() override;
 
   void add(JobHistory job) override;
+  void drop(JobId job) override;
   std::size_t size() const override;
   std::optional<JobHistory> find(JobId id) const override;
   void newest(std::size_t limit, const Use& use) const override;
@@ -91,6 +93,9 @@ class StoreHistory final : public History {
   std::map<JobId, std::uint64_t> places_;
   std::map<std::string, Money> kept_;     ///< what the kept jobs of a user have cost
   std::map<std::string, Money> dropped_;  ///< what those have that are no longer kept
+  /// The record that was read last, with its place: the tasks of a large job are asked for in many
+  /// pieces. Under the shared mutex.
+  mutable std::pair<std::uint64_t, std::shared_ptr<const JobHistory>> last_read_;
   mutable Reader reader_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "actors/byte_cut.hpp"
 #include "actors/cloud/connector_host.hpp"
 #include "model/live_ids.hpp"
 
@@ -120,6 +121,13 @@ void CloudConnector::rent(const LaunchOrder& order, const MasterActor& master) {
     if (is_of_another(order, over->second)) return refuse_other();
     return notify_over(over->second, master);
   }
+  if (is_forgotten(id)) {
+    note("instance " + std::to_string(id.value) +
+         " was over long ago: an order for it that comes now rents nothing");
+    CloudReport report{id, CloudReportKind::gone, now()};
+    report.reason = CloudReason::ended;
+    return tell(master, std::move(report));
+  }
   RentedRecord record;
   record.instance = id;
   record.ordered_at = now();
@@ -156,12 +164,26 @@ bool CloudConnector::is_of_another(const LaunchOrder& order, const RentedRecord&
 /// Masters that have lost what they knew go on from the numbers, and learn of the prices.
 void CloudConnector::notify_clock(const MasterActor& master) {
   meet(master);
-  CloudReport report{{}, CloudReportKind::clock, timer_.now()};
-  for (const auto& [number, newest] : newest_) report.newest.push_back(newest);
+  std::vector<InstanceId> newest;
+  for (const auto& [number, id] : newest_) newest.push_back(id);
+  std::vector<OfferingChange> changes;
   for (const auto& [number, key] : changes_) {
-    report.changes.push_back(offered_.at(key).changes.at(number));
+    changes.push_back(offered_.at(key).changes.at(number));
   }
-  tell(master, std::move(report));
+  auto pieces = in_messages(std::move(changes));
+  if (pieces.empty()) pieces.emplace_back();
+  for (std::vector<OfferingChange>& piece : pieces) {
+    CloudReport report{{}, CloudReportKind::clock, timer_.now()};
+    report.newest = newest;
+    report.changes = std::move(piece);
+    tell(master, std::move(report));
+  }
+}
+
+/// It was over before anything that is remembered: a repetition that comes so late is no new order.
+bool CloudConnector::is_forgotten(InstanceId id) const {
+  const auto before = recalled_.find(master_of(id));
+  return forgotten_.contains(id.value) || (before != recalled_.end() && id <= before->second);
 }
 
 void CloudConnector::note_number(InstanceId id) {
@@ -219,6 +241,7 @@ void CloudConnector::remember(RentedRecord record) {
   over_[id] = std::move(record);
   over_in_order_.push_back(id);
   if (over_in_order_.size() <= setup_.keep_gone) return;
+  forgotten_.add(over_in_order_.front().value);
   over_.erase(over_in_order_.front());
   over_in_order_.pop_front();
 }

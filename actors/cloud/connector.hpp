@@ -19,6 +19,7 @@
 #include "actors/cloud/rented.hpp"
 #include "actors/messages.hpp"
 #include "model/catalog.hpp"
+#include "model/number_set.hpp"
 #include "storage/cloud_store.hpp"
 
 namespace muster {
@@ -49,7 +50,8 @@ struct ConnectorSetup {
   Duration list_every{};  ///< from one look at what exists to the next; zero: only when in doubt
   Duration write_retry = std::chrono::seconds{1};  ///< between attempts to write; > 0
   std::size_t keep_gone = 100'000;  ///< instances that are remembered after they are gone; >= 1
-  /// Changes of offerings that are kept at most, besides the newest of each; >= 1.
+  /// Changes of offerings that are kept at most, besides the newest of each and those since the
+  /// oldest order that is open; >= 1.
   std::size_t keep_changes = 10'000;
   CloudStore* store = nullptr;
   CloudProvider* provider = nullptr;  ///< of this connector alone
@@ -107,6 +109,7 @@ class CloudConnector : public CloudActor::base {
   void notify_clock(const MasterActor& master);
   void note_number(InstanceId id);
   bool is_of_another(const LaunchOrder& order, const RentedRecord& known);
+  bool is_forgotten(InstanceId id) const;
   void add(Rented rented);
   Rented remove(InstanceId id);
   void tell(const MasterActor& master, CloudReport report);
@@ -214,8 +217,10 @@ class CloudConnector : public CloudActor::base {
   std::deque<InstanceId> over_in_order_;  ///< the oldest first
   /// Of all instances that ever were on record, the highest number of each master.
   std::map<std::uint32_t, InstanceId> newest_;
-  std::uint32_t looks_ = 0;     ///< in vain, one after the other
-  bool looks_later_ = false;    ///< the next look is due already
+  std::map<std::uint32_t, InstanceId> recalled_;  ///< the same, as it was at the start
+  NumberSet forgotten_;                           ///< instances that left `over_` since then
+  std::uint32_t looks_ = 0;                       ///< in vain, one after the other
+  bool looks_later_ = false;                      ///< the next look is due already
   std::string trouble_;         ///< why the store took nothing when it was last tried
   std::uint64_t restarts_ = 0;  ///< of workers that ended by themselves
 };

@@ -122,23 +122,24 @@ std::set<InstanceId> CloudConnector::rented_of(const OfferingKey& key) const {
   return found == rented_of_.end() ? std::set<InstanceId>{} : found->second;
 }
 
-/// The changes that nobody needs any more: neither the newest of their offering, nor since the
-/// oldest order that is still open, or more than may be kept. Looked for only now and then, so that
-/// a change costs little however much is rented.
+/// The changes that nobody needs any more: neither the newest of their offering nor since the
+/// oldest order that is still open, and more than are kept besides, the oldest first. Looked for
+/// only now and then, so that a change costs little however much is rented.
 std::vector<std::uint64_t> CloudConnector::droppable() {
   if (changes_.size() < look_for_droppable_) return {};
   Instant oldest = Instant::max();
   for (const auto& [id, rented] : rented_) oldest = std::min(oldest, rented.record.ordered_at);
   // Half of what may be kept: the search, O(changes + rented), pays off for as many changes.
   const std::size_t room = std::max<std::size_t>(setup_.keep_changes / 2, 1);
-  const std::size_t excess = changes_.size() - std::min(changes_.size(), room);
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, key] : changes_) {
     const auto& changes = offered_.at(key).changes;
+    // Times never go back: what comes behind this one is needed, too.
+    if (changes.at(number).at >= oldest) break;
     const bool newest = changes.rbegin()->first == number;
-    const bool is_told = changes.at(number).at >= oldest && numbers.size() >= excess;
-    if (!newest && !is_told && is_on_record(key, number)) numbers.push_back(number);
+    if (!newest && is_on_record(key, number)) numbers.push_back(number);
   }
+  numbers.resize(numbers.size() - std::min(numbers.size(), room));
   look_for_droppable_ = changes_.size() - numbers.size() + room;
   return numbers;
 }

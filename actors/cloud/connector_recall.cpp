@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "actors/byte_cut.hpp"
 #include "actors/cloud/connector_host.hpp"
 
 // How a connector goes on where an earlier one ended, and what it answers.
@@ -38,6 +39,7 @@ void CloudConnector::recall() {
     live.push_back(rented.record);
     add(std::move(rented));
   }
+  recalled_ = newest_;
   begin(live);
 }
 
@@ -77,6 +79,7 @@ RentedView CloudConnector::show_rented(const RentedQuestion& wanted) const {
     view.rented.push_back(view_of(over_.at(*id), present));
   }
   view.total_usd = total.usd();
+  cut_to_message(view.rented);
   return view;
 }
 

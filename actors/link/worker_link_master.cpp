@@ -86,7 +86,7 @@ class MasterProxy : public MasterActor::base {
         [this](const SampleAnswer& answer) { send_frame(samples_frame(answer, max_bytes())); },
         [this](const LogAnswer& answer) { send_frame(log_frame(answer, max_bytes())); },
         [](const CloudReport&) {}, [](greet_atom) {},
-        [](load_atom) -> caf::result<LoadReport> {
+        [](const LoadQuestion&) -> caf::result<LoadReport> {
           return caf::make_error(ActorError::not_connected);
         },
         [](const LogRequest&) -> caf::result<LogAnswer> {

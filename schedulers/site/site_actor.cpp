@@ -51,11 +51,13 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
   for (const MasterPlace& master : parts_.masters) {
     places_[{false, master.number}] = masters_.size();
     masters_.push_back({{false, master.number}, master.actor});
+    masters_.back().most = parts_.hand_batch;
   }
   for (const SitePlace& site : parts_.sites) {
     if (site.number == parts_.number) own_ = sites_.size();
     places_[{true, site.number}] = sites_.size();
     sites_.push_back({{true, site.number}, {}, site.actor});
+    sites_.back().most = parts_.hand_batch;
   }
   for (const std::vector<HandoffPeer>* peers : {&sites_, &masters_}) {
     for (const HandoffPeer& each : *peers) cancels_.add_party(each.to);
@@ -77,7 +79,8 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
   for (Handoff& handoff : memory.handoffs) {
     // `sent`: it may have left before the restart. A cancel must not end here what a master may
     // run.
-    peer(handoff.to).waiting.push({std::move(handoff.job), {}, true});
+    const std::size_t bytes = encoded_bytes(handoff.job);
+    peer(handoff.to).waiting.push({std::move(handoff.job), {}, true, bytes});
   }
   for (EndedHandoff& ended : memory.ended) {
     if (ended.conflict) note_conflict(ended.job.id);
@@ -125,7 +128,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
       [this](cancel_atom, JobId id) { return cancel(id); },
       [this](cancel_atom, const std::vector<JobId>& jobs) { return cancel_here(jobs); },
       [this](over_atom, const JobEnd& end) { over(end, nullptr); },
-      [this](load_atom) {
+      [this](const LoadQuestion&) {
         LoadReport report;
         report.active_jobs = jobs_in_hand();
         report.load = own_load();
@@ -183,6 +186,10 @@ void SiteScheduler::take(std::vector<Job> jobs, bool forwarded, const Answer& an
     return;
   }
   if (forwarded) return persist(intake_of_forwarded(std::move(jobs)), answer);
+  if (const auto why = why_too_large(jobs)) {
+    Answer(answer).deliver(Verdicts(jobs.size(), SubmitVerdict{{}, false, *why}));
+    return;
+  }
   const std::vector<std::uint64_t> digests = digests_of(jobs);
   auto refused = tokens_of_others(jobs, digests);
   persist(refused ? *std::move(refused) : intake_of(std::move(jobs), digests), answer);
@@ -300,7 +307,8 @@ void SiteScheduler::persist(Intake intake, const Answer& answer) {
                  // Counted before written(), which answers at once when nothing is open.
                  promise->open += handoffs->size();
                  for (Handoff& handoff : *handoffs) {
-                   PendingHandoff part{std::move(handoff.job), promise};
+                   const std::size_t bytes = encoded_bytes(handoff.job);
+                   PendingHandoff part{std::move(handoff.job), promise, false, bytes};
                    // Its master has it waiting already.
                    if (!peer(handoff.to).waiting.push(part)) arrived(part);
                    targets.insert(handoff.to);

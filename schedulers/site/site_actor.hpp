@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/byte_cut.hpp"
 #include "actors/clock.hpp"
 #include "actors/job_watch.hpp"
 #include "actors/messages.hpp"
@@ -99,7 +101,19 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
     Job job;
     std::shared_ptr<PendingReply> promise;  ///< null after a restart
     bool sent = false;                      ///< whoever is to have it may have it
+    std::size_t bytes = 0;                  ///< of the job in a message
     bool ending = false;                    ///< it is being written down that nobody will have it
+    bool alone = false;                     ///< was handed over by itself and not confirmed
+    std::uint32_t failures = 0;             ///< messages with it that were not confirmed
+  };
+  /// Jobs that are handed over by one message.
+  struct HandoffBatch {
+    bool take(PendingHandoff& each, std::size_t most);
+
+    std::vector<Job> jobs{};
+    std::vector<JobId> ids{};
+    std::vector<JobId> fresh{};  ///< of these, those that were never sent before
+    ByteCut cut{};
   };
   /// Somebody who waits for a cancel.
   struct CancelAnswer {
@@ -116,8 +130,9 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   /// A job, or a part of one, as a query shows it.
   struct Shown {
     const Job* job;
-    const HandoffTarget* to;    ///< null when it ended here
-    const EndedHandoff* ended;  ///< null when it is on its way
+    const HandoffTarget* to;                  ///< null when it ended here
+    const EndedHandoff* ended;                ///< null when it is on its way
+    const PendingHandoff* waiting = nullptr;  ///< null when it ended here
   };
   /// The way to a master or to another site.
   struct HandoffPeer {
@@ -125,11 +140,16 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
     MasterActor master{};  ///< null on the way to a site
     SiteActor site{};      ///< null on the way to a master
     HandoffQueue<PendingHandoff> waiting{};
+    std::size_t most = 0;          ///< jobs of the next message: fewer after one that failed
+    std::deque<JobId> alone{};     ///< those that go alone, the one whose turn comes next first
+    bool was_alone = false;        ///< the last message was one of these
     bool busy = false;             ///< it has been handed jobs and has not answered
     std::uint64_t given = 0;       ///< jobs given to it since it was heard
     std::set<JobId> unanswered{};  ///< watched here, and it has not said whether they are over
     bool asks_again = false;       ///< about these, or will after a pause
     LoadReport load{};
+    std::map<JobId, FailedPart> failed{};  ///< of its parts, put together of several reports
+    JobId failed_after{};                  ///< those of higher jobs are asked for next
     Heard heard{};
   };
   /// A job that is watched, as far as masters have said that parts of it are over.
@@ -182,6 +202,9 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
 
   void send_handoffs(const HandoffTarget& to);
   void send_handoffs_later(const HandoffTarget& to);
+  static HandoffBatch next_batch(HandoffPeer& out);
+  static void take_alone(HandoffPeer& out, HandoffBatch& batch);
+  void on_failed_batch(const HandoffTarget& to, const std::vector<JobId>& jobs);
   void taken(const HandoffTarget& to, const Verdicts& verdicts);
   void mark_unsent(const HandoffTarget& to, const std::vector<JobId>& jobs);
   static void arrived(const PendingHandoff& handoff);
@@ -190,6 +213,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   void train_if_due();
   void ask_loads();
   void on_load(HandoffPeer& peer, const LoadReport& report);
+  static void take_failed(HandoffPeer& from, const LoadReport& report);
   void load_answered();
   caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
   void watch_at(std::size_t master, std::vector<JobId> jobs, std::shared_ptr<PendingWatch> asking);
@@ -241,6 +265,8 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   JobsView shown_jobs(const JobsQuestion& wanted) const;
   std::vector<Shown> page_shown(const JobsQuestion& wanted) const;
   std::vector<Shown> parts_shown(JobId job) const;
+  JobView view_of_part(const Shown& each) const;
+  static void put_rest(JobsView& list, const std::vector<Shown>& rest);
 
   SiteSettings settings_;
   SiteDependencies parts_;

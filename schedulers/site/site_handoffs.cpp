@@ -1,6 +1,7 @@
 // The ways out of a site scheduler, to masters and to other sites, and what is heard on them.
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "model/live_ids.hpp"
@@ -31,30 +32,87 @@ double SiteScheduler::own_load() const {
   return static_cast<double>(jobs_in_hand()) / static_cast<double>(settings_.capacity);
 }
 
+/// Takes one more job into the batch, or says that it does not go into the message.
+bool SiteScheduler::HandoffBatch::take(PendingHandoff& each, std::size_t most) {
+  if (ids.size() >= most || !cut.takes_bytes(each.bytes)) return false;
+  jobs.push_back(each.job);
+  ids.push_back(each.job.id);
+  if (!std::exchange(each.sent, true)) fresh.push_back(each.job.id);
+  return true;
+}
+
+/// What the peer is handed next: the oldest that go into one message, or in turn with these one of
+/// the jobs that have failed by themselves, so that such a job keeps nobody waiting.
+SiteScheduler::HandoffBatch SiteScheduler::next_batch(HandoffPeer& out) {
+  HandoffBatch batch;
+  const bool others_first = out.alone.empty() || std::exchange(out.was_alone, false);
+  if (!others_first) take_alone(out, batch);
+  if (!batch.ids.empty()) {
+    out.was_alone = true;
+    return batch;
+  }
+  out.waiting.oldest_first([&](PendingHandoff& each) {
+    // Its end is being written down: nobody is to have it.
+    if (each.ending || each.alone) return true;
+    return batch.take(each, out.most);
+  });
+  if (batch.ids.empty()) take_alone(out, batch);
+  return batch;
+}
+
+/// The next of the jobs that go alone, and of these one after the other.
+void SiteScheduler::take_alone(HandoffPeer& out, HandoffBatch& batch) {
+  for (std::size_t left = out.alone.size(); left > 0 && batch.ids.empty(); --left) {
+    const JobId job = out.alone.front();
+    out.alone.pop_front();
+    PendingHandoff* found = out.waiting.find(job);
+    if (found == nullptr || !found->alone) continue;
+    out.alone.push_back(job);
+    if (!found->ending) batch.take(*found, 1);
+  }
+}
+
 /// Hands over the next jobs on the way to a peer, one request at a time, until all are taken.
 void SiteScheduler::send_handoffs(const HandoffTarget& to) {
   HandoffPeer& out = peer(to);
   if (out.busy) return;
-  std::vector<Job> batch;
-  std::vector<JobId> fresh;  // never sent before
-  out.waiting.oldest_first([&](PendingHandoff& each) {
-    // Its end is being written down: nobody is to have it.
-    if (each.ending) return true;
-    batch.push_back(each.job);
-    if (!std::exchange(each.sent, true)) fresh.push_back(each.job.id);
-    return batch.size() < parts_.hand_batch;
-  });
-  if (batch.empty()) return;
+  HandoffBatch batch = next_batch(out);
+  if (batch.ids.empty()) return;
   out.busy = true;
   const auto heard = [this, to](const Verdicts& verdicts) { taken(to, verdicts); };
-  const auto failed = [this, to, fresh = std::move(fresh)](const caf::error& error) {
-    if (never_left(error)) mark_unsent(to, fresh);
+  const auto failed = [this, to, ids = std::move(batch.ids),
+                       fresh = std::move(batch.fresh)](const caf::error& error) {
+    if (never_left(error)) {
+      mark_unsent(to, fresh);
+    } else {
+      on_failed_batch(to, ids);
+    }
     send_handoffs_later(to);
   };
   if (to.site) {
-    request(out.site, parts_.accept_timeout, forward_atom_v, std::move(batch)).then(heard, failed);
+    request(out.site, parts_.accept_timeout, forward_atom_v, std::move(batch.jobs))
+        .then(heard, failed);
   } else {
-    request(out.master, parts_.accept_timeout, hand_atom_v, std::move(batch)).then(heard, failed);
+    request(out.master, parts_.accept_timeout, hand_atom_v, std::move(batch.jobs))
+        .then(heard, failed);
+  }
+}
+
+/// What has failed is never sent again as it was: half as many go next, and a job that has failed
+/// by itself goes alone from then on, in turn with all others.
+void SiteScheduler::on_failed_batch(const HandoffTarget& to, const std::vector<JobId>& jobs) {
+  HandoffPeer& out = peer(to);
+  out.most = std::max<std::size_t>(1, jobs.size() / 2);
+  for (const JobId job : jobs) {
+    PendingHandoff* found = out.waiting.find(job);
+    if (found == nullptr) continue;
+    ++found->failures;
+    if (jobs.size() > 1 || std::exchange(found->alone, true)) continue;
+    out.alone.push_back(job);
+    out.was_alone = true;  // now it is the others' turn
+    note("job " + std::to_string(job.value) + ", of " + std::to_string(found->bytes) +
+         " bytes, was handed to " + target_name(to) +
+         " alone and is not confirmed: it is handed over again in turn with the others");
   }
 }
 
@@ -91,6 +149,7 @@ void SiteScheduler::taken(const HandoffTarget& to, const Verdicts& verdicts) {
   refuse(to, refused);
   if (cancels_wait) ask_after_rest({true, parts_.number});
   if (!heard_of_any) return send_handoffs_later(to);
+  out.most = std::min(parts_.hand_batch, 2 * out.most);
   out.busy = false;
   send_handoffs(to);
 }
@@ -124,7 +183,8 @@ void SiteScheduler::ask_loads() {
   masters_may_work_ = false;
   const auto ask = [this](const auto& whom, HandoffPeer& peer) {
     // A peer that has not answered by the time of the next asking counts as not heard.
-    request(whom, settings_.load_every, load_atom_v)
+    request(whom, settings_.load_every,
+            LoadQuestion{peer.load.run, peer.load.completed_to, peer.failed_after})
         .then(
             [this, &peer](const LoadReport& report) {
               on_load(peer, report);
@@ -200,6 +260,7 @@ void SiteScheduler::on_load(HandoffPeer& from, const LoadReport& report) {
                  !as_before(&LoadReport::instances) || !as_before(&LoadReport::load) ||
                  !as_before(&LoadReport::used) || !report.completed.empty();
   from.load = report;
+  take_failed(from, report);
   from.heard = {report.load, now()};
   // The report counts what has been given so far.
   from.given = 0;
@@ -213,6 +274,17 @@ void SiteScheduler::on_load(HandoffPeer& from, const LoadReport& report) {
   for (JobId job : with_too_many_failed(report)) end_rest_of(job);
 }
 
+/// A report has the parts of the jobs between the one that was asked for and its last, or all.
+void SiteScheduler::take_failed(HandoffPeer& from, const LoadReport& report) {
+  const auto begin =
+      from.failed_after.valid() ? from.failed.upper_bound(from.failed_after) : from.failed.begin();
+  const bool goes_on = report.more_failed && !report.failed.empty();
+  const auto end = goes_on ? from.failed.upper_bound(report.failed.back().job) : from.failed.end();
+  from.failed.erase(begin, end);
+  for (const FailedPart& part : report.failed) from.failed[part.job] = part;
+  from.failed_after = goes_on ? report.failed.back().job : JobId{};
+}
+
 /// Those of the jobs in the report of which more tasks have failed than may, with all masters.
 std::vector<JobId> SiteScheduler::with_too_many_failed(const LoadReport& report) const {
   // Failed tasks are counted over all masters, each of which knows its own part only.
@@ -220,9 +292,9 @@ std::vector<JobId> SiteScheduler::with_too_many_failed(const LoadReport& report)
   for (const FailedPart& part : report.failed) failed[part.job] = 0;
   if (failed.empty()) return {};
   for (const HandoffPeer& each : masters_) {
-    for (const FailedPart& part : each.load.failed) {
-      const auto found = failed.find(part.job);
-      if (found != failed.end()) found->second += part.failed;
+    for (auto& [job, sum] : failed) {
+      const auto found = each.failed.find(job);
+      if (found != each.failed.end()) sum += found->second.failed;
     }
   }
   std::vector<JobId> jobs;

@@ -25,6 +25,18 @@ int badness(JobOutcome outcome) {
   return 0;
 }
 
+/// As many at once as can all be over in one answer, which has more of each than its number.
+std::vector<std::vector<JobId>> watch_pieces(const std::vector<JobId>& jobs) {
+  static const std::size_t most = kListBytes / encoded_bytes(JobEnd{});
+  std::vector<std::vector<JobId>> pieces;
+  for (std::size_t from = 0; from < jobs.size(); from += most) {
+    const auto begin = jobs.begin() + static_cast<std::ptrdiff_t>(from);
+    pieces.emplace_back(begin,
+                        begin + static_cast<std::ptrdiff_t>(std::min(most, jobs.size() - from)));
+  }
+  return pieces;
+}
+
 }  // namespace
 
 /// Asks all masters each time, for what they knew of this site may have got lost with a link.
@@ -39,12 +51,18 @@ caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listene
   auto asking = std::make_shared<PendingWatch>();
   asking->answer = make_response_promise<Ends>();
   asking->listener = listener;
-  asking->open = masters_.size();
   const auto answer = asking->answer;
+  // Copied first: an end may begin a cancel, which adds to what has ended here.
+  std::vector<EndedHandoff> ended;
   for (JobId job : jobs) {
-    ended_.parts_of(job, [&](const EndedHandoff& ended) { part_ended_here(ended, asking.get()); });
+    ended_.parts_of(job, [&](const EndedHandoff& part) { ended.push_back(part); });
   }
-  for (std::size_t i = 0; i < masters_.size(); ++i) watch_at(i, jobs, asking);
+  for (const EndedHandoff& part : ended) part_ended_here(part, asking.get());
+  const auto pieces = watch_pieces(jobs);
+  asking->open = masters_.size() * pieces.size();
+  for (std::size_t i = 0; i < masters_.size(); ++i) {
+    for (const std::vector<JobId>& piece : pieces) watch_at(i, piece, asking);
+  }
   if (asking->open == 0) answered(*asking);
   return answer;
 }
@@ -82,9 +100,14 @@ void SiteScheduler::watch_again(std::size_t master, const std::vector<JobId>& jo
     std::erase_if(open, [this](JobId job) { return !subscriptions_.contains(job); });
     if (open.empty()) {
       masters_[master].asks_again = false;
-    } else {
-      watch_at(master, {open.begin(), open.end()}, nullptr);
+      return;
     }
+    auto pieces = watch_pieces({open.begin(), open.end()});
+    // The others come when these are answered.
+    for (std::size_t i = 1; i < pieces.size(); ++i) {
+      masters_[master].unanswered.insert(pieces[i].begin(), pieces[i].end());
+    }
+    watch_at(master, std::move(pieces.front()), nullptr);
   });
 }
 
@@ -148,8 +171,10 @@ void SiteScheduler::drop_listener(const caf::actor_addr& listener) {
 }
 
 void SiteScheduler::unwatch(const std::vector<JobId>& jobs) {
-  for (const HandoffPeer& each : masters_) {
-    send(each.master, unwatch_atom_v, JobListener{this}, jobs);
+  for (const std::vector<JobId>& piece : watch_pieces(jobs)) {
+    for (const HandoffPeer& each : masters_) {
+      send(each.master, unwatch_atom_v, JobListener{this}, piece);
+    }
   }
 }
 

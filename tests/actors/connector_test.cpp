@@ -372,7 +372,7 @@ TEST_F(ConnectorTest, WhoGreetsIsToldTheChangesThatItMayNotKnow) {
   EXPECT_EQ(told_changes().at(0).number, 3U) << "the numbers go on after a restart";
 }
 
-TEST_F(ConnectorTest, KeepsNoMoreChangesThanItMay) {
+TEST_F(ConnectorTest, KeepsAllChangesSinceTheOldestOpenOrderAndAFewBesides) {
   setup_.keep_changes = 4;
   make_cloud();
   launch(0);
@@ -382,7 +382,7 @@ TEST_F(ConnectorTest, KeepsNoMoreChangesThanItMay) {
     price(1 + i);
     expected += charge(1 + i, 1);
   }
-  EXPECT_LE(store_.changed.size(), 6U);
+  EXPECT_EQ(store_.changed.size(), 50U) << "the ledger of a master that was away needs each";
   EXPECT_EQ(store_.changed.rbegin()->first, 50U);
   system_.run_until_s(60.5);
   restart_cloud();
@@ -391,6 +391,32 @@ TEST_F(ConnectorTest, KeepsNoMoreChangesThanItMay) {
   end(0);
   system_.run_until_s(100);
   EXPECT_TRUE(bill_.total == expected + charge(50, 0.9));
+  for (int i = 0; i < 50; ++i) {
+    system_.run_until_s(101 + i);
+    price(100 + i);
+  }
+  EXPECT_LE(store_.changed.size(), 6U) << "no order is open any more";
+}
+
+TEST_F(ConnectorTest, AnOrderOfANumberThatIsForgottenRentsNothing) {
+  setup_.keep_gone = 1;
+  make_cloud();
+  for (const std::uint64_t id : {1U, 2U, 3U}) {
+    launch(id);
+    system_.run_until_s(100.0 * static_cast<double>(id));
+    end(id);
+    system_.run_until_s(100.0 * static_cast<double>(id) + 50);
+  }
+  const std::uint64_t rented = bill_.launched;
+  launch(1);
+  system_.run_until_s(500);
+  EXPECT_EQ(bill_.launched, rented);
+  EXPECT_EQ(bill_.rented, 0U);
+  store_.records.erase(InstanceId{1});  // as a store does that keeps the newest only
+  restart_cloud();
+  launch(1);
+  system_.run_until_s(600);
+  EXPECT_EQ(bill_.rented, 0U) << "nor after a restart";
 }
 
 }  // namespace

@@ -488,7 +488,7 @@ TEST_F(WorkerLinkTest, TheMastersProxyAnswersRequestsThatItIsNotConnected) {
   ASSERT_TRUE(link);
   caf::scoped_actor self(worker_system_.actors());
   bool answered = false;
-  self->request((*link.operator->())->master(), 30s, load_atom_v)
+  self->request((*link.operator->())->master(), 30s, LoadQuestion{})
       .receive([](const LoadReport&) {},
                [&](const caf::error& error) {
                  answered = error == caf::make_error(ActorError::not_connected);

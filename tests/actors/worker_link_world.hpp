@@ -146,7 +146,8 @@ class ScriptedMaster {
           [state](const LogAnswer& answer) {
             state->note([&](MasterNotes& notes) { notes.logs.push_back(answer); });
           },
-          [](const CloudReport&) {}, [](greet_atom) {}, [](load_atom) { return LoadReport{}; },
+          [](const CloudReport&) {}, [](greet_atom) {},
+          [](const LoadQuestion&) { return LoadReport{}; },
           [](const LogRequest&) { return LogAnswer{}; },
           [](const Wakeup& wakeup) { wakeup.run(); });
     });

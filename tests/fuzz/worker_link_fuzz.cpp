@@ -125,7 +125,8 @@ MasterActor spawn_checking_master(caf::actor_system& system, Heard& heard) {
           heard.check(known_instance(answer.instance) && answer.number == 1 &&
                       answer.text.size() <= 4096);
         },
-        [](const CloudReport&) {}, [](greet_atom) {}, [](load_atom) { return LoadReport{}; },
+        [](const CloudReport&) {}, [](greet_atom) {},
+        [](const LoadQuestion&) { return LoadReport{}; },
         [](const LogRequest&) { return LogAnswer{}; }, [](const Wakeup& wakeup) { wakeup.run(); });
   });
 }

@@ -19,6 +19,9 @@ namespace muster::test {
 class SlowHistory final : public History {
  public:
   void add(JobHistory job) override { jobs.push_back(std::move(job)); }
+  void drop(JobId id) override {
+    std::erase_if(jobs, [&](const JobHistory& job) { return job.job.id == id; });
+  }
   std::size_t size() const override { return jobs.size(); }
   std::optional<JobHistory> find(JobId id) const override {
     EXPECT_TRUE(reading) << "the master does not wait for the disk";

@@ -362,7 +362,7 @@ TEST_F(MasterActorTest, TellsOfABrokenPartUntilASiteCancelsItsJob) {
   };
   const auto broken = [&] {
     caf::scoped_actor self{system_.actors()};
-    auto asked = self->request(master_, caf::infinite, load_atom_v);
+    auto asked = self->request(master_, caf::infinite, LoadQuestion{});
     system_.time().drain();
     std::vector<JobId> told;
     asked.receive([&](const LoadReport& report) { told = report.broken; },
@@ -430,7 +430,7 @@ TEST_F(MasterActorTest, AnotherJobOfAKnownNumberIsAConflictAndNoRepetition) {
 TEST_F(MasterActorTest, TellsSitesTheNewestJobThatEverCameFromEach) {
   for (const std::uint64_t job : {3ULL, 8ULL, 5ULL, 2'000'000'001ULL}) accept(job);
   caf::scoped_actor self{system_.actors()};
-  auto asked = self->request(master_, caf::infinite, load_atom_v);
+  auto asked = self->request(master_, caf::infinite, LoadQuestion{});
   system_.time().drain();
   asked.receive(
       [](const LoadReport& report) {

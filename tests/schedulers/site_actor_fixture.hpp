@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "actors/no_views.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/site_actor.hpp"
@@ -29,6 +31,10 @@ struct FakeMaster {
   bool is_late = false;      ///< says that it has taken jobs when the test calls `say_taken`
   std::function<void()> say_taken{};  ///< runs in the master
   CancelStanding standing = CancelStanding::ended;
+  std::optional<JobId> chokes_on{};    ///< says nothing to a message with that job in it
+  std::size_t largest = 0;             ///< message of jobs that came
+  std::vector<std::size_t> batches{};  ///< how many jobs each of them had
+  std::vector<LoadQuestion> load_questions{};
 };
 
 /// A book that can be looked into, and that outlives its site.
@@ -103,7 +109,12 @@ class SiteActorTest : public ::testing::Test {
       return master_without_views(
           [this, self, index, name](
               hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<SubmitVerdict>> {
-            if (!fakes_[index].answers) return self->make_response_promise();
+            FakeMaster& fake = fakes_[index];
+            fake.largest = std::max(fake.largest, encoded_bytes(jobs));
+            fake.batches.push_back(jobs.size());
+            const bool chokes = std::any_of(
+                jobs.begin(), jobs.end(), [&](const Job& job) { return job.id == fake.chokes_on; });
+            if (!fake.answers || chokes) return self->make_response_promise();
             std::vector<SubmitVerdict> verdicts;
             if (fakes_[index].mute) {
               note(name + " says nothing");
@@ -146,8 +157,9 @@ class SiteActorTest : public ::testing::Test {
           [](hello_atom, const WorkerHello&, const WorkerActor&) {}, [](const WorkerReport&) {},
           [](const SampleAnswer&) {}, [](const LogAnswer&) {}, [](const CloudReport&) {},
           [](greet_atom) {},
-          [this, self, index](load_atom) -> caf::result<LoadReport> {
+          [this, self, index](const LoadQuestion& asked) -> caf::result<LoadReport> {
             ++fakes_[index].loads_asked;
+            fakes_[index].load_questions.push_back(asked);
             if (!fakes_[index].tells_load) return self->make_response_promise();
             return fakes_[index].report;
           },
@@ -206,7 +218,7 @@ class SiteActorTest : public ::testing::Test {
             return verdicts;
           },
           [](over_atom, const JobEnd&) {},
-          [load](load_atom) {
+          [load](const LoadQuestion&) {
             LoadReport report;
             report.load = load;
             return report;

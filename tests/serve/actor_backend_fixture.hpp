@@ -168,7 +168,7 @@ class ActorBackendTest : public ::testing::Test {
           [](cancel_atom, JobId) { return CancelReport{}; },
           [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
           [](over_atom, const JobEnd&) {},
-          [](load_atom) { return LoadReport{}; },
+          [](const LoadQuestion&) { return LoadReport{}; },
           [&fake](const JobsQuestion&) -> caf::result<JobsView> {
             if (!fake.answers) return ActorError::not_connected;
             return JobsView{};
@@ -220,12 +220,12 @@ class ActorBackendTest : public ::testing::Test {
           [](const LogAnswer&) {},
           [](const CloudReport&) {},
           [](greet_atom) {},
-          [](load_atom) { return LoadReport{}; },
+          [](const LoadQuestion&) { return LoadReport{}; },
           [&fake](const JobsQuestion& wanted) { return shown_by(fake, listed(fake, wanted)); },
           [&fake](const JobQuestion& wanted) { return shown_by(fake, detailed(fake, wanted)); },
           [&fake](const FindQuestion&) { return shown_by(fake, fake.finds); },
           [&fake](const RequestQuestion&) { return shown_by(fake, fake.request); },
-          [&fake](instances_atom) { return shown_by(fake, InstancesView{}); },
+          [&fake](instances_atom, InstanceId) { return shown_by(fake, InstancesView{}); },
           [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
           [&fake](decisions_atom, std::uint32_t) { return shown_by(fake, DecisionsView{}); },
           [&fake](figures_atom) { return shown_by(fake, fake.figures); },

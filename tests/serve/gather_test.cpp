@@ -34,7 +34,7 @@ class GatherTest : public ::testing::Test {
     std::optional<std::string> heard = "nothing was heard";
     ask_first<CloudFigures>(
         system_.actors(), actors_, std::chrono::seconds{5},
-        [&](const std::optional<CloudFigures>& answer) {
+        [&](const caf::expected<CloudFigures>& answer) {
           heard = answer ? std::optional(answer->trouble) : std::nullopt;
         },
         figures_atom_v);

@@ -236,6 +236,25 @@ TEST(Server, bounds_the_requests_that_wait) {
   EXPECT_EQ(second.receive().status, 200);
 }
 
+TEST(Server, one_token_takes_its_share_of_the_places_and_no_more) {
+  ServerOptions options;
+  options.api.max_waiting = 2;
+  options.api.of_token = 1;
+  Served served(options);
+  served.backend.be_silent();
+  RawClient first(served.port());
+  first.send(request_text("GET", "/v1/nodes"));
+  while (served.backend.calls() < 1) {
+    std::this_thread::yield();
+  }
+  const RawResponse second = served.get("/v1/nodes");
+  EXPECT_EQ(second.status, 429);
+  EXPECT_THAT(second.body, HasSubstr("or 1 of the token"));
+  EXPECT_THAT(second.body, HasSubstr("again when some of them are answered"));
+  served.backend.answer_kept();
+  EXPECT_EQ(first.receive().status, 200);
+}
+
 TEST(Server, who_waits_for_a_job_waits_longer_and_takes_no_other_requests_place) {
   ServerOptions options;
   options.api.max_waiting = 1;

@@ -75,7 +75,8 @@ inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
         [self, &plan, master](const CloudReport& report) {
           send_with_echo(self, plan, master, report);
         },
-        [](const LogAnswer&) {}, [](greet_atom) {}, [](load_atom) { return LoadReport{}; },
+        [](const LogAnswer&) {}, [](greet_atom) {},
+        [](const LoadQuestion&) { return LoadReport{}; },
         [](const LogRequest&) { return LogAnswer{}; }, [](const Wakeup&) {});
   });
 }

@@ -82,6 +82,7 @@ inline InstanceView sample_instance() {
   view.up = at_s(11.5);
   view.master = "m1";
   view.tasks = {{JobId{7}, 0}, {JobId{8}, 5}};
+  view.more_tasks = 3;
   view.used = Resources::of(0.5, 1, 2);
   view.capacity = Resources::of(1, 8, 61);
   view.capacity[Resource::network] = 10;
@@ -168,6 +169,7 @@ inline PlanView sample_plan() {
   view.launches = {{"c7i.large", Market::on_demand, 0.09}};
   view.places = {{0, "a new c7i.large"}, {1, "instance 3 (c7i.large)"}};
   view.refusals = {{2, RefusalKind::not_now, "not now: instance cap"}};
+  view.left_out = 4;
   view.moves = 2;
   view.usd_h = 0.59;
   view.usd_h_now = 0.5;

@@ -95,7 +95,7 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
           note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
                std::to_string(report.instance.value));
         },
-        [](greet_atom) {}, [](load_atom) { return LoadReport{}; },
+        [](greet_atom) {}, [](const LoadQuestion&) { return LoadReport{}; },
         [](const LogRequest&) { return LogAnswer{}; }, [](const Wakeup& wakeup) { wakeup.run(); });
   });
 }

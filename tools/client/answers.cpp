@@ -124,6 +124,7 @@ InstanceAnswer read_instance(const Fields& fields) {
   instance.master = fields.text("master");
   instance.tasks = fields.list(
       "tasks", [](const Fields& task) { return std::pair(task.count("job"), task.count("task")); });
+  if (fields.has("more_tasks")) instance.more_tasks = fields.count("more_tasks");
   const Fields used = fields.object("used");
   instance.used_cpu = used.number("cpu");
   instance.used_memory = used.number("memory");
@@ -278,6 +279,7 @@ Parsed<PlanAnswer> plan_of(const Answer& answer) {
       return PlanAnswer::Refused{refusal.count("task"), refusal.text("kind") == "never",
                                  refusal.text("why")};
     });
+    if (fields.has("left_out")) plan.left_out = fields.count("left_out");
     plan.moves = fields.count("moves");
     plan.usd_h = fields.number("usd_h");
     plan.usd_h_now = fields.number("usd_h_now");

@@ -111,6 +111,7 @@ struct InstanceAnswer {
   std::optional<double> up_s;
   std::string master;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> tasks;  ///< job and task
+  std::uint64_t more_tasks = 0;                                ///< besides these
   double used_cpu = 0;
   double used_memory = 0;
   double used_gpu = 0;
@@ -193,6 +194,7 @@ struct PlanAnswer {
     std::string why;
   };
   std::vector<Refused> refusals;
+  std::uint64_t left_out = 0;  ///< launches, places and refusals besides these
   std::uint64_t moves = 0;
   double usd_h = 0;
   double usd_h_now = 0;

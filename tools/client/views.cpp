@@ -303,6 +303,7 @@ std::string view(const std::vector<InstanceAnswer>& instances) {
   for (const InstanceAnswer& instance : instances) {
     std::vector<std::string> tasks;
     for (const auto& [job, task] : instance.tasks) tasks.push_back(fmt::format("{}.{}", job, task));
+    if (instance.more_tasks > 0) tasks.push_back(fmt::format("and {} more", instance.more_tasks));
     std::string phase = instance.phase;
     if (instance.released) phase += ", released";
     if (instance.phase == "ready" && !instance.connected) phase += ", lost";
@@ -423,6 +424,9 @@ std::string view(const PlanAnswer& plan) {
   }
   text += placed_text(plan);
   for (const bool for_ever : {true, false}) text += refused_text(plan, for_ever);
+  if (plan.left_out > 0) {
+    text += plural(plan.left_out, "line") + " more, too many to be listed\n";
+  }
   if (plan.moves > 0) text += plural(plan.moves, "task") + " of other jobs would move\n";
   // What is not placed has no cost that anybody could tell. Some policies decide at certain times
   // only, and say nothing of a job before.

@@ -45,7 +45,7 @@ MasterActor::behavior_type FleetManager::make_behavior() {
       [this](const WorkerReport& report) { on_worker(report); }, [](const SampleAnswer&) {},
       [](const LogAnswer&) {}, [this](const CloudReport& report) { on_cloud(report); },
       [](greet_atom) {},
-      [this](load_atom) {
+      [this](const LoadQuestion&) {
         LoadReport report;
         report.active_jobs = group_.event_log->open_jobs();
         report.instances = rented_.size();

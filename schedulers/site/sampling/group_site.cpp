@@ -35,7 +35,7 @@ GroupSiteActor::behavior_type GroupSite::make_behavior() {
         return ActorError::unknown;  // a group has one door
       },
       [this](over_atom, const JobEnd& end) { notify_over(end.job, end.outcome); },
-      [](load_atom) { return LoadReport{}; },
+      [](const LoadQuestion&) { return LoadReport{}; },
       [](const JobsQuestion&) -> caf::result<JobsView> { return ActorError::unknown; },
       [](figures_atom) -> caf::result<SiteFigures> { return ActorError::unknown; },
       [](const Wakeup& wakeup) { wakeup.run(); },

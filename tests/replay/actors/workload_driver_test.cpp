@@ -43,7 +43,7 @@ class WorkloadDriverTest : public ::testing::Test {
             return CancelReport{id, {}, {}};
           },
           [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-          [](over_atom, const JobEnd&) {}, [](load_atom) { return LoadReport{}; },
+          [](over_atom, const JobEnd&) {}, [](const LoadQuestion&) { return LoadReport{}; },
           [](const Wakeup&) {});
     });
   }

@@ -191,11 +191,15 @@ void Api::enter(Call call) {
                             ? std::chrono::seconds{call.query.number("wait_s")}
                             : Duration{};
   const bool for_a_job = wait > Duration::zero();
-  const std::uint32_t most = for_a_job ? limits_.max_waiting_for_jobs : limits_.max_waiting;
-  if (!call.exchange->enter(for_a_job ? Waiting::for_job : Waiting::for_cluster, most)) {
-    return call.exchange->finish(
-        error_response(429, fmt::format("{} requests wait for {} already", most,
-                                        for_a_job ? "jobs to be over" : "the cluster")));
+  const Places places = for_a_job ? Places{limits_.max_waiting_for_jobs, limits_.jobs_of_token}
+                                  : Places{limits_.max_waiting, limits_.of_token};
+  const auto where = for_a_job ? Waiting::for_job : Waiting::for_cluster;
+  if (!call.exchange->enter(where, call.pass.who.token, places)) {
+    return call.exchange->finish(error_response(
+        429, fmt::format("{} requests wait for {} already, or {} of the token '{}': send this one "
+                         "again when some of them are answered",
+                         places.all, for_a_job ? "jobs to be over" : "the cluster", places.of_token,
+                         call.pass.who.token)));
   }
   // The connection allows this time on top of its own limit for the cluster's answer.
   call.exchange->wait_longer(wait);

@@ -20,7 +20,9 @@ namespace muster::api {
 /// How much one request, and all of them together, may ask for.
 struct ApiLimits {
   std::uint32_t max_waiting = 64;            ///< requests that wait for the cluster at once
+  std::uint32_t of_token = 48;               ///< of these, those of one token
   std::uint32_t max_waiting_for_jobs = 128;  ///< that wait for a job to be over at once
+  std::uint32_t jobs_of_token = 96;          ///< of these, those of one token
   std::uint32_t max_tasks = 100'000;         ///< tasks of all the jobs of one request
 };
 

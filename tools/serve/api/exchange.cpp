@@ -8,14 +8,15 @@ namespace muster::api {
 Exchange::~Exchange() {
   // A reply that is dropped uncalled gives its place back here.
   if (entered_.exchange(false)) {
-    traffic_->leave(where_);
+    traffic_->leave(where_, token_);
   }
   if (!finished_ && note_) note_({.status = 0});
 }
 
-bool Exchange::enter(Waiting where, std::uint32_t most) {
+bool Exchange::enter(Waiting where, const std::string& token, Places places) {
   where_ = where;
-  entered_ = traffic_->enter(where, most);
+  token_ = token;
+  entered_ = traffic_->enter(where, token, places);
   return entered_;
 }
 
@@ -24,7 +25,7 @@ void Exchange::finish(Response response) {
     return;
   }
   if (entered_.exchange(false)) {
-    traffic_->leave(where_);
+    traffic_->leave(where_, token_);
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
   traffic_->answered(route_, response.status, taken.count());

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -30,7 +31,7 @@ class Exchange {
   void expire();
 
   /// Takes a place among the requests that wait so; it is given back with the answer.
-  bool enter(Waiting where, std::uint32_t most);
+  bool enter(Waiting where, const std::string& token, Places places);
   /// Nobody is to call expire() before so much more time is over. Before the backend is asked.
   void wait_longer(Duration extra) { extra_ = extra; }
   Duration extra() const { return extra_; }
@@ -49,6 +50,7 @@ class Exchange {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Duration extra_{};
   Waiting where_ = Waiting::for_cluster;
+  std::string token_{};  ///< whose place it has
   std::atomic<bool> entered_{false};
   std::atomic<bool> finished_{false};
 };

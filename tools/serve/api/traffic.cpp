@@ -77,18 +77,23 @@ void append(std::vector<prometheus::MetricFamily>& families, const MetricsInput&
 
 }  // namespace
 
-bool Traffic::enter(Waiting where, std::uint32_t most) {
-  std::atomic<std::uint32_t>& waiting = waiting_[static_cast<std::size_t>(where)];
-  // Added first and taken back: of two callers at once only one gets the last place.
-  if (waiting.fetch_add(1) < most) {
-    return true;
-  }
-  waiting.fetch_sub(1);
-  return false;
+bool Traffic::enter(Waiting where, const std::string& token, Places places) {
+  const std::lock_guard lock(mutex_);
+  Waits& waits = waiting_[static_cast<std::size_t>(where)];
+  const auto known = waits.of_token.find(token);
+  if (waits.all >= places.all) return false;
+  if (known != waits.of_token.end() && known->second >= places.of_token) return false;
+  ++waits.all;
+  ++waits.of_token[token];
+  return true;
 }
 
-void Traffic::leave(Waiting where) {
-  waiting_[static_cast<std::size_t>(where)].fetch_sub(1);
+void Traffic::leave(Waiting where, const std::string& token) {
+  const std::lock_guard lock(mutex_);
+  Waits& waits = waiting_[static_cast<std::size_t>(where)];
+  --waits.all;
+  const auto known = waits.of_token.find(token);
+  if (--known->second == 0) waits.of_token.erase(known);
 }
 
 void Traffic::connection_opened() {
@@ -122,6 +127,7 @@ MetricsInput Traffic::figures() const {
                      {},
                      0};
   // Copied under the lock and written without it.
+  double waiting = 0;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, count] : requests_) {
@@ -130,6 +136,7 @@ MetricsInput Traffic::figures() const {
     }
     times.buckets.assign(buckets_.begin(), buckets_.end());
     times.sum = seconds_;
+    waiting = waiting_[static_cast<std::size_t>(Waiting::for_cluster)].all;
   }
   const auto gauge = [](const char* name, const char* help, double value) {
     return Metric{name, help, false, {{{}, value}}};
@@ -137,7 +144,7 @@ MetricsInput Traffic::figures() const {
   MetricsInput input;
   input.metrics = {
       std::move(requests),
-      gauge("muster_http_waiting_requests", "Requests that wait for the cluster.", waiting_[0]),
+      gauge("muster_http_waiting_requests", "Requests that wait for the cluster.", waiting),
       gauge("muster_http_connections", "Connections that are open.", connections_),
       {"muster_http_refused_connections_total",
        "Connections that were turned away because there were too many.",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/byte_cut.hpp"
 #include "model/live_ids.hpp"
 #include "tools/serve/node/backend_answers.hpp"
 #include "tools/serve/node/json_text.hpp"
@@ -21,6 +22,8 @@ using backend::ok;
 
 /// Bytes of UTF-8.
 constexpr std::uint32_t kLongestCharacter = 4;
+/// Bytes of output in one answer.
+constexpr std::uint32_t kLongestPiece = kListBytes;
 
 std::vector<std::string> names_of(const std::vector<const NodeConfig*>& nodes,
                                   std::optional<std::string> NodeConfig::*role) {
@@ -250,7 +253,8 @@ void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
     request.attempt = query.attempt;
     request.error_stream = query.error_stream;
     request.offset = query.offset;
-    request.max_bytes = std::max(query.max, kLongestCharacter);  // or a piece could stay empty
+    // Not fewer, or a piece could stay empty; not more than go into one message.
+    request.max_bytes = std::clamp(query.max, kLongestCharacter, kLongestPiece);
     ask<LogAnswer>(
         system_, handles_.masters[*found.of_task], timeout_,
         [this, reply, query](const caf::expected<LogAnswer>& part) {

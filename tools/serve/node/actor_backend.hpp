@@ -95,6 +95,8 @@ class ActorBackend final : public api::Backend {
   void take_tasks(const std::shared_ptr<JobLook>& look, std::optional<merge::WholeJob> piece);
   void finish_job(const std::shared_ptr<JobLook>& look);
   void view_instances(api::Reply reply);
+  void add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
+                     std::function<void(caf::expected<InstancesView>)> done);
   void view_decisions(std::uint32_t limit, api::Reply reply);
   void view_history(std::uint32_t hours, api::Reply reply);
   void view_cost(const api::View& what, api::Reply reply);

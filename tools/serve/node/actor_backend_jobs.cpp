@@ -2,6 +2,8 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <type_traits>
 #include <utility>
 
 #include "tools/serve/node/actor_backend.hpp"
@@ -46,6 +48,66 @@ void await_end(caf::actor_system& system, const SiteActor& site, JobId job, Dura
   });
 }
 
+/// What is asked for next of who has cut its list; nothing when that was all that is wanted.
+std::optional<JobsQuestion> behind(JobsQuestion wanted, const JobsView& cut) {
+  if (!cut.cut || cut.jobs.empty()) return std::nullopt;
+  if (wanted.only) {
+    wanted.only = cut.rest;
+    return wanted;
+  }
+  std::set<JobId> listed;
+  for (const JobView& job : cut.jobs) listed.insert(job.job);
+  if (listed.size() >= wanted.most) return std::nullopt;
+  wanted.most -= static_cast<std::uint32_t>(listed.size());
+  const JobView& last = cut.jobs.back();
+  wanted.begin_behind({last.over.has_value(), last.job});
+  return wanted;
+}
+
+/// Asks one for a list, message after message, until it is whole: `so_far` and what comes.
+template <class Handle>
+void ask_whole(caf::actor_system& system, const Handle& whom, Duration timeout,
+               const JobsQuestion& wanted, std::shared_ptr<JobsView> so_far,
+               std::function<void(caf::expected<JobsView>)> done) {
+  ask<JobsView>(
+      system, whom, timeout,
+      [=, &system](caf::expected<JobsView> piece) {
+        if (!piece) return done(std::move(piece));
+        const auto next = behind(wanted, *piece);
+        std::move(piece->jobs.begin(), piece->jobs.end(), std::back_inserter(so_far->jobs));
+        if (!next) return done(std::move(*so_far));
+        ask_whole(system, whom, timeout, *next, so_far, done);
+      },
+      wanted);
+}
+
+/// The same of several; who does not answer for all of its list has not answered.
+template <class Handle>
+void ask_for_lists(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
+                   const JobsQuestion& wanted, std::function<void(Answers<JobsView>)> done) {
+  if (whom.empty()) return done({});
+  struct Gathered {
+    std::mutex mutex{};
+    Answers<JobsView> answers{};
+    std::size_t missing = 0;
+  };
+  const auto all = std::make_shared<Gathered>();
+  all->answers.resize(whom.size());
+  all->missing = whom.size();
+  for (std::size_t i = 0; i < whom.size(); ++i) {
+    const auto take = [all, i, done](caf::expected<JobsView> list) {
+      {
+        const std::lock_guard lock(all->mutex);
+        all->answers.too_large |= !list && list.error() == ActorError::too_large;
+        if (list) all->answers[i] = std::move(*list);
+        if (--all->missing > 0) return;
+      }
+      done(std::move(all->answers));
+    };
+    ask_whole(system, whom[i], timeout, wanted, std::make_shared<JobsView>(), take);
+  }
+}
+
 /// Asks those of the actors that answered before (`before`; empty: all of them), for who was silent
 /// once would be waited for again with each piece.
 template <class Answer, class Handle, class Question>
@@ -59,14 +121,17 @@ void ask_those(caf::actor_system& system, const std::vector<Handle>& all, const 
     whom.push_back(all[i]);
     places.push_back(i);
   }
-  ask_all<Answer>(
-      system, whom, timeout,
-      [places, size = all.size(), done](Answers<Answer> few) {
-        Answers<Answer> answers(size);
-        for (std::size_t i = 0; i < few.size(); ++i) answers[places[i]] = std::move(few[i]);
-        done(std::move(answers));
-      },
-      question);
+  const auto put_back = [places, size = all.size(), done](Answers<Answer> few) {
+    Answers<Answer> answers(size);
+    answers.too_large = few.too_large;
+    for (std::size_t i = 0; i < few.size(); ++i) answers[places[i]] = std::move(few[i]);
+    done(std::move(answers));
+  };
+  if constexpr (std::is_same_v<Answer, JobsView>) {
+    ask_for_lists(system, whom, timeout, question, put_back);
+  } else {
+    ask_all<Answer>(system, whom, timeout, put_back, question);
+  }
 }
 
 /// The jobs that each of them lists.
@@ -93,6 +158,7 @@ struct ActorBackend::JobsLook {
   Answered masters{};
   std::size_t pieces_left = 0;
   std::size_t shown = 0;
+  bool too_large = false;  ///< somebody's answer
   JsonText list{};
 };
 
@@ -154,6 +220,7 @@ void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
 void ActorBackend::ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQuestion& wanted,
                                 std::function<void(bool any_master, merge::Jobs)> use) {
   const auto both = [look, use](Answers<JobsView> sites, Answers<JobsView> masters) {
+    look->too_large = sites.too_large || masters.too_large;
     look->sites = answered(sites);
     look->masters = answered(masters);
     std::vector<merge::Jobs> of_masters = lists(std::move(masters));
@@ -186,7 +253,7 @@ void ActorBackend::add_jobs(const std::shared_ptr<JobsLook>& look) {
   --look->pieces_left;
   ask_for_jobs(look, wanted, [this, look, piece](bool any_master, merge::Jobs parts) {
     if (!any_master && look->shown == 0) {
-      return look->reply(refusal(503, "unreachable", "no master can be reached at present"));
+      return look->reply(backend::none_answers(look->too_large));
     }
     // The masters fell silent between two pieces: the pieces before are the answer.
     if (!any_master) return take_jobs(look, {{}, look->after});
@@ -245,6 +312,8 @@ void ActorBackend::put_together(const std::shared_ptr<JobLook>& look, Answers<Jo
                                 Answers<JobDetails> masters) {
   look->sites = answered(sites);
   look->masters = answered(masters);
+  const bool too_large = masters.too_large || sites.too_large;
+  if (too_large && heard(masters).empty()) return look->reply(backend::none_answers(true));
   Silent missing = silent(look->masters, look->sites);
   const bool all_answered = missing.empty();
   std::vector<JobDetails> parts = heard(std::move(masters));

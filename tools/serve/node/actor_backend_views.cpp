@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <iterator>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "tools/serve/node/actor_backend.hpp"
@@ -13,11 +16,8 @@ namespace {
 
 using api::Answer;
 using api::refusal;
+using backend::none_answers;
 using backend::ok;
-
-Answer none_answers() {
-  return refusal(503, "unreachable", "no master can be reached at present");
-}
 
 }  // namespace
 
@@ -51,16 +51,51 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
   }
 }
 
-void ActorBackend::view_instances(api::Reply reply) {
-  ask_all<InstancesView>(
-      system_, handles_.masters, timeout_,
-      [this, reply](Answers<InstancesView> masters) {
-        const Answered who = answered(masters);
-        std::vector<InstancesView> parts = heard(std::move(masters));
-        if (parts.empty()) return reply(none_answers());
-        reply(ok(view_json::instances(merge::instances(std::move(parts)), silent(who, {}))));
+/// The next message of a master's instances, until it has told of all; `so_far` is what came. Who
+/// does not answer for all of them has not answered.
+void ActorBackend::add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
+                                 std::function<void(caf::expected<InstancesView>)> done) {
+  InstanceId after;
+  if (!so_far->instances.empty()) after = so_far->instances.back().instance;
+  ask<InstancesView>(
+      system_, handles_.masters[master], timeout_,
+      [this, master, so_far, done](caf::expected<InstancesView> piece) {
+        if (!piece) return done(std::move(piece));
+        const bool more = piece->more && !piece->instances.empty();
+        std::move(piece->instances.begin(), piece->instances.end(),
+                  std::back_inserter(so_far->instances));
+        if (!more) return done(std::move(*so_far));
+        add_instances(master, so_far, done);
       },
-      instances_atom_v);
+      instances_atom_v, after);
+}
+
+void ActorBackend::view_instances(api::Reply reply) {
+  struct Gathered {
+    std::mutex mutex{};
+    Answers<InstancesView> answers{};
+    std::size_t missing = 0;
+  };
+  const auto all = std::make_shared<Gathered>();
+  all->missing = handles_.masters.size();
+  all->answers.resize(handles_.masters.size());
+  for (std::size_t i = 0; i < handles_.masters.size(); ++i) {
+    add_instances(
+        i, std::make_shared<InstancesView>(),
+        [this, all, i, reply](caf::expected<InstancesView> whole) {
+          {
+            const std::lock_guard lock(all->mutex);
+            all->answers.too_large |= !whole && whole.error() == ActorError::too_large;
+            if (whole) all->answers[i] = std::move(*whole);
+            if (--all->missing > 0) return;
+          }
+          const Answered who = answered(all->answers);
+          const bool too_large = all->answers.too_large;
+          auto parts = heard(std::move(all->answers));
+          if (parts.empty()) return reply(none_answers(too_large));
+          reply(ok(view_json::instances(merge::instances(std::move(parts)), silent(who, {}))));
+        });
+  }
 }
 
 void ActorBackend::view_decisions(std::uint32_t limit, api::Reply reply) {
@@ -68,8 +103,9 @@ void ActorBackend::view_decisions(std::uint32_t limit, api::Reply reply) {
       system_, handles_.masters, timeout_,
       [this, limit, reply](Answers<DecisionsView> masters) {
         const Answered who = answered(masters);
+        const bool too_large = masters.too_large;
         std::vector<DecisionsView> parts = heard(std::move(masters));
-        if (parts.empty()) return reply(none_answers());
+        if (parts.empty()) return reply(none_answers(too_large));
         reply(ok(view_json::decisions(merge::decisions(std::move(parts), limit), silent(who, {}))));
       },
       decisions_atom_v, limit);
@@ -80,8 +116,9 @@ void ActorBackend::view_history(std::uint32_t hours, api::Reply reply) {
       system_, handles_.masters, timeout_,
       [this, reply](Answers<HistoryView> masters) {
         const Answered who = answered(masters);
+        const bool too_large = masters.too_large;
         const std::vector<HistoryView> parts = heard(std::move(masters));
-        if (parts.empty()) return reply(none_answers());
+        if (parts.empty()) return reply(none_answers(too_large));
         reply(ok(view_json::history(merge::history(parts), silent(who, {}))));
       },
       history_atom_v, hours);
@@ -94,8 +131,9 @@ void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
       system_, handles_.masters, timeout_,
       [this, by, reply](Answers<CostView> masters) {
         const Silent missing = silent(answered(masters), {});
+        const bool too_large = masters.too_large;
         const std::vector<CostView> parts = heard(std::move(masters));
-        if (parts.empty()) return reply(none_answers());
+        if (parts.empty()) return reply(none_answers(too_large));
         if (by != CostSplit::instance) {
           return reply(ok(view_json::cost(merge::cost(parts, std::nullopt), missing)));
         }

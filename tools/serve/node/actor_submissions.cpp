@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/byte_cut.hpp"
 #include "model/live_ids.hpp"
 #include "model/submission_key.hpp"
 #include "schedulers/packing/never_fits.hpp"
@@ -101,6 +102,7 @@ void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
       });
   const auto go_on = [this, again](std::vector<Job> fine, const api::Reply& answer) {
     if (const auto why = impossible(fine)) return answer(refusal(422, "fits no type", *why));
+    if (const auto why = why_too_large(fine)) return answer(refusal(422, "too large", *why));
     hand_in(std::move(fine), again, answer);
   };
   if (!looks) return go_on(std::move(jobs), reply);
@@ -179,14 +181,19 @@ void ActorBackend::say_what_is_missing(JobId job, const api::Reply& reply) {
 
 /// Any master that answers will do: each has the same policy and catalog.
 void ActorBackend::plan(Job job, api::Reply reply) {
+  if (const auto why = why_too_large(job)) return reply(refusal(422, "too large", *why));
   constexpr std::uint32_t kNoSite = 1'000;  // its jobs are numbered apart from all that exist
   job.id = job_id_of(kNoSite, 1);
   for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
   ask_first<PlanView>(
       system_, handles_.masters, timeout_,
-      [reply](const std::optional<PlanView>& answer) {
-        reply(answer ? ok(view_json::plan(*answer))
-                     : refusal(503, "unreachable", "no master can be reached at present"));
+      [this, reply](const caf::expected<PlanView>& answer) {
+        if (answer) return reply(ok(view_json::plan(*answer)));
+        const bool is_told = answer.error() == ActorError::busy ||
+                             answer.error() == ActorError::planner_failed ||
+                             answer.error() == ActorError::too_large;
+        reply(is_told ? from_error(answer.error(), system_, "such master")
+                      : backend::none_answers(false));
       },
       plan_atom_v, std::move(job));
 }

@@ -20,6 +20,14 @@ Answer ok(std::string_view name, std::uint64_t number) {
   return ok(out.take());
 }
 
+Answer none_answers(bool too_large) {
+  if (!too_large) return refusal(503, "unreachable", "no master can be reached at present");
+  return refusal(
+      503, "too large",
+      "the answer is larger than a message between nodes may be: ask for less of it at a "
+      "time (limit)");
+}
+
 Answer from_error(const caf::error& error, const caf::actor_system& system,
                   const std::string& what) {
   if (error == ActorError::unknown) {
@@ -38,6 +46,20 @@ Answer from_error(const caf::error& error, const caf::actor_system& system,
     return refusal(503, "numbers",
                    more.match_elements<std::string>() ? more.get_as<std::string>(0)
                                                       : "the site still learns its numbers");
+  }
+  if (error == ActorError::too_large) return none_answers(true);
+  if (error == ActorError::busy) {
+    const caf::message& more = error.context();
+    return refusal(503, "busy",
+                   more.match_elements<std::string>() ? more.get_as<std::string>(0)
+                                                      : "too many such questions wait already");
+  }
+  if (error == ActorError::planner_failed) {
+    const caf::message& more = error.context();
+    return refusal(503, "planner",
+                   "what decides on the master has failed and begins anew" +
+                       (more.match_elements<std::string>() ? ": " + more.get_as<std::string>(0)
+                                                           : std::string()));
   }
   if (error == ActorError::store_failed) {
     return refusal(503, "store", "the store takes nothing at present: " + system.render(error));

@@ -16,6 +16,9 @@ api::Answer ok(std::string document);
 /// The same of {NAME: NUMBER}.
 api::Answer ok(std::string_view name, std::uint64_t number);
 
+/// 503: no master has answered; `too_large`: because no message could carry an answer.
+api::Answer none_answers(bool too_large);
+
 /// What an actor's refusal to answer comes to for a client, who has asked for `what`.
 api::Answer from_error(const caf::error& error, const caf::actor_system& system,
                        const std::string& what);

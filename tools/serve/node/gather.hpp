@@ -7,13 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "actors/messages.hpp"
 #include "model/time.hpp"
 
 namespace muster {
 
-/// What one of several actors answered; nothing when it did not in time.
+/// What each of several actors answered; nothing of one that did not in time.
 template <class Answer>
-using Answers = std::vector<std::optional<Answer>>;
+struct Answers : std::vector<std::optional<Answer>> {
+  using std::vector<std::optional<Answer>>::vector;
+
+  bool too_large = false;  ///< one of them has an answer that no message can carry
+};
 
 /// Marks those that have answered; takes out what they said. Both keep their order.
 template <class Answer>
@@ -80,6 +85,7 @@ void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duratio
       [done](std::vector<caf::expected<Answer>> each) {
         Answers<Answer> answers;
         for (caf::expected<Answer>& one : each) {
+          answers.too_large |= !one && one.error() == ActorError::too_large;
           answers.push_back(one ? std::optional(std::move(*one)) : std::nullopt);
         }
         done(std::move(answers));
@@ -87,14 +93,14 @@ void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duratio
       words...);
 }
 
-/// Asks the actors one after the other until one answers; `done` gets its answer, or nothing when
-/// none does. One that cannot be reached says so at once; one that is slow has the timeout.
+/// Asks the actors one after the other until one answers; `done` gets its answer, or why the last
+/// one gave none. One that cannot be reached says so at once; one that is slow has the timeout.
 template <class Answer, class Handle, class... Words>
 void ask_first(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
-               std::function<void(std::optional<Answer>)> done, Words... words) {
-  if (whom.empty()) return done(std::nullopt);
+               std::function<void(caf::expected<Answer>)> done, Words... words) {
+  if (whom.empty()) return done(caf::make_error(ActorError::not_connected));
   const auto heard = [=, &system](caf::expected<Answer> answer) {
-    if (answer) return done(std::move(*answer));
+    if (answer || whom.size() == 1) return done(std::move(answer));
     ask_first<Answer>(system, std::vector<Handle>(whom.begin() + 1, whom.end()), timeout, done,
                       words...);
   };

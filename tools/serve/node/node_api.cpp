@@ -26,6 +26,10 @@ Expected<api::ServerOptions, NodeError> api_options(const NodeApi& parts) {
   options.address = parts.node.api->host;
   options.port = parts.node.api->port;
   options.hosts = config.api.hosts;
+  options.api.max_waiting = config.api.waiting;
+  options.api.of_token = config.api.waiting_of_token;
+  options.api.max_waiting_for_jobs = config.api.waiting_for_jobs;
+  options.api.jobs_of_token = config.api.waiting_for_jobs_of_token;
   if (!is_loopback(*parts.node.api) && !config.insecure_loopback) {
     const TlsFiles files = node_tls(config, parts.node.name);
     options.certificate = files.certificate;

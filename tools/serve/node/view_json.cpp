@@ -185,6 +185,7 @@ void put_instance(JsonText& out, const InstanceView& one) {
       .field("limits", one.limits)
       .field("market", name_of(one.market))
       .field("master", one.master)
+      .field("more_tasks", one.more_tasks)
       .field("phase", name_of_phase(one.phase))
       .field("released", one.released)
       .field("requested_s", one.requested)
@@ -392,7 +393,8 @@ std::string plan(const PlanView& plan) {
         .field("usd_h", one.usd_h)
         .end_object();
   }
-  out.end_list().field("master", plan.master).field("moves", plan.moves);
+  out.end_list().field("left_out", plan.left_out).field("master", plan.master);
+  out.field("moves", plan.moves);
   out.key("places").begin_list();
   for (const PlanView::Place& one : plan.places) {
     out.begin_object().field("task", one.task).field("to", one.to).end_object();
