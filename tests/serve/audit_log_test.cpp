@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -121,6 +123,66 @@ TEST_F(Audit, counts_refusals_that_come_too_fast_instead_of_writing_them_down) {
   EXPECT_THAT(all, SizeIs(wanted + 1));
   EXPECT_EQ(all.front()["unlisted"], 30);
   EXPECT_EQ(all.back()["unlisted"], 0);
+}
+
+/// While it lives no file grows beyond so many bytes: what a full disk does to a write.
+class SmallDisk {
+ public:
+  explicit SmallDisk(std::uint64_t bytes) : before_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &limit_);
+    const rlimit small{bytes, limit_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &limit_);
+    std::signal(SIGXFSZ, before_);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+ private:
+  void (*before_)(int);
+  rlimit limit_{};
+};
+
+TEST_F(Audit, shows_what_a_full_disk_has_taken_and_loses_nothing_after_it) {
+  auto log = open();
+  log->add(entry(1, "one"));
+  EXPECT_THAT(read(*log), SizeIs(1));
+  {
+    const SmallDisk full(fs::file_size(file()) + 40);
+    log->add(entry(2, "cut off"));
+    log->add(entry(3, "not begun"));
+    const auto found = read(*log, {100, "ben"});
+    ASSERT_THAT(found, SizeIs(2)) << "also for who asks for one user's";
+    EXPECT_EQ(found[0]["lost"], 2);
+    EXPECT_EQ(found[1]["about"], "one");
+    // The node ends meanwhile, and its log is opened on the full disk.
+    log.reset();
+    log = open();
+    EXPECT_EQ(read(*log).front()["lost"], 2);
+    log->add(entry(4, "not begun"));
+    EXPECT_EQ(read(*log).front()["lost"], 3);
+  }
+  log->add(entry(6, "six"));
+  log->add(entry(7, "seven"));
+  const auto found = read(*log);
+  ASSERT_THAT(found, SizeIs(4));
+  EXPECT_EQ(found[0]["about"], "seven");
+  EXPECT_EQ(found[1]["about"], "six");
+  EXPECT_EQ(found[2]["lost"], 3);
+  EXPECT_EQ(found[2]["at_s"], 6);
+  EXPECT_TRUE(found[2]["status"].is_null());
+  EXPECT_EQ(found[3]["about"], "one");
+  EXPECT_THAT(read(*open()), SizeIs(4)) << "and says it once";
+}
+
+TEST_F(Audit, finds_what_is_new_behind_what_a_clock_that_was_set_back_made_old) {
+  max_bytes_ = 400;  // two entries a file
+  const auto log = open();
+  const std::vector<std::int64_t> times{2000, 2001, 500, 2002, 501, 2003};
+  for (const std::int64_t at_s : times) log->add(entry(at_s, std::to_string(at_s)));
+  EXPECT_THAT(abouts(read(*log, {100, "", 1900})), ElementsAre("2003", "2002", "2001", "2000"));
 }
 
 TEST_F(Audit, says_why_it_cannot_be_kept) {

@@ -32,6 +32,7 @@ AuditAnswer read_entry(const Fields& fields) {
   entry.status = fields.count_or_null("status");
   entry.about = fields.text_or_null("about");
   entry.unlisted = fields.count("unlisted");
+  entry.lost = fields.has("lost") ? fields.count("lost") : 0;
   return entry;
 }
 
@@ -95,6 +96,13 @@ std::string view(const std::vector<AuditAnswer>& entries) {
   std::uint64_t unlisted = 0;
   for (const AuditAnswer& entry : entries) {
     unlisted += entry.unlisted;
+    if (entry.lost > 0) {
+      table.add_row({time_text(entry.at_s), "-", "-", "-", "-", "-",
+                     fmt::format("{} entries before this were lost: the disk took nothing, or too "
+                                 "many came at once",
+                                 entry.lost)});
+      continue;
+    }
     table.add_row({time_text(entry.at_s), or_dash(entry.token), or_dash(entry.user),
                    or_dash(entry.address), entry.status ? std::to_string(*entry.status) : "-",
                    entry.method + " " + entry.path, or_dash(entry.about)});

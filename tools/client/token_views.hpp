@@ -34,6 +34,7 @@ struct AuditAnswer {
   std::optional<std::uint64_t> status;
   std::string about;
   std::uint64_t unlisted = 0;  ///< requests before it that are not in the log
+  std::uint64_t lost = 0;      ///< it only says that so many entries before it were lost
 };
 
 /// GET /v1/me: name, role and user of the token that asks.

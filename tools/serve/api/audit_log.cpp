@@ -9,7 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -24,20 +27,24 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+/// Of the largest number there is.
+constexpr int kLossDigits = 20;
+
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
 std::string line_of(const AuditEntry& entry) {
-  const Json document{{"at_s", entry.at_s},
-                      {"token", text_or_null(entry.token)},
-                      {"user", text_or_null(entry.user)},
-                      {"address", text_or_null(entry.address)},
-                      {"method", entry.method},
-                      {"path", entry.path},
-                      {"status", entry.status == 0 ? Json(nullptr) : Json(entry.status)},
-                      {"about", text_or_null(entry.about)},
-                      {"unlisted", entry.unlisted}};
+  Json document{{"at_s", entry.at_s},
+                {"token", text_or_null(entry.token)},
+                {"user", text_or_null(entry.user)},
+                {"address", text_or_null(entry.address)},
+                {"method", entry.method},
+                {"path", entry.path},
+                {"status", entry.status == 0 ? Json(nullptr) : Json(entry.status)},
+                {"about", text_or_null(entry.about)},
+                {"unlisted", entry.unlisted}};
+  if (entry.lost > 0) document["lost"] = entry.lost;
   // Paths and callers are what clients have sent: bytes that are no UTF-8 are replaced.
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -45,6 +52,17 @@ std::string line_of(const AuditEntry& entry) {
 std::string content_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// When the entry was made, without a look at the rest of its line; nothing where that has another
+/// shape.
+std::optional<std::int64_t> time_of(std::string_view line) {
+  constexpr std::string_view kBegin = R"({"at_s":)";
+  if (!line.starts_with(kBegin)) return std::nullopt;
+  std::int64_t at_s = 0;
+  const auto [rest, error] =
+      std::from_chars(line.data() + kBegin.size(), line.data() + line.size(), at_s);
+  return error == std::errc{} ? std::optional(at_s) : std::nullopt;
 }
 
 /// The lines of a text from the last to the first.
@@ -69,6 +87,7 @@ Expected<std::unique_ptr<AuditLog>, ServerError> AuditLog::open(AuditOptions opt
   if (auto fault = log->open_file()) {
     return Failure<ServerError>{ServerError::bad_option, "audit log: " + *fault};
   }
+  log->open_losses();
   log->thread_ = std::thread([self = log.get()] { self->run(); });
   return log;
 }
@@ -81,13 +100,14 @@ AuditLog::~AuditLog() {
   news_.notify_one();
   if (thread_.joinable()) thread_.join();
   if (descriptor_ >= 0) ::close(descriptor_);
+  if (losses_ >= 0) ::close(losses_);
 }
 
 void AuditLog::add(AuditEntry entry) {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= kMaxWaiting) {
-      ++dropped_;
+      ++crowded_;
       return;
     }
     entry.unlisted = std::exchange(dropped_, 0);
@@ -124,6 +144,7 @@ void AuditLog::run() {
   while (true) {
     std::deque<AuditEntry> entries;
     std::deque<Look> looks;
+    std::uint64_t crowded = 0;
     {
       std::unique_lock lock(mutex_);
       news_.wait(lock, [&] { return stops_ || !waiting_.empty() || !looks_.empty(); });
@@ -131,8 +152,11 @@ void AuditLog::run() {
       if (waiting_.empty() && looks_.empty()) return;
       entries.swap(waiting_);
       looks.swap(looks_);
+      crowded = std::exchange(crowded_, 0);
     }
     if (!entries.empty()) write(entries);
+    // They came after those that waited.
+    if (crowded > 0) note_losses(lost_ + crowded);
     for (const Look& look : looks) look.use(find(look.question));
   }
 }
@@ -149,11 +173,46 @@ std::optional<std::string> AuditLog::open_file() {
   char last = '\n';
   if (size_ > 0 && ::pread(descriptor_, &last, 1, status.st_size - 1) != 1) return failed();
   // A line that a crash has cut off must not swallow the next one.
-  if (last != '\n') put("\n");
+  torn_ = last != '\n';
   return std::nullopt;
 }
 
+/// The number stands in a block of its own that is written over: that also a full disk takes.
+/// Without the file losses are told of as long as the process lives.
+void AuditLog::open_losses() {
+  const std::string name = options_.file.string() + ".lost";
+  losses_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  std::array<char, kLossDigits> digits{};
+  const ssize_t got = losses_ < 0 ? 0 : ::pread(losses_, digits.data(), digits.size(), 0);
+  std::uint64_t lost = 0;
+  if (got > 0) std::from_chars(digits.data(), digits.data() + got, lost);
+  note_losses(lost);
+}
+
+void AuditLog::note_losses(std::uint64_t lost) {
+  lost_ = lost;
+  const std::string digits = fmt::format("{:0{}}", lost, kLossDigits);
+  if (losses_ >= 0 && ::pwrite(losses_, digits.data(), digits.size(), 0) < 0 && options_.note) {
+    options_.note(
+        fmt::format("audit log: {}.lost: {}", options_.file.string(), std::strerror(errno)));
+  }
+}
+
+/// Before the first entry that there is room for again.
+void AuditLog::write_hole(std::int64_t at_s) {
+  const std::uint64_t lost = lost_;
+  if (lost == 0) return;
+  AuditEntry hole;
+  hole.at_s = at_s;
+  hole.lost = lost;
+  put(line_of(hole) + '\n');
+  // It is one of those that were lost if there was no room for it either.
+  note_losses(failed_ ? lost : 0);
+}
+
 void AuditLog::write(const std::deque<AuditEntry>& entries) {
+  last_s_ = entries.back().at_s;
+  write_hole(entries.front().at_s);
   std::string lines;
   for (const AuditEntry& entry : entries) {
     std::string line = line_of(entry) + '\n';
@@ -166,20 +225,44 @@ void AuditLog::write(const std::deque<AuditEntry>& entries) {
   put(lines);
 }
 
-/// What cannot be written is lost: a full disk must not end the API. That it was is said once,
-/// until it goes again.
-void AuditLog::put(const std::string& lines) {
-  std::string_view left = lines;
+/// How many of the bytes the file has taken.
+std::string::size_type AuditLog::put_bytes(std::string_view bytes) {
+  std::string_view left = bytes;
   while (!left.empty() && descriptor_ >= 0) {
     const ssize_t sent = ::write(descriptor_, left.data(), left.size());
+    if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) break;
     left.remove_prefix(static_cast<std::size_t>(sent));
-    size_ += static_cast<std::uint64_t>(sent);
   }
-  const bool done = left.empty() && descriptor_ >= 0 && ::fdatasync(descriptor_) == 0;
+  const std::size_t taken = bytes.size() - left.size();
+  size_ += taken;
+  return taken;
+}
+
+/// What cannot be written is lost: a full disk must not end the API. That it was is said once,
+/// until it goes again, and by an entry then. The file ends with a whole line whatever happens.
+void AuditLog::put(const std::string& lines) {
+  if (lines.empty()) return;
+  if (torn_) torn_ = put_bytes("\n") == 0;
+  const std::size_t taken = torn_ ? 0 : put_bytes(lines);
+  bool done = taken == lines.size() && descriptor_ >= 0;
+  const int why = errno;
+  if (!done) {
+    const std::size_t whole = taken == 0 ? 0 : lines.rfind('\n', taken - 1) + 1;
+    const std::uint64_t end = size_ - (taken - whole);
+    if (taken > whole && ::ftruncate(descriptor_, static_cast<off_t>(end)) == 0) {
+      size_ = end;
+    } else {
+      torn_ |= taken > whole;
+    }
+    note_losses(lost_ +
+                static_cast<std::uint64_t>(std::count(
+                    lines.begin() + static_cast<std::ptrdiff_t>(whole), lines.end(), '\n')));
+  }
+  done = (descriptor_ < 0 || ::fdatasync(descriptor_) == 0) && done;
   if (!done && !failed_ && options_.note) {
     options_.note(fmt::format("audit log: {}: {}; entries are lost", options_.file.string(),
-                              std::strerror(errno)));
+                              std::strerror(why)));
   }
   failed_ = !done;
 }
@@ -202,24 +285,35 @@ void AuditLog::rotate() {
 }
 
 /// O(bytes of the files that are looked at): one after the other, the newest first, until there are
-/// enough entries or the rest is too old.
+/// enough entries or a whole file is too old. One entry that is says nothing of those before it, as
+/// clocks are set back.
 std::vector<std::string> AuditLog::find(const AuditQuestion& question) const {
   std::vector<std::string> found;
+  bool any_new = true;
   const auto use = [&](std::string_view line) {
+    const auto at_s = time_of(line);
+    if (!at_s || *at_s < question.since_s) return true;
+    any_new = true;
     const Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     // Of a line that a crash has cut off there is nothing to be told.
-    if (!entry.is_object() || !entry.contains("at_s") || !entry["at_s"].is_number_integer()) {
-      return true;
-    }
-    if (entry["at_s"].get<std::int64_t>() < question.since_s) return false;
-    const bool wanted = question.user.empty() || entry.value("user", Json()) == Json(question.user);
+    if (!entry.is_object()) return true;
+    // What was lost may have been anybody's.
+    const bool wanted = question.user.empty() || entry.contains("lost") ||
+                        entry.value("user", Json()) == Json(question.user);
     if (wanted) found.emplace_back(line);
     return found.size() < question.most;
   };
-  for (std::uint32_t age = 0; age < options_.max_files; ++age) {
+  if (lost_ > 0) {
+    AuditEntry hole;
+    hole.at_s = last_s_;
+    hole.lost = lost_;
+    found.push_back(line_of(hole));
+  }
+  for (std::uint32_t age = 0; age < options_.max_files && any_new; ++age) {
     std::error_code none;
     if (!fs::exists(file(age), none)) break;
-    if (!each_backwards(content_of(file(age)), use)) break;
+    any_new = false;
+    if (found.size() >= question.most || !each_backwards(content_of(file(age)), use)) break;
   }
   return found;
 }

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct AuditEntry {
   int status = 0;              ///< 0: nobody has answered
   std::string about{};         ///< "job 12", "instance 3", "token ann"
   std::uint64_t unlisted = 0;  ///< refused requests before this one that are not in the log
+  /// Entries before this one that were lost, as nothing took them: the entry says that and nothing
+  /// else. 0: it is one of a request.
+  std::uint64_t lost = 0;
 };
 
 /// Which entries somebody asks for.
@@ -48,10 +52,12 @@ struct AuditOptions {
 };
 
 /// The log of who has changed what: a JSON object a line, in files that only their owner can read.
-/// A thread of its own writes and reads them, so that no request waits for the disk.
+/// A thread of its own writes and reads them, so that no request waits for the disk. Entries that
+/// were lost are an entry of their own, which every question is answered with that asks for its
+/// time; how many they are outlives the process in FILE.lost.
 class AuditLog {
  public:
-  /// So many entries may wait for the disk; further ones are counted and not written.
+  /// So many entries may wait for the disk; further ones are lost, and counted.
   static constexpr std::size_t kMaxWaiting = 10'000;
   /// Refused requests in kRefusalWindowS seconds that are written down; further ones are counted.
   static constexpr std::uint64_t kMaxRefusals = 50;
@@ -85,6 +91,10 @@ class AuditLog {
   void run();
   void write(const std::deque<AuditEntry>& entries);
   void put(const std::string& lines);
+  std::string::size_type put_bytes(std::string_view bytes);
+  void open_losses();
+  void note_losses(std::uint64_t lost);
+  void write_hole(std::int64_t at_s);
   void rotate();
   std::vector<std::string> find(const AuditQuestion& question) const;
   std::filesystem::path file(std::uint32_t age) const;
@@ -94,7 +104,8 @@ class AuditLog {
   std::condition_variable news_;
   std::deque<AuditEntry> waiting_;
   std::deque<Look> looks_;
-  std::uint64_t dropped_ = 0;  ///< since the last entry
+  std::uint64_t dropped_ = 0;  ///< refusals since the last entry
+  std::uint64_t crowded_ = 0;  ///< entries that found too many waiting
   std::int64_t window_s_ = 0;
   std::array<std::uint64_t, 2> refusals_{};  ///< in the window: without a token, with one
   bool stops_ = false;
@@ -102,6 +113,10 @@ class AuditLog {
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
   bool failed_ = false;
+  bool torn_ = false;        ///< the file ends within a line
+  int losses_ = -1;          ///< the file that keeps `lost_`
+  std::uint64_t lost_ = 0;   ///< entries that no entry tells of yet
+  std::int64_t last_s_ = 0;  ///< of the newest entry
   std::thread thread_;
 };
 
