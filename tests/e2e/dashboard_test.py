@@ -326,6 +326,35 @@ class DashboardTest(unittest.TestCase):
         self.page.run("window.silent = [];")
         self.page.wait_for(lambda: not any(said().values()), "the totals alone")
 
+    def test_asks_before_a_links_token_replaces_the_one_in_use(self):
+        self.open()
+        self.assertEqual(self.hidden("offer"), [True], "the first token, or the one in use")
+        token = "return sessionStorage.getItem('muster.token')"
+        other = "another-token-for-tests"
+        # In the open page, and as a page of its own; each time it is left.
+        for follow in (lambda: self.page.run(f"location.hash = '#token={other}&job=36';"),
+                       lambda: self.page.open(f"{self.api.url}/#token={other}&job=36")):
+            follow()
+            self.page.wait_for(lambda: self.hidden("offer") == [False], "the question")
+            self.assertIn("'api-token-2'", self.page.text("#offer-text"))
+            self.assertEqual(self.page.run(token), TOKEN)
+            self.assertEqual(self.page.run("return location.hash"), "#/job/36")
+            self.page.wait_for(lambda: "api-token may" in self.page.text("#me"), "whose is used")
+            self.page.run("document.getElementById('offer-leave').click();")
+            self.assertEqual(self.hidden("offer"), [True])
+            self.assertEqual(self.page.run(token), TOKEN)
+            self.page.open("about:blank")
+        self.page.open(f"{self.api.url}/#token=of-nobody-at-all")
+        self.page.wait_for(lambda: self.hidden("offer", "offer-take") == [False, True],
+                           "that it is of no use")
+        self.assertIn("does not know", self.page.text("#offer-text"))
+        self.page.run(f"location.hash = '#token={other}';")
+        self.page.wait_for(lambda: "'api-token-2'" in self.page.text("#offer-text"), "whose it is")
+        self.page.run("document.getElementById('offer-take').click();")
+        self.page.wait_for(lambda: "api-token-2 may" in self.page.text("#me"), "the other one")
+        self.assertEqual(self.page.run(token), other)
+        self.page.run(f"sessionStorage.setItem('muster.token', '{TOKEN}');")
+
     def test_keeps_the_token_out_of_the_address(self):
         self.open()
         self.assertEqual(self.page.run("return location.href"), self.api.url + "/")

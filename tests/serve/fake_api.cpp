@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
   muster::api::ServerOptions options;
   options.port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 0);
   const auto now = [] { return static_cast<std::int64_t>(muster::api::FakeBackend::kBegin); };
-  options.tokens =
-      muster::api::TokenBook::in_memory({argc > 2 ? argv[2] : "a-token-for-tests"}, now);
+  options.tokens = muster::api::TokenBook::in_memory(
+      {argc > 2 ? argv[2] : "a-token-for-tests", "another-token-for-tests"}, now);
   auto server = muster::api::Server::start(backend, options);
   if (!server) {
     std::fprintf(stderr, "%s\n", server.error().message.c_str());

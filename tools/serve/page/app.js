@@ -17,6 +17,7 @@ const LOG_PIECE = 65536;
 const MAX_LOG_CHARS = 200000;
 const TOKEN_KEY = "muster.token";
 
+let offered = "";  // a link's token, where the tab has another one already
 const state = {
   token: takeToken(),
   me: { token: "", role: "admin", user: "" },  // whose token it is, and what that may do
@@ -35,15 +36,55 @@ const state = {
   tasks: { after: null, next: null },  // the same of the open job's tasks
 };
 
-// A token in the address' fragment never reaches a server; it leaves the address bar, too.
+// A token in the address' fragment never reaches a server; it leaves the address bar, too. A tab
+// that has a token keeps it until its user says otherwise: whoever sends a link would else have
+// what is done next done as the user of the sender's token.
 function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1));
-  if (given.get("token")) {
-    const job = given.get("job");
-    sessionStorage.setItem(TOKEN_KEY, given.get("token"));
-    history.replaceState(null, "", location.pathname + (job ? "#/job/" + job : ""));
+  const token = given.get("token");
+  const before = sessionStorage.getItem(TOKEN_KEY) || "";
+  if (!token) return before;
+  const job = given.get("job");
+  history.replaceState(null, "", location.pathname + (job ? "#/job/" + job : ""));
+  offered = before && before !== token ? token : "";
+  if (offered) return before;
+  sessionStorage.setItem(TOKEN_KEY, token);
+  return token;
+}
+
+// From now on everything is asked with this token.
+function useToken(token) {
+  sessionStorage.setItem(TOKEN_KEY, token);
+  state.token = token;
+  state.known = false;
+  state.plain = null;
+  closeOffer();
+  pollNow();
+}
+
+function closeOffer() {
+  offered = "";
+  by_id("offer").hidden = true;
+}
+
+// Asks whether the link's token is to be used, and says whose it is.
+async function showOffer() {
+  if (!offered) return;
+  const token = offered;
+  let whose = "that the cluster does not know";
+  let known = true;
+  try {
+    const me = await ask("/v1/me", "GET", token);
+    whose = `'${me.token}'` + (me.user ? `, which acts for ${me.user}` : "");
+  } catch (error) {
+    known = !(error instanceof Refused && error.status === 401);
+    if (known) whose = "of which the cluster does not tell whose it is";
   }
-  return sessionStorage.getItem(TOKEN_KEY) || "";
+  if (token !== offered) return;
+  setText(by_id("offer-text"), `A link wants this tab to use the token ${whose}. ` +
+    (known ? "What you do then is done as its user." : "The one in use stays."));
+  by_id("offer-take").hidden = !known;
+  by_id("offer").hidden = false;
 }
 
 class Refused extends Error {
@@ -53,10 +94,10 @@ class Refused extends Error {
   }
 }
 
-async function ask(path, method = "GET") {
+async function ask(path, method = "GET", token = state.token) {
   const answer = await fetch(path, {
     method,
-    headers: { Authorization: "Bearer " + state.token },
+    headers: { Authorization: "Bearer " + token },
     cache: "no-store",
     signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
   });
@@ -100,6 +141,9 @@ function jobInAddress() {
 
 // Makes what is open what the address says.
 function followAddress() {
+  const token = takeToken();
+  if (token && token !== state.token) useToken(token);
+  showOffer();
   const number = jobInAddress();
   if (number === state.job) return;
   closeLog();
@@ -296,6 +340,8 @@ function later(wait) {
 
 function askForToken() {
   clearTimeout(state.timer);
+  // Nothing is lost by it: the one that was in use opens nothing any more.
+  if (offered) return useToken(offered);
   if (state.token) setText(by_id("sign-in-note"), "The cluster does not know this token.");
   sessionStorage.removeItem(TOKEN_KEY);
   state.token = "";
@@ -324,6 +370,8 @@ function start() {
     by_id("token").value = "";
     pollNow();
   });
+  by_id("offer-take").addEventListener("click", () => useToken(offered));
+  by_id("offer-leave").addEventListener("click", closeOffer);
   by_id("job-state").addEventListener("change", () => turnTo(state.jobs, null));
   for (const id of ["job-user", "job-search"]) {
     by_id(id).addEventListener("input", whenTyped(() => turnTo(state.jobs, null)));

@@ -15,7 +15,8 @@ function showMe() {
   const { token, role, user } = state.me;
   const may = { admin: "may change everything", user: `may change the jobs of ${user}`,
     read_only: "may only look" }[role] ?? role;
-  setText(by_id("me"), token ? `${token} ${may}` : "");
+  const as = user && role !== "user" ? `, as ${user}` : "";
+  setText(by_id("me"), token ? `${token} ${may}${as}` : "");
   for (const drain of document.querySelectorAll("#instances button")) drain.hidden = !mayDrain();
 }
 
