@@ -35,7 +35,7 @@ using Key = std::unique_ptr<EVP_PKEY, Releaser<&EVP_PKEY_free>>;
 std::string last_error();
 
 /// A whole file of at most 1 MiB. With `secret` it is refused when group or others have any right
-/// on it.
+/// on it, or when it is neither this process' user's nor root's.
 Expected<std::string, LinkError> read_file(const std::filesystem::path& file, bool secret = false);
 
 /// The certificates in a PEM file, at least one, in their order.

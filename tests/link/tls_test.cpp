@@ -1,6 +1,7 @@
 #include "actors/link/tls.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -84,6 +85,16 @@ TEST(TlsContext, refuses_a_key_that_others_can_read) {
     expect_refused(files, LinkError::bad_material, files.key, "0600");
   }
   fs::permissions(files.key, fs::perms::owner_read);
+  EXPECT_TRUE(server_context(files));
+}
+
+TEST(TlsContext, refuses_a_key_that_belongs_to_somebody_else) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const ClusterPki pki;
+  const TlsFiles files = pki.node("n1");
+  ASSERT_EQ(chown(files.key.c_str(), 12345, 12345), 0);
+  expect_refused(files, LinkError::bad_material, files.key, "belongs to the user 12345");
+  ASSERT_EQ(chown(files.key.c_str(), 0, 0), 0);
   EXPECT_TRUE(server_context(files));
 }
 

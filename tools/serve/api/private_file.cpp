@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -47,12 +48,27 @@ std::optional<std::string> fault_of(int descriptor) {
     return fmt::format("others than its owner may use it (mode {:04o}); run: chmod 0600 on it",
                        status.st_mode & 07777U);
   }
+  // Whoever owns it may write it, and give himself rights.
+  if (status.st_uid != ::geteuid() && status.st_uid != 0) {
+    return fmt::format(
+        "belongs to the user {}; it has to be root's or that of the user {}, as "
+        "whom this process runs: run chown on it",
+        status.st_uid, ::geteuid());
+  }
   return std::nullopt;
 }
 
-std::optional<std::string> read_all(int descriptor, std::size_t most) {
-  // One byte more than is allowed shows that the file is too large.
-  std::string text(most + 1, '\0');
+std::optional<std::string> read_all(int descriptor, std::size_t most, std::uint64_t from) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 ||
+      ::lseek(descriptor, static_cast<off_t>(from), SEEK_SET) < 0) {
+    return std::nullopt;
+  }
+  const auto whole = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t there = whole > from ? whole - from : 0;
+  // One byte more than is allowed shows that the file is too large. What comes while it is read is
+  // for the next time.
+  std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(there, most + 1)), '\0');
   std::size_t size = 0;
   // A read may give less than is there.
   while (size < text.size()) {
@@ -80,7 +96,8 @@ bool write_all(int descriptor, std::string_view text) {
 
 }  // namespace
 
-Expected<std::string, FileError> read_private(const fs::path& file, std::size_t most) {
+Expected<std::string, FileError> read_private(const fs::path& file, std::size_t most,
+                                              std::uint64_t from) {
   const auto unusable = [&](const std::string& why) {
     return Failure<FileError>{FileError::unusable, fmt::format("{}: {}", file.string(), why)};
   };
@@ -92,7 +109,7 @@ Expected<std::string, FileError> read_private(const fs::path& file, std::size_t 
   }
   if (open.get() < 0) return unusable(std::strerror(errno));
   if (const auto fault = fault_of(open.get())) return unusable(*fault);
-  auto text = read_all(open.get(), most);
+  auto text = read_all(open.get(), most, from);
   if (!text) return unusable("cannot be read");
   if (text->size() > most) return unusable(fmt::format("is larger than {} bytes", most));
   return *std::move(text);
@@ -128,22 +145,23 @@ FileStamp stamp_of(const fs::path& file) {
           status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec};
 }
 
-FileLock::FileLock(const fs::path& file) {
+FileLock::FileLock(const fs::path& file, std::chrono::milliseconds patience) {
   if (file.empty()) return;
   const std::string name = file.string() + ".lock";
   descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   // Whoever has it has it for some writes; one that hangs must not keep this process with it.
-  constexpr int kTries = 100;
   constexpr std::chrono::milliseconds kPause{20};
+  const auto tries = 1 + patience / kPause;
   int done = -1;
-  for (int i = 0; i < kTries && descriptor_ >= 0; ++i) {
+  for (std::int64_t i = 0; i < tries && descriptor_ >= 0; ++i) {
+    if (i > 0) std::this_thread::sleep_for(kPause);
     done = ::flock(descriptor_, LOCK_EX | LOCK_NB);
     if (done == 0 || (errno != EWOULDBLOCK && errno != EINTR)) break;
-    std::this_thread::sleep_for(kPause);
   }
   if (done == 0) return;
   fault_ = errno == EWOULDBLOCK
-               ? fmt::format("{}: another process has held it for 2 s; nothing is changed", name)
+               ? fmt::format("{}: another process has held it for {} s; nothing is changed", name,
+                             std::chrono::duration_cast<std::chrono::seconds>(patience).count())
                : fmt::format("{}: {}", name, std::strerror(errno));
 }
 

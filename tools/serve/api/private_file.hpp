@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,8 +14,10 @@ namespace muster::api {
 /// Why a file that only its owner may read cannot be used.
 enum class FileError : std::uint8_t { missing, unusable };
 
-/// The content of a plain file that nobody but its owner can use; at most so many bytes.
-Expected<std::string, FileError> read_private(const std::filesystem::path& file, std::size_t most);
+/// The content of a plain file of this process' user, or root's, that nobody but its owner can use;
+/// at most so many bytes, of those behind the first `from`.
+Expected<std::string, FileError> read_private(const std::filesystem::path& file, std::size_t most,
+                                              std::uint64_t from = 0);
 
 /// Puts the text in the place of the file, for its owner's eyes only: whoever reads the file finds
 /// the old text or the new one, whole. Nothing when it is on the disk, else why it is not.
@@ -33,8 +36,11 @@ FileStamp stamp_of(const std::filesystem::path& file);
 /// Keeps others that ask for it out while it lives, in this process and in any other.
 class FileLock {
  public:
-  /// Made beside the file; of no file there is none. Waits 2 s for its turn at most.
-  explicit FileLock(const std::filesystem::path& file);
+  static constexpr std::chrono::milliseconds kPatience{2000};
+
+  /// Made beside the file; of no file there is none. Waits so long for its turn at most.
+  explicit FileLock(const std::filesystem::path& file,
+                    std::chrono::milliseconds patience = kPatience);
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
