@@ -85,6 +85,9 @@ struct ApiConfig {
   std::uint32_t waiting_of_token = 48;           ///< of these, those of one token
   std::uint32_t waiting_for_jobs = 128;          ///< requests that wait for a job to be over
   std::uint32_t waiting_for_jobs_of_token = 96;  ///< of these, those of one token
+  /// The highest priority that tokens of the role user may give a job: a whole number. Those of
+  /// admins are not bound.
+  double max_user_priority = 0;
 };
 
 /// How nodes hold together.

@@ -150,26 +150,31 @@ Keys link_keys() {
 }
 
 Keys api_keys() {
-  return {{"api.tokens",
-           "file of the named tokens (muster token), which the API writes; not given: "
-           "named-tokens in the folder `state`",
-           PathKey{[](C& c) -> fs::path& { return c.api.tokens; }}},
-          {"api.hosts",
-           "host names that the API may be asked by, besides loopback names, the address that it "
-           "listens on, the machine's name and those of its certificate",
-           ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.api.hosts; }}},
-          {"api.audit_mib", "of one file of the API's audit log",
-           WholeKey{[](C& c) -> U32& { return c.api.audit_mib; }, 1, 1024}},
-          {"api.audit_files", "files of the audit log that are kept; past them the oldest goes",
-           WholeKey{[](C& c) -> U32& { return c.api.audit_files; }, 2, 1000}},
-          {"api.waiting", "requests that wait for an answer of the cluster at once",
-           WholeKey{[](C& c) -> U32& { return c.api.waiting; }, 1, 100'000}},
-          {"api.waiting_of_token", "of these, those of one token",
-           WholeKey{[](C& c) -> U32& { return c.api.waiting_of_token; }, 1, 100'000}},
-          {"api.waiting_for_jobs", "requests that wait for a job to be over at once",
-           WholeKey{[](C& c) -> U32& { return c.api.waiting_for_jobs; }, 1, 100'000}},
-          {"api.waiting_for_jobs_of_token", "of these, those of one token",
-           WholeKey{[](C& c) -> U32& { return c.api.waiting_for_jobs_of_token; }, 1, 100'000}}};
+  return {
+      {"api.tokens",
+       "file of the named tokens (muster token), which the API writes; not given: "
+       "named-tokens in the folder `state`",
+       PathKey{[](C& c) -> fs::path& { return c.api.tokens; }}},
+      {"api.hosts",
+       "host names that the API may be asked by, besides loopback names, the address that it "
+       "listens on, the machine's name and those of its certificate",
+       ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.api.hosts; }}},
+      {"api.audit_mib", "of one file of the API's audit log",
+       WholeKey{[](C& c) -> U32& { return c.api.audit_mib; }, 1, 1024}},
+      {"api.audit_files", "files of the audit log that are kept; past them the oldest goes",
+       WholeKey{[](C& c) -> U32& { return c.api.audit_files; }, 2, 1000}},
+      {"api.waiting", "requests that wait for an answer of the cluster at once",
+       WholeKey{[](C& c) -> U32& { return c.api.waiting; }, 1, 100'000}},
+      {"api.waiting_of_token", "of these, those of one token",
+       WholeKey{[](C& c) -> U32& { return c.api.waiting_of_token; }, 1, 100'000}},
+      {"api.waiting_for_jobs", "requests that wait for a job to be over at once",
+       WholeKey{[](C& c) -> U32& { return c.api.waiting_for_jobs; }, 1, 100'000}},
+      {"api.waiting_for_jobs_of_token", "of these, those of one token",
+       WholeKey{[](C& c) -> U32& { return c.api.waiting_for_jobs_of_token; }, 1, 100'000}},
+      {"api.max_user_priority",
+       "the highest priority that a token of the role user may give a job; admins are not bound",
+       NumberKey{[](C& c) -> double& { return c.api.max_user_priority; },
+                 {.low = -1e6, .high = 1e6, .whole = true}}}};
 }
 
 // In the order of the documentation, which is printed from this table.

@@ -225,6 +225,7 @@ TEST(ClusterErrors, SaysWhatAValueOutsideOfItsRangeHasToBe) {
   EXPECT_THAT(error_of("logs", "handover_s = -1"), HasSubstr("from 0 to 3600"));
   EXPECT_THAT(error_of("link", "heartbeat = \"2min\""), HasSubstr("from 10ms to 1min"));
   EXPECT_THAT(error_of("api", "audit_mib = 0"), HasSubstr("from 1 to 1024"));
+  EXPECT_THAT(error_of("api", "max_user_priority = 2000000"), HasSubstr("1000000"));
   EXPECT_THAT(error_of("api", "audit_files = 1"), HasSubstr("from 2 to 1000"));
   EXPECT_THAT(error_of("api", "hosts = []"), HasSubstr("api.hosts: has to be"));
   EXPECT_THAT(error_of("link", "max_frame_bytes = 1024"), HasSubstr("from 1048576 to 67108864"));

@@ -77,6 +77,20 @@ TEST_F(Access, says_who_a_token_is_of) {
   EXPECT_EQ(json::parse(ask_as(user_, "GET", "/v1/me", {}, caller).body)["user"], "ann");
 }
 
+TEST_F(Access, bounds_the_priority_that_a_user_gives_and_not_an_admins) {
+  const std::string high = R"({"command": ["true"], "priority": 1})";
+  for (const char* target : {"/v1/jobs", "/v1/plan"}) {
+    const RawResponse refused = ask_as(user_, "POST", target, high);
+    EXPECT_EQ(refused.status, 403) << target;
+    EXPECT_THAT(message_of(refused), AllOf(HasSubstr("priority"), HasSubstr("at most 0"),
+                                           HasSubstr("api.max_user_priority")));
+  }
+  EXPECT_TRUE(served_->backend.jobs().empty());
+  EXPECT_LT(ask_as(user_, "POST", "/v1/jobs", R"({"command": ["true"], "priority": -5})").status,
+            300);
+  EXPECT_LT(served_->post("/v1/jobs", R"({"command": ["true"], "priority": 1000000})").status, 300);
+}
+
 TEST_F(Access, refuses_a_caller_that_cannot_be_a_users_name) {
   const std::string caller = "Muster-Caller: " + std::string(257, 'c') + "\r\n";
   const RawResponse refused = ask_as(kToken, "GET", "/v1/me", {}, caller);

@@ -287,6 +287,17 @@ bool Api::put_user(const Call& call, JobRequest& request) const {
   return false;
 }
 
+/// False after a refusal: what others wait behind is not for any user to say.
+bool Api::may_give_priority(const Call& call, const JobRequest& request) const {
+  const Principal& who = call.pass.who;
+  if (who.role == Role::admin || request.priority <= limits_.max_user_priority) return true;
+  call.exchange->finish(error_response(
+      403, fmt::format("priority: the token '{}' of the role user may give at most {}, and not {} "
+                       "(api.max_user_priority of the cluster file); an admin's token may give any",
+                       who.token, limits_.max_user_priority, request.priority)));
+  return false;
+}
+
 void Api::submit(const Call& call) {
   auto requests = job_requests_from_json(call.body, std::string(kBodySource));
   if (!requests) {
@@ -295,7 +306,7 @@ void Api::submit(const Call& call) {
   std::vector<Job> jobs;
   std::size_t tasks = 0;
   for (JobRequest& request : requests.value()) {
-    if (!put_user(call, request)) return;
+    if (!put_user(call, request) || !may_give_priority(call, request)) return;
     jobs.push_back(make_job(request));
     // Counted job by job: a request that is far too large is not built whole.
     tasks += jobs.back().tasks.size();
@@ -324,7 +335,7 @@ void Api::plan(const Call& call) {
   if (!request) {
     return call.exchange->finish(refuse_request(request.error()));
   }
-  if (!put_user(call, request.value())) return;
+  if (!put_user(call, request.value()) || !may_give_priority(call, request.value())) return;
   backend_.plan(make_job(request.value()), reply_to(call.exchange));
 }
 

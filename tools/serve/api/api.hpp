@@ -24,6 +24,7 @@ struct ApiLimits {
   std::uint32_t max_waiting_for_jobs = 128;  ///< that wait for a job to be over at once
   std::uint32_t jobs_of_token = 96;          ///< of these, those of one token
   std::uint32_t max_tasks = 100'000;         ///< tasks of all the jobs of one request
+  int max_user_priority = 0;                 ///< of a job of which no admin is the sender
 };
 
 /// What the API does with a request, whatever brought it here. Every function may be called from
@@ -63,6 +64,7 @@ class Api : public std::enable_shared_from_this<Api> {
   void ask_if_own(Call call);
   void ask_backend(const Call& call);
   bool put_user(const Call& call, JobRequest& request) const;
+  bool may_give_priority(const Call& call, const JobRequest& request) const;
   void read_audit(const Call& call);
   void submit(const Call& call);
   void resubmit(const Call& call);

@@ -45,6 +45,7 @@ Expected<api::ServerOptions, NodeError> api_options(const NodeApi& parts) {
       api::TokenBook::open({config.api_token, named_tokens(config)}, parts.clock, parts.warn);
   if (!tokens) return failed(tokens.error());
   options.tokens = std::move(tokens).value();
+  options.api.max_user_priority = static_cast<int>(config.api.max_user_priority);
   api::AuditOptions audit;
   audit.file = parts.state / "audit.log";
   audit.node = parts.node.name;
