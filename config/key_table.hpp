@@ -39,6 +39,12 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.gang_longest",
        "no wait or turn of a gang, nor its rest after the cloud refused it, grows longer than this",
        Time{[](C& c) -> Duration& { return c.master.gangs.longest; }, kShortest, 168 * kHour}},
+      {"master.starve_after",
+       "age from which a job that caps, the cloud or full instances keep waiting goes before all "
+       "that came after it: room is kept for it as what runs ends, and for a job of higher "
+       "priority "
+       "than others at once; 0: for none",
+       Time{[](C& c) -> Duration& { return c.master.starve_after; }, kNone, 168 * kHour}},
       {"master.queue_capacity", "so many waiting tasks count as a load of 1",
        Whole{[](C& c) -> std::uint32_t& { return c.master.queue_capacity; }, 1, 10'000'000}},
       {"master.max_attempts",

@@ -62,6 +62,9 @@ struct MasterSettings {
   /// Where a master has a fleet it rents what does not fit there; the caps are for that alone.
   bool rent_beyond_fleet = false;
   GangRules gangs;
+  /// A job that has waited so long for room goes before all that came after it: room is kept for
+  /// it, and for what has a higher priority than others at once. 0: for no job.
+  Duration starve_after{std::chrono::minutes{10}};
   MasterWatch watch;
   /// How long what the cloud refused is not asked for again.
   Duration launch_backoff{std::chrono::minutes{10}};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -138,6 +139,62 @@ std::optional<double> ran_s(const TaskHistory& task) {
   return to_seconds(*task.ended_at - *task.started_at);
 }
 
+std::string utc_text(Instant at) {
+  const std::chrono::sys_seconds seconds{
+      std::chrono::floor<std::chrono::seconds>(at.time_since_epoch())};
+  const auto day = std::chrono::floor<std::chrono::days>(seconds);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss time{seconds - day};
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", int{date.year()},
+                     unsigned{date.month()}, unsigned{date.day()}, time.hours().count(),
+                     time.minutes().count(), time.seconds().count());
+}
+
+/// "instance 4", "instances 4 and 7", and of many only the first ones.
+std::string instances_text(const std::vector<ClosedInstance>& closed) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string text = closed.size() == 1 ? "instance" : "instances";
+  for (std::size_t i = 0; i < std::min(closed.size(), kMostNamed); ++i) {
+    text += fmt::format("{} {}", i == 0 ? "" : ",", closed[i].instance.value);
+  }
+  if (closed.size() > kMostNamed) text += fmt::format(" and {} more", closed.size() - kMostNamed);
+  return text;
+}
+
+/// What the job waits behind where something bounds the room, and since when; or that what it waits
+/// for is kept for another. Empty: neither.
+std::string room_text(const JobRow& job, const Refusal& reason, const Master& master) {
+  const Claims& claims = master.facts().claims;
+  const RoomClaim* claim = claims.claim();
+  if (claim != nullptr && claim->room.place.job == job.job.id) {
+    const std::string since = "; room is kept for it since " + utc_text(claim->since);
+    const std::vector<ClosedInstance>& closed = claim->room.closed;
+    if (closed.empty()) return since + ": nothing that is behind it is rented before";
+    return fmt::format("{}: {} {} nothing that is behind it until {} emptied for it", since,
+                       instances_text(closed), closed.size() == 1 ? "takes" : "take",
+                       closed.size() == 1 ? "it has" : "they have");
+  }
+  if (claim != nullptr && reason.code == RefusalCode::kept_room) {
+    return fmt::format("; it is kept for job {} since {}", claim->room.place.job.value,
+                       utc_text(claim->since));
+  }
+  const RoomWait* wait = claims.wait_of(job.job.id);
+  if (wait == nullptr) return {};
+  const std::string since = "; it waits for room since " + utc_text(wait->since);
+  if (wait->unavailable_until > Instant{}) {
+    return fmt::format("{}, and none can be kept for it before {}", since,
+                       utc_text(wait->unavailable_until));
+  }
+  if (claim != nullptr && claim->room.is_before(job)) {
+    return fmt::format("{}, behind job {}, for which room is kept", since,
+                       claim->room.place.job.value);
+  }
+  const auto due = claims.by_age(job);
+  if (!due) return since + ": an instance would have to empty, and takes nothing behind it then";
+  return fmt::format("{}: an instance would have to empty, and younger jobs are put there until {}",
+                     since, utc_text(*due));
+}
+
 std::string place_text(const InstanceRow& row, const Catalog& catalog) {
   return fmt::format("instance {} ({}, {})", row.id.value, catalog[row.type].name,
                      muster::name_of(row.market));
@@ -230,6 +287,7 @@ std::optional<std::string> reason_of(const JobRow& row, const Master& master) {
   if (const std::size_t others = reasons.size() - most->count; others > 0) {
     text += fmt::format("; {} for other reasons", others);
   }
+  if (row.pending > 0) text += room_text(row, most->what, master);
   if (failure) text += "; " + *failure;
   return text;
 }
@@ -328,6 +386,9 @@ std::string why(const TaskRow& row, const Master& master) {
                            width == 1 ? "" : "s");
       }
       std::string text = "waits, " + sentence(row.reason);
+      if (row.phase == TaskPhase::pending) {
+        text += room_text(state.job(row.job), row.reason, master);
+      }
       if (history != nullptr && history->failures > 0) {
         text += fmt::format("; attempt {} failed: {}", history->attempts, history->reason);
       }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "masters/attempt_news.hpp"
+#include "masters/claim_orders.hpp"
 #include "masters/evictions.hpp"
 #include "masters/plan_application.hpp"
 #include "masters/planner.hpp"
@@ -179,6 +180,7 @@ class Master {
   JobEnds ends_;
   PlanRules rules_;
   FleetKeeper fleet_;
+  ClaimOrders claims_;
   Evictions evictions_;
   PlanApplication application_;
   AttemptNews news_;

@@ -56,6 +56,10 @@ struct MasterMemory::Fold {
     const InstanceRow& row = *m.state.find(e.instance);
     m.spend.gone(row, e.billed_until.value_or(at));
     memory.ease_rest(row.offering(), at);
+    // It has emptied so that a cloud that was full has room for something else.
+    if (const KeptRoom* kept = m.claims.kept(); kept != nullptr && kept->is_closed(e.instance)) {
+      memory.end_rests_of_room();
+    }
   }
   void operator()(const OfferingChanged& e) {
     m.spend.reprice(e.change, m.state);
@@ -163,6 +167,11 @@ std::vector<FailedPart> MasterFacts::failing_parts() const {
   return parts;
 }
 
+std::optional<JobId> MasterFacts::turn(std::uint64_t round, Instant now) const {
+  const auto of_gang = gangs.turn(now);
+  return of_gang ? of_gang : claims.turn(state, round);
+}
+
 std::optional<Instant> MasterFacts::up_since(InstanceId id) const {
   const InstanceRow* row = state.find(id);
   return row == nullptr || !row->up ? std::nullopt : std::optional(row->up_at);
@@ -173,7 +182,10 @@ MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependenc
       settings_(settings),
       fixed_fleet_(!parts.fleet.empty() && !settings.rent_beyond_fleet),
       owns_fleet_(!parts.fleet.empty() && settings.rent_beyond_fleet),
-      facts_{ClusterState(*parts.catalog), {}, GangWaits(settings, fixed_fleet_)} {
+      facts_{ClusterState(*parts.catalog),
+             {},
+             GangWaits(settings, fixed_fleet_),
+             Claims(settings, fixed_fleet_, owns_fleet_)} {
   facts_.next_instance = parts.first_instance;
 }
 
@@ -183,6 +195,7 @@ void MasterMemory::absorb(const Event& event) {
   facts_.calm.reset();
   std::visit(Fold{*this, facts_, event.at}, event.body);
   facts_.gangs.absorb(event, facts_.state);
+  facts_.claims.absorb(event, facts_.state);
   facts_.ledger.observe(event, facts_.state);
   facts_.state.apply(event);
 }
@@ -239,6 +252,7 @@ MasterSnapshot MasterMemory::snapshot() const {
   snapshot.quiet = m.quiet;
   snapshot.calm = m.calm;
   snapshot.gangs = m.gangs.book();
+  snapshot.room = m.claims.book();
   snapshot.terminal_parts = m.terminal_parts;
   snapshot.failed_parts = m.failed_parts;
   snapshot.accepted = m.accepted;
@@ -262,6 +276,7 @@ void MasterMemory::restore(MasterSnapshot&& snapshot) {
   m.calm = std::move(snapshot.calm);
   m.newest = snapshot.newest;
   m.gangs.restore(std::move(snapshot.gangs), m.state);
+  m.claims.restore(std::move(snapshot.room), m.state);
   m.terminal_parts = std::move(snapshot.terminal_parts);
   m.failed_parts = std::move(snapshot.failed_parts);
   count_parts();

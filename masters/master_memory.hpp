@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "masters/claims.hpp"
 #include "masters/gang_waits.hpp"
 #include "masters/master_dependencies.hpp"
 #include "masters/plan_check.hpp"
@@ -31,6 +32,7 @@ struct MasterFacts {
   ClusterState state;
   Ledger ledger;
   GangWaits gangs;
+  Claims claims;
   std::map<TaskId, TaskHistory> tasks{};  ///< of unfinished jobs
   std::map<JobId, JobFailures> failures{};
   std::map<JobId, ThroughputSum> throughput{};
@@ -60,6 +62,9 @@ struct MasterFacts {
   const JobFailures* failures_of(JobId id) const;
   /// Of the unfinished parts of which only so many tasks may fail, those of which some have.
   std::vector<FailedPart> failing_parts() const;
+  /// The job beside which no other starts in the round: a gang in its turn, or one for which room
+  /// is kept that it did not take.
+  std::optional<JobId> turn(std::uint64_t round, Instant now) const;
   /// Since when the instance is billed; nothing when that is not known here.
   std::optional<Instant> up_since(InstanceId id) const;
 };
@@ -97,6 +102,7 @@ class MasterMemory {
 
   void rest(const OfferingKey& key, RefusalCode code, Instant now);
   void ease_rest(const OfferingKey& key, Instant now);
+  void end_rests_of_room();
   void count_failures();
   void count_parts();
   void note_over(const JobRow& job);

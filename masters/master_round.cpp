@@ -35,7 +35,11 @@ std::optional<RoundWish> Master::begin_round(std::span<const ThroughputSample> s
   if (fleet_.is_short()) fleet_.keep(now);
   if (!busy()) return std::nullopt;
   recorder_.end_calm(now, 1);
-  if (const auto turn = facts().gangs.due(state(), now)) recorder_.record(*turn, now);
+  if (facts().claims.kept() == nullptr) {
+    if (const auto turn = facts().gangs.due(state(), now)) recorder_.record(*turn, now);
+  }
+  claims_.serve(now);
+  if (!busy()) return std::nullopt;
   Measured measured;
   for (const ThroughputSample& sample : samples) {
     const bool repeated = !measured.samples.empty() && measured.samples.back().task == sample.task;

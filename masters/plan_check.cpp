@@ -29,6 +29,9 @@ Refusal fixed_fleet() {
 Refusal not_your_turn() {
   return {RefusalKind::not_now, RefusalCode::gang_turn, {}, 0, 0};
 }
+Refusal room_is_kept() {
+  return {RefusalKind::not_now, RefusalCode::kept_room, {}, 0, 0};
+}
 Refusal not_beside_peers() {
   return {RefusalKind::not_now, RefusalCode::distinct_instances, {}, 0, 0};
 }
@@ -106,6 +109,9 @@ class PlanChecker {
       if (row == nullptr || row->released) return outdated();
       // Those who leave count until they have left: an instance never has two of the tasks.
       if (job.job.distinct_instances && has_peer(state_, *task, *row)) return not_beside_peers();
+      if (limits_.kept && !limits_.kept->lets(state_, *task, *id, limits_.stay.now)) {
+        return room_is_kept();
+      }
       placing.type = row->type;
       placing.market = row->market;
     } else {
@@ -125,7 +131,9 @@ class PlanChecker {
   /// In a gang's turn no task of others starts, neither in what is there nor in what is rented.
   std::optional<Refusal> check_turn(JobId job, bool starts) const {
     const bool barred = starts && limits_.turn && *limits_.turn != job;
-    return barred ? std::optional<Refusal>(not_your_turn()) : std::nullopt;
+    if (!barred) return std::nullopt;
+    const bool kept = limits_.kept && limits_.kept->place.job == *limits_.turn;
+    return kept ? room_is_kept() : not_your_turn();
   }
 
   std::optional<Refusal> check_rented(JobId job, const Seat& seat) const {

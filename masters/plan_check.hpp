@@ -7,6 +7,7 @@
 
 #include "config/master_settings.hpp"
 #include "model/cluster_state.hpp"
+#include "model/kept_room.hpp"
 #include "model/plan.hpp"
 #include "model/stay.hpp"
 
@@ -33,6 +34,7 @@ struct PlanLimits {
   std::optional<JobId> turn{};            ///< the gang whose turn it is: nobody else starts
   StayRule stay{};                        ///< what runs is not moved or stopped against it
   bool owns_fleet = false;  ///< instances of the fleet are not given back, and no cap counts them
+  std::optional<KeptRoom> kept{};  ///< room that is kept for a job
 };
 
 /// What became of one launch or place of a plan: nothing said against it, or why it is refused.

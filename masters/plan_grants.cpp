@@ -17,6 +17,7 @@ class Grants {
       : plan_(in.plan),
         state_(in.state),
         limits_(in.limits),
+        seats_(in.seats),
         units_(in.units),
         result_(result),
         rented_(capped(in.state, in.limits.owns_fleet)) {}
@@ -25,6 +26,7 @@ class Grants {
     const MasterCaps& caps = limits_.caps;
     if (!caps.any()) return;
     list_places();
+    note_kept();
     granted_.assign(plan_.launches.size(), false);
     for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
       if (result_.launches[i]) continue;
@@ -91,6 +93,23 @@ class Grants {
     }
   }
 
+  /// Launches with a place for the job that room is kept for, or for one that goes before it, may
+  /// take what is kept.
+  void note_kept() {
+    takes_kept_.assign(plan_.launches.size(), false);
+    has_keeper_.assign(plan_.launches.size(), false);
+    if (!limits_.kept) return;
+    kept_ = {limits_.kept->instances, limits_.kept->nano_usd_h};
+    for (std::uint32_t i = 0; i < plan_.places.size(); ++i) {
+      const LaunchIndex* launch = launch_of(i);
+      if (result_.places[i] || launch == nullptr) continue;
+      const JobRow& job = state_.job(seats_[i].task->job);
+      if (limits_.kept->is_before(job)) continue;
+      takes_kept_[launch->value] = true;
+      if (job.job.id == limits_.kept->place.job) has_keeper_[launch->value] = true;
+    }
+  }
+
   void place(std::uint32_t launch, std::uint32_t place) {
     if (units_.places[place] != kNoUnit) return decide(units_.places[place]);
     if (granted_[launch]) return;
@@ -137,11 +156,35 @@ class Grants {
           state_.offerings().find(launch.type, launch.market, launch.zone)->price.nano_usd_h();
     }
     if (count == 0) return std::nullopt;
+    const auto any = [&](const std::vector<bool>& of) {
+      return std::any_of(launches.begin(), launches.end(), [&](std::uint32_t i) { return of[i]; });
+    };
     if (auto refusal = launch_blocker(count, nano_usd_h)) return refusal;
+    if (!any(takes_kept_) && leaves_too_little(count, nano_usd_h)) {
+      return Refusal{RefusalKind::not_now, RefusalCode::kept_room, {}, 0, 0};
+    }
+    // The job has its room with this.
+    if (any(has_keeper_)) kept_ = {};
     for (std::uint32_t i : launches) granted_[i] = true;
     rented_.instances += count;
     rented_.nano_usd_h += nano_usd_h;
     return std::nullopt;
+  }
+
+  /// Less than what is kept for a job that goes before.
+  bool leaves_too_little(std::size_t more, std::int64_t more_nano_usd_h) const {
+    const MasterCaps& caps = limits_.caps;
+    if (kept_.instances == 0) return false;
+    if (caps.max_instances > 0 && rented_.instances + more + kept_.instances > caps.max_instances) {
+      return true;
+    }
+    const std::int64_t all = rented_.nano_usd_h + more_nano_usd_h + kept_.nano_usd_h;
+    if (caps.max_usd_h > 0 && Price::from_nano_usd_h(all) > Price::from_usd_h(caps.max_usd_h)) {
+      return true;
+    }
+    const double left_usd = caps.max_usd_day - limits_.spent_today_usd;
+    return caps.max_usd_day > 0 &&
+           Price::from_nano_usd_h(all).usd_h() * to_hours(caps.spend_margin) > left_usd;
   }
 
   std::optional<Refusal> launch_blocker(std::size_t more, std::int64_t more_nano_usd_h) const {
@@ -174,6 +217,7 @@ class Grants {
   const Plan& plan_;
   const ClusterState& state_;
   const PlanLimits& limits_;
+  const Seats& seats_;
   const Units& units_;
   CheckedPlan& result_;
   Capped rented_;                      ///< with what was granted
@@ -181,7 +225,10 @@ class Grants {
   std::vector<std::uint32_t> first_;   ///< the launch's part of places_
   std::vector<std::uint32_t> places_;  ///< those not refused, launch by launch
   std::vector<bool> granted_;
-  std::vector<Needs> needs_;  ///< one a unit
+  Capped kept_;                   ///< of what the caps leave, for a job that has not got it yet
+  std::vector<bool> takes_kept_;  ///< of each launch: it may have what is kept
+  std::vector<bool> has_keeper_;  ///< of each launch: it is for the job that it is kept for
+  std::vector<Needs> needs_;      ///< one a unit
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ PlanLimits PlanRules::limits(Instant now) const {
   limits.stay = {now, min_stay_};
   limits.backed_off_gangs = backed_off_;
   limits.turn = turn_;
+  if (const KeptRoom* kept = memory.facts().claims.kept()) limits.kept = *kept;
   limits.owns_fleet = memory.owns_fleet();
   return limits;
 }
@@ -29,7 +30,7 @@ PlanLimits PlanRules::limits(Instant now) const {
 void PlanRules::begin_round(std::uint64_t round, Instant now) {
   const MasterFacts& facts = recorder_.facts();
   backed_off_ = facts.gangs.backed_off(facts.state, round, now);
-  turn_ = facts.gangs.turn(now);
+  turn_ = facts.turn(round, now);
 }
 
 }  // namespace muster

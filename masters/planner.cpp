@@ -78,9 +78,11 @@ Planner::Planner(const MasterSettings& settings, MasterDependencies parts,
 ClusterView Planner::view(Instant now) const {
   const ClusterState& state = memory_->facts().state;
   const OfferingTable* offered = memory_->fixed_fleet() ? nullptr : &state.offerings();
-  return {state,   *parts_.catalog,        now,
-          offered, unavailable_offerings_, backed_off_,
-          turn_,   settings_.min_stay,     memory_->owns_fleet()};
+  ClusterView shown{state,   *parts_.catalog,        now,
+                    offered, unavailable_offerings_, backed_off_,
+                    turn_,   settings_.min_stay,     memory_->owns_fleet()};
+  shown.kept = memory_->facts().claims.kept();
+  return shown;
 }
 
 std::string Planner::restore(const std::string& words, Instant at) {
@@ -95,7 +97,7 @@ std::string Planner::restore(const std::string& words, Instant at) {
 void Planner::look_at_gangs(std::uint64_t round, Instant now, bool rents) {
   const MasterFacts& known = memory_->facts();
   backed_off_ = known.gangs.backed_off(known.state, round, now);
-  turn_ = known.gangs.turn(now);
+  turn_ = known.turn(round, now);
   unavailable_offerings_ = memory_->unavailable_offerings(now, rents);
 }
 
@@ -208,7 +210,7 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   // What the policy may do then is held against what is allowed then.
   limits.stay.now = at;
   limits.backed_off_gangs = known.gangs.backed_off(*state, known.rounds, at);
-  limits.turn = known.gangs.turn(at);
+  limits.turn = known.turn(known.rounds, at);
   const UnavailableOfferings offers = memory_->unavailable_offerings(at, wish.rents);
   const OfferingTable* offered = memory_->fixed_fleet() ? nullptr : &state->offerings();
   ClusterView shown{*state,
@@ -221,6 +223,7 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
                     settings_.min_stay,
                     memory_->owns_fleet()};
   shown.left = left_by(limits.caps, *state, memory_->owns_fleet());
+  shown.kept = known.claims.kept();
   policy->observe(accepted, shown);
   Rng rng = Rng::of_round(parts_.seed, parts_.name, known.rounds);
   Budget budget(wish.budget);

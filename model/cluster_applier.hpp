@@ -250,6 +250,7 @@ struct ClusterState::Applier {
   void operator()(const JobReleased&);
   void operator()(const JobResized&);
   void operator()(const GangTurn&);
+  void operator()(const RoomClaimed&);
   void operator()(const OfferingChanged&);
   void operator()(const JobTerminating&);
   void operator()(const JobFinished&);

@@ -214,6 +214,8 @@ void ClusterState::Applier::operator()(const TaskFailed& e) {
 
 void ClusterState::Applier::operator()(const GangTurn&) {}
 
+void ClusterState::Applier::operator()(const RoomClaimed&) {}
+
 void ClusterState::Applier::operator()(const OfferingChanged& e) {
   s.change_offering(e.change);
 }

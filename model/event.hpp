@@ -285,6 +285,28 @@ struct GangTurn {
   friend bool operator==(const GangTurn&, const GangTurn&) = default;
 };
 
+/// An instance that has to empty, so that there is room for a job that goes before others.
+struct ClosedInstance {
+  InstanceId instance;
+  std::optional<Instant> until{};  ///< when it is expected to have; nothing: nobody said
+
+  friend bool operator==(const ClosedInstance&, const ClosedInstance&) = default;
+};
+
+/// A job that waits for room which something bounds is the first in the order of the queue, and has
+/// waited for long or goes before others by its priority: room is kept for it from now on. With
+/// neither instances to be rented nor any that are closed: nothing could hold it, and it rests.
+struct RoomClaimed {
+  JobId job;
+  TaskId task;                           ///< of it, for which
+  Refusal short_of;                      ///< why it waits
+  std::uint32_t instances = 0;           ///< that the caps are to leave it
+  Price price;                           ///< what an hour of all of these costs
+  std::vector<ClosedInstance> closed{};  ///< by rising ids; those of an earlier one are among them
+
+  friend bool operator==(const RoomClaimed&, const RoomClaimed&) = default;
+};
+
 /// An offering is not as it was. Instances of it cost the new price from the change's instant on,
 /// which is of the cloud's clock. A change whose number is known already changes nothing.
 struct OfferingChanged {
@@ -338,7 +360,8 @@ using EventBody =
                  LaunchRefused, InstanceUp, InstanceReady, ReleaseDecided, TerminateIssued,
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskCheckpointed, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
-                 JobReleased, JobTerminating, Measured, GangTurn, OfferingChanged, JobResized>;
+                 JobReleased, JobTerminating, Measured, GangTurn, OfferingChanged, JobResized,
+                 RoomClaimed>;
 
 /// Something that became true for a master, and when.
 struct Event {

@@ -40,7 +40,8 @@ inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kE
     "task_unassigned",   "start_issued",     "task_started",     "stop_issued",
     "task_checkpointed", "task_finished",    "task_failed",      "job_finished",
     "task_released",     "job_held",         "job_released",     "job_terminating",
-    "measured",          "gang_turn",        "offering_changed", "job_resized"};
+    "measured",          "gang_turn",        "offering_changed", "job_resized",
+    "room_claimed"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -355,6 +356,20 @@ void fields(auto& a, Like<GangTurn> auto& e) {
   a("until", e.until);
 }
 
+void fields(auto& a, Like<ClosedInstance> auto& v) {
+  a("instance", v.instance);
+  a("until", v.until);
+}
+
+void fields(auto& a, Like<RoomClaimed> auto& e) {
+  a("job", e.job);
+  a("task", e.task);
+  a("short_of", e.short_of);
+  a("instances", e.instances);
+  a("price_usd_h", e.price);
+  a("closed", e.closed);
+}
+
 void fields(auto& a, Like<OfferingChange> auto& v) {
   a("number", v.number);
   a({"changed_at", "at"}, v.at);
@@ -403,13 +418,13 @@ constexpr Resource last_of(Resource) {
   return Resource::spare;
 }
 constexpr CauseCode last_of(CauseCode) {
-  return CauseCode::goodput;
+  return CauseCode::kept_room;
 }
 constexpr RefusalKind last_of(RefusalKind) {
   return RefusalKind::broken;
 }
 constexpr RefusalCode last_of(RefusalCode) {
-  return RefusalCode::no_progress;
+  return RefusalCode::kept_room;
 }
 constexpr JobOutcome last_of(JobOutcome) {
   return JobOutcome::cancelled;

@@ -10,6 +10,7 @@
 #include "model/cluster_state.hpp"
 #include "model/day_spend.hpp"
 #include "model/history.hpp"
+#include "model/kept_room.hpp"
 #include "model/ledger.hpp"
 #include "model/number_set.hpp"
 
@@ -51,6 +52,36 @@ struct GangWaitState {
   }
 };
 
+/// A job that waits for room that caps, the cloud or the instances that there are did not have.
+struct RoomWait {
+  TaskId task;                ///< the one of it that was refused last
+  Instant since;              ///< when it was refused first
+  Refusal short_of;           ///< why it was refused last
+  Instant unavailable_until;  ///< no room is kept for it before
+  std::uint32_t rests = 0;    ///< how often nothing could be kept for it; the rest grows
+
+  friend bool operator==(const RoomWait&, const RoomWait&) = default;
+};
+
+/// For which of them room is kept.
+struct RoomClaim {
+  KeptRoom room;
+  Refusal short_of;
+  Instant since;
+  Instant chosen_at;                           ///< when an instance was closed for it last
+  std::optional<std::uint64_t> first_round{};  ///< that found the room there
+
+  friend bool operator==(const RoomClaim&, const RoomClaim&) = default;
+};
+
+/// The jobs that wait so.
+struct RoomWaits {
+  std::map<JobId, RoomWait> waits{};
+  std::optional<RoomClaim> claim{};
+
+  friend bool operator==(const RoomWaits&, const RoomWaits&) = default;
+};
+
 /// That the cloud refused an offering: it is not asked for again yet.
 struct OfferingRest {
   Instant until;
@@ -82,6 +113,7 @@ struct MasterSnapshot {
   DaySpend spend{};
   double capped_usd = 0;                  ///< the cap that was reached on that day; 0: not said
   std::deque<FailedPart> failed_parts{};  ///< the one that changed last is the last
+  RoomWaits room{};
 };
 
 }  // namespace muster

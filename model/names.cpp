@@ -126,6 +126,8 @@ std::string_view name_of(RefusalCode code) {
       return "over budget";
     case RefusalCode::distinct_instances:
       return "distinct instances";
+    case RefusalCode::kept_room:
+      return "room kept for another job";
     case RefusalCode::no_progress:
       return "no progress";
   }
@@ -170,6 +172,8 @@ std::string_view name_of(CauseCode code) {
       return "width plan";
     case CauseCode::goodput:
       return "goodput";
+    case CauseCode::kept_room:
+      return "room kept for it";
     case CauseCode::worker_lost:
       return "worker lost";
   }

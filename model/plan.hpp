@@ -35,7 +35,8 @@ enum class CauseCode : std::uint8_t {
   least_waiting,            ///< of the instances, the one whose work is estimated to end first
   first_free,               ///< of its group's instances, the first one to have room
   width_plan,               ///< the width that jobs of its class have in that epoch
-  goodput                   ///< together the jobs progress best so
+  goodput,                  ///< together the jobs progress best so
+  kept_room                 ///< the room was kept for the task, or is to be
 };
 std::string_view name_of(CauseCode code);
 

@@ -49,7 +49,8 @@ enum class RefusalCode : std::uint8_t {
   better_place,        ///< it waits for a place that is worth its price
   over_budget,         ///< even the cheapest widths need more GPUs on average than may be paid
   distinct_instances,  ///< another task of the job has a place there, which the job does not want
-  no_progress          ///< too many of the task's attempts have ended without any
+  no_progress,         ///< too many of the task's attempts have ended without any
+  kept_room            ///< the room is kept for a job that goes before
 };
 
 /// It was the cloud that did not give an instance.

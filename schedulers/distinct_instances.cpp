@@ -268,7 +268,7 @@ class KeepApart {
 
   bool may_go(const TaskRow& task, const InstanceRow& on,
               const std::map<Slot, Resources>& taken) const {
-    if (on.released || on.phase != InstancePhase::ready) return false;
+    if (on.released || on.phase != InstancePhase::ready || view_.is_closed(on)) return false;
     if (claimed_.contains({task.job, number_of(on.id)})) return false;
     if (why_infeasible(view_.state, {&task, on.type, on.market})) return false;
     if (has_peer(view_.state, task, on)) return false;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/cluster_state.hpp"
+#include "model/kept_room.hpp"
 #include "model/master_snapshot.hpp"
 #include "model/plan.hpp"
 #include "model/rng.hpp"
@@ -65,11 +66,23 @@ struct ClusterView {
   /// Of jobs that take any market, by slot, those that are to run on spot instances, for policies
   /// that think of one market only (MarketSplit). None: all are to run on demand.
   std::span<const char> on_spot{};
+  /// Room that is kept for a job; null: none. What it closes is the master's to fill.
+  const KeptRoom* kept = nullptr;
   RentLeft left{};  ///< when it decides; the cap on a day's money is not in it
 
   /// Why the task is not moved whatever a plan says, while it runs; nothing when it may be.
   std::optional<Refusal> why_pinned(const TaskRow& task) const {
     return why_it_stays(state, task, {now, min_stay});
+  }
+  /// The instance empties for a job that goes before others: it takes nothing more, but for what
+  /// may_come() names.
+  bool is_closed(const InstanceRow& row) const {
+    return kept != nullptr && kept->is_closed(row.id);
+  }
+  /// The task may come there all the same: it is expected to end before the instance has emptied.
+  bool may_come(const TaskRow& task, const InstanceRow& row) const {
+    if (!is_closed(row)) return true;
+    return kept->is_before(state.job(task.job)) && kept->lets(state, task, row.id, now);
   }
   /// Instances can be rented, and given back.
   bool rents() const { return offerings != nullptr; }
@@ -93,6 +106,15 @@ struct ClusterView {
     const auto& rows = state.offerings().rows();
     return std::any_of(rows.begin(), rows.end(),
                        [](const OfferingRow& row) { return !row.available; });
+  }
+  /// The task for which nobody else may start, where that is not for a gang's sake; null: there is
+  /// none.
+  const TaskRow* turn_of_task() const {
+    if (!turn || kept == nullptr || kept->place.job != *turn) return nullptr;
+    const TaskRow* task = state.find(kept->task);
+    const bool alone = task != nullptr && task->phase == TaskPhase::pending &&
+                       !(state.job(task->job).job.gang && state.job(task->job).tasks.size() > 1);
+    return alone ? task : nullptr;
   }
   /// Whether what waits of the job may be placed now.
   bool may_start(const JobRow& job) const {

@@ -407,6 +407,51 @@ void get_books(record::MasterSnapshot::Reader in, const Catalog& catalog, Master
   out.gangs.turn = GangTurn{JobId{in.getTurn().getJob()}, instant(in.getTurn().getUntil())};
 }
 
+void put_room(record::MasterSnapshot::Builder out, const RoomWaits& in) {
+  auto waits = out.initRoomWaits(length(in.waits));
+  unsigned i = 0;
+  for (const auto& [job, wait] : in.waits) {
+    waits[i].setJob(job.value);
+    waits[i].setTask(wait.task.value);
+    waits[i].setSince(nanos(wait.since));
+    put(waits[i].initShortOf(), wait.short_of);
+    waits[i].setRestUntil(nanos(wait.unavailable_until));
+    waits[i++].setRests(wait.rests);
+  }
+  if (!in.claim) return;
+  const RoomClaim& claim = *in.claim;
+  auto kept = out.initRoomClaim();
+  put(kept.initClaimed(),
+      {claim.room.place.job, claim.room.task, claim.short_of, claim.room.instances,
+       Price::from_nano_usd_h(claim.room.nano_usd_h), claim.room.closed});
+  kept.setSince(nanos(claim.since));
+  kept.setChosenAt(nanos(claim.chosen_at));
+  kept.setFirstRoundSet(claim.first_round.has_value());
+  kept.setFirstRound(claim.first_round.value_or(0));
+}
+
+void get_room(record::MasterSnapshot::Reader in, MasterSnapshot& out) {
+  for (const auto wait : in.getRoomWaits()) {
+    const JobId job{wait.getJob()};
+    if (out.state.find(job) == nullptr) continue;  // nothing waits of what is over
+    out.room.waits.emplace(
+        job, RoomWait{TaskId{wait.getTask()}, instant(wait.getSince()), get(wait.getShortOf()),
+                      instant(wait.getRestUntil()), wait.getRests()});
+  }
+  if (!in.hasRoomClaim()) return;
+  const auto kept = in.getRoomClaim();
+  const RoomClaimed claimed = get(kept.getClaimed());
+  const JobRow* job = out.state.find(claimed.job);
+  if (job == nullptr) return;
+  RoomClaim& claim = out.room.claim.emplace();
+  claim.room = {claimed.task, queue_place_of(*job), claimed.closed, claimed.instances,
+                claimed.price.nano_usd_h()};
+  claim.short_of = claimed.short_of;
+  claim.since = instant(kept.getSince());
+  claim.chosen_at = instant(kept.getChosenAt());
+  if (kept.getFirstRoundSet()) claim.first_round = kept.getFirstRound();
+}
+
 void put_spend(record::MasterSnapshot::Builder out, const DaySpend& in) {
   out.setSpendSet(true);
   auto up = out.initUpSince(length(in.up_since));
@@ -464,6 +509,7 @@ std::string encode_snapshot(MasterSnapshot snapshot) {
     put_ledger(out.initLedger(), snapshot_of(snapshot.ledger));
     put_books(out, snapshot, catalog);
     put_spend(out, snapshot.spend);
+    put_room(out, snapshot.room);
     out.setNextInstance(snapshot.next_instance);
     out.setRounds(snapshot.rounds);
     out.setLearnt(bytes(snapshot.policy_state));
@@ -492,6 +538,7 @@ Expected<MasterSnapshot, StoreError> decode_snapshot(std::string_view bytes,
     snapshot.newest = instant(in.getNewest());
     // After `newest` and the ledger, from both of which an old record's day is worked out.
     get_spend(in, snapshot);
+    get_room(in, snapshot);
     snapshot.capped_day = in.getCappedDay();
     snapshot.capped_usd = in.getCappedUsd();
     snapshot.quiet = in.getQuiet();

@@ -114,7 +114,8 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::better_place, Theirs::BETTER_PLACE},
        {Ours::over_budget, Theirs::OVER_BUDGET},
        {Ours::distinct_instances, Theirs::DISTINCT_INSTANCES},
-       {Ours::no_progress, Theirs::NO_PROGRESS}});
+       {Ours::no_progress, Theirs::NO_PROGRESS},
+       {Ours::kept_room, Theirs::KEPT_ROOM}});
 }
 
 /// Every reason of a cloud and what stands for it.
@@ -154,7 +155,8 @@ constexpr auto pairs_of(CauseCode) {
        {Ours::least_waiting, Theirs::LEAST_WAITING},
        {Ours::first_free, Theirs::FIRST_FREE},
        {Ours::width_plan, Theirs::WIDTH_PLAN},
-       {Ours::goodput, Theirs::GOODPUT}});
+       {Ours::goodput, Theirs::GOODPUT},
+       {Ours::kept_room, Theirs::KEPT_ROOM}});
 }
 
 /// Every phase of a task and what stands for it.

@@ -63,6 +63,12 @@ void put(record::Refusal::Builder out, const Refusal& in) {
 Refusal get(record::Refusal::Reader in) {
   return get_fields<Refusal>(in);
 }
+void put(record::RoomClaimed::Builder out, const RoomClaimed& in) {
+  put_fields(out, in);
+}
+RoomClaimed get(record::RoomClaimed::Reader in) {
+  return get_fields<RoomClaimed>(in);
+}
 void put(record::OfferingChange::Builder out, const OfferingChange& in) {
   put_fields(out, in);
 }

@@ -120,6 +120,7 @@ enum RefusalCode {
   overBudget @30;
   distinctInstances @31;
   noProgress @32;
+  keptRoom @33;
 }
 enum CloudReason {
   notSaid @0;
@@ -151,6 +152,7 @@ enum CauseCode {
   firstFree @16;
   widthPlan @17;
   goodput @18;
+  keptRoom @19;
 }
 enum TaskPhase {
   pending @0;
@@ -348,6 +350,7 @@ struct Event {
     gangTurn @26 :GangTurn;
     offeringChanged @27 :OfferingChange;
     jobResized @28 :JobResized;
+    roomClaimed @29 :RoomClaimed;
   }
 }
 
@@ -486,6 +489,39 @@ struct GangTurn {
   until @1 :Int64;
 }
 
+struct ClosedInstance {
+  instance @0 :UInt64;
+  until @1 :Int64;
+  untilSet @2 :Bool;
+}
+
+struct RoomClaimed {
+  job @0 :UInt64;
+  task @1 :UInt64;
+  shortOf @2 :Refusal;
+  instances @3 :UInt32;
+  price @4 :Int64;
+  closed @5 :List(ClosedInstance);
+}
+
+struct RoomWait {
+  # A job that waits for room that something bounds.
+  job @0 :UInt64;
+  task @1 :UInt64;
+  since @2 :Int64;
+  shortOf @3 :Refusal;
+  restUntil @4 :Int64;
+  rests @5 :UInt32;
+}
+
+struct RoomClaim {
+  claimed @0 :RoomClaimed;
+  since @1 :Int64;
+  chosenAt @2 :Int64;
+  firstRoundSet @3 :Bool;
+  firstRound @4 :UInt64;  # that found the room there
+}
+
 struct MasterSnapshot {
   # The state of a master after all events before the record's key. Slots are positions in the tables
   # of the state; all bits set stands for none. Lists of slots are in their list's order.
@@ -531,6 +567,8 @@ struct MasterSnapshot {
   offeringsKnown @39 :UInt64;  # number of the newest change of an offering
   offerings @40 :List(OfferingChange);  # as they were told; number and time are not written
   idleClasses @41 :List(UInt32);  # of the names, those that no task has; the one idle longest first
+  roomWaits @42 :List(RoomWait);
+  roomClaim @43 :RoomClaim;  # not set: no room is kept
 }
 
 struct FailedPart {

@@ -73,7 +73,8 @@ std::vector<char> NoPacking::place_on_fleet(const ClusterView& view, Plan& plan)
   std::vector<std::vector<InstanceId>> empty(view.catalog.size());  // the next one stands last
   for (const RoundInput::Instance& instance : input_.instances()) {
     if (view.rents() && !instance.owned) continue;
-    if (instance.residents == 0) empty[instance.type.value].push_back(instance.id);
+    if (instance.residents == 0 && !instance.closed)
+      empty[instance.type.value].push_back(instance.id);
   }
   const auto none = [](const std::vector<InstanceId>& ids) { return ids.empty(); };
   if (std::all_of(empty.begin(), empty.end(), none)) return placed;

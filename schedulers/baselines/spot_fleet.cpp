@@ -58,7 +58,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
   plan.refusals = input_.refusals();
   PackedRooms rooms(groups_, params_.packed);
   for (const RoundInput::Instance& instance : input_.instances()) {
-    if (!view.rents() && !instance.ready) continue;
+    if ((!view.rents() && !instance.ready) || instance.closed) continue;
     const InstanceRow& row = state.instance(instance.slot);
     rooms.add(row.id, row.type, row.market, view.catalog[row.type].capacity - row.committed);
   }

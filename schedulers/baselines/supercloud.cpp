@@ -23,7 +23,8 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
   for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
     const InstanceRow& row = view.state.instance(input_.instances()[i].slot);
     free.push_back(view.catalog[row.type].capacity - row.committed);
-    const bool open = take && (view.rents() || input_.instances()[i].ready);
+    const bool open =
+        take && (view.rents() || input_.instances()[i].ready) && !input_.instances()[i].closed;
     const auto order = static_cast<double>(i);
     if (open) rooms.insert(groups_.of(row.type, row.market), {order, i}, free.back());
   }

@@ -39,7 +39,8 @@ void BoaRound::list_nodes() {
   for (const bool ready : {true, false}) {
     for (const InstanceRow& row : view_.state.instances()) {
       if (row.released || (row.phase == InstancePhase::ready) != ready) continue;
-      const Resources free = view_.catalog[row.type].capacity - row.committed;
+      const Resources free =
+          view_.is_closed(row) ? Resources{} : view_.catalog[row.type].capacity - row.committed;
       by_id_[row.id] = nodes_.size();
       nodes_.push_back({row.id, row.type, free, ready, !row.planned.empty(), row.market});
     }

@@ -75,7 +75,7 @@ void ArtifactLayouts::partial(const RoundInput& input, const WorthModel& model,
   std::vector<char> poor(input.instances().size(), 0);
   for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
     const RoundInput::Instance& instance = input.instances()[i];
-    if (instance.pinned || instance.held || pays(round, i)) continue;
+    if (instance.pinned || instance.held || instance.closed || pays(round, i)) continue;
     poor[i] = 1;
     for (std::uint32_t task : input.residents(instance)) wait_for_place(input, task);
   }
@@ -107,6 +107,11 @@ void ArtifactLayouts::fill_present(const Round& round) {
     const TypeId type = round.out.hosts[host].type;
     worths_[host].add(entrant_of(round.model, kind, type));
     used_[host] += round.model.prices.on(kind.shape, type).amount;
+  }
+  for (std::size_t i = 0; i < hosts; ++i) {
+    const std::uint32_t present = round.out.hosts[i].present;
+    if (present == kUnassigned || !round.input->instances()[present].closed) continue;
+    used_[i] = round.model.prices.types()[round.out.hosts[i].type].capacity;
   }
   while (place_best(round)) {
   }

@@ -23,7 +23,8 @@ void PaperLayouts::full(const RoundInput& input, const WorthModel& model, const 
   kept_.clear();
   for (const RoundInput::Instance& instance : input.instances()) {
     // Dissolving an instance saves its price at most.
-    kept_.push_back(instance.owned || instance.pinned || stays(instance, instance.price_usd_h));
+    kept_.push_back(instance.owned || instance.pinned || instance.closed ||
+                    stays(instance, instance.price_usd_h));
   }
   arrange(input, model, kinds, out);
 }
@@ -36,7 +37,8 @@ void PaperLayouts::partial(const RoundInput& input, const WorthModel& model, con
     const double worth = worth_[kept_.size()];
     // An instance whose tasks are worth less than its price would save the difference at most.
     const bool pays = worth >= instance.price_usd_h - kWorthEpsilon_usd_h;
-    kept_.push_back(instance.owned || instance.pinned || (instance.residents > 0 && pays) ||
+    kept_.push_back(instance.owned || instance.pinned || instance.closed ||
+                    (instance.residents > 0 && pays) ||
                     stays(instance, instance.price_usd_h - worth));
   }
   arrange(input, model, kinds, out);
@@ -62,7 +64,7 @@ void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, con
       const std::uint32_t host = out.add_present(input, i);
       out.hosts[host].worth_usd_h = worth_[i];
       // An instance with a task on its way takes no more: its layout is decided already.
-      open_.push_back(!instance.pinned);
+      open_.push_back(!instance.pinned && !instance.closed);
       for (std::uint32_t task : input.residents(instance)) out.assign(task, host);
     } else {
       free_index_[i] = static_cast<std::uint32_t>(free_.size());

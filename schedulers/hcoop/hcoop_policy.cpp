@@ -148,9 +148,19 @@ Plan HcoopPolicy::hold_round(const ClusterView& view) {
   feasible_types_.reprice(view.state.offerings());
   feasible_types_.learn(view.state);
   take_back_refused();
+  if (view.kept != nullptr) {
+    for (const ClosedInstance& closed : view.kept->closed) {
+      if (view.state.find(closed.instance) != nullptr) free_capacity_.close(closed.instance);
+    }
+  }
   PlacementRound round({view, params_, feasible_types_, free_capacity_, waiting_});
   const WaitingTasks::Fresh fresh = waiting_.pack(view.state, feasible_types_);
-  view.turn ? round.serve_turn(fresh, waiting_.gang_of(*view.turn)) : round.serve(fresh);
+  const TaskRow* alone = view.turn_of_task();
+  if (alone != nullptr) {
+    round.serve_alone(fresh, alone->slot);
+  } else {
+    view.turn ? round.serve_turn(fresh, waiting_.gang_of(*view.turn)) : round.serve(fresh);
+  }
   if (view.rents()) {
     if (!view.turn && view.now >= next_retry_) round.retry(retry_);
     round.release_idle();

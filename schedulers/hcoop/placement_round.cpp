@@ -43,6 +43,25 @@ void PlacementRound::serve_turn(const WaitingTasks::Fresh& fresh, PlacementUnitI
   if (!p_.waiting.unit(gang).queued) keep_waiting(gang);
 }
 
+/// The task is placed without what it would share an instance with: that stands back.
+void PlacementRound::serve_alone(const WaitingTasks::Fresh& fresh, Slot task) {
+  const PlacementUnitId id = p_.waiting.unit_with(task);
+  plan_.refusals = fresh.refusals;
+  for (const std::vector<PlacementUnitId>& queue : fresh.units) {
+    for (PlacementUnitId other : queue) {
+      if (other != id) keep_waiting(other);
+    }
+  }
+  if (id == kNoPlacementUnit) return;
+  PlacementUnit& unit = p_.waiting.unit(id);
+  if (place_together(unit, {task}, p_.view.rents())) {
+    unit.placed = true;
+    placed_.push_back(id);
+  } else if (!unit.queued) {
+    keep_waiting(id);
+  }
+}
+
 /// What waits and may fit, and what is fresh, in the order of the queue.
 void PlacementRound::serve_queue(QueueKind queue, const std::vector<PlacementUnitId>& fresh) {
   const auto may = [&](const Resources& least) { return may_fit(queue, least); };

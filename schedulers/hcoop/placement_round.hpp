@@ -64,6 +64,8 @@ class PlacementRound {
   void serve(const WaitingTasks::Fresh& fresh);
   /// Places the gang whose turn it is, when it can have all its places, and nothing else.
   void serve_turn(const WaitingTasks::Fresh& fresh, PlacementUnitId gang);
+  /// The same where only the task may start, which is of no gang.
+  void serve_alone(const WaitingTasks::Fresh& fresh, Slot task);
   /// Asks the cloud again for what waits, for a bounded number of placement units.
   void retry(RetryMark& mark);
   /// Gives back what has had no task for long enough.

@@ -107,6 +107,10 @@ class WaitingTasks {
   PlacementUnit& unit(PlacementUnitId id) { return units_[id]; }
   /// The job's tasks when they wait as a gang, else kNoPlacementUnit.
   PlacementUnitId gang_of(JobId job) const;
+  /// The waiting task's unit, else kNoPlacementUnit.
+  PlacementUnitId unit_with(Slot slot) const {
+    return slot < records_.size() ? records_[slot].unit : kNoPlacementUnit;
+  }
   ShapeId shape_of(Slot slot) const { return records_[slot].shape; }
   /// It waits, and goes into its queue, where `next` finds it.
   void enqueue(PlacementUnitId id, const FeasibleTypes& feasible_types);

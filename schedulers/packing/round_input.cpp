@@ -125,7 +125,8 @@ void RoundInput::gather_instances(const MarketView& market) {
                           .type = row.type,
                           .price_usd_h = owned ? 0 : row.price.usd_h(),
                           .owned = owned,
-                          .ready = row.phase == InstancePhase::ready});
+                          .ready = row.phase == InstancePhase::ready,
+                          .closed = market.cluster.is_closed(row)});
   }
 }
 
@@ -143,12 +144,15 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   }
   const auto index = static_cast<std::uint32_t>(jobs_.size());
   const bool may_start = view.may_start(job);
+  const TaskRow* only = may_start ? view.turn_of_task() : nullptr;
   for (Slot slot : job.tasks) {
     const TaskRow& row = state.task(slot);
     if (row.phase == TaskPhase::finished || row.phase == TaskPhase::failed) continue;
     if (row.phase == TaskPhase::held || row.phase == TaskPhase::capped) continue;
     // A pending task that may not start is none to the policy, so that nothing is rented for it.
-    if (row.phase == TaskPhase::pending && !may_start) continue;
+    if (row.phase == TaskPhase::pending && (!may_start || (only != nullptr && only != &row))) {
+      continue;
+    }
     const ReservationPrice& own = prices.of(row.shape, job.job.markets);
     if (impossible != nullptr && (job.job.gang || !own.fits())) {
       // The tasks of a gang wait for each other: what stops one stops all.

@@ -67,6 +67,7 @@ class RoundInput {
     double price_usd_h = 0;  ///< of an owned one 0
     bool owned = false;      ///< it is not given back
     bool ready = false;
+    bool closed = false;                     ///< it takes nothing more (ClusterView::is_closed())
     bool pinned = false;                     ///< a task that is on its way is meant to be here
     bool held = false;                       ///< a task that has to stay is here
     double unsaved_usd = 0;                  ///< what is lost when all tasks here are moved

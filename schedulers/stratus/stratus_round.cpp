@@ -62,7 +62,7 @@ void StratusRound::add_rooms() {
     }
     const std::uint32_t number = packer_.add(room);
     // What is given is there when it is ready; what was rented will be, for those who wait for it.
-    if (!p_.view.rents() && !instance.ready) packer_.close(number);
+    if ((!p_.view.rents() && !instance.ready) || instance.closed) packer_.close(number);
   }
 }
 

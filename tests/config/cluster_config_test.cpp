@@ -58,6 +58,8 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_TRUE(config.api.tokens.empty());
   EXPECT_TRUE(config.api.hosts.empty());
   EXPECT_EQ(config.api.audit_mib, 16U);
+  EXPECT_EQ(config.api.max_user_priority, 0);
+  EXPECT_EQ(config.master.starve_after, std::chrono::minutes{10});
   EXPECT_EQ(config.api.audit_files, 8U);
 }
 
@@ -188,6 +190,7 @@ max_message_bytes = 4194304
 tokens = "named"
 hosts = ["api.example.org", "10.0.0.9"]
 audit_mib = 2
+max_user_priority = 50
 audit_files = 3
 )"})
                                    .value();
@@ -215,6 +218,7 @@ audit_files = 3
   EXPECT_TRUE(config.api.tokens.is_absolute());
   EXPECT_EQ(config.api.hosts, (std::vector<std::string>{"api.example.org", "10.0.0.9"}));
   EXPECT_EQ(config.api.audit_mib, 2U);
+  EXPECT_EQ(config.api.max_user_priority, 50);
   EXPECT_EQ(config.api.audit_files, 3U);
   EXPECT_EQ(config.link.reconnect, 50ms);
   EXPECT_EQ(config.link.request_timeout, 4s);

@@ -91,6 +91,7 @@ class Twins {
     settings.launch_backoff = std::chrono::seconds{30};
     settings.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
     settings.min_stay = std::chrono::minutes{2};
+    settings.starve_after = std::chrono::minutes{5};
     parts.seed = effort_.seed;
     parts.name = "m";
     if (fixed_fleet_) {

@@ -100,6 +100,14 @@ MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
   snapshot.gangs.waits[JobId{4}] = {test::at_s(5), test::at_s(6), 2, 1, true};
   snapshot.gangs.turn = GangTurn{JobId{4}, test::at_s(99)};
   snapshot.failed_parts = {{JobId{5}, 2, 3}, {JobId{1}, 7, 0}};
+  for (const JobRow& job : snapshot.state.jobs()) {
+    const TaskId task = job.job.tasks.front().id;
+    const Refusal cap{RefusalKind::not_now, RefusalCode::instance_cap, {}, 1, 0};
+    snapshot.room.waits[job.job.id] = {task, test::at_s(3), cap, test::at_s(4), 2};
+    KeptRoom room{
+        task, queue_place_of(job), {{InstanceId{2}, {}}, {InstanceId{7}, test::at_s(9)}}, 2, 123};
+    snapshot.room.claim = RoomClaim{std::move(room), cap, test::at_s(5), test::at_s(6), 7};
+  }
   return snapshot;
 }
 
@@ -135,6 +143,7 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
     EXPECT_EQ(again->rounds, 13u);
     EXPECT_EQ(again->policy_state, snapshot.policy_state);
     EXPECT_EQ(again->gangs.waits, snapshot.gangs.waits);
+    EXPECT_EQ(again->room, snapshot.room);
     ASSERT_TRUE(again->gangs.turn.has_value());
     EXPECT_EQ(again->gangs.turn->job, JobId{4});
     EXPECT_EQ(again->gangs.turn->until, test::at_s(99));

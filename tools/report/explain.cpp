@@ -171,6 +171,27 @@ class TaskTeller : public Teller {
     tell("turn", "its gang has waited long and has its turn: no other job starts a task before it",
          {{"until_s", to_seconds(e.until)}});
   }
+  void operator()(const RoomClaimed& e) {
+    if (e.job != job_) return;
+    Details details = details_of(e.short_of);
+    details.emplace_back("closed", std::uint64_t{e.closed.size()});
+    if (e.instances == 0 && e.closed.empty()) {
+      return tell(
+          "room not kept",
+          "its job has waited long, and nothing could be kept for it: " + describe(e.short_of),
+          std::move(details));
+    }
+    std::string closed;
+    for (const ClosedInstance& one : e.closed) {
+      closed += fmt::format("{}{}", closed.empty() ? "" : ", ", event_text_.name(one.instance));
+    }
+    tell("room kept",
+         closed.empty() ? "its job goes before others: nothing behind it is rented before it"
+                        : fmt::format("its job goes before others: {} no more of what is behind it "
+                                      "until emptied for it",
+                                      closed + (e.closed.size() == 1 ? " takes" : " take")),
+         std::move(details));
+  }
   void operator()(const Measured& e) {
     const TaskId first = event_text_.tasks().at(task_).job->tasks.front().id;
     for (const JobProgress& each : e.progress) {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "config/master_settings.hpp"
+#include "masters/master_commands.hpp"
+
+namespace muster {
+
+/// Carries claims out (see Claims): says which instances close for a job, puts it on one of them as
+/// soon as it has room there, and has those given back that have emptied for what is to be rented
+/// for it. The renting itself is the policy's.
+class ClaimOrders {
+ public:
+  ClaimOrders(const MasterCommands& commands, const MasterSettings& settings);
+
+  /// Before a round. O(what is closed), and for a new claim what choose_room() takes.
+  void serve(Instant now);
+
+ private:
+  const ClusterState& state() const { return commands_.recorder.facts().state; }
+  void claim(const JobRow& job, Instant now);
+  void give_room(Instant now);
+  bool place(const TaskRow& task, const InstanceRow& row, Instant now);
+
+  MasterCommands commands_;
+  MasterSettings settings_;
+};
+
+}  // namespace muster

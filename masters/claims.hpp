@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "config/master_settings.hpp"
+#include "model/cluster_state.hpp"
+#include "model/master_snapshot.hpp"
+
+namespace muster {
+
+/// Rounds that find the room of a claim there before others may have it again: in the first of
+/// them everybody plans, in the others nobody but the claim's job.
+inline constexpr std::uint64_t kRoundsOfClaim = 4;
+
+/// What a claim on rented instances needs of the caps.
+struct ClaimNeed {
+  std::uint32_t instances = 0;
+  std::int64_t nano_usd_h = 0;
+
+  friend bool operator==(const ClaimNeed&, const ClaimNeed&) = default;
+};
+
+/// Keeps a job from waiting for ever where something bounds what there is (caps, the cloud, the
+/// instances that there are) and whatever comes free is taken by others, which fit into it.
+///
+/// A job that was refused room claims it when it is the first in the order of the queue of those
+/// that were, and has waited for long or has a higher priority than others: one job at a time.
+/// From then on what comes after it is not put where it is to have its room, until it has it; what
+/// runs is not stopped. What nothing could hold, or the cloud refuses, rests as gangs do, twice as
+/// long each time, and blocks nothing. What the day's money does not pay for rests until the next
+/// day.
+///
+/// A fold over events, as GangWaits is, which it goes beside; on a fixed fleet it keeps nothing.
+/// O(log of the jobs that wait so) an event.
+class Claims {
+ public:
+  Claims(const MasterSettings& settings, bool fixed_fleet, bool owns_fleet)
+      : settings_(settings),
+        on_(settings.starve_after > Duration::zero() && !fixed_fleet),
+        owns_fleet_(owns_fleet) {}
+
+  /// Learns from the event; `state` does not know of it yet.
+  void absorb(const Event& event, const ClusterState& state);
+
+  /// The job that room is to be kept for from now on, if it is another than now; null: none.
+  const JobRow* due(const ClusterState& state, Instant now) const;
+  /// An instance more is to be closed for the claim: those that are have not emptied for long.
+  bool is_late(Instant now) const;
+  /// The room was there for so many rounds that it is not kept for who does not take it.
+  bool is_not_taken(std::uint64_t round) const;
+  const RoomClaim* claim() const { return book_.claim ? &*book_.claim : nullptr; }
+  /// What is kept by it; null: nothing.
+  const KeptRoom* kept() const { return book_.claim ? &book_.claim->room : nullptr; }
+  /// The room is there, and the job did not take it in an earlier round: nobody else starts.
+  std::optional<JobId> turn(const ClusterState& state, std::uint64_t round) const;
+  /// How the job waits for room; null: it does not.
+  const RoomWait* wait_of(JobId id) const;
+  /// When the job claims room, if that is by its age; nothing: at once, by its priority, or never.
+  std::optional<Instant> by_age(const JobRow& job) const;
+
+  const RoomWaits& book() const { return book_; }
+  /// `state` is that of the time of the book.
+  void restore(RoomWaits book, const ClusterState& state);
+
+ private:
+  struct Fold;
+  using Key = std::tuple<std::int64_t, Instant, JobId>;  ///< in the order of the queue
+
+  static Key key_of(const JobRow& job) {
+    return {-std::int64_t{job.job.priority}, job.accepted_at, job.job.id};
+  }
+  bool is_bounded(RefusalCode code) const;
+  void add_those_that_wait(const ClusterState& state);
+  bool caps_have_room(const ClusterState& state) const;
+  bool has_room(const ClusterState& state) const;
+  Duration rest_after(std::uint32_t rests) const;
+  void rest(const JobRow& job, Instant until);
+  void rest_longer(const JobRow& job, Instant now);
+  void forget(const JobRow& job);
+  void wake(const ClusterState& state, Instant now);
+
+  MasterSettings settings_;
+  bool on_;
+  bool owns_fleet_;
+  RoomWaits book_;
+  // The next ones are derived from the book and the state.
+  std::set<Key> ready_;                                ///< of those that wait and do not rest
+  std::set<std::pair<Instant, JobId>> resting_;        ///< the others, by when they wake
+  std::map<std::int32_t, std::uint64_t> by_priority_;  ///< unfinished jobs
+};
+
+/// The refusal may be over when others have left, or have less.
+bool is_for_room(RefusalCode code);
+
+/// What the task needs to be rented for alone: the cheapest of what is on offer that holds it.
+/// Nothing: nothing does.
+std::optional<Price> least_price(const ClusterState& state, const TaskRow& task);
+
+}  // namespace muster

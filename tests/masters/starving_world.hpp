@@ -1,0 +1,208 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "masters/master.hpp"
+#include "schedulers/registry.hpp"
+#include "tests/support/builders.hpp"
+
+namespace muster::test {
+
+/// How the world of a test of starvation is bounded.
+struct StarvingBounds {
+  MasterCaps caps{};
+  std::size_t cloud_limit = 0;  ///< instances that the cloud gives; 0: any number
+};
+
+/// A master under a policy that rents, before a cloud that may be full, and workers whose tasks
+/// take as long as their job was said to. A second is a step; rounds come every so often, and at
+/// once where the policy wants them.
+class StarvingWorld {
+ public:
+  /// Types by their number of processors, each of which has two GiB and a price.
+  StarvingWorld(const std::string& policy, StarvingBounds bounds, std::vector<double> sizes,
+                std::function<void(MasterSettings&)> change = {})
+      : policy_(policy), bounds_(bounds), catalog_(catalog_of(sizes)) {
+    settings_.caps = bounds.caps;
+    settings_.min_stay = std::chrono::minutes{5};
+    if (change) change(settings_);
+    master_ = make();
+  }
+
+  struct Wish {
+    double cpus = 1;
+    double seconds = 4;
+    int priority = 0;
+    std::size_t tasks = 1;
+    bool says_run_time = false;
+    double memory_gib = 0;  ///< 0: twice the processors
+  };
+  /// Ids rise from 1 on.
+  std::uint64_t submit(const Wish& wish) {
+    const std::uint64_t id = next_++;
+    const double gib = wish.memory_gib > 0 ? wish.memory_gib : 2 * wish.cpus;
+    // Task numbers of a job of several are its hundreds: far from those of others.
+    Job job = JobBuilder(id * 10'000)
+                  .tasks(wish.tasks)
+                  .gang(wish.tasks > 1)
+                  .demand(Resources::of(0, wish.cpus, gib))
+                  .build();
+    job.id = JobId{id};
+    job.priority = wish.priority;
+    if (wish.says_run_time) job.runtime_hint = from_seconds(wish.seconds);
+    seconds_[job.id] = wish.seconds;
+    master_->submit(std::move(job), now_);
+    wants_ |= master_->cadence().on_arrival;
+    act();
+    return id;
+  }
+  /// `each`: what else happens in a second.
+  void run(double seconds, const std::function<void()>& each = {}) {
+    const Instant end = now_ + from_seconds(seconds);
+    while (now_ < end) {
+      now_ += std::chrono::seconds{1};
+      if (each) each();
+      end_what_is_due();
+      const Duration period = master_->cadence().period;
+      const bool regular =
+          period > Duration::zero() && now_.time_since_epoch() % period == Duration::zero();
+      if (regular || std::exchange(wants_, false)) master_->round({}, now_);
+      act();
+      day();
+    }
+  }
+  /// As a crash does: a master that has what the last one's events and snapshot say.
+  void start_again(std::size_t events_after_snapshot) {
+    const std::size_t cut = events_.size() - std::min(events_.size(), events_after_snapshot);
+    auto before = make();
+    before->restore(std::nullopt, std::span(events_).first(cut));
+    auto again = make();
+    again->restore(before->snapshot(), std::span(events_).subspan(cut));
+    master_ = std::move(again);
+  }
+
+  bool has_started(std::uint64_t id) const { return started_.contains(JobId{id}); }
+  double started_s(std::uint64_t id) const { return started_.at(JobId{id}); }
+  double now_s() const { return to_seconds(now_.time_since_epoch()); }
+  std::size_t over() const { return over_; }
+  std::size_t stops() const { return stops_; }
+  std::size_t claims() const { return claims_; }
+  const Master& master() const { return *master_; }
+  const std::vector<Event>& events() const { return events_; }
+  bool waits(std::uint64_t id) const {
+    const JobRow* job = master_->state().find(JobId{id});
+    return job != nullptr && job->pending > 0;
+  }
+
+ private:
+  static Catalog catalog_of(const std::vector<double>& sizes) {
+    std::vector<InstanceType> types;
+    for (const double cpus : sizes) {
+      InstanceType type;
+      type.name = "c" + std::to_string(static_cast<int>(cpus));
+      type.family = "c";
+      type.capacity = Resources::of(0, cpus, 2 * cpus);
+      type.on_demand = Price::from_usd_h(0.05 * cpus);
+      type.acquire = std::chrono::seconds{1};
+      type.setup = std::chrono::seconds{2};
+      type.terminate = std::chrono::seconds{1};
+      types.push_back(type);
+    }
+    return Catalog(std::move(types));
+  }
+  std::unique_ptr<Master> make() {
+    MasterDependencies parts;
+    parts.catalog = &catalog_;
+    parts.policy = make_policy(parse_policy(policy_).value(), catalog_).value();
+    return std::make_unique<Master>(settings_, std::move(parts));
+  }
+  void end_what_is_due() {
+    while (!due_.empty() && due_.begin()->first <= now_) {
+      const auto [task, attempt] = due_.begin()->second;
+      due_.erase(due_.begin());
+      master_->task_finished({task, attempt, {}}, now_);
+      wants_ |= master_->cadence().on_departure || master_->cadence().on_capacity;
+    }
+    for (auto& [id, at] : std::exchange(coming_, {})) {
+      if (at > now_) {
+        coming_.emplace_back(id, at);
+        continue;
+      }
+      master_->instance_up(id, {}, now_);
+      master_->instance_ready(id, now_);
+    }
+  }
+  void day() {
+    if (bounds_.caps.max_usd_day > 0) {
+      master_->keep_caps(now_);
+      act();
+    }
+  }
+  /// Does what the master wants until it wants nothing more.
+  void act() {
+    while (true) {
+      const Commit commit = master_->commit();
+      events_.insert(events_.end(), commit.events.begin(), commit.events.end());
+      for (const Event& event : commit.events) {
+        claims_ += std::holds_alternative<RoomClaimed>(event.body);
+      }
+      if (commit.effects.empty()) return;
+      for (const Effect& effect : commit.effects) {
+        std::visit([this](const auto& e) { perform(e); }, effect);
+      }
+    }
+  }
+  void perform(const LaunchInstance& e) {
+    if (bounds_.cloud_limit > 0 && rented_.size() >= bounds_.cloud_limit) {
+      return master_->instance_refused(e.instance, now_, CloudReason::capacity);
+    }
+    rented_.insert(e.instance);
+    coming_.emplace_back(e.instance, now_ + std::chrono::seconds{3});
+  }
+  void perform(const EndInstance& e) {
+    rented_.erase(e.instance);
+    std::erase_if(coming_, [&](const auto& each) { return each.first == e.instance; });
+    master_->instance_gone(e.instance, {}, now_);
+    wants_ |= master_->cadence().on_capacity;
+  }
+  void perform(const StartTask& e) {
+    master_->task_started({e.task, e.attempt, {}, {}}, now_);
+    const TaskRow& row = *master_->state().find(e.task);
+    const JobId job = master_->state().job(row.job).job.id;
+    started_.emplace(job, now_s());
+    due_.emplace(now_ + from_seconds(seconds_.at(job)), std::pair(e.task, e.attempt));
+  }
+  void perform(const StopTask& e) {
+    ++stops_;
+    std::erase_if(due_, [&](const auto& entry) { return entry.second.first == e.task; });
+    master_->task_checkpointed({e.task, e.attempt, {}, {}}, now_);
+  }
+  void perform(const AcknowledgeAttempt&) {}
+  void perform(const TellJobOver&) { ++over_; }
+
+  std::string policy_;
+  StarvingBounds bounds_;
+  Catalog catalog_;
+  MasterSettings settings_{};
+  std::unique_ptr<Master> master_;
+  std::map<JobId, double> seconds_;
+  std::multimap<Instant, std::pair<TaskId, Attempt>> due_;
+  std::vector<std::pair<InstanceId, Instant>> coming_;
+  std::map<JobId, double> started_;
+  std::vector<Event> events_;
+  std::set<InstanceId> rented_;
+  std::uint64_t next_ = 1;
+  std::size_t over_ = 0, stops_ = 0, claims_ = 0;
+  bool wants_ = false;
+  Instant now_{};
+};
+
+}  // namespace muster::test
