@@ -79,6 +79,9 @@ PolicyModule muster_module() {
                  "seconds that a task may wait in all, whatever its age")
           .param("wait_share", &MusterParams::wait_share, params::number(params::from(0).up_to(1)),
                  "and the share of its age that it may wait besides")
+          .param("most_wait_s", &MusterParams::most_wait,
+                 params::in_seconds(params::from(0).up_to(kLongestTime_s)),
+                 "seconds that this share comes to at most")
           .param("triples", &MusterParams::triples, params::whole(0, 1000),
                  "sets of three instances that a round tries besides pairs")
           .param("max_tasks", &MusterParams::max_tasks, params::whole(2, own::kMostTasks),

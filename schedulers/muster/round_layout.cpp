@@ -26,18 +26,32 @@ RoundLayout::RoundLayout(const RoundParts& parts)
 }
 
 /// A task may wait as long as its share of its age is not used up, so that new jobs start at once
-/// and long ones pause for a small part of their lives. A gang waits no longer than each of its
-/// tasks may, and what has run and saves nothing would lose all of that by a pause: it never ends
-/// when it is stopped and started time and again.
+/// and long ones pause for a small part of their lives. Where there is no other job nobody could
+/// come that makes a place better: then what has run is not paused, and what is new waits no longer
+/// than anybody may. A gang waits no longer than each of its tasks may, and what has run and saves
+/// nothing would lose all of that by a pause: it never ends when it is stopped and started time and
+/// again.
 bool RoundLayout::may_wait(std::uint32_t task) const {
   if (!p_.params.patient || loses_by_stop(task)) return false;
   const JobRow& job = p_.view.state.job(p_.input.jobs()[p_.input.tasks()[task].job].slot);
+  const bool alone = is_alone();
+  if (alone && p_.view.state.task(p_.input.tasks()[task].slot).attempt > 0) return false;
   const double age_s = to_seconds(p_.view.now - job.accepted_at);
-  const double most_s = to_seconds(p_.params.free_wait) + p_.params.wait_share * age_s;
+  const double by_age_s = alone ? 0 : p_.params.wait_share * age_s;
+  const double most_s =
+      to_seconds(p_.params.free_wait) + std::min(by_age_s, to_seconds(p_.params.most_wait));
   const std::span<const std::uint32_t> all = together(task);
   return std::all_of(all.begin(), all.end(), [&](std::uint32_t one) {
     return to_seconds(p_.memory.waited(p_.input.tasks()[one].id, p_.view.now)) < most_s;
   });
+}
+
+/// No more than one job waits or runs.
+bool RoundLayout::is_alone() const {
+  const WorkSums& work = p_.view.state.work();
+  return work.count(JobStanding::waiting) + work.count(JobStanding::starting) +
+             work.count(JobStanding::running) <=
+         1;
 }
 
 /// The tasks of a gang stand one after the other. They start when the slowest of them is there.
@@ -83,6 +97,7 @@ void RoundLayout::gather_hosts() {
     working.host.renew_h = to_hours(type.acquire + type.setup);
     working.present = i;
     working.pinned = instance.pinned;
+    working.closed = instance.closed;
     working.dirty = p_.memory.is_dirty(instance.id);
     if (!instance.ready) {
       const InstanceRow& row = p_.view.state.instance(instance.slot);
@@ -219,10 +234,18 @@ double RoundLayout::value_usd_h() const {
   return sum;
 }
 
+/// It ends before the instance has emptied.
+bool RoundLayout::may_come(std::uint32_t task, const Working& closed) const {
+  const ClusterState& state = p_.view.state;
+  return p_.view.may_come(state.task(p_.input.tasks()[task].slot),
+                          state.instance(p_.input.instances()[closed.present].slot));
+}
+
 bool RoundLayout::has_room(std::uint32_t task, std::uint32_t number, const Resources& taken) const {
   const Working& working = hosts_[number];
   if (working.gone) return false;
   if (working.present == kUnassigned) return true;
+  if (working.closed && !may_come(task, working)) return false;
   const ShapeOnType& on = p_.prices.on(pieces_[task].shape, working.host.type);
   const Resources& capacity = p_.prices.types()[working.host.type].capacity;
   if (!wants(pieces_[task].markets, working.host.market)) return false;

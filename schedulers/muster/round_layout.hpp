@@ -26,6 +26,7 @@ class RoundLayout {
     double value_usd_h = 0;  ///< the same with those of gangs at their pace here
     Resources used{};
     bool pinned = false;  ///< something is on its way to it: nothing of it is moved
+    bool closed = false;  ///< it empties for a job that goes before others: nothing is added to it
     bool dirty = false;
     bool gone = false;          ///< not part of the layout any more
     std::uint32_t version = 0;  ///< rises with every change of its tasks
@@ -77,7 +78,9 @@ class RoundLayout {
   /// The task and all that are placed with it.
   std::span<const std::uint32_t> together(const std::uint32_t& task) const;
   /// Its tasks may be repartitioned.
-  bool is_open(std::uint32_t host) const { return !hosts_[host].gone && !hosts_[host].pinned; }
+  bool is_open(std::uint32_t host) const {
+    return !hosts_[host].gone && !hosts_[host].pinned && !hosts_[host].closed;
+  }
   /// Tasks of the gang may be moved, and all hosts that it is on repartitioned.
   std::vector<std::uint32_t> hosts_of_gang(std::uint32_t gang) const;
 
@@ -139,6 +142,8 @@ class RoundLayout {
   void gather_gangs();
   void gather_hosts();
   void revalue(std::uint32_t host);
+  bool is_alone() const;
+  bool may_come(std::uint32_t task, const Working& closed) const;
   void settle_type(std::uint32_t host);
   void count(Working& working);
   void recount_team_of(std::uint32_t task);

@@ -147,6 +147,7 @@ void TimedRound::add_rooms() {
     const InstanceRow& at = p_.view.state.instance(one.slot);
     const InstanceType& type = p_.view.catalog[at.type];
     Room room{.type = at.type, .market = at.market, .free = type.capacity - at.committed};
+    if (one.closed) room.free = {};
     room.usd_h = with_risk(one.price_usd_h, room);
     if (!one.ready) {
       const Instant due = (at.up ? at.up_at : at.requested_at + type.acquire) + type.setup;

@@ -192,6 +192,24 @@ TEST(MusterPolicy, a_task_that_waits_for_a_better_place_is_told_so_once) {
   EXPECT_TRUE(cluster.round().refusals.empty());
 }
 
+TEST(MusterPolicy, who_is_alone_does_not_wait_for_others_however_old_he_is) {
+  Cluster cluster(table_3(), "muster,theta=0,wait_share=1");
+  cluster.submit(medium(1));
+  cluster.round();
+  cluster.round();
+  ASSERT_NE(cluster.state().find(TaskId{1})->at, kNoSlot) << "nobody could come beside it";
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(cluster.round().stops.empty());
+}
+
+TEST(MusterPolicy, nobody_waits_for_a_better_place_for_ever) {
+  Cluster cluster(table_3(), "muster,theta=0,wait_share=1,most_wait_s=1200");
+  // It takes an instance whole, so that nothing comes of it for the other one.
+  cluster.submit(JobBuilder(2).demand(Resources::of(4, 16, 244)).build());
+  cluster.submit(medium(1));
+  for (int i = 0; i < 6; ++i) cluster.round();
+  EXPECT_NE(cluster.state().find(TaskId{1})->at, kNoSlot);
+}
+
 TEST(MusterPolicy, rents_first_what_is_worth_most_for_its_price) {
   Cluster cluster(table_3(), "muster,patient=false,t=0.5");
   for (std::uint64_t id = 1; id <= 6; ++id) cluster.submit(id % 2 == 0 ? large(id) : small(id));
