@@ -58,7 +58,7 @@ class Scripts(ClientTest):
 
     def test_an_execute_bit_makes_a_script_of_what_is_called_no_job_file(self):
         self.write("plain", "echo hi\n")
-        self.write("job.toml", 'command = ["a"]\n')
+        self.write("job.toml", '#!/usr/bin/env -S muster submit\ncommand = ["a"]\n')
         for name in ("plain", "job.toml"):
             os.chmod(self.path(name), 0o755)
         self.assertEqual(self.sent("plain")[0], {"script": "echo hi\n", "command": ["plain"]})

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/support/temp_file.hpp"
+#include "tools/serve/machines/machine_folder.hpp"
 #include "tools/serve/machines/task_user.hpp"
 
 // Whether the tasks of a job could start on this computer, as it is looked at when a job is
@@ -96,6 +97,17 @@ TEST_F(WorkFoldersTest, AnotherUserIsNamedWithWhatBarsIt) {
                                               " has mode 711 and is of user 0");
   folder("open", 0777);
   EXPECT_EQ(of_folder(path("open/new"), true), "");
+}
+
+TEST(DurableFiles, AreReplacedAsAWholeAndLeaveNoDraft) {
+  const test::TempFile files("kept", "");
+  const fs::path file = files.folder() / "ended";
+  EXPECT_EQ(write_durably(file, "1"), "");
+  EXPECT_EQ(write_durably(file, "22\n"), "");
+  EXPECT_EQ(read_text(file), "22\n");
+  EXPECT_FALSE(fs::exists(file.string() + ".new"));
+  EXPECT_THAT(write_durably(files.folder() / "absent/ended", "1"),
+              HasSubstr("absent/ended.new: No such file or directory"));
 }
 
 }  // namespace

@@ -38,9 +38,11 @@ bool read_bytes(int file, std::size_t most, std::string& text) {
 }
 
 bool is_script_file(const std::string& name, std::string_view text, int file) {
-  if (is_script(text)) return true;
+  // In TOML a line that begins so is a comment.
   const std::string ending = std::filesystem::path(name).extension().string();
-  if (name == kStandardInput || ending == ".toml" || ending == ".json") return false;
+  if (ending == ".toml" || ending == ".json") return false;
+  if (is_script(text)) return true;
+  if (name == kStandardInput) return false;
   struct stat found {};
   return fstat(file, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & 0111) != 0;
 }

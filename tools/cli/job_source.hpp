@@ -13,8 +13,7 @@ struct JobSource {
   bool is_script = false;
 };
 
-/// Reads it. A script begins with "#!", or else may be executed and is called neither *.toml nor
-/// *.json.
+/// Reads it. A script begins with "#!" or may be executed, and is called neither *.toml nor *.json.
 Expected<JobSource, ConfigError> read_source(const std::string& name);
 
 /// Whether the file of that name is there and would be taken for a script.

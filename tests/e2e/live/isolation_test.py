@@ -173,6 +173,11 @@ class ByNamespaces(unittest.TestCase):
         os.chown(folder, NOBODY, NOBODY)
         self.assertEqual(self.says("pwd; echo 3 >mine", "--workdir", folder), [str(folder)])
         self.assertEqual((folder / "mine").read_text(), "3\n")
+        script = self.dir / "a.sh"
+        script.write_text("#!/bin/sh\nid -un; echo $1 in $(pwd)\n")
+        done = self.muster("submit", "--wait", "-q", "--workdir", f"{folder}/%j/%a", script, "x")
+        job = done.stdout.split()[0]
+        self.assertIn(f"x in {folder}/{job}/0\n", self.muster("logs", job).stdout)
 
     def test_a_task_does_not_move_the_cluster_from_under_the_cover_of_the_next(self):
         self.place = self.dir / "deep/down/c"

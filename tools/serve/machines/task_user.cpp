@@ -206,16 +206,18 @@ WorkFolders::WorkFolders(const LiveWorkerConfig& tasks) : other_(other_task_user
   users_->catch_up();
 }
 
-const process::TaskAccount& WorkFolders::account_of(const std::string& user) {
+const std::optional<process::TaskAccount>& WorkFolders::account_of(const std::string& user) {
   const auto known = accounts_.find(user);
   if (known != accounts_.end()) return known->second;
-  process::TaskAccount account{*other_, kTaskGroup};
-  // Who has no number yet will own nothing that another number of the range does not.
+  std::optional account(process::TaskAccount{*other_, kTaskGroup});
   if (users_) {
-    account = {*other_, *other_};
-    // Nor, as far as this goes, has one of whom nobody can say at present who it is.
     const auto found = users_->last_account_of(user);
-    if (found && found.value()) account = *found.value();
+    if (!found) {
+      account = std::nullopt;
+    } else {
+      // Who has no number yet will own nothing that another number of the range does not.
+      account = found.value().value_or(process::TaskAccount{*other_, *other_});
+    }
   }
   return accounts_.emplace(user, std::move(account)).first->second;
 }
@@ -232,6 +234,7 @@ bool WorkFolders::names_a_file(const Program& program) {
 
 std::string WorkFolders::fault(const Program& program, const std::string& user) {
   std::string fault;
+  if (other_ && !account_of(user)) return fault;
   if (!program.work_dir.empty()) {
     const std::string key = (program.make_work_dir ? "make " : "enter ") + program.work_dir;
     const auto [place, is_new] = faults_.try_emplace({user, key});
@@ -249,7 +252,7 @@ std::string WorkFolders::fault(const Program& program, const std::string& user) 
 
 /// The account of the user's tasks; null: they run as this process does.
 const process::TaskAccount* WorkFolders::other_account(const std::string& user) {
-  return other_ ? &account_of(user) : nullptr;
+  return other_ ? &*account_of(user) : nullptr;
 }
 
 /// The folder that bars the way to a place; empty: none is known to.

@@ -75,7 +75,7 @@ class WorkFolders {
 
  private:
   static bool names_a_file(const Program& program);
-  const process::TaskAccount& account_of(const std::string& user);
+  const std::optional<process::TaskAccount>& account_of(const std::string& user);
   const process::TaskAccount* other_account(const std::string& user);
   std::string bar(const std::filesystem::path& place, const std::string& user);
   std::string fault_of_folder(const std::string& folder, const std::string& user);
@@ -84,7 +84,8 @@ class WorkFolders {
 
   std::optional<std::uint32_t> other_;
   std::optional<process::TaskUsers> users_;  ///< nothing: all tasks run as one
-  std::map<std::string, process::TaskAccount> accounts_;
+  /// Nothing of a user of whom the system cannot say at present who it is.
+  std::map<std::string, std::optional<process::TaskAccount>> accounts_;
   /// By user, and what is done with which place.
   std::map<std::pair<std::string, std::string>, std::string> faults_;
 };
