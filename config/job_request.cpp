@@ -281,18 +281,9 @@ Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::strin
 }
 
 std::optional<double> parse_memory_gib(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
-      {{"KiB", 1.0 / (1024 * 1024)}, {"MiB", 1.0 / 1024}, {"GiB", 1}, {"TiB", 1024}}};
-  double factor = 1;
-  for (const auto& [unit, gib] : kUnits) {
-    // "KiB" and the others differ in their first letter: only one can match.
-    if (!text.ends_with(unit)) continue;
-    text.remove_suffix(unit.size());
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    factor = gib;
-  }
-  const std::optional<double> number = parse_number(text);
-  return number ? std::optional(*number * factor) : std::nullopt;
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  const std::optional<double> bytes = parse_bytes(text, kGiB);
+  return bytes ? std::optional(*bytes / kGiB) : std::nullopt;
 }
 
 std::string to_json(const JobRequest& request) {

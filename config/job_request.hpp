@@ -91,7 +91,8 @@ Expected<JobRequest, ConfigError> job_request_from_json(std::string_view text,
 Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::string_view text,
                                                                       const std::string& source);
 
-/// GiB from "4", "4GiB", "512MiB", "64KiB" or "1TiB"; nothing when it is no such amount.
+/// GiB from "4", or from what parse_bytes() takes: "4G", "512MiB"; nothing when it is no such
+/// amount.
 std::optional<double> parse_memory_gib(std::string_view text);
 
 /// The request as JSON, with only what differs from the defaults.

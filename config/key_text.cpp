@@ -105,8 +105,8 @@ struct Wanted {
   }
   std::string operator()(const NumberKeyOf<C>& key) const { return describe(key.range); }
   std::string operator()(const TimeKeyOf<C>& key) const {
-    return fmt::format("a duration from {} to {}, as a number of seconds or a text like \"5min\"",
-                       duration_text(key.low), duration_text(key.high));
+    return fmt::format("a duration from {} to {}: {}", duration_text(key.low),
+                       duration_text(key.high), kDurationForms);
   }
   std::string operator()(const PathKeyOf<C>& /*key*/) const {
     return "the path of a file, which may begin with ${MUSTER_DATA}";
@@ -200,7 +200,11 @@ bool is_name(std::string_view text) {
 
 template <class C>
 std::string wanted(const KeySpecOf<C>& key) {
-  return std::visit(Wanted<C>{}, key.kind);
+  std::string text = std::visit(Wanted<C>{}, key.kind);
+  const bool is_amount = std::holds_alternative<WholeKeyOf<C>>(key.kind) ||
+                         std::holds_alternative<NumberKeyOf<C>>(key.kind);
+  if (is_amount && bytes_of_key(key.name) > 0) text += fmt::format(", or {}", kBytesForms);
+  return text;
 }
 
 template <class C>

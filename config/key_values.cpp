@@ -1,6 +1,7 @@
 #include "config/key_values.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "config/cluster_config.hpp"
@@ -158,9 +159,29 @@ std::unique_ptr<toml::node> as_toml(const std::string& text) {
 
 }  // namespace
 
+double bytes_of_key(std::string_view name) {
+  if (name.ends_with("_bytes")) return 1;
+  if (name.ends_with("_mib")) return 1024.0 * 1024;
+  return name.ends_with("_gib") ? 1024.0 * 1024 * 1024 : 0;
+}
+
 template <class C>
 bool set_value(C& config, const KeySpecOf<C>& key, const toml::node& value) {
-  return std::visit(Set<C>{config, value}, key.kind);
+  const auto* text = value.as_string();
+  const double unit = bytes_of_key(key.name);
+  const bool is_whole = std::holds_alternative<WholeKeyOf<C>>(key.kind);
+  if (text == nullptr || unit == 0 ||
+      !(is_whole || std::holds_alternative<NumberKeyOf<C>>(key.kind))) {
+    return std::visit(Set<C>{config, value}, key.kind);
+  }
+  constexpr double kMost = 9e18;  // within 64 bits
+  const std::optional<double> bytes = parse_bytes(**text, unit);
+  const double amount = bytes.value_or(-1) / unit;
+  if (!bytes || amount < 0 || amount > kMost) return false;
+  if (!is_whole) return std::visit(Set<C>{config, toml::value<double>(amount)}, key.kind);
+  if (std::floor(amount) != amount) return false;
+  return std::visit(Set<C>{config, toml::value<std::int64_t>(static_cast<std::int64_t>(amount))},
+                    key.kind);
 }
 
 std::string written(const toml::node& value) {

@@ -3,12 +3,17 @@
 #include <toml++/toml.h>
 
 #include <string>
+#include <string_view>
 
 #include "config/key_kinds.hpp"
 
 // Defined for ReplayConfig, ClusterConfig, NodeConfig and WorkerConfig.
 
 namespace muster::config {
+
+/// How many bytes one of what the key counts has, by its name: 1 of "..._bytes", 2^20 of "..._mib",
+/// 2^30 of "..._gib". Such a key takes a text with a unit, too. 0: it counts no bytes.
+double bytes_of_key(std::string_view name);
 
 /// Puts the value into the config when it is of the key's type and in its range; false otherwise.
 /// Paths are taken as they are.

@@ -7,13 +7,11 @@
 #include <cmath>
 #include <limits>
 
-// Numbers and durations as people write them. Conversions do not go by the locale, and what is
+// Numbers and amounts as people write them. Conversions do not go by the locale, and what is
 // written out reads back as the same value.
 
 namespace muster {
 namespace {
-
-__extension__ using Wide = __int128;
 
 struct Unit {
   std::string_view name;
@@ -29,42 +27,19 @@ constexpr std::array<Unit, 7> kUnits = {{{"d", 86'400'000'000'000},
                                          {"ns", 1}}};
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// With so many digits, times the largest unit, a Wide does not overflow.
-constexpr std::size_t kExactDigits = 23;
-
-/// `text` x `unit_ns` without rounding on the way; nothing when it is no plain decimal number.
-/// Decimal numbers of seconds have to be exact in ns: "0.1" is 100,000,000 ns and not one less.
-std::optional<Wide> exact_product(std::string_view text, std::int64_t unit_ns) {
-  Wide digits = 0;
-  Wide scale = 1;
-  std::size_t count = 0;
-  bool fraction = false;
-  for (const char c : text) {
-    if (c == '.' && !fraction) {
-      fraction = true;
-      continue;
-    }
-    if (c < '0' || c > '9' || ++count > kExactDigits) return std::nullopt;
-    digits = digits * 10 + (c - '0');
-    if (fraction) scale *= 10;
-  }
-  if (count == 0) return std::nullopt;
-  // Rounded to the nearest: half the divisor is added before the division.
-  return (digits * unit_ns * 2 + scale) / (scale * 2);
-}
-
-std::optional<Duration> in_units(std::string_view text, std::int64_t unit_ns) {
-  const std::optional<double> number = parse_number(text);
-  if (!number) return std::nullopt;
-  // Just below 2^63 ns, 292 years.
-  constexpr double kLimit = 9.2e18;
-  if (std::abs(*number) * static_cast<double>(unit_ns) > kLimit) return std::nullopt;
-  const bool negative = text.front() == '-';
-  const auto exact = exact_product(negative ? text.substr(1) : text, unit_ns);
-  // Exponents and very long numbers go by floating point.
-  if (!exact) return from_seconds(*number * (static_cast<double>(unit_ns) / 1e9));
-  const auto ns = static_cast<std::int64_t>(*exact);
-  return Duration{negative ? -ns : ns};
+/// The letters of a unit of bytes, in any case: "", "b", "k", "kb", "ki", "kib" and so on. Nothing
+/// when they are none.
+std::optional<double> bytes_of_unit(std::string_view unit, double bare) {
+  constexpr std::string_view kPrefixes = "kmgtp";
+  std::string letters(unit);
+  for (char& c : letters) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (letters.empty()) return bare;
+  if (letters == "b") return 1;
+  const std::size_t prefix = kPrefixes.find(letters.front());
+  if (prefix == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = std::string_view(letters).substr(1);
+  if (!rest.empty() && rest != "b" && rest != "i" && rest != "ib") return std::nullopt;
+  return std::pow(1024.0, static_cast<double>(prefix) + 1);
 }
 
 }  // namespace
@@ -103,18 +78,15 @@ std::string number_text(double number) {
   return {buffer.data(), result.ptr};
 }
 
-std::optional<Duration> parse_duration(std::string_view text) {
-  const std::size_t letters = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz");
-  if (letters == std::string_view::npos) return std::nullopt;
-  const std::string_view unit_name = text.substr(letters + 1);
-  const std::size_t number_end = text.find_last_not_of(' ', letters);
-  const std::string_view number = text.substr(0, number_end + 1);
-  // A bare number is in seconds.
-  if (unit_name.empty()) return in_units(text, kSecond);
-  for (const Unit& unit : kUnits) {
-    if (unit.name == unit_name) return in_units(number, unit.ns);
-  }
-  return std::nullopt;
+std::optional<double> parse_bytes(std::string_view text, double bare) {
+  // Letters at the end alone: "1e3" is a number.
+  std::size_t end = text.size();
+  while (end > 0 && ((text[end - 1] | 0x20) >= 'a' && (text[end - 1] | 0x20) <= 'z')) --end;
+  const std::optional<double> unit = bytes_of_unit(text.substr(end), bare);
+  std::string_view digits = text.substr(0, end);
+  if (end < text.size()) digits = digits.substr(0, digits.find_last_not_of(' ') + 1);
+  const std::optional<double> number = parse_number(digits);
+  return number && unit ? std::optional(*number * *unit) : std::nullopt;
 }
 
 std::string seconds_text(Duration duration) {

@@ -7,6 +7,7 @@
 
 #include "model/geo.hpp"
 #include "model/time.hpp"
+#include "model/time_text.hpp"
 
 namespace muster {
 
@@ -35,9 +36,15 @@ std::string number_text(double number);
 /// A place, as "LATITUDE,LONGITUDE" in degrees; nothing when it is none on the earth.
 std::optional<GeoPoint> parse_geo_point(std::string_view text);
 
-/// A length of time: a number of seconds, or one with a unit: ns, us, ms, s, min, h or d. Exact
-/// for decimal numbers; nothing when it is not a length of time or beyond +-292 years.
-std::optional<Duration> parse_duration(std::string_view text);
+/// What parse_bytes() takes besides a number, for messages about something else.
+inline constexpr std::string_view kBytesForms =
+    "a text with a unit like \"4G\" or \"512MiB\" (K, M, G and T, with or without B or iB, are "
+    "powers of 1024)";
+
+/// Bytes from "4G", "4 GB", "1.5GiB", "512m", "64K", "2T" or "100B": K, M, G, T and P in any case,
+/// with or without B or iB, are powers of 1024. A number without a unit is one of `bare` bytes.
+/// Nothing when it is no such amount.
+std::optional<double> parse_bytes(std::string_view text, double bare);
 
 /// The seconds as a decimal number that parse_duration() turns into the same duration again.
 std::string seconds_text(Duration duration);

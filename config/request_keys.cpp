@@ -102,14 +102,15 @@ void check_env(const JobRequest& request, const Report& report) {
     bytes += name.size() + value.size() + 2;
     if (!is_variable_name(name)) {
       report("env." + name,
-             fmt::format("'{:.60}' is no name of a variable: letters, digits and '_'",
-                         // The name goes into a message for a terminal: one with control characters
-                         // does not.
-                         is_one_line(name) ? name : std::string("?")));
+             fmt::format("'{}' is no name of a variable: UTF-8 text without '=' and zero bytes, "
+                         "not empty",
+                         // The name goes into a message for a terminal.
+                         is_utf8(name) ? shown(name) : std::string("?")));
     } else if (is_own_variable(name)) {
-      report("env." + name, fmt::format("{:.60} is for Muster to set: choose another name", name));
+      report("env." + name,
+             fmt::format("{} is for Muster to set: choose another name", shown(name)));
     } else if (has_zero_byte(value) || !is_utf8(value)) {
-      report("env." + name, fmt::format("{:.60} has to be UTF-8 text without zero bytes", name));
+      report("env." + name, fmt::format("{} has to be UTF-8 text without zero bytes", shown(name)));
     }
   }
   if (bytes > kMaxEnvBytes) {
@@ -205,24 +206,23 @@ Keys what_keys() {
 }
 
 Keys task_keys() {
-  return {
-      {"tasks", "whole number", "1", "how many tasks there are, with indices from 0",
-       RequestNumber{&R::tasks, kTasks}},
-      {"array", "text", "none",
-       "indices of the tasks instead of `tasks`: \"0-99\", \"1,3,7-9\"; \"0-99%10\" runs at most "
-       "10 at once",
-       RequestOther{&R::array, "a text like \"0-99\", \"1,3,7-9\" or \"0-99%10\"",
-                    read_text<&R::array>, check_array}},
-      {"max_running", "whole number", "0", "at most so many tasks at once; 0: all",
-       RequestNumber{&R::max_running, kRunning}},
-      {"gang", "true or false", "false", "the tasks start together or not at all",
-       RequestOther{&R::gang, "true or false", read_flag<&R::gang>, nothing_to_check}}};
+  return {{"tasks", "whole number", "1", "how many tasks there are, with indices from 0",
+           RequestNumber{&R::tasks, kTasks}},
+          {"array", "text", "none",
+           "indices of the tasks instead of `tasks`: \"0-99\", \"1,3,7-9\", each tenth: "
+           "\"0-100:10\"; \"0-99%10\" runs at most 10 at once",
+           RequestOther{&R::array, "a text like \"0-99\", \"1,3,7-9\", \"0-100:10\" or \"0-99%10\"",
+                        read_text<&R::array>, check_array}},
+          {"max_running", "whole number", "0", "at most so many tasks at once; 0: all",
+           RequestNumber{&R::max_running, kRunning}},
+          {"gang", "true or false", "false", "the tasks start together or not at all",
+           RequestOther{&R::gang, "true or false", read_flag<&R::gang>, nothing_to_check}}};
 }
 
 // Demands are of one task: the job asks for them times its tasks.
 Keys demand_keys() {
   return {{"cpus", "number", "1", "cores of each task", RequestNumber{&R::cpus, kCpus}},
-          {"memory_gib", "number, or text like \"512MiB\"", "1",
+          {"memory_gib", "number, or text like \"512M\"", "1",
            "memory of each task, in GiB; at least 1 MiB",
            RequestNumber{&R::memory_gib, kMemory, NumberText::memory}},
           {"gpus", "number", "0", "GPUs of each task", RequestNumber{&R::gpus, kGpus}},
@@ -322,9 +322,7 @@ struct Read {
 
   bool operator()(const RequestText& key) const {
     const auto* text = std::get_if<std::string>(&value.data);
-    if (text == nullptr || text->empty() || text->size() > kMaxRequestText || !is_one_line(*text)) {
-      return false;
-    }
+    if (text == nullptr || text->size() > kMaxRequestText || !is_label(*text)) return false;
     request.*key.at = *text;
     return true;
   }
@@ -359,15 +357,15 @@ const RequestMember* first_that_is_no_text(const RequestValue& value) {
 std::string wanted(const RequestKey& key) {
   if (const auto* other = std::get_if<RequestOther>(&key.kind)) return other->wanted;
   if (std::holds_alternative<RequestText>(key.kind)) {
-    return fmt::format("a text of 1 to {} bytes in one line", kMaxRequestText);
+    return fmt::format("a text of 1 to {} bytes in one line, {}", kMaxRequestText, kLabelRule);
   }
   const auto& number = std::get<RequestNumber>(key.kind);
   if (number.text == NumberText::time) {
-    return "a time from 1 ms to 10 years: a number of seconds, or a text like \"5min\"";
+    return fmt::format("a time from 1 ms to 10 years: {}", kDurationForms);
   }
   std::string range = describe(number.range);
   if (number.text == NumberText::none) return range;
-  return range + ", in GiB, or a text like \"512MiB\"";
+  return fmt::format("{}, in GiB, or {}", range, kBytesForms);
 }
 
 bool read_value(JobRequest& request, const RequestKey& key, const RequestValue& value) {
@@ -381,7 +379,7 @@ void check_value(const JobRequest& request, const RequestKey& key, const Report&
     other->check(request, report);
   } else if (const auto* text = std::get_if<RequestText>(&key.kind)) {
     const std::string& content = request.*(text->at);
-    if (content.size() > kMaxRequestText || !is_one_line(content)) {
+    if (content.size() > kMaxRequestText || (!content.empty() && !is_label(content))) {
       report(key.name, "has to be " + wanted(key));
     }
   } else if (const auto& number = std::get<RequestNumber>(key.kind);

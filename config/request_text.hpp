@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,7 +13,29 @@ bool is_utf8(std::string_view text);
 /// UTF-8 in one line: no control characters.
 bool is_one_line(std::string_view text);
 
-/// The name of an environment variable: letters, digits and '_', no digit first.
+/// The character cannot be seen, or leads what is around it astray: control characters (C0, C1),
+/// what Unicode calls format (writing direction, joiners, zero width), separators of lines and
+/// paragraphs, and fillers.
+bool is_hidden(char32_t character);
+
+/// What is_label() wants besides one line, for messages.
+inline constexpr std::string_view kLabelRule =
+    "not of blanks alone, without characters that cannot be seen";
+
+/// What something may be called by a user: UTF-8 in one line, with something to be seen in it and
+/// no hidden character.
+bool is_label(std::string_view text);
+
+/// The first character of a text that is not empty; nothing when it begins with no UTF-8.
+/// `bytes`: how long it is, 1 when it is none.
+std::optional<char32_t> first_character(std::string_view text, std::size_t& bytes);
+
+/// The text for people, whom it cannot lead astray: a break or a tab becomes a blank, any other
+/// control character and what is no UTF-8 '?', another hidden character its number, like \u202E.
+/// `keep_breaks`: line breaks stay.
+std::string readable(std::string_view text, bool keep_breaks);
+
+/// What an environment variable may be called: UTF-8 text, not empty, without '=' and zero bytes.
 bool is_variable_name(std::string_view text);
 
 /// The name is one that Muster sets for every task itself.

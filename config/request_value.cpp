@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "config/numbers.hpp"
+#include "config/request_text.hpp"
 
 namespace muster::config {
 namespace {
@@ -179,7 +180,7 @@ std::string shown(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   }
-  return text;
+  return readable(text, false);
 }
 
 std::optional<double> RequestValue::number() const {

@@ -6,6 +6,7 @@
 #include "config/error_list.hpp"
 #include "config/request_body.hpp"
 #include "config/request_keys.hpp"
+#include "config/request_text.hpp"
 
 // Bodies of requests about tokens: a few members each, all of which are looked at, so that one
 // answer says all that is wrong.
@@ -23,8 +24,9 @@ struct Key {
 
 std::string read_text(const config::RequestValue& value, std::string& text) {
   const auto* said = std::get_if<std::string>(&value.data);
-  if (said == nullptr || said->empty() || said->size() > config::kMaxRequestText) {
-    return "a text of 1 to " + std::to_string(config::kMaxRequestText) + " bytes";
+  if (said == nullptr || said->size() > config::kMaxRequestText || !config::is_label(*said)) {
+    return "a text of 1 to " + std::to_string(config::kMaxRequestText) + " bytes in one line, " +
+           std::string(config::kLabelRule);
   }
   text = *said;
   return {};

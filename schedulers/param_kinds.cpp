@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "model/time_text.hpp"
+
 namespace muster::params {
 namespace {
 
@@ -30,11 +32,19 @@ Kind<bool> flag_that_means(bool given) {
   return kind;
 }
 
+/// A text like 5min or 10:00; a number alone is in the parameter's own unit and was looked at.
+std::optional<Duration> with_unit(const std::string& text, const Range& range, double units_in_s) {
+  if (text.find_first_not_of("+-.0123456789e") == std::string::npos) return std::nullopt;
+  const auto length = parse_duration(text);
+  if (!length || !range.contains(to_seconds(*length) * units_in_s)) return std::nullopt;
+  return length;
+}
+
 Kind<Duration> duration(const Range& range, double units_in_s) {
-  Kind<Duration> kind{"a number " + range.text()};
+  Kind<Duration> kind{"a number " + range.text() + ", or with a unit: ms, s, min, h, d"};
   kind.parse = [range, units_in_s](const std::string& text) -> std::optional<Duration> {
     const auto value = parse_number(text, range);
-    if (!value) return std::nullopt;
+    if (!value) return with_unit(text, range, units_in_s);
     // Longer than any run: beyond it a number of nanoseconds would overflow.
     constexpr double kLongest_s = 1e9;
     const double seconds = *value / units_in_s;

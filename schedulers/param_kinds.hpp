@@ -55,7 +55,8 @@ Kind<bool> flag();
 Kind<bool> negated_flag();
 Kind<double> number(const Range& range);
 Kind<std::uint32_t> whole(std::uint32_t low, std::uint32_t high);
-/// A number of seconds or milliseconds; the parameter's name ends with the unit.
+/// A number of seconds or milliseconds, by the unit at the end of the parameter's name, or what
+/// parse_duration() takes besides.
 Kind<Duration> in_seconds(const Range& range);
 Kind<Duration> in_milliseconds(const Range& range);
 /// A file; what is not given is an empty path.

@@ -58,6 +58,10 @@ TEST(Printable, LeavesNothingThatATerminalObeys) {
             "??a?");
   EXPECT_EQ(printable("\xe2\x82\xac\xf0\x9f\x98\x80"), "\xe2\x82\xac\xf0\x9f\x98\x80");
   EXPECT_EQ(printable("\xed\xa0\x80"), "?");
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b\xe2\x80\x8b\xe2\x80\xa8"),
+            "a\\u202Eb\\u200B\\u2028");
+  EXPECT_EQ(printable("end\xe2\x80"), "end?");
 }
 
 }  // namespace

@@ -226,6 +226,18 @@ audit_files = 3
   EXPECT_EQ(config.link.max_message_bytes, 4U << 20);
 }
 
+TEST(ClusterConfig, TakesAmountsOfBytesWithAUnit) {
+  const ClusterConfig config = load(ClusterFile{}, {"logs.keep_mib=2G", "worker.log_bytes=1.5M",
+                                                    "worker.disk_free_mib=512MiB"})
+                                   .value();
+  EXPECT_EQ(config.logs.keep_mib, 2048U);
+  EXPECT_EQ(config.worker.log_bytes, 1'572'864U);
+  EXPECT_EQ(config.worker.disk_free_mib, 512U);
+  const auto refused = load(ClusterFile{}, {"logs.keep_mib=1500K"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("or a text with a unit like \"4G\""));
+}
+
 TEST(ClusterConfig, TakesNamesAndBothKindsOfAddresses) {
   const auto address_of = [](std::string_view text) {
     const Result result = load(ClusterFile{}, {"node.n0.address=" + std::string(text)});

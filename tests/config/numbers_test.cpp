@@ -45,6 +45,7 @@ TEST(ParseDuration, UnderstandsSecondsAndUnits) {
   EXPECT_EQ(parse_duration("300"), 300s);
   EXPECT_EQ(parse_duration("0.25"), 250ms);
   EXPECT_EQ(parse_duration("5min"), 5min);
+  EXPECT_EQ(parse_duration("5m"), 5min);
   EXPECT_EQ(parse_duration("2h"), 2h);
   EXPECT_EQ(parse_duration("1ms"), 1ms);
   EXPECT_EQ(parse_duration("7us"), 7us);
@@ -58,6 +59,22 @@ TEST(ParseDuration, UnderstandsSecondsAndUnits) {
 TEST(ParseDuration, RejectsEverythingElse) {
   for (const char* bad : {"", "s", "min", "5 fortnights", "5M", "1h30min", "nan", "inf", "1e300",
                           "293000d", "1..2s", ".", "5s ", "- 5s"}) {
+    EXPECT_EQ(parse_duration(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(ParseDuration, ReadsWhatClocksShow) {
+  EXPECT_EQ(parse_duration("10:00"), 10min);
+  EXPECT_EQ(parse_duration("90:30"), 90min + 30s);
+  EXPECT_EQ(parse_duration("1:30:05"), 1h + 30min + 5s);
+  EXPECT_EQ(parse_duration("100:00:00"), 100h);
+  EXPECT_EQ(parse_duration("1-00:00:00"), 24h);
+  EXPECT_EQ(parse_duration("2-12:00"), 60h);
+  EXPECT_EQ(parse_duration("2-12"), 60h);
+  EXPECT_EQ(parse_duration("0-0:0:7"), 7s);
+  for (const char* bad :
+       {"10:", ":10", "10:60", "1:00:60", "1:60:00", "1:2:3:4", "1-24", "1-", "-1-2", "1-2-3",
+        "1:005", "-1:00", "1:-1", "10:00s", "1d-10", "999999999-00:00:00", ":", "-", "1:00:00.5"}) {
     EXPECT_EQ(parse_duration(bad), std::nullopt) << bad;
   }
 }

@@ -229,8 +229,9 @@ TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
                            "1\n[master]\nmax_usd_h = nan\n"));
   EXPECT_THAT(error, HasSubstr("run.toml:6:12: workload.max_jobs: has to be a whole number from 0 "
                                "to 10000000; it is -1\n"));
-  EXPECT_THAT(error, HasSubstr("run.toml:8:11: world.quantum: has to be a duration from 1ns to 1h, "
-                               "as a number of seconds or a text like \"5min\"; it is"));
+  EXPECT_THAT(error, HasSubstr("run.toml:8:11: world.quantum: has to be a duration from 1ns to 1h: "
+                               "a number of seconds, or a text with a unit (ms, s, m or min, h, d) "
+                               "like \"5min\", or [DAYS-]HOURS:MINUTES:SECONDS"));
   EXPECT_THAT(error, HasSubstr("5 fortnights"));
   EXPECT_THAT(
       error, HasSubstr("run.toml:9:1: world.setle: unknown key of [world] 'setle'; did you "

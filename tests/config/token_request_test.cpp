@@ -35,6 +35,11 @@ TEST(TokenRequest, NamesEveryFault) {
               HasSubstr("/lifetime_s: has to be a whole number of seconds from 1 to 315360000"));
   EXPECT_THAT(wrong.error().message, HasSubstr("/expires: unknown key 'expires'"));
   EXPECT_THAT(wrong.error().message, HasSubstr("/name: is missing"));
+  const auto unseen =
+      token_request_from_json(R"({"name": "ci", "role": "user", "user": "a\u202eb"})", "body");
+  ASSERT_FALSE(unseen);
+  EXPECT_THAT(unseen.error().message,
+              HasSubstr("/user: has to be a text of 1 to 256 bytes in one"));
   EXPECT_EQ(token_request_from_json("", "body").error().code, ConfigError::malformed);
   EXPECT_EQ(token_request_from_json("[]", "body").error().code, ConfigError::invalid);
 }

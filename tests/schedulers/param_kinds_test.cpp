@@ -75,10 +75,17 @@ TEST(ParamKinds, a_choice_is_one_of_its_words) {
 
 TEST(ParamKinds, a_duration_is_a_number_of_its_unit) {
   const Kind<Duration> seconds = in_seconds(above(0).up_to(604800));
-  EXPECT_EQ(seconds.range, "a number > 0 and <= 604800");
+  EXPECT_EQ(seconds.range, "a number > 0 and <= 604800, or with a unit: ms, s, min, h, d");
   expect_both_ways(seconds, "300", Duration{std::chrono::seconds{300}});
   expect_both_ways(seconds, "0.5", Duration{std::chrono::milliseconds{500}});
-  expect_refused(seconds, {"0", "604801", "5min", ""});
+  expect_refused(seconds, {"0", "604801", "5fortnights", ""});
+  EXPECT_EQ(seconds.parse("5min"), Duration{std::chrono::minutes{5}});
+  EXPECT_EQ(seconds.parse("10:00"), Duration{std::chrono::minutes{10}});
+  EXPECT_EQ(seconds.parse("0.5h"), Duration{std::chrono::minutes{30}});
+  EXPECT_EQ(in_milliseconds(from(0).up_to(10)).parse("5ms"),
+            Duration{std::chrono::milliseconds{5}});
+  expect_refused(in_milliseconds(from(0).up_to(10)), {"1s"});
+  expect_refused(seconds, {"8d", "0s", "-1s"});
   expect_refused(seconds, {"1e-10", "1e-300"});  // less than a nanosecond
   expect_refused(in_seconds(from(0).up_to(10)), {"1e-10"});
   expect_both_ways(in_milliseconds(from(0).up_to(10)), "0.5",

@@ -82,7 +82,7 @@ TEST(PolicyModule, shows_the_defaults_of_the_struct_and_the_ranges_of_the_kinds)
             "on=false (true or false) a flag\n"
             "unusual=false (true or false) a negated flag\n"
             "cap=none (a whole number from 1 to 9, or none) a cap\n"
-            "wait_s=1.5 (a number >= 0 and <= 60) a wait\n"
+            "wait_s=1.5 (a number >= 0 and <= 60, or with a unit: ms, s, min, h, d) a wait\n"
             "model= (the path of a file, or nothing) a file\n"
             "types=a+b (texts joined by +, none of them empty, or nothing) names\n"
             "deep=true (true or false) of a member\n");
@@ -104,16 +104,17 @@ TEST(PolicyModule, sets_the_members_that_parameters_are_bound_to_and_no_others) 
 }
 
 TEST(PolicyModule, names_the_parameter_and_what_is_right_for_each_kind) {
-  for (const auto& [text, right] :
-       std::vector<std::pair<std::string, std::string>>{{"share=0", "a number > 0 and <= 1"},
-                                                        {"share=on", "a number > 0 and <= 1"},
-                                                        {"count=10", "a whole number from 1 to 9"},
-                                                        {"count=1.5", "a whole number from 1 to 9"},
-                                                        {"on=maybe", "true or false"},
-                                                        {"unusual=1", "true or false"},
-                                                        {"cap=0", "or none"},
-                                                        {"wait_s=61", "a number >= 0 and <= 60"},
-                                                        {"types=a+", "texts joined by +"}}) {
+  for (const auto& [text, right] : std::vector<std::pair<std::string, std::string>>{
+           {"share=0", "a number > 0 and <= 1"},
+           {"share=on", "a number > 0 and <= 1"},
+           {"count=10", "a whole number from 1 to 9"},
+           {"count=1.5", "a whole number from 1 to 9"},
+           {"on=maybe", "true or false"},
+           {"unusual=1", "true or false"},
+           {"cap=0", "or none"},
+           {"wait_s=61", "a number >= 0 and <= 60, or with a unit"},
+           {"wait_s=2min", "a number >= 0 and <= 60"},
+           {"types=a+", "texts joined by +"}}) {
     const Failure<PolicyError> failure = failure_of("sample," + text);
     EXPECT_EQ(failure.code, PolicyError::bad_value);
     EXPECT_THAT(failure.message,

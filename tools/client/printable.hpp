@@ -6,8 +6,8 @@
 
 namespace muster::client {
 
-/// The text in one line that no terminal can be led astray by: what is no printable UTF-8 becomes
-/// '?', a break or a tab a space.
+/// The text in one line that no terminal can be led astray by, as config::readable() has it: what
+/// is no printable UTF-8 becomes '?', a break or a tab a space, a hidden character its number.
 std::string printable(std::string_view text);
 
 /// The same with its line breaks kept.

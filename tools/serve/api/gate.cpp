@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "config/request_text.hpp"
 #include "tools/serve/api/query.hpp"
 
 namespace muster::api {
@@ -70,7 +71,10 @@ std::optional<Response> put_user(const RequestHead& head, Principal& who) {
   if (!who.user.empty()) return std::nullopt;
   who.user = head.caller.empty() ? std::string(kAnonymous) : head.caller;
   if (head.caller.empty()) return std::nullopt;
-  const std::string fault = token_user_fault(head.caller);
+  std::string fault = token_user_fault(head.caller);
+  if (fault.empty() && !config::is_label(head.caller)) {
+    fault = fmt::format("has to be UTF-8 text in one line, {}", config::kLabelRule);
+  }
   if (fault.empty()) return std::nullopt;
   return error_response(400, "Muster-Caller: " + fault);
 }
