@@ -107,13 +107,17 @@ typename Inspector::result_type inspect(Inspector& f, ElasticView& x) {
   return inspect_fields(f, "elastic_view", x.least, x.most, x.width, x.done, x.whole, x.unit);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, SubmissionView& x) {
+  return inspect_fields(f, "submission_view", x.job, x.array);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobView& x) {
   return inspect_fields(f, "job_view", x.job, x.name, x.user, x.workload_class, x.command, x.market,
                         x.gang, x.movable, x.checkpoints, x.distinct_instances, x.state, x.tasks,
                         x.whole, x.waiting, x.held, x.capped, x.starting, x.running, x.finished,
                         x.failed, x.failed_attempts, x.submitted, x.over, x.usd, x.max_fails,
                         x.exit_code, x.failed_task, x.failure, x.reason, x.master, x.to, x.to_site,
-                        x.elastic);
+                        x.elastic, x.submission);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, ReasonView& x) {

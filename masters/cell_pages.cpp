@@ -9,6 +9,7 @@
 
 #include "actors/byte_cut.hpp"
 #include "actors/inspect_views.hpp"
+#include "config/submission.hpp"
 #include "masters/cell_pieces.hpp"
 #include "masters/cell_view.hpp"
 
@@ -99,7 +100,11 @@ JobDetails over_job(const JobHistory& over, const JobQuestion& wanted, const Cat
     page.offer(over.job.tasks[i].array_index, i, [&] { return cell::phase_of(over.tasks[i]); });
   }
   JobDetails details{true, job_view(over)};
-  if (wanted.tasks_only) details.job.command.clear();
+  if (wanted.tasks_only) {
+    details.job.command.clear();
+  } else {
+    details.job.submission = config::shown_submission(over.job);
+  }
   put_tasks(details, page.positions(), [&](std::size_t i) {
     TaskView task = task_view(over.tasks[i], i, over, catalog);
     if (wanted.explained) task.why = why(over.tasks[i], over.outcome);
@@ -216,7 +221,10 @@ CellAnswer<JobDetails> CellView::job(const JobQuestion& wanted) const {
   }
   JobDetails details{true, job_view(*row, master)};
   details.job.master = name;
-  if (!wanted.tasks_only) details.job.reason = cell::reason_of(*row, master);
+  if (!wanted.tasks_only) {
+    details.job.reason = cell::reason_of(*row, master);
+    details.job.submission = config::shown_submission(row->job);
+  }
   const ClusterState& state = master.state();
   TaskPage page(wanted, kTasksAtOnce);
   for (std::size_t i = 0; i < row->tasks.size(); ++i) {

@@ -130,6 +130,12 @@ struct ElasticView {
   std::string unit{};       ///< of these two; empty: it has not said
 };
 
+/// What a job was submitted with: without its command, its token and the values of its variables.
+struct SubmissionView {
+  Job job;              ///< with one task, which the others are like
+  std::string array{};  ///< the indices of its tasks, perhaps cut; empty: only a part is known
+};
+
 /// A job, or the part of it that one master or site has.
 struct JobView {
   JobId job;
@@ -165,6 +171,7 @@ struct JobView {
   std::string to{};      ///< of a site: where it is on its way to; empty: nowhere
   bool to_site = false;  ///< that is another site
   std::optional<ElasticView> elastic{};
+  std::optional<SubmissionView> submission{};  ///< only of a job that was asked for alone
 };
 
 /// Why a task waits or was refused.

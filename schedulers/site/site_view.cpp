@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/submission.hpp"
 #include "model/job_view.hpp"
 #include "schedulers/site/site_actor.hpp"
 
@@ -85,6 +86,9 @@ JobsView SiteScheduler::shown_jobs(const JobsQuestion& wanted) const {
     // Parts of a job that is shown are shown all.
     if (jobs > wanted.bound()) continue;
     JobView view = view_of_part(each);
+    if (wanted.only && wanted.only->size() == 1 && is_new) {
+      view.submission = config::shown_submission(*each.job);
+    }
     // What the first part has said is not said again, so that all of them go into one message.
     if (!is_new) drop_texts(view);
     if (!cut.takes(view) && is_new) {

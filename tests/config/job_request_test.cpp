@@ -1,5 +1,6 @@
 #include "config/job_request.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include "config/array_indices.hpp"
+#include "config/submission.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
@@ -189,7 +191,7 @@ TEST(JobRequest, RunsACommandInOneTextByTheShell) {
 TEST(JobRequest, NamesEveryFaultOfATomlFileWithItsPlace) {
   const std::string message = message_of(
       job_request_from_toml("nmae = \"x\"\ncpus = 0\ntasks = \"many\"\n\nmarket = \"cheap\"\n"
-                            "[env]\n\"1A\" = \"x\"\n",
+                            "[env]\n\"1=A\" = \"x\"\n",
                             "job.toml"));
   EXPECT_THAT(message, HasSubstr("job.toml:1:1: nmae: unknown key 'nmae'; did you mean 'name'"));
   EXPECT_THAT(message, HasSubstr("job.toml:2:8: cpus: has to be a number above 0 and at most "
@@ -198,7 +200,7 @@ TEST(JobRequest, NamesEveryFaultOfATomlFileWithItsPlace) {
                                  "it is \"many\""));
   EXPECT_THAT(message, HasSubstr("job.toml:5:10: market: has to be \"any\", \"on-demand\" or "
                                  "\"spot\"; it is \"cheap\""));
-  EXPECT_THAT(message, HasSubstr("env: '1A' is no name of a variable"));
+  EXPECT_THAT(message, HasSubstr("env: '1=A' is no name of a variable: UTF-8 text without '='"));
   EXPECT_THAT(message, HasSubstr("job.toml: command: is missing"));
 }
 
@@ -301,6 +303,34 @@ TEST(JobRequest, BoundsTheEnvironmentAndTheDocument) {
               HasSubstr("/name: has to be a text of 1 to 256 bytes"));
 }
 
+TEST(JobRequest, TakesAnyNameOfAVariableThatAnEnvironmentCanHave) {
+  EXPECT_EQ(json_error(R"(, "env": {"node.name": "x", "BASH_FUNC_f%%": "() { :; }", "a b": "1"})"),
+            "no error");
+  EXPECT_THAT(json_error(R"(, "env": {"": "x"})"), HasSubstr("'' is no name of a variable"));
+  EXPECT_THAT(json_error(R"(, "env": {"a=b": "x"})"), HasSubstr("'a=b' is no name of a variable"));
+  EXPECT_THAT(json_error(R"(, "env": {"a\u0000": "x"})"), HasSubstr("is no name of a variable"));
+}
+
+TEST(JobRequest, RefusesNamesThatCannotBeSeenOrLeadAstray) {
+  for (const char* field : {"name", "user", "class", "token"}) {
+    for (const char* bad : {" ", "\u00a0\u3000", "\u202eabc", "a\u200bb", "x\u2028y", "x\u2029y",
+                            "\ufeffa", "a\u2066b", "a\u0085b", "a\u00adb", "\u3164", "a\u001bb"}) {
+      EXPECT_THAT(json_error(fmt::format(R"(, "{}": "{}")", field, bad)),
+                  HasSubstr("not of blanks alone, without characters that cannot be seen"))
+          << field << bad;
+    }
+    EXPECT_EQ(json_error(fmt::format(R"(, "{}": "stra\u00dfe \u6771\u4eac \u2764\ufe0f")", field)),
+              "no error");
+  }
+}
+
+TEST(JobRequest, ListsTheUnitsWhereATimeOrAnAmountIsWrong) {
+  EXPECT_THAT(toml_error("time_limit_s = \"5 fortnights\""),
+              HasSubstr("(ms, s, m or min, h, d) like \"5min\", or [DAYS-]HOURS:MINUTES:SECONDS"));
+  EXPECT_THAT(toml_error("memory_gib = \"4X\""), HasSubstr("a unit like \"4G\" or \"512MiB\""));
+  EXPECT_EQ(toml_error("time_limit_s = \"1-00:00:00\"\nmemory_gib = \"4G\""), "no error");
+}
+
 TEST(JobRequest, LeavesMustersOwnVariablesToMuster) {
   EXPECT_THAT(toml_error("env = { MUSTER_TASK_INDEX = \"3\" }"),
               HasSubstr("MUSTER_TASK_INDEX is for Muster to set"));
@@ -365,6 +395,11 @@ TEST(ParseArray, UnderstandsIndicesRangesAndALimit) {
   EXPECT_THAT(parse_array("0-3")->indices, ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(parse_array("1,3,7-9")->indices, ElementsAre(1, 3, 7, 8, 9));
   EXPECT_THAT(parse_array("9,2")->indices, ElementsAre(9, 2));
+  EXPECT_THAT(parse_array("0-100:10")->indices,
+              ElementsAre(0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100));
+  EXPECT_THAT(parse_array("1-6:4,10%2")->indices, ElementsAre(1, 5, 10));
+  EXPECT_THAT(parse_array("3-5:7")->indices, ElementsAre(3));
+  EXPECT_EQ(parse_array("0-999990:10")->indices.size(), kMaxTasksPerJob);
   EXPECT_EQ(parse_array("0-99%10")->max_running, 10U);
   EXPECT_EQ(parse_array("0-99999")->indices.size(), kMaxTasksPerJob);
   EXPECT_THAT(parse_array("999999999")->indices, ElementsAre(kMaxArrayIndex));
@@ -381,6 +416,12 @@ TEST(ParseArray, SaysWhatIsWrong) {
   EXPECT_THAT(error("1-2-3"), HasSubstr("'1-2-3' is neither"));
   EXPECT_THAT(error("a"), HasSubstr("'a' is neither"));
   EXPECT_THAT(error("5-2"), HasSubstr("'5-2' runs backwards"));
+  EXPECT_THAT(error("0-8:2,4"), HasSubstr("index 4 is there twice"));
+  for (const char* bad : {"0-9:0", "0-9:", "0-9:x", "0-9:-1", "5:2", "0-9:2:3"}) {
+    EXPECT_THAT(error(bad), HasSubstr("a step is a whole number from 1 behind a range")) << bad;
+  }
+  EXPECT_THAT(error("1:2-3"), HasSubstr("'1:2-3' is neither"));
+  EXPECT_THAT(error("0-1000000:10"), HasSubstr("more than 100000 indices"));
   EXPECT_THAT(error("0-4,3"), HasSubstr("index 3 is there twice"));
   EXPECT_THAT(error("0-100000"), HasSubstr("more than 100000 indices"));
   EXPECT_THAT(error("0-1000000000"), HasSubstr("beyond the largest index"));
@@ -389,14 +430,49 @@ TEST(ParseArray, SaysWhatIsWrong) {
   EXPECT_THAT(error("0-9%x"), HasSubstr("behind '%'"));
 }
 
+TEST(ArrayText, IsTheShortestThatNamesTheIndices) {
+  for (const char* text :
+       {"0-99", "1,3,7-9", "0-100:10", "5", "9,2", "1,3", "0-1", "0-8:4,9-11,20"}) {
+    EXPECT_EQ(array_text(parse_array(text)->indices), text);
+  }
+  EXPECT_EQ(array_text({0, 10, 20}), "0-20:10");
+  std::vector<std::uint32_t> wild;
+  for (std::uint32_t i = 0; i < 50'000; ++i) wild.push_back(i * i % 1'000'003);
+  EXPECT_LT(array_text(wild).size(), 300U);
+  EXPECT_TRUE(array_text(wild).ends_with(",..."));
+}
+
+TEST(Submission, ShowsWhatWasAskedForAndNoSecrets) {
+  const Job job = make_job(job_request_from_toml(kEveryKeyToml, "job.toml").value());
+  const std::string text = config::submission_json(config::shown_submission(job), job.tasks.size());
+  for (const char* said :
+       {R"("array":"1,3,7-9")", R"("cpus":1.5)", R"("memory_gib":0.5)", R"("time_limit_s":300.0)",
+        R"("stop_grace_s":20.0)", R"("env_names":["A","B"])", R"("work_dir":"/srv/sweep")",
+        R"("retries":0)", R"("priority":-3)", R"("tasks":5)", R"("max_running":2)",
+        R"("market":"spot")", R"("gpus":2.0)"}) {
+    EXPECT_THAT(text, HasSubstr(said));
+  }
+  for (const char* kept : {"x y", "t-1", "sweep.py", "token"}) {
+    EXPECT_THAT(text, testing::Not(HasSubstr(kept)));
+  }
+}
+
 TEST(ParseMemory, UnderstandsUnits) {
   EXPECT_EQ(parse_memory_gib("4"), 4);
   EXPECT_EQ(parse_memory_gib("4GiB"), 4);
   EXPECT_EQ(parse_memory_gib("1.5 GiB"), 1.5);
   EXPECT_EQ(parse_memory_gib("512MiB"), 0.5);
   EXPECT_EQ(parse_memory_gib("2TiB"), 2048);
-  EXPECT_FALSE(parse_memory_gib("4GB").has_value());
-  EXPECT_FALSE(parse_memory_gib("GiB").has_value());
+  for (const char* four : {"4G", "4GB", "4g", "4 GB", "4Gi", "4096M", "4194304kb"}) {
+    EXPECT_EQ(parse_memory_gib(four), 4) << four;
+  }
+  EXPECT_EQ(parse_memory_gib("512M"), 0.5);
+  EXPECT_EQ(parse_memory_gib("1.5G"), 1.5);
+  EXPECT_EQ(parse_memory_gib("2T"), 2048);
+  EXPECT_EQ(parse_memory_gib("1073741824B"), 1);
+  for (const char* bad : {"GiB", "4X", "4GBB", "4 G B", "4G ", "G4", "4,5G", "4Gib/s", "nanG"}) {
+    EXPECT_FALSE(parse_memory_gib(bad).has_value()) << bad;
+  }
   EXPECT_FALSE(parse_memory_gib("").has_value());
 }
 

@@ -89,6 +89,10 @@ TEST(ViewJson, a_job_with_its_tasks) {
     EXPECT_TRUE(document["tasks"][1]["instance"].is_null());
     EXPECT_EQ(document["next"], 4);
     EXPECT_EQ(document["tasks_behind"], 17);
+    EXPECT_EQ(document.contains("submission"), !explained);
+    if (explained) continue;
+    EXPECT_EQ(document["submission"]["array"], "0-100:10");
+    EXPECT_EQ(document["submission"]["env_names"], json({"NAME"}));
   }
 }
 

@@ -47,6 +47,9 @@ inline JobView sample_job(std::uint64_t id = 7) {
   view.to = "oslo";
   view.to_site = true;
   view.elastic = {1, 12, 3, 250.5, 1000, "samples"};
+  view.submission.emplace();
+  view.submission->array = "0-100:10";
+  view.submission->job.program.env = {{"NAME", ""}};
   return view;
 }
 

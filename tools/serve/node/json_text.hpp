@@ -62,6 +62,12 @@ class JsonText {
   JsonText& field(std::string_view name, const T& what) {
     return key(name).value(what);
   }
+  /// A value that is JSON already.
+  JsonText& raw(std::string_view json) {
+    separate();
+    text_ += json;
+    return *this;
+  }
   /// Values that were written elsewhere, with their commas; nothing may be in it.
   JsonText& values(const JsonText& others);
 

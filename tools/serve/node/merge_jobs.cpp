@@ -127,6 +127,9 @@ JobView merged(const Jobs& parts, bool complete) {
     out.submitted = first_submitted(parts);
     out.over = last_over(parts);
     out.reason = reason_of(parts);
+    for (const JobView& part : parts) {
+      if (!out.submission) out.submission = part.submission;
+    }
     out.master = masters_of(parts);
   }
   out.tasks = tasks_in(parts);

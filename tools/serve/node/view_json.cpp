@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config/submission.hpp"
 #include "tools/serve/node/decision_text.hpp"
 
 namespace muster::view_json {
@@ -72,6 +73,15 @@ void put_elastic(JsonText& out, const std::optional<ElasticView>& elastic) {
   out.field("whole", known(elastic->whole)).field("width", known(elastic->width)).end_object();
 }
 
+void put_submission(JsonText& out, const JobView& job) {
+  out.key("submission");
+  if (!job.submission) {
+    out.value(nullptr);
+    return;
+  }
+  out.raw(config::submission_json(*job.submission, job.tasks));
+}
+
 void put_job(JsonText& out, const JobView& job, const Around* around) {
   out.begin_object()
       .field("capped", job.capped)
@@ -95,9 +105,9 @@ void put_job(JsonText& out, const JobView& job, const Around* around) {
   if (around != nullptr) out.field("next", around->tasks.next);
   out.field("over_s", job.over).field("reason", job.reason).field("running", job.running);
   if (around != nullptr) put_silent(out, around->silent);
-  out.field("starting", job.starting)
-      .field("state", name_of(job.state))
-      .field("submitted_s", job.submitted);
+  out.field("starting", job.starting).field("state", name_of(job.state));
+  if (around != nullptr) put_submission(out, job);
+  out.field("submitted_s", job.submitted);
   if (around != nullptr) {
     put_list(out, "tasks", around->tasks.list);
     out.field("tasks_behind", around->tasks.behind);
