@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <iostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/request_options.hpp"
 #include "tools/cli/suggest.hpp"
+#include "tools/client/printable.hpp"
 
 // The program of all commands. `muster` answers those that speak to a cluster itself and hands the
 // others over to this one, and also whatever it does not understand: what is wrong is said here.
@@ -38,6 +41,7 @@ void add_help(CLI::App& app) {
 
 int main(int given, char** arguments) {
   using namespace muster::cli;
+  open_standard_streams();
   std::vector<char*> asked = asked_for(given, arguments);
   const int argc = static_cast<int>(asked.size());
   char** argv = asked.data();
@@ -83,11 +87,15 @@ int main(int given, char** arguments) {
       complain(conversion_fault(app, error.what()));
       return kUsage;
     }
-    if (app.exit(error) == 0) return flush_standard_output() ? exit_code : kFailed;
+    // The library's complaint repeats words of the call.
+    std::ostringstream complaint;
+    const int code = app.exit(error, std::cout, complaint);
+    std::cerr << muster::client::printable_lines(complaint.str());
+    if (code == 0) return flush_standard_output() ? exit_code : kFailed;
     if (const std::string meant = suggestion(app); !meant.empty()) complain(meant);
     return kUsage;
   } catch (const std::exception& error) {
-    complain(error.what());
+    complain(sentence_of(error));
     return kFailed;
   }
   return flush_standard_output() ? exit_code : kFailed;

@@ -15,6 +15,7 @@
 
 int main(int argc, char** argv) {
   using namespace muster::cli;
+  open_standard_streams();
   CLI::App app;
   app.require_subcommand(1);
   int exit_code = kDone;
@@ -27,7 +28,7 @@ int main(int argc, char** argv) {
     // No command has begun: words are looked at before anything is done.
     return hand_over(argv);
   } catch (const std::exception& error) {
-    complain(error.what());
+    complain(sentence_of(error));
     return kFailed;
   }
   return flush_standard_output() ? exit_code : kFailed;

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+
 #include "tools/client/views.hpp"
 
 namespace muster::client {
@@ -68,6 +72,29 @@ TEST(Answers, ReadAJobThatNoMasterHasHad) {
   EXPECT_EQ(job->reason, "the task is not valid");
   EXPECT_FALSE(job->submitted_s.has_value());
   EXPECT_TRUE(job->over());
+}
+
+TEST(Views, SayWhatAJobWasSubmittedWith) {
+  nlohmann::json document = nlohmann::json::parse(kJob);
+  document["command"] = {"sh", "-c", "echo $A"};
+  document["submission"] = nlohmann::json::parse(R"({"array": "0-100:10", "checkpoints": false,
+      "class": "c", "cpus": 2.0, "distinct_instances": false, "env_names": ["A", "node.name"],
+      "gang": false, "gpus": 1.0, "market": "spot", "max_fails": null, "max_running": 3,
+      "memory_gib": 4.0, "movable": true, "priority": -7, "retries": 2, "runtime_hint_s": null,
+      "stop_grace_s": 20.0, "tasks": 11, "time_limit_s": 600.0, "work_dir": "/srv",
+      "retry_on": [75, "signal"]})");
+  const auto job = job_details(Answer{document.dump(), document});
+  ASSERT_TRUE(job.has_value()) << error_of(job);
+  const std::string text = TaskTable().next(job.value());
+  EXPECT_THAT(text, HasSubstr("each task: 2 cpus, 4 GiB, 1 gpu, spot, time limit 10min, stop grace "
+                              "20s\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("priority -7, 11 tasks (array 0-100:10), at most 3 at once, retries 2, retry_on "
+                "[75,\"signal\"]\n"));
+  EXPECT_THAT(text, HasSubstr("work folder /srv\n"));
+  EXPECT_THAT(text, HasSubstr("variables A, node.name\n"));
+  EXPECT_THAT(text, HasSubstr("\n  sh -c 'echo $A'\n"));
 }
 
 TEST(Answers, SayWhoHasNotConfirmedACancel) {
@@ -194,11 +221,23 @@ TEST(Views, ShowAmountsOfMoneyThatAreSmall) {
   EXPECT_EQ(usd_text(1234.567), "$1234.57");
 }
 
-TEST(Views, ShowTimesInUtcAndSurviveStrangeOnes) {
+TEST(Views, ShowTimesByTheZoneOfTheReaderAndSurviveStrangeOnes) {
+  const char* before = std::getenv("TZ");
+  const std::optional<std::string> zone =
+      before ? std::optional<std::string>(before) : std::nullopt;
+  const auto set = [](const char* name) {
+    name ? setenv("TZ", name, 1) : unsetenv("TZ");
+    tzset();
+  };
+  set("EST5EDT,M3.2.0,M11.1.0");  // New York's, without the system's tables
+  EXPECT_EQ(time_text(1800000000), "2027-01-15 03:00:00");
+  EXPECT_EQ(time_text(1782900000), "2026-07-01 06:00:00");
+  set("UTC0");
   EXPECT_EQ(time_text(0), "1970-01-01 00:00:00");
   EXPECT_EQ(time_text(1800000000.9), "2027-01-15 08:00:00");
   EXPECT_EQ(time_text(-1), "?");
   EXPECT_EQ(time_text(1e300), "?");
+  set(zone ? zone->c_str() : nullptr);
 }
 
 TEST(Views, ShowHowWideAnElasticJobIsAndNotTheWorkersThatItIsNotToHave) {

@@ -24,7 +24,7 @@ class Tokens(ClientTest):
         self.assertEqual(self.api.bodies("/v1/tokens"),
                          [{"name": "laptop", "role": "user", "user": "ann",
                            "lifetime_s": 90 * 86400}])
-        self.assertEqual(printed, "Token laptop: user, for ann, until 2026-09-21 14:13:20 UTC. "
+        self.assertEqual(printed, "Token laptop: user, for ann, until 2026-09-21 14:13:20. "
                          "It is shown this once:\nmuster_5ec\n")
         self.assertEqual(self.succeed("token", "create", "x", "--role", "admin", "--quiet"),
                          "muster_5ec\n")
@@ -42,7 +42,7 @@ class Tokens(ClientTest):
         self.assertEqual(self.succeed("token", "revoke", "laptop"), "token laptop: revoked\n")
         self.api.on("POST", "/v1/tokens/laptop/rotate",
                     {**TOKEN, "earlier_until_s": 1780003600, "secret": "muster_new"})
-        self.assertIn("the one before counts until 2026-05-28 21:26:40 UTC",
+        self.assertIn("the one before counts until 2026-05-28 21:26:40.",
                       self.succeed("token", "rotate", "laptop"))
         self.succeed("token", "rotate", "laptop", "--overlap", "0s")
         self.assertEqual(self.api.bodies("/v1/tokens/laptop/rotate"), [{}, {"overlap_s": 0}])

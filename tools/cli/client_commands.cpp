@@ -27,11 +27,12 @@ void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
 }
 
 // tests/client/client_commands_test.cpp holds the names to what the functions add.
-const std::array<Group, 10> kGroups = {{
+const std::array<Group, 11> kGroups = {{
     {{"submit"}, add_submit},
     {{"plan"}, add_plan},
     {{"jobs", "job"}, without_words<add_jobs>},
     {{"cancel", "hold", "release", "resubmit"}, without_words<add_job_orders>},
+    {{"wait"}, without_words<add_wait>},
     {{"logs"}, without_words<add_logs>},
     {{"status", "instances", "nodes", "decisions", "cost"}, without_words<add_cluster_views>},
     {{"drain", "interrupt"}, without_words<add_instance_orders>},

@@ -78,9 +78,12 @@ int order_instance(const InstanceOptions& options) {
     return fmt::format("instance {}: {}\n", options.instance, options.done);
   };
   // An order that is repeated changes nothing more, so it may go to any API.
-  return print_answer(api->post(fmt::format("/v1/instances/{}/{}", options.instance, options.verb),
-                                "", client::Elsewhere::always),
-                      options.client.json, done);
+  const ExitCode code =
+      print_answer(api->post(fmt::format("/v1/instances/{}/{}", options.instance, options.verb), "",
+                             client::Elsewhere::always),
+                   options.client.json, done);
+  if (code != kDone) return code;
+  return told(fmt::format("instance {}: {}", options.instance, options.done)) ? kDone : kFailed;
 }
 
 void add_instance_order(CLI::App& app, int& exit_code, const InstanceOptions& words,

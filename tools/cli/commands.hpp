@@ -50,6 +50,8 @@ void add_plan(CLI::App& app, int& exit_code, const std::vector<std::string>& wor
 void add_jobs(CLI::App& app, int& exit_code);
 /// `muster cancel`, `hold` and `release`.
 void add_job_orders(CLI::App& app, int& exit_code);
+/// `muster wait`.
+void add_wait(CLI::App& app, int& exit_code);
 /// `muster logs`.
 void add_logs(CLI::App& app, int& exit_code);
 /// `muster status`, `instances`, `nodes`, `decisions` and `cost`.

@@ -8,10 +8,10 @@
 
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/job_choice.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/task_pages.hpp"
 #include "tools/client/pages.hpp"
-#include "tools/client/token_views.hpp"
 #include "tools/client/views.hpp"
 
 // The commands that list, show, cancel, hold, release and resubmit jobs. Lists are fetched and
@@ -30,6 +30,7 @@ struct JobsOptions {
   ClientOptions client;
   std::string state = "all";
   std::string user;
+  std::string name;
   std::optional<std::uint64_t> limit;
 };
 
@@ -52,29 +53,17 @@ struct EachOptions {
   ClientOptions client;
   std::string verb;
   std::string done;  ///< the verb when it has been done
-  std::vector<std::uint64_t> jobs;
-  bool by_choice = false;  ///< the jobs were found, not named: there may be any number
+  JobChoice choice{};
 };
-
-struct CancelOptions {
-  EachOptions each{{}, "cancel", "cancelled", {}, false};
-  bool all = false;
-  std::string user;
-  std::string state;
-};
-
-/// The jobs of a list, as many as are wanted.
-client::Pages job_pages(const std::string& state, const std::string& user, std::uint64_t most) {
-  client::Pages pages{"/v1/jobs?state=" + state, "jobs", most};
-  if (!user.empty()) pages.path += "&user=" + client::url_escaped(user);
-  return pages;
-}
 
 /// Prints page after page, so that any number of jobs takes no room.
 int list_jobs(const JobsOptions& options) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
-  client::Pages pages = job_pages(options.state, options.user, options.limit.value_or(kShownJobs));
+  JobChoice choice;
+  choice.user = options.user;
+  choice.name = options.name;
+  client::Pages pages = job_pages(choice, options.state, options.limit.value_or(kShownJobs));
   client::JobTable table;
   client::JsonOfPages document(pages.list, print_text);
   const auto failure =
@@ -82,7 +71,6 @@ int list_jobs(const JobsOptions& options) {
         if (last) warn_of_silent(page);
         if (options.client.json) {
           document.add(page, last);
-          // Escaped: a user's name may hold any character, and '&' would begin another parameter.
           return std::nullopt;
         }
         const auto jobs = client::job_list(page);
@@ -143,36 +131,40 @@ int resubmit(const AgainOptions& options) {
                                        client::random_token());
   const auto answer =
       api->post(fmt::format("/v1/jobs/{}/resubmit", options.job), body, client::Elsewhere::unsent);
-  return print_answer(
+  std::uint64_t fresh = 0;
+  const ExitCode code = print_answer(
       answer, options.client.json, [&](const client::Answer& said) -> client::Parsed<std::string> {
         const auto jobs = client::submitted_jobs(said);
         if (!jobs) return jobs.error();
-        const std::uint64_t fresh = jobs->empty() ? 0 : jobs->front();
+        fresh = jobs->empty() ? 0 : jobs->front();
         if (options.quiet) return fmt::format("{}\n", fresh);
         return fmt::format("job {}: {} job {} once more\n", fresh,
                            options.failed ? "what did not finish of" : "all of", options.job);
       });
+  if (code != kDone) return code;
+  const std::string job = fresh > 0 ? fmt::format("job {}", fresh) : "the new job";
+  return told(job + " was taken") ? kDone : kFailed;
 }
 
 /// What has been done, or will be when those that are named have confirmed it.
 std::string outcome_text(std::uint64_t job, const EachOptions& options,
                          const client::Answer& answer) {
   const auto unconfirmed = client::unconfirmed_by(answer);
-  if (!unconfirmed || unconfirmed->empty()) return fmt::format("job {}: {}\n", job, options.done);
-  return fmt::format("job {}: will be {}; not confirmed yet by {}\n", job, options.done,
+  if (!unconfirmed || unconfirmed->empty()) return fmt::format("job {}: {}", job, options.done);
+  return fmt::format("job {}: will be {}; not confirmed yet by {}", job, options.done,
                      fmt::join(unconfirmed.value(), ", "));
 }
 
 /// Asks for every job, also after one that failed.
-int ask_each(client::ApiClient& api, const EachOptions& options) {
+int ask_each(client::ApiClient& api, const EachOptions& options, bool by_choice) {
   int exit_code = kDone;
   std::string answers;
-  for (const std::uint64_t job : options.jobs) {
+  for (const std::uint64_t job : options.choice.jobs) {
     const auto answer =
         api.post(fmt::format("/v1/jobs/{}/{}", job, options.verb), "", client::Elsewhere::always);
     if (!answer) {
       // It has ended since it was found: nobody has asked for this very one.
-      if (options.by_choice && answer.error().code == client::ClientError::conflict) continue;
+      if (by_choice && answer.error().code == client::ClientError::conflict) continue;
       const std::string name = fmt::format("job {}", job);
       const std::string& why = answer.error().message;
       // Most messages of the API name the job already.
@@ -181,79 +173,36 @@ int ask_each(client::ApiClient& api, const EachOptions& options) {
       continue;
     }
     answers += (answers.empty() ? "" : ",") + answer->text;
-    if (!options.client.json) print_text(outcome_text(job, options, answer.value()));
+    if (options.client.json) continue;
+    const std::string outcome = outcome_text(job, options, answer.value());
+    print_text(outcome + "\n");
+    // What is done is done, whoever hears of it.
+    if (!told(outcome)) exit_code = kFailed;
   }
   if (!options.client.json) return exit_code;
   // One job that is named gives the API's answer as it is; anything else a list, also of one or
   // none.
-  const bool alone = options.jobs.size() == 1 && !options.by_choice;
+  const bool alone = options.choice.jobs.size() == 1 && !by_choice;
   print_json(alone ? answers : R"({"jobs":[)" + answers + "]}");
   return exit_code;
 }
 
-int order_each(const EachOptions& options) {
+/// Orders the same of the jobs that are named, or of those that are not over and are chosen.
+int order_each(EachOptions options) {
+  if (!says_which(options.choice)) return kUsage;
   const auto api = connect(options.client);
-  return api ? ask_each(*api, options) : kFailed;
-}
-
-/// Whose jobs the token may cancel; empty: everybody's, or the API does not say.
-std::string whose_jobs(client::ApiClient& api) {
-  const auto answer = api.get("/v1/me");
-  if (!answer) return "";
-  const auto token = client::own_token(answer.value());
-  return token && token->role == "user" ? token->user : "";
-}
-
-/// Cancels the jobs that are named, or those that are not over and of the user and state asked for.
-int cancel_jobs(CancelOptions options) {
-  const bool chosen = options.all || !options.user.empty() || !options.state.empty();
-  // Ids and filters exclude each other: exactly one of the two is given.
-  if (chosen == !options.each.jobs.empty()) {
-    complain("say which jobs: their ids, or --all, --user or --state; not both");
-    return kUsage;
-  }
-  const auto api = connect(options.each.client);
   if (!api) return kFailed;
-  if (!chosen) return ask_each(*api, options.each);
-  // "All" are all of one's own where others' are none of the token's business.
-  if (options.user.empty()) options.user = whose_jobs(*api);
-  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
-  // All are found before the first is cancelled: pages would shift while jobs end.
-  client::Pages pages = job_pages("active", options.user, kAll);
-  const auto choose = [&](const client::Answer& page, bool last) -> Fault {
-    if (last) warn_of_silent(page);
-    const auto jobs = client::job_list(page);
-    if (!jobs) return jobs.error();
-    for (const client::JobAnswer& job : jobs.value()) {
-      // The API filters by active or over only; finer states are told apart here.
-      if (options.state.empty() || job.state == options.state) {
-        options.each.jobs.push_back(job.job);
-      }
-    }
-    return std::nullopt;
-  };
-  if (const auto failure = client::each_page(*api, pages, choose)) return complain_of(*failure);
-  options.each.by_choice = true;
-  return ask_each(*api, options.each);
-}
-
-void add_cancel(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<CancelOptions>();
-  CLI::App* command = app.add_subcommand("cancel", "Cancel jobs: their tasks are stopped");
-  command->add_option("jobs", options->each.jobs, "ids of jobs")->check(is_id());
-  command->add_flag("--all", options->all,
-                    "all jobs that are not over; with a user's token: its own");
-  command->add_option("--user", options->user, "those of this user")->check(is_filter());
-  command->add_option("--state", options->state, "those that are waiting, running or held")
-      ->check(CLI::IsMember({"waiting", "running", "held"}));
-  add_client_options(*command, options->each.client);
-  command->callback([options, &exit_code] { exit_code = cancel_jobs(*options); });
+  const bool by_choice = options.choice.by_choice();
+  if (by_choice) {
+    if (const auto failure = find_jobs(*api, options.choice)) return complain_of(*failure);
+  }
+  return ask_each(*api, options, by_choice);
 }
 
 void add_each(CLI::App& app, int& exit_code, const EachOptions& words, const std::string& meaning) {
   auto options = std::make_shared<EachOptions>(words);
   CLI::App* command = app.add_subcommand(options->verb, meaning);
-  command->add_option("jobs", options->jobs, "ids of jobs")->required()->check(is_id());
+  add_job_choice(*command, options->choice);
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = order_each(*options); });
 }
@@ -268,6 +217,7 @@ void add_jobs(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"active", "over", "all"}))
       ->capture_default_str();
   jobs->add_option("--user", list->user, "only those of this user")->check(is_filter());
+  jobs->add_option("--name", list->name, "only those that have this name")->check(is_filter());
   jobs->add_option("--limit", list->limit, "at most so many; default: 50")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   add_client_options(*jobs, list->client);
@@ -282,10 +232,10 @@ void add_jobs(CLI::App& app, int& exit_code) {
 }
 
 void add_job_orders(CLI::App& app, int& exit_code) {
-  add_cancel(app, exit_code);
-  add_each(app, exit_code, {{}, "hold", "held", {}, false},
+  add_each(app, exit_code, {{}, "cancel", "cancelled"}, "Cancel jobs: their tasks are stopped");
+  add_each(app, exit_code, {{}, "hold", "held"},
            "Hold jobs: none of their waiting tasks is started");
-  add_each(app, exit_code, {{}, "release", "released", {}, false}, "Release jobs that are held");
+  add_each(app, exit_code, {{}, "release", "released"}, "Release jobs that are held");
   auto again = std::make_shared<AgainOptions>();
   CLI::App* command = app.add_subcommand("resubmit", "Submit a job once more, as a new one");
   command->add_option("job", again->job, "id of a job")->required()->check(is_id());

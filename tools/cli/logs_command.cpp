@@ -65,12 +65,21 @@ class JobLogs {
   Expected<JobAnswer, ClientError> look_at_open(Tasks& tasks) const;
   std::optional<Failure<ClientError>> print_one(TaskLog& log, LogPrinter& out);
   int exit_code() const;
+  void say_where_else(TaskLog& log);
+  /// Which streams are wanted, in the order in which they are printed: false is standard output.
+  std::vector<bool> streams() const {
+    if (options_.wish.both) return {false, true};
+    return {options_.wish.err};
+  }
   int complain_of_no_tasks(const std::string& state) const;
 
   client::ApiClient& api_;
   const LogsOptions& options_;
   std::vector<TaskLog> logs_;
-  bool is_short_ = false;  ///< something of what was asked for is not there, which was said
+  bool several_ = false;     ///< tasks were chosen
+  std::uint32_t looks_ = 0;  ///< at other streams
+  std::uint32_t hints_ = 0;  ///< what was said of other streams
+  bool is_short_ = false;    ///< something of what was asked for is not there, which was said
 };
 
 std::optional<int> JobLogs::choose_tasks() {
@@ -89,7 +98,10 @@ std::optional<int> JobLogs::choose_tasks() {
     if (!job) return complain_of(job.error());
     if (tasks.empty()) return complain_of_no_tasks(job->state);
   }
-  for (const std::uint64_t task : tasks) logs_.emplace_back(api_, options_.wish, task);
+  for (const std::uint64_t task : tasks) {
+    for (const bool err : streams()) logs_.emplace_back(api_, options_.wish, LogSource{task, err});
+  }
+  several_ = tasks.size() > 1;
   return std::nullopt;
 }
 
@@ -145,12 +157,26 @@ int JobLogs::exit_code() const {
              : kDone;
 }
 
+/// Points to the other stream where this one had nothing. Of an array the first say enough, and the
+/// others are not asked for it.
+void JobLogs::say_where_else(TaskLog& log) {
+  constexpr std::uint32_t kMostHints = 3;
+  constexpr std::uint32_t kMostLooks = 10;
+  if (!log.was_empty() || hints_ == kMostHints || looks_ == kMostLooks) return;
+  ++looks_;
+  const std::string hint = log.other_stream();
+  if (hint.empty()) return;
+  complain(hint);
+  ++hints_;
+}
+
 /// A task that has none is no reason to be silent about the others; anything else is.
 std::optional<Failure<ClientError>> JobLogs::print_one(TaskLog& log, LogPrinter& out) {
   const auto failure = log.print_present(out);
   out.end_line();
   if (!failure) {
     is_short_ |= log.lost();
+    say_where_else(log);
     return std::nullopt;
   }
   if (failure->code != ClientError::not_found) return failure;
@@ -160,7 +186,7 @@ std::optional<Failure<ClientError>> JobLogs::print_one(TaskLog& log, LogPrinter&
 }
 
 int JobLogs::print_present() {
-  LogPrinter out(logs_.size() > 1);
+  LogPrinter out(several_, options_.wish.both);
   for (TaskLog& log : logs_) {
     if (const auto failure = print_one(log, out)) return complain_of(*failure);
   }
@@ -178,13 +204,15 @@ int JobLogs::print_all() {
         if (!page->tasks.empty() && !out) {
           // Whether lines carry their task has to be known at the first one, before all pages have
           // come.
-          out.emplace(page->job.tasks_total > 1 || page->tasks.size() > 1);
+          out.emplace(page->job.tasks_total > 1 || page->tasks.size() > 1, options_.wish.both);
         }
         state = page->job.state;
         for (const client::TaskAnswer& task : page->tasks) {
           if (task.attempt == 0 && out->several()) continue;  // it has written nothing
-          TaskLog log(api_, options_.wish, task.task);
-          if (auto trouble = print_one(log, *out)) return trouble;
+          for (const bool err : streams()) {
+            TaskLog log(api_, options_.wish, LogSource{task.task, err});
+            if (auto trouble = print_one(log, *out)) return trouble;
+          }
         }
         return std::nullopt;
       });
@@ -194,7 +222,7 @@ int JobLogs::print_all() {
 }
 
 int JobLogs::follow() {
-  LogPrinter out(logs_.size() > 1);
+  LogPrinter out(several_, options_.wish.both);
   while (true) {
     // Looked at first, so that what was written before the end is read after it.
     const auto begin = std::chrono::steady_clock::now();
@@ -220,6 +248,7 @@ int JobLogs::follow() {
     std::this_thread::sleep_for(std::clamp(took * kPausePerLook, kPause, kLongestPause));
   }
   out.end_line();
+  for (TaskLog& log : logs_) say_where_else(log);
   return exit_code();
 }
 
@@ -248,7 +277,13 @@ void add_logs(CLI::App& app, int& exit_code) {
   command->add_option("--attempt", wish.attempt, "which attempt; default: the latest");
   command->add_option("--tail", wish.tail, "only so many lines at the end")
       ->check(CLI::Range(std::uint64_t{0}, kMostLines));
-  command->add_flag("--err", wish.err, "their standard error instead of their standard output");
+  CLI::Option* err =
+      command->add_flag("--err", wish.err, "their standard error instead of their standard output");
+  command
+      ->add_flag("--both", wish.both,
+                 "both streams, each line with its task, and with err where it is of the standard "
+                 "error: [3 err]")
+      ->excludes(err);
   command->add_flag("-f,--follow", options->follow, "go on until the tasks are over");
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = run_command(*options); });

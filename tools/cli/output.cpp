@@ -1,10 +1,19 @@
 #include "tools/cli/output.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <system_error>
+
+#include "tools/cli/commands.hpp"
+#include "tools/client/printable.hpp"
 
 // Where commands write. A file appears whole or not at all: it is written beside its name and
 // renamed, so that a reader never meets half of it and a full disk does not destroy the former one.
@@ -13,13 +22,17 @@ namespace muster::cli {
 
 void complain(const std::string& message) {
   // Flushed at once: a command may be killed, and its last words are what the supervisor's log
-  // shows.
-  std::cerr << "muster: " << message << std::endl;
+  // shows. Cleaned here, where all messages pass: parts of them are from arguments, files and other
+  // programs.
+  std::cerr << "muster: " << client::printable_lines(message) << std::endl;
 }
 
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kFolderIsGone =
+    "the folder that you are in is gone: change to one that is there";
 
 bool refuse(const fs::path& file, const std::string& reason) {
   complain("cannot write " + file.string() + ": " + reason);
@@ -75,9 +88,46 @@ bool write_stream(const fs::path& file, const std::function<void(std::ostream&)>
 
 }  // namespace
 
+void open_standard_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // The other way round than it is used, so that a write or a read is an error as it was before:
+    // what was said to nobody must not look as if it had been heard.
+    const int way = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    // The lowest number that is free is taken, which is this one.
+    if (open("/dev/null", way) != stream) std::_Exit(kFailed);
+  }
+}
+
+std::string sentence_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "there is no memory left";
+  if (const auto* file = dynamic_cast<const fs::filesystem_error*>(&error)) {
+    std::error_code gone;
+    static_cast<void>(fs::current_path(gone));
+    if (gone && !file->path1().is_absolute()) return kFolderIsGone;
+    return file->path1().string() + ": " + file->code().message();
+  }
+  const auto* system = dynamic_cast<const std::system_error*>(&error);
+  return system != nullptr ? system->code().message() : error.what();
+}
+
+std::optional<fs::path> absolute_path(const fs::path& path) {
+  std::error_code gone;
+  fs::path absolute = fs::absolute(path, gone);
+  if (!gone) return absolute;
+  complain(kFolderIsGone);
+  return std::nullopt;
+}
+
 bool flush_standard_output() {
   std::cout.flush();
-  if (!std::cout) complain("cannot write to the standard output: is the disk full?");
+  if (!std::cout) complain("cannot write to the standard output: is it closed, or the disk full?");
+  return static_cast<bool>(std::cout);
+}
+
+bool told(const std::string& done) {
+  std::cout.flush();
+  if (!std::cout) complain(done + ", but the standard output did not take what was said of it");
   return static_cast<bool>(std::cout);
 }
 

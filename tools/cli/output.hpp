@@ -1,8 +1,10 @@
 #pragma once
 
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 #include "model/time.hpp"
@@ -12,8 +14,24 @@ namespace muster::cli {
 /// Says on standard error what went wrong, in the command's own voice.
 void complain(const std::string& message);
 
+/// Opens those of the descriptors 0 to 2 that are closed, before anything else is opened: a file or
+/// a connection with their numbers would get what is printed. Writing to them, or reading, fails.
+void open_standard_streams();
+
+/// What went wrong, in words for people: the file that it is about and the system's reason, and no
+/// text that is for programmers.
+std::string sentence_of(const std::exception& error);
+
+/// The path as an absolute one; nothing, after a complaint, when the folder that it is meant from
+/// is gone.
+std::optional<std::filesystem::path> absolute_path(const std::filesystem::path& path);
+
 /// Whether everything said on the standard output got there. False after a complaint.
 bool flush_standard_output();
+
+/// Whether the standard output took what was said of something that is done. False after a
+/// complaint that begins with `done`, such as "job 12 was taken".
+bool told(const std::string& done);
 
 /// Whether write_output() will find room for the file, tried before long work is done for it; true
 /// for "-" and for no file. False after a complaint.

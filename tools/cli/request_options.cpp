@@ -17,6 +17,7 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/job_source.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/shell_words.hpp"
 
 // Flags of `submit` and `plan` as a job request. Each flag is the text of one key of a job file and
 // is read by that key, so that files and flags accept the same and complain alike.
@@ -36,13 +37,15 @@ constexpr std::array<Flag, 29> kFlags = {
      {"--priority", "priority", "larger goes first of what waits"},
      {"--from", "from", "where you are, as LATITUDE,LONGITUDE: the nearest site takes the job"},
      {"--tasks", "tasks", "how many tasks there are"},
-     {"--array", "array", "indices of the tasks: 0-99, 1,3,7-9, 0-99%10 (at most 10 at once)"},
+     {"--array", "array",
+      "indices of the tasks: 0-99, 1,3,7-9, 0-100:10 (each tenth), 0-99%10 (at most 10 at once)"},
      {"--max-running", "max_running", "at most so many tasks at once"},
      {"--cpus", "cpus", "cores of each task"},
-     {"--memory", "memory_gib", "memory of each task: GiB, or with a unit like 512MiB"},
+     {"--memory", "memory_gib", "memory of each task: GiB, or with a unit like 512M or 4G"},
      {"--gpus", "gpus", "GPUs of each task"},
-     {"--time", "time_limit_s", "an attempt that runs longer is ended: seconds, or like 10min"},
-     {"--runtime", "runtime_hint_s", "how long a task will take alone; no promise"},
+     {"--time", "time_limit_s",
+      "an attempt that runs longer is ended: seconds, or like 10min, 10:00 or 1-00:00:00"},
+     {"--runtime", "runtime_hint_s", "how long a task will take alone, like --time; no promise"},
      {"--stop-grace", "stop_grace_s", "from SIGTERM to SIGKILL when a task has to stop"},
      {"--progress", "baseline_rate_per_s", "units of progress a second when alone"},
      {"--retries", "retries",
@@ -126,8 +129,12 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
     // Absolute: the tasks run elsewhere, where the caller's folder means nothing.
     // What the user has written may have placeholders, where the user is has none.
     const std::filesystem::path written(options.work_dir);
-    const std::filesystem::path base =
-        written.is_absolute() ? "/" : pattern_of_path(std::filesystem::current_path().string());
+    std::filesystem::path base = "/";
+    if (!written.is_absolute()) {
+      const auto here = absolute_path(".");
+      good = good && here.has_value();
+      if (here) base = pattern_of_path(here->lexically_normal().string());
+    }
     request.work_dir = (base / written).lexically_normal().string();
   }
   return good;
@@ -182,6 +189,22 @@ std::optional<JobRequest> script_request(const RequestOptions& options, const Jo
   return request;
 }
 
+/// How to run a file that is written for another scheduler, and says in no first line which program
+/// it is for; empty: it is none.
+std::string script_hint(const JobSource& file) {
+  for (const char* mark : {"#SBATCH", "#PBS", "#BSUB", "#$ "}) {
+    if (!file.text.starts_with(mark) &&
+        file.text.find(std::string("\n") + mark) == file.text.npos) {
+      continue;
+    }
+    const std::string path =
+        file.name.find('/') == std::string::npos ? "./" + file.name : file.name;
+    return file.name + ": to run it as a script begin it with a line like #!/bin/sh, or write: " +
+           "muster submit --workdir . -- " + client::shell_line({"sh", path});
+  }
+  return "";
+}
+
 /// Reads one job file after the other.
 class FileRequests {
  public:
@@ -211,6 +234,7 @@ class FileRequests {
       add_script(source.value(), i);
     } else if (auto request = request_from(source.value()); !request) {
       complain(request.error().message);
+      if (const std::string hint = script_hint(source.value()); !hint.empty()) complain(hint);
       good_ = false;
     } else {
       requests_.push_back(std::move(request).value());

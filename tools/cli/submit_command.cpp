@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <iostream>
 #include <memory>
@@ -123,10 +123,13 @@ int run_command(const SubmitOptions& options) {
   const auto jobs = submit(options, *requests);
   if (!jobs) return kFailed;
   print_ids(options, *requests, *jobs);
-  if (!options.wait) return kDone;
-  // A line that is drawn over would fill a file with control characters.
-  const bool show_progress = !options.quiet && isatty(STDERR_FILENO) == 1;
-  return wait_for_jobs(options.client, *jobs, show_progress);
+  // Who repeats a call that failed would have the jobs twice.
+  const bool heard = told(fmt::format("job{} {} {} taken", jobs->size() == 1 ? "" : "s",
+                                      fmt::join(*jobs, ", "), jobs->size() == 1 ? "was" : "were"));
+  if (!options.wait) return heard ? kDone : kFailed;
+  WaitOptions wait;
+  wait.show_progress = !options.quiet;
+  return wait_for_jobs(options.client, *jobs, wait);
 }
 
 }  // namespace

@@ -26,17 +26,19 @@ constexpr std::uint64_t kBehindAll = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-void LogPrinter::print(std::uint64_t task, std::string_view text) {
+void LogPrinter::print(const LogSource& source, std::string_view text) {
   if (!several_) {
     std::cout << text << std::flush;
     return;
   }
-  if (!text.empty() && task != task_) end_line();
-  task_ = task;
+  if (!text.empty() && !(source == source_)) end_line();
+  source_ = source;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end == std::string_view::npos ? end : end + 1);
-    if (!in_line_) std::cout << fmt::format("[{}] ", task);
+    if (!in_line_) {
+      std::cout << fmt::format("[{}{}] ", source.task, both_ && source.err ? " err" : "");
+    }
     std::cout << line;
     in_line_ = line.back() != '\n';
     text.remove_prefix(line.size());
@@ -49,10 +51,15 @@ void LogPrinter::end_line() {
   in_line_ = false;
 }
 
-TaskLog::Part TaskLog::ask(std::uint64_t offset, std::uint64_t max_bytes, bool raw) {
+std::string TaskLog::log_path(bool err, std::uint64_t offset, std::uint64_t max_bytes) const {
   std::string path = fmt::format("/v1/jobs/{}/tasks/{}/log?stream={}&offset={}&max={}", wish_.job,
-                                 task_, wish_.err ? "err" : "out", offset, max_bytes);
+                                 task_, err ? "err" : "out", offset, max_bytes);
   if (attempt_) path += fmt::format("&attempt={}", *attempt_);
+  return path;
+}
+
+TaskLog::Part TaskLog::ask(std::uint64_t offset, std::uint64_t max_bytes, bool raw) {
+  const std::string path = log_path(err_, offset, max_bytes);
   if (raw) {
     auto answer = api_.get_bytes(path + "&raw=1");
     if (!answer) return answer.error();
@@ -81,7 +88,8 @@ TaskLog::Part TaskLog::next(LogPrinter& out, bool last) {
   }
   if (!last && part->text.size() < kPartBytes) part->text.resize(part->text.rfind('\n') + 1);
   offset_ = std::max(offset_, part->offset + part->text.size());
-  out.print(task_, part->text);
+  printed_ |= !part->text.empty();
+  out.print({task_, err_}, part->text);
   return part;
 }
 
@@ -102,6 +110,24 @@ std::optional<Failure<ClientError>> TaskLog::print_present(LogPrinter& out) {
     print_loss(part.value());
     return std::nullopt;
   }
+}
+
+std::string TaskLog::other_stream() {
+  const char* const here = err_ ? "standard error" : "standard output";
+  const char* const there = err_ ? "standard output" : "standard error";
+  // From its beginning, so that lines can be counted; of a longer one its size says enough.
+  auto answer = api_.get_bytes(log_path(!err_, 0, kPartBytes) + "&raw=1");
+  if (!answer) return "";
+  const auto part = client::raw_log_part(std::move(answer).value());
+  if (!part || part->text.empty()) return "";
+  const std::uint64_t size = part->size.value_or(part->text.size());
+  const auto breaks = std::count(part->text.begin(), part->text.end(), '\n');
+  const auto lines = breaks + (part->text.back() == '\n' ? 0 : 1);
+  const std::string amount = part->offset == 0 && size == part->text.size()
+                                 ? fmt::format("{} line{}", lines, lines == 1 ? "" : "s")
+                                 : fmt::format("{} bytes", size);
+  return fmt::format("nothing on the {} of task {}; its {} has {}: {}", here, task_, there, amount,
+                     err_ ? "leave --err out" : "--err");
 }
 
 /// Prints all that is there, up to the empty part behind it.

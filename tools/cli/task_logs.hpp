@@ -16,23 +16,34 @@ struct LogWish {
   std::optional<std::uint64_t> attempt;  ///< nothing: the newest
   std::optional<std::uint64_t> tail;     ///< lines at its end; nothing: all
   bool err = false;
+  bool both = false;  ///< standard output and standard error, each line with its stream before it
   bool json = false;  ///< the documents instead of the bytes
 };
 
-/// Where the output of one or several tasks goes: of several, each line with its task before it.
+/// One stream of a task.
+struct LogSource {
+  std::uint64_t task = 0;
+  bool err = false;
+
+  friend bool operator==(const LogSource&, const LogSource&) = default;
+};
+
+/// Where the output of one or several tasks goes: of several, each line with its task before it,
+/// and "err" where it is of its standard error beside the other stream.
 class LogPrinter {
  public:
-  explicit LogPrinter(bool several) : several_(several) {}
+  LogPrinter(bool several, bool both) : several_(several || both), both_(both) {}
 
-  void print(std::uint64_t task, std::string_view text);
+  void print(const LogSource& source, std::string_view text);
   /// Ends a line that has not ended yet, where the next one is another task's.
   void end_line();
   bool several() const { return several_; }
 
  private:
   bool several_;
+  bool both_;
   bool in_line_ = false;
-  std::uint64_t task_ = 0;  ///< whose line it is
+  LogSource source_;  ///< whose line it is
 };
 
 /// Prints what one task writes. It remembers a place and no text.
@@ -40,14 +51,20 @@ class TaskLog {
  public:
   using Error = client::ClientError;
 
-  TaskLog(client::ApiClient& api, const LogWish& wish, std::uint64_t task)
-      : api_(api), wish_(wish), task_(task), attempt_(wish.attempt) {}
+  TaskLog(client::ApiClient& api, const LogWish& wish, const LogSource& source)
+      : api_(api), wish_(wish), task_(source.task), err_(source.err), attempt_(wish.attempt) {}
 
   /// Prints all that is there.
   std::optional<Failure<Error>> print_present(LogPrinter& out);
   /// Prints what has come since the last time; `seen` was looked at before. Nothing more will come
   /// once it is done().
   std::optional<Failure<Error>> print_new(const client::TaskAnswer& seen, LogPrinter& out);
+
+  /// What the other stream has, in a sentence, where this one had nothing: who looks for a message
+  /// should not take it for lost. Empty: there is nothing either, or it is not known.
+  std::string other_stream();
+  /// It had nothing where one of two streams was asked for by somebody who reads it.
+  bool was_empty() const { return !printed_ && !wish_.both && !wish_.json; }
 
   std::uint64_t task() const { return task_; }
   bool done() const { return done_; }
@@ -58,6 +75,7 @@ class TaskLog {
   using Part = Expected<client::LogAnswer, Error>;
 
   Part ask(std::uint64_t offset, std::uint64_t max_bytes, bool raw);
+  std::string log_path(bool err, std::uint64_t offset, std::uint64_t max_bytes) const;
   Part next(LogPrinter& out, bool last);
   std::optional<Failure<Error>> find_begin();
   Expected<std::string, Error> read_between(std::uint64_t& from, std::uint64_t to);
@@ -71,6 +89,7 @@ class TaskLog {
   client::ApiClient& api_;
   const LogWish& wish_;
   std::uint64_t task_;
+  bool err_;
   std::optional<std::uint64_t> attempt_;
   std::uint64_t offset_ = 0;
   bool begun_ = false;
@@ -78,6 +97,7 @@ class TaskLog {
   std::uint32_t looks_for_end_ = 0;  ///< at an attempt that has ended, while more may come of it
   bool done_ = false;
   bool lost_ = false;
+  bool printed_ = false;               ///< some text
   std::optional<std::uint64_t> told_;  ///< the attempt whose loss was said last
 };
 

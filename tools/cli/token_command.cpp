@@ -7,6 +7,7 @@
 #include "config/numbers.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
 #include "tools/client/token_views.hpp"
 
 // The commands about the API's tokens. All of them ask the API, with a token of an admin.
@@ -56,10 +57,16 @@ std::int64_t seconds_of(const std::string& text) {
 /// The secret is the only thing in an answer that a script wants.
 ExitCode print_issued(const Expected<client::Answer, client::ClientError>& answer,
                       const TokenOptions& options) {
-  return print_answer(answer, options.client.json,
-                      shown_as(client::issued_token, [&](const client::TokenAnswer& token) {
-                        return options.quiet ? token.secret + "\n" : client::issued_text(token);
-                      }));
+  const ExitCode code =
+      print_answer(answer, options.client.json,
+                   shown_as(client::issued_token, [&](const client::TokenAnswer& token) {
+                     return options.quiet ? token.secret + "\n" : client::issued_text(token);
+                   }));
+  if (code != kDone) return code;
+  const std::string made =
+      fmt::format("the token {} is made (`muster token rotate {}` gives it another secret)",
+                  options.name, options.name);
+  return told(made) ? kDone : kFailed;
 }
 
 int create(const TokenOptions& options) {

@@ -17,6 +17,9 @@
 #include "tools/cli/output.hpp"
 #include "tools/client/api_client.hpp"
 #include "tools/client/context.hpp"
+#include "tools/client/printable.hpp"
+#include "tools/client/shell_words.hpp"
+#include "tools/serve/local/folder_lock.hpp"
 #include "tools/serve/local/local_cluster.hpp"
 #include "tools/serve/local/task_passage.hpp"
 #include "tools/serve/machines/task_user.hpp"
@@ -29,6 +32,7 @@ namespace fs = std::filesystem;
 
 /// Files of a cluster are for nobody but who runs it.
 constexpr mode_t kOwnerOnly = 077;
+constexpr std::chrono::seconds kOtherUp{60};
 
 struct UpArguments {
   std::string dir;
@@ -47,9 +51,11 @@ struct UpArguments {
   bool new_stores = false;
 };
 
+/// Empty: nobody says which, and there is no home to have one.
 fs::path folder_of(const std::string& dir) {
   const fs::path folder =
       dir.empty() ? client::local_cluster_folder(client::process_environment()) : fs::path(dir);
+  if (folder.empty()) return folder;
   const fs::path normal = fs::absolute(folder).lexically_normal();
   // A path with a slash at its end has an empty file name, and would be another folder to those who
   // compare.
@@ -102,7 +108,7 @@ std::string page_address(const client::ClusterContext& context, bool quiet) {
 }
 
 void describe(const fs::path& dir, const ClusterConfig& config, const nlohmann::json& nodes) {
-  fmt::print("The cluster in {} is up:\n", dir.string());
+  fmt::print("The cluster in {} is up:\n", client::printable(dir.string()));
   for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
     std::string roles;
     for (const auto& role : node.value("roles", nlohmann::json::array())) {
@@ -130,9 +136,10 @@ void describe(const fs::path& dir, const ClusterConfig& config, const nlohmann::
 void say_what_next(const fs::path& dir, const std::string& page) {
   fmt::print("API and page: {}\n", page);
   const bool is_default = dir == client::local_cluster_folder(client::process_environment());
-  const std::string flag = is_default ? "" : " --cluster " + dir.string();
+  const std::string flag = is_default ? "" : " --cluster " + client::shell_word(dir.string());
   fmt::print("Try: muster submit{} --wait -- echo hello\n", flag);
-  fmt::print("End: muster down{}\n", is_default ? "" : " --dir " + dir.string());
+  fmt::print("End: muster down{}\n",
+             is_default ? "" : " --dir " + client::shell_word(dir.string()));
 }
 
 /// Those of all masters together; null: none.
@@ -160,7 +167,8 @@ std::string as_another_user(const fs::path& dir) {
     return "As another user, in a new cluster: " +
            local::elsewhere(kNobody, fmt::format("task_uid={}", kNobody));
   }
-  const std::string where = own_parent(dir).empty() ? " --dir " + dir.string() : "";
+  const std::string where =
+      own_parent(dir).empty() ? " --dir " + client::shell_word(dir.string()) : "";
   return fmt::format("As another user: muster down{0} && muster up{0} --set worker.task_uid={1}",
                      where, kNobody);
 }
@@ -213,7 +221,8 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
   cluster.keep_settings();
   const std::string user = task_user(dir, config.value());
   if (!arguments.json) {
-    for (const std::string& change : changes) fmt::print("Changed: {}\n", change);
+    for (const std::string& change : changes)
+      fmt::print("Changed: {}\n", client::printable(change));
     describe(dir, config.value(), nodes);
     say_what_next(dir, page_address(context.value(), arguments.quiet));
     fmt::print("{}\n", user);
@@ -289,9 +298,22 @@ int run_up(const UpArguments& arguments) {
   // Before anything is written: keys and the token lie in the folder.
   umask(kOwnerOnly);
   const fs::path dir = folder_of(arguments.dir);
+  if (dir.empty()) {
+    complain(std::string(client::kNoHome));
+    return kFailed;
+  }
+  // As long as another one may wait for its nodes, and some for what it does before.
+  const local::FolderLock lock(dir, std::chrono::seconds{arguments.wait_s} + kOtherUp, [&] {
+    complain(dir.string() + ": another `muster up` is at work here; waiting for it");
+  });
+  if (!lock.trouble().empty()) {
+    complain(lock.trouble());
+    return kFailed;
+  }
   const local::LocalCluster cluster(dir);
   local::LocalRequest request = request_of(arguments);
   request.own_parent = own_parent(dir);
+  request.made = lock.made();
   if (!arguments.caps.empty()) {
     auto caps = local::caps_from(arguments.caps);
     if (!caps) {
@@ -339,6 +361,10 @@ int run_down(const std::string& dir, bool keep_instances, bool erase) {
   // As all commands to a cluster: who has said which one means it here, too.
   const std::string said = client::process_environment()("MUSTER_CLUSTER").value_or("");
   const fs::path folder = folder_of(dir.empty() ? said : dir);
+  if (folder.empty()) {
+    complain(std::string(client::kNoHome));
+    return kFailed;
+  }
   const auto progress = [](std::size_t left) {
     complain(fmt::format("waiting for {} instance{} to end", left, left == 1 ? "" : "s"));
   };

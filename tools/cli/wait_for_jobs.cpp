@@ -1,13 +1,18 @@
 #include "tools/cli/wait_for_jobs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <limits>
 #include <optional>
+#include <string_view>
 
+#include "config/numbers.hpp"
 #include "tools/cli/interrupt_watch.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/pages.hpp"
@@ -29,6 +34,14 @@ constexpr std::chrono::seconds kWait{20};
 constexpr std::chrono::seconds kWaitWhenShown{2};
 /// From an answer that came at once, although the job is not over, to the next question.
 constexpr Duration kBetweenLooks = std::chrono::milliseconds{100};
+
+/// Somebody sees the standard error on a terminal that can draw over a line. Elsewhere that would
+/// leave control characters.
+bool can_draw() {
+  const char* terminal = std::getenv("TERM");
+  const std::string_view name = terminal == nullptr ? "" : terminal;
+  return isatty(STDERR_FILENO) == 1 && !name.empty() && name != "dumb";
+}
 
 /// One line that is drawn over again.
 class ProgressLine {
@@ -57,14 +70,18 @@ class ProgressLine {
 /// The jobs that are waited for, as they were last seen.
 class Waiting {
  public:
-  Waiting(client::ApiClient& api, const std::vector<std::uint64_t>& jobs)
-      : api_(api), ids_(jobs), jobs_(jobs.size()) {}
+  Waiting(client::ApiClient& api, const std::vector<std::uint64_t>& jobs,
+          const std::optional<Duration>& at_most)
+      : api_(api), ids_(jobs), jobs_(jobs.size()) {
+    if (at_most) until_ = std::chrono::steady_clock::now() + *at_most;
+  }
 
   /// Waits for the first job that is not over yet to be; and looks at the others, if all are shown.
   std::optional<Failure<ClientError>> look(bool all) {
     // What is shown is shown at once, and anew from then on.
     std::chrono::seconds wait{};
     if (!all || seen_) wait = all ? kWaitWhenShown : kWait;
+    if (until_) wait = std::min(wait, std::chrono::ceil<std::chrono::seconds>(left()));
     seen_ = true;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (jobs_[i].over()) continue;
@@ -92,6 +109,7 @@ class Waiting {
     return std::all_of(jobs_.begin(), jobs_.end(), [](const JobAnswer& job) { return job.over(); });
   }
   const std::vector<JobAnswer>& jobs() const { return jobs_; }
+  bool timed_out() const { return until_ && left() <= Duration{}; }
   /// Prints all of the jobs with all their tasks, page after page.
   std::optional<Failure<ClientError>> print_documents() const {
     print_text(R"({"jobs":[)");
@@ -112,8 +130,13 @@ class Waiting {
   }
 
  private:
+  Duration left() const {
+    return std::max(Duration{}, Duration(*until_ - std::chrono::steady_clock::now()));
+  }
+
   client::ApiClient& api_;
   const std::vector<std::uint64_t>& ids_;
+  std::optional<std::chrono::steady_clock::time_point> until_;
   std::vector<JobAnswer> jobs_;
   bool seen_ = false;  ///< they have been looked at
 };
@@ -123,9 +146,30 @@ int stop_waiting(const std::vector<std::uint64_t>& jobs) {
   return kStopped;
 }
 
+/// Which jobs are waited for, and how.
+struct Awaited {
+  const std::vector<std::uint64_t>& jobs;
+  const WaitOptions& how;
+};
+
+int give_up(const Waiting& waiting, const Awaited& awaited) {
+  std::vector<std::uint64_t> open;
+  for (std::size_t i = 0; i < awaited.jobs.size(); ++i) {
+    if (!waiting.jobs()[i].over()) open.push_back(awaited.jobs[i]);
+  }
+  constexpr std::size_t kNamed = 10;
+  const std::size_t more = open.size() - std::min(open.size(), kNamed);
+  open.resize(open.size() - more);
+  complain(fmt::format("not over after {}: job{} {}{}", duration_text(*awaited.how.at_most),
+                       open.size() == 1 ? "" : "s", fmt::join(open, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : ""));
+  return kTimedOut;
+}
+
 /// Waits until all jobs are over; an exit code when that did not come about.
 std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, ProgressLine& line,
-                         const std::vector<std::uint64_t>& jobs) {
+                         const Awaited& awaited) {
+  const std::vector<std::uint64_t>& jobs = awaited.jobs;
   while (true) {
     const auto begin = std::chrono::steady_clock::now();
     const std::size_t over_before = waiting.count_over();
@@ -133,11 +177,17 @@ std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, Prog
       line.clear();
       if (failure->code == ClientError::stopped) return stop_waiting(jobs);
       complain(failure->message);
-      complain(
-          fmt::format("the jobs go on if they were accepted; see `muster job {}`", jobs.front()));
+      if (awaited.how.accepted) {
+        complain(
+            fmt::format("the jobs go on if they were accepted; see `muster job {}`", jobs.front()));
+      }
       return kFailed;
     }
     if (waiting.all_over()) return std::nullopt;
+    if (waiting.timed_out()) {
+      line.clear();
+      return give_up(waiting, awaited);
+    }
     line.draw(client::progress_line(waiting.jobs()));
     const Duration took = std::chrono::steady_clock::now() - begin;
     // A server that answers at once although nothing is over would be asked without end.
@@ -157,6 +207,9 @@ void print_end(const JobAnswer& job) {
   const std::int64_t code = job.exit_code.value_or(0);
   if (code != 0 && !said) text += fmt::format(", exit code {}", code);
   complain(text);
+  if (!job.failed_task) return;
+  const std::string task = job.tasks_total == 1 ? "" : fmt::format(" --task {}", *job.failed_task);
+  complain(fmt::format("its standard error: `muster logs {}{} --err`", job.job, task));
 }
 
 }  // namespace
@@ -171,7 +224,7 @@ int exit_code_of(const JobAnswer& job) {
 }
 
 int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>& jobs,
-                  bool show_progress) {
+                  const WaitOptions& how) {
   const InterruptWatch interrupt;
   const auto api = connect(options, [&](client::ApiOptions& tuned) {
     // Nodes may be restarted while a job runs for days.
@@ -180,9 +233,9 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
     tuned.stop_asked = [&] { return interrupt.interrupted(); };
   });
   if (!api) return kFailed;
-  Waiting waiting(*api, jobs);
-  ProgressLine line(show_progress);
-  if (const auto exit_code = watch(waiting, interrupt, line, jobs)) return *exit_code;
+  Waiting waiting(*api, jobs, how.at_most);
+  ProgressLine line(how.show_progress && can_draw());
+  if (const auto exit_code = watch(waiting, interrupt, line, {jobs, how})) return *exit_code;
   line.clear();
   if (options.json) {
     if (const auto failure = waiting.print_documents()) return complain_of(*failure);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "model/time.hpp"
 #include "tools/cli/client_options.hpp"
 
 namespace muster::cli {
@@ -11,12 +13,23 @@ namespace muster::cli {
 /// cancelled.
 inline constexpr int kStopped = 130;
 
+/// The exit code of who has waited as long as was said, as that of `timeout`.
+inline constexpr int kTimedOut = 124;
+
+/// How somebody waits.
+struct WaitOptions {
+  bool show_progress = false;  ///< where the standard error is a terminal that a line is drawn on
+  bool accepted = true;        ///< the jobs were taken by this very command
+  std::optional<Duration> at_most{};  ///< nothing: as long as it takes
+};
+
 /// Waits until all jobs are over and hands on how they ended: 0 when all completed, else by the
 /// first that did not: the exit code of its failed task with the lowest index (1 when there is
-/// none), kStopped when it was cancelled. Ctrl-C ends the waiting only. With JSON wanted, prints
+/// none), kStopped when it was cancelled; kTimedOut when they are not over in time. Ctrl-C ends the
+/// waiting only. With JSON wanted, prints
 /// {"jobs": [...]} with each job's document at the end.
 int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>& jobs,
-                  bool show_progress);
+                  const WaitOptions& how);
 
 /// What a job that is over makes of the exit code.
 int exit_code_of(const client::JobAnswer& job);

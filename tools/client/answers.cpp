@@ -48,6 +48,39 @@ ElasticAnswer read_elastic(const Fields& fields) {
   return elastic;
 }
 
+SubmissionAnswer read_submission(const Fields& fields) {
+  // What has a member of its own, and what a job is shown with anyhow.
+  constexpr std::array<std::string_view, 21> kKnown = {
+      "cpus",           "memory_gib",   "gpus",    "market",      "priority",
+      "tasks",          "max_running",  "array",   "work_dir",    "time_limit_s",
+      "runtime_hint_s", "stop_grace_s", "retries", "max_fails",   "env_names",
+      "class",          "gang",         "movable", "checkpoints", "distinct_instances",
+      "elastic"};
+  SubmissionAnswer said;
+  said.cpus = fields.number("cpus");
+  said.memory_gib = fields.number("memory_gib");
+  said.gpus = fields.number("gpus");
+  said.market = fields.text("market");
+  said.priority = fields.whole("priority");
+  said.tasks = fields.count("tasks");
+  said.max_running = fields.count("max_running");
+  said.array = fields.text_or_null("array");
+  said.work_dir = fields.text_or_null("work_dir");
+  said.time_limit_s = fields.number_or_null("time_limit_s");
+  said.runtime_hint_s = fields.number_or_null("runtime_hint_s");
+  said.stop_grace_s = fields.number_or_null("stop_grace_s");
+  said.retries = fields.count_or_null("retries");
+  said.max_fails = fields.count_or_null("max_fails");
+  said.env_names = fields.texts("env_names");
+  for (const auto& [key, value] : fields.members().items()) {
+    if (std::find(kKnown.begin(), kKnown.end(), key) != kKnown.end()) continue;
+    said.others.emplace_back(
+        printable(key),
+        printable(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  }
+  return said;
+}
+
 JobAnswer read_job(const Fields& fields) {
   JobAnswer job;
   job.job = fields.count("job");
@@ -69,7 +102,7 @@ JobAnswer read_job(const Fields& fields) {
   job.over_s = fields.number_or_null("over_s");
   job.usd = fields.number("usd");
   job.exit_code = fields.whole_or_null("exit_code");
-  job.command = fields.texts("command");
+  job.command = fields.raw_texts("command");
   // `has` before a key means that servers of earlier versions do not send it.
   if (fields.has("movable")) job.movable = fields.truth("movable");
   if (fields.has("checkpoints")) job.checkpoints = fields.truth("checkpoints");
@@ -80,6 +113,10 @@ JobAnswer read_job(const Fields& fields) {
   if (fields.has("complete")) job.complete = fields.truth("complete");
   if (fields.has("elastic") && !fields.null("elastic")) {
     job.elastic = read_elastic(fields.object("elastic"));
+  }
+  if (fields.has("failed_task")) job.failed_task = fields.count_or_null("failed_task");
+  if (fields.has("submission") && !fields.null("submission")) {
+    job.submission = read_submission(fields.object("submission"));
   }
   return job;
 }

@@ -39,6 +39,26 @@ struct ElasticAnswer {
   std::string unit;
 };
 
+/// What a job was submitted with.
+struct SubmissionAnswer {
+  double cpus = 0;
+  double memory_gib = 0;
+  double gpus = 0;
+  std::string market;
+  std::int64_t priority = 0;
+  std::uint64_t tasks = 0;
+  std::uint64_t max_running = 0;
+  std::string array;  ///< empty: none
+  std::string work_dir;
+  std::optional<double> time_limit_s;
+  std::optional<double> runtime_hint_s;
+  std::optional<double> stop_grace_s;
+  std::optional<std::uint64_t> retries;
+  std::optional<std::uint64_t> max_fails;
+  std::vector<std::string> env_names;
+  std::vector<std::pair<std::string, std::string>> others;  ///< other keys, with values as JSON
+};
+
 /// A job as lists show it.
 struct JobAnswer {
   std::uint64_t job = 0;
@@ -59,13 +79,15 @@ struct JobAnswer {
   double usd = 0;
   std::optional<std::int64_t> exit_code;  ///< nothing: no task gave it one
   std::string master;
-  std::vector<std::string> command;
+  std::vector<std::string> command;  ///< as it is: not printable
   bool movable = true;
   bool checkpoints = false;
   bool distinct_instances = false;
   std::string reason;    ///< why it waits, has failed or was refused; empty: nothing says so
   bool complete = true;  ///< everybody who may have a part of it has answered
   std::optional<ElasticAnswer> elastic;
+  std::optional<std::uint64_t> failed_task;    ///< the lowest index of those that have failed
+  std::optional<SubmissionAnswer> submission;  ///< nothing: nobody says
 
   /// It has ended, one way or another.
   bool over() const;

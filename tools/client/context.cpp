@@ -3,6 +3,9 @@
 
 #include "tools/client/context.hpp"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -126,8 +129,13 @@ Environment process_environment() {
 
 fs::path local_cluster_folder(const Environment& environment) {
   if (const auto state = environment("XDG_STATE_HOME")) return fs::path(*state) / "muster/local";
-  const fs::path home = environment("HOME").value_or("/");
-  return home / ".local/state/muster/local";
+  fs::path home = environment("HOME").value_or("");
+  if (home.empty()) {
+    // As shells do: a service or `env -i` sets no HOME.
+    const passwd* account = getpwuid(geteuid());
+    if (account != nullptr && account->pw_dir != nullptr) home = account->pw_dir;
+  }
+  return home.is_absolute() ? home / ".local/state/muster/local" : fs::path();
 }
 
 namespace {
@@ -140,6 +148,9 @@ Expected<ClusterContext, ContextError> find_api(const ContextOptions& options,
   const std::string api = by_folder || !options.api.empty() ? options.api : variable("MUSTER_API");
   std::string folder = by_folder ? options.cluster : variable("MUSTER_CLUSTER");
   if (folder.empty()) folder = local_cluster_folder(environment).string();
+  if (folder.empty() && api.empty()) {
+    return Failure<ContextError>{ContextError::no_cluster, std::string(kNoHome)};
+  }
   auto found = api.empty() ? from_folder(folder)
                            : with_api(api, options.api.empty() ? "MUSTER_API" : "--api");
   if (!found) return found;

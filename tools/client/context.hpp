@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/expected.hpp"
@@ -33,6 +34,11 @@ enum class ContextError : std::uint8_t {
   invalid      ///< somebody does, in a way that is of no use
 };
 
+/// What is said when no folder can be told.
+inline constexpr std::string_view kNoHome =
+    "HOME is not set, and the account has no home: say where the cluster is with --cluster FOLDER "
+    "(`up` and `down`: --dir), or set HOME or XDG_STATE_HOME";
+
 /// The value of an environment variable; nothing when it is not set or empty.
 using Environment = std::function<std::optional<std::string>(const std::string&)>;
 Environment process_environment();
@@ -46,7 +52,8 @@ Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& option
                                                     const Environment& environment);
 
 /// Where `muster up` keeps the local cluster unless it is told otherwise:
-/// $XDG_STATE_HOME/muster/local or ~/.local/state/muster/local.
+/// $XDG_STATE_HOME/muster/local or ~/.local/state/muster/local, where ~ is HOME or else the home of
+/// the account. Empty: there is none of these.
 std::filesystem::path local_cluster_folder(const Environment& environment);
 
 }  // namespace muster::client

@@ -70,6 +70,11 @@ class Fields {
   }
   // False of a value that is no object: after blame() nothing is looked up in it.
   bool has(const char* key) const { return object_.is_object() && object_.contains(key); }
+  /// Its members, for those that are shown whatever they are; none of a value that is no object.
+  const json& members() const {
+    static const json kNothing = json::object();
+    return object_.is_object() ? object_ : kNothing;
+  }
   bool null(const char* key) const { return has(key) && object_.at(key).is_null(); }
   Fields object(const char* key) const {
     const json* value = wanted(key, &json::is_object, "an object");
@@ -79,6 +84,12 @@ class Fields {
     return {value != nullptr ? *value : kNothing, place_ + "/" + key, fault_};
   }
   std::vector<std::string> texts(const char* key) const {
+    std::vector<std::string> all = raw_texts(key);
+    for (std::string& text : all) text = printable(text);
+    return all;
+  }
+  /// As the server sent them: only for who makes them printable otherwise.
+  std::vector<std::string> raw_texts(const char* key) const {
     std::vector<std::string> all;
     const json* list = wanted(key, &json::is_array, "a list");
     if (list == nullptr) return all;
@@ -87,7 +98,7 @@ class Fields {
         blame(key, "a list of texts");
         return {};
       }
-      all.push_back(printable(element.get_ref<const std::string&>()));
+      all.push_back(element.get<std::string>());
     }
     return all;
   }

@@ -30,6 +30,18 @@ std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+/// Leaves out what has another name, and what is more than `most`.
+void keep_named(const Pages& pages, std::uint64_t most, Answer& page) {
+  json kept = json::array();
+  for (const json& entry : page.document.value(pages.list, json::array())) {
+    if (kept.size() < most && entry.is_object() && entry.value("name", json()) == pages.name) {
+      kept.push_back(entry);
+    }
+  }
+  page.document[pages.list] = std::move(kept);
+  page.text = text_of(page.document);
+}
+
 }  // namespace
 
 std::optional<Failure<ClientError>> each_page(ApiClient& api, Pages& pages, const UsePage& use) {
@@ -37,10 +49,12 @@ std::optional<Failure<ClientError>> each_page(ApiClient& api, Pages& pages, cons
   while (true) {
     std::string path = pages.path;
     if (path.back() != '?') path += '&';
-    path += fmt::format("limit={}", std::min(left, kAtOnce));
+    // Of those that come some are left out.
+    path += fmt::format("limit={}", pages.name.empty() ? std::min(left, kAtOnce) : kAtOnce);
     if (!pages.after.empty()) path += "&after=" + pages.after;
-    const auto page = api.get(path);
+    auto page = api.get(path);
     if (!page) return page.error();
+    if (!pages.name.empty()) keep_named(pages, left, page.value());
     std::string next = next_of(page->document);
     if (!next.empty() && next == pages.after) {
       return Failure<ClientError>{ClientError::malformed,

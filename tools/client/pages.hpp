@@ -20,6 +20,7 @@ struct Pages {
   std::string list;     ///< the member of the answer: "jobs" or "tasks"
   std::uint64_t most;   ///< so many entries at most, over all pages
   std::string after{};  ///< where to begin as the API takes it; empty: at the beginning
+  std::string name{};   ///< only entries whose name it is; empty: all
 };
 
 /// Takes a page; `last`: no other follows. A failure ends the asking.

@@ -115,9 +115,9 @@ std::string view(const std::vector<AuditAnswer>& entries) {
 std::string issued_text(const TokenAnswer& token) {
   std::string text = fmt::format("Token {}: {}, for {}, ", token.name, token.role,
                                  token.user.empty() ? "whoever calls" : token.user);
-  text += token.expires_s ? "until " + time_text(*token.expires_s) + " UTC" : "without an end";
+  text += token.expires_s ? "until " + time_text(*token.expires_s) : "without an end";
   if (token.earlier_until_s) {
-    text += "; the one before counts until " + time_text(*token.earlier_until_s) + " UTC";
+    text += "; the one before counts until " + time_text(*token.earlier_until_s);
   }
   return text + ". It is shown this once:\n" + token.secret + "\n";
 }

@@ -18,6 +18,7 @@
 #include "config/numbers.hpp"
 #include "tools/client/printable.hpp"
 #include "tools/client/shared_text.hpp"
+#include "tools/client/shell_words.hpp"
 
 namespace muster::client {
 namespace {
@@ -63,6 +64,18 @@ std::string plural(std::uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+/// "1 cpu", "2.5 cpus"
+std::string plural_of(double number, std::string_view what) {
+  return fmt::format("{} {}{}", amount(number), what, number == 1 ? "" : "s");
+}
+
+/// "10min", "90s"; of what is too long for that the seconds.
+std::string length_text(double seconds) {
+  constexpr double kLongest = 9e9;
+  if (!(seconds >= 0 && seconds <= kLongest)) return number_text(seconds) + " s";
+  return duration_text(from_seconds(seconds));
+}
+
 /// Before a figure that lacks the part of one who does not answer.
 std::string_view least(bool complete) {
   return complete ? "" : "at least ";
@@ -98,6 +111,37 @@ std::string elastic_text(const ElasticAnswer& elastic) {
   return text + (elastic.unit.empty() ? "" : " " + elastic.unit) + " done";
 }
 
+/// "  each task: 2 cpus, 4 GiB of memory; time limit 10min" and what else there is to say, a line
+/// for each kind.
+std::string submission_text(const SubmissionAnswer& said) {
+  std::vector<std::string> parts{plural_of(said.cpus, "cpu"), amount(said.memory_gib) + " GiB"};
+  if (said.gpus > 0) parts.push_back(plural_of(said.gpus, "gpu"));
+  if (said.market != "any") parts.push_back(said.market);
+  const auto time = [&](const char* what, const std::optional<double>& seconds) {
+    if (seconds) parts.push_back(fmt::format("{} {}", what, length_text(*seconds)));
+  };
+  time("time limit", said.time_limit_s);
+  time("expected run time", said.runtime_hint_s);
+  time("stop grace", said.stop_grace_s);
+  std::string text = fmt::format("  each task: {}\n", fmt::join(parts, ", "));
+  parts = {fmt::format("priority {}", said.priority)};
+  const bool has_array = !said.array.empty() && said.array != "0";
+  parts.push_back(plural(said.tasks, "task") +
+                  (has_array ? fmt::format(" (array {})", said.array) : ""));
+  if (said.max_running > 0) parts.push_back(fmt::format("at most {} at once", said.max_running));
+  if (said.retries) parts.push_back(fmt::format("retries {}", *said.retries));
+  if (said.max_fails) parts.push_back(fmt::format("max fails {}", *said.max_fails));
+  for (const auto& [key, value] : said.others) parts.push_back(key + " " + value);
+  text += fmt::format("  {}\n", fmt::join(parts, ", "));
+  if (!said.work_dir.empty()) text += fmt::format("  work folder {}\n", said.work_dir);
+  if (!said.env_names.empty()) {
+    constexpr std::size_t kNamesChars = 1'000;
+    const std::string names = fmt::format("{}", fmt::join(said.env_names, ", "));
+    text += fmt::format("  variables {}\n", cut(names, kNamesChars));
+  }
+  return text;
+}
+
 std::string job_head(const JobAnswer& job) {
   std::string text = fmt::format("job {}  {}  of {}: {}", job.job, job.name, job.user, job.state);
   if (job.over() && job.exit_code.value_or(0) != 0) {
@@ -114,13 +158,13 @@ std::string job_head(const JobAnswer& job) {
   if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
   if (!job.master.empty()) text += fmt::format("; with {}", job.master);
   text += fmt::format("; {}{}\n", least(job.complete), usd_text(job.usd));
+  if (job.submission) text += submission_text(*job.submission);
   if (!job.movable) text += "  its tasks are not moved while they run\n";
   if (job.distinct_instances) text += "  each of its tasks has an instance without the others\n";
   if (job.checkpoints) text += "  a task that is stopped goes on later where it was\n";
-  // A command may be long; its beginning is enough to tell jobs apart.
-  constexpr std::size_t kCommandChars = 120;
-  return text +
-         fmt::format("  {}\n", cut(fmt::format("{}", fmt::join(job.command, " ")), kCommandChars));
+  // So that it can be pasted it is cut only where nobody would; --json has all of it.
+  constexpr std::size_t kCommandChars = 4'000;
+  return text + fmt::format("  {}\n", cut(shell_line(job.command), kCommandChars));
 }
 
 /// "42s", "3m07s", "2h05m"
@@ -224,10 +268,13 @@ std::string usd_text(double usd) {
 }
 
 std::string time_text(double seconds) {
-  // The last second whose year has four digits; fmt::gmtime() throws far beyond it.
-  constexpr double kYear9999 = 253'402'300'799;
+  // A day before the last second whose year has four digits, wherever the reader is.
+  constexpr double kYear9999 = 253'402'300'799 - 86'400;
   if (!(seconds >= 0 && seconds <= kYear9999)) return "?";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+  const auto whole = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  if (localtime_r(&whole, &parts) == nullptr) return "?";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", parts);
 }
 
 JobTable::JobTable()

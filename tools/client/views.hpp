@@ -61,7 +61,7 @@ std::string progress_line(const std::vector<JobAnswer>& jobs);
 /// "$0.0123": with so many digits that small amounts are seen.
 std::string usd_text(double usd);
 
-/// "2026-07-01 12:34:56" (UTC) from seconds since 1970.
+/// "2026-07-01 12:34:56" from seconds since 1970, in the time zone of TZ or else the machine's.
 std::string time_text(double seconds);
 
 }  // namespace muster::client

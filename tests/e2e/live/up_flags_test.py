@@ -122,6 +122,25 @@ class EveryFlag(unittest.TestCase):
         self.assertEqual(json.loads(again.stdout)["changed"], [])
 
 
+class AtOnce(unittest.TestCase):
+    def test_several_make_one_cluster_and_all_say_where_it_is(self):
+        with tempfile.TemporaryDirectory(prefix="mu", dir="/tmp") as folder:
+            place = pathlib.Path(folder) / "a" / "cluster"
+            words = [MUSTER, "up", "--dir", place, "--nodes", "1", "--delay-scale", "0.002"]
+            try:
+                for _ in range(2):  # a folder that is not there, and a cluster that is down
+                    all_of = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True,
+                                               stderr=subprocess.PIPE) for _ in range(3)]
+                    ends = [(*each.communicate(timeout=120), each.returncode) for each in all_of]
+                    self.assertEqual([code for _, _, code in ends], [0, 0, 0], ends)
+                    for told, _, _ in ends:
+                        self.assertIn(f"The cluster in {place} is up", told)
+                    self.assertEqual(len({told for told, _, _ in ends}), 1)
+                    self.assertEqual(muster("down", "--dir", place).returncode, 0)
+            finally:
+                muster("down", "--dir", place)
+
+
 class BadSettings(unittest.TestCase):
     FLEETS = {
         "3*nope": ['"3*nope": the catalog has no type nope', "it has c7i.large, c7i.xlarge"],

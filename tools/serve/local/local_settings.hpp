@@ -34,9 +34,10 @@ struct LocalRequest {
   std::optional<double> delay_scale;
   std::optional<std::uint16_t> api_port;  ///< 0: one that is free, which it is when it has one
   std::optional<CapsRequest> caps;
-  std::vector<std::string> overrides;  ///< "dotted.key=value" for the cluster file
-  bool new_stores = false;             ///< of an older cluster, where nodes have none
-  std::filesystem::path own_parent{};  ///< above its folder, and made for it; empty: none is
+  std::vector<std::string> overrides;         ///< "dotted.key=value" for the cluster file
+  bool new_stores = false;                    ///< of an older cluster, where nodes have none
+  std::filesystem::path own_parent{};         ///< above its folder, and made for it; empty: none is
+  std::vector<std::filesystem::path> made{};  ///< its folder and those above that were just made
 };
 
 inline constexpr const char* kLocalPolicy = "muster,period_s=10,eager,free_wait_s=0";

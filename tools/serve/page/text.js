@@ -10,7 +10,8 @@ function usd(amount) {
   return "$" + amount.toFixed(Math.abs(amount) < 10 ? 4 : 2);
 }
 
-// UTC, as the commands print it; the last second is that of the year 9999.
+// UTC, which is said beside it; the commands print the reader's own time. The last second is that of
+// the year 9999.
 function moment(seconds) {
   if (seconds === null || seconds === undefined) return "-";
   if (!(seconds >= 0 && seconds <= 253402300799)) return "?";
@@ -48,8 +49,29 @@ function lacks(silent, what) {
   return `${names} ${silent.length > 1 ? "do" : "does"} not answer: ${what} may be missing.`;
 }
 
+// What cannot be seen or leads what is around it astray: its number is shown, as by the commands.
+const HIDDEN = new RegExp("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\u034f\\u115f\\u1160\\u17b4\\u17b5"
+  + "\\u180b-\\u180f\\u3164\\uffa0]", "gu");
+const readable = (text) => String(text).replace(HIDDEN, (letter) => letter === "\n" ? letter
+  : "\\u" + letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
+
+// The command as one types it into bash.
+function shellLine(words) {
+  const bytes = (text) => Array.from(new TextEncoder().encode(text),
+    (byte) => "\\x" + byte.toString(16).padStart(2, "0")).join("");
+  const escapes = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "'": "\\'", "\\": "\\\\" };
+  const reserved = /^(if|then|else|elif|fi|do|done|case|esac|for|in|time|while|until|select|function|coproc)$/;
+  return words.map((word, place) => {
+    const first = place === 0 && (/=|^%/.test(word) || reserved.test(word));
+    if (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) && !first) return word;
+    if (!word.match(HIDDEN)) return "'" + word.replaceAll("'", "'\\''") + "'";
+    return "$'" + Array.from(word, (letter) => escapes[letter]
+      ?? (letter.match(HIDDEN) ? bytes(letter) : letter)).join("") + "'";
+  }).join(" ");
+}
+
 function setText(node, text) {
-  const wanted = String(text);
+  const wanted = readable(text);
   if (node.textContent !== wanted) node.textContent = wanted;
 }
 

@@ -263,8 +263,8 @@ function taskRow(row, first) {
 }
 
 function jobSummary(job) {
-  const parts = [`of ${job.user}`, `submitted ${moment(job.submitted_s)}`];
-  if (job.over_s !== null) parts.push(`over ${moment(job.over_s)}`);
+  const parts = [`of ${job.user}`, `submitted ${moment(job.submitted_s)} UTC`];
+  if (job.over_s !== null) parts.push(`over ${moment(job.over_s)} UTC`);
   if (job.master) parts.push(`with ${job.master}`);
   if (JOBS_OVER.has(job.state) && job.exit_code) parts.push(`exit code ${job.exit_code}`);
   parts.push(`${job.finished} of ${plural(job.tasks_total, "task")} finished`,
@@ -278,7 +278,7 @@ function showJob(explained) {
   setText(by_id("job-title"), `Job ${job.job}: ${job.name}, ${job.state}`);
   setText(by_id("job-summary"), `${jobSummary(job)}, ${least}${usd(job.usd)}`);
   setText(by_id("job-reason"), job.reason ?? "");
-  setText(by_id("job-command"), job.command.join(" "));
+  setText(by_id("job-command"), shellLine(job.command));
   showRows(by_id("tasks"), tasks, (task) => task.task, taskRow);
   setText(by_id("tasks-note"), [
     behind ? `${behind} more of ${job.tasks_total} tasks follow.` : "",
