@@ -161,6 +161,14 @@ void AuditLog::run() {
   }
 }
 
+void AuditLog::sync_folder_of(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
 std::optional<std::string> AuditLog::open_file() {
   const auto failed = [&] {
     return fmt::format("{}: {}", options_.file.string(), std::strerror(errno));
@@ -170,6 +178,8 @@ std::optional<std::string> AuditLog::open_file() {
   struct stat status {};
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) return failed();
   size_ = static_cast<std::uint64_t>(status.st_size);
+  // An entry outlives a power cut once it is written: so has the name that it stands under.
+  if (size_ == 0) sync_folder_of(options_.file);
   char last = '\n';
   if (size_ > 0 && ::pread(descriptor_, &last, 1, status.st_size - 1) != 1) return failed();
   // A line that a crash has cut off must not swallow the next one.

@@ -88,6 +88,7 @@ class AuditLog {
 
   explicit AuditLog(AuditOptions options) : options_(std::move(options)) {}
   std::optional<std::string> open_file();
+  static void sync_folder_of(const std::filesystem::path& file);
   void run();
   void write(const std::deque<AuditEntry>& entries);
   void put(const std::string& lines);
