@@ -40,6 +40,7 @@ struct Hello {
   known @5 :List(Report);
   number @6 :UInt64;
   isolation @7 :Text;
+  more @8 :Bool;  # the rest of `known` comes in hellos of the same number, right behind this one
 }
 
 struct Welcome {
@@ -85,6 +86,7 @@ struct Samples {
     scaled @2 :UInt64;  # parts per 2^32
   }
   progress @3 :List(Progress);
+  more @4 :Bool;  # the rest comes in answers to the same asking, right behind this one
 
   struct Progress {
     task @0 :UInt64;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "actors/link/frame.hpp"
 #include "actors/link/tls.hpp"
@@ -29,8 +30,13 @@ inline constexpr Duration kMaxSpan = from_seconds(100.0 * 365 * 86400);
 /// Tails are cut, in the end away, so that every report fits: a report that is not there would mean
 /// that the attempt is not there.
 FrameBytes hello_frame(const WorkerHello& hello, std::uint32_t credits, std::size_t max_bytes);
+/// The same in as many frames as the reports need, to be sent one behind the other; none where
+/// there are too many reports.
+std::vector<FrameBytes> hello_frames(const WorkerHello& hello, std::uint32_t credits,
+                                     std::size_t max_bytes);
 FrameBytes report_frame(const WorkerReport& report, std::size_t max_bytes);
 FrameBytes samples_frame(const SampleAnswer& answer, std::size_t max_bytes);
+std::vector<FrameBytes> samples_frames(const SampleAnswer& answer, std::size_t max_bytes);
 FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes);
 
 /// What the frames say; `malformed` with the reason when it cannot be so.

@@ -83,7 +83,11 @@ class MasterProxy : public MasterActor::base {
           say_hello(hello);
         },
         [this](const WorkerReport& report) { send_frame(report_frame(report, max_bytes())); },
-        [this](const SampleAnswer& answer) { send_frame(samples_frame(answer, max_bytes())); },
+        [this](const SampleAnswer& answer) {
+          std::vector<FrameBytes> frames = samples_frames(answer, max_bytes());
+          if (frames.empty()) return send_frame({});
+          for (FrameBytes& frame : frames) send_frame(std::move(frame));
+        },
         [this](const LogAnswer& answer) { send_frame(log_frame(answer, max_bytes())); },
         [](const CloudReport&) {}, [](greet_atom) {},
         [](const LoadQuestion&) -> caf::result<LoadReport> {
@@ -110,12 +114,12 @@ class MasterProxy : public MasterActor::base {
     // Before the connection is there: ready() greets, and the worker says hello again.
     const auto connection = setup_.link->connection();
     if (connection == nullptr) return;
-    FrameBytes frame = hello_frame(hello, setup_.options.credits, max_bytes());
+    std::vector<FrameBytes> frames = hello_frames(hello, setup_.options.credits, max_bytes());
     // The first hello opens the link; before it nothing can be sent.
-    if (!frame.empty()) return connection->open(std::move(frame));
-    connection->end("the hello with " + std::to_string(hello.known.size()) +
-                    " reports is longer than the " + std::to_string(max_bytes()) +
-                    " bytes of a frame");
+    for (FrameBytes& frame : frames) connection->open(std::move(frame));
+    if (!frames.empty()) return;
+    connection->end("a hello with " + std::to_string(hello.known.size()) +
+                    " reports is more than the worker link takes");
   }
 
   void send_frame(FrameBytes frame) {

@@ -17,6 +17,8 @@ using link_values::malformed;
 constexpr std::array<std::size_t, 5> kTailSteps = {kMaxTailBytes, 16'384, 4096, 512, 0};
 /// A log answer or report is this much longer than its text at most.
 constexpr std::size_t kFrameRoomBytes = 512;
+/// No report in a hello takes less.
+constexpr std::size_t kLeastReportBytes = 64;
 
 std::string_view last_of(std::string_view text, std::size_t bytes) {
   // The end of what a task wrote tells most: errors come last.
@@ -96,29 +98,114 @@ std::string kind_problem(const WorkerReport& report, std::uint8_t kind) {
   return {};
 }
 
+/// Of a hello, besides its reports.
+struct HelloBounds {
+  const WorkerHello& hello;
+  std::uint32_t credits = 0;
+  std::size_t max_bytes = 0;
+};
+
+FrameBytes hello_part(const HelloBounds& of, std::span<const WorkerReport> reports, bool more) {
+  for (const std::size_t tail_bytes : kTailSteps) {
+    // What cannot fit is not built to see that it does not.
+    std::size_t least = 0;
+    for (const WorkerReport& report : reports) {
+      least += kLeastReportBytes + std::min(report.out_tail.size(), tail_bytes) +
+               std::min(report.err_tail.size(), tail_bytes);
+    }
+    if (least > of.max_bytes) continue;
+    auto fill = [&](link_wire::Frame::Builder frame) {
+      auto wire = frame.initHello();
+      wire.initVersion().setMajor(kLinkMajor);
+      wire.getVersion().setMinor(kLinkMinor);
+      wire.setCredits(of.credits);
+      wire.setInstance(of.hello.instance.value);
+      wire.setNumber(of.hello.number);
+      link_values::put(wire.initCapacity(kResourceKinds), of.hello.capacity);
+      wire.setLimits(link_values::text(clean_text(of.hello.limits, kMaxLimitsBytes)));
+      wire.setIsolation(link_values::text(clean_text(of.hello.isolation, kMaxLimitsBytes)));
+      wire.setMore(more);
+      auto known = wire.initKnown(static_cast<unsigned>(reports.size()));
+      for (unsigned i = 0; i < known.size(); ++i) put(known[i], reports[i], tail_bytes);
+    };
+    // Built anew for each size: at most five times, and nearly always once.
+    if (FrameBytes bytes = make_frame(fill, of.max_bytes); !bytes.empty()) return bytes;
+  }
+  return {};
+}
+
+FrameBytes samples_part(const SampleAnswer& answer, std::size_t max_bytes, bool more) {
+  return make_frame(
+      [&](link_wire::Frame::Builder frame) {
+        auto wire = frame.initSamples();
+        wire.setInstance(answer.instance.value);
+        wire.setAsking(answer.sample_round);
+        wire.setMore(more);
+        auto samples = wire.initSamples(static_cast<unsigned>(answer.samples.size()));
+        for (unsigned i = 0; i < samples.size(); ++i) {
+          samples[i].setTask(answer.samples[i].task.value);
+          samples[i].setAttempt(answer.samples[i].attempt);
+          samples[i].setScaled(answer.samples[i].scaled);
+        }
+        put_progress(answer.progress, wire);
+      },
+      max_bytes);
+}
+
+template <class T>
+std::vector<T> part_of(const std::vector<T>& list, std::size_t from, std::size_t count) {
+  const std::size_t begin = std::min(from, list.size());
+  const std::size_t end = std::min(from + count, list.size());
+  return {list.begin() + static_cast<std::ptrdiff_t>(begin),
+          list.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+/// Makes frames of a list's elements, in their order: of all at once, or, where that is longer than
+/// a frame, of one half after the other. False when a single element is.
+template <class Make>
+bool in_halves(std::size_t size, Make make, std::vector<FrameBytes>& frames) {
+  struct Part {
+    std::size_t from;
+    std::size_t count;
+    bool more;
+  };
+  std::vector<Part> left{{0, size, false}};  // the next one last
+  while (!left.empty()) {
+    const Part part = left.back();
+    left.pop_back();
+    FrameBytes frame = make(part.from, part.count, part.more);
+    if (!frame.empty()) {
+      frames.push_back(std::move(frame));
+      continue;
+    }
+    if (part.count <= 1) return false;
+    const std::size_t half = part.count / 2;
+    left.push_back({part.from + half, part.count - half, part.more});
+    left.push_back({part.from, half, true});
+  }
+  return true;
+}
+
 }  // namespace
 
 FrameBytes hello_frame(const WorkerHello& hello, std::uint32_t credits, std::size_t max_bytes) {
   // A hello without some of its reports would say that these attempts are not there: rather none.
   if (hello.known.size() > kMaxKnownReports) return {};
-  for (const std::size_t tail_bytes : kTailSteps) {
-    auto fill = [&](link_wire::Frame::Builder frame) {
-      auto wire = frame.initHello();
-      wire.initVersion().setMajor(kLinkMajor);
-      wire.getVersion().setMinor(kLinkMinor);
-      wire.setCredits(credits);
-      wire.setInstance(hello.instance.value);
-      wire.setNumber(hello.number);
-      link_values::put(wire.initCapacity(kResourceKinds), hello.capacity);
-      wire.setLimits(link_values::text(clean_text(hello.limits, kMaxLimitsBytes)));
-      wire.setIsolation(link_values::text(clean_text(hello.isolation, kMaxLimitsBytes)));
-      auto known = wire.initKnown(static_cast<unsigned>(hello.known.size()));
-      for (unsigned i = 0; i < known.size(); ++i) put(known[i], hello.known[i], tail_bytes);
-    };
-    // Built anew for each size: at most five times, and nearly always once.
-    if (FrameBytes bytes = make_frame(fill, max_bytes); !bytes.empty()) return bytes;
-  }
-  return {};
+  return hello_part({hello, credits, max_bytes}, hello.known, false);
+}
+
+std::vector<FrameBytes> hello_frames(const WorkerHello& hello, std::uint32_t credits,
+                                     std::size_t max_bytes) {
+  if (hello.known.size() > kMaxKnownReports) return {};
+  std::vector<FrameBytes> frames;
+  const HelloBounds bounds{hello, credits, max_bytes};
+  const bool whole = in_halves(
+      hello.known.size(),
+      [&](std::size_t from, std::size_t count, bool more) {
+        return hello_part(bounds, std::span(hello.known).subspan(from, count), more);
+      },
+      frames);
+  return whole ? frames : std::vector<FrameBytes>{};
 }
 
 FrameBytes report_frame(const WorkerReport& report, std::size_t max_bytes) {
@@ -133,20 +220,19 @@ FrameBytes report_frame(const WorkerReport& report, std::size_t max_bytes) {
 
 FrameBytes samples_frame(const SampleAnswer& answer, std::size_t max_bytes) {
   if (std::max(answer.samples.size(), answer.progress.size()) > kMaxSamples) return {};
-  return make_frame(
-      [&](link_wire::Frame::Builder frame) {
-        auto wire = frame.initSamples();
-        wire.setInstance(answer.instance.value);
-        wire.setAsking(answer.sample_round);
-        auto samples = wire.initSamples(static_cast<unsigned>(answer.samples.size()));
-        for (unsigned i = 0; i < samples.size(); ++i) {
-          samples[i].setTask(answer.samples[i].task.value);
-          samples[i].setAttempt(answer.samples[i].attempt);
-          samples[i].setScaled(answer.samples[i].scaled);
-        }
-        put_progress(answer.progress, wire);
-      },
-      max_bytes);
+  return samples_part(answer, max_bytes, false);
+}
+
+std::vector<FrameBytes> samples_frames(const SampleAnswer& answer, std::size_t max_bytes) {
+  const std::size_t most = std::max(answer.samples.size(), answer.progress.size());
+  if (most > kMaxSamples) return {};
+  std::vector<FrameBytes> frames;
+  const auto make = [&](std::size_t from, std::size_t count, bool more) {
+    SampleAnswer part{answer.instance, answer.sample_round, part_of(answer.samples, from, count),
+                      part_of(answer.progress, from, count)};
+    return samples_part(part, max_bytes, more);
+  };
+  return in_halves(most, make, frames) ? frames : std::vector<FrameBytes>{};
 }
 
 FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes) {

@@ -1,6 +1,8 @@
 #include "actors/link/worker_link_session.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "actors/link/worker_link_codec.hpp"
 
@@ -156,7 +158,19 @@ WorkerSession::Problem WorkerSession::hello(link_wire::Hello::Reader frame) {
   auto read = read_hello(frame);
   if (!read) return read.error().message;
   if (auto problem = other_instance(read->instance)) return problem;
-  caf::anon_send(owner_.master, hello_atom_v, std::move(read).value(), proxy_);
+  return take_hello(std::move(read).value(), frame.getMore());
+}
+
+/// The master hears of a hello when its last frame is there: what it does not say is not there.
+WorkerSession::Problem WorkerSession::take_hello(WorkerHello part, bool more) {
+  if (hello_ && hello_->number == part.number) {
+    std::move(part.known.begin(), part.known.end(), std::back_inserter(hello_->known));
+  } else {
+    hello_ = std::move(part);
+  }
+  if (hello_->known.size() > kMaxKnownReports) return "a hello with too many reports";
+  if (more) return std::nullopt;
+  caf::anon_send(owner_.master, hello_atom_v, *std::exchange(hello_, std::nullopt), proxy_);
   return std::nullopt;
 }
 
@@ -181,8 +195,7 @@ WorkerSession::Problem WorkerSession::first_hello(link_wire::Hello::Reader frame
   // The old link of the instance ends before the master hears of the new one.
   owner_.met(shared_from_this());
   connection_->open(welcome_frame(owner_.options->credits));
-  caf::anon_send(owner_.master, hello_atom_v, std::move(read).value(), proxy_);
-  return std::nullopt;
+  return take_hello(std::move(read).value(), frame.getMore());
 }
 
 WorkerSession::Problem WorkerSession::report(link_wire::Report::Reader frame) {
@@ -209,7 +222,19 @@ WorkerSession::Problem WorkerSession::pass_on(Expected<Answer, LinkError> read) 
 }
 
 WorkerSession::Problem WorkerSession::samples(link_wire::Samples::Reader frame) {
-  return pass_on(read_samples(frame));
+  auto read = read_samples(frame);
+  if (!read) return read.error().message;
+  if (samples_ && samples_->sample_round == read->sample_round) {
+    std::move(read->samples.begin(), read->samples.end(), std::back_inserter(samples_->samples));
+    std::move(read->progress.begin(), read->progress.end(), std::back_inserter(samples_->progress));
+  } else {
+    samples_ = std::move(read).value();
+  }
+  if (std::max(samples_->samples.size(), samples_->progress.size()) > kMaxSamples) {
+    return "too many samples in one answer";
+  }
+  if (frame.getMore()) return std::nullopt;
+  return pass_on(Expected<SampleAnswer, LinkError>(*std::exchange(samples_, std::nullopt)));
 }
 
 WorkerSession::Problem WorkerSession::log(link_wire::Log::Reader frame) {

@@ -84,6 +84,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   Problem frame(link_wire::Frame::Reader frame);
   Problem hello(link_wire::Hello::Reader frame);
   Problem first_hello(link_wire::Hello::Reader frame);
+  Problem take_hello(WorkerHello part, bool more);
   Problem report(link_wire::Report::Reader frame);
   Problem samples(link_wire::Samples::Reader frame);
   Problem log(link_wire::Log::Reader frame);
@@ -99,6 +100,8 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   std::string peer_;
   InstanceId instance_;
   WorkerActor proxy_;
+  std::optional<WorkerHello> hello_;     ///< whose last frame has not come yet
+  std::optional<SampleAnswer> samples_;  ///< likewise
 };
 
 }  // namespace muster

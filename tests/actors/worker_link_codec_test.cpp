@@ -174,6 +174,40 @@ TEST(WorkerLinkCodecTest, AHelloCutsTailsUntilEveryReportFits) {
   EXPECT_TRUE(hello_frame(made, 1, kMaxBytes).empty());
 }
 
+TEST(WorkerLinkCodecTest, AHelloOfManyAttemptsGoesIntoSeveralFramesAndLosesNone) {
+  WorkerHello made{InstanceId{7}, 5, {}, "", {}};
+  made.known.assign(kMaxKnownReports, report());
+  for (std::size_t i = 0; i < made.known.size(); ++i) made.known[i].task = TaskId{i};
+  const std::vector<FrameBytes> frames = hello_frames(made, 1, kMaxBytes);
+  ASSERT_GT(frames.size(), 1U);
+  std::uint64_t next = 0;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto part = read_back<HelloResult>(frames[i], [&](link_wire::Frame::Reader frame) {
+      EXPECT_EQ(frame.getHello().getMore(), i + 1 < frames.size());
+      return read_hello(frame.getHello());
+    });
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->number, 5U);
+    for (const WorkerReport& known : part->known) EXPECT_EQ(known.task, TaskId{next++});
+  }
+  EXPECT_EQ(next, kMaxKnownReports);
+  made.known.push_back(report());
+  EXPECT_TRUE(hello_frames(made, 1, kMaxBytes).empty());
+}
+
+TEST(WorkerLinkCodecTest, SamplesOfManyTasksGoIntoSeveralFramesAndLoseNone) {
+  SampleAnswer made{InstanceId{7}, 3, {}, {}};
+  for (std::uint64_t i = 0; i < kMaxSamples; ++i) made.samples.push_back({TaskId{i}, 1, i});
+  std::uint64_t next = 0;
+  for (const FrameBytes& bytes : samples_frames(made, kMaxBytes)) {
+    const auto part = read_back<SamplesResult>(
+        bytes, [](link_wire::Frame::Reader frame) { return read_samples(frame.getSamples()); });
+    ASSERT_TRUE(part);
+    for (const TaskThroughput& sample : part->samples) EXPECT_EQ(sample.scaled, next++);
+  }
+  EXPECT_EQ(next, kMaxSamples);
+}
+
 TEST(WorkerLinkCodecTest, HellosOutOfRangeAreMalformed) {
   const auto with = [](const std::function<void(WorkerHello&)>& change) {
     WorkerHello made{InstanceId{7}, 1, Resources::of(1, 4, 16), "", {report()}};

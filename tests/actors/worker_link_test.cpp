@@ -212,7 +212,7 @@ TEST_F(WorkerLinkTest, AWorkerOfAnotherVersionIsRefusedWithTheReason) {
   listen();
   RawWorker worker = raw(7);
   ASSERT_TRUE(worker.send_hello(InstanceId{7}, kLinkMajor + 1));
-  EXPECT_EQ(worker.refusal(), "a worker of another version: it speaks 2.0 and this master 1.1");
+  EXPECT_EQ(worker.refusal(), "a worker of another version: it speaks 2.0 and this master 1.2");
   EXPECT_TRUE(worker.is_closed());
   EXPECT_TRUE(master_.notes().hellos.empty());
 }
