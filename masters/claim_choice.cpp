@@ -39,8 +39,9 @@ class RoomChoice {
     claim_.task = wait_.task;
     claim_.short_of = wait_.short_of;
     task_ = waiting_task(s_, job_, wait_.task);
-    if (task_ == nullptr || !find_need()) return claim_;
+    if (task_ == nullptr) return claim_;
     claim_.task = task_->id;
+    find_need();
     if (present_ != nullptr) claim_.closed = present_->closed;
     if (wait_.short_of.code == RefusalCode::day_cap) return claim_;
     list_candidates();
@@ -59,34 +60,31 @@ class RoomChoice {
            wait_.short_of.code == RefusalCode::cloud_quota;
   }
 
-  /// False: it can never be had.
-  bool find_need() {
+  /// What it is to be rented. What it can never be rented is none:
+  /// then it needs an instance that is there.
+  void find_need() {
     const MasterCaps& caps = in_.settings.caps;
     claim_.instances = 1;
+    const Refusal& by = wait_.short_of;
+    double day_usd = 0;
     if (is_gang()) {
-      const Refusal& by = wait_.short_of;
       if (by.code == RefusalCode::instance_cap) {
         claim_.instances = static_cast<std::uint32_t>(std::max(1.0, by.asked));
       }
       if (by.code == RefusalCode::spend_cap) claim_.price = Price::from_usd_h(by.asked);
-      if (by.code == RefusalCode::day_cap && by.asked > caps.max_usd_day) return give_up();
+      if (by.code == RefusalCode::day_cap) day_usd = by.asked;
     } else {
       const std::optional<Price> least = least_price(s_, *task_);
-      // It may still be one for an instance that is there.
       if (!least) claim_.instances = 0;
       claim_.price = least.value_or(Price{});
-      const double hours = to_hours(caps.spend_margin);
-      const bool over_day = caps.max_usd_day > 0 && claim_.price.usd_h() * hours > caps.max_usd_day;
-      if (over_day) return give_up();
+      day_usd = claim_.price.usd_h() * to_hours(caps.spend_margin);
     }
     const bool over = (caps.max_instances > 0 && claim_.instances > caps.max_instances) ||
-                      (caps.max_usd_h > 0 && claim_.price > Price::from_usd_h(caps.max_usd_h));
-    return over ? give_up() : true;
-  }
-  bool give_up() {
+                      (caps.max_usd_h > 0 && claim_.price > Price::from_usd_h(caps.max_usd_h)) ||
+                      (caps.max_usd_day > 0 && day_usd > caps.max_usd_day);
+    if (!over) return;
     claim_.instances = 0;
     claim_.price = {};
-    return false;
   }
 
   Leaving leaving(const TaskRow& task) const {

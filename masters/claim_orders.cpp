@@ -10,10 +10,11 @@ namespace muster {
 ClaimOrders::ClaimOrders(const MasterCommands& commands, const MasterSettings& settings)
     : commands_(commands), settings_(settings) {}
 
-void ClaimOrders::serve(Instant now) {
+bool ClaimOrders::serve(Instant now) {
   const MasterFacts& facts = commands_.recorder.facts();
+  const std::uint64_t before = facts.events;
   // Nobody but the gang starts in its turn.
-  if (facts.gangs.turn(now)) return;
+  if (facts.gangs.turn(now)) return false;
   if (facts.claims.is_not_taken(facts.rounds)) {
     const RoomClaim& claim = *facts.claims.claim();
     commands_.recorder.record(
@@ -26,6 +27,7 @@ void ClaimOrders::serve(Instant now) {
     if (late != nullptr) claim(*late, now);
   }
   give_room(now);
+  return facts.events != before;
 }
 
 void ClaimOrders::claim(const JobRow& job, Instant now) {

@@ -12,8 +12,9 @@ class ClaimOrders {
  public:
   ClaimOrders(const MasterCommands& commands, const MasterSettings& settings);
 
-  /// Before a round. O(what is closed), and for a new claim what choose_room() takes.
-  void serve(Instant now);
+  /// Before a round; whether anything has changed. O(what is closed), and for a new claim what
+  /// choose_room() takes.
+  bool serve(Instant now);
 
  private:
   const ClusterState& state() const { return commands_.recorder.facts().state; }
