@@ -38,7 +38,7 @@ void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
   recorder_.record(news, now);
   ends_.end_if_done(job, now);
   reconciler_.reconcile_task(news.task, now);
-  reconciler_.reconcile_at(left, now);
+  reconciler_.reconcile_room(left, now);
 }
 
 void AttemptNews::finished(const TaskFinished& news, Instant now) {
@@ -52,7 +52,7 @@ void AttemptNews::finished(const TaskFinished& news, Instant now) {
   recorder_.record(news, now);
   ends_.release_capped(job, now);
   ends_.end_if_done(job, now);
-  reconciler_.reconcile_at(left, now);
+  reconciler_.reconcile_room(left, now);
 }
 
 void AttemptNews::failed(TaskFailed news, Instant now) {

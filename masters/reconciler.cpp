@@ -1,6 +1,7 @@
 #include "masters/reconciler.hpp"
 
 #include <algorithm>
+#include <variant>
 
 // Brings what runs to what is meant to run: starts every task that stands on a ready instance with
 // room for it. Only those are looked at that an event may have let start (StartCandidates), in the
@@ -28,8 +29,11 @@ Reconciler::Reconciler(MasterRecorder& recorder, TaskOrders& tasks, InstanceRele
 void Reconciler::before(const Event& event, const MasterFacts& facts) {
   candidates_.before(event, facts.state);
 }
-void Reconciler::after(const Event& /*event*/, const MasterFacts& facts) {
+void Reconciler::after(const Event& event, const MasterFacts& facts) {
   candidates_.after(facts.state);
+  if (const auto* told = std::get_if<TaskRefused>(&event.body)) {
+    candidates_.note_told(facts.state, told->task);
+  }
 }
 void Reconciler::restored(const MasterFacts& facts) {
   candidates_.mark_all(facts.state);
@@ -54,6 +58,14 @@ void Reconciler::reconcile_at(InstanceId id, Instant now) {
     }
   }
   for (Slot slot : concerned) try_start(slot, now);
+  releases_.end_empty(now);
+}
+
+void Reconciler::reconcile_room(InstanceId id, Instant now) {
+  const InstanceRow* row = state().find(id);
+  if (row != nullptr && candidates_.may_start_some(state(), row->slot)) {
+    return reconcile_at(id, now);
+  }
   releases_.end_empty(now);
 }
 

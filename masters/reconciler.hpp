@@ -21,6 +21,9 @@ class Reconciler final : public EventListener {
   /// there must not cost a look at the whole cluster, nor at a whole gang that still waits for
   /// others.
   void reconcile_at(InstanceId id, Instant now);
+  /// The same where nothing has changed but that a task has left it. Looks at what is meant for it
+  /// only where something waits for that.
+  void reconcile_room(InstanceId id, Instant now);
   /// The same for a task that has left its instance, and its gang; no instance is ended.
   void reconcile_task(TaskId id, Instant now);
 

@@ -1,5 +1,6 @@
 #include "masters/start_candidates.hpp"
 
+#include <algorithm>
 #include <variant>
 
 namespace muster {
@@ -80,26 +81,55 @@ void StartCandidates::after(const ClusterState& state) {
 void StartCandidates::mark_all(const ClusterState& state) {
   for (const TaskRow& task : state.assigned()) {
     tasks_.add(task.slot);
+    note_told(state, task.id);
     mark_gang(state, task.job);
   }
   after(state);
 }
 
-void StartCandidates::gang_tasks_to_try(const ClusterState& state, Slot job,
-                                        std::vector<Slot>& out) {
+bool StartCandidates::gang_has_to_try(const ClusterState& state, Slot job) const {
   const JobRow& row = state.job(job);
   const GangCounts& gang = row.gang;
-  if (!row.job.gang || gang.assigned == 0) return;
-  bool wanted = row.pending > 0;
-  if (!wanted && gang.blockers > 0) {
-    const TaskRow& first = state.task(row.tasks[gang.first_blocker]);
-    const bool peers = first.phase == TaskPhase::stopping;
-    wanted = gang.assigned > (peers ? gang.told_peers : gang.told_instance);
-  } else if (!wanted && job < opened_.size()) {
-    wanted = opened_[job];
-    opened_[job] = false;
+  if (!row.job.gang || gang.assigned == 0) return false;
+  if (row.pending > 0) return true;
+  if (gang.blockers == 0) return job < opened_.size() && opened_[job];
+  const TaskRow& first = state.task(row.tasks[gang.first_blocker]);
+  const bool peers = first.phase == TaskPhase::stopping;
+  return gang.assigned > (peers ? gang.told_peers : gang.told_instance);
+}
+
+void StartCandidates::gang_tasks_to_try(const ClusterState& state, Slot job,
+                                        std::vector<Slot>& out) {
+  if (!gang_has_to_try(state, job)) return;
+  const JobRow& row = state.job(job);
+  if (row.pending == 0 && row.gang.blockers == 0) opened_[job] = false;
+  out.insert(out.end(), row.tasks.begin(), row.tasks.end());
+}
+
+void StartCandidates::note_told(const ClusterState& state, TaskId id) {
+  const TaskRow* task = state.find(id);
+  if (task == nullptr || task->told != ToldReason::other || task->target == kNoSlot) return;
+  if (task->target >= told_room_.size()) told_room_.resize(task->target + std::size_t{1});
+  told_room_[task->target].push_back(task->slot);
+}
+
+bool StartCandidates::waits_for_room(const ClusterState& state, Slot instance) {
+  if (instance >= told_room_.size()) return false;
+  std::vector<Slot>& told = told_room_[instance];
+  // One that waits on keeps its place at the end: those behind it are looked at another time.
+  while (!told.empty()) {
+    const TaskRow& task = state.task(told.back());
+    if (task.told == ToldReason::other && task.target == instance) return true;
+    told.pop_back();
   }
-  if (wanted) out.insert(out.end(), row.tasks.begin(), row.tasks.end());
+  return false;
+}
+
+bool StartCandidates::may_start_some(const ClusterState& state, Slot instance) {
+  const auto& marked = gangs_.slots();
+  return waits_for_room(state, instance) ||
+         std::any_of(marked.begin(), marked.end(),
+                     [&](Slot job) { return gang_has_to_try(state, job); });
 }
 
 void StartCandidates::push(const ClusterState& state, Slot slot) {
@@ -119,6 +149,7 @@ void StartCandidates::expand(const ClusterState& state) {
   }
   for (Slot slot : room_.take()) {
     // Only the answers of those that wait for room depend on it.
+    if (!waits_for_room(state, slot)) continue;
     for (Slot task : state.instance(slot).planned) {
       if (state.task(task).told == ToldReason::other) push(state, task);
     }

@@ -25,6 +25,12 @@ class StartCandidates {
   void begin_pass(const ClusterState& state);
   std::optional<Slot> next(const ClusterState& state);
 
+  /// The task has been told why it does not start: it may be that it waits for room.
+  void note_told(const ClusterState& state, TaskId id);
+  /// Room that comes free on the instance may let a task of it start, or a gang has something to
+  /// try. Costs what was told since it was asked last, not what is meant for the instance.
+  bool may_start_some(const ClusterState& state, Slot instance);
+
   /// Adds the gang's tasks that have to be tried to `out`.
   void gang_tasks_to_try(const ClusterState& state, Slot job, std::vector<Slot>& out);
 
@@ -47,6 +53,7 @@ class StartCandidates {
       return std::exchange(slots_, {});
     }
     bool empty() const { return slots_.empty(); }
+    const std::vector<Slot>& slots() const { return slots_; }
 
    private:
     std::vector<bool> marked_;
@@ -54,6 +61,8 @@ class StartCandidates {
   };
 
   void mark_gang(const ClusterState& state, Slot job);
+  bool gang_has_to_try(const ClusterState& state, Slot job) const;
+  bool waits_for_room(const ClusterState& state, Slot instance);
   void expand(const ClusterState& state);
   void push(const ClusterState& state, Slot slot);
 
@@ -62,6 +71,8 @@ class StartCandidates {
   /// Gangs that nothing keeps from starting any more since all of their tasks were last tried.
   std::vector<bool> opened_;
   std::vector<bool> was_open_;
+  /// By instance, tasks that were told to wait for room there; some may not any more.
+  std::vector<std::vector<Slot>> told_room_;
   std::vector<Slot> touched_;                      ///< gangs that the event in hand concerns
   std::set<std::pair<std::uint64_t, Slot>> pass_;  ///< by their place in the assigned list
   std::uint64_t at_ = 0;                           ///< where the pass is

@@ -144,7 +144,9 @@ void WorkerDuties::answer_sample(std::uint64_t sample_round) {
   for (const ExecutionSample& sample : executor_->sample()) {
     if (sample.normalized) {
       // A whole number of parts of kOne: exact on the wire and the same on every machine.
-      const double parts = *sample.normalized * TaskThroughput::kOne + 0.5;
+      constexpr double kMost = 1e6;  // of a rate that was nearly nothing so far
+      const double share = std::min(*sample.normalized, kMost);
+      const double parts = share * TaskThroughput::kOne + 0.5;
       answer.samples.push_back({sample.task, sample.attempt, static_cast<std::uint64_t>(parts)});
     }
     if (!sample.progress) continue;

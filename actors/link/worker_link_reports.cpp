@@ -68,7 +68,7 @@ void put_progress(const std::vector<TaskProgress>& progress, link_wire::Samples:
 
 /// Nothing for what no job can have said: a worker runs what its users like.
 std::optional<TaskProgress> progress_of(link_wire::Samples::Progress::Reader wire) {
-  const auto is_amount = [](double value) { return std::isfinite(value) && value >= 0; };
+  const auto is_amount = [](double value) { return value >= 0 && value <= kMostProgress; };
   TaskProgress progress{{TaskId{wire.getTask()}, wire.getDone(), {}}, wire.getAttempt()};
   if (!is_amount(progress.said.done)) return std::nullopt;
   if (!wire.hasTraining()) return progress;

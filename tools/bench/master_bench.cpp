@@ -14,92 +14,10 @@
 #include "masters/cell_view.hpp"
 #include "masters/master.hpp"
 #include "masters/plan_slices.hpp"
+#include "tools/bench/bench_master.hpp"
 
-namespace muster {
+namespace muster::bench {
 namespace {
-
-/// Several tasks an instance, so that counts of instances and of tasks differ.
-constexpr std::uint32_t kTasksPerInstance = 8;
-
-/// One type that has room for eight tasks of one core.
-Catalog eights() {
-  InstanceType type;
-  type.name = "eight";
-  type.family = "cpu";
-  type.capacity = Resources::of(0, kTasksPerInstance, 32);
-  type.on_demand = Price::from_usd_h(0.8);
-  return Catalog({type});
-}
-
-// Callers count the first task so that no two jobs share a task's id.
-Job job_of(std::uint64_t id, std::uint64_t first_task, std::uint64_t tasks, bool gang) {
-  Job job;
-  job.id = JobId{id};
-  job.gang = gang;
-  job.workload_class = "plain";
-  job.tasks.resize(tasks);
-  for (std::uint64_t i = 0; i < tasks; ++i) {
-    job.tasks[i].id = TaskId{first_task + i};
-    job.tasks[i].demands = Demands(Resources::of(0, 1, 4));
-  }
-  return job;
-}
-
-/// Gives the plan that it was made with, once.
-class OnePlan : public Policy {
- public:
-  explicit OnePlan(Plan plan) : plan_(std::move(plan)) {}
-  Cadence cadence() const override { return {}; }
-  void observe(const Event&, const ClusterView&) override {}
-  std::unique_ptr<Policy> clone() const override { return std::make_unique<OnePlan>(plan_); }
-  Plan decide(const ClusterView&, Rng&, Budget&) override { return std::exchange(plan_, {}); }
-
- private:
-  Plan plan_;
-};
-
-/// A new instance for each eight tasks from `first_task` on.
-Plan by_eights(std::uint64_t first_task, std::uint64_t tasks) {
-  Plan plan;
-  for (std::uint64_t i = 0; i < tasks; ++i) {
-    if (i % kTasksPerInstance == 0) plan.launches.push_back({TypeId{0}, Market::on_demand, {}});
-    const auto launch = static_cast<std::uint32_t>(plan.launches.size() - 1);
-    plan.places.push_back({TaskId{first_task + i}, LaunchIndex{launch}, {}});
-  }
-  return plan;
-}
-
-Master master_with(const Catalog& catalog, Plan plan, MasterCaps caps = {}) {
-  MasterSettings settings;
-  settings.min_stay = {};
-  MasterDependencies parts;
-  parts.catalog = &catalog;
-  parts.policy = std::make_unique<OnePlan>(std::move(plan));
-  settings.caps = caps;
-  return Master(settings, std::move(parts));
-}
-
-/// Processor time of this process, in seconds: others on the machine do not count.
-double processor_s() {
-  timespec spent{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
-  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
-}
-
-/// Reports the time between its making and its end as that of one iteration: what an iteration sets
-/// up before it is not measured.
-class Stopwatch {
- public:
-  explicit Stopwatch(benchmark::State& state) : state_(state) {}
-  ~Stopwatch() { state_.SetIterationTime(processor_s() - begin_); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  benchmark::State& state_;
-  // Read as the object is made, after everything that stands before it in the iteration.
-  double begin_ = processor_s();
-};
 
 /// From the acceptance of a gang until all of its tasks run; each message's commit is taken.
 void start_gang(benchmark::State& state) {
@@ -428,6 +346,6 @@ BENCHMARK_CAPTURE(page_of_tasks, first_of_explain, tasks_wanted(true))->Apply(si
 BENCHMARK_CAPTURE(page_of_tasks, in_a_phase, tasks_wanted(true, "running"))->Apply(sizes_of_pages);
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::bench
 
 BENCHMARK_MAIN();
