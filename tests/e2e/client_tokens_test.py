@@ -49,6 +49,46 @@ class Tokens(ClientTest):
         answer = json.loads(self.succeed("token", "rotate", "laptop", "--json"))
         self.assertEqual(answer["secret"], "muster_new")
 
+    def marks(self):
+        """Number and sending of the requests since the last look."""
+        marks = [(head["Idempotency-Key"], int(head["Muster-Sent"])) for head in self.api.headers]
+        self.api.headers.clear()
+        return marks
+
+    def test_every_order_keeps_its_number_when_it_is_sent_again(self):
+        issued = Reply({**TOKEN, "secret": "muster_5ec"}, 201)
+        lost = Reply(reset=True)
+        for path, answer, words in [
+                ("/v1/tokens", issued, ["token", "create", "x", "--role", "user"]),
+                ("/v1/tokens/laptop/rotate", issued, ["token", "rotate", "laptop"]),
+                ("/v1/tokens/laptop/revoke", TOKEN, ["token", "revoke", "laptop"]),
+                ("/v1/jobs/3/cancel", {"job": 3}, ["cancel", "3"]),
+                ("/v1/jobs/3/hold", {"job": 3}, ["hold", "3"]),
+                ("/v1/jobs/3/release", {"job": 3}, ["release", "3"]),
+                ("/v1/jobs/3/resubmit", Reply(ACCEPTED, 201), ["resubmit", "3"]),
+                ("/v1/instances/3/drain", {"instance": 3}, ["drain", "3"]),
+                ("/v1/instances/3/interrupt", {"instance": 3}, ["interrupt", "3"])]:
+            with self.subTest(path=path):
+                self.api.on("POST", path, lost, lost, answer)
+                self.succeed(*words)
+                numbers, sent = zip(*self.marks())
+                self.assertEqual((len(numbers), len(set(numbers))), (3, 1))
+                self.assertEqual(list(sent), sorted(set(sent)))
+                self.succeed(*words)
+                self.assertNotEqual(self.marks()[0][0], numbers[0], "another call")
+
+    def test_who_gets_no_answer_is_told_how_to_go_on(self):
+        self.api.on("POST", "/v1/tokens", Reply(reset=True))
+        create = ["token", "create", "x", "--role", "user"]
+        done = self.assert_fails(1, ["it may have been done all the same"], *create,
+                                 "--retry-for", "0s")
+        number = self.marks()[0][0]
+        self.assertIn(f"with --request {number} gives a secret", done.stderr)
+        self.api.on("POST", "/v1/tokens", Reply({**TOKEN, "secret": "muster_5ec"}, 201))
+        self.succeed(*create, "--request", number)
+        self.assertEqual(self.marks()[0][0], number)
+        self.assert_fails(2, ["--request", "no spaces"], *create, "--request", "a b")
+
     def test_what_is_asked_for_wrongly_is_said_before_anything_is_sent(self):
         for words, arguments in [(["--role"], ["token", "create", "x"]),
                                  (["admin"], ["token", "create", "x", "--role", "boss"]),
@@ -80,6 +120,11 @@ class Tokens(ClientTest):
         done = self.muster("audit")
         self.assertIn("this is the log of node n2; --api URL asks another node's", done.stderr)
         self.assertEqual(lines[3], "6 more requests came too fast to be listed")
+        self.api.on("GET", "/v1/audit", {"node": "n2", "entries": [{
+            **ENTRY, "token": None, "user": None, "address": None, "method": "", "path": "",
+            "status": None, "about": None, "unlisted": 0, "lost": 7}]})
+        self.assertIn("7 entries before this were lost: the disk took nothing",
+                      self.succeed("audit"))
 
     def test_a_refusal_says_what_the_server_says(self):
         self.api.on("GET", "/v1/tokens", problem(403, "GET /v1/tokens needs an admin's token"))

@@ -55,6 +55,7 @@ class FakeApi:
 
     def __init__(self):
         self.requests = []  # (method, path, body)
+        self.headers = []   # of each of these
         self.closed = threading.Event()
         self.replies = {}   # (method, path without its query): the answers; the last one stays
         api = self
@@ -72,6 +73,7 @@ class FakeApi:
             def answer(self, method):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 api.requests.append((method, self.path, body))
+                api.headers.append(self.headers)
                 if self.headers.get("Authorization") != f"Bearer {TOKEN}":
                     return self.send(problem(401, "wrong token"))
                 replies = api.replies.get((method, self.path.partition("?")[0]))

@@ -220,7 +220,9 @@ TEST(Api, wants_a_token_for_everything_but_the_page_and_the_health) {
 TEST(Api, knows_each_of_its_tokens) {
   Served served;
   RawClient client(served.port());
-  client.send("GET /v1/status HTTP/1.1\r\nAuthorization: bearer another-token-for-tests\r\n\r\n");
+  client.send(
+      "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n"
+      "Authorization: bearer another-token-for-tests\r\n\r\n");
   EXPECT_EQ(client.receive().status, 200);
   RawClient twice(served.port());
   twice.send(request_text("GET", "/v1/status", {}, "Authorization: Bearer x\r\n"));

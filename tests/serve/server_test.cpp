@@ -86,7 +86,7 @@ TEST(Server, refuses_before_the_body_comes) {
   EXPECT_EQ(large.receive().status, 413);
   EXPECT_TRUE(large.closed());
   RawClient stranger(served.port());
-  stranger.send("POST /v1/jobs HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
+  stranger.send("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
   EXPECT_EQ(stranger.receive().status, 401);
   EXPECT_TRUE(stranger.closed());
 }

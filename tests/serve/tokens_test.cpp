@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "tests/support/temp_file.hpp"
 #include "tools/serve/api/token_book.hpp"
@@ -44,6 +47,17 @@ TEST(Tokens, are_for_their_owners_eyes_only) {
     EXPECT_EQ(tokens.error().code, ServerError::bad_token_file);
     EXPECT_THAT(tokens.error().message, HasSubstr("chmod 0600"));
   }
+}
+
+TEST(Tokens, have_to_be_their_readers_own_or_roots) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const test::TempFile file("token", kGood);
+  fs::permissions(file.path(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_TRUE(load_tokens(file.path()).has_value());
+  ASSERT_EQ(chown(file.path().c_str(), 12345, 12345), 0);
+  EXPECT_THAT(
+      load_tokens(file.path()).error().message,
+      HasSubstr("token: belongs to the user 12345; it has to be root's or that of the user 0"));
 }
 
 TEST(Tokens, that_are_none_are_refused_with_their_line) {
@@ -163,6 +177,97 @@ TEST_F(Book, takes_the_secret_from_before_a_rotation_for_a_while) {
   now_ += 1;
   EXPECT_THAT(book->who(bearer(first->secret)).why, HasSubstr("has a new secret"));
   EXPECT_TRUE(book->who(bearer(second->secret)).who);
+}
+
+TEST_F(Book, keeps_every_secret_that_users_have_through_a_second_rotation) {
+  const auto book = open();
+  const auto first = book->create({"ci", Role::user});
+  const auto second = book->rotate("ci", 100);
+  now_ += 40;
+  const auto third = book->rotate("ci", 80);
+  for (const auto* each : {&first, &second, &third}) {
+    EXPECT_TRUE(open()->who(bearer((*each)->secret)).who);
+  }
+  now_ += 60;
+  EXPECT_FALSE(book->who(bearer(first->secret)).who) << "when it was to end";
+  EXPECT_TRUE(book->who(bearer(second->secret)).who);
+  // An overlap of 0 is for secrets that a thief has.
+  const auto fourth = book->rotate("ci", 0);
+  for (const auto* each : {&first, &second, &third}) {
+    EXPECT_THAT(open()->who(bearer((*each)->secret)).why, HasSubstr("has a new secret"));
+  }
+  EXPECT_TRUE(open()->who(bearer(fourth->secret)).who);
+}
+
+TEST_F(Book, ends_no_secret_to_make_room_for_another) {
+  const auto book = open();
+  const auto first = book->create({"ci", Role::user});
+  for (std::size_t i = 0; i < kMaxEarlierSecrets; ++i) {
+    ASSERT_TRUE(book->rotate("ci", 100).has_value());
+  }
+  EXPECT_THAT(book->rotate("ci", 100).error().message,
+              HasSubstr("4 secrets of the token 'ci' from before still count"));
+  EXPECT_TRUE(book->who(bearer(first->secret)).who);
+  now_ += 100;
+  EXPECT_TRUE(book->rotate("ci", 100).has_value());
+}
+
+TEST_F(Book, gives_a_request_that_comes_again_a_secret_for_the_one_nobody_saw) {
+  const auto first = open()->create({"ci", Role::user, "carl", 500}, {"made", 1});
+  // By another API of the folder, or the same after a restart.
+  const auto again = open()->create({"ci", Role::user, "carl", 500}, {"made", 2});
+  ASSERT_TRUE(again.has_value());
+  EXPECT_FALSE(open()->who(bearer(first->secret)).who);
+  EXPECT_TRUE(open()->who(bearer(again->secret)).who);
+  const auto lost = open()->rotate("ci", 100, {"turned", 1});
+  const auto seen = open()->rotate("ci", 100, {"turned", 2});
+  ASSERT_TRUE(seen.has_value());
+  now_ += 99;
+  EXPECT_TRUE(open()->who(bearer(again->secret)).who) << "its overlap is as it was";
+  EXPECT_FALSE(open()->who(bearer(lost->secret)).who);
+  EXPECT_TRUE(open()->who(bearer(seen->secret)).who);
+  EXPECT_THAT(content(), AllOf(Not(HasSubstr(seen->secret)), Not(HasSubstr(lost->secret))));
+}
+
+TEST_F(Book, takes_no_repetition_for_what_it_is_not) {
+  const auto book = open();
+  const NewToken wish{"ci", Role::user};
+  const auto why = [](const auto& refused) {
+    return refused ? std::string("done") : refused.error().message;
+  };
+  const auto made = book->create(wish, {"made", 5});
+  EXPECT_THAT(why(book->create(wish, {"made", 5})), HasSubstr("has been sent again since"));
+  EXPECT_THAT(why(book->create(wish, {"made", 4})), HasSubstr("has been sent again since"));
+  EXPECT_THAT(why(book->create({"ci", Role::admin}, {"made", 6})), HasSubstr("was another one"));
+  EXPECT_THAT(why(book->rotate("ci", 100, {"made", 6})), HasSubstr("was another one"));
+  EXPECT_THAT(why(book->create(wish, {"other", 6})), HasSubstr("there is a token 'ci' already"));
+  EXPECT_TRUE(book->who(bearer(made->secret)).who) << "none of these has changed anything";
+  const auto turned = book->rotate("ci", 100, {"turned", 7});
+  EXPECT_THAT(why(book->create(wish, {"made", 8})), HasSubstr("followed by another one"));
+  EXPECT_TRUE(book->who(bearer(turned->secret)).who);
+  ASSERT_TRUE(book->revoke("ci").has_value());
+  EXPECT_THAT(why(book->create(wish, {"made", 9})), HasSubstr("is revoked"));
+  EXPECT_THAT(why(book->rotate("ci", 100, {"turned", 9})), HasSubstr("is revoked"));
+  // One that is made anew is none of theirs.
+  const auto anew = book->create(wish, {"anew", 10});
+  EXPECT_THAT(why(book->create(wish, {"made", 11})), HasSubstr("followed by another one"));
+  EXPECT_TRUE(book->who(bearer(anew->secret)).who);
+}
+
+TEST_F(Book, lets_requests_in_while_a_change_waits_for_another_process) {
+  const auto book = open();
+  const FileLock other(named());
+  ASSERT_EQ(other.fault(), "");
+  std::atomic<bool> waits{true};
+  std::thread change([&] {
+    EXPECT_EQ(book->create({"ci", Role::user}).error().code, TokenError::storage);
+    waits = false;
+  });
+  // The lock is held by this very thread: were a look to wait for it, this would not end before.
+  int looks = 0;
+  for (; looks < 1000; ++looks) EXPECT_TRUE(book->who("Bearer 0123456789abcdef").who);
+  EXPECT_TRUE(waits) << "1000 looks in less than the 2 s for which the change waits";
+  change.join();
 }
 
 TEST_F(Book, gives_a_name_once_and_none_that_could_be_taken_for_another) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,6 +9,7 @@
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/api_client.hpp"
 #include "tools/client/token_views.hpp"
 
 // The commands about the API's tokens. All of them ask the API, with a token of an admin.
@@ -22,6 +24,7 @@ struct TokenOptions {
   std::string user;
   std::string expires;
   std::string overlap;
+  std::string request;  ///< the number of the request; empty: one of its own
   bool quiet = false;
 };
 
@@ -69,16 +72,42 @@ ExitCode print_issued(const Expected<client::Answer, client::ClientError>& answe
   return told(made) ? kDone : kFailed;
 }
 
-int create(const TokenOptions& options) {
+/// As the API takes it.
+std::string check_number(const std::string& text) {
+  const auto good = [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\'; };
+  const bool fits = !text.empty() && text.size() <= 64 && std::ranges::all_of(text, good);
+  return fits ? ""
+              : "has to be the number that an earlier command has named: 1 to 64 letters, "
+                "digits and marks, no spaces";
+}
+
+/// Asks for a secret and prints it. A request that was not answered may have been carried out: with
+/// its number it can be sent again, and what it gave nobody is given anew.
+ExitCode ask_for_secret(const TokenOptions& options, const std::string& path,
+                        const nlohmann::ordered_json& body) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
+  const std::string number = options.request.empty() ? client::random_token() : options.request;
+  const std::string text =
+      body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const auto answer = api->post(path, text, client::Elsewhere::unsent, number);
+  if (!answer && (answer.error().code == client::ClientError::unanswered ||
+                  answer.error().code == client::ClientError::unavailable)) {
+    complain_of(answer.error());
+    complain(
+        fmt::format("it may have been done all the same: the same command with --request {} "
+                    "gives a secret in any case",
+                    number));
+    return kFailed;
+  }
+  return print_issued(answer, options);
+}
+
+int create(const TokenOptions& options) {
   nlohmann::ordered_json body{{"name", options.name}, {"role", options.role}};
   if (!options.user.empty()) body["user"] = options.user;
   if (!options.expires.empty()) body["lifetime_s"] = seconds_of(options.expires);
-  const std::string text =
-      body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  // Made twice, it would be two tokens, of which one is refused.
-  return print_issued(api->post("/v1/tokens", text, client::Elsewhere::unsent), options);
+  return ask_for_secret(options, "/v1/tokens", body);
 }
 
 int list(const TokenOptions& options) {
@@ -101,13 +130,10 @@ int revoke(const TokenOptions& options) {
 }
 
 int rotate(const TokenOptions& options) {
-  const auto api = connect(options.client);
-  if (!api) return kFailed;
   nlohmann::ordered_json body = nlohmann::ordered_json::object();
   if (!options.overlap.empty()) body["overlap_s"] = seconds_of(options.overlap);
-  return print_issued(api->post("/v1/tokens/" + client::url_escaped(options.name) + "/rotate",
-                                body.dump(), client::Elsewhere::unsent),
-                      options);
+  return ask_for_secret(options, "/v1/tokens/" + client::url_escaped(options.name) + "/rotate",
+                        body);
 }
 
 using Options = std::shared_ptr<TokenOptions>;
@@ -124,8 +150,12 @@ CLI::App* add(CLI::App& token, const std::string& verb, const std::string& meani
   return command;
 }
 
-void add_quiet(CLI::App& command, TokenOptions& options) {
+void add_secret_options(CLI::App& command, TokenOptions& options) {
   command.add_flag("--quiet", options.quiet, "print the token alone");
+  command
+      .add_option("--request", options.request,
+                  "go on with the request of this number, whose answer never came")
+      ->check(CLI::Validator(check_number, "NUMBER"));
 }
 
 }  // namespace
@@ -144,7 +174,7 @@ void add_tokens(CLI::App& app, int& exit_code) {
   command
       ->add_option("--expires", made->expires, "how long it is valid, like 90d; default: for ever")
       ->check(is_time(kLongestLifeS, false));
-  add_quiet(*command, *made);
+  add_secret_options(*command, *made);
   command->callback([made, &exit_code] { exit_code = create(*made); });
 
   auto listed = std::make_shared<TokenOptions>();
@@ -159,7 +189,7 @@ void add_tokens(CLI::App& app, int& exit_code) {
   command = add(*token, "rotate", "Give a token a new secret and print it, this once", rotated);
   command->add_option("--overlap", rotated->overlap, "how long the old one counts as well (1h)")
       ->check(is_time(kLongestOverlapS, true));
-  add_quiet(*command, *rotated);
+  add_secret_options(*command, *rotated);
   command->callback([rotated, &exit_code] { exit_code = rotate(*rotated); });
 }
 

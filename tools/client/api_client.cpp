@@ -72,6 +72,14 @@ bool passing(const HttpReply& reply) {
          (status == 429 || status == 502 || status == 503 || status == 504);
 }
 
+/// A mark of a sending: microseconds, so that those of another process with the number of this
+/// request come in their order as well.
+std::int64_t later_than(std::int64_t before) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();  // NOLINT: see above
+  return std::max(before + 1,
+                  std::int64_t{std::chrono::duration_cast<std::chrono::microseconds>(now).count()});
+}
+
 }  // namespace
 
 ApiClient::ApiClient(ClusterContext context, ApiOptions options)
@@ -105,8 +113,8 @@ Expected<Answer, ClientError> ApiClient::get(const std::string& path, Duration a
 }
 
 Expected<Answer, ClientError> ApiClient::post(const std::string& path, const std::string& body,
-                                              Elsewhere elsewhere) {
-  return ask({{path, &body}, elsewhere});
+                                              Elsewhere elsewhere, const std::string& number) {
+  return ask({{path, &body, number.empty() ? random_token() : number}, elsewhere});
 }
 
 Expected<Answer, ClientError> ApiClient::ask(const Request& request) {
@@ -144,13 +152,15 @@ Expected<HttpReply, ClientError> ApiClient::try_for_long(const Request& request)
   std::size_t asked = 0;  // APIs since the last pause
   bool movable = request.elsewhere != Elsewhere::never;
   bool said = false;
+  HttpRequest sending = request.http;
   while (true) {
     // Nobody can be asked instead once a change that may be made once has been sent.
     const bool may_be_cut_short = request.elsewhere == Elsewhere::always;
     const std::size_t next =
         may_be_cut_short ? apis_.size() - std::min(asked + 1, apis_.size()) : 0;
     const Duration limit = limit_of_try(request, Steady::now() - begin, next);
-    HttpReply reply = perform(request.http, limit);
+    if (sending.body != nullptr) sending.sent = later_than(sending.sent);
+    HttpReply reply = perform(sending, limit);
     if (!passing(reply)) {
       if (auto failure = failure_of(reply)) return *std::move(failure);
       return reply;
@@ -232,6 +242,11 @@ std::optional<Failure<ClientError>> ApiClient::failure_of(const HttpReply& reply
                            : reply.status == 409 ? ClientError::conflict
                                                  : ClientError::refused;
   return Failed{code, message};
+}
+
+std::vector<std::string> repeat_headers(const HttpRequest& request) {
+  if (request.body == nullptr) return {};
+  return {"Idempotency-Key: " + request.number, fmt::format("Muster-Sent: {}", request.sent)};
 }
 
 // By hand: no letter depends on a locale.

@@ -74,10 +74,10 @@ enum class Elsewhere : std::uint8_t {
 };
 
 /// Speaks to a cluster's HTTP API (docs/api.md). Whatever is asked may be asked twice without harm
-/// (a submission carries a token), so a request is repeated when the connection fails, the answer
-/// is lost, or the status is 429, 502, 503 or 504: with a pause that doubles or that the server
-/// asked for (Retry-After), within `retry_for`. Where the cluster has several APIs, the next one is
-/// asked then, as far as `Elsewhere` allows it.
+/// (each change carries a number of its own), so a request is repeated when the connection fails,
+/// the answer is lost, or the status is 429, 502, 503 or 504: with a pause that doubles or that the
+/// server asked for (Retry-After), within `retry_for`. Where the cluster has several APIs, the next
+/// one is asked then, as far as `Elsewhere` allows it.
 class ApiClient {
  public:
   ApiClient(ClusterContext context, ApiOptions options);
@@ -90,8 +90,9 @@ class ApiClient {
   Expected<Answer, ClientError> get(const std::string& path, Duration answered_after = {});
   /// The same of what is no JSON.
   Expected<BytesAnswer, ClientError> get_bytes(const std::string& path);
+  /// `number`: of the request, which all its repetitions have; without it one that no other has.
   Expected<Answer, ClientError> post(const std::string& path, const std::string& body,
-                                     Elsewhere elsewhere);
+                                     Elsewhere elsewhere, const std::string& number = {});
 
   const ApiOptions& options() const { return options_; }
 

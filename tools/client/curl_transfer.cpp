@@ -104,12 +104,6 @@ class CurlTransfer final : public Transfer {
     if (!library_.fault.empty()) return;
     curl_.reset(library_.easy_init());
     MUSTER_CHECK(curl_ != nullptr, "libcurl gives no handle");
-    add_header("Authorization: Bearer " + options_.token);
-    if (!options_.caller.empty()) add_header("Muster-Caller: " + options_.caller);
-    add_header("Accept: application/json");
-    add_header("Content-Type: application/json");
-    // Empty: libcurl would announce large bodies by Expect: 100-continue and wait for the answer.
-    add_header("Expect:");
     set_fixed_options();
   }
 
@@ -140,6 +134,7 @@ class CurlTransfer final : public Transfer {
     MUSTER_CHECK(code == CURLE_OK, "libcurl takes no such option");
   }
   void set_fixed_options();
+  void set_headers(const HttpRequest& request);
 
   static std::size_t take(char* data, std::size_t size, std::size_t count, void* sink) {
     auto& [reply, limit, too_large] = *static_cast<Sink*>(sink);
@@ -184,8 +179,21 @@ class CurlTransfer final : public Transfer {
   std::array<char, CURL_ERROR_SIZE> reason_{};
 };
 
-void CurlTransfer::set_fixed_options() {
+void CurlTransfer::set_headers(const HttpRequest& request) {
+  // The handle must not keep the list that goes.
+  set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
+  headers_.reset();
+  add_header("Authorization: Bearer " + options_.token);
+  if (!options_.caller.empty()) add_header("Muster-Caller: " + options_.caller);
+  add_header("Accept: application/json");
+  add_header("Content-Type: application/json");
+  // Empty: libcurl would announce large bodies by Expect: 100-continue and wait for the answer.
+  add_header("Expect:");
+  for (const std::string& line : repeat_headers(request)) add_header(line);
   set(CURLOPT_HTTPHEADER, headers_.get());
+}
+
+void CurlTransfer::set_fixed_options() {
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   // Chain, dates and the name or address of the URL are verified, as libcurl does unless told
   // otherwise.
@@ -218,6 +226,7 @@ HttpReply CurlTransfer::perform(const std::string& api, const HttpRequest& reque
   Sink sink{reply, options_.max_answer_bytes};
   reason_.front() = '\0';
   const std::string url = api + request.path;
+  set_headers(request);
   set(CURLOPT_URL, url.c_str());
   set(CURLOPT_TIMEOUT_MS, milliseconds(limit));
   // An empty text turns proxies off; null leaves the choice to the environment's variables.

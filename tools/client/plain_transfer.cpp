@@ -146,6 +146,7 @@ std::string PlainTransfer::message_of(const PlainAddress& address,
       options_.token,
       options_.caller.empty() ? "" : fmt::format("Muster-Caller: {}\r\n", options_.caller));
   if (request.body == nullptr) return message + "\r\n";
+  for (const std::string& line : repeat_headers(request)) message += line + "\r\n";
   return message + fmt::format("Content-Length: {}\r\n\r\n", request.body->size()) + *request.body;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/time.hpp"
 
@@ -15,7 +16,12 @@ namespace muster::client {
 struct HttpRequest {
   std::string path;                   ///< begins with a slash and is escaped
   const std::string* body = nullptr;  ///< null: a GET
+  std::string number{};               ///< of a POST: the same whenever it is sent again
+  std::int64_t sent = 0;              ///< of a POST: grows with each time that it is sent
 };
+
+/// The header lines that say so, without their ends.
+std::vector<std::string> repeat_headers(const HttpRequest& request);
 
 /// How one try ended.
 enum class Outcome : std::uint8_t {

@@ -1,11 +1,14 @@
 """Who may do what in a real cluster: tokens and their roles, the audit log, the names that the API
 may be asked by, and TLS on an address that others reach."""
 
+import collections
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
+import threading
 import time
 import unittest
 import urllib.error
@@ -23,6 +26,56 @@ def own_address():
             return None
         address = probe.getsockname()[0]
     return None if address.startswith("127.") else address
+
+
+class LosingProxy:
+    """Hands requests on to an API, and of each path the first answer to nobody: it closes the
+    connection instead when the API has answered."""
+
+    def __init__(self, api):
+        self.port = int(api.rsplit(":", 1)[1])
+        self.lost = set()
+        self.seen = collections.Counter()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    @staticmethod
+    def message(stream):
+        """Head and body of one message; nothing at the end."""
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            byte = stream.read(1)
+            if not byte:
+                return b""
+            head += byte
+        length = re.search(rb"content-length: *([0-9]+)", head.lower())
+        return head + stream.read(int(length.group(1)) if length else 0)
+
+    def serve(self, client):
+        with client, socket.create_connection(("127.0.0.1", self.port)) as api:
+            coming, going = client.makefile("rb"), api.makefile("rb")
+            while request := self.message(coming):
+                path = request.split(b" ", 2)[1].decode()
+                api.sendall(request)
+                answer = self.message(going)
+                if request.startswith(b"POST"):
+                    self.seen[path] += 1
+                    if path not in self.lost:
+                        self.lost.add(path)
+                        return
+                client.sendall(answer)
+
+    def close(self):
+        self.listener.close()
 
 
 class Tokens(unittest.TestCase):
@@ -119,6 +172,73 @@ class Tokens(unittest.TestCase):
         self.assertEqual(file.stat().st_mode & 0o777, 0o600)
         for secret in (short, first, second, third):
             self.assertNotIn(secret, file.read_text())
+
+    def test_whatever_is_repeated_because_its_answer_was_lost_is_done_once(self):
+        proxy = LosingProxy(self.api)
+        self.addCleanup(proxy.close)
+
+        def through(*words):
+            done = subprocess.run([MUSTER, *map(str, words)], capture_output=True, text=True,
+                                  timeout=120, env={**os.environ, "MUSTER_API": proxy.url,
+                                                    "MUSTER_TOKEN": self.admin})
+            self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
+            return done.stdout.strip()
+
+        def who(secret):
+            return self.ask("/v1/me", secret)[0]
+
+        made = through("token", "create", "zoe", "--role", "user", "--quiet")
+        self.assertEqual(who(made), 200)
+        rotated = through("token", "rotate", "zoe", "--overlap", "1h", "--quiet")
+        self.assertEqual([who(made), who(rotated)], [200, 200], "the secret that all have counts")
+        proxy.lost.clear()
+        again = through("token", "rotate", "zoe", "--overlap", "1h", "--quiet")
+        self.assertEqual([who(one) for one in (made, rotated, again)], [200] * 3)
+        self.assertEqual(through("token", "revoke", "zoe"), "token zoe: revoked")
+        self.assertEqual(who(again), 401)
+
+        job = through("submit", "--quiet", "--spot", "--", "sleep", "600")
+        self.cluster.wait_until("it runs", lambda: self.cluster.job(job)["running"] == 1)
+        self.assertIn("held", through("hold", job))
+        self.assertIn("released", through("release", job))
+        fresh = through("resubmit", job, "--quiet")
+        self.assertEqual([entry["job"] for entry in self.cluster.ask("jobs")["jobs"]
+                          if entry["job"] > int(job)], [int(fresh)])
+        self.assertIn("cancelled", through("cancel", fresh))
+
+        def where():
+            return self.cluster.job(job)["tasks"][0]["instance"]
+
+        instance = where()
+        self.assertIn("interrupted", through("interrupt", instance))
+        self.cluster.wait_until("it runs elsewhere", lambda: where() not in (None, instance))
+        instance = where()
+        self.assertIn("drained", through("drain", instance))
+        self.assertIn("cancelled", through("cancel", job))
+        for path, times in proxy.seen.items():
+            self.assertGreaterEqual(times, 2, path)
+        self.assertEqual(len(proxy.seen), 11)
+        # A later number is another order, and is told how things stand.
+        self.assert_refused(self.muster(self.admin, "cancel", job), f"job {job} is over")
+
+    def test_a_token_whose_answer_never_came_is_had_with_the_requests_number(self):
+        deaf = LosingProxy(self.api)
+        self.addCleanup(deaf.close)
+        words = ["token", "create", "yan", "--role", "user", "--quiet"]
+        lost = subprocess.run([MUSTER, *words, "--retry-for", "0s"], capture_output=True, text=True,
+                              timeout=120, env={**os.environ, "MUSTER_API": deaf.url,
+                                                "MUSTER_TOKEN": self.admin})
+        self.assertEqual(lost.returncode, 1)
+        number = re.search(r"--request (\S+) gives a secret", lost.stderr).group(1)
+        self.assert_refused(self.muster(self.admin, *words), "there is a token 'yan' already")
+        # The API is another process by then.
+        node = self.cluster.node("n0")
+        self.cluster.kill(node)
+        self.cluster.wait_until("n0 is back", lambda: self.cluster.node("n0") not in (None, node))
+        self.cluster.wait_until("its API is back", lambda: self.answers(self.admin))
+        done = self.muster(self.admin, *words, "--request", number)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.ask("/v1/me", done.stdout.strip())[1]["token"], "yan")
 
     def test_a_submissions_token_is_the_api_tokens_users(self):
         job = ["submit", "--quiet", "--token", "nightly", "--", "true"]

@@ -18,6 +18,7 @@
 #include "tools/serve/api/assets.hpp"
 #include "tools/serve/api/audit_entry.hpp"
 #include "tools/serve/api/openapi.hpp"
+#include "tools/serve/api/request_mark.hpp"
 #include "tools/serve/api/token_routes.hpp"
 
 namespace muster::api {
@@ -33,6 +34,14 @@ Response refuse_request(const Failure<ConfigError>& error) {
 /// The reply that answers the exchange.
 Reply reply_to(const std::shared_ptr<Exchange>& exchange) {
   return [exchange](Answer answer) { exchange->finish(to_response(std::move(answer))); };
+}
+
+/// The token of a submission that names none is the request's number; each of several has its own.
+void put_tokens(std::vector<JobRequest>& requests, const std::string& number) {
+  for (std::size_t i = 0; i < requests.size() && !number.empty(); ++i) {
+    if (!requests[i].token.empty()) continue;
+    requests[i].token = requests.size() == 1 ? number : fmt::format("{} {}", number, i);
+  }
 }
 
 JobState state_of(std::string_view word) {
@@ -76,11 +85,10 @@ std::string_view asset_of(Operation operation) {
 
 }  // namespace
 
-Api::Api(Backend& backend, Gate gate, std::shared_ptr<AuditLog> audit, ApiLimits limits)
+Api::Api(Backend& backend, Gate gate, ApiParts parts)
     : backend_(backend),
       gate_(std::move(gate)),
-      audit_(std::move(audit)),
-      limits_(limits),
+      parts_(std::move(parts)),
       traffic_(std::make_shared<Traffic>()),
       openapi_(openapi_document()) {}
 
@@ -97,9 +105,9 @@ std::optional<Response> Api::refuse(const RequestHead& head, const std::string& 
 }
 
 void Api::write_down(AuditEntry entry, bool refused) const {
-  if (!audit_) return;
+  if (!parts_.audit) return;
   entry.at_s = gate_.tokens().now_s();
-  refused ? audit_->add_refused(std::move(entry)) : audit_->add(std::move(entry));
+  refused ? parts_.audit->add_refused(std::move(entry)) : parts_.audit->add(std::move(entry));
 }
 
 /// Has the answer written down when the request is to change something, or may be refused because
@@ -108,7 +116,7 @@ void Api::watch(const Request& request, const Pass& pass, const std::string& fro
                 Exchange& exchange) const {
   const bool changing = changes(*pass.route);
   // Not what the log's own thread answers: it must not be the last to let go of the log.
-  if (!audit_ || !(changing || only_own_jobs(*pass.route, pass.who.role))) return;
+  if (!parts_.audit || !(changing || only_own_jobs(*pass.route, pass.who.role))) return;
   exchange.set_note([weak = weak_from_this(), entry = entry_of(request.head, pass, from),
                      changing](const Response& response) mutable {
     constexpr int kForbidden = 403, kFirstFault = 400;
@@ -141,7 +149,13 @@ std::shared_ptr<Exchange> Api::handle(const Request& request, const std::string&
     exchange->finish(error_response(422, "body: this request has none"));
     return exchange;
   }
-  dispatch({*route, std::move(pass), std::move(query).value(), request.body, exchange});
+  const auto mark = mark_of(request.head);
+  if (!mark) {
+    exchange->finish(error_response(400, mark.error().message));
+    return exchange;
+  }
+  dispatch(
+      {*route, std::move(pass), std::move(query).value(), request.body, exchange, mark.value()});
   return exchange;
 }
 
@@ -168,12 +182,6 @@ std::optional<Response> Api::answer_at_once(const Call& call) {
       return answer_me(call.pass.who);
     case Operation::tokens:
       return answer_tokens(gate_.tokens());
-    case Operation::create_token:
-      return answer_create(gate_.tokens(), call.body);
-    case Operation::revoke_token:
-      return answer_revoke(gate_.tokens(), call.pass.found.name);
-    case Operation::rotate_token:
-      return answer_rotate(gate_.tokens(), call.pass.found.name, call.body);
     default:
       return std::nullopt;
   }
@@ -191,8 +199,9 @@ void Api::enter(Call call) {
                             ? std::chrono::seconds{call.query.number("wait_s")}
                             : Duration{};
   const bool for_a_job = wait > Duration::zero();
-  const Places places = for_a_job ? Places{limits_.max_waiting_for_jobs, limits_.jobs_of_token}
-                                  : Places{limits_.max_waiting, limits_.of_token};
+  const Places places =
+      for_a_job ? Places{parts_.limits.max_waiting_for_jobs, parts_.limits.jobs_of_token}
+                : Places{parts_.limits.max_waiting, parts_.limits.of_token};
   const auto where = for_a_job ? Waiting::for_job : Waiting::for_cluster;
   if (!call.exchange->enter(where, call.pass.who.token, places)) {
     return call.exchange->finish(error_response(
@@ -203,6 +212,13 @@ void Api::enter(Call call) {
   }
   // The connection allows this time on top of its own limit for the cluster's answer.
   call.exchange->wait_longer(wait);
+  if (is_order(call.route) && parts_.requests && !call.mark.number.empty()) {
+    return recognise(std::move(call));
+  }
+  go_on(std::move(call));
+}
+
+void Api::go_on(Call call) {
   if (only_own_jobs(call.route, call.pass.who.role)) return ask_if_own(std::move(call));
   ask_backend(call);
 }
@@ -223,11 +239,11 @@ void Api::ask_if_own(Call call) {
 
 void Api::ask_backend(const Call& call) {
   const auto change_job = [&](JobChange change) {
-    backend_.change_job(JobId{call.pass.found.numbers.at(0)}, change, reply_to(call.exchange));
+    backend_.change_job(JobId{call.pass.found.numbers.at(0)}, change, reply_to_order(call));
   };
   const auto change_instance = [&](InstanceChange change) {
     backend_.change_instance(InstanceId{call.pass.found.numbers.at(0)}, change,
-                             reply_to(call.exchange));
+                             reply_to_order(call));
   };
   switch (call.route.operation) {
     case Operation::submit:
@@ -242,6 +258,10 @@ void Api::ask_backend(const Call& call) {
       return metrics(call);
     case Operation::audit:
       return read_audit(call);
+    case Operation::create_token:
+    case Operation::revoke_token:
+    case Operation::rotate_token:
+      return change_token(call);
     case Operation::cancel:
       return change_job(JobChange::cancel);
     case Operation::hold:
@@ -290,11 +310,11 @@ bool Api::put_user(const Call& call, JobRequest& request) const {
 /// False after a refusal: what others wait behind is not for any user to say.
 bool Api::may_give_priority(const Call& call, const JobRequest& request) const {
   const Principal& who = call.pass.who;
-  if (who.role == Role::admin || request.priority <= limits_.max_user_priority) return true;
+  if (who.role == Role::admin || request.priority <= parts_.limits.max_user_priority) return true;
   call.exchange->finish(error_response(
       403, fmt::format("priority: the token '{}' of the role user may give at most {}, and not {} "
                        "(api.max_user_priority of the cluster file); an admin's token may give any",
-                       who.token, limits_.max_user_priority, request.priority)));
+                       who.token, parts_.limits.max_user_priority, request.priority)));
   return false;
 }
 
@@ -303,6 +323,7 @@ void Api::submit(const Call& call) {
   if (!requests) {
     return call.exchange->finish(refuse_request(requests.error()));
   }
+  put_tokens(requests.value(), call.mark.number);
   std::vector<Job> jobs;
   std::size_t tasks = 0;
   for (JobRequest& request : requests.value()) {
@@ -310,11 +331,11 @@ void Api::submit(const Call& call) {
     jobs.push_back(make_job(request));
     // Counted job by job: a request that is far too large is not built whole.
     tasks += jobs.back().tasks.size();
-    if (tasks > limits_.max_tasks) {
+    if (tasks > parts_.limits.max_tasks) {
       return call.exchange->finish(error_response(
           422, fmt::format("jobs: the jobs of one request have at most {} tasks in all; send the "
                            "rest in another one",
-                           limits_.max_tasks)));
+                           parts_.limits.max_tasks)));
     }
   }
   backend_.submit(std::move(jobs), reply_to(call.exchange));
@@ -325,6 +346,7 @@ void Api::resubmit(const Call& call) {
   if (!request) {
     return call.exchange->finish(refuse_request(request.error()));
   }
+  if (request->token.empty()) request->token = call.mark.number;
   backend_.resubmit({JobId{call.pass.found.numbers.at(0)}, request->failed, request->max_fails,
                      std::move(request.value().token), call.pass.who.user},
                     reply_to(call.exchange));
@@ -371,7 +393,7 @@ void Api::metrics(const Call& call) {
 }
 
 void Api::read_audit(const Call& call) {
-  if (!audit_) {
+  if (!parts_.audit) {
     return call.exchange->finish(error_response(409, "this server keeps no audit log"));
   }
   AuditQuestion question;
@@ -379,13 +401,13 @@ void Api::read_audit(const Call& call) {
   question.user = call.query.text("user");
   const auto within = static_cast<std::int64_t>(call.query.number("within_s"));
   if (within > 0) question.since_s = gate_.tokens().now_s() - within;
-  audit_->read(std::move(question),
-               [exchange = call.exchange,
-                node = nlohmann::json(audit_->node()).dump()](std::vector<std::string> lines) {
-                 // Each line is a document already.
-                 exchange->finish({.body = fmt::format("{{\"node\": {}, \"entries\": [{}]}}", node,
-                                                       fmt::join(lines, ", "))});
-               });
+  parts_.audit->read(std::move(question), [exchange = call.exchange,
+                                           node = nlohmann::json(parts_.audit->node()).dump()](
+                                              std::vector<std::string> lines) {
+    // Each line is a document already.
+    exchange->finish(
+        {.body = fmt::format("{{\"node\": {}, \"entries\": [{}]}}", node, fmt::join(lines, ", "))});
+  });
 }
 
 void Api::view(const Call& call, View::Kind kind) {

@@ -8,10 +8,12 @@
 #include "config/job_request.hpp"
 #include "tools/serve/api/audit_log.hpp"
 #include "tools/serve/api/backend.hpp"
+#include "tools/serve/api/desk.hpp"
 #include "tools/serve/api/exchange.hpp"
 #include "tools/serve/api/gate.hpp"
 #include "tools/serve/api/http.hpp"
 #include "tools/serve/api/query.hpp"
+#include "tools/serve/api/request_book.hpp"
 #include "tools/serve/api/routes.hpp"
 #include "tools/serve/api/traffic.hpp"
 
@@ -27,12 +29,22 @@ struct ApiLimits {
   int max_user_priority = 0;                 ///< of a job of which no admin is the sender
 };
 
+/// What an Api works with besides the backend.
+struct ApiParts {
+  std::shared_ptr<AuditLog> audit{};        ///< null: nothing is written down
+  std::shared_ptr<RequestBook> requests{};  ///< null: no order is known again
+  ApiLimits limits{};
+  /// Where tokens are changed, which may wait for another API, and where the book of requests is
+  /// looked at: the one must not hold up the other, nor both the requests that need neither.
+  std::shared_ptr<Desk> tokens{};
+  std::shared_ptr<Desk> orders{};
+};
+
 /// What the API does with a request, whatever brought it here. Every function may be called from
 /// any thread. The backend has to outlive it.
 class Api : public std::enable_shared_from_this<Api> {
  public:
-  /// Without `audit` nothing is written down.
-  Api(Backend& backend, Gate gate, std::shared_ptr<AuditLog> audit, ApiLimits limits);
+  Api(Backend& backend, Gate gate, ApiParts parts);
 
   /// The response to a request that need not be read any further (no token, nothing there, wrong
   /// method); nothing when its body is to be read. `from`: the client's address.
@@ -53,6 +65,8 @@ class Api : public std::enable_shared_from_this<Api> {
     Query query;
     std::string body;
     std::shared_ptr<Exchange> exchange;
+    RequestMark mark{};
+    bool begun = false;  ///< an order that has been here before, and was not answered
   };
 
   void write_down(AuditEntry entry, bool refused) const;
@@ -61,6 +75,12 @@ class Api : public std::enable_shared_from_this<Api> {
   void dispatch(Call call);
   std::optional<Response> answer_at_once(const Call& call);
   void enter(Call call);
+  void change_token(Call call);
+  void recognise(Call call);
+  void go_on(Call call);
+  Reply reply_to_order(const Call& call);
+  void look_whether_cancelled(const Call& call, Answer refusal);
+  void answer_order(const Call& call, Answer answer);
   void ask_if_own(Call call);
   void ask_backend(const Call& call);
   bool put_user(const Call& call, JobRequest& request) const;
@@ -75,8 +95,7 @@ class Api : public std::enable_shared_from_this<Api> {
 
   Backend& backend_;
   Gate gate_;
-  std::shared_ptr<AuditLog> audit_;
-  ApiLimits limits_;
+  ApiParts parts_;
   std::shared_ptr<Traffic> traffic_;
   std::string openapi_;
 };

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <asio/ip/address.hpp>
+#include <optional>
 #include <system_error>
 
 namespace muster::api {
@@ -19,12 +21,23 @@ std::string plain(std::string_view host) {
   return text;
 }
 
-std::string_view without_port(std::string_view header) {
-  if (header.starts_with('[')) {
-    const std::size_t end = header.find(']');
-    return end == std::string_view::npos ? header : header.substr(1, end - 1);
-  }
-  return header.substr(0, header.find(':'));
+bool is_port(std::string_view text) {
+  return std::ranges::all_of(text, [](char letter) { return letter >= '0' && letter <= '9'; });
+}
+
+/// The host of a Host header: a name or address, in brackets an address with colons, and behind a
+/// colon a port. Nothing of any other text, of which others may see another part as the host.
+std::optional<std::string_view> host_of(std::string_view header) {
+  const bool bracketed = header.starts_with('[');
+  const std::size_t end = bracketed ? header.find(']') : header.find(':');
+  if (bracketed && end == std::string_view::npos) return std::nullopt;
+  const std::string_view host = bracketed ? header.substr(1, end - 1) : header.substr(0, end);
+  std::string_view rest = end == std::string_view::npos ? "" : header.substr(end);
+  if (bracketed) rest.remove_prefix(1);
+  const bool has_colon = host.find(':') != std::string_view::npos;
+  const bool good = !host.empty() && has_colon == bracketed &&
+                    (rest.empty() || (rest.front() == ':' && is_port(rest.substr(1))));
+  return good ? std::optional(host) : std::nullopt;
 }
 
 }  // namespace
@@ -51,7 +64,9 @@ HostNames::HostNames(const std::string& address, const std::vector<std::string>&
 
 bool HostNames::has(std::string_view header) const {
   if (header.empty()) return true;
-  const std::string host = plain(without_port(header));
+  const auto said = host_of(header);
+  if (!said) return false;
+  const std::string host = plain(*said);
   return names_.contains(host) || has_address(host);
 }
 

@@ -16,8 +16,8 @@ class HostNames {
   /// own it is `more`, of which each is a name or an address without a port.
   HostNames(const std::string& address, const std::vector<std::string>& more);
 
-  /// Whether a Host header's value is one of them, whatever the port. An empty one is: browsers
-  /// always send it.
+  /// Whether a Host header's value is one of them, whatever the port. An empty one is: only clients
+  /// of HTTP/1.0 send none, and browsers are none of these.
   bool has(std::string_view header) const;
   /// For messages.
   std::string text() const;

@@ -30,6 +30,7 @@ constexpr std::array kPhrases{
     Phrase{429, "Too Many Requests"},
     Phrase{431, "Request Header Fields Too Large"},
     Phrase{500, "Internal Server Error"},
+    Phrase{501, "Not Implemented"},
     Phrase{503, "Service Unavailable"},
 };
 

@@ -16,6 +16,8 @@ struct RequestHead {
   std::string authorization;  ///< that header's value; empty: there was none
   std::string host{};         ///< the same of Host
   std::string caller{};       ///< the same of Muster-Caller: who calls, as the client says
+  std::string number{};       ///< the same of Idempotency-Key: which request it is
+  std::string sent{};         ///< the same of Muster-Sent: which sending of it
 };
 
 /// A request that has come whole.

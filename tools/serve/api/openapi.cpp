@@ -6,6 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/serve/api/assets.hpp"
@@ -29,6 +30,10 @@ Json path_parameter(std::string_view name) {
           {"in", "path"},
           {"required", true},
           {"schema", {{"type", "integer"}, {"minimum", 0}}}};
+}
+
+Json header_parameter(const char* name, Json schema, const char* about) {
+  return {{"name", name}, {"in", "header"}, {"description", about}, {"schema", std::move(schema)}};
 }
 
 Json schema_of(const Parameter& parameter) {
@@ -64,6 +69,13 @@ Json parameters_of(const Route& route) {
                     {"in", "query"},
                     {"description", parameter.about},
                     {"schema", schema_of(parameter)}});
+  }
+  if (changes(route)) {
+    list.push_back(header_parameter(
+        "Idempotency-Key", {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}},
+        "The request's own number: with that of one before it is that one, sent again"));
+    list.push_back(header_parameter("Muster-Sent", {{"type", "integer"}, {"minimum", 1}},
+                                    "Which sending of the request it is; grows with each"));
   }
   return list;
 }

@@ -1,5 +1,6 @@
 // A request's query, checked against the parameters that its route declares. Unknown and repeated
-// names are faults, so that a misspelt parameter is not passed over in silence.
+// names are faults, so that a misspelt parameter is not passed over in silence; not of /metrics, as
+// exporters have it.
 
 #include "tools/serve/api/query.hpp"
 
@@ -137,6 +138,8 @@ Expected<Query, int> Query::parse(std::string_view text, const Route& route) {
     // O(parameters): a route has a handful.
     const Parameter* parameter = find_parameter(route, entry.name);
     if (parameter == nullptr) {
+      // Whoever collects figures sends the parameters of its other sources along.
+      if (route.operation == Operation::metrics) continue;
       faults.push_back(fmt::format("{}: is not known; {}", entry.name.substr(0, kMaxShownBytes),
                                    known_names(route)));
       continue;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "tools/serve/api/frame_check.hpp"
 #include "tools/serve/api/http.hpp"
 
 namespace muster::api {
@@ -55,19 +56,28 @@ class RequestReader {
 
  private:
   struct Callbacks;
+  /// Header fields that may stand there once.
+  enum class Single : std::uint8_t { authorization, host, caller, number, sent };
 
   bool count_header(std::size_t bytes);
   bool take_name(std::string_view piece);
   bool take_value(std::string_view piece);
+  bool is_first(Single field, std::string_view name);
   void end_header();
-  int fail(int status, const char* message);
+  void check_head();
+  void check_coding();
+  int fail(int status, std::string_view message);
 
   Limits limits_;
   http_parser parser_{};
   Request request_;
   std::string name_;
   std::string value_;
+  std::string coding_;  ///< all that Transfer-Encoding says
+  FrameCheck frame_;
   std::size_t header_bytes_ = 0;
+  std::uint32_t seen_ = 0;  ///< a bit for each Single
+  bool is_coded_ = false;
   bool in_value_ = false;
   bool head_done_ = false;
   bool whole_ = false;

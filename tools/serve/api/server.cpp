@@ -4,6 +4,7 @@
 #include "tools/serve/api/server.hpp"
 
 #include <fmt/format.h>
+#include <openssl/crypto.h>
 
 #include <algorithm>
 #include <asio/executor_work_guard.hpp>
@@ -22,6 +23,7 @@
 #include <utility>
 
 #include "tools/serve/api/connection.hpp"
+#include "tools/serve/api/private_file.hpp"
 
 namespace muster::api {
 namespace {
@@ -33,6 +35,7 @@ using TlsContext = std::shared_ptr<asio::ssl::context>;
 /// Bounds of the options. Each connection costs a descriptor and its buffers.
 constexpr std::size_t kMaxConnections = 10'000;
 constexpr unsigned kMaxThreads = 64;
+constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20;
 /// How long it waits when the system cannot give it another connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
@@ -80,7 +83,10 @@ Expected<TlsContext, ServerError> tls_of(const ServerOptions& options) {
                          fmt::format("{}: is no PEM file with a certificate: {}",
                                      options.certificate.string(), error.message())};
   }
-  context->use_private_key_file(options.key.string(), asio::ssl::context::pem, error);
+  auto key = read_private(options.key, kMaxKeyBytes);
+  if (!key) return ServerFailure{ServerError::bad_certificate, key.error().message};
+  context->use_private_key(asio::buffer(key.value()), asio::ssl::context::pem, error);
+  OPENSSL_cleanse(key.value().data(), key.value().size());
   if (error) {
     return ServerFailure{
         ServerError::bad_certificate,
@@ -105,8 +111,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
       : options_(std::move(options)),
         tls_(std::move(tls)),
         api_(std::make_shared<Api>(
-            backend, Gate(options_.tokens, HostNames(options_.address, options_.hosts)),
-            options_.audit, options_.api)),
+            backend, Gate(options_.tokens, HostNames(options_.address, options_.hosts)), parts())),
         acceptor_(asio::make_strand(*context_)),
         pause_(acceptor_.get_executor()),
         refusal_(refusal_text()) {}
@@ -157,6 +162,9 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
       thread.join();
     }
     threads_.clear();
+    // What is under way is done to its end; what waits is dropped, as are other requests.
+    tokens_desk_->stop();
+    orders_desk_->stop();
   }
 
   bool running() const { return !threads_.empty(); }
@@ -173,6 +181,12 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
     std::weak_ptr<Connection> connection;
     asio::ip::address from;
   };
+
+  ApiParts parts() const {
+    ApiParts parts{options_.audit, options_.requests, options_.api, tokens_desk_, orders_desk_};
+    if (!parts.requests) parts.requests = std::make_shared<RequestBook>("", RequestBook::Note{});
+    return parts;
+  }
 
   void accept() {
     acceptor_.async_accept(asio::make_strand(*context_),
@@ -309,6 +323,9 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
       asio::make_work_guard(*context_);
   ServerOptions options_;
   TlsContext tls_;
+  // Shared with late replies, as the context is.
+  std::shared_ptr<Desk> tokens_desk_ = std::make_shared<Desk>();
+  std::shared_ptr<Desk> orders_desk_ = std::make_shared<Desk>();
   std::shared_ptr<Api> api_;
   Tcp::acceptor acceptor_;
   asio::steady_timer pause_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/serve/api/private_file.hpp"
@@ -68,11 +69,16 @@ class TokenBook {
   /// Who an Authorization header's value, "Bearer " and a token, is of.
   Admission who(std::string_view authorization);
 
-  Expected<IssuedToken, TokenError> create(const NewToken& wanted);
+  /// A request that comes again, as its mark says, gives a new secret in the place of the one that
+  /// nobody has seen. A sending that was overtaken by a later one is refused.
+  Expected<IssuedToken, TokenError> create(const NewToken& wanted, const RequestMark& mark = {});
   /// The token does not open the API any more; one that is revoked already stays so.
   Expected<TokenRecord, TokenError> revoke(const std::string& name);
-  /// A new secret; the one before still opens the API for so long.
-  Expected<IssuedToken, TokenError> rotate(const std::string& name, std::int64_t overlap_s);
+  /// A new secret; the one before still opens the API for so long. Those from before that which
+  /// still count do so until the end that they had, or until the end of this overlap if that is
+  /// earlier. Repetitions are as those of create(), and change nothing of what counts besides.
+  Expected<IssuedToken, TokenError> rotate(const std::string& name, std::int64_t overlap_s,
+                                           const RequestMark& mark = {});
   /// Those of the first kind first, then by name. Digests are empty.
   std::vector<TokenRecord> list();
   std::int64_t now_s() const { return clock_(); }
@@ -84,16 +90,10 @@ class TokenBook {
     std::optional<std::int64_t> until_s{};  ///< of a secret that was rotated away
   };
 
-  /// A change of the book, from what its files say now: while it lives nobody else makes one. The
-  /// file's lock comes first, so that requests are let in while it waits for another API of this
-  /// machine.
-  struct Change {
-    explicit Change(TokenBook& book)
-        : file(book.files_.named), memory(book.mutex_), fault(book.catch_up(file)) {}
-
-    const FileLock file;
-    const std::lock_guard<std::mutex> memory;
-    const std::optional<Failure<TokenError>> fault;  ///< why nothing can be changed
+  /// The book as a change finds it.
+  struct Draft {
+    Records named;
+    bool plain = false;  ///< the name that it is about is one of the API token's file
   };
 
   TokenBook(Files files, Clock clock, Note note);
@@ -103,14 +103,21 @@ class TokenBook {
   void refresh();
   void index();
   bool is_plain(const std::string& name) const { return plain_.contains(name); }
-  void make_room();
+  void make_room(Records& named) const;
   std::optional<Failure<TokenError>> catch_up(const FileLock& lock);
-  Expected<TokenRecord*, TokenError> find(const std::string& name);
-  std::optional<Failure<TokenError>> save();
+  template <class Edit>
+  auto change(const std::string& name, Edit edit) -> decltype(edit(std::declval<Draft&>()));
+  Expected<TokenRecord*, TokenError> find(Draft& draft, const std::string& name) const;
+  std::optional<Failure<TokenError>> why_not_new(const Draft& draft, const std::string& name) const;
+  std::optional<Failure<TokenError>> save(Records named);
 
   const Files files_;
   const Clock clock_;
   const Note note_;
+  /// Held by whoever makes a change, also while that waits for the file's lock or the disk. It
+  /// comes before the other one, which is held for looks and never for a wait: requests are let in
+  /// by the book that there is.
+  std::mutex changing_;
   std::mutex mutex_;
   FileStamp plain_stamp_;
   FileStamp named_stamp_;

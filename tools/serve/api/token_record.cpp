@@ -20,31 +20,9 @@ constexpr std::size_t kMaxName = 64;
 constexpr std::size_t kMaxUser = 256;
 /// The year 9999: a later time is a slip of a unit.
 constexpr std::int64_t kLastSecond = 253'402'300'799;
-constexpr std::array<std::string_view, 8> kFields{"name",      "role",      "user",   "created_s",
-                                                  "expires_s", "revoked_s", "sha256", "earlier"};
-
-std::string hexadecimal(const TokenDigest& digest) {
-  std::string text;
-  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
-std::optional<TokenDigest> digest_from(std::string_view text) {
-  TokenDigest digest{};
-  if (text.size() != 2 * digest.size()) return std::nullopt;
-  const auto value_of = [](char letter) {
-    return letter >= '0' && letter <= '9'   ? letter - '0'
-           : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
-                                            : -1;
-  };
-  for (std::size_t i = 0; i < digest.size(); ++i) {
-    const int high = value_of(text[2 * i]);
-    const int low = value_of(text[2 * i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    digest[i] = static_cast<unsigned char>(high * 16 + low);
-  }
-  return digest;
-}
+constexpr std::size_t kMaxNumber = 64;
+constexpr std::array<std::string_view, 9> kFields{
+    "name", "role", "user", "created_s", "expires_s", "revoked_s", "sha256", "earlier", "requests"};
 
 /// Reads the fields of one line; the first fault is kept.
 class LineReader {
@@ -73,11 +51,22 @@ class LineReader {
     record.expires_s = time(document_, "expires_s", false);
     record.revoked_s = time(document_, "revoked_s", false);
     record.digest = digest(document_, "sha256");
-    if (const Json earlier = member(document_, "earlier"); !earlier.is_null()) {
-      EarlierToken before;
-      before.digest = digest(earlier, "sha256");
-      before.until_s = time(earlier, "until_s", true).value_or(0);
-      record.earlier = before;
+    // One alone may stand there without a list.
+    for (const Json& each : list("earlier", kMaxEarlierSecrets)) {
+      record.earlier.push_back({digest(each, "sha256"), time(each, "until_s", true).value_or(0)});
+    }
+    for (const Json& each : list("requests", kMaxSecretRequests)) {
+      SecretRequest request;
+      const Json number = member(each, "number");
+      request.mark.number = number.is_string() ? number.get<std::string>() : "";
+      if (const auto fault = request_number_fault(request.mark.number); !fault.empty()) {
+        complain("requests", "number: " + fault);
+      }
+      const Json sent = member(each, "sent");
+      request.mark.sent = sent.is_number_integer() ? sent.get<std::int64_t>() : 0;
+      request.asks = digest(each, "asks");
+      request.secret = digest(each, "sha256");
+      record.requests.push_back(std::move(request));
     }
     return record;
   }
@@ -102,6 +91,14 @@ class LineReader {
   /// Null where there is none, as a field that is not given means the same.
   static Json member(const Json& object, const std::string& field) {
     return object.is_object() && object.contains(field) ? object[field] : Json();
+  }
+  /// Of objects; one alone counts as a list of it.
+  std::vector<Json> list(const std::string& field, std::size_t most) {
+    const Json value = member(document_, field);
+    if (value.is_null()) return {};
+    if (!value.is_array()) return {value};
+    if (value.size() > most) complain(field, fmt::format("has at most {} entries", most));
+    return {value.begin(), value.end()};
   }
   std::string text(const std::string& field) {
     const Json value = member(document_, field);
@@ -142,19 +139,60 @@ Json record_document(const TokenRecord& record) {
                 {"expires_s", value_or_null(record.expires_s)},
                 {"revoked_s", value_or_null(record.revoked_s)},
                 {"sha256", hexadecimal(record.digest)}};
-  if (record.earlier) {
-    document["earlier"] = {{"sha256", hexadecimal(record.earlier->digest)},
-                           {"until_s", record.earlier->until_s}};
+  Json earlier = Json::array();
+  for (const EarlierToken& each : record.earlier) {
+    earlier.push_back({{"sha256", hexadecimal(each.digest)}, {"until_s", each.until_s}});
+  }
+  // One alone as an earlier version reads it.
+  if (earlier.size() == 1) document["earlier"] = earlier.front();
+  if (earlier.size() > 1) document["earlier"] = std::move(earlier);
+  for (const SecretRequest& each : record.requests) {
+    document["requests"].push_back({{"number", each.mark.number},
+                                    {"sent", each.mark.sent},
+                                    {"asks", hexadecimal(each.asks)},
+                                    {"sha256", hexadecimal(each.secret)}});
   }
   return document;
 }
 
 }  // namespace
 
+std::string hexadecimal(const TokenDigest& digest) {
+  std::string text;
+  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+std::optional<TokenDigest> digest_from(std::string_view text) {
+  TokenDigest digest{};
+  if (text.size() != 2 * digest.size()) return std::nullopt;
+  const auto value_of = [](char letter) {
+    return letter >= '0' && letter <= '9'   ? letter - '0'
+           : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+                                            : -1;
+  };
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    const int high = value_of(text[2 * i]);
+    const int low = value_of(text[2 * i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    digest[i] = static_cast<unsigned char>(high * 16 + low);
+  }
+  return digest;
+}
+
 TokenDigest digest_of(std::string_view token) {
   TokenDigest digest{};
   SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
   return digest;
+}
+
+std::string request_number_fault(std::string_view number) {
+  const auto visible = [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\'; };
+  const bool good =
+      !number.empty() && number.size() <= kMaxNumber && std::ranges::all_of(number, visible);
+  return good ? ""
+              : fmt::format("has to be 1 to {} visible ASCII characters, none of them \" or \\",
+                            kMaxNumber);
 }
 
 std::string token_name_fault(std::string_view name) {

@@ -1,5 +1,6 @@
 #include "tools/serve/api/token_routes.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "config/token_request.hpp"
@@ -22,7 +23,8 @@ std::string standing_of(const TokenRecord& record, std::int64_t now_s) {
 }
 
 Json token_document(const TokenRecord& record, std::int64_t now_s) {
-  const bool overlaps = record.earlier && now_s < record.earlier->until_s;
+  std::int64_t until_s = 0;
+  for (const EarlierToken& each : record.earlier) until_s = std::max(until_s, each.until_s);
   return {{"name", record.name},
           {"role", name_of(record.role)},
           {"user", record.user.empty() ? Json(nullptr) : Json(record.user)},
@@ -30,7 +32,7 @@ Json token_document(const TokenRecord& record, std::int64_t now_s) {
           {"created_s", record.created_s > 0 ? Json(record.created_s) : Json(nullptr)},
           {"expires_s", number_or_null(record.expires_s)},
           {"revoked_s", number_or_null(record.revoked_s)},
-          {"earlier_until_s", overlaps ? Json(record.earlier->until_s) : Json(nullptr)}};
+          {"earlier_until_s", now_s < until_s ? Json(until_s) : Json(nullptr)}};
 }
 
 /// Names may be what a client has sent: bytes that are no UTF-8 are replaced.
@@ -80,13 +82,13 @@ Response answer_tokens(TokenBook& book) {
   return {.body = written(Json{{"tokens", std::move(list)}})};
 }
 
-Response answer_create(TokenBook& book, const std::string& body) {
+Response answer_create(TokenBook& book, const std::string& body, const RequestMark& mark) {
   auto request = token_request_from_json(body, kTokenBody);
   if (!request) return refused(request.error());
   // The request's reader has taken no other word.
   NewToken wanted{request->name, role_from(request->role).value_or(Role::read_only), request->user,
                   request->lifetime_s};
-  const auto made = book.create(wanted);
+  const auto made = book.create(wanted, mark);
   return made ? issued(made.value(), book.now_s(), 201) : refused(made.error());
 }
 
@@ -96,10 +98,11 @@ Response answer_revoke(TokenBook& book, const std::string& name) {
   return {.body = written(token_document(revoked.value(), book.now_s()))};
 }
 
-Response answer_rotate(TokenBook& book, const std::string& name, const std::string& body) {
+Response answer_rotate(TokenBook& book, const std::string& name, const std::string& body,
+                       const RequestMark& mark) {
   const auto request = rotation_request_from_json(body, kTokenBody);
   if (!request) return refused(request.error());
-  const auto made = book.rotate(name, request->overlap_s.value_or(TokenBook::kUsualOverlapS));
+  const auto made = book.rotate(name, request->overlap_s.value_or(TokenBook::kUsualOverlapS), mark);
   return made ? issued(made.value(), book.now_s(), 200) : refused(made.error());
 }
 

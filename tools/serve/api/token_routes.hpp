@@ -13,11 +13,13 @@ namespace muster::api {
 Response answer_me(const Principal& who);
 /// All tokens, without anything secret.
 Response answer_tokens(TokenBook& book);
-/// Carries out what the body asks for, and answers with the token; a new one with its secret.
-Response answer_create(TokenBook& book, const std::string& body);
+/// Carries out what the body asks for, and answers with the token; a new one with its secret. These
+/// may wait for a disk, or for another API of this machine.
+Response answer_create(TokenBook& book, const std::string& body, const RequestMark& mark);
 /// The same of the token that the path names.
 Response answer_revoke(TokenBook& book, const std::string& name);
 /// The same, with a new secret.
-Response answer_rotate(TokenBook& book, const std::string& name, const std::string& body);
+Response answer_rotate(TokenBook& book, const std::string& name, const std::string& body,
+                       const RequestMark& mark);
 
 }  // namespace muster::api

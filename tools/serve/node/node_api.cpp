@@ -46,6 +46,9 @@ Expected<api::ServerOptions, NodeError> api_options(const NodeApi& parts) {
   if (!tokens) return failed(tokens.error());
   options.tokens = std::move(tokens).value();
   options.api.max_user_priority = static_cast<int>(config.api.max_user_priority);
+  // Beside the tokens, which the APIs of a machine share as well.
+  options.requests =
+      std::make_shared<api::RequestBook>(named_tokens(config).string() + ".requests", parts.warn);
   api::AuditOptions audit;
   audit.file = parts.state / "audit.log";
   audit.node = parts.node.name;
