@@ -12,7 +12,6 @@
 namespace muster {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 const std::string kNoText;
 /// A job of a million tasks with a number of its own each has room in it.
 constexpr std::size_t kMaxRowBytes = std::size_t{1} << 26;
@@ -43,7 +42,8 @@ struct CsvStream::Source {
     Parser& operator=(const Parser&) = delete;
   };
 
-  explicit Source(const std::filesystem::path& path) : text(path), file(path.string()) {}
+  explicit Source(const std::filesystem::path& path)
+      : text(path, kAnyTextBytes), file(text_file_name(path)) {}
 
   Failure<ConfigError> malformed(std::size_t at, std::string_view message) const {
     const TextPlace place{file, line, static_cast<std::uint32_t>(at)};
@@ -52,6 +52,7 @@ struct CsvStream::Source {
 
   /// Brings the next row into `row`; false at the end.
   Expected<bool, ConfigError> next() {
+    if (std::exchange(again, false)) return true;
     fields = 0;
     complete = false;
     while (!complete) {
@@ -59,11 +60,6 @@ struct CsvStream::Source {
         auto piece = text.next();
         if (!piece) return as_csv_error(piece.error());
         left = piece.value();
-        // Spreadsheets write it; as a part of the first column's name it would be an unknown
-        // column.
-        if (line == 0 && left.starts_with(kByteOrderMark)) {
-          left.remove_prefix(kByteOrderMark.size());
-        }
         if (left.empty()) return finish();
       }
       if (auto failure = parse_part()) return *failure;
@@ -133,6 +129,7 @@ struct CsvStream::Source {
   std::size_t fields = 0;  ///< of `row`, so far
   bool complete = false;   ///< `row` is
   bool finished = false;
+  bool again = false;  ///< `row` has not been handed out yet
   bool at_line_start = true;
   std::uint32_t line = 0;     ///< the one that is being parsed
   std::size_t column = 0;     ///< bytes of it that are parsed
@@ -144,13 +141,23 @@ CsvStream::~CsvStream() = default;
 CsvStream::CsvStream(CsvStream&&) noexcept = default;
 CsvStream& CsvStream::operator=(CsvStream&&) noexcept = default;
 
-Expected<CsvStream, ConfigError> CsvStream::open(const std::filesystem::path& file) {
+Expected<CsvStream, ConfigError> CsvStream::open(const std::filesystem::path& file,
+                                                 std::span<const std::string_view> headless) {
   auto source = std::make_unique<Source>(file);
   const auto has_header = source->next();
   // An empty file has no header, which is an error and not an empty table.
   if (!has_header) return has_header.error();
   if (!has_header.value()) return source->malformed(0, "the first line has to name the columns");
   source->header = source->row;
+  const std::vector<std::string>& first = source->row.fields;
+  const bool named = std::any_of(first.begin(), first.end(), [&](const std::string& field) {
+    return std::find(headless.begin(), headless.end(), field) != headless.end();
+  });
+  // As it is published, without names, the file begins with its first row.
+  if (!headless.empty() && !named && first.size() == headless.size()) {
+    source->header.fields.assign(headless.begin(), headless.end());
+    source->again = true;
+  }
   return CsvStream(std::move(source));
 }
 
@@ -209,7 +216,7 @@ CsvReader::CsvReader(const std::string& file, const CsvRow& header,
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       errors.add(place, "header", unknown_word("column", name, names));
     } else if (!positions_.emplace(name, i).second) {
-      errors.add(place, "header", fmt::format("column '{}' appears twice", name));
+      errors.add(place, "header", fmt::format("column '{}' appears twice", brief(name)));
     }
   }
   for (const CsvColumn& column : known) {
@@ -244,7 +251,7 @@ double CsvReader::number(std::string_view column, const NumberRange& range) {
   const std::string& field = text(column);
   const std::optional<double> number = parse_number(field);
   if (number && range.contains(*number)) return *number;
-  complain(column, fmt::format("has to be {}; it is '{}'", describe(range), field));
+  complain(column, fmt::format("has to be {}; it is '{}'", describe(range), brief(field)));
   // Reading goes on with a value inside the range: one call shows all mistakes.
   return range.low;
 }
@@ -257,12 +264,23 @@ Duration CsvReader::seconds(std::string_view column, Duration limit) {
   if (!has(column)) return Duration::zero();
   const std::string& field = text(column);
   // A bare number is asked for: the column's name already says the unit.
-  const std::optional<Duration> time =
-      parse_number(field) ? parse_duration(field) : std::optional<Duration>{};
+  const std::optional<Duration> time = parse_in_units(field, std::chrono::seconds{1});
   if (time && *time >= Duration::zero() && *time <= limit) return *time;
   complain(column, fmt::format("has to be a number of seconds from 0 to {}; it is '{}'",
-                               seconds_text(limit), field));
+                               seconds_text(limit), brief(field)));
   return Duration::zero();
+}
+
+Moment CsvReader::moment(std::string_view column, const MomentRange& range) {
+  const std::string& field = text(column);
+  const auto moment = parse_moment(field, range.unit);
+  if (moment && (range.before_zero || moment->at >= Duration::zero())) return *moment;
+  if (field.empty()) {
+    complain(column, fmt::format("must not be empty; it has to be {}", kWantedMoment));
+  } else {
+    complain(column, fmt::format("has to be {}; it is '{}'", kWantedMoment, brief(field)));
+  }
+  return {};
 }
 
 void CsvReader::complain(std::string_view column, std::string_view message) {

@@ -12,6 +12,7 @@
 #include "config/error_list.hpp"
 #include "config/numbers.hpp"
 #include "config/replay_config.hpp"
+#include "config/time_text.hpp"
 
 namespace muster {
 
@@ -33,8 +34,11 @@ struct CsvTable {
 /// malformed (damaged, stray quotes, no header), with line and column where there are any.
 class CsvStream {
  public:
-  /// Reads the header. The file may be packed by gzip.
-  static Expected<CsvStream, ConfigError> open(const std::filesystem::path& file);
+  /// Reads the header. The file may be packed by gzip; "-" is the standard input. Columns in
+  /// `headless` are those of a format that is also published without a header: where the first row
+  /// has none of these names but as many fields, it is a row.
+  static Expected<CsvStream, ConfigError> open(const std::filesystem::path& file,
+                                               std::span<const std::string_view> headless = {});
   ~CsvStream();
   CsvStream(CsvStream&&) noexcept;
   CsvStream& operator=(CsvStream&&) noexcept;
@@ -56,6 +60,12 @@ Expected<CsvTable, ConfigError> read_csv(const std::filesystem::path& file);
 /// `text` as a field of a CSV file, quoted where that is needed to read the same text again.
 std::string csv_field(std::string_view text);
 
+/// How a column states points in time.
+struct MomentRange {
+  Duration unit = std::chrono::seconds{1};  ///< of bare numbers
+  bool before_zero = false;                 ///< these are points in time, too
+};
+
 /// A column that a reader understands.
 struct CsvColumn {
   std::string_view name;
@@ -73,6 +83,8 @@ class CsvReader {
   /// many fields.
   bool select(const CsvRow& row);
 
+  /// Where the row begins.
+  std::uint32_t line() const { return row_->line; }
   /// The row has something in the column.
   bool has(std::string_view column) const { return !text(column).empty(); }
   /// The field; empty when the file has no such column.
@@ -84,6 +96,9 @@ class CsvReader {
   double number_or(std::string_view column, const NumberRange& range, double fallback);
   /// The field as a number of seconds from 0 to `limit`; absent: 0.
   Duration seconds(std::string_view column, Duration limit);
+  /// The field as a point in time, which must not be empty, by parse_moment(); 0 after an error.
+  /// Before 0 only where the format's clock may begin before it.
+  Moment moment(std::string_view column, const MomentRange& range = {});
   /// Adds an error about a field of the row.
   void complain(std::string_view column, std::string_view message);
 

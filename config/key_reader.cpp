@@ -39,6 +39,14 @@ std::vector<std::string> names_below(const std::vector<KeySpecOf<C>>& keys,
   return names;
 }
 
+/// Why a file that was not opened cannot be read.
+std::string why_not(const fs::path& file) {
+  std::error_code error;
+  if (fs::is_directory(file, error)) return "it is a folder";
+  if (!fs::exists(file, error)) return error ? error.message() : "no such file";
+  return "it may not be read";
+}
+
 fs::path data_folder() {
   const char* folder = std::getenv("MUSTER_DATA");  // NOLINT(concurrency-mt-unsafe)
   if (folder != nullptr && *folder != '\0') return folder;
@@ -94,7 +102,7 @@ void KeyReader<C>::read_key(const KeySpecOf<C>& key, const toml::node& value,
   places_[key.name] = place;
   if (set_value(config_, key, value)) return;
   errors_.add(place, source_.prefix + key.name,
-              fmt::format("has to be {}; it is {}", wanted(key), written(value)));
+              fmt::format("has to be {}; it is {}", wanted(key), brief(written(value))));
 }
 
 template <class C>
@@ -130,7 +138,7 @@ void KeyReader<C>::read_override(const std::string& text, const std::string& who
   const std::string value = text.substr(equals + 1);
   if (set_from_text(config_, *key, value)) return;
   errors_.add(place, source_.prefix + name,
-              fmt::format("has to be {}; it is {}", wanted(*key), value));
+              fmt::format("has to be {}; it is {}", wanted(*key), brief(value)));
 }
 
 template <class C>
@@ -189,15 +197,16 @@ Expected<toml::table, TomlError> read_toml(const fs::path& file) {
   if (in) content << in.rdbuf();
   if (!in || fs::is_directory(file)) {
     return Failure<TomlError>{TomlError::unreadable,
-                              fmt::format("{}: cannot be read", file.string())};
+                              fmt::format("{}: cannot be read: {}", file.string(), why_not(file))};
   }
   try {
     return toml::parse(std::move(content).str(), file.string());
   } catch (const toml::parse_error& error) {
     const toml::source_position& at = error.source().begin;
     const TextPlace place{file.string(), at.line, at.column};
-    return Failure<TomlError>{TomlError::malformed, fmt::format("{}: {}", to_text(place),
-                                                                toml_reason(error.description()))};
+    return Failure<TomlError>{
+        TomlError::malformed,
+        fmt::format("{}: {}", to_text(place), brief(toml_reason(error.description()), 500))};
   }
 }
 

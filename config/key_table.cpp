@@ -50,6 +50,10 @@ Keys workload_keys(const std::vector<ReplayPart>& formats) {
        word_key(names_of(formats), [](C& c) -> std::string& { return c.workload.format; }), true},
       {"workload.path", "the workload's file; needed unless the format is synthetic",
        PathKey{[](C& c) -> std::filesystem::path& { return c.workload.path; }}},
+      {"workload.skip_bad",
+       "rows that are wrong are skipped and counted by the field that is wrong; false: they are "
+       "errors",
+       FlagKeyOf<C>{[](C& c) -> bool& { return c.workload.skip_bad; }}},
       {"workload.max_jobs", "only the first so many jobs; 0: all",
        WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_jobs; }, 0, kMany}},
       {"workload.min_tasks", "jobs with fewer tasks are left out",
@@ -71,23 +75,23 @@ Keys workload_keys(const std::vector<ReplayPart>& formats) {
 
 Keys window_keys() {
   constexpr Duration kLongest = 10 * 366 * 24 * kHour;
-  return {
-      {"workload.sample", "share of the jobs that are taken, as the seed draws them",
-       NumberKey{[](C& c) -> double& { return c.workload.sample; },
-                 {.low = 0, .high = 1, .above_low = true}}},
-      {"workload.distinct_instances",
-       "share of the jobs of several tasks that want these on distinct instances, as the seed "
-       "draws them",
-       NumberKey{[](C& c) -> double& { return c.workload.distinct_instances; },
-                 {.low = 0, .high = 1}}},
-      {"workload.window.from", "when the window begins that jobs are taken from",
-       TimeKey{[](C& c) -> Duration& { return c.workload.window.from; }, 0ns, kLongest}},
-      {"workload.window.length",
-       "how long it is: jobs that begin elsewhere or, alone, end later are left out; 0: no window",
-       TimeKey{[](C& c) -> Duration& { return c.workload.window.length; }, 0ns, kLongest}},
-      {"workload.window.min_jobs",
-       "the seed draws the window among those of its length with so many jobs; 0: the first",
-       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.window.min_jobs; }, 0, kMany}}};
+  return {{"workload.sample", "share of the jobs that are taken, as the seed draws them",
+           NumberKey{[](C& c) -> double& { return c.workload.sample; },
+                     {.low = 0, .high = 1, .above_low = true}}},
+          {"workload.distinct_instances",
+           "share of the jobs of several tasks that want these on distinct instances, as the seed "
+           "draws them",
+           NumberKey{[](C& c) -> double& { return c.workload.distinct_instances; },
+                     {.low = 0, .high = 1}}},
+          {"workload.window.from", "when the window begins that jobs are taken from",
+           TimeKey{[](C& c) -> Duration& { return c.workload.window.from; }, 0ns, kLongest}},
+          {"workload.window.length",
+           "how long it is: jobs that begin elsewhere or, alone, end later are left out; 0: from "
+           "workload.window.from to the end",
+           TimeKey{[](C& c) -> Duration& { return c.workload.window.length; }, 0ns, kLongest}},
+          {"workload.window.min_jobs",
+           "the seed draws the window among those of its length with so many jobs; 0: the first",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.window.min_jobs; }, 0, kMany}}};
 }
 
 Keys stated_keys() {
@@ -147,7 +151,8 @@ Keys world_keys(const std::vector<ReplayPart>& interference) {
        NumberKey{[](C& c) -> double& { return c.world.distributed_slowdown; },
                  {.low = 0, .high = 0.99}}},
       {"world.max_idle",
-       "ends a run in which jobs have only waited, with nothing rented, for so long",
+       "ends a run in which jobs have only waited for so long, or for twice as long as an instance "
+       "and a task may take to start where that is longer",
        TimeKey{[](C& c) -> Duration& { return c.world.max_idle; }, 1s, 10'000 * kHour}},
       {"world.job_delay_scale", "factor on every delay of jobs and tasks",
        NumberKey{[](C& c) -> double& { return c.world.job_delay_scale; }, {0, 1e4}}},

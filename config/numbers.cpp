@@ -58,10 +58,17 @@ std::string describe(const NumberRange& range) {
 }
 
 std::optional<double> parse_number(std::string_view text) {
+  // The library takes no plus sign.
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (!std::isfinite(number)) return std::nullopt;
+  if (end != text.data() + text.size()) return std::nullopt;
+  // Too small for the type is nothing; too large is an error.
+  const std::size_t exponent = text.find_first_of("eE");
+  const bool tiny = exponent != std::string_view::npos && text.substr(exponent).size() > 1 &&
+                    text[exponent + 1] == '-';
+  if (error == std::errc::result_out_of_range && tiny) return 0;
+  if (error != std::errc{} || !std::isfinite(number)) return std::nullopt;
   return number;
 }
 
@@ -87,6 +94,15 @@ std::optional<double> parse_bytes(std::string_view text, double bare) {
   if (end < text.size()) digits = digits.substr(0, digits.find_last_not_of(' ') + 1);
   const std::optional<double> number = parse_number(digits);
   return number && unit ? std::optional(*number * *unit) : std::nullopt;
+}
+
+std::optional<Duration> parse_in_units(std::string_view text, Duration unit) {
+  if (!parse_number(text)) return std::nullopt;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  for (const Unit& known : kUnits) {
+    if (known.ns == unit.count()) return parse_duration(fmt::format("{}{}", text, known.name));
+  }
+  return std::nullopt;
 }
 
 std::string seconds_text(Duration duration) {

@@ -24,7 +24,8 @@ struct NumberRange {
 /// What would be right, for error messages: "a number from 0 to 8".
 std::string describe(const NumberRange& range);
 
-/// The number that the whole text is, if it is a finite one.
+/// The one reader of amounts of files: the number that the whole text is, with a sign, a fraction
+/// or an exponent, if it is a finite one.
 std::optional<double> parse_number(std::string_view text);
 
 /// The whole number that the whole text is, if it is one and fits.
@@ -45,6 +46,10 @@ inline constexpr std::string_view kBytesForms =
 /// with or without B or iB, are powers of 1024. A number without a unit is one of `bare` bytes.
 /// Nothing when it is no such amount.
 std::optional<double> parse_bytes(std::string_view text, double bare);
+
+/// A bare number of `unit`, which is one of those that parse_duration() knows; exact for decimal
+/// numbers.
+std::optional<Duration> parse_in_units(std::string_view text, Duration unit);
 
 /// The seconds as a decimal number that parse_duration() turns into the same duration again.
 std::string seconds_text(Duration duration);

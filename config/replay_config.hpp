@@ -53,6 +53,7 @@ struct StatedRunTimes {
 struct WorkloadConfig {
   std::string format;  ///< the name of one of ReplayParts::formats
   std::filesystem::path path;
+  bool skip_bad = false;        ///< rows that are wrong are counted and not errors
   std::uint32_t max_jobs = 0;   ///< only the first so many; 0: all
   std::uint32_t min_tasks = 1;  ///< jobs with fewer are left out
   std::uint32_t max_tasks = 0;  ///< only so many of each job; 0: all

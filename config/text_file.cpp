@@ -4,8 +4,10 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "model/check.hpp"
@@ -16,12 +18,18 @@ namespace {
 /// Bytes that are read and unpacked at a time.
 constexpr std::size_t kPiece = std::size_t{1} << 18;
 constexpr unsigned char kPackedMark[] = {0x1f, 0x8b};
+/// Before a text in UTF-8 it says nothing, and would be a part of the first word.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+/// How texts of two or four bytes a character begin.
+constexpr std::string_view kWideMarks[] = {"\xFF\xFE", "\xFE\xFF", {"\0\0\xFE\xFF", 4}};
 
 }  // namespace
 
 struct TextStream::Source {
   struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
+    void operator()(std::FILE* file) const {
+      if (file != stdin) std::fclose(file);
+    }
   };
   using File = std::unique_ptr<std::FILE, CloseFile>;
 
@@ -70,12 +78,28 @@ struct TextStream::Source {
   Source(std::filesystem::path from, std::uint64_t most)
       : path(std::move(from)), max_bytes(most), bytes(kPiece) {
     std::error_code ignored;
-    // fopen() opens a folder too, and only reading it fails.
-    if (!std::filesystem::is_directory(path, ignored)) file.reset(std::fopen(path.c_str(), "rb"));
+    if (path == kStandardInput) {
+      file.reset(stdin);
+    } else if (std::filesystem::is_directory(path, ignored)) {
+      // fopen() opens a folder too, and only reading it fails.
+      why = "it is a folder";
+    } else {
+      file.reset(std::fopen(path.c_str(), "rb"));
+      if (!file) why = reason_of(errno);
+    }
+  }
+
+  static std::string reason_of(int code) {
+    if (code == ENOENT) return "no such file";
+    return std::generic_category().message(code);
   }
 
   Failure<TextFileError> failure(TextFileError code, std::string_view message) const {
-    return {code, fmt::format("{}: {}", path.string(), message)};
+    return {code, fmt::format("{}: {}", text_file_name(path), message)};
+  }
+  Failure<TextFileError> unreadable_failure() const {
+    const std::string reason = why.empty() ? reason_of(EIO) : why;
+    return failure(TextFileError::unreadable, fmt::format("cannot be read: {}", reason));
   }
   Failure<TextFileError> damaged() const {
     return failure(TextFileError::damaged, "is damaged: what gzip packed does not unpack");
@@ -84,6 +108,19 @@ struct TextStream::Source {
   Piece next() {
     auto piece = is_packed() ? next_unpacked() : next_bytes();
     if (!piece || piece->empty()) return piece;
+    if (given == 0) {
+      for (const std::string_view mark : kWideMarks) {
+        if (!piece->starts_with(mark)) continue;
+        const std::string_view name = mark.size() == 2 ? "UTF-16" : "UTF-32";
+        return failure(TextFileError::damaged, fmt::format("is {}; save it as UTF-8", name));
+      }
+      if (piece->starts_with(kByteOrderMark)) {
+        given = kByteOrderMark.size();
+        piece->remove_prefix(given);
+        // Nothing else is in the file.
+        if (piece->empty()) return next();
+      }
+    }
     // Parsers take texts up to a zero byte, and would pass over all behind it.
     // Counted over all pieces, so that the message gives the place in the text.
     if (const std::size_t zero = piece->find('\0'); zero != std::string_view::npos) {
@@ -112,20 +149,22 @@ struct TextStream::Source {
 
   void read() {
     // Without a file `input` stays empty, and unreadable() tells it from the end.
-    if (file) input = {bytes.data(), std::fread(bytes.data(), 1, bytes.size(), file.get())};
+    if (!file) return;
+    input = {bytes.data(), std::fread(bytes.data(), 1, bytes.size(), file.get())};
+    if (std::ferror(file.get()) != 0) why = reason_of(errno);
   }
   bool unreadable() const { return !file || std::ferror(file.get()) != 0; }
 
   Piece next_bytes() {
     if (input.empty()) read();
-    if (unreadable()) return failure(TextFileError::unreadable, "cannot be read");
+    if (unreadable()) return unreadable_failure();
     return std::exchange(input, {});
   }
 
   Piece next_unpacked() {
     for (;;) {
       if (input.empty()) read();
-      if (unreadable()) return failure(TextFileError::unreadable, "cannot be read");
+      if (unreadable()) return unreadable_failure();
       const bool over = input.empty() && unpacker->complete();
       if (over) return std::string_view{};
       const std::size_t before = input.size();
@@ -145,6 +184,7 @@ struct TextStream::Source {
   }
 
   std::filesystem::path path;
+  std::string why;  ///< it cannot be read; empty: it can
   std::uint64_t max_bytes;
   std::uint64_t given = 0;  ///< bytes of text that were handed out
   File file;
@@ -154,6 +194,10 @@ struct TextStream::Source {
   bool any_unpacked = false;
   std::unique_ptr<Unpacker> unpacker;  ///< where gzip packed the file
 };
+
+std::string text_file_name(const std::filesystem::path& file) {
+  return file == kStandardInput ? "standard input" : file.string();
+}
 
 TextStream::TextStream(std::filesystem::path file, std::uint64_t max_bytes)
     : source_(std::make_unique<Source>(std::move(file), max_bytes)) {}

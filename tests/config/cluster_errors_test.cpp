@@ -356,7 +356,7 @@ TEST(ClusterErrors, TellsEverythingThatIsWrongAtOnceInTheOrderOfTheFile) {
 TEST(ClusterErrors, TellsWhatKindOfErrorItWas) {
   EXPECT_EQ(load_cluster_config("/nowhere/local.toml", {}).error().code, ConfigError::unreadable);
   EXPECT_THAT(load_cluster_config("/nowhere/local.toml", {}).error().message,
-              "/nowhere/local.toml: cannot be read");
+              "/nowhere/local.toml: cannot be read: no such file");
   EXPECT_EQ(load({.top = "name = \n"}).error().code, ConfigError::malformed);
   EXPECT_THAT(load({.top = "name = \n"}).error().message, HasSubstr("local.toml:1:"));
   EXPECT_EQ(load({.top = "seed = -1\n"}).error().code, ConfigError::invalid);

@@ -110,7 +110,7 @@ TEST(ReadCsv, WantsAHeader) {
 TEST(ReadCsv, NamesAFileThatCannotBeRead) {
   const auto failure = read_csv("/nonexistent/t.csv").error();
   EXPECT_EQ(failure.code, ConfigError::unreadable);
-  EXPECT_EQ(failure.message, "/nonexistent/t.csv: cannot be read");
+  EXPECT_EQ(failure.message, "/nonexistent/t.csv: cannot be read: no such file");
   EXPECT_EQ(read_csv("/").error().code, ConfigError::unreadable);
 }
 

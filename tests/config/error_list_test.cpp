@@ -41,6 +41,35 @@ TEST(ErrorList, SortsByLineWithUnplacedErrorsLast) {
   EXPECT_EQ(errors.text(), "f:1:5: first\nf:9:1: earlier\nf:9:2: late\nf: nowhere");
 }
 
+TEST(ErrorList, CutsWhatIsLongAndTellsItsSize) {
+  ErrorList errors;
+  const std::string flood(1'000'000, 'k');
+  errors.add({"a.toml", 1, 0}, flood, unknown_word("key", flood, {"quantum", "settle"}));
+  EXPECT_LT(errors.text().size(), 1000U);
+  EXPECT_THAT(errors.text(), HasSubstr("... (1000000 bytes)"));
+  EXPECT_THAT(errors.text(), HasSubstr("known are: quantum, settle"));
+}
+
+TEST(ErrorList, DoesNotCutACharacterInTwo) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "\u00e4";
+  EXPECT_THAT(brief(text, 51), testing::StartsWith(text.substr(0, 50) + "..."));
+  EXPECT_EQ(brief("short", 3), "short");
+}
+
+TEST(ErrorList, LetsNoValueSteerTheTerminal) {
+  ErrorList errors;
+  errors.add({"a.csv", 2, 0}, "name", "is '\x1b[31mred\x07\u009b2J'");
+  EXPECT_EQ(errors.text(), "a.csv:2: name: is '?[31mred??2J'");
+}
+
+TEST(ErrorList, KeepsAThousandAndTheNumberOfAll) {
+  ErrorList errors;
+  for (std::uint32_t line = 1; line <= 5000; ++line) errors.add({"f", line, 0}, "", "bad");
+  EXPECT_EQ(errors.size(), 5000U);
+  EXPECT_THAT(errors.text(20), HasSubstr("... and 4980 more"));
+}
+
 TEST(NearestWord, FindsAMisspeltWordAndNothingForAStrangeOne) {
   const std::vector<std::string> known = {"quantum", "settle", "matrix"};
   EXPECT_EQ(nearest_word("quantun", known), "quantum");

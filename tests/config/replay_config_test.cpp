@@ -220,7 +220,7 @@ TEST(ReplayConfig, SaysWhereTheTomlIsMalformed) {
 TEST(ReplayConfig, NamesAFileThatCannotBeRead) {
   const Result result = load_replay_config(replay::replay_parts(), "/nonexistent/run.toml", {});
   EXPECT_EQ(result.error().code, ConfigError::unreadable);
-  EXPECT_EQ(result.error().message, "/nonexistent/run.toml: cannot be read");
+  EXPECT_EQ(result.error().message, "/nonexistent/run.toml: cannot be read: no such file");
 }
 
 TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
