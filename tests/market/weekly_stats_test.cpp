@@ -65,5 +65,13 @@ TEST(WeeklyStats, SayWhereARowIsWrong) {
               HasSubstr("has no rows of m4 in us-west-2"));
 }
 
+TEST(WeeklyStats, HaveEachWeekOfASeriesOnce) {
+  const std::string row = "2017-06-24,m4.large,us-west-2,us-west-2a,0.1,0.3,0.2,0.01,2,";
+  EXPECT_THAT(error_of(row + "20\n2017-06-24,m4.large,us-west-2,us-west-2b,0.1,0.3,0.2,0.01,2,9\n" +
+                       row + "30\n"),
+              HasSubstr("w.csv:4: week_end_utc: line 2 has this week of m4.large in us-west-2a "
+                        "already"));
+}
+
 }  // namespace
 }  // namespace muster::market

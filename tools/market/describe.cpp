@@ -122,11 +122,7 @@ SeriesMap spot_series(const PriceSeries& prices) {
 
 MarketFacts describe(const SeriesMap& series, const Catalog& catalog, Seconds from, Seconds to) {
   MUSTER_CHECK(from < to, "a market has a length");
-  SeriesMap part = cut(series, from, to);
-  for (auto& [key, ticks] : part) {
-    // Nothing is known of what it was before its first tick.
-    if (series.at(key).front().at > from) ticks.erase(ticks.begin());
-  }
+  const SeriesMap part = cut(series, from, to);
   MarketFacts facts;
   facts.days = static_cast<double>(to - from) / static_cast<double>(kDay);
   std::set<std::string> zones;

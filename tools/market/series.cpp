@@ -1,14 +1,18 @@
 #include "tools/market/series.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <ostream>
+#include <set>
 
 #include "config/csv.hpp"
+#include "config/text_file.hpp"
+#include "config/time_text.hpp"
 
 namespace muster::market {
 namespace {
@@ -21,19 +25,26 @@ constexpr NumberRange kPrices{.low = 0, .high = 1e5, .above_low = true};
 /// What a decimal price may differ by from the binary number it is read as, in millionths.
 constexpr double kNear = 1e-3;
 
-/// The number of `text` that has `length` digits from `at` on.
-std::optional<int> digits(std::string_view text, std::size_t at, std::size_t length) {
-  int number = 0;
-  for (const char c : text.substr(at, length)) {
-    if (c < '0' || c > '9') return std::nullopt;
-    number = number * 10 + (c - '0');
-  }
-  return number;
+bool is_letter(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Where the name of the zone itself begins in the name of a zone with its region.
+std::size_t own_part(std::string_view zone) {
+  const std::size_t size = zone.size();
+  // "us-west-2a"
+  if (size > 2 && is_letter(zone[size - 1]) && is_digit(zone[size - 2])) return size - 1;
+  // "use1-az4", which is the same zone in all accounts; "us-central1-a"; "westeurope-2"
+  const std::size_t dash = zone.rfind('-');
+  return dash == std::string_view::npos || dash + 1 == size ? 0 : dash + 1;
 }
 
 /// "us-west-2" of "us-west-2a".
 std::string_view region_of(std::string_view zone) {
-  return zone.substr(0, zone.size() - zone_letter(zone).size());
+  return zone.substr(0, own_part(zone));
 }
 
 /// Series are told apart by their zones' letters, which each region has.
@@ -45,14 +56,12 @@ void check_region(CsvReader& reader, std::string_view zone, std::string& region)
                               zone, region));
 }
 
-void read_tick(CsvReader& reader, const TickFilter& filter, std::string& region,
-               SeriesMap& series) {
-  const auto at = parse_utc(reader.text("timestamp_utc"));
-  if (!at) {
-    reader.complain("timestamp_utc", fmt::format("has to be a time such as 2016-02-25T11:58:59Z; "
-                                                 "it is '{}'",
-                                                 reader.text("timestamp_utc")));
-  }
+/// `met` are the zones of what is asked for.
+void read_tick(CsvReader& reader, const TickFilter& filter, std::set<std::string>& met,
+               std::string& region, SeriesMap& series) {
+  const Moment moment = reader.moment("timestamp_utc");
+  // Prices hold from a whole second on.
+  const Seconds at = std::chrono::floor<std::chrono::seconds>(moment.at).count();
   SeriesKey key{reader.needed_text("instance_type"),
                 zone_letter(reader.needed_text("availability_zone"))};
   const double micro = reader.number("usd_per_hour", kPrices) * kMicro;
@@ -60,10 +69,11 @@ void read_tick(CsvReader& reader, const TickFilter& filter, std::string& region,
   if (std::abs(micro - static_cast<double>(price)) > kNear) {
     reader.complain("usd_per_hour", "has to be a multiple of 0.000001");
   }
-  if (!at || (filter.type && *filter.type != key.type)) return;
-  if (filter.zone && *filter.zone != key.zone) return;
+  if (filter.type && *filter.type != key.type) return;
+  met.insert(key.zone);
+  if (filter.zone && zone_letter(*filter.zone) != key.zone) return;
   check_region(reader, reader.text("availability_zone"), region);
-  series[std::move(key)].push_back({*at, price});
+  series[std::move(key)].push_back({at, price});
 }
 
 /// Of ticks at one time the last in the file counts, and alone: times rise.
@@ -81,29 +91,11 @@ void order_by_time(std::vector<Tick>& ticks) {
 }  // namespace
 
 std::optional<Seconds> parse_day(std::string_view text) {
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
-  const auto year = digits(text, 0, 4);
-  const auto month = digits(text, 5, 2);
-  const auto day = digits(text, 8, 2);
-  if (!year || !month || !day) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year{*year},
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok()) return std::nullopt;
-  return Seconds{std::chrono::sys_days{date}.time_since_epoch().count()} * kDay;
-}
-
-std::optional<Seconds> parse_utc(std::string_view text) {
-  if (text.size() != 20 || text[10] != 'T' || text[13] != ':' || text[16] != ':') {
-    return std::nullopt;
-  }
-  const auto day = parse_day(text.substr(0, 10));
-  const auto hour = digits(text, 11, 2);
-  const auto minute = digits(text, 14, 2);
-  const auto second = digits(text, 17, 2);
-  if (text[19] != 'Z' || !day || !hour || !minute || !second) return std::nullopt;
-  if (*hour > 23 || *minute > 59 || *second > 59) return std::nullopt;
-  return *day + *hour * 3600 + *minute * 60 + *second;
+  // A day and nothing else: what takes times of day is read by parse_moment().
+  if (text.size() != 10) return std::nullopt;
+  const auto moment = parse_moment(text);
+  if (!moment || !moment->calendar) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::seconds>(moment->at).count();
 }
 
 std::string day_text(Seconds at) {
@@ -115,8 +107,7 @@ std::string day_text(Seconds at) {
 }
 
 std::string zone_letter(std::string_view zone) {
-  const std::size_t digit = zone.find_last_of("0123456789");
-  return std::string(digit == std::string_view::npos ? zone : zone.substr(digit + 1));
+  return std::string(zone.substr(own_part(zone)));
 }
 
 Expected<SeriesMap, ConfigError> read_ticks(const std::filesystem::path& file,
@@ -127,15 +118,23 @@ Expected<SeriesMap, ConfigError> read_ticks(const std::filesystem::path& file,
   CsvReader reader(stream.value(), kTickColumns, errors);
   SeriesMap series;
   std::string region;
+  std::set<std::string> met;
   // A file may have hundreds of thousands of rows: one that is wrong is enough to say so.
   while (errors.empty()) {
     const auto row = stream->next();
     if (!row) return Failure<ConfigError>{row.error().code, row.error().message};
     if (row.value() == nullptr || !reader.select(*row.value())) break;
-    read_tick(reader, filter, region, series);
+    read_tick(reader, filter, met, region, series);
   }
   if (errors.empty() && series.empty()) {
-    errors.add({file.string()}, "", "has no ticks of what is asked for");
+    std::string message = "has no ticks";
+    if (filter.type) message += fmt::format(" of type '{}'", *filter.type);
+    if (filter.zone) message += fmt::format(" in zone '{}'", *filter.zone);
+    if (filter.zone && !met.empty()) {
+      message += fmt::format("; it has the {} {}", met.size() == 1 ? "zone" : "zones",
+                             fmt::join(met, ", "));
+    }
+    errors.add({text_file_name(file)}, "", message);
   }
   if (!errors.empty()) return Failure<ConfigError>{ConfigError::invalid, errors.text()};
   for (auto& [key, ticks] : series) order_by_time(ticks);
@@ -147,12 +146,13 @@ SeriesMap cut(const SeriesMap& series, Seconds from, Seconds to) {
   for (const auto& [key, ticks] : series) {
     if (ticks.empty() || ticks.front().at >= to) continue;
     std::vector<Tick>& kept = part[key];
-    kept.push_back({from, ticks.front().price});
+    // Nobody knows of a price before the first one that was recorded.
+    kept.push_back({std::max(from, ticks.front().at), ticks.front().price});
     for (const Tick& tick : ticks) {
       if (tick.at >= to) break;
       if (tick.at <= from) {
         kept.front().price = tick.price;
-      } else {
+      } else if (tick.at > kept.back().at) {
         kept.push_back(tick);
       }
     }

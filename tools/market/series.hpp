@@ -35,7 +35,7 @@ struct Tick {
 /// What has a price of its own.
 struct SeriesKey {
   std::string type;
-  std::string zone;  ///< the letter: "a" of us-west-2a; empty where zones do not matter
+  std::string zone;  ///< "a" of us-west-2a; empty where zones do not matter
 
   friend auto operator<=>(const SeriesKey&, const SeriesKey&) = default;
 };
@@ -45,17 +45,16 @@ using SeriesMap = std::map<SeriesKey, std::vector<Tick>>;
 
 /// The time that 00:00 of a day is, from "2017-06-05".
 std::optional<Seconds> parse_day(std::string_view text);
-/// The time that "2016-02-25T11:58:59Z" is.
-std::optional<Seconds> parse_utc(std::string_view text);
 /// The day on which a time lies, as parse_day() reads it.
 std::string day_text(Seconds at);
-/// The letter of a zone: "a" of "us-west-2a".
+/// What tells a zone from the others of its region: "a" of "us-west-2a" and of "us-central1-a",
+/// "az4" of the zone id "use1-az4". A name without a region stays as it is.
 std::string zone_letter(std::string_view zone);
 
 /// What part of a file of ticks is wanted; what is absent takes all.
 struct TickFilter {
   std::optional<std::string> type;
-  std::optional<std::string> zone;  ///< the letter
+  std::optional<std::string> zone;  ///< "a" or "us-west-2a"
 };
 
 /// Reads ticks: timestamp_utc, instance_type, availability_zone, usd_per_hour. Rows may stand in
@@ -64,8 +63,8 @@ struct TickFilter {
 Expected<SeriesMap, ConfigError> read_ticks(const std::filesystem::path& file,
                                             const TickFilter& filter = {});
 
-/// The part of each series in [from, to), which begins at `from` with what held then: before a
-/// series' first tick that is its first price. A series without ticks before `to` is left out.
+/// The part of each series in [from, to), which begins at `from` with what held then, or at the
+/// series' first tick where that is later. A series without ticks before `to` is left out.
 SeriesMap cut(const SeriesMap& series, Seconds from, Seconds to);
 
 /// Writes a file that `cloud.prices` reads, with the time `zero` as 0 s.

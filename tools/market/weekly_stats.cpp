@@ -64,6 +64,7 @@ Expected<WeeklyStats, ConfigError> read_weekly_stats(const std::filesystem::path
   ErrorList errors;
   CsvReader reader(stream.value(), kStatsColumns, errors);
   WeeklyStats stats;
+  std::map<std::pair<SeriesKey, Seconds>, std::uint32_t> lines;
   while (errors.empty()) {
     const auto row = stream->next();
     if (!row) return Failure<ConfigError>{row.error().code, row.error().message};
@@ -72,7 +73,14 @@ Expected<WeeklyStats, ConfigError> read_weekly_stats(const std::filesystem::path
     const std::string& zone = reader.needed_text("availability_zone");
     if (reader.needed_text("region") != filter.region || zone == "all") continue;
     if (!type.starts_with(filter.family + ".")) continue;
-    stats[{type, zone_letter(zone)}].push_back(read_week(reader));
+    const SeriesKey key{type, zone_letter(zone)};
+    stats[key].push_back(read_week(reader));
+    const auto [first, is_new] =
+        lines.emplace(std::pair{key, stats[key].back().end}, reader.line());
+    if (!is_new) {
+      reader.complain("week_end_utc", fmt::format("line {} has this week of {} in {} already",
+                                                  first->second, brief(type), brief(zone)));
+    }
   }
   if (errors.empty() && stats.empty()) {
     errors.add({file.string()}, "",
