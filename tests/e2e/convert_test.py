@@ -17,6 +17,11 @@ class Convert(MusterTest):
         with open(self.path(name), encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
+    def convert_pods(self):
+        done = self.muster("convert", "--from", "openb-csv", OPENB_PODS, "pods.csv")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("that failed left out", done.stderr)
+
     def test_a_converted_trace_replays_to_the_same_figures(self):
         self.succeed("convert", "--from", "eva-json", EVA_JOBS, "jobs.csv")
         policies = ("--policy", "no-packing", "--policy", "eva")
@@ -59,7 +64,7 @@ class Convert(MusterTest):
         with open(OPENB_PODS, encoding="utf-8", newline="") as file:
             pods = [row for row in csv.DictReader(file) if row["pod_phase"] != "Failed"]
         self.assertEqual(len(pods), 8)
-        self.succeed("convert", "--from", "openb-csv", OPENB_PODS, "pods.csv")
+        self.convert_pods()
         rows = self.rows("pods.csv")
         self.assertEqual([row["name"] for row in rows], [pod["name"] for pod in pods])
         for row, pod in zip(rows, pods):
@@ -68,7 +73,7 @@ class Convert(MusterTest):
                              (pod["creation_time"], pod["num_gpu"], str(life)))
 
     def test_a_converted_pod_list_replays_like_the_list(self):
-        self.succeed("convert", "--from", "openb-csv", OPENB_PODS, "pods.csv")
+        self.convert_pods()
         self.config("list.toml", OPENB_PODS, "openb-csv")
         self.config("csv.toml", "pods.csv")
         runs = []
@@ -90,6 +95,28 @@ class Convert(MusterTest):
                             "out.csv")
         self.assert_refused(1, ["eva-200.toml:"], "convert", "--from", "muster-csv", EVA_200,
                             "out.csv")
+
+    def test_standard_input_converts_like_a_file(self):
+        self.succeed("convert", "--from", "eva-json", EVA_JOBS, "jobs.csv")
+        with open(EVA_JOBS, "rb") as file:
+            done = self.muster("convert", "--from", "eva-json", "-", stdin=file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, self.read("jobs.csv"))
+
+    def test_what_is_left_out_is_said_and_bad_rows_only_where_they_may_be_skipped(self):
+        line = "{} {} 5 {} 4 -1 -1 4 600 -1 1 3 1 2 1 -1 -1 -1\n".format
+        self.write("log.swf", line(3, 0, 50) + line(4, 1, 0) + line(5, 2, "long"))
+        convert = ("convert", "--from", "swf", "log.swf", "-")
+        self.assert_refused(1, ["log.swf:3: run time", "'long'"], *convert)
+        done = self.muster(*convert, "--skip-bad")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        self.assertIn("log.swf: 1 that did not run left out, 1 bad row skipped (run time 1)",
+                      done.stderr)
+        self.assertIn("the first bad row: log.swf:3: run time", done.stderr)
+        config = self.config("log.toml", "log.swf", "swf")
+        run, = self.runs(config, "--set", "workload.skip_bad=true", "--policy", "no-packing")
+        self.assertEqual(run["rows_left_out"], {"that did not run": 1, "bad: run time": 1})
 
     def test_an_unknown_format_is_answered_with_the_known_ones(self):
         self.assert_refused(2, ["eva-json", "openb-csv", "muster-csv", "swf"], "convert",

@@ -53,9 +53,9 @@ class MusterTest(unittest.TestCase):
         """What came of `muster ARGUMENTS`, run in the folder."""
         environment = {**os.environ, "MUSTER_DATA": traces()}
         return subprocess.run([os.environ["MUSTER"], *arguments], cwd=self.folder,
-                              env=environment, stdin=subprocess.DEVNULL, check=False,
-                              **{"timeout": LIMIT_S, "stdout": subprocess.PIPE, "text": True,
-                                 "stderr": subprocess.PIPE, **options})
+                              env=environment, check=False,
+                              **{"timeout": LIMIT_S, "stdin": subprocess.DEVNULL, "text": True,
+                                 "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
 
     def succeed(self, *arguments):
         """The standard output of a run that went well and had nothing to complain of."""

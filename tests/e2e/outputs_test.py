@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import resource
+import signal
 import stat
 import subprocess
 import unittest
@@ -51,6 +52,30 @@ class Outputs(MusterTest):
                 self.assert_not_written("out", *REPLAY, option, "out", **full)
         self.assert_not_written("out", "convert", "--from", "eva-json", EVA_JOBS, "out", **full)
         self.assertEqual(self.read("out"), "the old one")
+
+    def test_an_interrupt_leaves_nothing_of_a_file(self):
+        before = sorted(os.listdir(self.folder))
+        slow = subprocess.Popen([os.environ["MUSTER"], "convert", "--from", "tr", "-", "out.csv"],
+                                cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        slow.stdin.write(b"1 1 5 5\n")
+        slow.stdin.flush()
+        slow.send_signal(signal.SIGINT)
+        slow.wait()
+        slow.stdin.close()
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_of_two_writers_of_a_file_one_has_all_of_it(self):
+        row = "{},{},{},n,1,0,1,1,60,x\n".format
+        head = "id,submit_s,user,name,tasks,gpu,cpu,memory_gib,duration_s,class\n"
+        for user in ("ann", "benjamin"):
+            self.write(user, head + "".join(row(i, i, user) for i in range(20000)))
+        writers = [subprocess.Popen([os.environ["MUSTER"], "convert", "--from", "muster-csv", user,
+                                     "out.csv"], cwd=self.folder) for user in ("ann", "benjamin")]
+        self.assertEqual([writer.wait() for writer in writers], [0, 0])
+        rows = self.read("out.csv").splitlines()[1:]
+        self.assertEqual(len(rows), 20000)
+        self.assertEqual(len({row.split(",")[2] for row in rows}), 1)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["ann", "benjamin", "out.csv"])
 
     def test_what_can_be_known_before_the_run_is_said_before_the_table(self):
         self.write("file", "kept")

@@ -1,10 +1,13 @@
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 
+#include "config/text_file.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/replay/workload/formats.hpp"
-#include "tools/replay/workload/workload.hpp"
+#include "tools/replay/workload/row_spool.hpp"
 
 namespace muster::cli {
 namespace {
@@ -14,23 +17,37 @@ struct ConvertOptions {
   std::string input;
   std::string output = "-";
   std::uint32_t max_jobs = 0;
+  bool skip_bad = false;
 };
 
+/// Says what of the input is not in the output.
+void tell_left_out(const std::string& input, const replay::LeftOut& left_out) {
+  const std::string text = left_out.text();
+  if (!text.empty()) complain(fmt::format("{}: {}", text_file_name(input), text));
+  if (!left_out.first_bad.empty()) complain("the first bad row: " + left_out.first_bad);
+}
+
 int run_command(const ConvertOptions& options) {
+  // Before the reading, which may take long.
+  if (!can_write(options.output)) return kFailed;
   WorkloadConfig config;
   config.format = options.from;
   config.path = options.input;
-  config.max_jobs = options.max_jobs;
-  // The seed is of no effect: only formats that are read from files are offered.
-  const auto workload = replay::read_workload(config, 0);
-  if (!workload) {
-    complain(workload.error().message);
+  config.skip_bad = options.skip_bad;
+  replay::RowSpool rows;
+  const auto facts = replay::stream_trace(options.from, config, rows);
+  if (!facts) {
+    complain(facts.error().message);
     return kFailed;
   }
-  const bool written = write_output(options.output, [&](std::ostream& out) {
-    replay::write_workload_csv(workload.value(), out);
+  bool read = true;
+  const bool written = write_or_drop(options.output, [&](std::ostream& out) {
+    return read = rows.write(facts.value(), options.max_jobs, out);
   });
-  return written ? kDone : kFailed;
+  if (!read) complain(rows.failure());
+  if (!read || !written) return kFailed;
+  tell_left_out(options.input, facts->left_out);
+  return kDone;
 }
 
 }  // namespace
@@ -38,14 +55,16 @@ int run_command(const ConvertOptions& options) {
 void add_convert(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* command =
-      app.add_subcommand("convert", "Convert a workload to Muster's own workload CSV");
+      app.add_subcommand("convert", "Convert a workload to Muster's own workload CSV, row by row");
   command->add_option("--from", options->from, "format of the input")
       ->required()
       ->check(CLI::IsMember(replay::names_of(replay::trace_formats())));
-  command->add_option("input", options->input, "the workload")->required();
+  command->add_option("input", options->input, "the workload; - for standard input")->required();
   command->add_option("output", options->output, "the CSV to write; - for standard output");
   command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all")
       ->check(CLI::Range(0, 10'000'000));
+  command->add_flag("--skip-bad", options->skip_bad,
+                    "skip rows that are wrong, and say how many and of which fields");
   command->callback([options, &exit_code] { exit_code = run_command(*options); });
 }
 

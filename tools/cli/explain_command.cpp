@@ -11,6 +11,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/task_pages.hpp"
 #include "tools/client/pages.hpp"
+#include "tools/client/printable.hpp"
 #include "tools/client/views.hpp"
 #include "tools/report/explain.hpp"
 
@@ -45,7 +46,7 @@ int explain_log(const ExplainOptions& options) {
     return kFailed;
   }
   // With --json - standard output is the document alone.
-  if (options.json != "-") std::cout << to_text(story.value());
+  if (options.json != "-") std::cout << client::printable_lines(to_text(story.value()));
   if (options.json.empty()) return kDone;
   const auto write = [&](std::ostream& out) { out << to_json(story.value()); };
   return write_output(options.json, write) ? kDone : kFailed;

@@ -106,7 +106,7 @@ int run_convert(const MarketOptions& options) {
 /// The variant of a market that is asked for.
 market::SeriesMap variant(const MarketOptions& options, market::SeriesMap series,
                           const Catalog& catalog) {
-  if (!options.zone.empty()) series = market::one_zone(series, options.zone);
+  if (!options.zone.empty()) series = market::one_zone(series, market::zone_letter(options.zone));
   if (options.cheapest_zone) series = market::cheapest_zone(series);
   if (options.cap) series = market::capped_at_on_demand(series, catalog);
   return series;
@@ -203,10 +203,11 @@ void add_convert_ticks(CLI::App& market, int& exit_code) {
   auto options = std::make_shared<MarketOptions>();
   CLI::App* command =
       market.add_subcommand("convert", "Turn recorded ticks into a file for cloud.prices");
-  command->add_option("ticks", options->input, "CSV of ticks, packed or not")->required();
+  command->add_option("ticks", options->input, "CSV of ticks, packed or not; - for standard input")
+      ->required();
   command->add_option("output", options->output, "the CSV to write; - for standard output");
   command->add_option("--type", options->type, "only this instance type");
-  command->add_option("--zone", options->zone, "only this zone: a, b, ...");
+  command->add_option("--zone", options->zone, "only this zone: a, us-west-2a, use1-az4, ...");
   command->add_option("--from", options->from,
                       "first day; 0 s of the file is its 00:00 UTC, or else the first tick");
   command->add_option("--to", options->to, "the day before which it ends");
@@ -230,7 +231,8 @@ void add_generate(CLI::App& market, int& exit_code) {
       ->capture_default_str();
   command->add_option("--out", options->output, "the CSV to write; - for standard output")
       ->required();
-  auto* zone = command->add_option("--zone", options->zone, "only this zone: a, b, ...");
+  auto* zone =
+      command->add_option("--zone", options->zone, "only this zone: a, us-west-2a, use1-az4, ...");
   command->add_flag("--cheapest-zone", options->cheapest_zone, "of each type the cheapest zone")
       ->excludes(zone);
   command->add_flag("--cap-at-on-demand", options->cap, "no price above the on-demand one");

@@ -13,10 +13,12 @@
 #include <system_error>
 
 #include "tools/cli/commands.hpp"
+#include "tools/cli/unnamed_file.hpp"
 #include "tools/client/printable.hpp"
 
-// Where commands write. A file appears whole or not at all: it is written beside its name and
-// renamed, so that a reader never meets half of it and a full disk does not destroy the former one.
+// Where commands write. A file appears whole or not at all: it is written without a name and gets
+// it at the end, so that a reader never meets half of it, two writers do not meet each other, a
+// full disk does not destroy the former file, and nothing stays behind when the command is killed.
 
 namespace muster::cli {
 
@@ -69,13 +71,6 @@ std::optional<Target> prepared(const fs::path& name) {
   }
   if (name.has_parent_path()) fs::create_directories(name.parent_path(), ignored);
   return target_of(name);
-}
-
-/// What is written first, and renamed when it is whole.
-fs::path part_of(const Target& target) {
-  fs::path part = target.file;
-  part += ".part";
-  return part;
 }
 
 bool write_stream(const fs::path& file, const std::function<void(std::ostream&)>& write) {
@@ -136,12 +131,8 @@ bool can_write(const fs::path& file) {
   const std::optional<Target> target = prepared(file);
   if (!target) return false;
   if (target->in_place) return true;
-  const fs::path part = part_of(*target);
   // Tries the folder and not the file itself, which keeps its content until the real writing.
-  const bool opened = write_stream(part, [](std::ostream&) {});
-  std::error_code ignored;
-  fs::remove(part, ignored);
-  return opened || refuse_unwritable(file);
+  return UnnamedFile(target->file).is_open() || refuse_unwritable(file);
 }
 
 bool write_output(const fs::path& file, const std::function<void(std::ostream&)>& write) {
@@ -161,16 +152,12 @@ bool write_or_drop(const fs::path& file, const std::function<bool(std::ostream&)
   const std::optional<Target> target = prepared(file);
   if (!target) return false;
   if (target->in_place) return write_stream(target->file, write) || refuse_unwritable(file);
-  std::error_code error;
-  const fs::path part = part_of(*target);
-  const bool written = write_stream(part, write);
-  if (written && wanted) fs::rename(part, target->file, error);
-  if (written && wanted && !error) return true;
-  std::error_code ignored;
-  fs::remove(part, ignored);
+  UnnamedFile part(target->file);
+  if (!part.is_open() || !write_stream(part.path(), write)) return refuse_unwritable(file);
   // Nothing has failed: the writer has found that there is nothing worth keeping.
-  if (written && !wanted) return true;
-  return error ? refuse(file, error.message()) : refuse_unwritable(file);
+  if (!wanted) return true;
+  const std::error_code error = part.name();
+  return !error || refuse(file, error.message());
 }
 
 Duration elapsed() {

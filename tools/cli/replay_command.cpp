@@ -16,6 +16,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
 #include "tools/cli/side_by_side.hpp"
+#include "tools/client/printable.hpp"
 #include "tools/metrics/metric_table.hpp"
 #include "tools/pareto/frontier.hpp"
 #include "tools/replay/replay.hpp"
@@ -167,7 +168,9 @@ bool list_incomplete(const std::vector<RunResult>& results) {
     all_completed = false;
     for (std::size_t i = 0; i < std::min(count, kShown); ++i) {
       const auto& [job, reason] = result.not_completed[i];
-      std::cerr << result.policy << ": job " << job << " did not complete: " << reason << "\n";
+      std::cerr << client::printable(
+                       fmt::format("{}: job {} did not complete: {}", result.policy, job, reason))
+                << "\n";
     }
     if (count > kShown) {
       std::cerr << result.policy << ": " << count - kShown << " more did not complete\n";
@@ -207,7 +210,7 @@ int report_all(const ReplayOptions& options, const Session& session) {
   // Standard output is one document or the table, never both.
   const bool table = options.json != "-" && options.html != "-" && options.events != "-";
   if (table) {
-    std::cout << session.workloads.front().description << "\n\n"
+    std::cout << client::printable(session.workloads.front().description) << "\n\n"
               << report::summary_table(results,
                                        report::terminal_width().value_or(report::kTableWidth));
   }

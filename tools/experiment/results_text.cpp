@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tools/experiment/result_tables.hpp"
 #include "tools/report/table.hpp"
@@ -104,6 +105,22 @@ Summary table_of_grid(const Results& results, std::size_t grid) {
   return summary;
 }
 
+namespace {
+
+/// What the run's record says of rows that are no jobs; empty when it says nothing.
+std::string left_out_text(const nlohmann::ordered_json& run) {
+  const auto rows = run.find("rows_left_out");
+  std::string text;
+  if (rows == run.end() || !rows->is_object()) return text;
+  for (const auto& [reason, count] : rows->items()) {
+    if (!count.is_number_unsigned()) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count.get<std::uint64_t>(), reason);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::vector<std::string> notes_of(const Results& results) {
   std::vector<std::string> notes;
   const auto& points = results.findings.points;
@@ -122,6 +139,17 @@ std::vector<std::string> notes_of(const Results& results) {
   }
   if (incomplete > 0) {
     notes.push_back(fmt::format("In {} runs not all jobs completed.", incomplete));
+  }
+  // Runs of one workload leave out the same rows: each such text once.
+  std::map<std::string, std::size_t> left_out;
+  for (const auto& record : results.records) {
+    const std::string text = record ? left_out_text(record->at("run")) : std::string();
+    if (!text.empty()) ++left_out[text];
+  }
+  constexpr std::size_t kShown = 5;
+  for (const auto& [text, runs] : left_out) {
+    notes.push_back(fmt::format("In {} runs rows of the workload are no jobs: {}.", runs, text));
+    if (notes.size() > kShown) break;
   }
   return notes;
 }

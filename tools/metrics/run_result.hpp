@@ -90,6 +90,8 @@ struct RunResult {
   /// Where the money went, in dollars: to tasks, boot, drain, fragmentation, idle. Adds up to the
   /// total.
   std::vector<std::pair<std::string, double>> cost_by_purpose;
+  /// Rows of the workload's file that are no jobs of the run, or not all that they say, by why.
+  std::map<std::string, std::uint64_t> left_out;
   /// Jobs that did not complete: (job, reason).
   std::vector<std::pair<std::string, std::string>> not_completed;
 

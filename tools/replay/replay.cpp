@@ -20,6 +20,7 @@
 #include "tools/metrics/measure.hpp"
 #include "tools/replay/cap_losses.hpp"
 #include "tools/replay/history_count.hpp"
+#include "tools/replay/idle_limit.hpp"
 #include "tools/replay/interference.hpp"
 #include "tools/replay/invariants.hpp"
 #include "tools/replay/job_limits.hpp"
@@ -119,7 +120,8 @@ class Simulation {
         index_(*setup.workload),
         names_(*setup.workload),
         system_(prepare(actor_config_)),
-        time_(VirtualTime::of(system_)) {
+        time_(VirtualTime::of(system_)),
+        idle_(setup.config->world, *setup.catalog) {
     const ReplayConfig& config = *setup.config;
     // Before the first actor: its first message is ordered by it already.
     if (setup.shuffle) time_.shuffle(*setup.shuffle);
@@ -179,6 +181,7 @@ class Simulation {
   const CloudBill& bill() const { return bill_; }
   const RunProgress& progress() const { return progress_; }
   std::uint64_t steps() const { return steps_; }
+  std::string idle_reason() const { return idle_.reason(); }
   double lost_work_s() const { return world_->lost_s(); }
   /// Of all masters.
   std::vector<double> decision_ms() const {
@@ -311,6 +314,7 @@ class Simulation {
   void notify_world(const Event& event) {
     watch_cap(event);
     if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
+      idle_.accept(accepted->job);
       const std::size_t rank = index_.of(accepted->job.id);
       world_->add(rank, std::make_shared<const WorkloadJob>(setup_.workload->job(rank)),
                   accepted->job);
@@ -341,8 +345,9 @@ class Simulation {
       give_fleet_back();
     }
     if (moves(all)) idle_since_ = time_.now();
-    if (time_.now() - idle_since_ <= setup_.config->world.max_idle) return false;
-    if (progress_.over == all) return true;
+    const Duration idle = time_.now() - idle_since_;
+    if (progress_.over == all) return idle > idle_.giving_back();
+    if (idle <= idle_.limit()) return false;
     caf::anon_send(user_, cancel_atom_v);
     return false;
   }
@@ -382,6 +387,7 @@ class Simulation {
   std::deque<HistoryCount> histories_;
   RunProgress progress_;
   Instant idle_since_;
+  IdleLimit idle_;
   std::size_t over_before_ = 0;
   bool went_on_ = true;  ///< something moved at the last step
   std::uint64_t steps_ = 0;
@@ -468,16 +474,10 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   if (width_errors) width_errors->finish(result);
   result.policy = setup.label;
   result.seed = setup.seed;
+  result.left_out = setup.workload->left_out().by_text();
   // Those that no site has accepted are not in the log.
   result.jobs_submitted = simulation.progress().submitted;
-  for (auto& [id, reason] : result.not_completed) {
-    for (const auto& [job, why] : simulation.progress().never) {
-      if (id == std::to_string(job.value)) reason = why;
-    }
-  }
-  for (const auto& [id, reason] : simulation.progress().not_accepted) {
-    result.not_completed.emplace_back(std::to_string(id.value), "not accepted: " + reason);
-  }
+  simulation.progress().tell(simulation.idle_reason(), result.not_completed);
   // Of the ledger, exact; what the levels of the log came to is the same, as the audit has
   // checked.
   result.total_cost_usd = audit.total.usd();

@@ -33,6 +33,21 @@ Job with_scaled_delays(Job job, double factor) {
 
 }  // namespace
 
+void RunProgress::tell(const std::string& idle_reason,
+                       std::vector<std::pair<std::string, std::string>>& not_completed) const {
+  std::map<std::string, std::string> reasons;
+  for (const auto& [job, why] : never) reasons[std::to_string(job.value)] = why;
+  std::set<std::string> given_up;
+  for (const JobId job : idle) given_up.insert(std::to_string(job.value));
+  for (auto& [id, reason] : not_completed) {
+    if (const auto found = reasons.find(id); found != reasons.end()) reason = found->second;
+    if (given_up.contains(id)) reason += "; " + idle_reason;
+  }
+  for (const auto& [id, reason] : not_accepted) {
+    not_completed.emplace_back(std::to_string(id.value), "not accepted: " + reason);
+  }
+}
+
 WorkloadDriver::WorkloadDriver(caf::actor_config& config, WorkloadDriverSetup setup)
     : WorkloadDriverHandle::base(config),
       setup_(std::move(setup)),
@@ -51,7 +66,10 @@ WorkloadDriverHandle::behavior_type WorkloadDriver::make_behavior() {
       [this](over_atom, const JobEnd& end) { over(end); },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](cancel_atom) {
-        for (const auto& [id, rank] : open_) give_up(id);
+        for (const auto& [id, rank] : open_) {
+          setup_.progress->idle.insert(setup_.workload->id(rank));
+          give_up(id);
+        }
       },
       [this](cancel_atom, JobId named) {
         for (const auto& [id, rank] : open_) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,13 @@ struct RunProgress {
   std::size_t submitted = 0;
   std::size_t over = 0;  ///< completed, failed, refused or not accepted
   std::vector<std::pair<JobId, std::string>> not_accepted;  ///< as the workload calls them
+  std::set<JobId> idle;                ///< given up, as nothing ran any more; as it calls them
   std::map<JobId, std::string> never;  ///< given up, for they can never end; as it calls them
+
+  /// Adds to jobs that did not complete, by the workload's names, why: what was given up has
+  /// `idle_reason` behind why it waited.
+  void tell(const std::string& idle_reason,
+            std::vector<std::pair<std::string, std::string>>& not_completed) const;
 };
 
 struct WorkloadDriverSetup {

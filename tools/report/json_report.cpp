@@ -84,6 +84,7 @@ Json json_of(const metrics::RunResult& run) {
   for (const metrics::Metric& metric : metrics::metric_table()) put(json, metric, run);
   json["event_log_sha256"] = run.event_log_sha256;
   json["cost_by_purpose"] = purposes_of(run);
+  json["rows_left_out"] = run.left_out;
   json["jobs_not_completed"] = run.not_completed.size();
   json["not_completed"] = not_completed_of(run);
   json["rounds_by_choice"] = choices_of(run.notes);

@@ -63,7 +63,7 @@ TEST(Alibaba2017, SaysHowToTakeLessOfATraceThatIsTooLarge) {
 TEST(Alibaba2017, NamesLineAndFieldOfWhatIsWrong) {
   const std::string error = message_of(read_rows(
       "x,9,1,1,1,Terminated,50,0.1\n0,9,,1,0,Terminated,,1.5\n0,9,1,1,1,Terminated,50\n"));
-  EXPECT_THAT(error, HasSubstr("batch_task.csv:2: task_create_time: has to be a number"));
+  EXPECT_THAT(error, HasSubstr("batch_task.csv:2: task_create_time: has to be a time"));
   EXPECT_THAT(error, HasSubstr("batch_task.csv:3: job_id: must not be empty"));
   EXPECT_THAT(error, HasSubstr("batch_task.csv:3: number_of_instances: has to be a whole number"));
   EXPECT_THAT(error, HasSubstr("number_of_cpus_requested_per_instance_in_the_task: has to be a"));

@@ -189,8 +189,9 @@ TEST(EvaJson, RejectsRepeatedKeysAndNumbers) {
   const std::string job = trace_with().substr(1, trace_with().size() - 2);
   const std::string again = std::regex_replace(job, std::regex("\"4\""), "\"04\"");
   EXPECT_THAT(message_of(read_text("{" + job + "," + again + "}")),
-              HasSubstr("is the number of another job, too"));
-  EXPECT_THAT(message_of(read_text("{" + job + "," + job + "}")), HasSubstr("4: appears twice"));
+              HasSubstr("4 is already the number of the job in line 2"));
+  EXPECT_THAT(message_of(read_text("{" + job + "," + job + "}")),
+              HasSubstr("4 is already the number of the job in line 2"));
 }
 
 TEST(EvaJson, RejectsAJobWithoutTasksOrWithUnlikeOnes) {
@@ -220,7 +221,7 @@ TEST(EvaJson, ShowsTheFirstErrorsAndCountsTheRest) {
 TEST(EvaJson, NamesAFileThatCannotBeRead) {
   const auto result = read_workload(reading("eva-json", "/nonexistent/a.json"), 1);
   EXPECT_EQ(result.error().code, WorkloadError::unreadable);
-  EXPECT_EQ(result.error().message, "/nonexistent/a.json: cannot be read");
+  EXPECT_EQ(result.error().message, "/nonexistent/a.json: cannot be read: no such file");
 }
 
 TEST(Workload, RejectsAFormatThatIsNotKnown) {

@@ -154,8 +154,8 @@ TEST(MusterCsv, RejectsBadNumbersInEveryColumn) {
                 "8,0,,,1,0,1,1,-1,a\n9,0,,,1,0,1,1,1,\n10,,,,1,0,1,1,1,a\n11,0,,,1,0,1,1,,a\n"));
   EXPECT_THAT(error,
               HasSubstr("jobs.csv:2: id: has to be a whole number of at least 0; it is 'x'"));
-  EXPECT_THAT(error, HasSubstr("jobs.csv:3: submit_s: has to be a number of seconds from 0 to "
-                               "1000000000; it is '-5'"));
+  EXPECT_THAT(error, HasSubstr("jobs.csv:3: submit_s: has to be a time: seconds, or a date such as "
+                               "2016-02-25T11:58:59Z; it is '-5'"));
   EXPECT_THAT(error, HasSubstr("jobs.csv:4: tasks: has to be a whole number from 1 to"));
   EXPECT_THAT(error, HasSubstr("jobs.csv:5: tasks: has to be a whole number from 1 to"));
   EXPECT_THAT(error, HasSubstr("jobs.csv:6: gpu: has to be a number from 0 to"));

@@ -70,7 +70,7 @@ TEST(Swf, MakesTasksForThemselvesAndLeavesOutJobsWithoutMemoryWhereItIsTold) {
   const Workload workload = read_workload(config, 1).value();
   EXPECT_EQ(workload.jobs.size(), 2U);
   EXPECT_FALSE(workload.jobs[0].job.gang);
-  EXPECT_THAT(workload.description, HasSubstr("2 that did not run or have no memory left out"));
+  EXPECT_THAT(workload.description, HasSubstr("1 that did not run, 1 without memory left out"));
 }
 
 TEST(Swf, PutsSeveralProcessorsIntoATaskAndRoundsUp) {
@@ -92,8 +92,8 @@ TEST(Swf, NamesLineAndFieldOfWhatIsWrong) {
   EXPECT_THAT(error, HasSubstr("log.swf:2: job number: 1 is already the number of the job in "
                                "line 1"));
   EXPECT_THAT(error,
-              HasSubstr("log.swf:2: submit time: has to be a number from -1 to 1000000000; it "
-                        "is 'x'"));
+              HasSubstr("log.swf:2: submit time: has to be a time: seconds, or a date such as "
+                        "2016-02-25T11:58:59Z; it is 'x'"));
   EXPECT_THAT(error, HasSubstr("log.swf:2: processors: has to be a number from -1"));
   EXPECT_THAT(error, HasSubstr("log.swf:3: the line has 6 fields, it has to have 18"));
 }

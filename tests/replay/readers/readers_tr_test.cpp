@@ -52,7 +52,7 @@ TEST(Tr, NamesLineAndFieldOfWhatIsWrong) {
       read_lines("0 2 3 3\n-1 1 3 3\n0 1 3 soon\n0 0 3\n0 1 nan 3\n5\n0 1 2000000000 3\n"));
   EXPECT_THAT(error, HasSubstr("jobs.tr:1: num_tasks: has to be the number of durations in the "
                                "line, which is 1; it is 2"));
-  EXPECT_THAT(error, HasSubstr("jobs.tr:2: submit_time: has to be a number from 0 to"));
+  EXPECT_THAT(error, HasSubstr("jobs.tr:2: submit_time: has to be a time: seconds, or a date"));
   EXPECT_THAT(error,
               HasSubstr("jobs.tr:3: duration: has to be a number from 0 to 1000000000; it is "
                         "'soon'"));

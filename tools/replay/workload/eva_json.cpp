@@ -1,38 +1,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "tools/replay/workload/demands_text.hpp"
 #include "tools/replay/workload/formats.hpp"
-#include "tools/replay/workload/json_keys.hpp"
+#include "tools/replay/workload/json_entries.hpp"
 
-// Traces of the Eva artifact. The document is read as a tree first; places of what is wrong are
-// found by a second pass over the text, which is paid only by files with faults.
+// Traces of the Eva artifact, read job by job.
 
 namespace muster::replay {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Something wrong, at the place that the dotted path leads to.
-struct JsonError {
-  std::string path;
-  std::string message;
-};
+/// A value as messages show it.
+std::string shown_value(const Json& value) {
+  return brief(value.dump());
+}
 
-/// Gets typed fields out of the jobs and remembers what is wrong.
+/// Gets typed fields out of the jobs.
 class EvaReader {
  public:
-  /// The jobs in the order of their numbers.
-  RawJobs read_jobs(const Json& root);
-  void complain(std::string path, std::string message) {
-    errors_.push_back({std::move(path), std::move(message)});
-  }
-  const std::vector<JsonError>& errors() const { return errors_; }
+  explicit EvaReader(TraceReading& reading)
+      : reading_(reading), file_(text_file_name(reading.config().path)) {}
+
+  void read(const JsonEntry& entry);
 
  private:
+  /// Of the place that the dotted path leads to.
+  void complain(const std::string& path, std::string_view message) {
+    const auto line = entry_->lines.find(path);
+    // A path that is missing from the document has no line of its own.
+    reading_.errors().add({file_, line == entry_->lines.end() ? entry_->line : line->second}, path,
+                          message);
+  }
   JobDraft read_job(const std::string& key, const Json& job);
   const Json* member(const Json& object, const std::string& path, const char* name);
   double number(const Json& object, const std::string& path, const char* name,
@@ -44,8 +45,11 @@ class EvaReader {
   Demands read_demands(const Json& task, const std::string& path);
   Resources read_vector(const Json& vector, const std::string& path);
   void read_tasks(const Json& job, const std::string& number, JobDraft& to);
+  Instant submission(const Json& job, const std::string& number);
 
-  std::vector<JsonError> errors_;
+  TraceReading& reading_;
+  std::string file_;
+  const JsonEntry* entry_ = nullptr;
 };
 
 const Json* EvaReader::member(const Json& object, const std::string& path, const char* name) {
@@ -61,12 +65,28 @@ double EvaReader::number(const Json& object, const std::string& path, const char
   if (value == nullptr) return range.low;
   if (value->is_number() && range.contains(value->get<double>())) return value->get<double>();
   complain(path + "." + name,
-           fmt::format("has to be {}; it is {}", describe(range), value->dump()));
+           fmt::format("has to be {}; it is {}", describe(range), shown_value(*value)));
   return range.low;
 }
 
 Duration EvaReader::seconds(const Json& object, const std::string& path, const char* name) {
   return from_seconds(number(object, path, name, {.low = 0, .high = to_seconds(kLongest)}));
+}
+
+/// A number of seconds or a date.
+Instant EvaReader::submission(const Json& job, const std::string& number) {
+  const Json* value = member(job, number, "arrival_time");
+  if (value == nullptr) return {};
+  std::optional<Moment> moment;
+  if (value->is_number()) moment = parse_moment(number_text(value->get<double>()));
+  if (value->is_string()) moment = parse_moment(value->get_ref<const std::string&>());
+  if (moment && moment->at >= Duration::zero()) {
+    if (moment->calendar) reading_.dated();
+    return Instant{moment->at};
+  }
+  complain(number + ".arrival_time",
+           fmt::format("has to be {}; it is {}", kWantedMoment, shown_value(*value)));
+  return {};
 }
 
 std::string EvaReader::text(const Json& object, const std::string& path, const char* name) {
@@ -75,7 +95,7 @@ std::string EvaReader::text(const Json& object, const std::string& path, const c
   if (value->is_string() && !value->get_ref<const std::string&>().empty()) {
     return value->get<std::string>();
   }
-  complain(path + "." + name, fmt::format("has to be a text; it is {}", value->dump()));
+  complain(path + "." + name, fmt::format("has to be a text; it is {}", shown_value(*value)));
   return {};
 }
 
@@ -85,7 +105,7 @@ std::string EvaReader::image(const Json& task, const std::string& path) {
   if (value->is_string()) return value->get<std::string>();
   if (value->is_number_unsigned()) return value->dump();
   complain(path + ".image_id",
-           fmt::format("has to be a whole number or a text; it is {}", value->dump()));
+           fmt::format("has to be a whole number or a text; it is {}", shown_value(*value)));
   return {};
 }
 
@@ -98,7 +118,7 @@ Resources EvaReader::read_vector(const Json& vector, const std::string& path) {
     return Resources::of(vector[0].get<double>(), vector[1].get<double>(), vector[2].get<double>());
   }
   complain(path, fmt::format("has to be [gpu, cpu, memory in GiB], each {}; it is {}",
-                             describe(kAmount), vector.dump()));
+                             describe(kAmount), shown_value(vector)));
   return {};
 }
 
@@ -108,7 +128,7 @@ Demands EvaReader::read_demands(const Json& task, const std::string& path) {
   const std::string here = path + ".demand";
   if (!demand->is_object() || demand->empty()) {
     complain(here, fmt::format("has to give a vector for a family or for \"any\"; it is {}",
-                               demand->dump()));
+                               shown_value(*demand)));
     return {};
   }
   std::vector<FamilyDemand> entries;
@@ -168,6 +188,7 @@ JobDraft EvaReader::read_job(const std::string& key, const Json& job) {
   const std::optional<std::uint64_t> id = parse_whole(key);
   if (id && JobId{*id}.valid()) {
     to.job.id = JobId{*id};
+    reading_.id(*id);
   } else {
     complain(key, "the key of a job has to be its number");
   }
@@ -179,7 +200,7 @@ JobDraft EvaReader::read_job(const std::string& key, const Json& job) {
   to.job.workload_class = to.job.name;
   to.job.gang = true;
   to.truth.interference = interference_name(to.job.name);
-  to.submit = Instant{seconds(job, key, "arrival_time")};
+  to.submit = submission(job, key);
   to.job.runtime_hint = seconds(job, key, "duration");
   to.truth.iterations = number(job, key, "total_iters", kIterations);
   to.truth.iterations_per_s = number(job, key, "full_throughput", kPositive);
@@ -187,74 +208,24 @@ JobDraft EvaReader::read_job(const std::string& key, const Json& job) {
   return draft;
 }
 
-struct Parsed {
-  Json root;
-  std::vector<JsonError> errors;
-};
-
-RawJobs EvaReader::read_jobs(const Json& root) {
-  RawJobs raw_jobs;
-  std::set<JobId> ids;
-  for (const auto& [key, job] : root.items()) {
-    raw_jobs.add(read_job(key, job));
-    const JobId id = raw_jobs.jobs.back().id;
-    if (id.valid() && !ids.insert(id).second) complain(key, "is the number of another job, too");
-  }
-  // The tree's keys are sorted as texts, in which "10" comes before "2".
-  std::stable_sort(raw_jobs.jobs.begin(), raw_jobs.jobs.end(),
-                   [](const JobRow& a, const JobRow& b) { return a.id < b.id; });
-  return raw_jobs;
-}
-
-Expected<Json, WorkloadError> parse(const std::string& file, const std::string& text) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    const std::string_view what = error.what();
-    const std::size_t cut = what.find(": ");  // after the exception's number and its position
-    const TextPlace place = place_of_byte(file, text, error.byte > 0 ? error.byte - 1 : 0);
-    return Failure<WorkloadError>{
-        WorkloadError::malformed,
-        fmt::format("{}: {}", to_text(place), what.substr(cut == what.npos ? 0 : cut + 2))};
-  } catch (const Json::exception& error) {
-    return Failure<WorkloadError>{WorkloadError::malformed,
-                                  fmt::format("{}: {}", file, error.what())};
-  }
-}
-
-Failure<WorkloadError> report(const std::string& file, const std::string& text,
-                              const std::vector<JsonError>& found) {
-  const std::map<std::string, std::uint32_t> lines = key_lines(text);
-  ErrorList errors;
-  for (const JsonError& error : found) {
-    const auto line = lines.find(error.path);
-    // A path that is missing from the document has no line of its own.
-    errors.add({file, line == lines.end() ? 1 : line->second}, error.path, error.message);
-  }
-  errors.sort_by_line();
-  return invalid(errors);
+void EvaReader::read(const JsonEntry& entry) {
+  entry_ = &entry;
+  reading_.begin_row(entry.line);
+  JobDraft draft = read_job(entry.key, entry.value);
+  for (const std::string& path : entry.repeated) complain(path, "appears twice");
+  reading_.end_row(std::move(draft));
 }
 
 /// Trace JSON of the Eva artifact: an object of jobs by number.
-RawJobsResult read_eva_json(const WorkloadConfig& config) {
-  const std::filesystem::path& path = config.path;
-  const std::string file = path.string();
-  const auto content = read_text_file(path);
-  if (!content) return as_workload_error(content.error());
-  const std::string& text = content.value();
-  auto root = parse(file, text);
-  if (!root) return root.error();
-  if (!root->is_object()) {
-    return Failure<WorkloadError>{WorkloadError::invalid,
-                                  fmt::format("{}:1: has to be an object of jobs", file)};
-  }
-  EvaReader reader;
-  RawJobs raw_jobs = reader.read_jobs(root.value());
-  // The tree keeps one of several equal keys, so that a lost job shows only in the text.
-  for (std::string& key : repeated_keys(text)) reader.complain(std::move(key), "appears twice");
-  if (!reader.errors().empty()) return report(file, text, reader.errors());
-  raw_jobs.description = fmt::format("Eva trace {}", path.filename().string());
-  return raw_jobs;
+TraceResult read_eva_json(TraceReading& reading) {
+  const std::filesystem::path& path = reading.config().path;
+  EvaReader reader(reading);
+  reading.order_by_id();
+  const auto failure = each_json_entry(path, [&](const JsonEntry& entry) { reader.read(entry); });
+  if (failure) return *failure;
+  return reading.finish({.description = fmt::format("Eva trace {}", path.filename().string()),
+                         .from_first = false,
+                         .id_of = "number of the job"});
 }
 
 }  // namespace

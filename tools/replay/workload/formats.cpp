@@ -1,5 +1,6 @@
 #include "tools/replay/workload/formats.hpp"
 
+#include <algorithm>
 #include <utility>
 
 // The list of workload formats, from formats.def: MUSTER_TRACE names those that are read from a
@@ -8,9 +9,46 @@
 
 namespace muster::replay {
 
-WorkloadFormat trace(std::string name, RawJobsResult (*read)(const WorkloadConfig&)) {
-  return {{.name = std::move(name), .needs = {"workload.path"}},
-          [read](const WorkloadConfig& config, std::uint64_t /*seed*/) { return read(config); }};
+namespace {
+
+/// Keeps all jobs.
+class JobCollector final : public JobTaker {
+ public:
+  void take(std::uint64_t /*number*/, std::uint64_t /*order*/, JobDraft draft) override {
+    raw_jobs_.add(std::move(draft));
+  }
+
+  RawJobs finish(TraceFacts facts) {
+    if (!facts.dropped.empty()) {
+      std::size_t number = 0;
+      std::erase_if(raw_jobs_.jobs, [&](const JobRow&) { return facts.dropped[number++]; });
+    }
+    if (facts.by_id) std::ranges::stable_sort(raw_jobs_.jobs, {}, &JobRow::id);
+    for (JobRow& job : raw_jobs_.jobs) job.submit -= facts.begin;
+    raw_jobs_.description = std::move(facts.description);
+    raw_jobs_.left_out = std::move(facts.left_out);
+    return std::move(raw_jobs_);
+  }
+
+ private:
+  RawJobs raw_jobs_;
+};
+
+}  // namespace
+
+RawJobsResult collect_jobs(const WorkloadConfig& config, const TraceStream& stream) {
+  JobCollector jobs;
+  TraceReading reading(config, jobs);
+  auto facts = stream(reading);
+  if (!facts) return facts.error();
+  return jobs.finish(std::move(facts).value());
+}
+
+WorkloadFormat trace(std::string name, TraceResult (*stream)(TraceReading&)) {
+  const auto read = [stream](const WorkloadConfig& config, std::uint64_t /*seed*/) {
+    return collect_jobs(config, stream);
+  };
+  return {{.name = std::move(name), .needs = {"workload.path"}}, read, stream};
 }
 
 const std::vector<WorkloadFormat>& trace_formats() {

@@ -7,18 +7,26 @@
 
 #include "config/replay_parts.hpp"
 #include "tools/replay/workload/readers.hpp"
+#include "tools/replay/workload/trace_reading.hpp"
 
 namespace muster::replay {
+
+/// Goes through a trace and hands on its jobs one by one.
+using TraceStream = std::function<TraceResult(TraceReading&)>;
 
 /// A way to write workloads down, or to make them up: all that the rest of a replay knows of it.
 /// Each describes itself beside its reader.
 struct WorkloadFormat {
   ReplayPart part;  ///< its name and the keys that it alone reads
   std::function<RawJobsResult(const WorkloadConfig&, std::uint64_t seed)> read;
+  TraceStream stream = {};  ///< of a trace
 };
 
+/// All jobs of a trace.
+RawJobsResult collect_jobs(const WorkloadConfig& config, const TraceStream& stream);
+
 /// A format that is read from workload.path, without chance.
-WorkloadFormat trace(std::string name, RawJobsResult (*read)(const WorkloadConfig&));
+WorkloadFormat trace(std::string name, TraceResult (*stream)(TraceReading&));
 
 // The function that describes each format; tools/replay/workload/formats.def is the list.
 #define MUSTER_TRACE(NAME) WorkloadFormat NAME##_format();

@@ -24,25 +24,36 @@ constexpr std::array<CsvColumn, 10> kGoogleColumns = {{{"submit_us", true},
 constexpr NumberRange kShareOfLargest{.low = 0, .high = 1};
 constexpr std::uint32_t kHighestPriority = 11;
 constexpr double kMicros = 1e6;
+constexpr MomentRange kSubmission{.unit = std::chrono::microseconds{1}};
 constexpr NumberRange kMicroseconds{.low = 0, .high = to_seconds(kLongest) * kMicros};
 
 /// Makes jobs of the tasks that belong together. Tasks of a job that ask for other amounts than its
 /// first ones are a job of their own, so that all tasks of a job are alike.
 class GoogleReader {
  public:
-  GoogleReader(const WorkloadConfig& config, CsvReader& row)
-      : config_(config), own_(config.own.of<GoogleSettings>()), row_(row) {}
+  GoogleReader(TraceReading& reading, CsvReader& row)
+      : reading_(reading),
+        config_(reading.config()),
+        own_(config_.own.of<GoogleSettings>()),
+        row_(row) {}
 
   void read_task();
-  std::vector<JobDraft> take();
+  /// Hands on the jobs that the tasks make.
+  void hand_on();
 
  private:
+  /// A job, and where its first task stands.
+  struct Found {
+    JobDraft draft;
+    std::uint32_t line = 0;
+  };
   JobDraft new_job();
 
+  TraceReading& reading_;
   const WorkloadConfig& config_;
   const GoogleSettings& own_;
   CsvReader& row_;
-  std::vector<JobDraft> jobs_;
+  std::vector<Found> jobs_;
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known_;
 };
 
@@ -50,7 +61,9 @@ JobDraft GoogleReader::new_job() {
   JobDraft draft;
   draft.tasks = 0;
   Job& job = draft.job.job;
-  draft.job.submit = Instant{from_seconds(row_.number("submit_us", kMicroseconds) / kMicros)};
+  const Moment submit = row_.moment("submit_us", kSubmission);
+  if (submit.calendar) reading_.dated();
+  draft.job.submit = Instant{submit.at};
   job.id = JobId{jobs_.size()};
   job.name = row_.needed_text("job_id");
   job.user = row_.text("user_hash");
@@ -66,52 +79,60 @@ JobDraft GoogleReader::new_job() {
 }
 
 void GoogleReader::read_task() {
+  const std::size_t errors = reading_.errors().size();
   const double priority = row_.number("priority", {0, kHighestPriority, false, true});
   const double runtime_s = row_.number("runtime_us", kMicroseconds) / kMicros;
   // After both fields were read, so that a malformed row is an error whatever its priority.
-  if (priority > own_.max_priority) return;
-  const auto [known, is_new] = known_.try_emplace(
-      {row_.text("job_id"), row_.text("cpu_request"), row_.text("memory_request")}, jobs_.size());
-  if (is_new) {
-    jobs_.push_back(new_job());
-    jobs_.back().job.job.priority = static_cast<int>(priority);
+  if (priority > own_.max_priority) return reading_.leave_out("of a higher priority");
+  const std::tuple key{row_.text("job_id"), row_.text("cpu_request"), row_.text("memory_request")};
+  auto known = known_.find(key);
+  if (known == known_.end()) {
+    JobDraft draft = new_job();
+    draft.job.job.priority = static_cast<int>(priority);
+    // A row that is wrong, and may be skipped, begins no job.
+    if (reading_.errors().size() > errors) return;
+    known = known_.emplace(key, jobs_.size()).first;
+    jobs_.push_back({std::move(draft), row_.line()});
   }
-  JobDraft& draft = jobs_[known->second];
+  if (reading_.errors().size() > errors) return;
+  JobDraft& draft = jobs_[known->second].draft;
   ++draft.tasks;
   draft.job.truth.task_iterations.push_back(runtime_s);
 }
 
-std::vector<JobDraft> GoogleReader::take() {
-  for (JobDraft& draft : jobs_) {
+void GoogleReader::hand_on() {
+  for (auto& [draft, line] : jobs_) {
     JobTruth& truth = draft.job.truth;
     for (const double work : truth.task_iterations) truth.iterations += work;
     // The mean of its tasks; each task's own work stays in task_iterations.
     truth.iterations /= static_cast<double>(draft.tasks);
     draft.job.job.runtime_hint = from_seconds(truth.iterations);
+    reading_.begin_row(line);
+    reading_.end_row(std::move(draft));
   }
-  return std::move(jobs_);
 }
 
 /// Tasks that were there when Google's trace of 2011 begins, with their requests.
-RawJobsResult read_google_2011(const WorkloadConfig& config) {
-  auto table = read_csv(config.path);
-  if (!table) return as_workload_error(table.error());
-  ErrorList errors;
-  CsvReader row(table.value(), kGoogleColumns, errors);
-  GoogleReader reader(config, row);
-  for (const CsvRow& each : table->rows) {
-    if (row.select(each)) reader.read_task();
+TraceResult read_google_2011(TraceReading& reading) {
+  const WorkloadConfig& config = reading.config();
+  auto stream = CsvStream::open(config.path);
+  if (!stream) return as_workload_error(stream.error());
+  CsvReader row(stream.value(), kGoogleColumns, reading.errors());
+  GoogleReader reader(reading, row);
+  for (;;) {
+    const auto next = stream->next();
+    if (!next) return as_workload_error(next.error());
+    if (next.value() == nullptr) break;
+    reading.begin_row(next.value()->line);
+    if (row.select(*next.value())) reader.read_task();
+    reading.end_row(std::nullopt);
   }
-  if (!errors.empty()) return invalid(errors);
-  RawJobs raw_jobs;
-  for (JobDraft& draft : reader.take()) raw_jobs.add(std::move(draft));
-  start_at_first(raw_jobs.jobs);
+  reader.hand_on();
   const auto& own = config.own.of<GoogleSettings>();
-  raw_jobs.description =
-      fmt::format("tasks of priority 0 to {} in {}, requests as parts of {} CPUs and {} GiB",
-                  own.max_priority, config.path.filename().string(), number_text(own.machine_cpu),
-                  number_text(config.machine_memory_gib));
-  return raw_jobs;
+  return reading.finish(
+      {fmt::format("tasks of priority 0 to {} in {}, requests as parts of {} CPUs and {} GiB",
+                   own.max_priority, config.path.filename().string(), number_text(own.machine_cpu),
+                   number_text(config.machine_memory_gib))});
 }
 
 }  // namespace

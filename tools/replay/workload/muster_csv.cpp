@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <unordered_map>
 
 #include "tools/replay/workload/demands_text.hpp"
 #include "tools/replay/workload/formats.hpp"
@@ -17,8 +16,8 @@ constexpr NumberRange kPriority{.low = std::numeric_limits<std::int32_t>::min(),
 JobId read_id(CsvReader& row) {
   const std::optional<std::uint64_t> number = parse_whole(row.text("id"));
   if (number && JobId{*number}.valid()) return JobId{*number};
-  row.complain("id",
-               fmt::format("has to be a whole number of at least 0; it is '{}'", row.text("id")));
+  row.complain("id", fmt::format("has to be a whole number of at least 0; it is '{}'",
+                                 brief(row.text("id"))));
   return {};
 }
 
@@ -28,7 +27,7 @@ bool read_flag(CsvReader& row, std::string_view column, bool otherwise) {
   if (text == "true") return true;
   if (text == "false") return false;
   if (!text.empty()) {
-    row.complain(column, fmt::format("has to be true or false; it is '{}'", text));
+    row.complain(column, fmt::format("has to be true or false; it is '{}'", brief(text)));
   }
   return otherwise;
 }
@@ -56,7 +55,7 @@ void read_task_work(CsvReader& row, JobDraft& draft) {
       row.complain("task_iterations",
                    fmt::format("has to be numbers with semicolons between them, each {}; '{}' is "
                                "none",
-                               describe(kIterations), part));
+                               describe(kIterations), brief(part)));
       return;
     }
     work.push_back(*iterations);
@@ -71,12 +70,14 @@ void read_task_work(CsvReader& row, JobDraft& draft) {
   }
 }
 
-JobDraft read_job(CsvReader& row) {
+JobDraft read_job(TraceReading& reading, CsvReader& row) {
   JobDraft draft;
   WorkloadJob& to = draft.job;
   to.job.id = read_id(row);
-  to.submit = Instant{row.seconds("submit_s", kLongest)};
-  if (!row.has("submit_s")) row.needed_text("submit_s");
+  if (to.job.id.valid()) reading.id(to.job.id.value);
+  const Moment submit = row.moment("submit_s");
+  to.submit = Instant{submit.at};
+  if (submit.calendar) reading.dated();
   to.job.user = row.text("user");
   to.job.name = row.text("name");
   to.job.workload_class = row.needed_text("class");
@@ -111,8 +112,8 @@ Demands read_demands(CsvReader& row) {
   if (row.has("families")) {
     auto parsed = parse_demands(row.text("families"));
     if (!parsed) {
-      row.complain("families",
-                   fmt::format("has to be {}; it is '{}'", kWantedDemands, row.text("families")));
+      row.complain("families", fmt::format("has to be {}; it is '{}'", kWantedDemands,
+                                           brief(row.text("families"))));
       return {};
     }
     entries = std::move(*parsed);
@@ -137,31 +138,24 @@ Demands read_demands(CsvReader& row) {
 namespace {
 
 /// Muster's own format (config/workloads/README.md describes the columns).
-RawJobsResult read_muster_csv(const WorkloadConfig& config) {
-  const std::filesystem::path& file = config.path;
+TraceResult read_muster_csv(TraceReading& reading) {
+  const std::filesystem::path& file = reading.config().path;
   auto stream = CsvStream::open(file);
   if (!stream) return as_workload_error(stream.error());
-  ErrorList errors;
-  CsvReader reader(stream.value(), kMusterColumns, errors);
-  RawJobs raw_jobs;
-  std::unordered_map<JobId, std::uint32_t> lines;
+  CsvReader reader(stream.value(), kMusterColumns, reading.errors());
   for (;;) {
     const auto row = stream->next();
     if (!row) return as_workload_error(row.error());
     if (row.value() == nullptr) break;
-    if (!reader.select(*row.value())) continue;
-    raw_jobs.add(read_job(reader));
-    const JobId id = raw_jobs.jobs.back().id;
-    const auto [first, is_new] = lines.emplace(id, row.value()->line);
-    // An id that could not be read has been complained about already.
-    if (!is_new && id.valid()) {
-      reader.complain(
-          "id", fmt::format("{} is already the id of the job in line {}", id.value, first->second));
-    }
+    reading.begin_row(row.value()->line);
+    std::optional<JobDraft> draft;
+    if (reader.select(*row.value())) draft = read_job(reading, reader);
+    reading.end_row(std::move(draft));
   }
-  if (!errors.empty()) return invalid(errors);
-  raw_jobs.description = fmt::format("workload {}", file.filename().string());
-  return raw_jobs;
+  return reading.finish({.description = fmt::format("workload {}", file.filename().string()),
+                         .from_first = false,
+                         .id_field = "id",
+                         .id_of = "id of the job"});
 }
 
 }  // namespace

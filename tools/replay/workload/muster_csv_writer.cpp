@@ -2,8 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
-#include <span>
 #include <vector>
 
 #include "tools/replay/workload/demands_text.hpp"
@@ -34,13 +34,10 @@ class Row {
   void set_unless_zero(std::string_view column, Amount amount) {
     if (amount != Amount{}) set(column, amount);
   }
-  /// The fields of those columns.
-  std::string text(std::span<const CsvColumn* const> columns) const {
-    std::vector<std::string_view> fields;
-    for (const CsvColumn* column : columns) {
-      fields.push_back(fields_[static_cast<std::size_t>(column - kMusterColumns.data())]);
-    }
-    return fmt::format("{}\n", fmt::join(fields, ","));
+  /// The fields of the columns from one on and before another.
+  std::string text(std::size_t from, std::size_t to) const {
+    return fmt::format("{}", fmt::join(fields_.begin() + static_cast<std::ptrdiff_t>(from),
+                                       fields_.begin() + static_cast<std::ptrdiff_t>(to), ","));
   }
 
  private:
@@ -96,47 +93,73 @@ void write_task(const TaskSpec& task, Row& row) {
   row.set_unless_zero("upload_s", task.delays.upload);
 }
 
-std::string row_of(const WorkloadJob& job, std::span<const CsvColumn* const> columns) {
-  const std::vector<TaskSpec>& tasks = job.job.tasks;
+/// Where distinct_instances stands.
+constexpr std::size_t distinct_place() {
+  std::size_t place = 0;
+  while (kMusterColumns[place].name != kDistinct) ++place;
+  return place;
+}
+constexpr std::size_t kDistinctPlace = distinct_place();
+/// id and submit_s stand before all others.
+constexpr std::size_t kMiddle = 2;
+static_assert(kMusterColumns[0].name == "id" && kMusterColumns[1].name == "submit_s");
+
+void check_alike(const std::vector<TaskSpec>& tasks) {
   MUSTER_CHECK(!tasks.empty(), "a job without tasks cannot be written");
   const bool alike = std::all_of(tasks.begin(), tasks.end(), [&](const TaskSpec& task) {
     return task.demands == tasks[0].demands && task.image == tasks[0].image &&
            task.delays == tasks[0].delays;
   });
   MUSTER_CHECK(alike, "one row describes all tasks of a job, so they have to be alike");
+}
+
+}  // namespace
+
+std::string MusterRow::line(Duration begin, bool with_distinct) const {
+  std::string text = id;
+  text += ',';
+  text += seconds_text(submit.time_since_epoch() - begin);
+  text += ',';
+  text += middle;
+  if (with_distinct) text += distinct_instances ? ",true" : ",";
+  if (!rest.empty()) text += ',';
+  return text + rest + '\n';
+}
+
+MusterRow muster_row(const WorkloadJob& job, std::size_t tasks) {
+  check_alike(job.job.tasks);
   Row row;
-  row.set("id", fmt::format("{}", job.job.id.value));
-  row.set("submit_s", job.submit.time_since_epoch());
   row.set("user", job.job.user);
   row.set("name", job.job.name);
-  row.set("tasks", fmt::format("{}", tasks.size()));
+  row.set("tasks", fmt::format("{}", tasks));
   row.set("class", job.job.workload_class);
   row.set("interference", job.truth.interference);
   write_work(job.truth, row);
   row.set_unless_zero("priority", static_cast<double>(job.job.priority));
   if (!job.job.gang) row.set("gang", "false");
-  if (job.job.distinct_instances) row.set(kDistinct, "true");
   if (job.job.runtime_hint) row.set("runtime_hint_s", *job.job.runtime_hint);
-  write_task(tasks[0], row);
-  return row.text(columns);
+  write_task(job.job.tasks[0], row);
+  return {fmt::format("{}", job.job.id.value), job.submit, row.text(kMiddle, kDistinctPlace),
+          job.job.distinct_instances, row.text(kDistinctPlace + 1, kMusterColumns.size())};
 }
 
-}  // namespace
+std::string muster_header(bool with_distinct) {
+  std::vector<std::string_view> names;
+  for (const CsvColumn& column : kMusterColumns) {
+    if (with_distinct || column.name != kDistinct) names.push_back(column.name);
+  }
+  return fmt::format("{}\n", fmt::join(names, ","));
+}
 
 void write_workload_csv(const Workload& workload, std::ostream& out) {
   // A column for what few jobs want is there where one does, so that other files stay as they were.
   const bool any_distinct =
       std::any_of(workload.jobs.begin(), workload.jobs.end(),
                   [](const WorkloadJob& job) { return job.job.distinct_instances; });
-  std::vector<std::string_view> names;
-  std::vector<const CsvColumn*> columns;
-  for (const CsvColumn& column : kMusterColumns) {
-    if (!any_distinct && column.name == kDistinct) continue;
-    names.push_back(column.name);
-    columns.push_back(&column);
+  out << muster_header(any_distinct);
+  for (const WorkloadJob& job : workload.jobs) {
+    out << muster_row(job, job.job.tasks.size()).line(Duration::zero(), any_distinct);
   }
-  out << fmt::format("{}\n", fmt::join(names, ","));
-  for (const WorkloadJob& job : workload.jobs) out << row_of(job, columns);
 }
 
 }  // namespace muster::replay

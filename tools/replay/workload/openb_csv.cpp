@@ -1,11 +1,11 @@
+#include "tools/replay/workload/openb_csv.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
-#include <map>
 
 #include "config/csv.hpp"
-#include "tools/replay/workload/formats.hpp"
 
 namespace muster::replay {
 namespace {
@@ -22,17 +22,41 @@ constexpr std::array<CsvColumn, 11> kOpenbColumns = {{{"name", true},
                                                       {"deletion_time", true},
                                                       {"scheduled_time"}}};
 
-/// The pod as a job of one task, submitted at its creation. Demands are whole as in Eva's traces.
-JobDraft read_pod(CsvReader& row, std::uint64_t number) {
-  const double gpu = row.number("num_gpu", kCount);
+constexpr NumberRange kMilli{.low = 0, .high = 1e6};
+constexpr double kWholeGpu = 1000;  ///< milli-GPUs
+
+/// What the pod asks for of GPUs. A pod of one GPU may share it with others.
+double read_gpus(TraceReading& reading, CsvReader& row) {
+  const double gpus = row.number("num_gpu", kCount);
+  if (gpus != 1) return gpus;
+  const double milli = row.number_or("gpu_milli", kMilli, kWholeGpu);
+  if (milli <= 0 || milli >= kWholeGpu) return gpus;
+  if (reading.config().own.of<OpenbSettings>().gpu_shares) return milli / kWholeGpu;
+  reading.change("shares of a GPU counted as whole GPUs");
+  return gpus;
+}
+
+/// The pod as a job of one task, submitted at its creation; nothing when it has no end. Demands are
+/// whole as in Eva's traces, but for shares of a GPU where they are wanted.
+std::optional<JobDraft> read_pod(TraceReading& reading, CsvReader& row, std::uint64_t number) {
+  const double gpu = read_gpus(reading, row);
   const double cpu = std::ceil(row.number("cpu_milli", kAmount) / 1000);
   const double memory_gib = std::ceil(row.number("memory_mib", kAmount) / 1024);
-  const Duration created = row.seconds("creation_time", kLongest);
-  const Duration deleted = row.seconds("deletion_time", kLongest);
+  const Moment creation = row.moment("creation_time");
+  if (!row.has("deletion_time")) {
+    reading.leave_out("without a deletion_time");
+    return std::nullopt;
+  }
+  const Duration created = creation.at;
+  const Duration deleted = row.moment("deletion_time").at;
+  if (creation.calendar) reading.dated();
   if (deleted < created) {
     row.complain("deletion_time",
                  fmt::format("has to be at least creation_time, which is {}; it is {}",
-                             seconds_text(created), seconds_text(deleted)));
+                             row.text("creation_time"), row.text("deletion_time")));
+  } else if (deleted - created > kLongest) {
+    row.complain("deletion_time",
+                 fmt::format("is more than {} s after creation_time", seconds_text(kLongest)));
   }
   JobDraft draft;
   WorkloadJob& pod = draft.job;
@@ -54,36 +78,43 @@ JobDraft read_pod(CsvReader& row, std::uint64_t number) {
 }
 
 /// Pod list of Alibaba's cluster-trace-gpu-v2023.
-RawJobsResult read_openb_csv(const WorkloadConfig& config) {
-  const std::filesystem::path& file = config.path;
-  auto table = read_csv(file);
-  if (!table) return as_workload_error(table.error());
-  ErrorList errors;
-  CsvReader reader(table.value(), kOpenbColumns, errors);
-  RawJobs raw_jobs;
-  std::map<std::string, std::uint32_t> lines;
-  for (std::uint64_t i = 0; i < table->rows.size(); ++i) {
-    const CsvRow& row = table->rows[i];
-    if (!reader.select(row)) continue;
-    const auto [first, is_new] = lines.emplace(reader.needed_text("name"), row.line);
-    if (!is_new) {
-      reader.complain("name", fmt::format("'{}' is already the name of the pod in line {}",
-                                          first->first, first->second));
+TraceResult read_openb_csv(TraceReading& reading) {
+  const std::filesystem::path& file = reading.config().path;
+  auto stream = CsvStream::open(file);
+  if (!stream) return as_workload_error(stream.error());
+  CsvReader row(stream.value(), kOpenbColumns, reading.errors());
+  for (std::uint64_t number = 0;; ++number) {
+    const auto next = stream->next();
+    if (!next) return as_workload_error(next.error());
+    if (next.value() == nullptr) break;
+    reading.begin_row(next.value()->line);
+    std::optional<JobDraft> draft;
+    if (row.select(*next.value())) {
+      const std::string& name = row.needed_text("name");
+      if (!name.empty()) reading.id(name);
+      // A list with equal names is wrong whatever became of the pods.
+      if (row.text("pod_phase") == "Failed") {
+        reading.leave_out("that failed");
+      } else {
+        draft = read_pod(reading, row, number);
+      }
     }
-    // After the check of the name: a list with equal names is wrong whatever became of the pods.
-    if (reader.text("pod_phase") == "Failed") continue;
-    raw_jobs.add(read_pod(reader, i));
+    reading.end_row(std::move(draft));
   }
-  if (!errors.empty()) return invalid(errors);
-  start_at_first(raw_jobs.jobs);
-  raw_jobs.description = fmt::format("pod list {}", file.filename().string());
-  return raw_jobs;
+  return reading.finish({.description = fmt::format("pod list {}", file.filename().string()),
+                         .id_field = "name",
+                         .id_of = "name of the pod"});
 }
 
 }  // namespace
 
 WorkloadFormat openb_csv_format() {
-  return trace("openb-csv", read_openb_csv);
+  WorkloadFormat format = trace("openb-csv", read_openb_csv);
+  format.part.keys = {
+      {"workload.openb_gpu_shares",
+       "openb-csv: a pod has the share of a GPU that it asks for; false: a whole one",
+       config::FlagKeyOf<ReplayConfig>{config::format_key<&OpenbSettings::gpu_shares>}}};
+  return format;
 }
 
 }  // namespace muster::replay

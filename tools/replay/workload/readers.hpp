@@ -10,6 +10,7 @@
 #include "config/error_list.hpp"
 #include "config/numbers.hpp"
 #include "config/text_file.hpp"
+#include "tools/replay/workload/left_out.hpp"
 #include "tools/replay/workload/workload.hpp"
 
 // What the readers behind read_workload() hand on, and the few rules they share.
@@ -38,6 +39,7 @@ JobDraft draft_of(const JobRow& row);
 struct RawJobs {
   std::vector<JobRow> jobs;
   std::string description;
+  LeftOut left_out = {};
   RowPacker packer = {};
 
   void add(JobDraft draft) { jobs.push_back(packer.pack(std::move(draft))); }
@@ -66,9 +68,6 @@ std::string interference_name(std::string_view workload_class);
 
 /// The amounts that the config has for what a trace does not say, kind by kind.
 Resources default_demand(const TaskDefaults& task);
-
-/// Moves all submissions so that the first one is at 0.
-void start_at_first(std::vector<JobRow>& jobs);
 
 /// Leaves out jobs of fewer than `min_tasks`.
 void leave_out_small(RawJobs& raw_jobs, std::uint32_t min_tasks);

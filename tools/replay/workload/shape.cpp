@@ -51,6 +51,16 @@ std::vector<Duration> busy_windows(const std::vector<JobRow>& jobs, const Worklo
   return begins;
 }
 
+/// Without a length the window goes on to the end.
+RawJobs begin_at(RawJobs raw_jobs, Duration from) {
+  const auto earlier = std::erase_if(
+      raw_jobs.jobs, [&](const JobRow& job) { return job.submit.time_since_epoch() < from; });
+  for (JobRow& job : raw_jobs.jobs) job.submit -= from;
+  raw_jobs.description += fmt::format(", those from {} s on; {} that come before left out",
+                                      seconds_text(from), earlier);
+  return raw_jobs;
+}
+
 RawJobsResult cut_window(RawJobs raw_jobs, const WorkloadWindow& window, std::uint64_t seed) {
   Duration from = window.from;
   if (window.min_jobs > 0) {
@@ -64,6 +74,7 @@ RawJobsResult cut_window(RawJobs raw_jobs, const WorkloadWindow& window, std::ui
     }
     from = begins[drawn_place(begins.size(), seed)];
   }
+  if (window.length <= Duration::zero()) return begin_at(std::move(raw_jobs), from);
   double begun = 0;
   double left_out = 0;
   std::size_t late = 0;
@@ -88,7 +99,8 @@ RawJobsResult cut_window(RawJobs raw_jobs, const WorkloadWindow& window, std::ui
 
 RawJobsResult take_part(RawJobs raw_jobs, const WorkloadConfig& config, std::uint64_t seed) {
   if (config.sample < 1) sample(raw_jobs, config.sample, seed);
-  if (config.window.length <= Duration::zero()) return raw_jobs;
+  const bool whole = config.window.length <= Duration::zero();
+  if (whole && config.window.from <= Duration::zero()) return raw_jobs;
   return cut_window(std::move(raw_jobs), config.window, seed);
 }
 

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <map>
 
 #include "tools/replay/workload/blank_rows.hpp"
 
@@ -27,6 +26,7 @@ constexpr std::size_t kUsedMemory = 6;
 constexpr std::size_t kWantedProcessors = 7;
 constexpr std::size_t kWantedTime = 8;
 constexpr std::size_t kWantedMemory = 9;
+constexpr std::size_t kStatus = 10;
 constexpr std::size_t kUser = 11;
 constexpr std::size_t kExecutable = 13;
 constexpr std::size_t kQueue = 14;
@@ -37,10 +37,20 @@ constexpr std::array<std::string_view, 18> kNames = {
     "group",          "executable",       "queue",       "partition",
     "preceding job",  "think time"};
 
+/// Whether the line tells of a stretch of a job that was swapped out; the job's summary, which is
+/// another line, has all of it.
+bool is_partial(double status) {
+  return status == 2 || status == 3 || status == 4;
+}
+
 /// Reads the jobs of a file; -1 stands for what is not known.
 class SwfReader {
  public:
-  SwfReader(const WorkloadConfig& config, BlankRows& row) : config_(config), row_(row) {}
+  SwfReader(TraceReading& reading, BlankRows& row)
+      : config_(reading.config()),
+        own_(config_.own.of<SwfSettings>()),
+        reading_(reading),
+        row_(row) {}
 
   /// Nothing for a job that did not run or whose size nobody knows.
   std::optional<JobDraft> read_job();
@@ -54,23 +64,36 @@ class SwfReader {
     const double limit_s = to_seconds(kLongest);
     return from_seconds(row_.number(field, kNames[field], {.low = -1, .high = limit_s}));
   }
-  JobId read_id();
+  std::optional<Instant> submission();
+  std::optional<JobId> read_id();
   Demands demands(double processors);
 
   const WorkloadConfig& config_;
+  const SwfSettings& own_;
+  TraceReading& reading_;
   BlankRows& row_;
-  std::map<JobId, std::uint32_t> lines_;
 };
 
-JobId SwfReader::read_id() {
-  const double number = row_.number(kNumber, kNames[kNumber], kCount);
-  const JobId id{static_cast<std::uint64_t>(number)};
-  const auto [first, is_new] = lines_.emplace(id, row_.line());
-  if (!is_new) {
-    row_.complain(kNames[kNumber], fmt::format("{} is already the number of the job in line {}",
-                                               id.value, first->second));
+std::optional<JobId> SwfReader::read_id() {
+  const std::string_view text = row_.text(kNumber);
+  const std::optional<std::uint64_t> number = parse_whole(text);
+  if (number && JobId{*number}.valid()) return JobId{*number};
+  row_.complain(kNames[kNumber],
+                fmt::format("has to be a whole number of at least 0; it is '{}'", brief(text)));
+  return std::nullopt;
+}
+
+/// Nothing when it is not known.
+std::optional<Instant> SwfReader::submission() {
+  const auto moment = row_.moment(kSubmit, kNames[kSubmit]);
+  if (!moment) return std::nullopt;
+  if (moment->calendar) reading_.dated();
+  if (moment->at >= Duration::zero()) return Instant{moment->at};
+  if (moment->at != from_seconds(-1)) {
+    row_.complain(kNames[kSubmit], fmt::format("has to be {}, or -1 when it is not known; it is {}",
+                                               kWantedMoment, row_.text(kSubmit)));
   }
-  return id;
+  return std::nullopt;
 }
 
 /// Of a task with so many processors. Memory counts for each of them: what was asked for, else what
@@ -92,61 +115,66 @@ std::optional<JobDraft> SwfReader::read_job() {
   }
   JobDraft draft;
   WorkloadJob& to = draft.job;
-  to.job.id = read_id();
-  to.job.gang = config_.own.of<SwfSettings>().gangs;
-  to.submit = Instant{seconds(kSubmit)};
+  const auto id = read_id();
+  to.job.gang = own_.gangs;
+  const auto submit = submission();
   const Duration runtime = seconds(kRuntime);
   const Duration wanted = seconds(kWantedTime);
   double processors = row_.number(kProcessors, kNames[kProcessors], {.low = -1, .high = 1e6});
   if (processors <= 0) processors = known_or(kWantedProcessors, 0);
+  const double status = known_or(kStatus, -1);
   const double user = known_or(kUser, -1);
   const double executable = known_or(kExecutable, -1);
   const double queue = known_or(kQueue, -1);
-  // After all fields were read, so that a row that is left out is checked like the others.
-  if (runtime <= Duration::zero() || processors <= 0) return std::nullopt;
   const bool memory = known_or(kWantedMemory, known_or(kUsedMemory, 0)) > 0;
-  if (!memory && config_.own.of<SwfSettings>().needs_memory) return std::nullopt;
-  const double of_task =
-      // A job smaller than a task's processors is one task of its own size.
-      std::min<double>(processors, config_.own.of<SwfSettings>().processors_per_task);
-  draft.tasks = static_cast<std::size_t>(std::ceil(processors / of_task));
-  to.truth.iterations = to_seconds(runtime);
-  if (wanted > Duration::zero()) to.job.runtime_hint = wanted;
-  if (user >= 0) to.job.user = fmt::format("user{}", user);
-  to.job.workload_class =
-      executable >= 0 ? fmt::format("executable{}", executable) : std::string(kUnknownClass);
-  to.truth.interference = to.job.workload_class;
-  // A job has no queue of its own; the name says where it was waiting.
-  to.job.name = (queue >= 0 ? fmt::format("queue{}-", queue) : "") + to.job.workload_class;
-  to.job.tasks.emplace_back().demands = demands(of_task);
-  return draft;
+  // After all fields were read, so that a row that is left out is checked like the others.
+  if (is_partial(status)) {
+    reading_.leave_out("that tell of parts of jobs");
+    return std::nullopt;
+  }
+  if (id) reading_.id(id->value);
+  if (!submit) {
+    reading_.leave_out("without a time of submission");
+  } else if (runtime <= Duration::zero()) {
+    reading_.leave_out("that did not run");
+  } else if (processors <= 0) {
+    reading_.leave_out("without processors");
+  } else if (!memory && own_.needs_memory) {
+    reading_.leave_out("without memory");
+  } else {
+    to.job.id = id.value_or(JobId{});
+    to.submit = *submit;
+    const double of_task =
+        // A job smaller than a task's processors is one task of its own size.
+        std::min<double>(processors, own_.processors_per_task);
+    draft.tasks = static_cast<std::size_t>(std::ceil(processors / of_task));
+    to.truth.iterations = to_seconds(runtime);
+    if (wanted > Duration::zero()) to.job.runtime_hint = wanted;
+    if (user >= 0) to.job.user = fmt::format("user{}", user);
+    to.job.workload_class =
+        executable >= 0 ? fmt::format("executable{}", executable) : std::string(kUnknownClass);
+    to.truth.interference = to.job.workload_class;
+    // A job has no queue of its own; the name says where it was waiting.
+    to.job.name = (queue >= 0 ? fmt::format("queue{}-", queue) : "") + to.job.workload_class;
+    to.job.tasks.emplace_back().demands = demands(of_task);
+    return draft;
+  }
+  return std::nullopt;
 }
 
 /// The Standard Workload Format of the Parallel Workloads Archive.
-RawJobsResult read_swf(const WorkloadConfig& config) {
-  const auto text = read_text_file(config.path);
-  if (!text) return as_workload_error(text.error());
-  ErrorList errors;
-  BlankRows row(config.path.string(), text.value(), kSwfComment, errors);
-  SwfReader reader(config, row);
-  RawJobs raw_jobs;
-  std::size_t left_out = 0;
+TraceResult read_swf(TraceReading& reading) {
+  const std::filesystem::path& file = reading.config().path;
+  BlankRows row(file, kSwfComment, reading.errors());
+  SwfReader reader(reading, row);
   while (row.next()) {
-    if (auto draft = reader.read_job()) {
-      raw_jobs.add(std::move(*draft));
-    } else {
-      ++left_out;
-    }
+    reading.begin_row(row.line());
+    reading.end_row(reader.read_job());
   }
-  if (!errors.empty()) return invalid(errors);
-  start_at_first(raw_jobs.jobs);
-  raw_jobs.description = fmt::format("workload log {}", config.path.filename().string());
-  const bool memory = config.own.of<SwfSettings>().needs_memory;
-  if (left_out > 0) {
-    raw_jobs.description += fmt::format(", {} that did not run{} left out", left_out,
-                                        memory ? " or have no memory" : "");
-  }
-  return raw_jobs;
+  if (row.failure()) return as_workload_error(*row.failure());
+  return reading.finish({.description = fmt::format("workload log {}", file.filename().string()),
+                         .id_field = kNames[kNumber],
+                         .id_of = "number of the job"});
 }
 
 }  // namespace

@@ -7,14 +7,20 @@ namespace muster::replay {
 namespace {
 
 constexpr char kTrComment = '#';
+/// Of a task.
 constexpr NumberRange kTime{.low = 0, .high = to_seconds(kLongest)};
 constexpr std::size_t kBeforeDurations = 3;
 
 /// The job of a line. Schedulers are told the mean duration and nothing of the single ones.
-JobDraft read_job(BlankRows& row) {
+JobDraft read_job(TraceReading& reading, BlankRows& row) {
   JobDraft draft;
   WorkloadJob& to = draft.job;
-  to.submit = Instant{from_seconds(row.number(0, "submit_time", kTime))};
+  const auto submit = row.moment(0, "submit_time");
+  if (submit && submit->at < Duration::zero()) {
+    row.complain("submit_time", fmt::format("has to be {}; it is {}", kWantedMoment, row.text(0)));
+  }
+  if (submit && submit->calendar) reading.dated();
+  to.submit = Instant{submit ? submit->at : Duration::zero()};
   draft.tasks = static_cast<std::size_t>(row.number(1, "num_tasks", kTasks));
   to.truth.iterations = row.number(2, "mean_task_duration", kTime);
   const std::size_t durations = row.size() - std::min(row.size(), kBeforeDurations);
@@ -36,27 +42,23 @@ JobDraft read_job(BlankRows& row) {
 
 /// Jobs of the Hawk, Eagle and Pigeon simulators, one a line: submission, number of tasks, mean
 /// duration, the duration of each.
-RawJobsResult read_tr(const WorkloadConfig& config) {
-  const auto text = read_text_file(config.path);
-  if (!text) return as_workload_error(text.error());
-  ErrorList errors;
-  BlankRows row(config.path.string(), text.value(), kTrComment, errors);
+TraceResult read_tr(TraceReading& reading) {
+  const WorkloadConfig& config = reading.config();
+  BlankRows row(config.path, kTrComment, reading.errors());
   const Demands demands(default_demand(config.task));
-  RawJobs raw_jobs;
-  while (row.next()) {
-    JobDraft draft = read_job(row);
+  for (std::uint64_t number = 0; row.next(); ++number) {
+    reading.begin_row(row.line());
+    JobDraft draft = read_job(reading, row);
     Job& job = draft.job.job;
-    job.id = JobId{raw_jobs.jobs.size()};
+    job.id = JobId{number};
     job.gang = false;
     // The trace says nothing of what runs: all jobs count as alike.
     job.workload_class = draft.job.truth.interference = kUnknownClass;
     job.tasks.emplace_back().demands = demands;
-    raw_jobs.add(std::move(draft));
+    reading.end_row(std::move(draft));
   }
-  if (!errors.empty()) return invalid(errors);
-  start_at_first(raw_jobs.jobs);
-  raw_jobs.description = fmt::format("trace {}", config.path.filename().string());
-  return raw_jobs;
+  if (row.failure()) return as_workload_error(*row.failure());
+  return reading.finish({fmt::format("trace {}", config.path.filename().string())});
 }
 
 }  // namespace

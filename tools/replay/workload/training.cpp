@@ -170,6 +170,43 @@ std::optional<Failure<WorkloadError>> draw_submissions(RawJobs& raw_jobs,
   return std::nullopt;
 }
 
+/// The job of a row.
+std::optional<JobDraft> read_row(TraceReading& reading, CsvReader& row, TrainingJobs& jobs) {
+  const std::string& name = row.needed_text("application");
+  auto draft = jobs.make(name);
+  if (!draft && !name.empty()) {
+    row.complain("application", unknown_word("class with a profile", name, jobs.classes()));
+  }
+  if (!draft) return std::nullopt;
+  draft->job.job.name = row.text("name");
+  const Moment submit = row.moment("time");
+  if (submit.calendar) reading.dated();
+  draft->job.submit = Instant{submit.at};
+  return draft;
+}
+
+TraceResult read_rows(TraceReading& reading, TrainingJobs& jobs) {
+  const WorkloadConfig& config = reading.config();
+  auto stream = CsvStream::open(config.path);
+  if (!stream) return as_workload_error(stream.error());
+  CsvReader reader(stream.value(), kTrainingColumns, reading.errors());
+  for (std::uint64_t number = 1;;) {
+    const auto row = stream->next();
+    if (!row) return as_workload_error(row.error());
+    if (row.value() == nullptr) break;
+    reading.begin_row(row.value()->line);
+    std::optional<JobDraft> draft;
+    if (reader.select(*row.value())) draft = read_row(reading, reader, jobs);
+    if (draft) draft->job.job.id = JobId{number++};
+    reading.end_row(std::move(draft));
+  }
+  const auto& settings = config.own.of<TrainingSettings>();
+  return reading.finish({.description = fmt::format("training jobs {}, calibration {}, agent {}",
+                                                    config.path.filename().string(),
+                                                    settings.calibration, settings.agent),
+                         .from_first = false});
+}
+
 RawJobsResult read_training(const WorkloadConfig& config, std::uint64_t seed) {
   const auto& settings = config.own.of<TrainingSettings>();
   const auto calibration = parse_training_calibration(settings.calibration);
@@ -179,34 +216,11 @@ RawJobsResult read_training(const WorkloadConfig& config, std::uint64_t seed) {
   auto speeds = speeds_of(settings.families);
   if (!speeds) return speeds.error();
   TrainingJobs jobs(config, std::move(profiles).value(), std::move(speeds).value());
-  auto stream = CsvStream::open(config.path);
-  if (!stream) return as_workload_error(stream.error());
-  ErrorList errors;
-  CsvReader reader(stream.value(), kTrainingColumns, errors);
-  RawJobs raw_jobs;
-  for (;;) {
-    const auto row = stream->next();
-    if (!row) return as_workload_error(row.error());
-    if (row.value() == nullptr) break;
-    if (!reader.select(*row.value())) continue;
-    const std::string& name = reader.needed_text("application");
-    auto draft = jobs.make(name);
-    if (!draft && !name.empty()) {
-      reader.complain("application", unknown_word("class with a profile", name, jobs.classes()));
-    }
-    if (!draft) continue;
-    draft->job.job.id = JobId{raw_jobs.jobs.size() + 1};
-    draft->job.job.name = reader.text("name");
-    draft->job.submit = Instant{reader.seconds("time", kLongest)};
-    if (!reader.has("time")) reader.needed_text("time");
-    raw_jobs.add(std::move(*draft));
-  }
-  if (!errors.empty()) return invalid(errors);
-  raw_jobs.description =
-      fmt::format("training jobs {}, calibration {}, agent {}", config.path.filename().string(),
-                  settings.calibration, settings.agent);
+  auto raw_jobs =
+      collect_jobs(config, [&](TraceReading& reading) { return read_rows(reading, jobs); });
+  if (!raw_jobs) return raw_jobs.error();
   if (settings.burstiness > 0) {
-    if (const auto fault = draw_submissions(raw_jobs, settings, seed)) return *fault;
+    if (const auto fault = draw_submissions(raw_jobs.value(), settings, seed)) return *fault;
   }
   return raw_jobs;
 }

@@ -53,6 +53,11 @@ void select(RawJobs& raw_jobs, const WorkloadConfig& config) {
 
 Expected<CompactWorkload, WorkloadError> number_tasks(RawJobs raw_jobs,
                                                       const std::filesystem::path& file) {
+  if (raw_jobs.jobs.empty()) {
+    return Failure<WorkloadError>{
+        WorkloadError::invalid,
+        fmt::format("{}: no job is left of it ({})", file.string(), raw_jobs.description)};
+  }
   CompactWorkload workload;
   std::uint64_t tasks = 0;
   for (JobRow& job : raw_jobs.jobs) {
@@ -67,6 +72,7 @@ Expected<CompactWorkload, WorkloadError> number_tasks(RawJobs raw_jobs,
                     file.string(), tasks, kMostTasks)};
   }
   workload.description = std::move(raw_jobs.description);
+  workload.not_taken = std::move(raw_jobs.left_out);
   workload.rows = std::move(raw_jobs.jobs);
   return workload;
 }
@@ -181,21 +187,12 @@ WorkloadJob CompactWorkload::job(std::size_t index) const {
   return job;
 }
 
-void start_at_first(std::vector<JobRow>& jobs) {
-  const auto first =
-      std::min_element(jobs.begin(), jobs.end(),
-                       [](const JobRow& a, const JobRow& b) { return a.submit < b.submit; });
-  if (first == jobs.end()) return;
-  // Traces are not sorted by submission, so the first job may stand anywhere.
-  const Duration offset = first->submit.time_since_epoch();
-  for (JobRow& job : jobs) job.submit -= offset;
-}
-
 void leave_out_small(RawJobs& raw_jobs, std::uint32_t min_tasks) {
   const std::size_t small =
       std::erase_if(raw_jobs.jobs, [&](const JobRow& job) { return job.tasks < min_tasks; });
   if (small > 0) {
     raw_jobs.description += fmt::format(", {} of fewer than {} tasks left out", small, min_tasks);
+    raw_jobs.left_out.add(fmt::format("of fewer than {} tasks", min_tasks), small);
   }
 }
 
@@ -249,6 +246,7 @@ Expected<Workload, WorkloadError> read_workload(const WorkloadConfig& config, st
   if (!compact) return compact.error();
   Workload workload;
   workload.description = compact->description;
+  workload.not_taken = compact->not_taken;
   workload.jobs.reserve(compact->size());
   for (std::size_t i = 0; i < compact->size(); ++i) workload.jobs.push_back(compact->job(i));
   return workload;

@@ -11,6 +11,7 @@
 #include "config/replay_config.hpp"
 #include "model/job.hpp"
 #include "tools/replay/workload/elastic_truth.hpp"
+#include "tools/replay/workload/left_out.hpp"
 
 namespace muster::replay {
 
@@ -51,6 +52,8 @@ class JobSource {
   virtual JobId id(std::size_t index) const = 0;
   virtual TaskId first_task(std::size_t index) const = 0;
   virtual Instant submit(std::size_t index) const = 0;
+  /// What did not become a job.
+  virtual const LeftOut& left_out() const = 0;
 
  protected:
   JobSource() = default;
@@ -64,12 +67,14 @@ class JobSource {
 struct Workload : JobSource {
   std::vector<WorkloadJob> jobs;
   std::string description;  ///< where it comes from, with the seed where chance had a part
+  LeftOut not_taken;
 
   std::size_t size() const override { return jobs.size(); }
   WorkloadJob job(std::size_t index) const override { return jobs[index]; }
   JobId id(std::size_t index) const override { return jobs[index].job.id; }
   TaskId first_task(std::size_t index) const override { return jobs[index].job.tasks.at(0).id; }
   Instant submit(std::size_t index) const override { return jobs[index].submit; }
+  const LeftOut& left_out() const override { return not_taken; }
 };
 
 /// What is alike in many jobs: all that a JobRow does not say, with one task that has no id.
@@ -98,12 +103,14 @@ struct JobRow {
 struct CompactWorkload : JobSource {
   std::vector<JobRow> rows;
   std::string description;
+  LeftOut not_taken;
 
   std::size_t size() const override { return rows.size(); }
   WorkloadJob job(std::size_t index) const override;
   JobId id(std::size_t index) const override { return rows[index].id; }
   TaskId first_task(std::size_t index) const override { return TaskId{rows[index].first_task}; }
   Instant submit(std::size_t index) const override { return rows[index].submit; }
+  const LeftOut& left_out() const override { return not_taken; }
 };
 
 enum class WorkloadError : std::uint8_t { unreadable, malformed, invalid };
