@@ -1,7 +1,6 @@
 #include "masters/reconciler.hpp"
 
 #include <algorithm>
-#include <variant>
 
 // Brings what runs to what is meant to run: starts every task that stands on a ready instance with
 // room for it. Only those are looked at that an event may have let start (StartCandidates), in the
@@ -29,11 +28,8 @@ Reconciler::Reconciler(MasterRecorder& recorder, TaskOrders& tasks, InstanceRele
 void Reconciler::before(const Event& event, const MasterFacts& facts) {
   candidates_.before(event, facts.state);
 }
-void Reconciler::after(const Event& event, const MasterFacts& facts) {
+void Reconciler::after(const Event& /*event*/, const MasterFacts& facts) {
   candidates_.after(facts.state);
-  if (const auto* told = std::get_if<TaskRefused>(&event.body)) {
-    candidates_.note_told(facts.state, told->task);
-  }
 }
 void Reconciler::restored(const MasterFacts& facts) {
   candidates_.mark_all(facts.state);

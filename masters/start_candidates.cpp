@@ -1,6 +1,7 @@
 #include "masters/start_candidates.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace muster {
@@ -26,7 +27,10 @@ struct StartCandidates::Marker {
     c.tasks_.add(s.find(e.task)->slot);
     gang_of(e.task);
   }
-  void operator()(const TaskRefused& e) { c.tasks_.add(s.find(e.task)->slot); }
+  void operator()(const TaskRefused& e) {
+    c.tasks_.add(s.find(e.task)->slot);
+    c.told_.push_back(s.find(e.task)->slot);
+  }
   void operator()(const TaskUnassigned& e) { gang_of(e.task); }
   void operator()(const TaskReleased& e) { gang_of(e.task); }
   void operator()(const InstanceUp& e) { all_planned(*s.find(e.instance)); }
@@ -66,6 +70,7 @@ void StartCandidates::before(const Event& event, const ClusterState& state) {
 }
 
 void StartCandidates::after(const ClusterState& state) {
+  for (Slot slot : std::exchange(told_, {})) note_told(state.task(slot));
   for (Slot slot : touched_) {
     if (slot >= opened_.size()) {
       opened_.resize(slot + std::size_t{1});
@@ -81,7 +86,7 @@ void StartCandidates::after(const ClusterState& state) {
 void StartCandidates::mark_all(const ClusterState& state) {
   for (const TaskRow& task : state.assigned()) {
     tasks_.add(task.slot);
-    note_told(state, task.id);
+    note_told(task);
     mark_gang(state, task.job);
   }
   after(state);
@@ -106,11 +111,11 @@ void StartCandidates::gang_tasks_to_try(const ClusterState& state, Slot job,
   out.insert(out.end(), row.tasks.begin(), row.tasks.end());
 }
 
-void StartCandidates::note_told(const ClusterState& state, TaskId id) {
-  const TaskRow* task = state.find(id);
-  if (task == nullptr || task->told != ToldReason::other || task->target == kNoSlot) return;
-  if (task->target >= told_room_.size()) told_room_.resize(task->target + std::size_t{1});
-  told_room_[task->target].push_back(task->slot);
+/// It may be that it waits for room.
+void StartCandidates::note_told(const TaskRow& task) {
+  if (task.told != ToldReason::other || task.target == kNoSlot) return;
+  if (task.target >= told_room_.size()) told_room_.resize(task.target + std::size_t{1});
+  told_room_[task.target].push_back(task.slot);
 }
 
 bool StartCandidates::waits_for_room(const ClusterState& state, Slot instance) {

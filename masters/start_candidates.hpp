@@ -25,8 +25,6 @@ class StartCandidates {
   void begin_pass(const ClusterState& state);
   std::optional<Slot> next(const ClusterState& state);
 
-  /// The task has been told why it does not start: it may be that it waits for room.
-  void note_told(const ClusterState& state, TaskId id);
   /// Room that comes free on the instance may let a task of it start, or a gang has something to
   /// try. Costs what was told since it was asked last, not what is meant for the instance.
   bool may_start_some(const ClusterState& state, Slot instance);
@@ -61,6 +59,7 @@ class StartCandidates {
   };
 
   void mark_gang(const ClusterState& state, Slot job);
+  void note_told(const TaskRow& task);
   bool gang_has_to_try(const ClusterState& state, Slot job) const;
   bool waits_for_room(const ClusterState& state, Slot instance);
   void expand(const ClusterState& state);
@@ -71,6 +70,7 @@ class StartCandidates {
   /// Gangs that nothing keeps from starting any more since all of their tasks were last tried.
   std::vector<bool> opened_;
   std::vector<bool> was_open_;
+  std::vector<Slot> told_;  ///< tasks that the event in hand tells why they do not start
   /// By instance, tasks that were told to wait for room there; some may not any more.
   std::vector<std::vector<Slot>> told_room_;
   std::vector<Slot> touched_;                      ///< gangs that the event in hand concerns

@@ -53,6 +53,25 @@ class StartCandidatesTest : public ::testing::Test {
   StartCandidates candidates_;
 };
 
+TEST_F(StartCandidatesTest, RoomConcernsAnInstanceOnlyWhereATaskWaitsForIt) {
+  launch(1);
+  ready(1);
+  for (const std::uint64_t id : {1, 2, 3}) submit(id);
+  for (const std::uint64_t id : {1, 2, 3}) assign(id, 1);
+  for (const std::uint64_t id : {1, 2}) start(id, 1);
+  pass();
+  const Slot here = state_.find(InstanceId{1})->slot;
+  EXPECT_FALSE(candidates_.may_start_some(state_, here));
+  happen(TaskRefused{TaskId{3},
+                     {RefusalKind::not_now, RefusalCode::awaiting_capacity, Resource::cpu, 2, 0}});
+  EXPECT_TRUE(candidates_.may_start_some(state_, here));
+  happen(TaskStarted{TaskId{1}, 1, {}, {}});
+  happen(TaskFinished{TaskId{1}, 1, {}});
+  EXPECT_THAT(pass(), testing::Contains(3));
+  start(3, 1);
+  EXPECT_FALSE(candidates_.may_start_some(state_, here));
+}
+
 TEST_F(StartCandidatesTest, ATaskIsTriedWhenItIsAssignedAndNotAgainForNothing) {
   launch(1);
   submit(1);

@@ -34,6 +34,14 @@ TEST(ParamKinds, a_negated_flag_means_the_opposite_of_its_member) {
   expect_refused(negated_flag(), {"", "no"});
 }
 
+TEST(ParamKinds, a_time_beyond_any_run_is_taken_for_a_long_one) {
+  for (const char* text : {"1e18", "1e300", "1.7e308"}) {
+    const auto time = in_seconds(above(0)).parse(text);
+    ASSERT_TRUE(time) << text;
+    EXPECT_GT(*time, std::chrono::hours{24 * 365 * 10}) << text;
+  }
+}
+
 TEST(ParamKinds, a_number_is_in_its_range) {
   const Kind<double> share = number(above(0).up_to(1));
   EXPECT_EQ(share.range, "a number > 0 and <= 1");
