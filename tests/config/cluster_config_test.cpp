@@ -41,6 +41,14 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.live_master.history_jobs, 100'000U);
   EXPECT_EQ(config.master.decision_deadline, 0s);
   EXPECT_EQ(config.master.planner_lag, 1'000'000U);
+  EXPECT_EQ(config.master.planner_retry, 10s);
+  EXPECT_EQ(config.master.planner_retry_longest, 5min);
+  EXPECT_EQ(config.master.dry_runs.most, 16U);
+  EXPECT_EQ(config.master.dry_runs.of_user, 4U);
+  EXPECT_EQ(config.master.dry_runs.age, 5s);
+  EXPECT_EQ(config.master.log_readers.most, 1'000U);
+  EXPECT_EQ(config.master.log_readers.of_instance, 100U);
+  EXPECT_EQ(config.master.log_readers.age, 10s);
   EXPECT_EQ(config.site.load_stale_after, 10s);
   EXPECT_EQ(config.cloud.delay_scale, 1);
   EXPECT_FALSE(config.cloud.max_instances.has_value());
@@ -61,6 +69,10 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.api.max_user_priority, 0);
   EXPECT_EQ(config.master.starve_after, std::chrono::minutes{10});
   EXPECT_EQ(config.api.audit_files, 8U);
+  EXPECT_EQ(config.api.waiting, 64U);
+  EXPECT_EQ(config.api.waiting_of_token, 48U);
+  EXPECT_EQ(config.api.waiting_for_jobs, 128U);
+  EXPECT_EQ(config.api.waiting_for_jobs_of_token, 96U);
 }
 
 TEST(ClusterConfig, MakesPathsAbsoluteForProcessesInOtherFolders) {
@@ -113,6 +125,14 @@ snapshot_every = 1000
 history_jobs = 7
 decision_deadline = "800ms"
 planner_lag = 2000
+planner_retry = 3
+planner_retry_longest = 30
+dry_runs = 2
+dry_runs_of_user = 1
+dry_run_age = 7
+log_readers = 9
+log_readers_of_instance = 8
+log_reader_age = 6
 caps = "none"
 [site]
 load_every = "2s"
@@ -139,6 +159,14 @@ halt_grace = 0
   EXPECT_EQ(config.live_master.history_jobs, 7U);
   EXPECT_EQ(config.master.decision_deadline, 800ms);
   EXPECT_EQ(config.master.planner_lag, 2000U);
+  EXPECT_EQ(config.master.planner_retry, 3s);
+  EXPECT_EQ(config.master.planner_retry_longest, 30s);
+  EXPECT_EQ(config.master.dry_runs.most, 2U);
+  EXPECT_EQ(config.master.dry_runs.of_user, 1U);
+  EXPECT_EQ(config.master.dry_runs.age, 7s);
+  EXPECT_EQ(config.master.log_readers.most, 9U);
+  EXPECT_EQ(config.master.log_readers.of_instance, 8U);
+  EXPECT_EQ(config.master.log_readers.age, 6s);
   EXPECT_TRUE(config.live_master.uncapped);
   EXPECT_EQ(config.site.load_every, 2s);
   EXPECT_EQ(config.site.load_stale_after, 1min);

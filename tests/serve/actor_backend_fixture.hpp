@@ -35,7 +35,23 @@ struct FakeMaster {
   std::vector<JobView> jobs{};    ///< what it has of some jobs
   std::vector<TaskView> tasks{};  ///< of the first of them
   int asked = 0;                  ///< how often for what it shows
+  std::size_t at_once = 100'000;  ///< jobs of a list, and instances, that go into one answer
+  InstancesView instances{};      ///< by rising numbers
+  bool too_large = false;         ///< no message carries what it shows
+  ActorError plans{};             ///< why it makes no plan; none: it does
 };
+
+/// Leaves what goes into one answer, as masters do it: those that are not over first.
+inline void cut(JobsView& list, const JobsQuestion& wanted, std::size_t at_once) {
+  std::stable_partition(list.jobs.begin(), list.jobs.end(),
+                        [](const JobView& job) { return !job.over; });
+  if (list.jobs.size() <= at_once) return;
+  list.cut = true;
+  for (std::size_t i = at_once; wanted.only && i < list.jobs.size(); ++i) {
+    list.rest.push_back(list.jobs[i].job);
+  }
+  list.jobs.resize(at_once);
+}
 
 /// A part of a job as a master lists it.
 inline JobView part(std::uint64_t job, bool over, std::uint64_t tasks = 1,
@@ -67,6 +83,7 @@ inline JobsView listed(const FakeMaster& fake, const JobsQuestion& wanted) {
                                              count[over]++ < wanted.most;
     if (is_wanted) list.jobs.push_back(job);
   }
+  cut(list, wanted, fake.at_once);
   return list;
 }
 
@@ -91,6 +108,19 @@ template <class View>
 caf::result<View> shown_by(FakeMaster& fake, View view) {
   ++fake.asked;
   if (!fake.answers) return ActorError::not_connected;
+  if (fake.too_large) return ActorError::too_large;
+  return view;
+}
+
+/// Those of higher numbers, as many as go into one answer.
+inline InstancesView instances_after(const FakeMaster& fake, InstanceId after) {
+  InstancesView view;
+  for (const InstanceView& one : fake.instances.instances) {
+    if (after.valid() && one.instance <= after) continue;
+    view.more = view.instances.size() == fake.at_once;
+    if (view.more) break;
+    view.instances.push_back(one);
+  }
   return view;
 }
 
@@ -225,12 +255,19 @@ class ActorBackendTest : public ::testing::Test {
           [&fake](const JobQuestion& wanted) { return shown_by(fake, detailed(fake, wanted)); },
           [&fake](const FindQuestion&) { return shown_by(fake, fake.finds); },
           [&fake](const RequestQuestion&) { return shown_by(fake, fake.request); },
-          [&fake](instances_atom, InstanceId) { return shown_by(fake, InstancesView{}); },
+          [&fake](instances_atom, InstanceId after) {
+            return shown_by(fake, instances_after(fake, after));
+          },
           [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
           [&fake](decisions_atom, std::uint32_t) { return shown_by(fake, DecisionsView{}); },
           [&fake](figures_atom) { return shown_by(fake, fake.figures); },
           [&fake](history_atom, std::uint32_t) { return shown_by(fake, fake.past); },
-          [&fake](plan_atom, const Job&) { return shown_by(fake, PlanView{}); },
+          [&fake](plan_atom, const Job&) -> caf::result<PlanView> {
+            if (fake.plans == ActorError::busy) {
+              return caf::make_error(fake.plans, std::string("ask again in a few seconds"));
+            }
+            return shown_by(fake, PlanView{});
+          },
           [](const LogRequest&) { return LogAnswer{}; },
           [](const Wakeup&) {},
       };

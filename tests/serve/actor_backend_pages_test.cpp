@@ -83,5 +83,72 @@ TEST_F(ActorBackendTest, APageOfTasksIsPutTogetherOfWhatMastersTellAtOnce) {
   EXPECT_TRUE(tasks(100, std::nullopt).ends_with("28 29 null 0"));
 }
 
+TEST_F(ActorBackendTest, AListThatMastersCutIsAskedOnUntilItIsWhole) {
+  fakes_[0].jobs = {part(1, false), part(4, false), part(9, true), part(2, true),
+                    part(7, true, 1, 2)};
+  fakes_[1].jobs = {part(3, false), part(8, true), part(7, true, 1, 2)};
+  for (FakeMaster& fake : fakes_) fake.at_once = 1;
+  using enum api::JobState;
+  EXPECT_EQ(page(all, 9), "4 3 1 -9 -8 -7 -2 end");
+  EXPECT_EQ(page(all, 2), "4 3 active:3");
+  EXPECT_EQ(page(all, 4, "active:3"), "1 -9 -8 -7 over:7");
+  EXPECT_EQ(page(over, 9), "-9 -8 -7 -2 end");
+}
+
+TEST_F(ActorBackendTest, InstancesComeInAsManyAnswersAsTheyNeed) {
+  for (std::uint64_t id = 1; id <= 5; ++id) {
+    fakes_[id % 2].instances.instances.emplace_back();
+    fakes_[id % 2].instances.instances.back().instance = InstanceId{id};
+  }
+  for (FakeMaster& fake : fakes_) fake.at_once = 2;
+  const nlohmann::json shown = look(api::View::Kind::instances);
+  EXPECT_EQ(shown["instances"].size(), 5U);
+  EXPECT_EQ(shown["complete"], true);
+}
+
+TEST_F(ActorBackendTest, AnAnswerThatIsTooLargeIsNotTakenForAMasterThatIsAway) {
+  for (FakeMaster& fake : fakes_) fake.too_large = true;
+  using enum api::View::Kind;
+  for (const api::View& what :
+       {api::View{.kind = jobs}, api::View{.kind = job, .job = JobId{1}},
+        api::View{.kind = explain, .job = JobId{1}}, api::View{.kind = instances},
+        api::View{.kind = cost}, api::View{.kind = decisions}, api::View{.kind = history}}) {
+    api::Answer answer;
+    backend_->view(what, [&](const api::Answer& said) { answer = said; });
+    system_.time().drain();
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_THAT(answer.json, testing::HasSubstr("larger than a message between nodes may be"));
+  }
+}
+
+TEST_F(ActorBackendTest, WhoAsksForADryRunIsToldWhenAllMastersHaveTooManyOfThem) {
+  const auto plan = [&] {
+    api::Answer answer;
+    backend_->plan(JobBuilder(1).build(), [&](const api::Answer& said) { answer = said; });
+    system_.time().drain();
+    return answer;
+  };
+  for (FakeMaster& fake : fakes_) fake.plans = ActorError::busy;
+  EXPECT_EQ(plan().status, 503);
+  EXPECT_THAT(plan().json, testing::HasSubstr("ask again in a few seconds"));
+  fakes_[2].plans = {};
+  EXPECT_EQ(plan().status, 200) << "any master will do";
+}
+
+TEST_F(ActorBackendTest, AJobThatNoMessageCarriesIsRefusedWithItsSize) {
+  Job job = JobBuilder(1).build();
+  job.program.argv = {std::string(1U << 20U, 'a')};
+  api::Answer answer;
+  const auto hear = [&](const api::Answer& said) { answer = said; };
+  backend_->submit({job}, hear);
+  system_.time().drain();
+  EXPECT_EQ(answer.status, 422);
+  EXPECT_THAT(answer.json, testing::HasSubstr("bytes in a message between nodes"));
+  answer = {};
+  backend_->plan(job, hear);
+  system_.time().drain();
+  EXPECT_EQ(answer.status, 422);
+}
+
 }  // namespace
 }  // namespace muster::test

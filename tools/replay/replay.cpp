@@ -183,6 +183,8 @@ class Simulation {
   std::uint64_t steps() const { return steps_; }
   std::string idle_reason() const { return idle_.reason(); }
   double lost_work_s() const { return world_->lost_s(); }
+  /// What policies have failed with.
+  const std::vector<std::string>& failures() const { return failures_; }
   /// Of all masters.
   std::vector<double> decision_ms() const {
     std::vector<double> all;
@@ -236,6 +238,7 @@ class Simulation {
       master.parts.seed = setup_.seed + i;
       master.stopwatch = setup_.stopwatch;
       master.times = &times_.back();
+      master.note = [this](const std::string& text) { failures_.push_back(text); };
       // Neither is read again: it is kept as a live master keeps it, up to the disk.
       master.history = &histories_.emplace_back();
       master.save_snapshot = [](const MasterSnapshot&, std::uint64_t) {};
@@ -384,6 +387,7 @@ class Simulation {
   std::unique_ptr<CloudProvider> provider_;
   std::deque<CellJournal> journals_;  ///< one a master
   std::deque<DecisionTimes> times_;
+  std::vector<std::string> failures_;
   std::deque<HistoryCount> histories_;
   RunProgress progress_;
   Instant idle_since_;
@@ -463,6 +467,10 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   run.steps = simulation.steps();
   log.close();
 
+  if (!simulation.failures().empty()) {
+    return Failure<ReplayError>{ReplayError::bad_policy,
+                                setup.label + ": " + simulation.failures().front()};
+  }
   const Audit audit = auditor.finish(simulation.bill());
   if (!audit.broken.empty()) {
     std::string message = setup.label + ": a law of every run is broken:";
