@@ -230,16 +230,6 @@ TEST_P(ProcessExecutorTest, AnAttemptStoppedBeforeItRunsLeaves) {
   EXPECT_EQ(end_of(TaskId{1}).what, "left");
 }
 
-TEST_P(ProcessExecutorTest, WorkThatIsDoneDuringTheStopIsFinished) {
-  make();
-  executor_->start(script(1, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done"));
-  ASSERT_TRUE(host_.run_until([&] {
-    return executor_->read_log({TaskId{1}, 1, false, 0, 100}).text == "ready\n";
-  }));
-  executor_->stop(TaskId{1}, 1);
-  EXPECT_EQ(end_of(TaskId{1}).what, "finished");
-}
-
 TEST_P(ProcessExecutorTest, WhoDoesNotHeedAStopIsKilledAfterTheGrace) {
   make();
   Execution execution = script(1, "trap '' TERM; echo ready; while :; do sleep 0.01; done");

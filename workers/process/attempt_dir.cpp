@@ -80,6 +80,26 @@ Descriptor take_lock(int folder) {
   return lock;
 }
 
+Descriptor open_lock(int folder) {
+  // For reading where a disk has become read-only; some file systems lock only what can be written.
+  for (const int mode : {O_RDWR, O_RDONLY}) {
+    Descriptor file(openat(folder, kLockFile, mode | O_CLOEXEC | O_NOFOLLOW));
+    if (file) return file;
+  }
+  return {};
+}
+
+bool is_locked(int lock_file) {
+  if (flock(lock_file, LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+  flock(lock_file, LOCK_UN);
+  return false;
+}
+
+bool is_removed(int folder) {
+  struct stat found {};
+  return fstat(folder, &found) == 0 && found.st_nlink == 0;
+}
+
 Descriptor open_folder(const std::filesystem::path& path) {
   return Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }

@@ -40,6 +40,9 @@ inline constexpr const char* kScriptFile = "script";  ///< the order's own, for 
 inline constexpr const char* kOutLog = "out";
 inline constexpr const char* kErrLog = "err";
 
+/// Of an attempt whose folder was removed.
+inline constexpr const char* kFolderIsGone = "lost, its folder is gone";
+
 /// Everything that a shim has to know to run one attempt.
 struct Order {
   JobId job;
@@ -56,6 +59,9 @@ struct Order {
   double baseline_rate_per_s = 0;
   Duration time_limit{};  ///< 0: none
   Duration stop_grace{};
+  int warn_signal = 0;             ///< that it gets before its time limit; 0: none
+  Duration warn_before{};          ///< so long before
+  bool warn_program_only = false;  ///< not what the program has started
   Duration memory_interval{};
   LimitMeans means = LimitMeans::subreaper;
   std::string group;  ///< the attempt's own cgroup, made by the shim; empty: none
@@ -89,6 +95,7 @@ enum class EndKind : std::uint8_t {
   not_launched,  ///< by a fault of the worker or its machine
   disk_full,     ///< ended for what it took of a full disk
   too_many_processes,
+  folder_gone,  ///< it ended well, and what it wrote is lost
 };
 
 /// Why an attempt that ended so has failed.
@@ -96,6 +103,7 @@ FailureKind failure_of(EndKind kind);
 
 /// What the shim leaves of an attempt that is over.
 struct AttemptResult {
+  std::optional<AttemptKey> key{};  ///< whose it is; those of earlier versions do not say
   EndKind kind = EndKind::exited;
   std::int32_t exit_code = 0;   ///< 128+n: signal n
   bool stopped = false;         ///< it had been asked to stop before it ended
@@ -112,6 +120,9 @@ struct AttemptResult {
 
 /// The result of an attempt that was not begun: "cannot start: " and the reason.
 AttemptResult not_begun(EndKind kind, const std::string& reason);
+
+/// Why an attempt of that time limit has failed by it.
+std::string time_limit_text(Duration limit);
 
 /// Text forms of the two records; what is not one reads as nothing.
 /// Empty when a text of the order is not UTF-8.
@@ -132,6 +143,12 @@ int write_whole(int folder, const char* name, std::string_view content, bool syn
 /// left where this process is killed. 0, or an errno.
 int write_new(int folder, const char* name, std::string_view content, bool sync);
 
+/// The file of the lock, which somebody else may hold; empty when it cannot be opened.
+Descriptor open_lock(int folder);
+/// Somebody holds the lock of that file, wherever its name is by now.
+bool is_locked(int lock_file);
+/// The open folder has been removed: nothing can be put there any more.
+bool is_removed(int folder);
 /// Takes the lock of an attempt's folder. Empty when somebody holds it or it cannot be made: errno
 /// is EWOULDBLOCK in the first case.
 Descriptor take_lock(int folder);

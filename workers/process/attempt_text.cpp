@@ -1,6 +1,7 @@
 // Orders and results as JSON in the attempt's folder, where they outlive the worker and the shim
 // that wrote them.
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "workers/process/attempt_dir.hpp"
@@ -60,6 +61,9 @@ void read_walls(const Json& record, Order& order) {
   order.cpus = record.value("cpus", std::vector<std::uint32_t>{});
   order.login = record.value("login", std::string{});
   order.shell = record.value("shell", std::string{});
+  order.warn_signal = record.value("warn_signal", 0);
+  order.warn_before = Duration{record.value("warn_before_ns", std::int64_t{0})};
+  order.warn_program_only = record.value("warn_program_only", false);
 }
 
 void read_limits(const Json& record, Order& order) {
@@ -117,10 +121,18 @@ void put_walls(const Order& order, Json& record) {
   if (!order.shell.empty()) record["shell"] = order.shell;
   if (!order.script.empty()) record["script"] = order.script;
   if (order.make_work_dir) record["make_work_dir"] = true;
+  if (order.warn_signal == 0) return;
+  record["warn_signal"] = order.warn_signal;
+  record["warn_before_ns"] = order.warn_before.count();
+  record["warn_program_only"] = order.warn_program_only;
 }
 
 AttemptResult read_result(const Json& record) {
   AttemptResult result;
+  if (record.contains("task")) {
+    result.key = AttemptKey{TaskId{record.at("task").get<std::uint64_t>()},
+                            record.at("attempt").get<Attempt>()};
+  }
   result.kind = static_cast<EndKind>(number(record, "kind"));
   result.exit_code = record.at("exit_code").get<std::int32_t>();
   result.stopped = record.at("stopped").get<bool>();
@@ -167,6 +179,8 @@ FailureKind failure_of(EndKind kind) {
       return FailureKind::lost;
     case EndKind::disk_full:
       return FailureKind::disk_full;
+    case EndKind::folder_gone:
+      return FailureKind::exit_code;
   }
   return FailureKind::unknown;
 }
@@ -178,6 +192,12 @@ AttemptResult not_begun(EndKind kind, const std::string& reason) {
   result.exit_code = 126;
   result.reason = "cannot start: " + reason;
   return result;
+}
+
+std::string time_limit_text(Duration limit) {
+  char text[64];
+  std::snprintf(text, sizeof text, "time limit of %g s reached", to_seconds(limit));
+  return text;
 }
 
 std::string to_text(const Order& order) {
@@ -217,18 +237,22 @@ std::string to_text(const Order& order) {
 }
 
 std::string to_text(const AttemptResult& result) {
-  const Json record{{"kind", static_cast<int>(result.kind)},
-                    {"exit_code", result.exit_code},
-                    {"stopped", result.stopped},
-                    {"reason", result.reason},
-                    {"started_ns", result.started_ns},
-                    {"ended_ns", result.ended_ns},
-                    {"stopping_ns", result.stopping.count()},
-                    {"user_s", result.user_s},
-                    {"system_s", result.system_s},
-                    {"peak_memory_bytes", result.peak_memory_bytes},
-                    {"out_bytes", result.out_bytes},
-                    {"err_bytes", result.err_bytes}};
+  Json record{{"kind", static_cast<int>(result.kind)},
+              {"exit_code", result.exit_code},
+              {"stopped", result.stopped},
+              {"reason", result.reason},
+              {"started_ns", result.started_ns},
+              {"ended_ns", result.ended_ns},
+              {"stopping_ns", result.stopping.count()},
+              {"user_s", result.user_s},
+              {"system_s", result.system_s},
+              {"peak_memory_bytes", result.peak_memory_bytes},
+              {"out_bytes", result.out_bytes},
+              {"err_bytes", result.err_bytes}};
+  if (result.key) {
+    record["task"] = result.key->task.value;
+    record["attempt"] = result.key->attempt;
+  }
   // A reason may hold any bytes, such as a path; a changed one is better than none.
   return record.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -27,6 +27,8 @@ constexpr const char* kAttemptsFolder = "attempts";
 constexpr double kLeastThroughput = 1e-3;
 // Looks at the disk that a new attempt waits for; then it is rejected and may go elsewhere.
 constexpr int kLooksForSpace = 30;
+/// As of a program that SIGTERM has ended.
+constexpr std::int32_t kEndedByTerm = 143;
 
 // FNV-1a, 64 bits: the same in every process, which std::hash does not promise.
 std::uint64_t hash_of(std::string_view text) {
@@ -95,6 +97,7 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
   crew.shim_program = options_.shim_program;
   crew.tail_bytes = options_.tail_bytes;
   crew.sync_orders = options_.sync_orders;
+  crew.patience = options_.end_patience;
   if (users_) {
     // What it uses outlives the supervisor and is used by nothing else.
     crew.complete = [this](process::Order& order) { return put_account(order); };
@@ -184,9 +187,8 @@ std::filesystem::path ProcessExecutor::folder_of(const AttemptKey& key) const {
 
 void ProcessExecutor::start(const Execution& execution) {
   const AttemptKey key{execution.task.id, execution.attempt};
-  std::error_code ignored;
-  // The folder outlives this process: an attempt that an earlier one began is not begun twice.
-  if (runs_.contains(key) || std::filesystem::exists(folder_of(key), ignored)) return;
+  // One that an earlier process began has a folder, by which it is followed and not begun twice.
+  if (runs_.contains(key)) return;
   // Entered before it begins: the ends that are posted below are dropped for attempts that are not
   // there.
   Run& run = runs_[key];
@@ -248,6 +250,9 @@ process::Order ProcessExecutor::order_for(const Execution& execution) {
   order.time_limit = execution.program.time_limit;
   const bool own_grace = execution.program.stop_grace > Duration::zero();
   order.stop_grace = own_grace ? execution.program.stop_grace : options_.stop_grace;
+  order.warn_signal = execution.program.warn_signal;
+  order.warn_before = execution.program.warn_before;
+  order.warn_program_only = execution.program.warn_program_only;
   limit(order);
   order.log_file_bytes = options_.log_file_bytes;
   order.log_files_kept = options_.log_files_kept;
@@ -303,6 +308,8 @@ void ProcessExecutor::stop(TaskId task, Attempt attempt) {
   process::ShimEnded ended;
   // It has saved nothing, and there was nothing to save: it left.
   ended.result.stopped = true;
+  // Not 0: there was no program that could have been done.
+  ended.end.exit_code = ended.result.exit_code = kEndedByTerm;
   ended.result.reason = "stopped before it began";
   end(key, ended);
 }
@@ -335,10 +342,11 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   // A stop that came before the start is not a checkpoint: the failure tells more.
   const bool never_ran =
       result.kind == process::EndKind::not_started || result.kind == process::EndKind::not_launched;
-  if (result.exit_code == 0 && result.reason.empty()) {
-    host_.finished(key.task, key.attempt, std::move(ended.end));
-  } else if (result.stopped && !never_ran) {
+  // Who asked for the stop is not known here: what an end after it means is the master's to say.
+  if (result.stopped && !never_ran) {
     host_.checkpointed(key.task, key.attempt, result.stopping, std::move(ended.end));
+  } else if (result.exit_code == 0 && result.reason.empty()) {
+    host_.finished(key.task, key.attempt, std::move(ended.end));
   } else {
     ended.end.failure = process::failure_of(result.kind);
     host_.failed(key.task, key.attempt, result.reason, std::move(ended.end));

@@ -32,6 +32,8 @@ struct ProcessOptions {
   /// Forks the shims (shim_server.hpp): the muster command, or better the small muster-shim.
   std::filesystem::path shim_program;
   Duration stop_grace = std::chrono::seconds{30};  ///< from SIGTERM to SIGKILL; 0 or more
+  /// How long an attempt may take to end after that, before its supervisor is killed.
+  Duration end_patience = std::chrono::seconds{30};
   std::uint64_t log_file_bytes = 8u << 20;  ///< of each stream, before a new file; 4 KiB or more
   std::uint32_t log_files_kept = 2;         ///< full ones of each stream; 0 to 100
   std::size_t tail_bytes = 16u << 10;       ///< of each stream in a report; 0 to 1 MiB

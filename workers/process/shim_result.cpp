@@ -15,6 +15,7 @@ constexpr double kMib = 1024.0 * 1024;
 constexpr std::uint64_t kKib = 1024;
 /// As shells say it: 128 + n was ended by signal n.
 constexpr std::int32_t kSignalCode = 128;
+constexpr std::int32_t kFolderLost = 1;
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
@@ -66,6 +67,21 @@ AttemptResult ShimRun::result() const {
   return result;
 }
 
+/// The result, and what has become of the folder that it is for.
+AttemptResult ShimRun::result_to_leave() const {
+  AttemptResult left = result();
+  left.key = order_.key;
+  if (!is_removed(setup_.folder.get())) return left;
+  left.reason += left.reason.empty() ? "" : "; ";
+  left.reason += kFolderIsGone;
+  // It has done what it was to do, but nobody can read what it wrote.
+  if (left.exit_code == 0 && left.kind == EndKind::exited && !left.stopped) {
+    left.kind = EndKind::folder_gone;
+    left.exit_code = kFolderLost;
+  }
+  return left;
+}
+
 void ShimRun::describe_end(AttemptResult& result) const {
   // The kernel kills for memory without the shim's asking: the group's counter tells.
   const bool by_kernel = group_ && order_.means == LimitMeans::cgroup2 && WIFSIGNALED(status_) &&
@@ -86,7 +102,7 @@ void ShimRun::describe_end(AttemptResult& result) const {
     result.reason = disk_reason_;
   } else if (ending_ == Ending::time) {
     result.kind = EndKind::timed_out;
-    result.reason = "time limit of " + figure("%g", to_seconds(order_.time_limit)) + " s reached";
+    result.reason = time_limit_text(order_.time_limit);
   } else if (WIFSIGNALED(status_)) {
     result.kind = EndKind::signalled;
     result.reason = "killed by signal " + std::to_string(WTERMSIG(status_));

@@ -157,7 +157,7 @@ int ShimRun::wait_ms() const {
   const Duration now = boot_time();
   Duration until = kNever;
   if (ending_ == Ending::none && order_.time_limit > Duration::zero()) {
-    until = std::min(until, started_ + order_.time_limit);
+    until = std::min(until, warned_ ? started_ + order_.time_limit : warn_at());
   }
   if (kill_at_ != Duration::zero()) until = std::min(until, kill_at_);
   if (order_.means != LimitMeans::cgroup2) until = std::min(until, usage_check_);
@@ -283,9 +283,26 @@ void ShimRun::check_deadlines() {
   if (over_) return;
   if (order_.time_limit > Duration::zero() && now >= started_ + order_.time_limit) {
     end_gently(Ending::time);
+  } else if (!warned_ && now >= warn_at()) {
+    warn();
   }
   if (order_.means != LimitMeans::cgroup2 && now >= usage_check_) check_usage();
   if (kill_at_ != Duration::zero() && now >= kill_at_) kill_task();
+}
+
+/// The time limit where there is nothing to warn of.
+Duration ShimRun::warn_at() const {
+  const bool warns = order_.warn_signal != 0 && order_.time_limit > Duration::zero();
+  if (!warns) return order_.time_limit > Duration::zero() ? started_ + order_.time_limit : kNever;
+  return started_ + order_.time_limit - order_.warn_before;
+}
+
+void ShimRun::warn() {
+  warned_ = true;
+  // Who is to end already needs no warning.
+  if (ending_ != Ending::none || task_.pid <= 0) return;
+  const pid_t group = order_.warn_program_only ? task_.pid : -task_.pid;
+  if (kill(group, order_.warn_signal) != 0) kill(task_.pid, order_.warn_signal);
 }
 
 void ShimRun::check_usage() {
@@ -307,6 +324,8 @@ void ShimRun::check_usage() {
 }
 
 void ShimRun::end_gently(Ending why) {
+  // What has ended before it is asked has an end of its own.
+  reap();
   // The first cause stands, and a task that is over needs no signal.
   if (ending_ != Ending::none || over_) return;
   ending_ = why;
@@ -349,7 +368,7 @@ bool ShimRun::finish() {
   for (int i = 0; i < kDrainRounds && copy(task_.err, err_log_); ++i) {
   }
   if (!disk_reason_.empty()) make_space_on_disk();
-  const std::string text = to_text(result());
+  const std::string text = to_text(result_to_leave());
   if (group_) group_->remove();
   // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to
   // make its own there.
@@ -359,7 +378,9 @@ bool ShimRun::finish() {
   // What it has left in its work folder may be what fills the disk: without a result the attempt
   // would count as lost, and be tried again.
   if (error == ENOSPC || error == EDQUOT) make_space_on_disk();
-  return write_patiently(setup_.folder.get(), text);
+  // Whoever follows the attempt is told, too: its end must not hang on one file.
+  control_.tell(kResultIs + text + "\n");
+  return !is_removed(setup_.folder.get()) && write_patiently(setup_.folder.get(), text);
 }
 
 }  // namespace muster::process

@@ -51,12 +51,15 @@ class ShimRun {
   bool copy(Descriptor& from, LogWriter& to);
   void check_deadlines();
   void check_usage();
+  Duration warn_at() const;
+  void warn();
   void end_gently(Ending why);
   void end_for_disk(std::string_view reason, bool drop_checkpoint);
   void make_space_on_disk() const;
   void kill_task();
   void fail_start(EndKind kind, const std::string& reason);
   AttemptResult result() const;
+  AttemptResult result_to_leave() const;
   void describe_end(AttemptResult& result) const;
   bool finish();
 
@@ -87,6 +90,7 @@ class ShimRun {
   Duration started_{};  ///< since boot, as all times here
   Duration asked_to_stop_{};
   Duration kill_at_{};
+  bool warned_ = false;  ///< of its time limit
   Duration usage_check_{};
   std::int64_t started_ns_ = 0;
   std::uint64_t peak_bytes_ = 0;

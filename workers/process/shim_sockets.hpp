@@ -15,6 +15,8 @@ inline constexpr std::string_view kDiskFull = "disk ";
 inline constexpr std::string_view kDiskFullOfCheckpoints = "checkpoints ";
 /// What a shim says before the number of its process.
 inline constexpr const char* kShimIs = "shim ";
+/// What it says before the result, where it could not leave it in its folder.
+inline constexpr const char* kResultIs = "result ";
 /// The longest line that a shim takes from its executor.
 inline constexpr std::size_t kMaxControlLine = 1024;
 

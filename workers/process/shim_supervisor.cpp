@@ -33,16 +33,23 @@ using std::chrono::milliseconds;
 /// Bounds of one round and of one read: a shim that says much does not keep the others waiting.
 constexpr int kEventsARound = 64;
 constexpr std::size_t kReadBytes = 16384;
-constexpr std::size_t kMaxLineBytes = 256;
+/// A result may name a path.
+constexpr std::size_t kMaxLineBytes = std::size_t{64} << 10;
 /// How soon a shim that does not answer but lives, or is about to be reaped, is looked at again.
 constexpr Duration kLookAgain = milliseconds{10};
+/// How long a shim is looked for of which it cannot be told whether it lives.
+constexpr Duration kDoubt = std::chrono::seconds{1};
+/// From the end of a supervisor's patience to the attempt's end in any case.
+constexpr Duration kLastWait = std::chrono::seconds{5};
 /// No descriptor has this number, so it stands for the wakeup among the ids of events.
 constexpr std::uint64_t kWakeupId = UINT64_MAX;
 
-// Nothing also for a file that is cut: the shim was killed while it wrote.
-std::optional<AttemptResult> result_in(int folder) {
+/// Nothing also for a file that is cut, as the shim was killed while it wrote, and for the result
+/// of another attempt.
+std::optional<AttemptResult> result_in(int folder, const AttemptKey& key) {
   const auto text = read_whole(folder, kResultFile, kMaxRecordBytes);
-  return text ? result_from(*text) : std::nullopt;
+  auto result = text ? result_from(*text) : std::nullopt;
+  return result && result->key.value_or(key) == key ? result : std::nullopt;
 }
 
 std::string tail_of(int folder, const char* log, std::size_t bytes) {
@@ -128,6 +135,7 @@ void ShimSupervisor::work() {
     for (Command& one : commands) std::visit([this](auto& command) { obey(command); }, one);
     commands.clear();
     look_again();
+    end_overdue();
     reap_shims();
   }
 }
@@ -138,6 +146,7 @@ int ShimSupervisor::wait_ms() const {
   for (const auto& [key, watched] : watched_) {
     // With a channel its end wakes the thread; without one the attempt has to be looked at.
     if (!watched.channel) until = std::min(until, watched.look_again);
+    if (watched.end_by > Duration::zero()) until = std::min(until, watched.end_by);
   }
   if (until == Duration::max()) return -1;
   const auto left = std::chrono::ceil<milliseconds>(until - boot_time()).count();
@@ -154,7 +163,10 @@ void ShimSupervisor::obey(Launch& launch) {
   }
   if (mkdir(path.c_str(), 0700) != 0) {
     // An attempt of an earlier process: it is followed, not begun again.
-    if (errno == EEXIST) return;
+    if (errno == EEXIST) {
+      Follow follow{key};
+      return obey(follow);
+    }
     return notify_end(
         key, not_begun(EndKind::not_launched, path.string() + ": " + std::strerror(errno)));
   }
@@ -164,6 +176,7 @@ void ShimSupervisor::obey(Launch& launch) {
   watched.folder = open_folder(path);
   // A name nobody can guess, kept in the order: a later process finds the shim by it.
   launch.order.control = watched.control = random_name();
+  bound(watched, launch.order);
   const std::string order = to_text(launch.order);
   std::string trouble;
   if (order.empty()) {
@@ -175,11 +188,15 @@ void ShimSupervisor::obey(Launch& launch) {
     // The shim inherits the lock: while it or this process holds it the attempt is not taken for
     // dead.
     Descriptor lock = take_lock(watched.folder.get());
-    trouble = lock ? spawn(key, watched, lock) : std::string("the lock: ") + std::strerror(errno);
+    if (!lock) trouble = std::string("the lock: ") + std::strerror(errno);
+    // By another descriptor, which tells whether the shim lives whatever becomes of the folder.
+    watched.lock = open_lock(watched.folder.get());
+    if (lock) trouble = spawn(key, watched, lock);
   }
   if (trouble.empty()) return;
   const EndKind kind = order.empty() ? EndKind::not_started : EndKind::not_launched;
-  const AttemptResult result = not_begun(kind, trouble);
+  AttemptResult result = not_begun(kind, trouble);
+  result.key = key;
   // On disk too: a later process of this worker has to report the same end.
   write_whole(watched.folder.get(), kResultFile, to_text(result), false);
   notify_end(key, result);
@@ -189,7 +206,11 @@ void ShimSupervisor::obey(Follow& follow) {
   Watched& watched = watched_[follow.key];
   watched.folder = open_folder(options_.attempts / name_of(follow.key));
   const auto text = read_whole(watched.folder.get(), kOrderFile, kMaxRecordBytes);
-  if (const auto order = text ? order_from(*text) : std::nullopt) watched.control = order->control;
+  watched.lock = open_lock(watched.folder.get());
+  if (const auto order = text ? order_from(*text) : std::nullopt) {
+    watched.control = order->control;
+    bound(watched, *order);
+  }
   // No channel: either the shim has ended or it was killed, which conclude() tells apart.
   if (!reach(follow.key, watched)) conclude(follow.key);
 }
@@ -198,6 +219,12 @@ void ShimSupervisor::obey(Stop& stop) {
   const auto found = watched_.find(stop.key);
   if (found == watched_.end()) return;
   Watched& watched = found->second;
+  // It is over in some way by then, also where nobody takes the order.
+  if (!watched.stop_asked) {
+    const Duration end_by = boot_time() + watched.stop_grace + options_.patience;
+    const bool is_first = watched.end_by == Duration::zero() || end_by < watched.end_by;
+    if (is_first && !watched.forced) watched.end_by = end_by;
+  }
   // Kept, as reach() says it again on another channel.
   watched.stop_asked = true;
   // A channel that does not take it is at its end: what comes of that is heard there.
@@ -222,7 +249,7 @@ void ShimSupervisor::hear(const AttemptKey& key) {
     std::size_t begin = 0;
     for (std::size_t end = 0; (end = watched.input.find('\n', begin)) != std::string::npos;
          begin = end + 1) {
-      heed(key, watched, std::string_view(watched.input).substr(begin, end - begin));
+      if (heed(key, watched, std::string_view(watched.input).substr(begin, end - begin))) return;
     }
     watched.input.erase(0, begin);
     // A shim that sends a line without an end is not one of ours: its folder tells the rest.
@@ -234,7 +261,8 @@ void ShimSupervisor::hear(const AttemptKey& key) {
   conclude(key);
 }
 
-void ShimSupervisor::heed(const AttemptKey& key, Watched& watched, std::string_view line) {
+/// True when the attempt is over with it, and not watched any more.
+bool ShimSupervisor::heed(const AttemptKey& key, Watched& watched, std::string_view line) {
   if (line == "started" && !watched.told_start) {
     // Once for each attempt, though every new channel begins with it.
     watched.told_start = true;
@@ -244,7 +272,14 @@ void ShimSupervisor::heed(const AttemptKey& key, Watched& watched, std::string_v
   } else if (line.starts_with(kShimIs)) {
     line.remove_prefix(std::string_view(kShimIs).size());
     std::from_chars(line.data(), line.data() + line.size(), watched.shim);
+  } else if (line.starts_with(kResultIs)) {
+    line.remove_prefix(std::string_view(kResultIs).size());
+    auto result = result_from(line);
+    if (!result || result->key.value_or(key) != key) return false;
+    notify_end(key, *std::move(result));
+    return true;
   }
+  return false;
 }
 
 void ShimSupervisor::look_again() {
@@ -279,13 +314,75 @@ void ShimSupervisor::attach(const AttemptKey& key, Watched& watched, Descriptor 
   watched.channel = std::move(channel);
 }
 
+/// How long the attempt may take. The shim keeps to it; this is for one that cannot.
+void ShimSupervisor::bound(Watched& watched, const Order& order) {
+  watched.stop_grace = order.stop_grace;
+  watched.time_limit = order.time_limit;
+  if (order.time_limit <= Duration::zero()) return;
+  watched.end_by = boot_time() + order.time_limit + order.stop_grace + options_.patience;
+}
+
+/// A shim that should have ended its attempt is killed, and what is left of that with it; what
+/// does not end even so counts as over.
+void ShimSupervisor::end_overdue() {
+  const Duration now = boot_time();
+  std::vector<AttemptKey> due;
+  for (const auto& [key, watched] : watched_) {
+    if (watched.end_by > Duration::zero() && watched.end_by <= now) due.push_back(key);
+  }
+  for (const AttemptKey& key : due) {
+    Watched& watched = watched_.at(key);
+    auto result = result_in(watched.folder.get(), key);
+    if (result || watched.forced) {
+      notify_end(key, result ? *std::move(result) : without_result(watched));
+      continue;
+    }
+    watched.forced = true;
+    watched.end_by = now + kLastWait;
+    // With a channel or a lock it is still the process that the number was told of.
+    const bool is_there = watched.channel || (watched.lock && is_locked(watched.lock.get()));
+    if (watched.shim > 0 && is_there) kill(watched.shim, SIGKILL);
+    end_leftovers(watched.folder.get(), options_.attempts / name_of(key));
+  }
+}
+
+/// Whether the shim may still come to a result.
+bool ShimSupervisor::may_live(Watched& watched) const {
+  if (watched.lock) return is_locked(watched.lock.get());
+  // There is no file to tell it by: whoever lives is reached by its socket before long.
+  if (watched.folder && is_removed(watched.folder.get())) return false;
+  const Duration now = boot_time();
+  if (watched.doubted_since == Duration::zero()) watched.doubted_since = now;
+  return now - watched.doubted_since < kDoubt;
+}
+
+/// How an attempt has ended of which nobody says it.
+AttemptResult ShimSupervisor::without_result(const Watched& watched) const {
+  AttemptResult result;
+  result.kind = EndKind::supervisor_killed;
+  result.exit_code = 137;
+  result.stopped = watched.stop_asked;
+  const bool for_time = watched.forced && !watched.stop_asked;
+  if (for_time) {
+    result.kind = EndKind::timed_out;
+    result.reason = time_limit_text(watched.time_limit);
+  } else if (watched.forced) {
+    result.reason = "its supervisor did not end it";
+  } else if (!watched.folder || is_removed(watched.folder.get())) {
+    result.reason = kFolderIsGone;
+  } else {
+    result.reason = "its supervisor was killed";
+  }
+  return result;
+}
+
 void ShimSupervisor::conclude(const AttemptKey& key) {
   Watched& watched = watched_.at(key);
   const int folder = watched.folder.get();
-  auto result = result_in(folder);
-  const bool lives = !result && folder >= 0 && !take_lock(folder);
+  auto result = result_in(folder, key);
+  const bool lives = !result && may_live(watched);
   // Asked again after the lock: what had none by then will not write one any more.
-  if (!result && !lives) result = result_in(folder);
+  if (!result && !lives) result = result_in(folder, key);
   if (result) return notify_end(key, *result);
   if (lives) {
     watched.look_again = boot_time() + kLookAgain;
@@ -294,11 +391,8 @@ void ShimSupervisor::conclude(const AttemptKey& key) {
   end_leftovers(folder, options_.attempts / name_of(key));
   // Processes that are left over run without limits.
   end_strays(watched);
-  AttemptResult killed;
-  killed.kind = EndKind::supervisor_killed;
-  killed.exit_code = 137;
-  killed.reason = "its supervisor was killed";
-  killed.stopped = watched.stop_asked;
+  AttemptResult killed = without_result(watched);
+  killed.key = key;
   // As above: a later process of this worker reports the same end.
   write_whole(folder, kResultFile, to_text(killed), false);
   notify_end(key, killed);
@@ -322,7 +416,7 @@ void ShimSupervisor::notify_end(const AttemptKey& key, AttemptResult result) {
   if (found != watched_.end()) {
     const int folder = found->second.folder.get();
     // A shim that was killed could not say how much there is.
-    const bool all = result.kind == EndKind::supervisor_killed;
+    const bool all = result.kind == EndKind::supervisor_killed || result.ended_ns == 0;
     const auto most = [&](std::uint64_t written) {
       return all || written > 0 ? options_.tail_bytes : 0;
     };

@@ -38,6 +38,9 @@ struct ShimSupervisorOptions {
   std::filesystem::path shim_program;  ///< what the fork server of shim_server.hpp is
   std::size_t tail_bytes = 0;          ///< of each stream, told when an attempt is over
   bool sync_orders = false;
+  /// How long an attempt may take to end after the grace of its stop, or after its time limit and
+  /// that, before its supervisor is killed. Longer than a supervisor waits for room on a disk.
+  Duration patience = std::chrono::seconds{30};
   /// Puts into an order, before its attempt begins, what waits for a disk or for the system's
   /// accounts, as it is called on the supervisor's thread; how the attempt ends where it cannot
   /// begin. Empty: orders are whole.
@@ -89,7 +92,13 @@ class ShimSupervisor {
     pid_t shim = -1;  ///< once it is known which process it is
     bool told_start = false;
     bool stop_asked = false;
-    std::string last_word;  ///< that it is to end at once; empty: it is not
+    std::string last_word;     ///< that it is to end at once; empty: it is not
+    Descriptor lock;           ///< the file of the shim's lock; empty: it could not be opened
+    Duration doubted_since{};  ///< whether the shim lives, which cannot be told; 0: it can
+    Duration stop_grace{};
+    Duration time_limit{};  ///< 0: none
+    Duration end_by{};      ///< when it has to be over; 0: there is no such time
+    bool forced = false;    ///< its supervisor was killed, as it was not over by then
   };
 
   void work();
@@ -100,11 +109,15 @@ class ShimSupervisor {
   void obey(Say& say);
   int wait_ms() const;
   void hear(const AttemptKey& key);
-  void heed(const AttemptKey& key, Watched& watched, std::string_view line);
+  bool heed(const AttemptKey& key, Watched& watched, std::string_view line);
   void look_again();
   bool reach(const AttemptKey& key, Watched& watched);
   void attach(const AttemptKey& key, Watched& watched, Descriptor channel);
+  void bound(Watched& watched, const Order& order);
+  void end_overdue();
+  bool may_live(Watched& watched) const;
   void conclude(const AttemptKey& key);
+  AttemptResult without_result(const Watched& watched) const;
   void end_strays(Watched& dead);
   void notify_end(const AttemptKey& key, AttemptResult result);
   std::string spawn(const AttemptKey& key, Watched& watched, Descriptor& lock);
