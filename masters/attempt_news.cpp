@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "masters/stop_meaning.hpp"
+
 // What workers say of attempts. News may come late, twice, or of an attempt that another one has
 // followed: whatever does not speak of the present attempt of a task changes nothing. Orders that a
 // worker never heard are found when it lists what it knows, and given again.
@@ -28,6 +30,9 @@ void AttemptNews::started(const TaskStarted& news, Instant now) {
 void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
   const TaskRow* row = present(news.task, news.attempt);
   if (row == nullptr) return;
+  const ProgramEnd end = end_after_stop(news.end.exit_code);
+  const StopMeaning meaning = meaning_of(end, stopped_by(state(), *row), state().job(row->job).job);
+  if (meaning == StopMeaning::done) return finished({news.task, news.attempt, news.end}, now);
   const JobId job = state().job(row->job).job.id;
   const InstanceId left = state().instance(row->at).id;
   // What was said of its start, or its order to stop, may have got lost with a master or a worker.
@@ -37,6 +42,7 @@ void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
   if (row->phase == TaskPhase::running) recorder_.record(StopIssued{news.task, news.attempt}, now);
   recorder_.record(news, now);
   ends_.end_if_done(job, now);
+  ends_.end_if_stuck(news.task, now);
   reconciler_.reconcile_task(news.task, now);
   reconciler_.reconcile_room(left, now);
 }

@@ -9,9 +9,22 @@
 #include <vector>
 
 #include "model/job_view.hpp"
+#include "model/stay.hpp"
 
 namespace muster::cell {
 namespace {
+
+std::string lost_attempts(const Refusal& refusal) {
+  return fmt::format(
+      "{:.6g} attempts one after the other were interrupted or moved without progress, "
+      "and {:.6g} are too many",
+      refusal.asked, refusal.available);
+}
+
+/// What holds for a task that is confined.
+std::string confinement(const ClusterState& state, const TaskRow& row) {
+  return "is moved no more and runs on demand only: " + lost_attempts(why_confined(state, row));
+}
 
 bool waits(TaskPhase phase) {
   return phase == TaskPhase::pending || phase == TaskPhase::held || phase == TaskPhase::capped ||
@@ -362,7 +375,10 @@ TaskView task_view(const TaskHistory& task, std::size_t position, const JobHisto
 std::string sentence(const Refusal& refusal) {
   std::string text =
       fmt::format("{}: {}", muster::name_of(refusal.kind), muster::name_of(refusal.code));
-  if (refusal.binding) {
+  if (refusal.code == RefusalCode::no_progress) {
+    text += " (" + lost_attempts(refusal) + ")";
+    if (refusal.kind == RefusalKind::never) text += "; nothing on demand may hold it";
+  } else if (refusal.binding) {
     text += fmt::format(" ({}: asked {:.6g}, available {:.6g})", muster::name_of(*refusal.binding),
                         refusal.asked, refusal.available);
   } else if (refusal.asked != 0 || refusal.available != 0) {
@@ -389,6 +405,8 @@ std::string why(const TaskRow& row, const Master& master) {
       if (row.phase == TaskPhase::pending) {
         text += room_text(state.job(row.job), row.reason, master);
       }
+      const bool said = row.reason.code == RefusalCode::no_progress;
+      if (state.is_confined(row) && !said) text += "; " + confinement(state, row);
       if (history != nullptr && history->failures > 0) {
         text += fmt::format("; attempt {} failed: {}", history->attempts, history->reason);
       }
@@ -402,7 +420,7 @@ std::string why(const TaskRow& row, const Master& master) {
       if (row.target != kNoSlot && row.target != row.at) {
         return fmt::format("runs on {} and is to move to {}", at(), target());
       }
-      return "runs on " + at();
+      return "runs on " + at() + (state.is_confined(row) ? "; " + confinement(state, row) : "");
     case TaskPhase::stopping:
       return row.target == kNoSlot
                  ? fmt::format("saves its checkpoint on {} and leaves", at())

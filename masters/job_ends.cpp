@@ -1,9 +1,12 @@
 #include "masters/job_ends.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "masters/cell_pieces.hpp"
+#include "model/feasible.hpp"
+#include "model/stay.hpp"
 
 // How tasks and jobs end. A job is over when none of its tasks is left that could run; until then
 // its outcome may be decided while some of its tasks still stop. What the history keeps of it is
@@ -14,6 +17,37 @@ namespace {
 
 /// Completed jobs that may still have to be told to sites.
 constexpr std::size_t kMaxTold = 1000;
+
+constexpr const char* kSignalled = "signal";
+
+/// The job wants a task tried again after such a failure.
+bool is_retried(const Job& job, const TaskFailed& news) {
+  const auto& ends = job.retry_on;
+  if (ends.empty()) return true;
+  const auto has = [&](const std::string& end) {
+    return std::find(ends.begin(), ends.end(), end) != ends.end();
+  };
+  return (news.kind == FailureKind::signal && has(kSignalled)) ||
+         has(std::to_string(news.end.exit_code));
+}
+
+/// Something on demand that is there, or could be rented, holds the task.
+bool may_run_on_demand(const MasterRecorder& recorder, const TaskRow& task) {
+  const ClusterState& state = recorder.facts().state;
+  if (!wants(state.markets(task), Market::on_demand)) return false;
+  const auto holds = [&](TypeId type) {
+    const FamilyDemand* demand = state.demand(task, type);
+    return demand != nullptr && demand->amount.fits_in(state.catalog()[type].capacity);
+  };
+  for (const InstanceRow& row : state.instances()) {
+    if (row.market == Market::on_demand && !row.released && holds(row.type)) return true;
+  }
+  if (recorder.fixed_fleet()) return false;
+  const auto& offers = state.offerings().rows();
+  return std::any_of(offers.begin(), offers.end(), [&](const OfferingRow& offer) {
+    return offer.key.market == Market::on_demand && holds(offer.key.type);
+  });
+}
 
 }  // namespace
 
@@ -32,7 +66,18 @@ bool JobEnds::is_last_attempt(const Job& job, const TaskFailed& news) const {
   if (news.kind == FailureKind::lost) return losses + 1 >= max_losses_;
   const std::uint32_t failures = known == nullptr ? 0 : known->failures;
   const std::uint32_t allowed = job.retries ? *job.retries + 1 : max_attempts_;
-  return !news.blameless && failures + 1 >= allowed;
+  return !news.blameless && (failures + 1 >= allowed || !is_retried(job, news));
+}
+
+void JobEnds::end_if_stuck(TaskId id, Instant now) {
+  const TaskRow* task = state().find(id);
+  if (task == nullptr || !state().is_confined(*task)) return;
+  const JobRow& job = state().job(task->job);
+  if (job.terminal_outcome || may_run_on_demand(recorder_, *task)) return;
+  Refusal never = why_confined(state(), *task);
+  never.kind = RefusalKind::never;
+  tasks_.refuse(id, never, now);
+  give_up(job.job.id, JobOutcome::refused, now);
 }
 
 void JobEnds::lose_task(JobId id, Instant now) {

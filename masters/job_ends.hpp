@@ -31,6 +31,9 @@ class JobEnds {
   /// Takes everything off the job's tasks; the job is over, with that outcome, when they have
   /// stopped.
   void give_up(JobId id, JobOutcome outcome, Instant now);
+  /// The task has left, or was interrupted. Where that has happened too often without progress, and
+  /// it cannot run on demand, its job is refused. Does nothing with tasks that are not there.
+  void end_if_stuck(TaskId id, Instant now);
   /// A task of the unfinished job has left or ended: the job may be over with it.
   void end_if_done(JobId id, Instant now);
 

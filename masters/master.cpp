@@ -166,8 +166,10 @@ void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, I
   const bool wanted = state().find(id)->phase == InstancePhase::terminating;
   const bool said = news.reason != CloudReason::not_said;
   std::vector<JobId> jobs_there;
+  std::vector<TaskId> tasks_there;
   for (Slot slot : state().find(id)->occupants) {
     jobs_there.push_back(state().job(state().task(slot).job).job.id);
+    tasks_there.push_back(state().task(slot).id);
   }
   std::vector<TaskId> meant_for_it;
   for (Slot slot : state().find(id)->planned) meant_for_it.push_back(state().task(slot).id);
@@ -177,6 +179,7 @@ void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, I
   for (JobId job : jobs_there) {
     if (state().find(job) != nullptr) ends_.end_if_done(job, now);
   }
+  for (TaskId task : tasks_there) ends_.end_if_stuck(task, now);
   reconciler_.reconcile(now);
   fleet_.keep(now);
 }

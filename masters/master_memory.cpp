@@ -187,6 +187,7 @@ MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependenc
              GangWaits(settings, fixed_fleet_),
              Claims(settings, fixed_fleet_, owns_fleet_)} {
   facts_.next_instance = parts.first_instance;
+  facts_.state.set_max_interruptions(settings.max_interruptions);
 }
 
 void MasterMemory::absorb(const Event& event) {
@@ -262,6 +263,7 @@ MasterSnapshot MasterMemory::snapshot() const {
 void MasterMemory::restore(MasterSnapshot&& snapshot) {
   MasterFacts& m = facts_;
   m.state = std::move(snapshot.state);
+  m.state.set_max_interruptions(settings_.max_interruptions);
   m.ledger = std::move(snapshot.ledger);
   m.tasks = std::move(snapshot.tasks);
   count_failures();

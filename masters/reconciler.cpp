@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "model/feasible.hpp"
+#include "model/stay.hpp"
+
 // Brings what runs to what is meant to run: starts every task that stands on a ready instance with
 // room for it. Only those are looked at that an event may have let start (StartCandidates), in the
 // order in which they became candidates; a gang starts with its last task or not at all.
@@ -82,8 +85,24 @@ void Reconciler::try_start(Slot slot, Instant now) {
   if (gang_incomplete(job)) {
     return tasks_.unassign_gang(job, awaiting(RefusalCode::awaiting_peers), now);
   }
+  // It had its place before its last attempt was lost.
+  if (!wants(state().markets(task), state().instance(task.target).market)) {
+    return leave_market(task, now);
+  }
   if (const auto reason = start_blocker(task)) return tasks_.refuse(task.id, *reason, now);
   tasks_.start(task, now);
+}
+
+/// A task that is confined to what is on demand waits for a place there; its gang with it.
+void Reconciler::leave_market(const TaskRow& task, Instant now) {
+  const TaskId id = task.id;
+  const JobRow& job = state().job(task.job);
+  const InstanceId target = state().instance(task.target).id;
+  const Refusal reason = why_confined(state(), task);
+  if (job.job.gang) return tasks_.unassign_gang(job, reason, now);
+  tasks_.unassign(id, {CauseCode::evicted, 0}, now);
+  tasks_.refuse(id, reason, now);
+  releases_.release_if_unused(target, now);
 }
 
 /// What keeps a gang from starting: a task that has still to stop, or an instance that the cloud

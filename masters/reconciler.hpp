@@ -34,6 +34,7 @@ class Reconciler final : public EventListener {
  private:
   const ClusterState& state() const { return recorder_.facts().state; }
   void try_start(Slot slot, Instant now);
+  void leave_market(const TaskRow& task, Instant now);
   std::optional<Refusal> gang_start_blocker(const JobRow& job) const;
   std::optional<Refusal> start_blocker(const TaskRow& task) const;
 

@@ -114,6 +114,18 @@ struct ClusterState::Applier {
     row.held = {};
   }
 
+  /// An attempt of the task is over, by its own end or with something gained.
+  void note_progress(TaskRow& row) {
+    job_of(row).confined -= s.is_too_many(row.fruitless);
+    row.fruitless = 0;
+  }
+  /// It was interrupted or moved, and nothing was gained.
+  void note_fruitless(TaskRow& row) {
+    job_of(row).confined -= s.is_too_many(row.fruitless);
+    ++row.fruitless;
+    job_of(row).confined += s.is_too_many(row.fruitless);
+  }
+
   void append_pending(TaskRow& row) {
     s.pending_.append(s.tasks_, row.slot);
     row.queued = ++s.next_queued_;

@@ -1,5 +1,7 @@
 // The part of a cluster state that finds things in it.
 
+#include <algorithm>
+
 #include "model/cluster_state.hpp"
 
 namespace muster {
@@ -21,6 +23,39 @@ const TaskRow* ClusterState::find(TaskId id) const {
 }
 const InstanceRow* ClusterState::find(InstanceId id) const {
   return find_row(instance_slots_, instances_, id);
+}
+
+void ClusterState::set_max_interruptions(std::uint32_t most) {
+  max_interruptions_ = most;
+  for (const JobRow& row : jobs()) {
+    JobRow& job = jobs_[row.slot];
+    job.confined = 0;
+    for (Slot slot : job.tasks) job.confined += is_too_many(tasks_[slot].fruitless);
+  }
+}
+
+bool ClusterState::is_confined(const TaskRow& task) const {
+  const JobRow& job = jobs_[task.job];
+  const bool together = job.job.gang || job.width > 0;
+  return together ? job.confined > 0 : is_too_many(task.fruitless);
+}
+
+std::uint32_t ClusterState::fruitless(const TaskRow& task) const {
+  const JobRow& job = jobs_[task.job];
+  if (!job.job.gang && job.width == 0) return task.fruitless;
+  std::uint32_t most = 0;
+  for (Slot slot : job.tasks) most = std::max(most, tasks_[slot].fruitless);
+  return most;
+}
+
+MarketChoice ClusterState::markets(const TaskRow& task) const {
+  const MarketChoice own = jobs_[task.job].job.markets;
+  return own == MarketChoice::any && is_confined(task) ? MarketChoice::on_demand : own;
+}
+
+MarketChoice ClusterState::markets(const JobRow& job) const {
+  const bool confined = job.job.markets == MarketChoice::any && job.confined > 0;
+  return confined ? MarketChoice::on_demand : job.job.markets;
 }
 
 }  // namespace muster

@@ -120,6 +120,7 @@ void ClusterState::Applier::operator()(const InstanceGone& e) {
   for (Slot slot : occupants) {
     TaskRow& lost_task = s.tasks_[slot];
     vacate(lost_task);
+    note_fruitless(lost_task);
     if (lost_task.target == row.slot || lost_task.target == kNoSlot) {
       wait_again(lost_task, lost);
     } else {
@@ -184,7 +185,12 @@ void ClusterState::Applier::operator()(const TaskCheckpointed& e) {
   row.seen_upload = e.upload;
   // From the end of its progress to now the checkpoint was saved.
   const bool saved = job_of(row).job.checkpoints || e.end.exit_code == kCheckpointedExit;
-  if (saved) row.ran += std::max(Duration{}, at - e.upload - started(row));
+  const Duration ran = at - e.upload - started(row);
+  if (saved) row.ran += std::max(Duration{}, ran);
+  // Who was killed, or ended otherwise, has not said that it saved anything.
+  const bool has_saved = saved && (e.end.exit_code == 0 || e.end.exit_code == kCheckpointedExit);
+  const bool gained = has_saved && ran > s.spec(row).delays.init;
+  gained ? note_progress(row) : note_fruitless(row);
   vacate(row);
   enter_phase(row, row.target == kNoSlot ? TaskPhase::pending : TaskPhase::assigned);
 }
@@ -195,6 +201,7 @@ void ClusterState::Applier::operator()(const TaskFinished& e) {
                "only a task that runs can finish");
   MUSTER_CHECK(row.attempt == e.attempt, "only the present attempt can finish");
   row.ran += at - started(row);
+  note_progress(row);
   vacate(row);
   drop_target(row);
   enter_phase(row, TaskPhase::finished);
@@ -208,6 +215,7 @@ void ClusterState::Applier::operator()(const TaskFailed& e) {
   const Refusal again{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
   if (!e.for_good) return wait_again(row, e.blameless ? again : failed);
   drop_target(row);
+  note_progress(row);
   row.reason = failed;
   enter_phase(row, TaskPhase::failed);
 }

@@ -114,6 +114,8 @@ struct JobRow {
   /// Of an elastic job: its first so many tasks are to run and the others are not; 0: it is none.
   std::uint32_t width = 0;
   double done = 0;  ///< of its progress, as it was measured last
+  /// How many of the tasks have ended without progress too often; derived.
+  std::uint32_t confined = 0;
 
   /// Tasks without a place that are to get none for now.
   std::uint32_t withheld() const { return held + capped; }
@@ -230,6 +232,18 @@ class ClusterState {
   const InstanceRow& instance(Slot slot) const { return instances_[slot]; }
   const TaskSpec& spec(const TaskRow& task) const { return jobs_[task.job].job.tasks[task.index]; }
 
+  /// A task of which so many attempts, one after the other, were interrupted or moved without
+  /// progress is confined: it is moved no more, and placed on demand only. 0: none is.
+  void set_max_interruptions(std::uint32_t most);
+  std::uint32_t max_interruptions() const { return max_interruptions_; }
+  /// The task is confined, or one that it is never without: of its gang, of its elastic job.
+  bool is_confined(const TaskRow& task) const;
+  /// The most attempts in a row that a task of them has lost.
+  std::uint32_t fruitless(const TaskRow& task) const;
+  /// Where the task may be, and where all of the job's may.
+  MarketChoice markets(const TaskRow& task) const;
+  MarketChoice markets(const JobRow& job) const;
+
   /// Unfinished jobs, in the order of acceptance.
   SlotRange<JobRow, &JobRow::active> jobs() const {
     return {jobs_, active_.first(), active_.size()};
@@ -315,7 +329,13 @@ class ClusterState {
   /// Equal for equal demands only.
   static std::string key_of(const Demands& demands);
 
+  /// So many ends without progress are too many.
+  bool is_too_many(std::uint32_t fruitless) const {
+    return max_interruptions_ > 0 && fruitless >= max_interruptions_;
+  }
+
   const Catalog* catalog_;
+  std::uint32_t max_interruptions_ = 0;
   OfferingTable offerings_;
   std::vector<JobRow> jobs_;
   std::vector<TaskRow> tasks_;

@@ -74,6 +74,7 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
   std::uint32_t starting = 0;
   std::uint32_t stopping = 0;
   std::uint32_t failed = 0;
+  std::uint32_t confined = 0;
   for (Slot slot : job.tasks) {
     const TaskRow& task = state.task(slot);
     pending += task.phase == TaskPhase::pending;
@@ -84,12 +85,14 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
     starting += task.phase == TaskPhase::starting;
     stopping += task.phase == TaskPhase::stopping;
     failed += task.phase == TaskPhase::failed;
+    const std::uint32_t most = state.max_interruptions();
+    confined += most > 0 && task.fruitless >= most;
     check_task(state, task, out);
   }
   if (pending != job.pending || held != job.held || capped != job.capped ||
       running != job.running || finished != job.finished || starting != job.starting ||
       stopping != job.stopping || failed != job.failed || job.counted != job.standing() ||
-      job.gang != gang_counts(state, job)) {
+      confined != job.confined || job.gang != gang_counts(state, job)) {
     out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
   }
   const bool elastic = std::holds_alternative<ElasticSpec>(job.job.kind);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/check.hpp"
+#include "model/stay.hpp"
 
 namespace muster {
 namespace {
@@ -20,8 +21,10 @@ bool wants(MarketChoice choice, Market market) {
 }
 
 std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& placing) {
-  const Job& job = state.job(placing.task->job).job;
-  if (!wants(job.markets, placing.market)) {
+  const TaskRow& task = *placing.task;
+  if (!wants(state.markets(task), placing.market)) {
+    const bool wanted = wants(state.job(task.job).job.markets, placing.market);
+    if (wanted) return why_confined(state, task);
     return Refusal{RefusalKind::not_now, RefusalCode::wrong_market, {}, 0, 0};
   }
   const FamilyDemand* demand = state.demand(*placing.task, placing.type);

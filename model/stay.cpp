@@ -12,10 +12,19 @@ Duration running_for(const ClusterState& state, const TaskRow& task, Instant now
 
 }  // namespace
 
+Refusal why_confined(const ClusterState& state, const TaskRow& task) {
+  return {RefusalKind::not_now,
+          RefusalCode::no_progress,
+          {},
+          static_cast<double>(state.fruitless(task)),
+          static_cast<double>(state.max_interruptions())};
+}
+
 std::optional<Refusal> why_it_stays(const ClusterState& state, const TaskRow& task, StayRule rule) {
   // A released instance is to be left, whatever its tasks have run.
   if (task.phase != TaskPhase::running || state.instance(task.at).released) return std::nullopt;
   const JobRow& job = state.job(task.job);
+  if (state.is_confined(task)) return why_confined(state, task);
   if (!job.job.movable) return Refusal{RefusalKind::not_now, RefusalCode::not_movable, {}, 0, 0};
   Duration stayed = running_for(state, task, rule.now);
   // A gang moves as one: it stays as long as its latest start demands.

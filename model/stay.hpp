@@ -18,6 +18,9 @@ struct StayRule {
 /// that is no longer wanted keeps nobody: notices, lost workers and drains are not held up.
 std::optional<Refusal> why_it_stays(const ClusterState& state, const TaskRow& task, StayRule rule);
 
+/// What is said of a task that is confined, with how often its attempts ended without progress.
+Refusal why_confined(const ClusterState& state, const TaskRow& task);
+
 /// How long the task has run that would be lost if it were stopped now: nothing when its job keeps
 /// checkpoints, or when an earlier attempt of it has left one.
 Duration unsaved(const ClusterState& state, const TaskRow& task, Instant now);

@@ -127,7 +127,9 @@ std::vector<char> MarketSplit::choose_markets(const ClusterView& view) {
     const std::optional<Market> has = market_of(job, view.state);
     const bool free_choice =
         view.rents() ? !has && is_cheaper_on_spot(job, view) : only_spot && !has;
-    if (has != Market::spot && !free_choice) continue;
+    // One that has lost too much there goes there no more, once it has left.
+    const bool barred = job.confined > 0 && has != Market::spot;
+    if (barred || (has != Market::spot && !free_choice)) continue;
     if (job.slot >= on_spot.size()) on_spot.resize(job.slot + std::size_t{1}, 0);
     on_spot[job.slot] = 1;
   }

@@ -23,13 +23,14 @@ using record_codec::to_record;
 void put_row(record::JobRow::Builder out, const JobRow& in) {
   const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
                held_by_user, terminal_outcome, held_from, active, gang, starting, stopping, counted,
-               failed, width, done] = in;
+               failed, width, done, confined] = in;
   static_cast<void>(active);  // the list says it
   static_cast<void>(gang);    // derived from the tasks, as the rest
   static_cast<void>(starting);
   static_cast<void>(stopping);
   static_cast<void>(counted);
   static_cast<void>(failed);
+  static_cast<void>(confined);
   put(out.initJob(), job);
   out.setSlot(slot);
   out.setAcceptedAt(nanos(accepted_at));

@@ -23,7 +23,7 @@ Launch Hotspot::launch_of(const ClusterView& view, const RentedAs& rented,
 
 void Hotspot::start(const Work& work, const TaskRow& row) const {
   const auto& [view, offers, plan] = work;
-  const MarketChoice markets = view.state.job(row.job).job.markets;
+  const MarketChoice markets = view.state.markets(row);
   const CheapestFit cheapest(prices_, groups_, PriceRank::instance);
   const auto rented = cheapest.of(row.shape, markets, offers);
   if (!rented) return;
@@ -47,7 +47,7 @@ void Hotspot::use_empty(const ClusterView& view, Plan& plan) const {
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending || wider[row.job] != 0)
       continue;
-    const MarketChoice markets = view.state.job(row.job).job.markets;
+    const MarketChoice markets = view.state.markets(row);
     const auto found = empty.first(groups_.needs(view.state.shape(row.shape), markets), {-1, 0});
     if (!found) continue;
     const InstanceRow& to = view.state.instance(input_.instances()[found->room].slot);
@@ -63,7 +63,7 @@ bool Hotspot::move(const Work& work, const RoundInput::Instance& from) const {
   const TaskRow& row = view.state.task(task.slot);
   const Job& job = view.state.job(row.job).job;
   const CheapestFit cheapest(prices_, groups_, PriceRank::instance);
-  const auto rented = cheapest.of(row.shape, job.markets, offers);
+  const auto rented = cheapest.of(row.shape, view.state.markets(row), offers);
   if (!rented || offers.rests(rented->type, rented->market)) return false;
   if (rented->price.usd_h() >= from.price_usd_h) return false;
   const Duration left = expected_left(expected_run(job, view.state.spec(row), params_.run_times),

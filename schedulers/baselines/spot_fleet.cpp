@@ -68,7 +68,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
-    const MarketChoice markets = state.job(row.job).job.markets;
+    const MarketChoice markets = state.markets(row);
     const GroupNeeds needs = groups_.needs(state.shape(row.shape), markets);
     const double worth_usd_h = prices_.of(row.shape, markets).usd_h;
     if (const auto* room = rooms.put(needs)) {

@@ -33,7 +33,7 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
     const RoundInput::Task& task = input_.tasks()[i];
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
-    const MarketChoice markets = view.state.job(row.job).job.markets;
+    const MarketChoice markets = view.state.markets(row);
     const GroupNeeds needs =
         take ? groups_.needs(view.state.shape(row.shape), markets) : GroupNeeds(groups_.size());
     const auto found = rooms.most_aligned(needs, groups_.per_unit());
@@ -64,7 +64,7 @@ void Supercloud::buy(const Work& work, std::span<const std::uint32_t> waiting) c
     std::vector<ShapeId> shapes;
     for (std::uint32_t task : waiting) {
       const TaskRow& row = row_of(task);
-      if (view.state.job(row.job).job.markets != choice) continue;
+      if (view.state.markets(row) != choice) continue;
       tasks.push_back(task);
       shapes.push_back(row.shape);
     }
@@ -92,7 +92,7 @@ bool Supercloud::move(const Work& work, const RoundInput::Instance& from) const 
   MarketChoice choice = MarketChoice::any;
   for (std::uint32_t task : residents) {
     const TaskRow& row = view.state.task(input_.tasks()[task].slot);
-    const MarketChoice own = view.state.job(row.job).job.markets;
+    const MarketChoice own = view.state.markets(row);
     if (task != residents.front() && own != choice) return false;
     choice = own;
     shapes.push_back(row.shape);

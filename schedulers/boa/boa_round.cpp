@@ -180,8 +180,8 @@ void BoaRound::serve(const Wish& wish) {
   const std::string_view family = family_of(*wish.job);
   for (PackingNode& node : nodes_) {
     const std::string& own = view_.catalog[node.type].family;
-    node.suits = wants(wish.job->job.markets, node.market) && spec.demands.on(own) == demand &&
-                 (family.empty() || own == family);
+    node.suits = wants(view_.state.markets(*wish.job), node.market) &&
+                 spec.demands.on(own) == demand && (family.empty() || own == family);
   }
   if (const auto shares = pack_workers(nodes_, wish.workers, worker, true)) {
     take(nodes_, *shares, worker.amount);

@@ -2,6 +2,7 @@
 #include <limits>
 #include <utility>
 
+#include "model/feasible.hpp"
 #include "model/stay.hpp"
 #include "schedulers/boa/boa_round.hpp"
 
@@ -122,7 +123,7 @@ bool BoaRound::try_to_empty(std::size_t node) {
       const auto* id = std::get_if<InstanceId>(&other.at);
       const bool is_kept =
           other.wanted || (id != nullptr && view_.is_owned(*view_.state.find(*id)));
-      other.suits = is_kept && wants(job->job.markets, other.market) &&
+      other.suits = is_kept && wants(view_.state.markets(*job), other.market) &&
                     view_.catalog[other.type].family == type.family;
     }
     nodes_[node].suits = false;

@@ -275,7 +275,8 @@ bool WaitingTasks::is_long(const Job& job) const {
 bool WaitingTasks::wants_spot(const ClusterState& state, const TaskRow& row,
                               const FeasibleTypes& feasible_types) const {
   const Job& job = state.job(row.job).job;
-  if (job.markets != MarketChoice::any) return job.markets == MarketChoice::spot;
+  const MarketChoice markets = state.markets(row);
+  if (markets != MarketChoice::any) return markets == MarketChoice::spot;
   if (is_long(job) || !job.prediction.spot_safe) return false;
   const auto known = interruptions_.find(unit_of(state, row));
   const std::uint32_t seen = known == interruptions_.end() ? 0 : known->second;

@@ -72,7 +72,7 @@ class Gathering {
   }
 
   MarketChoice markets_of(const TaskRow& row) const {
-    const MarketChoice asked = p_.view.state.job(row.job).job.markets;
+    const MarketChoice asked = p_.view.state.markets(row);
     const bool stays =
         asked == MarketChoice::any && (spot_is_out_ || p_.params.spot == SpotUse::asked);
     return stays && runs_on_demand(row) ? MarketChoice::on_demand : asked;

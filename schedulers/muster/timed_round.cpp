@@ -107,7 +107,7 @@ double TimedRound::with_risk(double usd_h, const Room& room) const {
 }
 
 MarketChoice TimedRound::markets_of(const TaskRow& of) const {
-  const MarketChoice asked = p_.view.state.job(of.job).job.markets;
+  const MarketChoice asked = p_.view.state.markets(of);
   const bool stays =
       asked == MarketChoice::any && (spot_is_out_ || p_.params.spot == SpotUse::asked);
   const bool runs_on_demand = p_.prices.of(of.shape, MarketChoice::on_demand).fits();
@@ -167,7 +167,8 @@ void TimedRound::list_waiting() {
     Kind kind = kind_of(i);
     // The tasks of a job stand one after the other.
     const auto alike = std::find_if(kinds_.rbegin(), kinds_.rend(), [&](const Kind& known) {
-      return known.job != kind.job || (known.shape == kind.shape && known.left == kind.left);
+      return known.job != kind.job || (known.shape == kind.shape && known.markets == kind.markets &&
+                                       known.left == kind.left);
     });
     if (alike != kinds_.rend() && alike->job == kind.job) {
       alike->tasks.push_back(i);

@@ -17,7 +17,8 @@ std::vector<char> refuse_gangs_wider_than_fleet(const ClusterView& view, const R
     const JobRow& job = state.job(one.slot);
     std::size_t instances = 0;
     for (const Market market : {Market::on_demand, Market::spot}) {
-      if (wants(job.job.markets, market)) instances += on_market[static_cast<std::size_t>(market)];
+      if (wants(state.markets(job), market))
+        instances += on_market[static_cast<std::size_t>(market)];
     }
     if (!job.job.gang || job.pending <= instances) continue;
     wider[one.slot] = 1;

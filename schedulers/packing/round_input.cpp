@@ -138,7 +138,8 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   const bool gang_moves = job.job.gang && on_its_way(job, state);
   const ReservationPrice* impossible = nullptr;
   for (Slot slot : job.tasks) {
-    const ReservationPrice& price = prices.of(state.task(slot).shape, job.job.markets);
+    const ReservationPrice& price =
+        prices.of(state.task(slot).shape, state.markets(state.task(slot)));
     entry.worth_usd_h += price.usd_h;
     if (!price.fits() && impossible == nullptr) impossible = &price;
   }
@@ -153,7 +154,7 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
     if (row.phase == TaskPhase::pending && (!may_start || (only != nullptr && only != &row))) {
       continue;
     }
-    const ReservationPrice& own = prices.of(row.shape, job.job.markets);
+    const ReservationPrice& own = prices.of(row.shape, state.markets(row));
     if (impossible != nullptr && (job.job.gang || !own.fits())) {
       // The tasks of a gang wait for each other: what stops one stops all.
       const Refusal& refusal = own.fits() ? impossible->refusal : own.refusal;

@@ -73,7 +73,7 @@ void ClusterInput::choose_kind() {
     for (const InstanceRow& row : view_.state.instances()) {
       if (type.valid()) break;
       const FamilyDemand* demand = view_.state.demand(task, row.type);
-      if (demand == nullptr || !wants(job.job.markets, row.market)) continue;
+      if (demand == nullptr || !wants(view_.state.markets(job), row.market)) continue;
       if (workers_in(view_.catalog[row.type].capacity, demand->amount) > 0) type = row.type;
     }
     if (!type.valid()) continue;

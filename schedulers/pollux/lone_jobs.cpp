@@ -56,7 +56,7 @@ bool LoneJobs::find_places(const LoneWish& wish, std::vector<Place>& places) {
 /// Of the nodes that stay in any case the first one with room: beside all that is there, or beside
 /// what elastic jobs cannot give way from.
 RoundNode* LoneJobs::room_for(const TaskRow& task, bool beside_all) const {
-  const MarketChoice markets = view_.state.job(task.job).job.markets;
+  const MarketChoice markets = view_.state.markets(task);
   for (RoundNode& node : input_.nodes()) {
     const InstanceRow& row = *node.row;
     if (view_.rents() && !view_.is_owned(row)) continue;
@@ -78,7 +78,7 @@ RoundNode* LoneJobs::room_for(const TaskRow& task, bool beside_all) const {
 
 const OfferingRow* LoneJobs::cheapest(const TaskRow& task) const {
   const OfferingRow* best = nullptr;
-  const MarketChoice markets = view_.state.job(task.job).job.markets;
+  const MarketChoice markets = view_.state.markets(task);
   const Market market = markets == MarketChoice::spot ? Market::spot : Market::on_demand;
   for (const OfferingRow& row : view_.state.offerings().rows()) {
     if (row.key.market != market || view_.rests(row.key.type, market)) continue;

@@ -54,7 +54,7 @@ RoundProblem ProblemMaker::make(std::vector<const RoundNode*> nodes) const {
 }
 
 std::uint32_t ProblemMaker::workers_in_node(const JobRow& job, const RoundNode& node) const {
-  if (!wants(job.job.markets, node.row->market)) return 0;
+  if (!wants(view_.state.markets(job), node.row->market)) return 0;
   const TypeId type = node.row->type;
   const TaskRow& task = view_.state.task(job.tasks.front());
   const FamilyDemand* demand = view_.state.demand(task, type);

@@ -57,7 +57,7 @@ std::vector<StratusRound::Waiting> StratusRound::residents_of(std::uint32_t inst
   for (std::uint32_t i : p_.input.residents(p_.input.instances()[instance])) {
     const TaskRow& row = p_.view.state.task(p_.input.tasks()[i].slot);
     const Job& job = p_.view.state.job(row.job).job;
-    tasks.push_back({i, job.priority, {row.shape, job.markets, remaining_[i]}});
+    tasks.push_back({i, job.priority, {row.shape, p_.view.state.markets(row), remaining_[i]}});
   }
   std::stable_sort(tasks.begin(), tasks.end(), [](const Waiting& a, const Waiting& b) {
     return a.item.remaining > b.item.remaining;

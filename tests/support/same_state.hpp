@@ -13,14 +13,14 @@ namespace muster::test {
 inline bool same(const JobRow& a, const JobRow& b) {
   const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
                held_by_user, terminal_outcome, held_from, links, gang, starting, stopping, counted,
-               failed, width, done] = a;
+               failed, width, done, confined] = a;
   static_cast<void>(links);
   return job == b.job && slot == b.slot && accepted_at == b.accepted_at && tasks == b.tasks &&
          pending == b.pending && held == b.held && capped == b.capped && running == b.running &&
          finished == b.finished && held_by_user == b.held_by_user &&
          terminal_outcome == b.terminal_outcome && held_from == b.held_from && gang == b.gang &&
          starting == b.starting && stopping == b.stopping && counted == b.counted &&
-         failed == b.failed && width == b.width && done == b.done;
+         failed == b.failed && width == b.width && done == b.done && confined == b.confined;
 }
 
 inline bool same(const TaskRow& a, const TaskRow& b) {

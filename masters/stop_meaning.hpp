@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/cluster_state.hpp"
+
+namespace muster {
+
+/// How a program came to its end, as its worker saw it.
+enum class ProgramEnd : std::uint8_t {
+  unasked,       ///< before SIGTERM was sent to it, in whatever way
+  zero,          ///< after that, with exit code 0
+  checkpointed,  ///< with kCheckpointedExit
+  other_code,
+  signal  ///< the one that it was asked by, SIGKILL after its grace, or another
+};
+
+/// Who had an attempt stopped.
+enum class StoppedBy : std::uint8_t {
+  nobody,
+  move,
+  resize,  ///< its elastic job is to have another width
+  drain,
+  notice,  ///< its spot instance goes, by its cloud or by `muster interrupt`
+  cap,     ///< the day's
+  gang_restart,
+  time_limit,
+  cancel,
+  max_fails,
+  gang_end
+};
+
+/// What an end means for the task.
+enum class StopMeaning : std::uint8_t {
+  own_end,  ///< what the program's end says: finished or failed
+  left,     ///< it goes on elsewhere, from the last checkpoint that there is
+  saved,    ///< the same, and it has left a new checkpoint
+  done,     ///< it has finished
+  stopped,  ///< its job is being ended
+  failed
+};
+
+/// The table of docs/tasks.md, "What an end means".
+StopMeaning meaning_of(ProgramEnd end, StoppedBy by, const Job& job);
+
+/// How a program ended that was asked to stop.
+ProgramEnd end_after_stop(std::int32_t exit_code);
+
+/// Who stops the task, as far as the state tells: what ends its job goes before what moves it. All
+/// from `move` to `gang_restart` mean the same.
+StoppedBy stopped_by(const ClusterState& state, const TaskRow& task);
+
+}  // namespace muster
