@@ -12,7 +12,6 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/request_options.hpp"
 #include "tools/cli/suggest.hpp"
-#include "tools/client/printable.hpp"
 
 // The program of all commands. `muster` answers those that speak to a cluster itself and hands the
 // others over to this one, and also whatever it does not understand: what is wrong is said here.
@@ -90,7 +89,7 @@ int main(int given, char** arguments) {
     // The library's complaint repeats words of the call.
     std::ostringstream complaint;
     const int code = app.exit(error, std::cout, complaint);
-    std::cerr << muster::client::printable_lines(complaint.str());
+    print_error(complaint.str());
     if (code == 0) return flush_standard_output() ? exit_code : kFailed;
     if (const std::string meant = suggestion(app); !meant.empty()) complain(meant);
     return kUsage;

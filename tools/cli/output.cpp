@@ -83,6 +83,10 @@ bool write_stream(const fs::path& file, const std::function<void(std::ostream&)>
 
 }  // namespace
 
+void print_error(const std::string& text) {
+  std::cerr << client::printable_lines(text) << std::flush;
+}
+
 void open_standard_streams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;

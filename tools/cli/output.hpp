@@ -14,6 +14,9 @@ namespace muster::cli {
 /// Says on standard error what went wrong, in the command's own voice.
 void complain(const std::string& message);
 
+/// The same text for the standard error as it is, without what a terminal would obey.
+void print_error(const std::string& text);
+
 /// Opens those of the descriptors 0 to 2 that are closed, before anything else is opened: a file or
 /// a connection with their numbers would get what is printed. Writing to them, or reading, fails.
 void open_standard_streams();
