@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/time_text.hpp"
 #include "tools/replay/workload/demands_text.hpp"
 #include "tools/replay/workload/formats.hpp"
 #include "tools/replay/workload/json_entries.hpp"
