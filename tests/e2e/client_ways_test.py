@@ -9,6 +9,7 @@ import unittest
 
 from client_test import ACCEPTED, ClientTest
 from fake_api import Reply, details, job, problem, task
+from fixture import ONE_JOB
 
 
 class Streams(ClientTest):
@@ -100,6 +101,11 @@ class Terminal(ClientTest):
             self.api.on("GET", "/v1/jobs/12", running, details(12))
             text = self.on_terminal("submit", "--wait", "--", "sleep", "1", term=term)
             self.assertEqual("\x1b" in text or "\r" in text.replace("\r\n", ""), drawn, (term, text))
+
+    def test_a_replay_draws_no_bar_where_a_terminal_cannot(self):
+        config = self.config("c.toml", self.write("jobs.csv", ONE_JOB))
+        self.assertIn("\x1b", self.on_terminal("replay", config, term="xterm"))
+        self.assertEqual(self.on_terminal("replay", config, term="dumb"), "")
 
     def test_times_are_those_of_the_reader(self):
         self.api.on("GET", "/v1/jobs", {"jobs": [job(1)], "next": None})

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "config/catalog_file.hpp"
+#include "config/numbers.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/last_words.hpp"
 #include "tools/cli/output.hpp"
@@ -238,6 +239,14 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
   return kDone;
 }
 
+/// Makes "5min" or "10:00" a number of seconds; what is none stays for the library to complain of.
+std::string in_whole_seconds(std::string& text) {
+  const auto time = parse_duration(text);
+  const bool whole = time && *time >= Duration{} && *time % std::chrono::seconds{1} == Duration{};
+  if (whole) text = std::to_string(*time / std::chrono::seconds{1});
+  return "";
+}
+
 /// A script whose variable is not set asks for nothing in particular; it is told so.
 CLI::Validator not_empty() {
   const auto check = [](const std::string& text) -> std::string {
@@ -421,7 +430,8 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
                    "instances=N,usd_h=X,usd_day=Y, of which any may be left out")
       ->check(not_empty());
   command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
-  command->add_option("--wait", up->wait_s, "seconds to wait for all nodes (60)");
+  command->add_option("--wait", up->wait_s, "seconds to wait for all nodes, or like 5min (60)")
+      ->transform(CLI::Validator(in_whole_seconds, ""));
   command->add_flag("--new-store", up->new_stores,
                     "make the stores that are not there: of a node that was added to the file, or "
                     "whose store is lost");

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <ostream>
+#include <string_view>
 #include <utility>
 
 #include "model/check.hpp"
@@ -30,7 +32,10 @@ std::string clock_of(double seconds) {
 }  // namespace
 
 bool stderr_is_terminal() {
-  return isatty(STDERR_FILENO) == 1;
+  const char* name = std::getenv("TERM");
+  const std::string_view terminal = name == nullptr ? "" : name;
+  // Where lines cannot be drawn over, what erases them would stand there instead.
+  return isatty(STDERR_FILENO) == 1 && !terminal.empty() && terminal != "dumb";
 }
 
 std::optional<std::size_t> terminal_width() {

@@ -11,7 +11,8 @@
 
 namespace muster::report {
 
-/// Whether somebody sees what is written to the standard error.
+/// Whether somebody sees what is written to the standard error, on a terminal that draws over lines
+/// (not TERM=dumb).
 bool stderr_is_terminal();
 /// How many characters a line of the terminal at the standard output has; none without a terminal.
 std::optional<std::size_t> terminal_width();
