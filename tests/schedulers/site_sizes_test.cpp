@@ -40,6 +40,22 @@ TEST_F(SiteSizesTest, HandsOverNoMoreAtOnceThanALinkCarries) {
   system_.end(site);
 }
 
+TEST_F(SiteSizesTest, AStoreThatHoldsMoreThanALinkCarriesGoesOn) {
+  for (std::uint64_t id = 1; id <= 200; ++id) {
+    Job job = id % 40 == 0 ? tasks(20'000) : long_job(119'000);
+    number_job(job, JobId{id});
+    site_store_.memory.handoffs.push_back({std::move(job), {false, 0}});
+  }
+  site_store_.memory.next_job = 201;
+  const SiteActor site = spawn_single();
+  run_for_s(60);
+  EXPECT_THAT(site_store_.memory.handoffs, IsEmpty());
+  EXPECT_LE(fakes_[0].largest, kListBytes + 16);
+  submit(site, {tasks(1)});
+  EXPECT_THAT(site_store_.memory.handoffs, IsEmpty()) << "nor does a later job wait";
+  system_.end(site);
+}
+
 TEST_F(SiteSizesTest, WhatFailsIsHalvedAndTheJobThatFailsByItselfKeepsNobodyWaiting) {
   std::vector<std::string> notes;
   SiteDependencies parts = parts_of(site_store_, 0, other_);

@@ -275,6 +275,30 @@ TEST(Server, who_waits_for_a_job_waits_longer_and_takes_no_other_requests_place)
   EXPECT_EQ(waiting.receive().status, 200) << "longer than that";
 }
 
+TEST(Server, who_waits_for_a_job_and_goes_gives_his_place_back) {
+  ServerOptions options;
+  options.api.max_waiting_for_jobs = 1;
+  Served served(options);
+  served.backend.be_silent();
+  {
+    RawClient gone(served.port());
+    gone.send(request_text("GET", "/v1/jobs/7?wait_s=3000"));
+    while (served.backend.calls() == 0) {
+      std::this_thread::yield();
+    }
+  }
+  RawClient next(served.port());
+  do {  // until the server has seen that the first one is gone
+    next.send(request_text("GET", "/v1/jobs/8?wait_s=3000"));
+    if (served.backend.calls() == 2) break;
+    served.get("/healthz");
+    if (served.backend.calls() == 2) break;
+    next.receive();
+  } while (served.backend.calls() < 2);
+  served.backend.answer_kept();
+  EXPECT_EQ(next.receive().status, 200);
+}
+
 TEST(Server, lets_a_connection_in_for_the_one_that_has_waited_longest_for_its_client) {
   ServerOptions options;
   options.max_connections = 2;

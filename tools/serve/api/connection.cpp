@@ -6,6 +6,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <asio/bind_executor.hpp>
@@ -15,6 +16,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <exception>
@@ -242,11 +244,28 @@ class StreamConnection final : public Connection,
       if (exchange_->extra() > Duration::zero()) {
         const auto extra = std::chrono::ceil<std::chrono::milliseconds>(exchange_->extra());
         enter(Phase::handling, around_.options->handle + extra);
+        watch_client(number);
       }
     } catch (const std::exception& error) {
       // One request must not end the node.
       this->respond(error_response(500, error.what()));
     }
+  }
+
+  /// Gives the request's place back when its client has gone: it may have waited for an hour.
+  void watch_client(std::uint64_t number) {
+    const auto look = [self = this->shared_from_this(), number](std::error_code error) {
+      if (error || self->phase_ != Phase::handling || self->requests_ != number) return;
+      char byte = 0;
+      const auto got =
+          ::recv(self->stream_.lowest_layer().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+      // What comes early of its next request is no end.
+      if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) return;
+      const std::shared_ptr<Exchange> exchange = self->exchange_;
+      self->drop();
+      if (exchange) exchange->expire();
+    };
+    stream_.lowest_layer().async_wait(asio::socket_base::wait_read, look);
   }
 
   void respond(Response response) {
