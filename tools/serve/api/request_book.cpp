@@ -88,7 +88,9 @@ void RequestBook::catch_up() {
   if (file_.empty()) return;
   const FileStamp present = stamp_of(file_);
   if (present == known_) return;
-  const bool same = present.inode == known_.inode && present.device == known_.device;
+  // A new file may have the number of one that is gone.
+  const bool same =
+      present.inode == known_.inode && present.device == known_.device && present.size >= read_;
   if (!same) read_ = 0;
   known_ = present;
   read(file_, read_);
