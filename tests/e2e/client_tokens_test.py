@@ -70,7 +70,8 @@ class Tokens(ClientTest):
                 ("/v1/instances/3/interrupt", {"instance": 3}, ["interrupt", "3"])]:
             with self.subTest(path=path):
                 self.api.on("POST", path, lost, lost, answer)
-                self.succeed(*words)
+                done = self.muster(*words)
+                self.assertEqual(done.returncode, 0, done.stderr)
                 numbers, sent = zip(*self.marks())
                 self.assertEqual((len(numbers), len(set(numbers))), (3, 1))
                 self.assertEqual(list(sent), sorted(set(sent)))
@@ -124,7 +125,7 @@ class Tokens(ClientTest):
             **ENTRY, "token": None, "user": None, "address": None, "method": "", "path": "",
             "status": None, "about": None, "unlisted": 0, "lost": 7}]})
         self.assertIn("7 entries before this were lost: the disk took nothing",
-                      self.succeed("audit"))
+                      self.muster("audit").stdout)
 
     def test_a_refusal_says_what_the_server_says(self):
         self.api.on("GET", "/v1/tokens", problem(403, "GET /v1/tokens needs an admin's token"))
