@@ -45,14 +45,14 @@ bool is_script(std::string_view text) {
 
 std::string script_fault(std::string_view text) {
   if (text.empty()) return "is empty: it says nothing to run";
+  if (text.find('\0') != std::string_view::npos) {
+    return "is a program and no script, as it has zero bytes: to run it where it is, give it as a "
+           "command (muster submit -- PROGRAM ARGUMENTS...)";
+  }
   if (text.size() > kMaxScriptBytes) {
     return fmt::format(
         "has to be at most {} bytes; it is {} (put what is long into a file that it reads)",
         kMaxScriptBytes, text.size());
-  }
-  if (text.find('\0') != std::string_view::npos) {
-    return "is a program and no script, as it has zero bytes: to run it where it is, give it as a "
-           "command (muster submit -- PROGRAM ARGUMENTS...)";
   }
   if (!config::is_utf8(text)) return "has to be UTF-8 text";
   if (text.starts_with(kByteOrderMark)) {

@@ -331,7 +331,7 @@ std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& optio
   exit_code = kUsage;
   if (!called_rightly(options)) return std::nullopt;
   std::vector<JobRequest> requests;
-  if (!options.command.empty()) {
+  if (options.files.empty()) {
     JobRequest request;
     request.command = options.command;
     if (!complete(options, "the command", request)) return std::nullopt;

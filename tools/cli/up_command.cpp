@@ -346,6 +346,7 @@ int run_up(const UpArguments& arguments) {
   const std::string rest =
       request.caps ? local::caps_rest(*request.caps, prepared.value().config) : "";
   if (!rest.empty()) complain("--caps: " + rest);
+  process::raise_own_limits();
   if (const std::string low = process::low_limits(); !low.empty()) {
     complain("the hard limits of where this is started hold the cluster and its tasks too: " + low +
              " (ulimit -H)");
