@@ -12,6 +12,7 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
+#include "tools/client/printable.hpp"
 #include "tools/report/progress.hpp"
 
 // The command that says what no policy can cost less than, on a workload that `muster replay`
@@ -60,7 +61,7 @@ int run_command(const BoundOptions& options) {
     return kFailed;
   }
   if (options.json != "-") {
-    std::cout << inputs.workloads.front().description << "\n\n"
+    std::cout << client::printable(inputs.workloads.front().description) << "\n\n"
               << bound::bound_table(trials.value());
   }
   if (options.json.empty()) return kDone;

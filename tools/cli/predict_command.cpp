@@ -9,6 +9,7 @@
 #include "config/numbers.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/printable.hpp"
 #include "tools/replay/workload/stated_truth.hpp"
 #include "tools/train/run_times.hpp"
 
@@ -50,7 +51,8 @@ int run_command(const PredictOptions& options) {
   const auto scores = train::score_run_times(train::make_history(workload.value(), 0), setup);
   if (options.json != "-") {
     std::cout << fmt::format("{}, {} jobs, the first {:g}% of them to warm up\n",
-                             workload->description, workload->jobs.size(), setup.warm_up * 100);
+                             client::printable(workload->description), workload->jobs.size(),
+                             setup.warm_up * 100);
     if (told) std::cout << "the stated run times are the true ones: no limits are learnt from\n";
     std::cout << train::run_times_text(scores, setup);
   }
