@@ -111,8 +111,8 @@ class Convert(MusterTest):
         done = self.muster(*convert, "--skip-bad")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(done.stdout.splitlines()), 2)
-        self.assertIn("log.swf: 1 that did not run left out, 1 bad row skipped (run time 1)",
-                      done.stderr)
+        self.assertIn("log.swf: 2 rows are no jobs: 1 that did not run left out, "
+                      "1 bad row skipped (run time 1)", done.stderr)
         self.assertIn("the first bad row: log.swf:3: run time", done.stderr)
         config = self.config("log.toml", "log.swf", "swf")
         run, = self.runs(config, "--set", "workload.skip_bad=true", "--policy", "no-packing")

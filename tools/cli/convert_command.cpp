@@ -22,8 +22,16 @@ struct ConvertOptions {
 
 /// Says what of the input is not in the output.
 void tell_left_out(const std::string& input, const replay::LeftOut& left_out) {
+  std::uint64_t rows = 0;
+  for (const auto* counted : {&left_out.by_reason, &left_out.bad}) {
+    for (const auto& [reason, count] : *counted) rows += count;
+  }
+  const std::string sum =
+      rows == 0 ? ""
+                : fmt::format("{} {} no {}: ", rows, rows == 1 ? "row is" : "rows are",
+                              rows == 1 ? "job" : "jobs");
   const std::string text = left_out.text();
-  if (!text.empty()) complain(fmt::format("{}: {}", text_file_name(input), text));
+  if (!text.empty()) complain(fmt::format("{}: {}{}", text_file_name(input), sum, text));
   if (!left_out.first_bad.empty()) complain("the first bad row: " + left_out.first_bad);
 }
 

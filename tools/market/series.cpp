@@ -32,6 +32,16 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+/// The number that the text is when it is made of digits alone.
+std::optional<int> digits(std::string_view text) {
+  int number = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
 /// Where the name of the zone itself begins in the name of a zone with its region.
 std::size_t own_part(std::string_view zone) {
   const std::size_t size = zone.size();
@@ -91,11 +101,17 @@ void order_by_time(std::vector<Tick>& ticks) {
 }  // namespace
 
 std::optional<Seconds> parse_day(std::string_view text) {
-  // A day and nothing else: what takes times of day is read by parse_moment().
-  if (text.size() != 10) return std::nullopt;
-  const auto moment = parse_moment(text);
-  if (!moment || !moment->calendar) return std::nullopt;
-  return std::chrono::duration_cast<std::chrono::seconds>(moment->at).count();
+  // Days of any year, which those of points in time to the nanosecond are not.
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
+  const auto year = digits(text.substr(0, 4));
+  const auto month = digits(text.substr(5, 2));
+  const auto day = digits(text.substr(8, 2));
+  if (!year || !month || !day) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year{*year},
+                                         std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day))};
+  if (!date.ok()) return std::nullopt;
+  return Seconds{std::chrono::sys_days{date}.time_since_epoch().count()} * kDay;
 }
 
 std::string day_text(Seconds at) {
