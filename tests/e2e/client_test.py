@@ -54,6 +54,7 @@ class Submit(ClientTest):
             "--name", "n", "--user", "ann", "--class", "c", "--array", "0-9%3", "--cpus", "2",
             "--memory", "512MiB", "--gpus", "1", "--time", "10min", "--spot", "--retries", "4",
             "--env", "A=b=c", "--env", "E=", "--workdir", "/srv", "--priority", "-7",
+            "--retry-on", "75,signal", "--signal", "USR1@60", "--done-on-stop",
             "--no-move", "--checkpoints", "--", "python3", "x.py", "--tasks", "9")
         self.assertEqual(len(sent.pop("token")), 32)
         self.assertEqual(sent, {
@@ -61,7 +62,8 @@ class Submit(ClientTest):
             "command": ["python3", "x.py", "--tasks", "9"], "env": {"A": "b=c", "E": ""},
             "work_dir": "/srv", "array": "0-9%3", "cpus": 2, "memory_gib": 0.5, "gpus": 1,
             "time_limit_s": 600, "market": "spot", "retries": 4, "movable": False,
-            "checkpoints": True})
+            "checkpoints": True, "retry_on": ["75", "signal"], "signal": "USR1@60",
+            "done_on_stop": True})
         self.assertEqual(printed, "job 12: n, 10 tasks\n")
 
     def test_quiet_prints_ids_and_json_the_servers_document(self):

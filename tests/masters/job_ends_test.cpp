@@ -206,5 +206,29 @@ TEST_F(JobEndsTest, WithoutAHistoryNothingIsHandedOut) {
   EXPECT_THAT(recorder_->commit().over, IsEmpty());
 }
 
+TEST_F(JobEndsTest, OnlyTheFailuresThatAJobNamesAreTriedAgain) {
+  Job job = array_of(1);
+  job.retries = 3;
+  job.retry_on = {"137", "75", "signal"};
+  accept(job);
+  run(1, 0);
+  const auto is_last = [&](FailureKind kind, std::int32_t exit_code) {
+    TaskFailed news = failure(1, kind);
+    news.end.exit_code = exit_code;
+    news.blameless = kind == FailureKind::lost || kind == FailureKind::rejected;
+    return ends_->is_last_attempt(job, news);
+  };
+  EXPECT_FALSE(is_last(FailureKind::exit_code, 75));
+  EXPECT_FALSE(is_last(FailureKind::signal, 139));
+  EXPECT_FALSE(is_last(FailureKind::out_of_memory, 137)) << "a code is a code";
+  EXPECT_TRUE(is_last(FailureKind::exit_code, 2));
+  EXPECT_TRUE(is_last(FailureKind::time_limit, 143));
+  EXPECT_TRUE(is_last(FailureKind::cannot_start, 126));
+  EXPECT_FALSE(is_last(FailureKind::lost, 137)) << "no fault of the program";
+  EXPECT_FALSE(is_last(FailureKind::rejected, 0));
+  job.retry_on.clear();
+  EXPECT_FALSE(is_last(FailureKind::exit_code, 2));
+}
+
 }  // namespace
 }  // namespace muster
