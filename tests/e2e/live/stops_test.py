@@ -16,8 +16,11 @@ SMALL = ("--cpus", "0.1", "--memory", "0.2")
 class Stops(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster("worker.stop_grace=20s", "worker.isolation=none", nodes=1,
-                              policy="no-packing").__enter__()
+        cls.cluster = Cluster("worker.stop_grace=20s", "worker.isolation=none", nodes=1).__enter__()
+        # Whoever runs the tasks may write there.
+        cls.marks = cls.cluster.dir / "marks"
+        cls.marks.mkdir()
+        cls.marks.chmod(0o777)
 
     @classmethod
     def tearDownClass(cls):
@@ -25,7 +28,7 @@ class Stops(unittest.TestCase):
 
     def serve(self, *flags):
         """A job whose first attempt is ready to be stopped."""
-        ready = self.cluster.dir / f"ready-{self.id()}"
+        ready = self.marks / self.id()
         job = self.cluster.shell(SERVE.format(ready=ready), *SMALL, *flags)
         self.cluster.wait_until("it is ready", ready.exists)
         return job
@@ -46,7 +49,7 @@ class Stops(unittest.TestCase):
         self.assertEqual(self.task(job)["attempt"], 1)
 
     def test_who_exits_with_0_when_it_is_cancelled_is_cancelled_and_waiting_ends_with_130(self):
-        ready = self.cluster.dir / "ready-wait"
+        ready = self.marks / "ready-wait"
         waiting = subprocess.Popen(
             [MUSTER, "submit", "--wait", "--cluster", self.cluster.dir, "--name", "waited", *SMALL,
              "--", "sh", "-c", SERVE.format(ready=ready)], stdout=subprocess.PIPE,
@@ -74,9 +77,9 @@ class Stops(unittest.TestCase):
 
     def test_without_its_folder_a_task_can_be_cancelled_and_has_its_time_limit(self):
         gone = 'rm -rf "$MUSTER_ATTEMPT_DIR"; touch "{}"; while :; do sleep 0.1; done'
-        ready = self.cluster.dir / "ready-gone"
+        ready = self.marks / "ready-gone"
         job = self.cluster.shell(gone.format(ready), *SMALL)
-        limited = self.cluster.shell(gone.format(self.cluster.dir / "other"), *SMALL, "--time",
+        limited = self.cluster.shell(gone.format(self.marks / "other"), *SMALL, "--time",
                                      "2s")
         self.cluster.wait_until("the folder is gone", ready.exists)
         self.cluster.run("cancel", job)
