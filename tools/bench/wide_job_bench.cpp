@@ -58,7 +58,8 @@ std::vector<Event> live_through(Master& master, std::uint64_t tasks, bool gang) 
 void wide_job(benchmark::State& state, bool gang, bool folds) {
   const auto tasks = static_cast<std::uint64_t>(state.range(0));
   std::vector<InstanceType> types = eights().types();
-  types.front().capacity = Resources::of(0, static_cast<double>(tasks), 4.0 * tasks + 4);
+  const auto room = static_cast<double>(tasks);
+  types.front().capacity = Resources::of(0, room, 4 * room + 4);
   const Catalog catalog(types);
   const auto make = [&] {
     MasterSettings settings;
