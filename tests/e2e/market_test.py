@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from fixture import MusterTest
+from fixture import MusterTest, SOURCE
 
 TICKS = "timestamp_utc,instance_type,availability_zone,usd_per_hour\n"
 PRICES = "time_s,type,market,zone,price_usd_h,available\n"
@@ -80,6 +80,25 @@ class Market(MusterTest):
         prices = self.write("p.csv", PRICES + "0,m4.large,spot,a,0.1,1\n")
         self.assert_refused(1, ["types.csv", "m4.large has no vCPUs"], "market", "describe", prices,
                             "--catalog", self.catalog(cpus=0))
+
+
+class Interruptions(MusterTest):
+    """Spot instances that are taken back before anything on them could be saved."""
+
+    def test_work_that_is_lost_each_time_goes_on_demand_and_ends(self):
+        self.write("jobs.csv", "id,submit_s,user,name,tasks,gpu,cpu,memory_gib,duration_s,class,"
+                   "stop_s,upload_s\n" + "".join(
+                       f"{job},{60 * job},ada,a,1,0,4,8,3600,x,500,0\n" for job in (1, 2, 3)))
+        config = self.config("r.toml", "jobs.csv",
+                             catalog=os.path.join(SOURCE, "config/catalogs",
+                                                  "ec2-spot-2022-05-31.csv"),
+                             more='[cloud]\ninterruptions_per_h = 100\nnotice = "2min"\n')
+        for policy in ("stratus", "spot-fleet", "supercloud"):
+            [run] = self.runs(config, "--policy", policy)
+            with self.subTest(policy):
+                self.assertEqual(run["jobs_completed"], 3)
+                self.assertGreater(run["interruptions"], 3)
+                self.assertLessEqual(run["migrations_per_task"], 5)
 
 
 if __name__ == "__main__":
