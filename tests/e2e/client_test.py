@@ -109,7 +109,7 @@ class Submit(ClientTest):
                 (["--time: has to be a time"], ["--time", "soon", "--", "true"]),
                 (["array: '5-2' runs backwards"], ["--array", "5-2", "--", "true"]),
                 (["--env: has to be NAME=VALUE"], ["--env", "A", "--", "true"]),
-                (["'1A' is no name"], ["--env", "1A=2", "--", "true"]),
+                (["'' is no name"], ["--env", "=2", "--", "true"]),
                 (["--spot excludes"], ["--spot", "--any", "--", "true"]),
                 (["for one job"], ["--token", "t", "a.toml", "b.toml"]),
                 (["--retry-for"], ["--retry-for", "ever", "--", "true"])]:

@@ -64,7 +64,7 @@ class TaskLog {
   /// should not take it for lost. Empty: there is nothing either, or it is not known.
   std::string other_stream();
   /// It had nothing where one of two streams was asked for by somebody who reads it.
-  bool was_empty() const { return !printed_ && !wish_.both && !wish_.json; }
+  bool was_empty() const { return !printed_ && !wish_.both && !wish_.json && wish_.tail != 0U; }
 
   std::uint64_t task() const { return task_; }
   bool done() const { return done_; }
