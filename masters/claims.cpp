@@ -105,9 +105,10 @@ struct Claims::Fold {
     RoomWait& wait = wait_of(job, task, refusal);
     wait.task = task;
     wait.short_of = refusal;
+    if (wait.unavailable_until > at) return;
     // An instance less was of no use, or there is none whose end could be.
     const bool claimed = c.book_.claim && c.book_.claim->room.place.job == job.job.id;
-    if (claimed || wait.rests > 0 || state.instances().size() < 2) c.rest_longer(job, at);
+    if (claimed || state.instances().size() < 2) c.rest_longer(job, at);
   }
 
   void operator()(const TaskAssigned& e) {
@@ -264,10 +265,12 @@ bool Claims::is_not_taken(std::uint64_t round) const {
 }
 
 std::optional<JobId> Claims::turn(const ClusterState& state, std::uint64_t round) const {
-  if (!book_.claim || !book_.claim->first_round || *book_.claim->first_round >= round) {
-    return std::nullopt;
-  }
-  return has_room(state) ? std::optional(book_.claim->room.place.job) : std::nullopt;
+  if (!book_.claim || !has_room(state)) return std::nullopt;
+  const RoomClaim& claim = *book_.claim;
+  const bool was_there = claim.first_round && *claim.first_round < round;
+  // Of a full cloud nobody knows whether it has room for two.
+  if (!was_there && !is_full_cloud(claim.short_of.code)) return std::nullopt;
+  return claim.room.place.job;
 }
 
 const RoomWait* Claims::wait_of(JobId id) const {

@@ -13,16 +13,9 @@
 namespace muster {
 
 /// Rounds that find the room of a claim there before others may have it again: in the first of
-/// them everybody plans, in the others nobody but the claim's job.
+/// them everybody plans, unless the room is a full cloud's, in the others nobody but the claim's
+/// job.
 inline constexpr std::uint64_t kRoundsOfClaim = 4;
-
-/// What a claim on rented instances needs of the caps.
-struct ClaimNeed {
-  std::uint32_t instances = 0;
-  std::int64_t nano_usd_h = 0;
-
-  friend bool operator==(const ClaimNeed&, const ClaimNeed&) = default;
-};
 
 /// Keeps a job from waiting for ever where something bounds what there is (caps, the cloud, the
 /// instances that there are) and whatever comes free is taken by others, which fit into it.
