@@ -87,6 +87,9 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   static constexpr std::size_t kMaxLeft = 1'000;
   /// Jobs that are known to be over, as far as that is remembered.
   static constexpr std::size_t kMaxOver = 10'000;
+  /// Tasks of the jobs of one message, unless a single one has more: alike ones take hardly a byte
+  /// there, and each its room with who gets them.
+  static constexpr std::size_t kMaxTasks = 100'000;
   /// An answer that waits until those who are to have its jobs have them.
   struct PendingReply {
     caf::typed_response_promise<std::vector<SubmitVerdict>> answer;
@@ -114,6 +117,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
     std::vector<JobId> ids{};
     std::vector<JobId> fresh{};  ///< of these, those that were never sent before
     ByteCut cut{};
+    std::size_t tasks = 0;
   };
   /// Somebody who waits for a cancel.
   struct CancelAnswer {

@@ -34,7 +34,9 @@ double SiteScheduler::own_load() const {
 
 /// Takes one more job into the batch, or says that it does not go into the message.
 bool SiteScheduler::HandoffBatch::take(PendingHandoff& each, std::size_t most) {
-  if (ids.size() >= most || !cut.takes_bytes(each.bytes)) return false;
+  const bool too_many = !ids.empty() && tasks + each.job.tasks.size() > kMaxTasks;
+  if (too_many || ids.size() >= most || !cut.takes_bytes(each.bytes)) return false;
+  tasks += each.job.tasks.size();
   jobs.push_back(each.job);
   ids.push_back(each.job.id);
   if (!std::exchange(each.sent, true)) fresh.push_back(each.job.id);

@@ -40,6 +40,17 @@ TEST_F(SiteSizesTest, HandsOverNoMoreAtOnceThanALinkCarries) {
   system_.end(site);
 }
 
+TEST_F(SiteSizesTest, HandsOverNoMoreTasksAtOnceThanAJobMayHave) {
+  const SiteActor site = spawn_single();
+  fakes_[0].answers = false;
+  submit(site, std::vector<Job>(4, tasks(60'000)));
+  fakes_[0].answers = true;
+  run_for_s(30);
+  EXPECT_THAT(site_store_.memory.handoffs, IsEmpty());
+  EXPECT_EQ(std::set(fakes_[0].batches.begin(), fakes_[0].batches.end()), std::set<std::size_t>{1});
+  system_.end(site);
+}
+
 TEST_F(SiteSizesTest, AStoreThatHoldsMoreThanALinkCarriesGoesOn) {
   for (std::uint64_t id = 1; id <= 200; ++id) {
     Job job = id % 40 == 0 ? tasks(20'000) : long_job(119'000);
