@@ -7,7 +7,9 @@ namespace {
 
 /// Whether `next` may follow `last`, of whose run `first` is the first task.
 bool goes_on(const TaskSpec& first, const TaskSpec& last, const TaskSpec& next) {
-  if (next.id.value != last.id.value + 1) return false;
+  // Before a site has numbered the job its tasks have no numbers.
+  const bool unnumbered = !last.id.valid() && !next.id.valid();
+  if (!unnumbered && next.id.value != last.id.value + 1) return false;
   TaskSpec alike = next;
   alike.id = first.id;
   alike.array_index = first.array_index;
@@ -53,7 +55,7 @@ bool put_tasks(std::vector<TaskSpec>& tasks, const std::vector<TaskRun>& runs) {
     TaskSpec task = run.first;
     tasks.push_back(task);
     for (std::uint32_t i = 1; i < run.count; ++i) {
-      ++task.id.value;
+      if (task.id.valid()) ++task.id.value;
       task.array_index += run.steps.size() == 1 ? run.steps.front() : run.steps[i - 1];
       tasks.push_back(task);
     }

@@ -7,9 +7,10 @@
 
 namespace muster {
 
-/// Tasks of a job that follow each other and are alike but for their numbers, which rise by one,
-/// and their array indices. So a job travels that has as many tasks as it may: an array of 100,000
-/// takes what one task takes, or four bytes more a task where its indices have no order.
+/// Tasks of a job that follow each other and are alike but for their numbers, which rise by one or
+/// are not given yet, and their array indices. So a job travels that has as many tasks as it may:
+/// an array of 100,000 takes what one task takes, or four bytes more a task where its indices have
+/// no order.
 struct TaskRun {
   TaskSpec first;
   std::uint32_t count = 1;

@@ -58,6 +58,15 @@ TEST(ByteCut, TheTasksOfAnArrayTakeNoMoreThanOne) {
   EXPECT_EQ(through_the_wire(system, job), job);
 }
 
+TEST(ByteCut, AJobThatHasNoNumbersYetTakesNoMore) {
+  test::VirtualSystem system;
+  Job job = array_of(100'000, [](std::uint32_t i) { return i; });
+  job.id = {};
+  for (TaskSpec& task : job.tasks) task.id = {};
+  EXPECT_LT(encoded_bytes(job), 1024U);
+  EXPECT_EQ(through_the_wire(system, job), job);
+}
+
 TEST(ByteCut, TasksThatDifferArriveAsTheyWere) {
   test::VirtualSystem system;
   Job job = array_of(9, [](std::uint32_t i) { return i * i; });
