@@ -199,8 +199,13 @@ Expected<toml::table, TomlError> read_toml(const fs::path& file) {
     return Failure<TomlError>{TomlError::unreadable,
                               fmt::format("{}: cannot be read: {}", file.string(), why_not(file))};
   }
+  const std::string text = std::move(content).str();
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    return Failure<TomlError>{TomlError::malformed,
+                              fmt::format("{}: is UTF-16; save it as UTF-8", file.string())};
+  }
   try {
-    return toml::parse(std::move(content).str(), file.string());
+    return toml::parse(text, file.string());
   } catch (const toml::parse_error& error) {
     const toml::source_position& at = error.source().begin;
     const TextPlace place{file.string(), at.line, at.column};

@@ -25,6 +25,12 @@ void check_workload(const WorkloadConfig& workload, Reader& reader) {
   if (workload.stated.by == "drawn" && workload.stated.errors.empty()) {
     reader.complain("workload.stated.errors", "is missing, and workload.stated.run_times is drawn");
   }
+  if (workload.stated.by != "factor" && reader.given("workload.stated.factor")) {
+    reader.complain("workload.stated.factor",
+                    fmt::format("counts for nothing unless workload.stated.run_times is factor; "
+                                "it is {}",
+                                workload.stated.by));
+  }
   if (workload.load > 0 && workload.scale_time != 1) {
     reader.complain("workload.scale_time",
                     fmt::format("has to be 1 when workload.load sets the factor; it is {}",

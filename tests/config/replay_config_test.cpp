@@ -382,6 +382,12 @@ TEST(ReplayConfig, NeedsAFleetToRentBeyond) {
   EXPECT_TRUE(both.value().master.rent_beyond_fleet);
 }
 
+TEST(ReplayConfig, RejectsAFactorThatCountsForNothing) {
+  EXPECT_THAT(message_of(load_with("", {"workload.stated.factor=2"})),
+              HasSubstr("workload.stated.factor: counts for nothing unless "
+                        "workload.stated.run_times is factor; it is as-read"));
+}
+
 TEST(ReplayConfig, RejectsFewerTasksThanItAsksFor) {
   EXPECT_THAT(message_of(load_with("", {"workload.min_tasks=10", "workload.max_tasks=9"})),
               HasSubstr("workload.max_tasks: has to be 0 or at least min_tasks, which is 10; it is "

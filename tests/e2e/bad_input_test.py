@@ -92,6 +92,20 @@ class BadConfig(MusterTest):
                                    "mine.toml:3:", "workload.format", "policies: is missing",
                                    "catalog: is missing")
 
+    def test_no_input_floods_the_terminal(self):
+        flood = "k" * 100_000
+        self.write("long.toml", self.good + f"{flood} = 1\n")
+        self.write("section.toml", f"[{flood}]\nx = 1\n" + self.good)
+        self.write("value.toml", self.good + f'max_jobs = "{flood}"\n')
+        for arguments in (("long.toml",), ("section.toml",), ("value.toml",), (flood,),
+                          ("mine.toml", "--policy", flood), ("mine.toml", "--set", flood),
+                          ("mine.toml", "--set", f"workload.format={flood}"),
+                          ("mine.toml", "--set", f"{flood}=1")):
+            with self.subTest(arguments=[word[:30] for word in arguments]):
+                done = self.muster("replay", *arguments)
+                self.assertIn(done.returncode, (1, 2))
+                self.assertLess(len(done.stderr), 3000)
+
     def test_a_policy_of_the_config_is_checked_like_one_of_the_command(self):
         self.write("mine.toml", self.good.replace("no-packing", "evva"))
         self.assert_refused(2, ['"evva"', "no-packing, eva"], "replay", "mine.toml")

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -6,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -152,7 +154,12 @@ int run_generate(const MarketOptions& options) {
   const auto made = market::generate(stats.value(), shape.value(), catalog.value(), request);
   if (!made) return failed(options.stats + ": " + made.error().message);
   const market::SeriesMap series = variant(options, made->series, catalog.value());
-  if (series.empty()) return failed("--zone: there is no zone '" + options.zone + "'");
+  if (series.empty()) {
+    std::set<std::string> zones;
+    for (const auto& [key, prices] : made->series) zones.insert(key.zone);
+    return failed(fmt::format("--zone: there is no zone '{}'; there are: {}", options.zone,
+                              fmt::join(zones, ", ")));
+  }
   if (!write_series(options, series, request.from)) return kFailed;
   // Standard output holds one document at a time.
   if (options.output != "-") std::cout << market::fit_table(made->weeks);

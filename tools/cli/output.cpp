@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <system_error>
 
+#include "config/error_list.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/unnamed_file.hpp"
 #include "tools/client/printable.hpp"
@@ -22,11 +24,30 @@
 
 namespace muster::cli {
 
+namespace {
+
+/// Names and values come from outside and may have any length: of a word that is longer than any of
+/// ours the beginning is shown.
+std::string without_floods(std::string_view message) {
+  constexpr std::size_t kLongestWord = 400;
+  std::string text;
+  while (!message.empty()) {
+    const std::size_t size = std::min(message.find_first_of(" \n"), message.size() - 1) + 1;
+    const std::string_view word = message.substr(0, size);
+    text +=
+        size > kLongestWord ? brief(word) + (word.back() == '\n' ? "\n" : " ") : std::string(word);
+    message.remove_prefix(size);
+  }
+  return text;
+}
+
+}  // namespace
+
 void complain(const std::string& message) {
   // Flushed at once: a command may be killed, and its last words are what the supervisor's log
   // shows. Cleaned here, where all messages pass: parts of them are from arguments, files and other
   // programs.
-  std::cerr << "muster: " << client::printable_lines(message) << std::endl;
+  std::cerr << "muster: " << client::printable_lines(without_floods(message)) << std::endl;
 }
 
 namespace {
