@@ -90,7 +90,7 @@ TEST(LeftOut, AShareOfAGpuIsKeptOrItIsSaidThatItIsNot) {
   };
   EXPECT_EQ(gpus(0), 1);
   EXPECT_THAT(read_workload(config, 1)->description,
-              HasSubstr("1 shares of a GPU counted as whole GPUs"));
+              HasSubstr("1 of a share of a GPU, counted as of a whole one"));
   config.own.of<OpenbSettings>().gpu_shares = true;
   EXPECT_EQ(gpus(0), 0.3);
   EXPECT_EQ(gpus(1), 2);

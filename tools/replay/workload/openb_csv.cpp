@@ -32,7 +32,7 @@ double read_gpus(TraceReading& reading, CsvReader& row) {
   const double milli = row.number_or("gpu_milli", kMilli, kWholeGpu);
   if (milli <= 0 || milli >= kWholeGpu) return gpus;
   if (reading.config().own.of<OpenbSettings>().gpu_shares) return milli / kWholeGpu;
-  reading.change("shares of a GPU counted as whole GPUs");
+  reading.change("of a share of a GPU, counted as of a whole one");
   return gpus;
 }
 
