@@ -45,11 +45,21 @@ class Counted final : public Policy {
   Cadence cadence() const override { return policy_->cadence(); }
   Cadence fleet_cadence() const override { return policy_->fleet_cadence(); }
   void observe(const Event& event, const ClusterView& view) override {
-    policy_->observe(event, view);
-    ++told_.events;
+    try {
+      policy_->observe(event, view);
+    } catch (const std::exception& error) {
+      fail(error);
+      throw;
+    }
+    if (!has_failed()) ++told_.events;
   }
   Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override {
-    return policy_->decide(view, rng, budget);
+    try {
+      return policy_->decide(view, rng, budget);
+    } catch (const std::exception& error) {
+      fail(error);
+      throw;
+    }
   }
   std::string save_state(const ClusterState& state) const override {
     return policy_->save_state(state);
@@ -63,6 +73,13 @@ class Counted final : public Policy {
   bool settled(const ClusterView& view) const override { return policy_->settled(view); }
 
  private:
+  bool has_failed() const { return told_.problem.front() != '\0'; }
+  /// Whoever has the policy decide may go on without it: the first exception is a problem all the
+  /// same.
+  void fail(const std::exception& error) {
+    if (!has_failed()) tell(told_.problem, error.what());
+  }
+
   std::unique_ptr<Policy> policy_;
   Told& told_;
 };
@@ -71,13 +88,14 @@ void start_master(const StoredMaster& stored, MasterDependencies parts, Told& to
   parts.policy = std::make_unique<Counted>(std::move(parts.policy), told);
   Master master(MasterSettings{}, std::move(parts));
   tell(told.memory, master.restore(stored.snapshot, stored.tail));
-  told.events = stored.tail.size();
   const Instant now = master.facts().newest + std::chrono::seconds{1};
   if (master.busy()) (void)master.planner().decide(master.wish(now));
   // As the next snapshot would be made.
   (void)master.snapshot();
   const auto wrong = master.state().inconsistencies();
   if (!wrong.empty()) tell(told.problem, wrong.front());
+  // Rounds that were decided are shown besides.
+  if (told.problem.front() == '\0') told.events = stored.tail.size();
 }
 
 [[noreturn]] void run_child(const StoredMaster& stored, MasterDependencies parts, Told& told,
@@ -88,7 +106,7 @@ void start_master(const StoredMaster& stored, MasterDependencies parts, Told& to
   try {
     start_master(stored, std::move(parts), told);
   } catch (const std::exception& error) {
-    tell(told.problem, error.what());
+    if (told.problem.front() == '\0') tell(told.problem, error.what());
   }
   told.over = true;
   _exit(0);  // NOLINT: a forked child must not run what its parent has at exit

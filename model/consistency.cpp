@@ -16,21 +16,36 @@ bool nearly_equal(const Resources& a, const Resources& b) {
   return a.fits_in(b) && b.fits_in(a);
 }
 
-// O(list): the lists of an instance have a few tasks.
-bool contains(const std::vector<Slot>& list, Slot slot) {
-  return std::find(list.begin(), list.end(), slot) != list.end();
-}
+/// On which instance's lists each task is, by its slot.
+struct Listed {
+  explicit Listed(const ClusterState& state) {
+    for (const InstanceRow& row : state.instances()) {
+      for (Slot slot : row.occupants) note(occupant, slot, row.slot);
+      for (Slot slot : row.planned) note(planned, slot, row.slot);
+    }
+  }
+  static void note(std::vector<Slot>& by_slot, Slot task, Slot instance) {
+    if (task >= by_slot.size()) by_slot.resize(task + std::size_t{1}, kNoSlot);
+    by_slot[task] = instance;
+  }
+  static Slot of(const std::vector<Slot>& by_slot, Slot task) {
+    return task < by_slot.size() ? by_slot[task] : kNoSlot;
+  }
 
-void check_task(const ClusterState& state, const TaskRow& task, std::vector<std::string>& out) {
+  std::vector<Slot> occupant, planned;
+};
+
+void check_task(const TaskRow& task, const ClusterState& state, const Listed& listed,
+                std::vector<std::string>& out) {
   const std::string name = "task " + std::to_string(task.id.value);
   const bool holds = task.phase == TaskPhase::starting || task.phase == TaskPhase::running ||
                      task.phase == TaskPhase::stopping;
   // Three phases hold an instance's resources and no other does.
   if (holds != (task.at != kNoSlot)) out.push_back(name + " holds an instance in the wrong phase");
-  if (task.at != kNoSlot && !contains(state.instance(task.at).occupants, task.slot)) {
+  if (task.at != kNoSlot && Listed::of(listed.occupant, task.slot) != task.at) {
     out.push_back(name + " is not among its instance's occupants");
   }
-  if (task.target != kNoSlot && !contains(state.instance(task.target).planned, task.slot)) {
+  if (task.target != kNoSlot && Listed::of(listed.planned, task.slot) != task.target) {
     out.push_back(name + " is not among those planned for its target");
   }
   // The pending and the assigned tasks are linked in a queue; all others in none.
@@ -65,7 +80,8 @@ GangCounts gang_counts(const ClusterState& state, const JobRow& job) {
   return counts;
 }
 
-void check_job(const ClusterState& state, const JobRow& job, std::vector<std::string>& out) {
+void check_job(const JobRow& job, const ClusterState& state, const Listed& listed,
+               std::vector<std::string>& out) {
   std::uint32_t pending = 0;
   std::uint32_t held = 0;
   std::uint32_t capped = 0;
@@ -87,7 +103,7 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
     failed += task.phase == TaskPhase::failed;
     const std::uint32_t most = state.max_interruptions();
     confined += most > 0 && task.fruitless >= most;
-    check_task(state, task, out);
+    check_task(task, state, listed, out);
   }
   if (pending != job.pending || held != job.held || capped != job.capped ||
       running != job.running || finished != job.finished || starting != job.starting ||
@@ -138,7 +154,8 @@ void check_instance(const ClusterState& state, const InstanceRow& row,
 
 std::vector<std::string> ClusterState::inconsistencies() const {
   std::vector<std::string> out;
-  for (const JobRow& job : jobs()) check_job(*this, job, out);
+  const Listed places(*this);
+  for (const JobRow& job : jobs()) check_job(job, *this, places, out);
   WorkSums work;
   for (const JobRow& job : jobs()) {
     ++work.jobs[static_cast<std::size_t>(job.standing())];

@@ -72,7 +72,7 @@ void WorkerDuties::adopt() {
     Open& open = open_[{found.task, found.attempt}];
     open.granted = found.granted;
     open.newest = of_kind(WorkerReportKind::accepted);
-    used_ += found.granted;
+    hold(found.granted);
   }
 }
 
@@ -99,9 +99,10 @@ void WorkerDuties::start(const StartOrder& order) {
   newest = order.attempt;
   // The older attempt has not ended here, whatever the master takes it for: both at once would
   // write to one checkpoint.
-  const bool older_runs = std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
-    return entry.first.first == task && entry.second.granted != Resources{};
-  });
+  bool older_runs = false;
+  for (auto at = open_.lower_bound({task, 0}); at != open_.end() && at->first.first == task; ++at) {
+    older_runs |= at->second.granted != Resources{};
+  }
   Open& open = open_[{task, order.attempt}];
   // Known before it is rejected, so that the report is kept until it is acknowledged.
   open.newest = of_kind(WorkerReportKind::accepted);
@@ -112,7 +113,7 @@ void WorkerDuties::start(const StartOrder& order) {
     return;
   }
   open.granted = order.granted;
-  used_ += order.granted;
+  hold(order.granted);
   executor_->start({order.job, order.task, order.attempt, order.granted, order.program,
                     order.task_count, order.workload_class, order.user});
 }
@@ -179,13 +180,16 @@ void WorkerDuties::over(TaskId task, Attempt attempt, WorkerReport details, Exec
   if (when_over_) when_over_(task);
 }
 
+void WorkerDuties::hold(const Resources& granted) {
+  used_ += granted;
+  holding_ += granted != Resources{};
+}
+
 void WorkerDuties::release(Open& open) {
   used_ -= open.granted;
+  holding_ -= open.granted != Resources{};
   open.granted = {};
-  const bool idle = std::all_of(open_.begin(), open_.end(), [](const auto& entry) {
-    return entry.second.granted == Resources{};
-  });
-  if (idle) used_ = {};  // no rounding error outlives the last attempt
+  if (holding_ == 0) used_ = {};  // no rounding error outlives the last attempt
 }
 
 void WorkerDuties::report(TaskId task, Attempt attempt, WorkerReport details) {

@@ -92,6 +92,7 @@ class WorkerDuties {
   void forget_oldest();
   void over(TaskId task, Attempt attempt, WorkerReport report, ExecutionEnd end);
   void report(TaskId task, Attempt attempt, WorkerReport details);
+  void hold(const Resources& granted);
   void release(Open& open);
 
   WorkerSetup setup_;
@@ -102,6 +103,7 @@ class WorkerDuties {
   std::deque<AttemptKey> acknowledged_;  ///< the oldest first
   std::map<AttemptKey, Open> open_;
   Resources used_;
+  std::size_t holding_ = 0;  ///< open attempts to which something is granted
   std::uint64_t hellos_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "model/resource_sum.hpp"
 #include "tools/metrics/id_set.hpp"
 
 // Checks the laws of a run on its log alone, event by event, without the classes that wrote it: a
@@ -35,6 +36,7 @@ class RunCheck::Books {
     bool gone = false;
     bool forced = false;  ///< released for a cause that does not wait for its tasks
     std::vector<TaskId> tasks;
+    ResourceSum used;  ///< what these are granted
   };
 
   /// A job, or the part of one that a master has.
@@ -196,6 +198,7 @@ class RunCheck::Books {
     task->has_reason = false;
     if (instance->gone) return;
     instance->tasks.push_back(e.task);
+    instance->used += task->granted;
     check_room(e, *instance);
   }
 
@@ -308,7 +311,14 @@ class RunCheck::Books {
   void vacate(TaskId id, CheckedTask* task) {
     if (task == nullptr) return;
     const auto instance = instances_.find(task->at);
-    if (instance != instances_.end()) std::erase(instance->second.tasks, id);
+    if (instance != instances_.end()) {
+      std::vector<TaskId>& tasks = instance->second.tasks;
+      const auto there = std::find(tasks.begin(), tasks.end(), id);
+      if (there != tasks.end()) {
+        tasks.erase(there);
+        instance->second.used -= task->granted;
+      }
+    }
     task->at = {};
   }
 
@@ -355,8 +365,7 @@ class RunCheck::Books {
   /// along.
   void check_room(const StartIssued& e, const CheckedInstance& instance) {
     const InstanceType& type = catalog_[instance.type];
-    Resources used;
-    for (TaskId id : instance.tasks) used += tasks_[id].granted;
+    const Resources used = instance.used.value();
     if (const auto kind = used.first_exceeding(type.capacity)) {
       broken("instance {} holds {} {} of {}", e.instance.value, used[*kind], name_of(*kind),
              type.capacity[*kind]);

@@ -27,6 +27,7 @@ class UniformInterference final : public Interference {
     return pair_;
   }
   bool is_product() const override { return true; }
+  bool is_harmless() const override { return pair_ == 1; }
 
  private:
   double pair_;

@@ -28,6 +28,8 @@ class Interference {
   virtual double pair_at_most(std::uint32_t /*workload*/, std::uint32_t /*neighbour*/) const {
     return 1;
   }
+  /// No task slows another.
+  virtual bool is_harmless() const { return false; }
   /// The throughput is that very product.
   virtual bool is_product() const { return false; }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "model/check.hpp"
 #include "model/live_ids.hpp"
@@ -233,13 +234,19 @@ void World::refresh(InstanceId instance, Instant now) {
     on_instance_.erase(found);
     return;
   }
-  std::vector<std::uint32_t> together;
-  for (const Task* task : found->second) together.push_back(task->interference);
-  const std::vector<double> normalized = setup_.interference->throughput(together);
-  for (std::size_t i = 0; i < together.size(); ++i) {
-    found->second[i]->normalized = normalized[i];
+  if (!setup_.interference->is_harmless()) {
+    std::vector<std::uint32_t> together;
+    for (const Task* task : found->second) together.push_back(task->interference);
+    const std::vector<double> normalized = setup_.interference->throughput(together);
+    for (std::size_t i = 0; i < together.size(); ++i) {
+      found->second[i]->normalized = normalized[i];
+    }
   }
-  for (Task* task : found->second) pace(*task->unit, now);
+  // The tasks of a wide job lie side by side: its pace is worked out once.
+  const Unit* paced = nullptr;
+  for (Task* task : found->second) {
+    if (std::exchange(paced, task->unit) != task->unit) pace(*task->unit, now);
+  }
 }
 
 bool World::Unit::is_distributed() const {
