@@ -26,7 +26,7 @@ struct MusterParams {
   double theta_usd_h = 0;  ///< the same as a sum: then the scale of prices matters
   Duration free_wait{std::chrono::seconds{36}};  ///< a task may wait so long whatever its age
   double wait_share = 0.05;                      ///< and this share of its age besides
-  Duration most_wait{std::chrono::hours{24}};    ///< but no longer, however old it is
+  Duration most_wait{std::chrono::hours{168}};   ///< but no longer, however old it is
   bool patient = true;                           ///< false: nobody waits past the next round
   std::uint32_t triples = 8;                     ///< of instances, tried a round besides pairs
   std::uint32_t max_tasks = 8;                   ///< in one repartition
