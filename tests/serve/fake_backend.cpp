@@ -118,7 +118,8 @@ Json instance_documents(std::uint64_t tick) {
                     {"capacity", {{"cpu", 2}, {"memory", 4}, {"gpu", 0}}},
                     {"connected", i != 3},
                     {"limits", "cgroup v2"},
-                    {"isolation", "uid"}});
+                    {"isolation", "uid"},
+                    {"more_tasks", 0}});
   }
   return list;
 }
@@ -348,6 +349,7 @@ void FakeBackend::plan(Job job, Reply reply) {
       {"refusals",
        Json::array(
            {{{"task", job.tasks.size() - 1}, {"kind", "not now"}, {"why", "the cap is reached"}}})},
+      {"left_out", 0},
       {"moves", 1},
       {"usd_h", 0.43},
       {"usd_h_now", 0.4}};

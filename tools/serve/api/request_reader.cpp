@@ -240,6 +240,8 @@ void RequestReader::end_header() {
       Known{Single::sent, "Muster-Sent", &RequestHead::sent}};
   // Nothing has come before the end of a head without fields.
   if (name_.empty() && value_.empty()) return;
+  // The parser leaves the spaces behind a value there, which are no part of it.
+  value_.resize(value_.find_last_not_of(" \t") + 1);
   if (!is_field_name(name_)) {
     fail(400, "the name of a header has to be letters, digits and -, up to its colon");
   }
