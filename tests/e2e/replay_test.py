@@ -18,6 +18,7 @@ FLEET = ("normalized_jct", "makespan_s", "throughput_jobs_h", "normalized_throug
          "utilization", "short_jobs", "long_jobs", "bound", "tariff_usd")
 KEYS = {*WHOLE, *NUMBERS, *FLEET, "policy", "allocation", "full_reconfiguration_share",
         "event_log_sha256", "cost_by_purpose", "jobs_not_completed", "not_completed",
+        "rows_left_out",
         "rounds_by_choice", "round_figures", "over_time", "gpu_h", "gpus_while_arriving",
         "gpu_h_unused", "efficiency", "width_error"}
 PURPOSES = {"tasks", "boot", "idle", "drain", "fragmentation"}
@@ -165,13 +166,10 @@ class Table(MusterTest):
                 self.assertEqual(len(owned), 2)
                 self.assertEqual({released[id] for id in owned}, {"drained"})
 
-    def test_a_workload_without_jobs_costs_nothing(self):
+    def test_a_workload_without_jobs_is_refused(self):
         self.write("jobs.csv", COLUMNS)
-        run, = self.runs(self.config("mine.toml", "jobs.csv"))
-        self.assertEqual((run["jobs_submitted"], run["total_cost_usd"]), (0, 0))
-        for key in ("normalized_cost", "mean_jct_h", "p99_jct_h", "tasks_per_instance",
-                    "migrations_per_task"):
-            self.assertIsNone(run[key], key)
+        self.assert_refused(1, ["jobs.csv: has no jobs"], "replay",
+                            self.config("mine.toml", "jobs.csv"), "--json", "runs.json")
 
 
 class Page(html.parser.HTMLParser):
