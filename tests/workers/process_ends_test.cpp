@@ -173,6 +173,7 @@ TEST_F(ProcessEndsTest, WhatEndsAfterItWasAskedToLeavesWhateverItsCode) {
 
 TEST_F(ProcessEndsTest, WhatEndedBeforeItWasAskedToHasItsOwnEnd) {
   options_.end_patience = 30s;
+  executor_.reset();
   make();
   start(ready_then("", "while [ ! -e " + file("go") + " ]; do sleep 0.01; done; echo $$ >" +
                            file("gone") + "; exit 0"));

@@ -59,6 +59,13 @@ void make_folder(const std::filesystem::path& folder, bool passage) {
   if (made || passage) chmod(folder.c_str(), passage ? 0711 : 0700);
 }
 
+/// The attempt of that folder has left a result.
+bool is_over(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / process::kResultFile, ignored) ||
+         std::filesystem::exists(folder / process::kAcknowledgedFile, ignored);
+}
+
 }  // namespace
 
 ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, ExecutorHost host)
@@ -187,8 +194,9 @@ std::filesystem::path ProcessExecutor::folder_of(const AttemptKey& key) const {
 
 void ProcessExecutor::start(const Execution& execution) {
   const AttemptKey key{execution.task.id, execution.attempt};
-  // One that an earlier process began has a folder, by which it is followed and not begun twice.
-  if (runs_.contains(key)) return;
+  // One that was begun already has a folder, by which it is followed and not begun twice; the end
+  // of one that is over was told.
+  if (runs_.contains(key) || is_over(folder_of(key))) return;
   // Entered before it begins: the ends that are posted below are dropped for attempts that are not
   // there.
   Run& run = runs_[key];
