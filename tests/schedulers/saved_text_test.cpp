@@ -10,7 +10,7 @@ namespace {
 TEST(SavedText, GivesBackAnyNameThroughJson) {
   for (const std::string name :
        {"", "bert", "caf\xc3\xa9", "caf\xe9", "\xff\xfe\x01", "a\"b\\c\n", "{\"hex\":\"00\"}"}) {
-    const std::string text = nlohmann::json{saved_text(name)}.dump();
+    const std::string text = nlohmann::json::array({saved_text(name)}).dump();
     EXPECT_EQ(loaded_text(nlohmann::json::parse(text)[0]), name) << text;
   }
 }
