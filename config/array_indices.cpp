@@ -23,12 +23,12 @@ Failure<ArrayError> malformed(std::string message) {
 }
 
 Expected<Range, ArrayError> parse_range(std::string_view part) {
-  const std::size_t dash = part.find('-');
   const std::size_t colon = part.find(':');
   const std::string_view range = part.substr(0, colon);
+  const std::size_t dash = range.find('-');
   const std::string_view second = dash == std::string_view::npos ? range : range.substr(dash + 1);
   const auto first = parse_whole(range.substr(0, dash));
-  const auto last = dash < colon || dash == colon ? parse_whole(second) : std::nullopt;
+  const auto last = parse_whole(second);
   if (!first || !last) {
     return malformed(fmt::format(
         "'{:.40}' is neither an index nor a range like 0-99 or, with a step, 0-100:10", part));
