@@ -15,7 +15,8 @@ void set_task_limits();
 /// the size of files, memory and the like. System calls only.
 void raise_own_limits();
 
-/// The hard limits that hold this process and its tasks further than they should, like "open files 300, processor time 100 s"; empty: there are none.
+/// The hard limits that hold this process and its tasks further than they should, like "open files
+/// 300, processor time 100 s"; empty: there are none.
 std::string low_limits();
 
 }  // namespace muster::process
