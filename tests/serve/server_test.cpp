@@ -282,14 +282,14 @@ TEST(Server, who_waits_for_a_job_and_goes_gives_his_place_back) {
   served.backend.be_silent();
   {
     RawClient gone(served.port());
-    gone.send(request_text("GET", "/v1/jobs/7?wait_s=3000"));
+    gone.send(request_text("GET", "/v1/jobs/7?wait_s=30"));
     while (served.backend.calls() == 0) {
       std::this_thread::yield();
     }
   }
   RawClient next(served.port());
   do {  // until the server has seen that the first one is gone
-    next.send(request_text("GET", "/v1/jobs/8?wait_s=3000"));
+    next.send(request_text("GET", "/v1/jobs/8?wait_s=30"));
     if (served.backend.calls() == 2) break;
     served.get("/healthz");
     if (served.backend.calls() == 2) break;

@@ -252,7 +252,7 @@ class StreamConnection final : public Connection,
     }
   }
 
-  /// Gives the request's place back when its client has gone: it may have waited for an hour.
+  /// Gives the request's place back when its client has gone: others wait for it.
   void watch_client(std::uint64_t number) {
     const auto look = [self = this->shared_from_this(), number](std::error_code error) {
       if (error || self->phase_ != Phase::handling || self->requests_ != number) return;
