@@ -18,6 +18,7 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
   runs[0].normalized = {{"total_cost_usd", 0.58}, {"mean_jct_h", 1.5}, {"throughput_jobs_h", 0.5}};
   runs[0].notes.figures = {{"gain_usd_h", 3, 2, 0.5, 4}};
   runs[0].short_jobs = metrics::ClassFigures{9, 8, 4.5, 3.5, {}, {}, 0.75};
+  runs[0].left_out = {{"that did not run", 2}};
   runs[0].makespan_s = 7200;
   runs[0].throughput_jobs_h = 99.5;
   runs[0].utilization[static_cast<std::size_t>(Resource::cpu)] = 0.75;
@@ -43,7 +44,9 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
             "\"full_reconfiguration_share\":0.125,\"rounds\":1000,\"decision_ms_mean\":0.125,"
             "\"decision_ms_p99\":2.0,\"wall_s\":3.5,\"events\":12345,"
             "\"event_log_sha256\":\"abc\",\"cost_by_purpose\":{\"tasks\":12.0,\"boot\":4.0},"
-            "\"jobs_not_completed\":1,\"not_completed\":[{\"job\":\"17\",\"reason\":\"never: fits "
+            "\"rows_left_out\":{\"that did not "
+            "run\":2},\"jobs_not_completed\":1,\"not_completed\":[{\"job\":\"17\",\"reason\":"
+            "\"never: fits "
             "no type\"}],\"rounds_by_choice\":{\"full\":1,\"partial\":7},"
             "\"round_figures\":{\"gain_usd_h\":{\"rounds\":3,\"mean\":2.0,\"min\":0.5,"
             "\"max\":4.0}},\"over_time\":null}]}");
