@@ -287,7 +287,7 @@ TEST(CompactWorkload, SaysOnceWhatManyJobsShare) {
 
 RC_GTEST_PROP(MusterCsv, ReadsBackWhateverItWrites, ()) {
   Workload workload;
-  const int jobs = *rc::gen::inRange(0, 5);
+  const int jobs = *rc::gen::inRange(1, 5);
   std::uint64_t next_task = 0;
   for (int i = 0; i < jobs; ++i) {
     workload.jobs.push_back(any_job(static_cast<std::uint64_t>(i)));

@@ -50,7 +50,7 @@ TEST(SeenIds, FindsEveryRowWhoseIdStandsInAnEarlierOne) {
     found.push_back(repeated.id + ":" + std::to_string(repeated.first_line) + ":" +
                     std::to_string(repeated.line));
   }));
-  EXPECT_THAT(found, testing::UnorderedElementsAre("70:12:900000", "pod:900002:900003"));
+  EXPECT_THAT(found, testing::UnorderedElementsAre("70:12:900000", "'pod':900002:900003"));
 }
 
 }  // namespace

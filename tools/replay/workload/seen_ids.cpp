@@ -53,7 +53,7 @@ bool SeenIds::each_repeated(const std::function<void(const Repeated&)>& take) {
     if (any && key.first == id && note.second_hash == first.second_hash) {
       const std::string_view text = record.substr(sizeof note);
       const bool number = text.empty() && note.second_hash == 0;
-      take({number ? std::to_string(key.first) : std::string(text), note.job,
+      take({number ? std::to_string(key.first) : "'" + std::string(text) + "'", note.job,
             static_cast<std::uint32_t>(note.line), static_cast<std::uint32_t>(first.line)});
     } else {
       any = true;

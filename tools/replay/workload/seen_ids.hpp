@@ -25,7 +25,7 @@ class SeenIds {
 
   /// A row whose id stands in an earlier one.
   struct Repeated {
-    std::string id;  ///< its first bytes
+    std::string id;  ///< the number, or the first bytes of the text between quotes
     std::uint64_t job = kNoJob;
     std::uint32_t line = 0;
     std::uint32_t first_line = 0;
