@@ -68,7 +68,8 @@ TEST_F(Repeats, of_every_order_are_answered_as_it_was) {
   // What they were about is no more.
   served->backend.answer_with(refusal(409, "over", std::string(kOver)));
   ASSERT_TRUE(tokens_->create({"ci", Role::user}).has_value());
-  for (const auto& api : {served.get(), serve().get()}) {
+  const auto other = serve();
+  for (Served* api : {served.get(), other.get()}) {
     for (std::size_t i = 0; i < paths.size(); ++i) {
       const RawResponse again = post(*api, paths[i], "a" + paths[i]);
       EXPECT_EQ(again.status, 200) << paths[i];
