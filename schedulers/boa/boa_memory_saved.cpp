@@ -78,7 +78,6 @@ std::optional<ClassFacts> facts_of(const json& entry) {
     facts.types.push_back({type.at(0), type.at(1), type.at(2)});
   }
   if (!facts.arrivals.empty()) facts.newest = facts.arrivals.back();
-  if (entry.size() > 8) facts.newest = *instant_of(entry.at(8));
   return facts;
 }
 
@@ -86,7 +85,7 @@ std::optional<ClassFacts> facts_of(const json& entry) {
 
 std::string BoaMemory::save() const {
   json all;
-  json& classes = all["classes"] = json::array();
+  json classes = json::array(), newest = json::array();
   for (const auto& [name, facts] : classes_) {
     json arrivals = json::array();
     for (const Instant at : facts.arrivals) arrivals.push_back(at.time_since_epoch().count());
@@ -96,8 +95,11 @@ std::string BoaMemory::save() const {
     }
     classes.push_back({saved_text(name), epochs, facts.speedup, facts.rescale_h, arrivals,
                        facts.learnt ? facts.learnt->save() : json(nullptr), facts.node_holds,
-                       types_json(facts.types), facts.newest.time_since_epoch().count()});
+                       types_json(facts.types)});
+    newest.push_back(facts.newest.time_since_epoch().count());
   }
+  all["classes"] = std::move(classes);
+  all["newest"] = std::move(newest);
   json& jobs = all["jobs"] = json::array();
   for (const auto& [id, job] : jobs_) {
     const JobSeen& seen = job.seen;
@@ -140,6 +142,13 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
       const auto name = loaded_text(entry.at(0));
       if (!facts || !name) return false;
       read.classes_[*name] = *std::move(facts);
+    }
+    // An earlier version kept the arrivals alone.
+    const json newest = all.value("newest", json::array());
+    auto next = read.classes_.begin();
+    for (const json& at : newest) {
+      if (next == read.classes_.end()) return false;
+      (next++)->second.newest = Instant{Duration{at.get<std::int64_t>()}};
     }
     for (const json& entry : all.at("jobs")) {
       UnfinishedJob& job = read.jobs_[JobId{entry.at(0)}];
