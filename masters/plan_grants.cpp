@@ -156,6 +156,10 @@ class Grants {
           state_.offerings().find(launch.type, launch.market, launch.zone)->price.nano_usd_h();
     }
     if (count == 0) return std::nullopt;
+    // What is kept may be had later in a plan, or beside another launch: refused stays refused.
+    for (std::uint32_t i : launches) {
+      if (limits_.kept && !granted_[i] && result_.launches[i]) return result_.launches[i];
+    }
     const auto any = [&](const std::vector<bool>& of) {
       return std::any_of(launches.begin(), launches.end(), [&](std::uint32_t i) { return of[i]; });
     };
