@@ -17,6 +17,7 @@ WorkRules work_rules(const Scenario& scenario) {
   rules.seed = scenario.seed;
   rules.fails = scenario.attempts_fail;
   rules.longest = scenario.longest_work;
+  rules.wild = scenario.hard.wild_samples;
   return rules;
 }
 

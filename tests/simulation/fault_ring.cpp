@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kUsage =
     "Usage: fault_ring [--seeds FIRST-LAST] [--faults COUNT] [--check-every MESSAGES]\n"
     "                  [--without "
-    "FAULT|clock_back|cloud_limits|caps|failures|site_disks|bounds]...\n"
+    "FAULT|clock_back|cloud_limits|caps|failures|site_disks|bounds|hardships]...\n"
     "                  [--with ...]... [--no-shrink] [--trace]\n";
 
 /// Seeds of a call whose invariants are looked at after every message.
@@ -50,6 +50,7 @@ bool set(ScenarioLimits& limits, std::string_view name, bool in) {
                : name == "failures"     ? &limits.failures
                : name == "site_disks"   ? &limits.site_disks
                : name == "bounds"       ? &limits.bounds
+               : name == "hardships"    ? &limits.hardships
                                         : nullptr;
   if (flag != nullptr) {
     *flag = in;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "actors/byte_cut.hpp"
 #include "actors/cloud/rented.hpp"
 #include "model/live_ids.hpp"
 #include "storage/event_json.hpp"
@@ -172,6 +173,10 @@ void Invariants::check_held(std::uint32_t master, const TaskAssigned& place) {
 }
 
 void Invariants::said(NodeIndex from, NodeIndex to, const caf::message& content) {
+  // A longer one would end the connection, and so would the next try.
+  if (cluster_.scenario().hard.long_words && encoded_bytes(content) > kLeastMessageBytes) {
+    broken(fmt::format("a message of {} bytes goes over a wire", encoded_bytes(content)));
+  }
   if (content.match_elements<CloudReport>() && master_at_.contains(to) &&
       content.get_as<CloudReport>(0).kind == CloudReportKind::clock) {
     const auto deaf = deaf_since_.extract(master_at_.at(to));
@@ -405,6 +410,10 @@ void Invariants::check_job(const Submission& submission) {
     const auto outcome = cells_[master].finished.find(job);
     if (outcome == cells_[master].finished.end()) continue;
     if (outcome->second == JobOutcome::completed) continue;
+    // What may run on the spot market alone, and gets nowhere there, is refused.
+    const bool spot = submission.wish->job.markets == MarketChoice::spot;
+    const bool interrupted = spot && cluster_.scenario().interruptions_per_h > 0;
+    if (interrupted && outcome->second == JobOutcome::refused) continue;
     broken(fmt::format("job {} is {} at master {}, and nobody wanted that", job.value,
                        name_of(outcome->second), master));
   }

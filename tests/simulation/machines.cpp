@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "model/rng.hpp"
@@ -20,6 +21,12 @@ double draw(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
   Rng rng(seed ^ (a * kSpread) ^ ((b + 1) * (kSpread << 1)));
   rng.next();
   return rng.uniform();
+}
+
+/// Of throughputs the least that there is, the least that is not denormal, and the most.
+double wild_of(double share) {
+  if (share < 0.3) return std::numeric_limits<double>::denorm_min();
+  return share < 0.6 ? std::numeric_limits<double>::min() : 1;
 }
 
 }  // namespace
@@ -217,7 +224,7 @@ void MachinePark::pass(Machine& machine, Key key, Phase from) {
       }
       return report(machine, key);
     case Phase::stopping:
-      saved_[task] = std::max(saved_[task], attempt.progress + (timeline().now() - attempt.since));
+      save(attempt);
       attempt.phase = Phase::uploading;
       return step(machine, key, Phase::uploading, kUpload);
     case Phase::uploading:
@@ -227,6 +234,13 @@ void MachinePark::pass(Machine& machine, Key key, Phase from) {
     default:
       return;
   }
+}
+
+/// A checkpoint whose upload takes no time holds nothing.
+void MachinePark::save(const MachineAttempt& attempt) {
+  if (attempt.execution.task.delays.upload <= Duration::zero()) return;
+  Duration& saved = saved_[attempt.found.task];
+  saved = std::max(saved, attempt.progress + (timeline().now() - attempt.since));
 }
 
 /// Tells the worker, when one runs, how the attempt stands.
@@ -274,7 +288,9 @@ std::vector<ExecutionSample> MachineExecutor::sample() {
   std::vector<ExecutionSample> samples;
   for (const auto& [key, attempt] : machine_.attempts) {
     if (attempt.phase != Phase::running && attempt.phase != Phase::stopping) continue;
-    samples.push_back({key.first, key.second, 0.5 + 0.5 * draw(1, key.first.value, key.second)});
+    const double share = draw(1, key.first.value, key.second);
+    samples.push_back(
+        {key.first, key.second, park_.rules_.wild ? wild_of(share) : 0.5 + 0.5 * share});
   }
   return samples;
 }

@@ -48,7 +48,8 @@ struct Machine {
 struct WorkRules {
   std::uint64_t seed = 1;
   Duration shortest = std::chrono::seconds{20}, longest = std::chrono::seconds{900};
-  double fails = 0;  ///< share of attempts that fail by themselves
+  double fails = 0;   ///< share of attempts that fail by themselves
+  bool wild = false;  ///< throughputs are measured at both ends of what is taken
 
   Duration work_of(TaskId task) const;
   bool attempt_fails(TaskId task, Attempt attempt) const;

@@ -191,6 +191,30 @@ void draw_bounds(Scenario& scenario) {
   }
 }
 
+/// Drawn apart from all else, as the bounds are.
+void draw_hardships(Scenario& scenario) {
+  constexpr std::uint64_t kLongest = 120'000;
+  Rng rng(scenario.seed ^ 0x4A2D5);
+  scenario.hard.users_repeat = rng.below(3) == 0;
+  scenario.hard.wild_samples = rng.below(3) == 0;
+  scenario.hard.long_words = rng.below(5) == 0;
+  const bool fruitless = rng.below(4) == 0;
+  if (fruitless) {
+    scenario.interruptions_per_h = rng.uniform(3, 20);
+    scenario.master.max_interruptions = static_cast<std::uint32_t>(1 + rng.below(4));
+  }
+  for (Wish& wish : scenario.wishes) {
+    const std::uint64_t length = rng.below(kLongest);
+    if (scenario.hard.long_words) wish.job.program.argv = {"count", std::string(length, 'x')};
+    if (!fruitless) continue;
+    // Where the spot market gets it nowhere it has to have another one.
+    if (wish.job.markets == MarketChoice::spot) wish.job.markets = MarketChoice::any;
+    if (rng.below(2) == 0) continue;
+    wish.job.checkpoints = false;
+    for (TaskSpec& task : wish.job.tasks) task.delays.upload = {};
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(FaultKind kind) {
@@ -249,6 +273,7 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   Rng chance(seed ^ 0xFA017);
   draw_faults(chance, limits, scenario);
   if (limits.bounds) draw_bounds(scenario);
+  if (limits.hardships) draw_hardships(scenario);
   return scenario;
 }
 

@@ -73,6 +73,13 @@ struct Bounds {
   std::uint32_t waiting = 100'000;  ///< jobs of a site that no master has yet
 };
 
+/// What makes a run harder all along, besides the faults that come at a time.
+struct Hardships {
+  bool users_repeat = false;  ///< users say each thing twice, as clients do whose answer is lost
+  bool long_words = false;    ///< jobs have arguments of up to the most that a request may have
+  bool wild_samples = false;  ///< tasks measure throughputs at both ends of what is taken
+};
+
 /// What is left out of scenarios.
 struct ScenarioLimits {
   std::vector<FaultKind> without;
@@ -82,6 +89,7 @@ struct ScenarioLimits {
   bool failures = true;      ///< attempts may fail by themselves
   bool site_disks = true;    ///< the disks of sites may refuse or be slow, not only those of others
   bool bounds = true;        ///< what is remembered may be little
+  bool hardships = true;  ///< users may repeat themselves, jobs be long, checkpoints hold nothing
 };
 
 struct Scenario {
@@ -99,6 +107,7 @@ struct Scenario {
   Duration notice{};
   std::uint64_t snapshot_every = 0;
   Bounds bounds;
+  Hardships hard;
   double attempts_fail = 0;
   Duration longest_work = std::chrono::seconds{900};
   std::vector<Duration> offsets;  ///< of the nodes' clocks: sites, masters, cloud

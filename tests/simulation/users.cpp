@@ -13,6 +13,8 @@ namespace {
 constexpr Duration kPatience = std::chrono::seconds{15};
 constexpr Duration kRetry = std::chrono::seconds{12};
 constexpr Duration kAskAgain = std::chrono::minutes{2};
+/// Whose answer may be lost says the same again so much later.
+constexpr Duration kRepeat = std::chrono::seconds{7};
 
 }  // namespace
 
@@ -30,8 +32,13 @@ void Users::begin() {
     }
   });
   for (std::size_t i = 0; i < submissions_.size(); ++i) {
-    cluster_.timeline().at(submissions_[i].wish->at, [this, i] { submit(i); });
+    cluster_.timeline().at(submissions_[i].wish->at, [this, i] { say([this, i] { submit(i); }); });
   }
+}
+
+void Users::say(const std::function<void()>& words) {
+  words();
+  if (cluster_.scenario().hard.users_repeat) cluster_.timeline().after(kRepeat, words);
 }
 
 void Users::submit(std::size_t index) {
@@ -119,7 +126,7 @@ std::optional<std::size_t> Users::acknowledged(std::uint64_t which) const {
 /// As the API does it: by the site that took it.
 void Users::cancel(std::uint64_t which) {
   const auto index = acknowledged(which);
-  if (index) cancel_one(*index);
+  if (index) say([this, i = *index] { cancel_one(i); });
 }
 
 void Users::give_up_hopeless() {
@@ -145,7 +152,10 @@ void Users::cancel_one(std::size_t index) {
 void Users::hold(std::uint64_t which, Duration length) {
   const auto index = acknowledged(which);
   if (!index) return;
-  const JobId job = *submissions_[*index].job;
+  say([this, job = *submissions_[*index].job, length] { hold_job(job, length); });
+}
+
+void Users::hold_job(JobId job, Duration length) {
   for (std::uint32_t i = 0; i < cluster_.scenario().masters; ++i) {
     held_.insert(job);
     ask<JobId>(
@@ -186,20 +196,24 @@ std::optional<InstanceId> Users::rented(std::uint64_t which) const {
 void Users::drain(std::uint64_t which) {
   const auto instance = rented(which);
   if (!instance) return;
-  ask<InstanceId>(
-      cluster_.timeline().system(), cluster_.master_for_users(master_of(*instance)), kPatience,
-      [this](const caf::expected<InstanceId>& answer) {
-        if (answer) drained_.insert(*answer);
-      },
-      drain_atom_v, *instance);
+  say([this, id = *instance] {
+    ask<InstanceId>(
+        cluster_.timeline().system(), cluster_.master_for_users(master_of(id)), kPatience,
+        [this](const caf::expected<InstanceId>& answer) {
+          if (answer) drained_.insert(*answer);
+        },
+        drain_atom_v, id);
+  });
 }
 
 void Users::interrupt(std::uint64_t which) {
   const auto instance = rented(which);
   if (!instance) return;
-  ask<InstanceId>(
-      cluster_.timeline().system(), cluster_.cloud_for_users(), kPatience,
-      [](const caf::expected<InstanceId>&) {}, interrupt_atom_v, *instance);
+  say([this, id = *instance] {
+    ask<InstanceId>(
+        cluster_.timeline().system(), cluster_.cloud_for_users(), kPatience,
+        [](const caf::expected<InstanceId>&) {}, interrupt_atom_v, id);
+  });
 }
 
 /// A master that does not list a part any more cannot tell anybody of its end.

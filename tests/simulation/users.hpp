@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,10 +55,13 @@ class Users {
     std::size_t submission = 0;
   };
 
+  /// Once, or twice where users repeat themselves.
+  void say(const std::function<void()>& words);
   void submit(std::size_t index);
   bool may_be_forgotten(std::size_t index) const;
   bool waits_for_end(const Submission& submission) const;
   void cancel_one(std::size_t index);
+  void hold_job(JobId job, Duration length);
   void watch(std::size_t index);
   void over(const JobEnd& end);
   void heard(std::size_t index, const caf::expected<std::vector<SubmitVerdict>>& answer);
