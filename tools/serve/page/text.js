@@ -10,8 +10,8 @@ function usd(amount) {
   return "$" + amount.toFixed(Math.abs(amount) < 10 ? 4 : 2);
 }
 
-// UTC, which is said beside it; the commands print the reader's own time. The last second is that of
-// the year 9999.
+// UTC, which is said beside it; the commands print the reader's own time. The last second is that
+// of the year 9999.
 function moment(seconds) {
   if (seconds === null || seconds === undefined) return "-";
   if (!(seconds >= 0 && seconds <= 253402300799)) return "?";
@@ -60,7 +60,8 @@ function shellLine(words) {
   const bytes = (text) => Array.from(new TextEncoder().encode(text),
     (byte) => "\\x" + byte.toString(16).padStart(2, "0")).join("");
   const escapes = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "'": "\\'", "\\": "\\\\" };
-  const reserved = /^(if|then|else|elif|fi|do|done|case|esac|for|in|time|while|until|select|function|coproc)$/;
+  const reserved = new RegExp("^(if|then|else|elif|fi|do|done|case|esac|for|in|time|while|until"
+    + "|select|function|coproc)$");
   return words.map((word, place) => {
     const first = place === 0 && (/=|^%/.test(word) || reserved.test(word));
     if (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) && !first) return word;
