@@ -1,5 +1,5 @@
-"""How the commands are called and read: standard streams, terminals, time zones, names and waits, against a
-server that answers what the test wants."""
+"""How the commands are called and read: standard streams, terminals, time zones, names and waits,
+against a server that answers what the test wants."""
 
 import os
 import pty
@@ -54,7 +54,8 @@ class Streams(ClientTest):
         self.api.on("POST", "/v1/jobs", Reply(ACCEPTED, 201))
         self.write("job.toml", 'command = ["true"]\ncpus = 2\n')
         self.write("job", '{"command": ["true"], "cpus": 3}')
-        for line in ('cat job.toml | "$M" submit -', '"$M" submit - <job', '"$M" submit - <job.toml'):
+        for line in ('cat job.toml | "$M" submit -', '"$M" submit - <job',
+                     '"$M" submit - <job.toml'):
             self.assertEqual(self.run_in_shell(line).stdout, "job 12: true, 1 task\n")
         self.assertEqual([body["cpus"] for body in self.api.bodies("/v1/jobs")], [2, 3, 2])
         self.assertIn("standard input:1:1: cpu: unknown key",
@@ -62,7 +63,8 @@ class Streams(ClientTest):
 
     def test_folders_that_are_gone_are_named_as_such(self):
         for words in ("submit --workdir . -- pwd", "up", "up --dir x", "submit --workdir x -- pwd"):
-            done = self.run_in_shell(f'mkdir d; cd d; rmdir ../d; XDG_STATE_HOME= HOME=x "$M" {words}')
+            done = self.run_in_shell(
+                f'mkdir d; cd d; rmdir ../d; XDG_STATE_HOME= HOME=x "$M" {words}')
             self.assertNotEqual(done.returncode, 0)
             self.assertNotIn("filesystem error", done.stderr)
             self.assertNotIn("[", done.stderr)
@@ -100,7 +102,8 @@ class Terminal(ClientTest):
         for term, drawn in (("xterm", True), ("dumb", False), ("", False), (None, False)):
             self.api.on("GET", "/v1/jobs/12", running, details(12))
             text = self.on_terminal("submit", "--wait", "--", "sleep", "1", term=term)
-            self.assertEqual("\x1b" in text or "\r" in text.replace("\r\n", ""), drawn, (term, text))
+            self.assertEqual("\x1b" in text or "\r" in text.replace("\r\n", ""), drawn,
+                             (term, text))
 
     def test_a_replay_draws_no_bar_where_a_terminal_cannot(self):
         config = self.config("c.toml", self.write("jobs.csv", ONE_JOB))
@@ -132,8 +135,9 @@ class Terminal(ClientTest):
     def test_what_was_called_does_not_lead_the_terminal(self):
         wild = "\x1b[31mred\u202e\x9b"
         self.api.on("GET", "/v1/jobs", problem(400, wild))
-        for words in (("submit", "--name", wild, "--", "true"), ("submit", wild), ("jobs", "--user", wild),
-                      ("submit", "--array", wild, "--", "true"), ("job", wild), (wild,), ("jobs", wild),
+        for words in (("submit", "--name", wild, "--", "true"), ("submit", wild),
+                      ("jobs", "--user", wild), ("submit", "--array", wild, "--", "true"),
+                      ("job", wild), (wild,), ("jobs", wild),
                       ("logs", "1", "--task", wild), ("submit", "--env", wild, "--", "true"),
                       ("up", "--policy", wild), ("jobs", "--cluster", wild), ("jobs", "--" + wild)):
             done = self.muster(*words)
@@ -150,19 +154,24 @@ class Words(ClientTest):
 
     def test_sizes_times_and_arrays_in_others_notations(self):
         self.api.on("POST", "/v1/jobs", Reply(ACCEPTED, 201))
-        for flags, key, value in (("--memory 4G", "memory_gib", 4), ("--memory 512M", "memory_gib", 0.5),
-                                  ("--memory 1.5G", "memory_gib", 1.5), ("--memory 4GB", "memory_gib", 4),
-                                  ("--time 5m", "time_limit_s", 300), ("--time 10:00", "time_limit_s", 600),
+        for flags, key, value in (("--memory 4G", "memory_gib", 4),
+                                  ("--memory 512M", "memory_gib", 0.5),
+                                  ("--memory 1.5G", "memory_gib", 1.5),
+                                  ("--memory 4GB", "memory_gib", 4),
+                                  ("--time 5m", "time_limit_s", 300),
+                                  ("--time 10:00", "time_limit_s", 600),
                                   ("--time 1-00:00:00", "time_limit_s", 86400),
                                   ("--array 0-100:10", "array", "0-100:10"),
                                   ("--env node.name=x", "env", {"node.name": "x"})):
             self.succeed("submit", *flags.split(), "--", "true")
             self.assertEqual(self.api.bodies("/v1/jobs")[-1][key], value, flags)
-        self.assert_fails(2, ["K, M, G and T", "powers of 1024"], "submit", "--memory", "4X", "--", "true")
+        self.assert_fails(2, ["K, M, G and T", "powers of 1024"],
+                          "submit", "--memory", "4X", "--", "true")
         self.assert_fails(2, ["ms, s, m or min, h, d"], "submit", "--time", "4X", "--", "true")
 
     def test_without_a_home_the_account_says_where_it_is(self):
-        done = subprocess.run(["env", "-i", "PATH=" + os.environ["PATH"], os.environ["MUSTER"], "jobs"],
+        done = subprocess.run(["env", "-i", "PATH=" + os.environ["PATH"], os.environ["MUSTER"],
+                               "jobs"],
                               capture_output=True, text=True, timeout=60, check=False)
         home = os.path.expanduser("~" + subprocess.check_output(["id", "-un"], text=True).strip())
         if "there is no" in done.stderr:
@@ -212,7 +221,8 @@ class Wait(ClientTest):
         self.assertEqual(self.succeed("jobs", "--name", "other", "--limit", "1").count("other"), 1)
         self.assert_fails(2, ["say which jobs"], "cancel", "3", "--name", "other")
         self.assert_fails(2, ["say which jobs"], "wait")
-        self.assert_fails(1, ["no job is known that has the name 'absent'"], "wait", "--name", "absent")
+        self.assert_fails(1, ["no job is known that has the name 'absent'"],
+                          "wait", "--name", "absent")
 
 
 class BothStreams(ClientTest):
@@ -228,8 +238,8 @@ class BothStreams(ClientTest):
         self.api.on("GET", "/v1/jobs/12/tasks/0/log", self.reply)
         done = self.muster("logs", "12")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertIn("nothing on the standard output of task 0; its standard error has 2 lines: --err",
-                      done.stderr)
+        self.assertIn("nothing on the standard output of task 0; "
+                      "its standard error has 2 lines: --err", done.stderr)
         self.assertEqual(self.muster("logs", "12", "--err").stderr, "")
         self.assertEqual(self.succeed("logs", "12", "--both"),
                          "[0 err] Traceback\n[0 err] ValueError\n")
