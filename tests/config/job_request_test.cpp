@@ -8,8 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "config/array_indices.hpp"
-#include "config/submission.hpp"
+#include "tests/config/every_key.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
@@ -17,6 +16,7 @@ namespace muster {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kEveryKeyToml;
 using test::TempFile;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -43,41 +43,6 @@ std::string json_error(const std::string& more) {
 JobRequest toml(const std::string& more) {
   return job_request_from_toml("command = [\"true\"]\n" + more, "job.toml").value();
 }
-
-std::vector<std::uint32_t> indices(const Job& job) {
-  std::vector<std::uint32_t> all;
-  for (const TaskSpec& task : job.tasks) all.push_back(task.array_index);
-  return all;
-}
-
-constexpr std::string_view kEveryKeyToml = R"(
-name = "sweep"
-user = "ann"
-class = "cpu-heavy"
-priority = -3
-command = ["python3", "sweep.py", ""]
-work_dir = "/srv/sweep"
-array = "1,3,7-9%2"
-cpus = 1.5
-memory_gib = "512MiB"
-gpus = 2
-time_limit_s = "5min"
-runtime_hint_s = 90
-stop_grace_s = "20s"
-baseline_rate_per_s = 0.25
-market = "spot"
-retries = 2
-retry_on = ["signal", 75]
-signal = "B:USR1@1min"
-done_on_stop = true
-from = "35.7,-139.5"
-token = "t-1"
-movable = false
-checkpoints = true
-[env]
-A = "x y"
-B = 7
-)";
 
 constexpr std::string_view kEveryKeyJson = R"({
 "name": "sweep", "user": "ann", "class": "cpu-heavy", "priority": -3,
@@ -391,72 +356,6 @@ TEST(JobRequests, ComeAloneOrAsABatch) {
               HasSubstr("a list of 1 to 1000 job requests"));
 }
 
-TEST(ParseArray, UnderstandsIndicesRangesAndALimit) {
-  EXPECT_THAT(parse_array("0-3")->indices, ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(parse_array("1,3,7-9")->indices, ElementsAre(1, 3, 7, 8, 9));
-  EXPECT_THAT(parse_array("9,2")->indices, ElementsAre(9, 2));
-  EXPECT_THAT(parse_array("0-100:10")->indices,
-              ElementsAre(0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100));
-  EXPECT_THAT(parse_array("1-6:4,10%2")->indices, ElementsAre(1, 5, 10));
-  EXPECT_THAT(parse_array("3-5:7")->indices, ElementsAre(3));
-  EXPECT_EQ(parse_array("0-999990:10")->indices.size(), kMaxTasksPerJob);
-  EXPECT_EQ(parse_array("0-99%10")->max_running, 10U);
-  EXPECT_EQ(parse_array("0-99999")->indices.size(), kMaxTasksPerJob);
-  EXPECT_THAT(parse_array("999999999")->indices, ElementsAre(kMaxArrayIndex));
-}
-
-TEST(ParseArray, SaysWhatIsWrong) {
-  const auto error = [](const std::string& text) {
-    const auto array = parse_array(text);
-    return array ? "no error" : array.error().message;
-  };
-  EXPECT_THAT(error(""), HasSubstr("neither an index nor a range"));
-  EXPECT_THAT(error("1,,2"), HasSubstr("neither an index nor a range"));
-  EXPECT_THAT(error("-5"), HasSubstr("'-5' is neither"));
-  EXPECT_THAT(error("1-2-3"), HasSubstr("'1-2-3' is neither"));
-  EXPECT_THAT(error("a"), HasSubstr("'a' is neither"));
-  EXPECT_THAT(error("5-2"), HasSubstr("'5-2' runs backwards"));
-  EXPECT_THAT(error("0-8:2,4"), HasSubstr("index 4 is there twice"));
-  for (const char* bad : {"0-9:0", "0-9:", "0-9:x", "0-9:-1", "5:2", "0-9:2:3"}) {
-    EXPECT_THAT(error(bad), HasSubstr("a step is a whole number from 1 behind a range")) << bad;
-  }
-  for (const char* bad : {"1:2-3", "5:2-9:1", ":", ":2", "-:1"}) EXPECT_NE(error(bad), "no error");
-  EXPECT_THAT(error("0-1000000:10"), HasSubstr("more than 100000 indices"));
-  EXPECT_THAT(error("0-4,3"), HasSubstr("index 3 is there twice"));
-  EXPECT_THAT(error("0-100000"), HasSubstr("more than 100000 indices"));
-  EXPECT_THAT(error("0-1000000000"), HasSubstr("beyond the largest index"));
-  EXPECT_THAT(error("0-9%"), HasSubstr("behind '%'"));
-  EXPECT_THAT(error("0-9%0"), HasSubstr("behind '%'"));
-  EXPECT_THAT(error("0-9%x"), HasSubstr("behind '%'"));
-}
-
-TEST(ArrayText, IsTheShortestThatNamesTheIndices) {
-  for (const char* text :
-       {"0-99", "1,3,7-9", "0-100:10", "5", "9,2", "1,3", "0-1", "0-8:4,9-11,20"}) {
-    EXPECT_EQ(array_text(parse_array(text)->indices), text);
-  }
-  EXPECT_EQ(array_text({0, 10, 20}), "0-20:10");
-  std::vector<std::uint32_t> wild;
-  for (std::uint32_t i = 0; i < 50'000; ++i) wild.push_back(i * i % 1'000'003);
-  EXPECT_LT(array_text(wild).size(), 300U);
-  EXPECT_TRUE(array_text(wild).ends_with(",..."));
-}
-
-TEST(Submission, ShowsWhatWasAskedForAndNoSecrets) {
-  const Job job = make_job(job_request_from_toml(kEveryKeyToml, "job.toml").value());
-  const std::string text = config::submission_json(config::shown_submission(job), job.tasks.size());
-  for (const char* said :
-       {R"("array":"1,3,7-9")", R"("cpus":1.5)", R"("memory_gib":0.5)", R"("time_limit_s":300.0)",
-        R"("stop_grace_s":20.0)", R"("env_names":["A","B"])", R"("work_dir":"/srv/sweep")",
-        R"("retries":2)", R"("priority":-3)", R"("tasks":5)", R"("max_running":2)",
-        R"("market":"spot")", R"("gpus":2.0)"}) {
-    EXPECT_THAT(text, HasSubstr(said));
-  }
-  for (const char* kept : {"x y", "t-1", "sweep.py", "token"}) {
-    EXPECT_THAT(text, testing::Not(HasSubstr(kept)));
-  }
-}
-
 TEST(ParseMemory, UnderstandsUnits) {
   EXPECT_EQ(parse_memory_gib("4"), 4);
   EXPECT_EQ(parse_memory_gib("4GiB"), 4);
@@ -474,69 +373,6 @@ TEST(ParseMemory, UnderstandsUnits) {
     EXPECT_FALSE(parse_memory_gib(bad).has_value()) << bad;
   }
   EXPECT_FALSE(parse_memory_gib("").has_value());
-}
-
-TEST(MakeJob, FillsEverythingButTheIds) {
-  const Job job = make_job(job_request_from_toml(kEveryKeyToml, "job.toml").value());
-  EXPECT_FALSE(job.id.valid());
-  EXPECT_EQ(job.name, "sweep");
-  EXPECT_EQ(job.user, "ann");
-  EXPECT_EQ(job.workload_class, "cpu-heavy");
-  EXPECT_EQ(job.priority, -3);
-  EXPECT_FALSE(job.gang);
-  EXPECT_EQ(job.runtime_hint, 90s);
-  EXPECT_THAT(indices(job), ElementsAre(1, 3, 7, 8, 9));
-  EXPECT_FALSE(job.tasks.front().id.valid());
-  EXPECT_EQ(job.tasks.back().demands, Demands(Resources::of(2, 1.5, 0.5)));
-  EXPECT_EQ(job.program.argv.size(), 3U);
-  EXPECT_THAT(job.program.env, ElementsAre(Pair("A", "x y"), Pair("B", "7")));
-  EXPECT_EQ(job.program.work_dir, "/srv/sweep");
-  EXPECT_EQ(job.program.time_limit, 5min);
-  EXPECT_EQ(job.program.stop_grace, 20s);
-  EXPECT_EQ(job.program.baseline_rate_per_s, 0.25);
-  EXPECT_EQ(job.markets, MarketChoice::spot);
-  EXPECT_EQ(job.max_running, 2U);
-  EXPECT_EQ(job.retries, 2U);
-  EXPECT_EQ(job.token, "t-1");
-  EXPECT_FALSE(job.movable);
-  EXPECT_TRUE(job.checkpoints);
-}
-
-TEST(MakeJob, NumbersTasksFromZeroAndMakesUpNameAndClass) {
-  const Job job = make_job(
-      job_request_from_toml("command = [\"/opt/bin/train.py\"]\ntasks = 3\ngang = true", "f")
-          .value());
-  EXPECT_THAT(indices(job), ElementsAre(0, 1, 2));
-  EXPECT_TRUE(job.gang);
-  EXPECT_EQ(job.name, "train.py");
-  EXPECT_EQ(job.workload_class, "train.py");
-  EXPECT_FALSE(job.runtime_hint.has_value());
-  EXPECT_FALSE(job.retries.has_value());
-  EXPECT_TRUE(job.movable);
-  EXPECT_FALSE(job.checkpoints) << "a program that says nothing keeps none";
-  EXPECT_EQ(job.program.time_limit, Duration{});
-}
-
-TEST(RequestOf, AsksForAJobLikeTheOneThatItIsOf) {
-  JobRequest request = job_request_from_toml(kEveryKeyToml, "job.toml").value();
-  request.max_fails = 4;
-  Job job = make_job(request);
-  Job again = make_job(job_request_from_json(to_json(request_of(job)), "again").value());
-  ASSERT_EQ(again.tasks.size(), 1U);
-  EXPECT_EQ(again.tasks.front().demands, job.tasks.front().demands);
-  EXPECT_EQ(again.program, job.program);
-  EXPECT_EQ(again.name, job.name);
-  EXPECT_EQ(again.user, job.user);
-  EXPECT_EQ(again.workload_class, job.workload_class);
-  EXPECT_EQ(again.priority, job.priority);
-  EXPECT_EQ(again.runtime_hint, job.runtime_hint);
-  EXPECT_EQ(again.markets, job.markets);
-  EXPECT_EQ(again.retries, job.retries);
-  EXPECT_EQ(again.max_fails, 4U);
-  EXPECT_EQ(again.movable, job.movable);
-  EXPECT_EQ(again.checkpoints, job.checkpoints);
-  EXPECT_EQ(again.origin, job.origin);
-  EXPECT_TRUE(again.token.empty());
 }
 
 TEST(Faults, AreFoundInARequestThatWasNotRead) {
