@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "tests/support/builders.hpp"
 
@@ -16,16 +18,11 @@ Job plain() {
   return JobBuilder(1).tasks(2).demand(Resources::of(1, 2, 4)).build();
 }
 
-TEST(SubmissionDigest, OfTheSameJobIsTheSameWhateverNumbersAndTokenItHas) {
-  Job again = JobBuilder(7).tasks(2).demand(Resources::of(1, 2, 4)).build();
-  again.name = plain().name;
-  again.token = "a token";
-  again.prediction.length = JobLength::short_run;
-  EXPECT_EQ(submission_digest(again), submission_digest(plain()));
-}
+using Change = std::function<void(Job&)>;
 
-TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
-  const std::vector<std::function<void(Job&)>> changes{
+/// Changes of a job's names, its tasks, its command and its kind, and one that changes nothing.
+std::vector<Change> changes_of_what_runs() {
+  return {
       [](Job&) {},
       [](Job& job) { job.name = "another"; },
       [](Job& job) { job.user = "bob"; },
@@ -68,6 +65,12 @@ TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
       [](Job& job) {
         job.kind = ServiceSpec{2, 0.5, {"apart"}};
       },
+  };
+}
+
+/// Changes of where, how long and how often a job may run.
+std::vector<Change> changes_of_how_it_runs() {
+  return {
       [](Job& job) { job.program.time_limit = Duration{1}; },
       [](Job& job) { job.program.stop_grace = Duration{1}; },
       [](Job& job) { job.program.baseline_rate_per_s = 1; },
@@ -94,6 +97,19 @@ TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
       [](Job& job) { job.program.warn_before = Duration{1}; },
       [](Job& job) { job.program.warn_program_only = true; },
   };
+}
+
+TEST(SubmissionDigest, OfTheSameJobIsTheSameWhateverNumbersAndTokenItHas) {
+  Job again = JobBuilder(7).tasks(2).demand(Resources::of(1, 2, 4)).build();
+  again.name = plain().name;
+  again.token = "a token";
+  again.prediction.length = JobLength::short_run;
+  EXPECT_EQ(submission_digest(again), submission_digest(plain()));
+}
+
+TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
+  std::vector<Change> changes = changes_of_what_runs();
+  for (Change& change : changes_of_how_it_runs()) changes.push_back(std::move(change));
   std::set<std::uint64_t> digests;
   for (const auto& change : changes) {
     Job job = plain();
