@@ -94,7 +94,7 @@ class BannedCalls(TidyTest):
         for code in ["A(const A&) = delete;", "int renew = newest;", "operand(1);", "x.rand();",
                      "// std::cout << new Thing", 'auto s = "delete x;";', "snprintf(a, 1, b);",
                      "static_assert(true);", "std::unique_ptr<Trace>(new Trace(1));",
-                     "auto t = clock.now();"]:
+                     "auto t = clock.now();", "#include <new>"]:
             with self.subTest(code=code):
                 self.assert_fine("masters/a.cpp", f"{code}\n")
 
