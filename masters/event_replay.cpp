@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
-#include <new>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -134,7 +134,7 @@ ReplayedEvents replay_in_child(const StoredMaster& stored, MasterDependencies pa
     replayed.problem = std::string("the events cannot be replayed: ") + std::strerror(errno);
     return replayed;
   }
-  Told& told = *new (common) Told;
+  Told& told = *std::construct_at(static_cast<Told*>(common));
   const pid_t child = fork();
   if (child == 0) run_child(stored, std::move(parts), told, ends[1]);
   close(ends[1]);
