@@ -22,6 +22,7 @@ struct TaskRun {
 /// Tasks of one job that a message may have; no job of a live cluster has as many.
 inline constexpr std::uint64_t kMostTasksInMessage = 1U << 20U;
 
+/// The runs that the tasks are made of, in their order: put_tasks() makes the tasks of them again.
 std::vector<TaskRun> runs_of(const std::vector<TaskSpec>& tasks);
 /// Puts the tasks that the runs are made of in the place of `tasks`; they share their demands.
 /// False when these can be no tasks of one job.

@@ -22,6 +22,7 @@ struct QueuePlace {
   friend bool operator==(const QueuePlace&, const QueuePlace&) = default;
 };
 
+/// Where the job stands in the queue.
 inline QueuePlace queue_place_of(const JobRow& job) {
   return {job.job.priority, job.accepted_at, job.job.id};
 }

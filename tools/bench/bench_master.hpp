@@ -28,6 +28,7 @@ inline Catalog eights() {
   return Catalog({type});
 }
 
+/// A job whose tasks want one core each and have rising ids from `first_task` on.
 // Callers count the first task so that no two jobs share a task's id.
 inline Job job_of(std::uint64_t id, std::uint64_t first_task, std::uint64_t tasks, bool gang) {
   Job job;
@@ -69,6 +70,7 @@ inline Plan by_eights(std::uint64_t first_task, std::uint64_t tasks) {
   return plan;
 }
 
+/// A master whose policy gives that plan once, and whose tasks may be moved at any time.
 inline Master master_with(const Catalog& catalog, Plan plan, MasterCaps caps = {}) {
   MasterSettings settings;
   settings.min_stay = {};
