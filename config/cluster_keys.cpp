@@ -180,9 +180,10 @@ Keys api_keys() {
 // In the order of the documentation, which is printed from this table.
 Keys build_table() {
   Keys all;
-  for (const Keys& part : {top_keys(), master_keys<C>(), planning_keys<C>(), live_master_keys(),
-                           site_keys<C>(), classify_keys<C>(), predict_keys<C>(), cloud_keys<C>(),
-                           worker_keys(), logs_keys(), storage_keys(), link_keys(), api_keys()}) {
+  for (const Keys& part :
+       {top_keys(), master_keys<C>(), instance_keys<C>(), planning_keys<C>(), live_master_keys(),
+        site_keys<C>(), classify_keys<C>(), predict_keys<C>(), cloud_keys<C>(), worker_keys(),
+        logs_keys(), storage_keys(), link_keys(), api_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

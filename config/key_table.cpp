@@ -201,8 +201,8 @@ Keys replay_keys(const ReplayParts& parts) {
        {top_keys(), workload_keys(parts.formats), window_keys(), stated_keys(), tariff_keys(),
         trace_keys(), keys_of(parts.formats), world_keys(parts.interference),
         keys_of(parts.interference), cloud_keys<C>(), group_keys(), master_keys<C>(),
-        planning_keys<C>(), decision_time_keys(), site_keys<C>(), classify_keys<C>(),
-        predict_keys<C>()}) {
+        instance_keys<C>(), planning_keys<C>(), decision_time_keys(), site_keys<C>(),
+        classify_keys<C>(), predict_keys<C>()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

@@ -7,16 +7,15 @@
 
 namespace muster::config {
 
-/// The keys of [master], wherever masters are configured: C has MasterSettings `master` and a
-/// FleetConfig `fleet`. A template, as replay and cluster give masters the same keys and ranges.
+/// The keys of [master] that say how jobs wait, start and fail, wherever masters are configured: C
+/// has MasterSettings `master` and a FleetConfig `fleet`. A template, as replay and cluster give
+/// masters keys of equal names and ranges.
 template <class C>
 std::vector<KeySpecOf<C>> master_keys() {
   using Whole = WholeKeyOf<C>;
-  using Number = NumberKeyOf<C>;
   using Time = TimeKeyOf<C>;
   constexpr Duration kHour = std::chrono::hours{1}, kNone{};
   constexpr Duration kShortest = std::chrono::milliseconds{1};
-  constexpr std::uint64_t kMostInstances = 10'000'000;
   return {
       {"master.round_settle", "from a round's tick to the decision",
        Time{[](C& c) -> Duration& { return c.master.round_settle; }, kNone, kHour}},
@@ -57,7 +56,20 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.max_interruptions",
        "attempts of a task, one after the other, that interruptions or moves end without progress "
        "before it is moved no more and placed on demand only; 0: any number",
-       Whole{[](C& c) -> std::uint32_t& { return c.master.max_interruptions; }, 0, 1'000'000}},
+       Whole{[](C& c) -> std::uint32_t& { return c.master.max_interruptions; }, 0, 1'000'000}}};
+}
+
+/// The keys of [master] that say what instances there may be and how they are watched, what is kept
+/// of the state and how long a task stays where it is: C as above.
+template <class C>
+std::vector<KeySpecOf<C>> instance_keys() {
+  using Whole = WholeKeyOf<C>;
+  using Number = NumberKeyOf<C>;
+  using Time = TimeKeyOf<C>;
+  constexpr Duration kHour = std::chrono::hours{1}, kNone{};
+  constexpr Duration kShortest = std::chrono::milliseconds{1};
+  constexpr std::uint64_t kMostInstances = 10'000'000;
+  return {
       {"master.max_instances", "hard cap on instances at once; 0: none",
        Whole{[](C& c) -> std::uint32_t& { return c.master.caps.max_instances; }, 0,
              kMostInstances}},
