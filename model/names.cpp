@@ -60,6 +60,29 @@ std::string_view name_of(JobStanding standing) {
   return "?";
 }
 
+namespace {
+
+/// The names of those codes that are of caps.
+std::string_view name_of_cap(RefusalCode code) {
+  if (code == RefusalCode::instance_cap) return "instance cap";
+  if (code == RefusalCode::spend_cap) return "spend cap";
+  if (code == RefusalCode::in_flight_cap) return "in-flight cap";
+  if (code == RefusalCode::day_cap) return "day's spend cap";
+  return "?";
+}
+
+/// The names of those codes that the cloud's answers have.
+std::string_view name_of_cloud_answer(RefusalCode code) {
+  if (code == RefusalCode::cloud_capacity) return "cloud capacity";
+  if (code == RefusalCode::cloud_quota) return "cloud quota";
+  if (code == RefusalCode::cloud_price) return "cloud price";
+  if (code == RefusalCode::cloud_throttled) return "cloud throttled";
+  if (code == RefusalCode::cloud_failed) return "cloud failed";
+  return "?";
+}
+
+}  // namespace
+
 std::string_view name_of(RefusalCode code) {
   switch (code) {
     case RefusalCode::awaiting_round:
@@ -72,12 +95,6 @@ std::string_view name_of(RefusalCode code) {
       return "awaiting peers";
     case RefusalCode::fits_no_type:
       return "fits no type";
-    case RefusalCode::instance_cap:
-      return "instance cap";
-    case RefusalCode::spend_cap:
-      return "spend cap";
-    case RefusalCode::cloud_capacity:
-      return "cloud capacity";
     case RefusalCode::over_capacity:
       return "over capacity";
     case RefusalCode::outdated:
@@ -86,8 +103,6 @@ std::string_view name_of(RefusalCode code) {
       return "task failed";
     case RefusalCode::held:
       return "held";
-    case RefusalCode::in_flight_cap:
-      return "in-flight cap";
     case RefusalCode::fixed_fleet:
       return "fixed fleet";
     case RefusalCode::wrong_market:
@@ -96,8 +111,6 @@ std::string_view name_of(RefusalCode code) {
       return "malformed";
     case RefusalCode::gang_turn:
       return "gang turn";
-    case RefusalCode::day_cap:
-      return "day's spend cap";
     case RefusalCode::not_movable:
       return "not movable";
     case RefusalCode::min_stay:
@@ -112,14 +125,6 @@ std::string_view name_of(RefusalCode code) {
       return "in transit";
     case RefusalCode::unchanged:
       return "unchanged";
-    case RefusalCode::cloud_quota:
-      return "cloud quota";
-    case RefusalCode::cloud_price:
-      return "cloud price";
-    case RefusalCode::cloud_throttled:
-      return "cloud throttled";
-    case RefusalCode::cloud_failed:
-      return "cloud failed";
     case RefusalCode::better_place:
       return "better place";
     case RefusalCode::over_budget:
@@ -130,6 +135,17 @@ std::string_view name_of(RefusalCode code) {
       return "room kept for another job";
     case RefusalCode::no_progress:
       return "no progress";
+    case RefusalCode::instance_cap:
+    case RefusalCode::spend_cap:
+    case RefusalCode::in_flight_cap:
+    case RefusalCode::day_cap:
+      return name_of_cap(code);
+    case RefusalCode::cloud_capacity:
+    case RefusalCode::cloud_quota:
+    case RefusalCode::cloud_price:
+    case RefusalCode::cloud_throttled:
+    case RefusalCode::cloud_failed:
+      return name_of_cloud_answer(code);
   }
   return "?";
 }
