@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -81,6 +82,47 @@ std::optional<ClassFacts> facts_of(const json& entry) {
   return facts;
 }
 
+/// False when they are not understood.
+bool read_classes(const json& all, std::map<std::string, ClassFacts>& classes) {
+  for (const json& entry : all.at("classes")) {
+    auto facts = facts_of(entry);
+    const auto name = loaded_text(entry.at(0));
+    if (!facts || !name) return false;
+    classes[*name] = *std::move(facts);
+  }
+  // An earlier version kept the arrivals alone.
+  const json newest = all.value("newest", json::array());
+  auto next = classes.begin();
+  for (const json& at : newest) {
+    if (next == classes.end()) return false;
+    (next++)->second.newest = Instant{Duration{at.get<std::int64_t>()}};
+  }
+  return true;
+}
+
+/// False when it names a class that it has not.
+bool read_plan(const json& all, WidthPlan& plan) {
+  plan.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
+  if (const json& shared = all.at("shared"); !shared.is_null()) {
+    plan.shared = {shared.at(0), shared.at(1), shared.at(2)};
+    if (plan.shared->work_class >= plan.widths.size()) return false;
+  }
+  const json& figures = all.at("figures");
+  plan.mean_jct_h = figures.at(0);
+  plan.cost_gpus = figures.at(1);
+  plan.least_gpus = figures.at(2);
+  plan.lower_bound_jct_h = figures.at(3);
+  return true;
+}
+
+/// Something is said of each epoch of each class of the plan, or nothing of any.
+template <class T>
+bool is_by_epoch(const std::vector<std::vector<T>>& said, const WidthPlan& plan) {
+  if (said.empty()) return true;
+  return std::equal(said.begin(), said.end(), plan.widths.begin(), plan.widths.end(),
+                    [](const auto& a, const auto& b) { return a.size() == b.size(); });
+}
+
 }  // namespace
 
 std::string BoaMemory::save() const {
@@ -137,19 +179,7 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
   try {
     const json all = json::parse(text);
     BoaMemory read(params_);
-    for (const json& entry : all.at("classes")) {
-      auto facts = facts_of(entry);
-      const auto name = loaded_text(entry.at(0));
-      if (!facts || !name) return false;
-      read.classes_[*name] = *std::move(facts);
-    }
-    // An earlier version kept the arrivals alone.
-    const json newest = all.value("newest", json::array());
-    auto next = read.classes_.begin();
-    for (const json& at : newest) {
-      if (next == read.classes_.end()) return false;
-      (next++)->second.newest = Instant{Duration{at.get<std::int64_t>()}};
-    }
+    if (!read_classes(all, read.classes_)) return false;
     for (const json& entry : all.at("jobs")) {
       UnfinishedJob& job = read.jobs_[JobId{entry.at(0)}];
       job.workload_class = loaded_text(entry.at(1)).value_or("");
@@ -165,16 +195,8 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
       read.planned_.push_back(loaded_text(name).value_or(""));
     }
     read.planned_known_ = all.at("planned_known");
-    read.plan_.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
-    if (const json& shared = all.at("shared"); !shared.is_null()) {
-      read.plan_.shared = {shared.at(0), shared.at(1), shared.at(2)};
-      if (read.plan_.shared->work_class >= read.plan_.widths.size()) return false;
-    }
+    if (!read_plan(all, read.plan_)) return false;
     const json& figures = all.at("figures");
-    read.plan_.mean_jct_h = figures.at(0);
-    read.plan_.cost_gpus = figures.at(1);
-    read.plan_.least_gpus = figures.at(2);
-    read.plan_.lower_bound_jct_h = figures.at(3);
     // An earlier version did not tell the two apart.
     read.load_ = figures.at(figures.size() > 4 ? 4 : 2);
     if (!all.at("over_budget").is_null()) read.over_budget_ = all.at("over_budget");
@@ -184,10 +206,7 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
     read.integrated_ = instant_of(all.at("integrated")).value_or(Instant{});
     if (read.planned_.size() != read.plan_.widths.size()) return false;
     read.families_ = all.value("families", std::vector<std::vector<std::string>>{});
-    if (!read.families_.empty() && read.families_.size() != read.planned_.size()) return false;
-    for (std::size_t i = 0; i < read.families_.size(); ++i) {
-      if (read.families_[i].size() != read.plan_.widths[i].size()) return false;
-    }
+    if (!is_by_epoch(read.families_, read.plan_)) return false;
     for (const json& entry : all.value("empty_since", json::array())) {
       read.empty_since_[InstanceId{entry.at(0)}] = *instant_of(entry.at(1));
     }
@@ -197,10 +216,7 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
     if (!stays) return false;
     read.stays_ = *std::move(stays);
     read.epoch_h_ = all.value("epoch_h", std::vector<std::vector<double>>{});
-    if (!read.epoch_h_.empty() && read.epoch_h_.size() != read.plan_.widths.size()) return false;
-    for (std::size_t i = 0; i < read.epoch_h_.size(); ++i) {
-      if (read.epoch_h_[i].size() != read.plan_.widths[i].size()) return false;
-    }
+    if (!is_by_epoch(read.epoch_h_, read.plan_)) return false;
     if (params_.budget_usd_h > 0) {
       read.dollars_.recount(view);
       read.now_ = read.dollars_.usd_h();
