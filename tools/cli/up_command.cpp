@@ -390,9 +390,7 @@ int run_down(const std::string& dir, bool keep_instances, bool erase) {
   return bad ? kFailed : kDone;
 }
 
-}  // namespace
-
-void add_local_cluster(CLI::App& app, int& exit_code) {
+void add_up(CLI::App& app, int& exit_code) {
   auto up = std::make_shared<UpArguments>();
   CLI::App* command =
       app.add_subcommand("up", "start a whole cluster on this machine, in a folder of its own");
@@ -440,14 +438,17 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
   command->add_flag("--quiet", up->quiet,
                     "leave the token out of the page's address: for logs that others read");
   command->callback([up, &exit_code] { exit_code = run_up(*up); });
+}
 
-  struct DownArguments {
-    std::string dir;
-    bool keep = false;
-    bool erase = false;
-  };
+struct DownArguments {
+  std::string dir;
+  bool keep = false;
+  bool erase = false;
+};
+
+void add_down(CLI::App& app, int& exit_code) {
   auto down = std::make_shared<DownArguments>();
-  command = app.add_subcommand("down", "end the cluster that `up` started");
+  CLI::App* command = app.add_subcommand("down", "end the cluster that `up` started");
   command
       ->add_option("--dir", down->dir,
                    "its folder; else MUSTER_CLUSTER, else where `up` has it without --dir")
@@ -456,13 +457,24 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
   command->add_flag("--erase", down->erase, "delete its folder, with everything it knows");
   command->callback(
       [down, &exit_code] { exit_code = run_down(down->dir, down->keep, down->erase); });
+}
 
+void add_keeper(CLI::App& app, int& exit_code) {
   auto dir = std::make_shared<std::string>();
   // Started by `up` in a process of its own and not by users: hidden from the help.
-  command = app.add_subcommand("keeper", "keep the nodes of a local cluster running")->group("");
+  CLI::App* command =
+      app.add_subcommand("keeper", "keep the nodes of a local cluster running")->group("");
   command->add_option("DIR", *dir)->required();
   command->callback(
       [dir, &exit_code] { exit_code = local::keep_nodes(*dir, local::own_program()); });
+}
+
+}  // namespace
+
+void add_local_cluster(CLI::App& app, int& exit_code) {
+  add_up(app, exit_code);
+  add_down(app, exit_code);
+  add_keeper(app, exit_code);
 }
 
 }  // namespace muster::cli
