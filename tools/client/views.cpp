@@ -10,9 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <functional>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include "config/numbers.hpp"
@@ -58,10 +55,6 @@ std::string reason_of(const TaskAnswer& task) {
 
 std::string cap_text(double cap, const std::string& text) {
   return cap > 0 ? text : "no limit";
-}
-
-std::string plural(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 /// "1 cpu", "2.5 cpus"
@@ -197,68 +190,11 @@ std::string caps_text(const StatusAnswer& status) {
   return text;
 }
 
-/// "0-3, 7", of numbers that rise; beyond some ranges only how many there are.
-std::string ranges_text(const std::vector<std::uint64_t>& tasks) {
-  constexpr int kMostRanges = 6;
-  std::string text;
-  int ranges = 0;
-  for (std::size_t from = 0; from < tasks.size();) {
-    std::size_t to = from;
-    while (to + 1 < tasks.size() && tasks[to + 1] == tasks[to] + 1) ++to;
-    if (++ranges > kMostRanges) return fmt::format("{}, ... ({} tasks)", text, tasks.size());
-    text += fmt::format("{}{}", from == 0 ? "" : ", ", tasks[from]);
-    if (to > from) text += fmt::format("-{}", tasks[to]);
-    from = to + 1;
-  }
-  return text;
-}
-
-/// Tasks of which the same is said, in the order in which it is said first.
-class TaskGroups {
- public:
-  void add(std::uint64_t task, const std::string& what) {
-    const auto [at, is_new] = known_.try_emplace(what, groups_.size());
-    if (is_new) groups_.emplace_back(what, std::vector<std::uint64_t>{});
-    groups_[at->second].second.push_back(task);
-  }
-  /// `words` makes the end of a line of what is said and whether it is of one task.
-  std::string text(const std::function<std::string(const std::string&, bool)>& words) {
-    std::string lines;
-    for (auto& [what, tasks] : groups_) {
-      std::sort(tasks.begin(), tasks.end());
-      const bool one = tasks.size() == 1;
-      lines += fmt::format("task{} {} {}\n", one ? "" : "s", ranges_text(tasks), words(what, one));
-    }
-    return lines;
-  }
-
- private:
-  std::map<std::string, std::size_t> known_;
-  std::vector<std::pair<std::string, std::vector<std::uint64_t>>> groups_;
-};
-
-std::string placed_text(const PlanAnswer& plan) {
-  TaskGroups groups;
-  for (const auto& [task, to] : plan.places) groups.add(task, to);
-  return groups.text([](const std::string& to, bool one) {
-    // Several tasks may go to several new instances, whose number the launches say.
-    constexpr std::string_view kNew = "a new ";
-    if (one || !to.starts_with(kNew)) return "to " + to;
-    return "to new " + to.substr(kNew.size());
-  });
-}
-
-std::string refused_text(const PlanAnswer& plan, bool for_ever) {
-  TaskGroups groups;
-  for (const PlanAnswer::Refused& each : plan.refusals) {
-    if (each.for_ever == for_ever) groups.add(each.task, each.why);
-  }
-  return groups.text([for_ever](const std::string& why, bool one) {
-    return (for_ever ? "can never run: " : one ? "waits: " : "wait: ") + why;
-  });
-}
-
 }  // namespace
+
+std::string plural(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 std::string usd_text(double usd) {
   // Rounded to four decimals it would read as free.
@@ -457,31 +393,6 @@ std::string view(const CostAnswer& cost, const std::string& by) {
   std::string text = table.text();
   for (const SilentAnswer& one : cost.silent) text += silence_text(one) + "\n";
   return text;
-}
-
-std::string view(const PlanAnswer& plan) {
-  // Equal launches are one line with a count: a gang may need hundreds of them.
-  std::map<std::tuple<std::string, std::string, double>, int> launches;
-  for (const auto& launch : plan.launches) ++launches[{launch.type, launch.market, launch.usd_h}];
-  std::string text;
-  for (const auto& [what, count] : launches) {
-    const auto& [type, market, usd_h] = what;
-    text +=
-        fmt::format("launch {} x {} ({}) at {} an hour\n", count, type, market, usd_text(usd_h));
-  }
-  text += placed_text(plan);
-  for (const bool for_ever : {true, false}) text += refused_text(plan, for_ever);
-  if (plan.left_out > 0) {
-    text += plural(plan.left_out, "line") + " more, too many to be listed\n";
-  }
-  if (plan.moves > 0) text += plural(plan.moves, "task") + " of other jobs would move\n";
-  // What is not placed has no cost that anybody could tell. Some policies decide at certain times
-  // only, and say nothing of a job before.
-  const bool waits = plan.places.empty();
-  if (waits && plan.refusals.empty()) text += "the policy decides on it in a later round\n";
-  return text + (waits ? fmt::format("cost: {} an hour, as now\n", usd_text(plan.usd_h_now))
-                       : fmt::format("cost: {} an hour, {} now\n", usd_text(plan.usd_h),
-                                     usd_text(plan.usd_h_now)));
 }
 
 std::string progress_line(const std::vector<JobAnswer>& jobs) {

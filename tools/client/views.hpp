@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/client/answers.hpp"
@@ -57,6 +59,9 @@ std::string view(const PlanAnswer& plan);
 
 /// "3 waiting, 4 running, 9 of 16 finished": how far the jobs' tasks are.
 std::string progress_line(const std::vector<JobAnswer>& jobs);
+
+/// "1 task", "3 tasks"
+std::string plural(std::uint64_t count, std::string_view what);
 
 /// "$0.0123": with so many digits that small amounts are seen.
 std::string usd_text(double usd);
