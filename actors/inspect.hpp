@@ -130,7 +130,7 @@ typename Inspector::result_type inspect(Inspector& f, T& x) {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, TaskRun& x) {
-  return f(caf::meta::type_name("task_run"), x.first, x.count, x.steps);
+  return f(caf::meta::type_name("task_run"), x.first, x.count, x.steps, x.id_step);
 }
 
 template <class Inspector>

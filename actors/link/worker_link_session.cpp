@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "actors/link/frame.hpp"
 #include "actors/link/worker_link_codec.hpp"
 
 // The master's side of one link: a session checks what the worker says and speaks for it as an
@@ -163,6 +164,17 @@ WorkerSession::Problem WorkerSession::hello(link_wire::Hello::Reader frame) {
 
 /// The master hears of a hello when its last frame is there: what it does not say is not there.
 WorkerSession::Problem WorkerSession::take_hello(WorkerHello part, bool more) {
+  constexpr std::size_t kLeastReason = 64;
+  if (!hello_ || hello_->number != part.number) hello_text_bytes_ = 0;
+  // Nobody checks who sends it: all its frames have no more text than one frame may have, and the
+  // other reports do without.
+  for (WorkerReport& report : part.known) {
+    hello_text_bytes_ += report.reason.size() + report.out_tail.size() + report.err_tail.size();
+    if (hello_text_bytes_ <= owner_.options->max_frame_bytes) continue;
+    std::string().swap(report.out_tail);
+    std::string().swap(report.err_tail);
+    report.reason = clean_text(report.reason, kLeastReason);
+  }
   if (hello_ && hello_->number == part.number) {
     std::move(part.known.begin(), part.known.end(), std::back_inserter(hello_->known));
   } else {

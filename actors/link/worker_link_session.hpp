@@ -101,6 +101,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   InstanceId instance_;
   WorkerActor proxy_;
   std::optional<WorkerHello> hello_;     ///< whose last frame has not come yet
+  std::size_t hello_text_bytes_ = 0;     ///< of what its reports say in words
   std::optional<SampleAnswer> samples_;  ///< likewise
 };
 

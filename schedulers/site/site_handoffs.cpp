@@ -104,7 +104,9 @@ void SiteScheduler::send_handoffs(const HandoffTarget& to) {
 /// by itself goes alone from then on, in turn with all others.
 void SiteScheduler::on_failed_batch(const HandoffTarget& to, const std::vector<JobId>& jobs) {
   HandoffPeer& out = peer(to);
-  out.most = std::max<std::size_t>(1, jobs.size() / 2);
+  const PendingHandoff* only = jobs.size() == 1 ? out.waiting.find(jobs.front()) : nullptr;
+  // That a job which goes alone has failed again says nothing of the others.
+  if (only == nullptr || !only->alone) out.most = std::max<std::size_t>(1, jobs.size() / 2);
   for (const JobId job : jobs) {
     PendingHandoff* found = out.waiting.find(job);
     if (found == nullptr) continue;

@@ -67,6 +67,15 @@ TEST(ByteCut, AJobThatHasNoNumbersYetTakesNoMore) {
   EXPECT_EQ(through_the_wire(system, job), job);
 }
 
+TEST(ByteCut, APartOfAnArrayTakesNoMore) {
+  test::VirtualSystem system;
+  Job job = array_of(100'000, [](std::uint32_t i) { return i; });
+  // As a site deals them out to three masters.
+  std::erase_if(job.tasks, [](const TaskSpec& task) { return position_of(task.id) % 3 != 1; });
+  EXPECT_LT(encoded_bytes(job), 1024U);
+  EXPECT_EQ(through_the_wire(system, job), job);
+}
+
 TEST(ByteCut, TasksThatDifferArriveAsTheyWere) {
   test::VirtualSystem system;
   Job job = array_of(9, [](std::uint32_t i) { return i * i; });
