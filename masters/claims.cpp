@@ -129,6 +129,8 @@ struct Claims::Fold {
 
   void operator()(const RoomClaimed& e) {
     const JobRow& job = *state.find(e.job);
+    // Under the settings of now what refused it may not have been a lack of room.
+    if (!c.book_.waits.contains(e.job)) return;
     if (e.instances == 0 && e.closed.empty()) return c.rest_longer(job, at);
     std::optional<RoomClaim>& claim = c.book_.claim;
     if (!claim || claim->room.place.job != e.job) claim.emplace().since = at;
@@ -138,8 +140,13 @@ struct Claims::Fold {
   }
   void operator()(const RoundDecided& e) {
     c.wake(state, at - e.took);
-    if (!c.book_.claim || c.book_.claim->first_round || !c.has_room(state)) return;
-    c.book_.claim->first_round = e.round;
+    if (!c.book_.claim) return;
+    std::optional<std::uint64_t>& first = c.book_.claim->first_round;
+    if (!c.has_room(state)) {
+      first.reset();  // others have taken it, and not the job has left it
+    } else if (!first) {
+      first = e.round;
+    }
   }
   template <class Other>
   void operator()(const Other&) {}

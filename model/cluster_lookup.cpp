@@ -41,11 +41,9 @@ bool ClusterState::is_confined(const TaskRow& task) const {
 }
 
 std::uint32_t ClusterState::fruitless(const TaskRow& task) const {
-  const JobRow& job = jobs_[task.job];
-  if (!job.job.gang && job.width == 0) return task.fruitless;
-  std::uint32_t most = 0;
-  for (Slot slot : job.tasks) most = std::max(most, tasks_[slot].fruitless);
-  return most;
+  // Of tasks that are never without each other one has lost so many at least. Which one is not
+  // looked for: each of them asks.
+  return is_confined(task) ? std::max(task.fruitless, max_interruptions_) : task.fruitless;
 }
 
 MarketChoice ClusterState::markets(const TaskRow& task) const {
