@@ -177,6 +177,7 @@ std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, Prog
       line.clear();
       if (failure->code == ClientError::stopped) return stop_waiting(jobs);
       complain(failure->message);
+      if (waiting.timed_out()) return give_up(waiting, awaited);
       if (awaited.how.accepted) {
         complain(
             fmt::format("the jobs go on if they were accepted; see `muster job {}`", jobs.front()));
@@ -228,6 +229,7 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
   const InterruptWatch interrupt;
   const auto api = connect(options, [&](client::ApiOptions& tuned) {
     // Nodes may be restarted while a job runs for days.
+    if (how.at_most) tuned.retry_for = std::min(tuned.retry_for, *how.at_most);
     tuned.refused_for = tuned.retry_for;
     tuned.pause = [&](Duration length) { return interrupt.pause(length); };
     tuned.stop_asked = [&] { return interrupt.interrupted(); };

@@ -21,6 +21,8 @@ constexpr std::size_t kMostLevels = 32;
 constexpr std::size_t kMostLines = 100'000;
 /// Of these there is one a person mends first.
 constexpr std::size_t kMostRepeated = 100;
+/// Of a key: each that is below it has it in its path.
+constexpr std::size_t kMostKeyBytes = 1000;
 
 /// The characters of a file, with the place of each.
 class Characters {
@@ -109,6 +111,9 @@ class EntryMaker final : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
+    if (name.size() > kMostKeyBytes) {
+      return refuse(fmt::format("a key has {} bytes; it may have {}", name.size(), kMostKeyBytes));
+    }
     if (levels_.empty()) {
       entry_ = {};
       entry_.key = name;

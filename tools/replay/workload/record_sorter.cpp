@@ -104,8 +104,12 @@ void RecordSorter::fail(std::string_view what) {
 }
 
 void RecordSorter::spill() {
-  std::error_code ignored;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(ignored);
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  if (error) {
+    errno = error.value();
+    return fail("the folder for temporary files (TMPDIR)");
+  }
   if (!file_) {
     std::string name = (folder / "muster-XXXXXX").string();
     const int file = mkstemp(name.data());

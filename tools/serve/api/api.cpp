@@ -203,7 +203,11 @@ void Api::enter(Call call) {
       for_a_job ? Places{parts_.limits.max_waiting_for_jobs, parts_.limits.jobs_of_token}
                 : Places{parts_.limits.max_waiting, parts_.limits.of_token};
   const auto where = for_a_job ? Waiting::for_job : Waiting::for_cluster;
-  if (!call.exchange->enter(where, call.pass.who.token, places)) {
+  // Changes of tokens wait for a disk alone: whoever fills the places cannot keep his token.
+  const Operation asked = call.route.operation;
+  const bool is_of_tokens = asked == Operation::create_token || asked == Operation::revoke_token ||
+                            asked == Operation::rotate_token;
+  if (!is_of_tokens && !call.exchange->enter(where, call.pass.who.token, places)) {
     return call.exchange->finish(error_response(
         429, fmt::format("{} requests wait for {} already, or {} of the token '{}': send this one "
                          "again when some of them are answered",
@@ -347,8 +351,10 @@ void Api::resubmit(const Call& call) {
     return call.exchange->finish(refuse_request(request.error()));
   }
   if (request->token.empty()) request->token = call.mark.number;
+  std::optional<int> most;
+  if (call.pass.who.role != Role::admin) most = parts_.limits.max_user_priority;
   backend_.resubmit({JobId{call.pass.found.numbers.at(0)}, request->failed, request->max_fails,
-                     std::move(request.value().token), call.pass.who.user},
+                     std::move(request.value().token), call.pass.who.user, most},
                     reply_to(call.exchange));
 }
 

@@ -196,6 +196,9 @@ void AuditLog::open_losses() {
   const ssize_t got = losses_ < 0 ? 0 : ::pread(losses_, digits.data(), digits.size(), 0);
   std::uint64_t lost = 0;
   if (got > 0) std::from_chars(digits.data(), digits.data() + got, lost);
+  // It is written with each loss: the hole is no older than the last one.
+  struct stat status {};
+  if (losses_ >= 0 && ::fstat(losses_, &status) == 0) last_s_ = status.st_mtim.tv_sec;
   note_losses(lost);
 }
 

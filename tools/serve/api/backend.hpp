@@ -47,6 +47,7 @@ struct Again {
   std::optional<std::uint32_t> max_fails{};  ///< of the new job; nothing: as the first one's
   std::string token{};                       ///< of the new submission
   std::string scope{};                       ///< for whom the API's token acts
+  std::optional<int> max_priority{};         ///< of the new job; nothing: as the first one's
 };
 
 /// Which piece of a task's output is asked for.

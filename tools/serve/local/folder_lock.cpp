@@ -69,7 +69,11 @@ bool FolderLock::open_folder() {
     }
   }
   folder_ = open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_ < 0 && errno != ENOENT) trouble_ = dir_.string() + ": " + std::strerror(errno);
+  const int why = errno;
+  // A link that leads nowhere does so however often it is looked at.
+  if (folder_ < 0 && (why != ENOENT || fs::is_symlink(dir_, bad))) {
+    trouble_ = dir_.string() + ": " + std::strerror(why);
+  }
   return folder_ >= 0;
 }
 

@@ -153,6 +153,8 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
         auto job = submitted_again(heard(std::move(masters)), what.failed_only);
         if (job) {
           job->token = token_of(what);
+          // An admin may have given the first one more than its user may give.
+          if (what.max_priority) job->priority = std::min(job->priority, *what.max_priority);
           if (what.max_fails) job->max_fails = what.max_fails;
           std::vector<Job> jobs;
           jobs.push_back(std::move(job).value());

@@ -82,7 +82,7 @@ async function showOffer() {
   }
   if (token !== offered) return;
   setText(by_id("offer-text"), `A link wants this tab to use the token ${whose}. ` +
-    (known ? "What you do then is done as its user." : "The one in use stays."));
+    (known ? "All that you do from then on is done as its user." : "The one in use stays."));
   by_id("offer-take").hidden = !known;
   by_id("offer").hidden = false;
 }
