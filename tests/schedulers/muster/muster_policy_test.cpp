@@ -458,11 +458,13 @@ TEST(MusterPolicy, stops_no_task_for_a_better_time_that_would_lose_all_it_has_ru
       job.checkpoints = saves;
       cluster.submit(job);
     }
+    // Where there was no other job it would wait for nobody; this one fills its instance.
+    cluster.submit(JobBuilder(3).demand(Resources::of(0, 2, 8)).build());
     cluster.round();
     cluster.finish(2);
     std::size_t stops = 0;
     for (int i = 0; i < 60; ++i) stops += cluster.round().stops.size();
-    EXPECT_EQ(stops > 0, saves) << "alone it is worth less than its instance";
+    EXPECT_EQ(stops > 0, saves) << "alone on its instance it is worth less than its instance";
   }
 }
 
