@@ -25,7 +25,9 @@ void check_workload(const WorkloadConfig& workload, Reader& reader) {
   if (workload.stated.by == "drawn" && workload.stated.errors.empty()) {
     reader.complain("workload.stated.errors", "is missing, and workload.stated.run_times is drawn");
   }
-  if (workload.stated.by != "factor" && reader.given("workload.stated.factor")) {
+  // Whoever spells out the default has not asked for anything.
+  const bool is_default = workload.stated.factor == decltype(workload.stated){}.factor;
+  if (workload.stated.by != "factor" && reader.given("workload.stated.factor") && !is_default) {
     reader.complain("workload.stated.factor",
                     fmt::format("counts for nothing unless workload.stated.run_times is factor; "
                                 "it is {}",

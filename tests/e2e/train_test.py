@@ -125,7 +125,7 @@ class Train(MusterTest):
                             "history.csv", "--format", "tape")
         self.assert_refused(1, ["absent.csv"], *train, "--history", "absent.csv")
         self.assert_refused(1, ["broken.csv:2", "tasks"], *train, "--history", "broken.csv")
-        self.assert_refused(1, ["empty.csv", "nothing to learn from"], *train, "--history",
+        self.assert_refused(1, ["empty.csv", "has no jobs"], *train, "--history",
                             "empty.csv")
         self.assertFalse(os.path.exists(self.path("model")))
         os.mkdir(self.path("folder"))
