@@ -50,8 +50,8 @@ TEST(Starvation, WithoutTheKeyNothingIsKept) {
   StarvingWorld world(kLocal, {{.max_instances = 1}}, {2, 4},
                       [](MasterSettings& settings) { settings.starve_after = {}; });
   for (int i = 0; i < 3; ++i) world.submit({.cpus = 1, .seconds = 4});
-  const std::uint64_t big = world.submit({.cpus = 4, .seconds = 1, .priority = 100});
-  world.run(60, stream(world, {.cpus = 1, .seconds = 4}, 1));
+  const std::uint64_t big = world.submit({.cpus = 4, .seconds = 1});
+  world.run(kStarveAfter_s + 60, stream(world, {.cpus = 1, .seconds = 4}, 1));
   EXPECT_FALSE(world.has_started(big));
   EXPECT_EQ(world.claims(), 0u);
 }
