@@ -143,10 +143,20 @@ TEST(Replay, ACloudThatHasNoMoreMakesJobsWaitAndRunLater) {
   SmallReplay replay;
   for (int i = 0; i < 4; ++i) replay.job(0, 1000, Resources::of(0, 8, 30));
   replay.config().cloud.max_instances = 1;
+  replay.config().master.starve_after = {};
   const auto run = replay.run("no-packing").value();
   EXPECT_EQ(run.result.jobs_completed, 4U);
   EXPECT_EQ(run.result.instances_launched, 4U);
   EXPECT_GT(*run.result.mean_jct_h, 2 * 1145 / 3600.0);
+}
+
+TEST(Replay, WhoHasWaitedLongForAFullCloudGetsTheInstanceThatEmpties) {
+  SmallReplay replay;
+  for (int i = 0; i < 4; ++i) replay.job(0, 1000, Resources::of(0, 8, 30));
+  replay.config().cloud.max_instances = 1;
+  const auto run = replay.run("no-packing").value();
+  EXPECT_EQ(run.result.jobs_completed, 4U);
+  EXPECT_EQ(run.result.instances_launched, 1U);
 }
 
 TEST(Replay, UnderACapThatFitsNothingTheRunEndsAndListsWhatWaits) {
