@@ -238,7 +238,7 @@ class ClusterState {
   std::uint32_t max_interruptions() const { return max_interruptions_; }
   /// The task is confined, or one that it is never without: of its gang, of its elastic job.
   bool is_confined(const TaskRow& task) const;
-  /// The most attempts in a row that a task of them has lost.
+  /// The attempts in a row that it has lost; a confined one has as many as are too many at least.
   std::uint32_t fruitless(const TaskRow& task) const;
   /// Where the task may be, and where all of the job's may.
   MarketChoice markets(const TaskRow& task) const;
