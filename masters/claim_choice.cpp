@@ -96,12 +96,11 @@ class RoomChoice {
   }
 
   std::optional<Candidate> candidate(const InstanceRow& row) const {
+    // It would wait for itself there, and others with it.
+    if (job_.job.distinct_instances && has_peer(s_, *task_, row)) return std::nullopt;
     const bool may_go = !(in_.owns_fleet && row.owned);
     Candidate one{&row, in_.now, true, false};
-    if (!is_gang() && !why_infeasible(s_, {task_, row.type, row.market}) &&
-        !(job_.job.distinct_instances && has_peer(s_, *task_, row))) {
-      one.fits = true;
-    }
+    one.fits = !is_gang() && !why_infeasible(s_, {task_, row.type, row.market});
     if (!one.fits && !may_go) return std::nullopt;
     std::vector<std::pair<Leaving, Resources>> there;
     for (Slot slot : row.planned) {
@@ -142,6 +141,8 @@ class RoomChoice {
       close(*fit);
     } else if (going) {
       for (const Candidate& one : *going) close(one);
+    } else if (claim_.closed.empty()) {
+      claim_.instances = 0;
     }
   }
 

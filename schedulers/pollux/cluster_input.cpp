@@ -26,8 +26,10 @@ bool can_change(const ClusterView& view, const JobRow& job) {
   for (std::uint32_t i = 0; i < job.width; ++i) {
     const TaskRow& task = view.state.task(job.tasks[i]);
     if (task.phase != TaskPhase::running) continue;
-    // It has to leave there in any case, and gets another place when it has.
-    if (view.state.instance(task.at).released) return false;
+    // It has to leave there in any case, and gets another place when it has; and what closes
+    // empties by itself.
+    const InstanceRow& there = view.state.instance(task.at);
+    if (there.released || view.is_closed(there)) return false;
     running = &task;
   }
   return running == nullptr || !view.why_pinned(*running);  // what holds for one holds for all
@@ -125,6 +127,7 @@ void ClusterInput::list_nodes() {
       if (!is_searched(task.job)) node.taken += task.planned.amount;
       node.lone |= !shares_cluster_.contains(task.job);
     }
+    if (view_.is_closed(row)) node.taken = view_.catalog[row.type].capacity;
     const bool ours = view_.is_owned(row) || !view_.rents();
     node.of_cluster =
         ours || (kind_ && !node.lone && row.market == Market::on_demand && workers_of(node) > 0);

@@ -172,6 +172,8 @@ std::vector<Case> cases() {
       {"hotspot", "hotspot"},
       {"spot_fleet", "spot-fleet"},
       {"supercloud", "supercloud"},
+      {"boa", "boa"},
+      {"pollux", "pollux"},
   };
   std::vector<Case> all;
   for (const auto& [what, policy] : policies) {
@@ -227,6 +229,59 @@ TEST(Starvation, AGangGetsItsInstancesUnderACap) {
     world.run(kStarveAfter_s + 300, small);
     EXPECT_TRUE(world.has_started(gang)) << policy;
   }
+}
+
+/// GPUs are what binds: those of one instance are all that one task needs.
+TEST(Starvation, AJobThatNeedsAllGpusOfAnInstanceStarts) {
+  StarvingWorld world(kLocal, {{.max_instances = 1}}, {2, 32});
+  const auto small = stream(world, {.cpus = 2, .seconds = 30, .gpus = 1}, 2);
+  world.run(100, small);
+  const std::uint64_t big = world.submit({.cpus = 4, .seconds = 10, .gpus = 4});
+  world.run(kStarveAfter_s - 100, small);
+  EXPECT_FALSE(world.has_started(big)) << "until it is old enough the others have them";
+  world.run(300, small);
+  EXPECT_TRUE(world.has_started(big));
+  EXPECT_EQ(world.stops(), 0u);
+}
+
+/// Its room is on what is owned, and no cap is in its way: nothing larger is to be had.
+TEST(Starvation, BesideAFleetAJobGetsTheRoomOfAnOwnedInstance) {
+  for (const double wide : {4.0, 8.0}) {
+    // The owned one has four processors, the cap leaves one of either type beside it.
+    StarvingWorld world(kLocal, {{.max_instances = 1}, 0, 1}, {4, 8});
+    const auto small = stream(world, {.cpus = 1, .seconds = 30}, 1);
+    world.run(100, small);
+    const std::uint64_t big = world.submit({.cpus = wide, .seconds = 10});
+    world.run(kStarveAfter_s + 300, small);
+    EXPECT_TRUE(world.has_started(big)) << wide;
+    EXPECT_EQ(world.stops(), 0u);
+    EXPECT_TRUE(std::ranges::any_of(world.master().state().instances(), [](const InstanceRow& row) {
+      return row.owned;
+    })) << "what is owned stays";
+  }
+}
+
+/// Each of its tasks claims in its turn, on an instance that has none of the others.
+TEST(Starvation, TasksThatWantDistinctInstancesAllStart) {
+  StarvingWorld world(kLocal, {{.max_instances = 2}}, {4});
+  const auto small = stream(world, {.cpus = 1, .seconds = 20}, 1);
+  world.run(100, small);
+  const std::uint64_t big =
+      world.submit({.cpus = 4, .seconds = 1000, .tasks = 2, .distinct = true});
+  world.run(2 * kStarveAfter_s + 300, small);
+  EXPECT_EQ(world.starts(big), 2u);
+  EXPECT_EQ(world.stops(), 0u);
+}
+
+/// Those that cannot be apart wait; they keep nobody else's room for ever.
+TEST(Starvation, MoreDistinctTasksThanThereMayBeInstancesBlockNothing) {
+  StarvingWorld world(kLocal, {{.max_instances = 2}}, {4});
+  const auto small = stream(world, {.cpus = 1, .seconds = 20}, 3);
+  const std::uint64_t big =
+      world.submit({.cpus = 1, .seconds = 100'000, .priority = 10, .tasks = 3, .distinct = true});
+  world.run(7200, small);
+  EXPECT_EQ(world.starts(big), 2u);
+  EXPECT_GT(world.over(), 1500u) << "of 2400";
 }
 
 }  // namespace

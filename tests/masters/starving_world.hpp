@@ -20,6 +20,7 @@ namespace muster::test {
 struct StarvingBounds {
   MasterCaps caps{};
   std::size_t cloud_limit = 0;  ///< instances that the cloud gives; 0: any number
+  std::uint32_t owned = 0;      ///< instances of the first type that stay, beyond which it rents
 };
 
 /// A master under a policy that rents, before a cloud that may be full, and workers whose tasks
@@ -27,14 +28,18 @@ struct StarvingBounds {
 /// once where the policy wants them.
 class StarvingWorld {
  public:
-  /// Types by their number of processors, each of which has two GiB and a price.
+  /// Types by their number of processors, each of which has two GiB and a price; those of sixteen
+  /// and more have a GPU for every eight.
   StarvingWorld(const std::string& policy, StarvingBounds bounds, std::vector<double> sizes,
                 std::function<void(MasterSettings&)> change = {})
       : policy_(policy), bounds_(bounds), catalog_(catalog_of(sizes)) {
     settings_.caps = bounds.caps;
     settings_.min_stay = std::chrono::minutes{5};
+    settings_.rent_beyond_fleet = bounds.owned > 0;
     if (change) change(settings_);
     master_ = make();
+    master_->keep_fleet(now_);
+    act();
   }
 
   struct Wish {
@@ -44,6 +49,8 @@ class StarvingWorld {
     std::size_t tasks = 1;
     bool says_run_time = false;
     double memory_gib = 0;  ///< 0: twice the processors
+    double gpus = 0;
+    bool distinct = false;  ///< its tasks are no gang, and each is to have an instance of its own
   };
   /// Ids rise from 1 on.
   std::uint64_t submit(const Wish& wish) {
@@ -52,9 +59,10 @@ class StarvingWorld {
     // Task numbers of a job of several are its hundreds: far from those of others.
     Job job = JobBuilder(id * 10'000)
                   .tasks(wish.tasks)
-                  .gang(wish.tasks > 1)
-                  .demand(Resources::of(0, wish.cpus, gib))
+                  .gang(wish.tasks > 1 && !wish.distinct)
+                  .demand(Resources::of(wish.gpus, wish.cpus, gib))
                   .build();
+    job.distinct_instances = wish.distinct;
     job.id = JobId{id};
     job.priority = wish.priority;
     if (wish.says_run_time) job.runtime_hint = from_seconds(wish.seconds);
@@ -97,6 +105,10 @@ class StarvingWorld {
   std::size_t claims() const { return claims_; }
   const Master& master() const { return *master_; }
   const std::vector<Event>& events() const { return events_; }
+  /// Tasks of it have been started.
+  std::size_t starts(std::uint64_t id) const {
+    return starts_.contains(JobId{id}) ? starts_.at(JobId{id}) : 0;
+  }
   bool waits(std::uint64_t id) const {
     const JobRow* job = master_->state().find(JobId{id});
     return job != nullptr && job->pending > 0;
@@ -109,7 +121,8 @@ class StarvingWorld {
       InstanceType type;
       type.name = "c" + std::to_string(static_cast<int>(cpus));
       type.family = "c";
-      type.capacity = Resources::of(0, cpus, 2 * cpus);
+      const double gpus = cpus < 16 ? 0 : cpus / 8;
+      type.capacity = Resources::of(gpus, cpus, 2 * cpus);
       type.on_demand = Price::from_usd_h(0.05 * cpus);
       type.acquire = std::chrono::seconds{1};
       type.setup = std::chrono::seconds{2};
@@ -121,6 +134,7 @@ class StarvingWorld {
   std::unique_ptr<Master> make() {
     MasterDependencies parts;
     parts.catalog = &catalog_;
+    if (bounds_.owned > 0) parts.fleet = {{TypeId{0}, Market::on_demand, bounds_.owned}};
     parts.policy = make_policy(parse_policy(policy_).value(), catalog_).value();
     return std::make_unique<Master>(settings_, std::move(parts));
   }
@@ -178,6 +192,7 @@ class StarvingWorld {
     const TaskRow& row = *master_->state().find(e.task);
     const JobId job = master_->state().job(row.job).job.id;
     started_.emplace(job, now_s());
+    ++starts_[job];
     due_.emplace(now_ + from_seconds(seconds_.at(job)), std::pair(e.task, e.attempt));
   }
   void perform(const StopTask& e) {
@@ -197,6 +212,7 @@ class StarvingWorld {
   std::multimap<Instant, std::pair<TaskId, Attempt>> due_;
   std::vector<std::pair<InstanceId, Instant>> coming_;
   std::map<JobId, double> started_;
+  std::map<JobId, std::size_t> starts_;
   std::vector<Event> events_;
   std::set<InstanceId> rented_;
   std::uint64_t next_ = 1;

@@ -94,6 +94,7 @@ void Invariants::durable(std::uint32_t master, const Event& event) {
   absorb(master, cell, event);
   cell.ledger.observe(event, cell.state);
   cell.state.apply(event);
+  note_turn(cell, event);
   if (std::holds_alternative<RoundDecided>(event.body)) cell.last_round = cluster_.now();
   if (cell.state.pending().empty()) {
     cell.waits_since.reset();
@@ -237,6 +238,7 @@ void Invariants::check() {
   check_promises();
   check_rented();
   check_rounds();
+  check_turns();
   check_cloud();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     for (const std::string& text : cells_[i].state.inconsistencies()) {

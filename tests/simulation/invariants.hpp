@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/cluster_state.hpp"
+#include "model/kept_room.hpp"
 #include "model/ledger.hpp"
 #include "tests/simulation/cluster.hpp"
 #include "tests/simulation/users.hpp"
@@ -53,6 +54,12 @@ class Invariants {
 
  private:
   using Spans = std::vector<std::pair<Instant, Instant>>;
+  /// A job in the queue of its master; true times.
+  struct Turn {
+    QueuePlace place;
+    Instant waits_since;            ///< that none of its tasks has been started
+    std::optional<Instant> over{};  ///< it came to its end, or to that of its being wanted
+  };
   /// A master as its durable events tell it.
   struct Cell {
     explicit Cell(const Catalog& catalog) : state(catalog) {}
@@ -66,6 +73,7 @@ class Invariants {
     std::map<JobId, JobOutcome> finished;
     Instant last_round;                    ///< true time, as the next
     std::optional<Instant> waits_since{};  ///< tasks wait
+    std::map<JobId, Turn> turns;           ///< of every job that it ever had
   };
 
   void durable(std::uint32_t master, const Event& event);
@@ -81,6 +89,11 @@ class Invariants {
   void check_promises();
   void check_rented();
   void check_rounds();
+  void note_turn(Cell& cell, const Event& event);
+  void check_turns();
+  void check_turn(std::uint32_t master, const JobRow& row, Turn& turn);
+  std::size_t ahead_of(std::uint32_t master, const Turn& turn) const;
+  bool is_hopeless(JobId job) const;
   void check_cloud();
   std::string standing(const InstanceRow& row) const;
   void check_job(const Submission& submission);

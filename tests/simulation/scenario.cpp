@@ -215,7 +215,49 @@ void draw_hardships(Scenario& scenario) {
   }
 }
 
+/// Few instances, and a stream of small jobs that would keep them for as long as large ones wait.
+/// Drawn apart from all else; of what is remembered of the stream nothing is to be forgotten, and
+/// it is for one master alone to say who goes first.
+void draw_stream(Scenario& scenario) {
+  Rng rng(scenario.seed ^ 0x57E3A);
+  if (rng.below(10) != 0 || scenario.bounds.tokens < Bounds{}.tokens) return;
+  MasterSettings& master = scenario.master;
+  if (master.caps.max_usd_day > 0) return;
+  const auto most = static_cast<std::uint32_t>(2 + rng.below(2));
+  master.caps.max_instances = most;
+  scenario.cloud_instances = scenario.cloud_spot = 0;
+  scenario.longest_work = std::chrono::seconds{300};
+  scenario.hard.stream = 5 * most * scenario.masters;
+  for (Wish& wish : scenario.wishes) {
+    const bool large = rng.uniform() < 0.5;
+    const auto cores = static_cast<double>(8 + rng.below(9));
+    wish.job.priority = static_cast<std::int32_t>(rng.below(3));
+    if (wish.hopeless) continue;
+    // A gang has to be possible with an instance for each of its tasks.
+    if (wish.job.gang && wish.job.tasks.size() > 2) wish.job.tasks.resize(2);
+    if (!large) continue;
+    for (TaskSpec& task : wish.job.tasks) task.demands = Demands(Resources::of(0, cores, 40));
+  }
+}
+
 }  // namespace
+
+Job stream_job(const Scenario& scenario, std::uint64_t number) {
+  Rng rng(scenario.seed ^ (0x57E3A + number));
+  Job job;
+  job.name = fmt::format("small-{}", number);
+  job.token = fmt::format("small {}", number);
+  job.user = "eve";
+  job.workload_class = "small";
+  TaskSpec task;
+  task.demands = Demands(Resources::of(0, static_cast<double>(2 + rng.below(2)), 10));
+  task.image = job.workload_class;
+  task.delays.stop = std::chrono::seconds{1};
+  task.delays.upload = std::chrono::seconds{3};
+  job.tasks.push_back(std::move(task));
+  if (rng.below(2) == 0) job.runtime_hint = from_seconds(rng.uniform(30, 300));
+  return job;
+}
 
 std::string_view name_of(FaultKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
@@ -274,6 +316,7 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   draw_faults(chance, limits, scenario);
   if (limits.bounds) draw_bounds(scenario);
   if (limits.hardships) draw_hardships(scenario);
+  if (limits.hardships) draw_stream(scenario);
   return scenario;
 }
 

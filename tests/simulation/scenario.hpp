@@ -78,6 +78,9 @@ struct Hardships {
   bool users_repeat = false;  ///< users say each thing twice, as clients do whose answer is lost
   bool long_words = false;    ///< jobs have arguments of up to the most that a request may have
   bool wild_samples = false;  ///< tasks measure throughputs at both ends of what is taken
+  /// Small jobs that are under way at any time, each followed by the next, until the wishes are
+  /// over: of as low a priority as any of these.
+  std::uint32_t stream = 0;
 };
 
 /// What is left out of scenarios.
@@ -115,6 +118,9 @@ struct Scenario {
   std::vector<Fault> faults;  ///< in the order of their times
   Instant faults_end;
 };
+
+/// The job of the stream that comes after so many others of it, without ids.
+Job stream_job(const Scenario& scenario, std::uint64_t number);
 
 Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits);
 

@@ -15,6 +15,8 @@ constexpr Duration kRetry = std::chrono::seconds{12};
 constexpr Duration kAskAgain = std::chrono::minutes{2};
 /// Whose answer may be lost says the same again so much later.
 constexpr Duration kRepeat = std::chrono::seconds{7};
+/// From the end of one job of a stream to the next.
+constexpr Duration kNextOfStream = std::chrono::seconds{1};
 
 }  // namespace
 
@@ -34,6 +36,30 @@ void Users::begin() {
   for (std::size_t i = 0; i < submissions_.size(); ++i) {
     cluster_.timeline().at(submissions_[i].wish->at, [this, i] { say([this, i] { submit(i); }); });
   }
+  for (std::uint32_t i = 0; i < cluster_.scenario().hard.stream; ++i) {
+    cluster_.timeline().after(kNextOfStream * (i + 1), [this] { stream_on(); });
+  }
+}
+
+/// Nobody waits any more whom the stream could keep waiting.
+bool Users::wishes_are_over() const {
+  const auto count = static_cast<std::ptrdiff_t>(cluster_.scenario().wishes.size());
+  return std::all_of(submissions_.begin(), submissions_.begin() + count, [&](const auto& one) {
+    return one.wish->hopeless || (one.job && !waits_for_end(one));
+  });
+}
+
+/// The next job of the stream.
+void Users::stream_on() {
+  if (wishes_are_over()) return;
+  const Scenario& scenario = cluster_.scenario();
+  const std::uint64_t number = stream_.size();
+  Wish& wish = stream_.emplace_back();
+  wish.job = stream_job(scenario, number);
+  wish.at = cluster_.now();
+  wish.site = static_cast<std::uint32_t>(number % scenario.sites);
+  submissions_.emplace_back().wish = &wish;
+  submit(submissions_.size() - 1);
 }
 
 void Users::say(const std::function<void()>& words) {
@@ -98,11 +124,15 @@ void Users::watch(std::size_t index) {
 }
 
 void Users::over(const JobEnd& end) {
-  for (Submission& submission : submissions_) {
+  for (std::size_t i = 0; i < submissions_.size(); ++i) {
+    Submission& submission = submissions_[i];
     if (submission.job != end.job) continue;
     if (++submission.told > submission.watches) {
       complain_(fmt::format("the end of job {} is told {} times, and was asked for {} times",
                             end.job.value, submission.told, submission.watches));
+    }
+    if (i >= cluster_.scenario().wishes.size() && submission.told == 1) {
+      cluster_.timeline().after(kNextOfStream, [this] { stream_on(); });
     }
     return;
   }

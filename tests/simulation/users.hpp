@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -58,6 +59,8 @@ class Users {
   /// Once, or twice where users repeat themselves.
   void say(const std::function<void()>& words);
   void submit(std::size_t index);
+  void stream_on();
+  bool wishes_are_over() const;
   bool may_be_forgotten(std::size_t index) const;
   bool waits_for_end(const Submission& submission) const;
   void cancel_one(std::size_t index);
@@ -77,6 +80,7 @@ class Users {
   std::map<std::pair<std::uint32_t, JobId>, std::uint64_t> releases_;  ///< asked for
   std::set<InstanceId> drained_;
   std::vector<Asked> asked_;
+  std::deque<Wish> stream_;  ///< the small jobs that have come so far
 };
 
 }  // namespace muster::ring

@@ -205,6 +205,51 @@ TEST(Pollux, NeverOverfillsANodeOrLeavesAJobsBounds) {
   }
 }
 
+/// What it does when the instance is closed for a job that goes before others.
+Plan decide_beside_a_claim(Cluster& cluster, InstanceId closed) {
+  KeptRoom kept;
+  kept.place = {100, Instant{}, JobId{99}};
+  kept.closed = {{closed, std::nullopt}};
+  ClusterView view = cluster.view();
+  view.kept = &kept;
+  Rng rng(1);
+  Budget budget;
+  return cluster.policy().decide(view, rng, budget);
+}
+
+std::size_t places_on(const Plan& plan, InstanceId instance) {
+  return static_cast<std::size_t>(std::ranges::count_if(plan.places, [&](const Place& place) {
+    const auto* to = std::get_if<InstanceId>(&place.to);
+    return to != nullptr && *to == instance;
+  }));
+}
+
+TEST(Pollux, PutsNothingWhereRoomIsKeptAndLeavesWhoIsThereAlone) {
+  Cluster cluster(nodes(), kEight);
+  cluster.submit(training(1));
+  cluster.submit(training(2));
+  cluster.round();
+  cluster.round();
+  ASSERT_EQ(cluster.layout(), "node(2 201 202 203) node(1 101 102 103)");
+  cluster.finish(1);
+  Rng rng(1);
+  Budget budget;
+  const Plan wide = cluster.policy().decide(cluster.view(), rng, budget);
+  ASSERT_GT(places_on(wide, InstanceId{2}), 0u) << "else it gets wider";
+  EXPECT_EQ(places_on(decide_beside_a_claim(cluster, InstanceId{2}), InstanceId{2}), 0u);
+  const Plan there = decide_beside_a_claim(cluster, InstanceId{1});
+  EXPECT_TRUE(there.resizes.empty() && there.stops.empty() && there.places.empty())
+      << "it runs on what closes";
+}
+
+TEST(Pollux, PutsNoJobThatIsNotElasticWhereRoomIsKept) {
+  Cluster cluster(nodes(), "pollux,speedups=oracle");
+  cluster.add_to_fleet("node", 2);
+  cluster.submit(fixed(5, 1, false));
+  EXPECT_EQ(places_on(decide_beside_a_claim(cluster, InstanceId{1}), InstanceId{2}), 1u);
+  EXPECT_EQ(places_on(decide_beside_a_claim(cluster, InstanceId{2}), InstanceId{1}), 1u);
+}
+
 pollux::PolluxParams genetic() {
   pollux::PolluxParams params;
   params.budget_gpus = 8;
