@@ -1,0 +1,96 @@
+"""The figures on the pages that people read first are those that their commands print."""
+
+import os
+import pathlib
+import re
+import shlex
+import tempfile
+import unittest
+
+from fixture import MusterTest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# These columns say how long the machine took, which is another time on each.
+OF_THE_MACHINE = ("decision", "wall")
+NIGHTLY = os.environ.get("MUSTER_NIGHTLY") == "1"
+
+
+def blocks(page):
+    """The fenced and the indented blocks of a page, in order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.finditer(r"^```\w*\n(.*?)^```$|((?:^    .*\n)+)", text, re.MULTILINE | re.DOTALL)
+    return [match[1] or re.sub(r"^    ", "", match[2], flags=re.MULTILINE) for match in found]
+
+
+def table(text):
+    """{policy: its cells} of a table of runs, which may be cut into tables below each other."""
+    rows = {}
+    for part in text.split("\n\n"):
+        lines = part.strip("\n").split("\n")
+        if lines[0].startswith("policy "):
+            for line in lines[2:]:
+                name, *cells = line.split()
+                rows.setdefault(name, []).extend(cells)
+    return rows
+
+
+def headings(text):
+    line = next(line for line in text.split("\n") if line.startswith("policy "))
+    return re.split(r"\s{2,}", line.strip())[1:]
+
+
+class Documented(MusterTest):
+    def compare(self, shown, printed):
+        names = headings(printed)
+        rows = table(printed)
+        self.assertGreater(len(table(shown)), 1, shown)
+        for policy, cells in table(shown).items():
+            for name, cell, now in zip(names, cells, rows[policy]):
+                if name not in OF_THE_MACHINE:
+                    self.assertEqual(cell, now, f"{policy}, {name}")
+
+    def replay(self, command):
+        words = shlex.split(command.replace("\\\n", ""))
+        words = [str(ROOT / word) if word.startswith("config/") else word for word in words[1:]]
+        return self.succeed(*words)
+
+    def after_command(self, page, begins):
+        """(command, the block after it) of the page's command that begins so."""
+        found = blocks(page)
+        for at, block in enumerate(found):
+            if block.startswith(begins):
+                return block, found[at + 1]
+        self.fail(f"{page} has no command that begins with {begins}")
+
+    def test_the_table_of_the_first_replay(self):
+        shown = next(block for block in blocks("README.md") if "policy " in block)
+        self.compare(shown, self.replay("muster replay config/replay/eva-200.toml"))
+
+    def test_policies_beside_each_other(self):
+        shown = next(block for block in blocks("docs/replays.md") if "eva,t=0.8  " in block)
+        variants = ["no-packing", "eva", "eva,t=0.8", "muster", "muster,patient=false"]
+        self.compare(shown, self.replay("muster replay config/replay/eva-200.toml"
+                                        + "".join(f" --policy {each}" for each in variants)))
+
+    def test_a_fleet_of_ones_own(self):
+        command, shown = self.after_command("docs/replays.md", "muster replay config/replay/yahoo")
+        self.compare(shown, self.replay(command))
+
+    def test_why_a_task_is_where_it_is(self):
+        commands, shown = self.after_command("docs/replays.md",
+                                             "muster replay config/replay/eva-200.toml --policy eva")
+        with tempfile.TemporaryDirectory() as folder:
+            log = f"{folder}/eva.jsonl"
+            replay, explain, _ = commands.replace("eva.jsonl", log).strip().split("\n")
+            self.replay(replay)
+            self.assertEqual(self.replay(explain), shown)
+
+    @unittest.skipUnless(NIGHTLY, "MUSTER_NIGHTLY=1 runs the replays of whole traces")
+    def test_the_table_of_a_whole_trace(self):
+        command, shown = self.after_command("docs/results.md",
+                                            "muster replay config/replay/eva-gavel.toml")
+        self.compare(shown, self.replay(command))
+
+
+if __name__ == "__main__":
+    unittest.main()
