@@ -18,7 +18,7 @@ NIGHTLY = os.environ.get("MUSTER_NIGHTLY") == "1"
 def blocks(page):
     """The fenced and the indented blocks of a page, in order."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    found = re.finditer(r"^```\w*\n(.*?)^```$|((?:^    .*\n)+)", text, re.MULTILINE | re.DOTALL)
+    found = re.finditer(r"^```\w*\n(.*?)^```$|((?:^    [^\n]*\n)+)", text, re.MULTILINE | re.DOTALL)
     return [match[1] or re.sub(r"^    ", "", match[2], flags=re.MULTILINE) for match in found]
 
 
