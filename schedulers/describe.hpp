@@ -98,9 +98,19 @@ class Description {
 
   /// Masters decide by the policy that this makes.
   PolicyModule made_by(std::function<std::unique_ptr<Policy>(const P&, const Catalog&)> make_with) {
+    return made_by_services([make_with = std::move(make_with)](
+                                const P& params, const Catalog& catalog, const PolicyServices&) {
+      return make_with(params, catalog);
+    });
+  }
+  /// The same for a policy that uses what it is handed in.
+  PolicyModule made_by_services(
+      std::function<std::unique_ptr<Policy>(const P&, const Catalog&, const PolicyServices&)>
+          make_with) {
     module_.make = [make_with = std::move(make_with)](const std::any& params,
-                                                      const Catalog& catalog) {
-      return make_with(std::any_cast<const P&>(params), catalog);
+                                                      const Catalog& catalog,
+                                                      const PolicyServices& services) {
+      return make_with(std::any_cast<const P&>(params), catalog, services);
     };
     return finish();
   }

@@ -31,11 +31,15 @@ std::string number_text(double number) {
 }  // namespace
 
 Expected<std::unique_ptr<Policy>, PolicyError> PolicyModule::make_policy(
-    const PolicySpec& spec, const Catalog& catalog) const {
+    const PolicySpec& spec, const Catalog& catalog, const PolicyServices& services) const {
   auto read_values = read(spec);
   if (!read_values) return read_values.error();
+  if (uses.solver && !services.solver && !services.no_solver.empty()) {
+    return Failure<PolicyError>{PolicyError::no_solver,
+                                "policy \"" + name + "\" " + services.no_solver};
+  }
   return std::unique_ptr<Policy>(
-      std::make_unique<DistinctInstances>(make(read_values.value(), catalog)));
+      std::make_unique<DistinctInstances>(make(read_values.value(), catalog, services)));
 }
 
 PolicySpec share_of(const PolicyModule& module, PolicySpec spec, std::uint32_t masters) {

@@ -12,6 +12,7 @@
 #include "learning/job_classifier.hpp"
 #include "model/catalog.hpp"
 #include "schedulers/policy.hpp"
+#include "schedulers/policy_services.hpp"
 #include "schedulers/policy_spec.hpp"
 
 namespace muster {
@@ -37,6 +38,7 @@ struct Uses {
   bool throughput = false;   ///< what workers measure of their tasks
   bool prices = false;       ///< what instances cost
   bool predictions = false;  ///< how long a job is expected to run, and how sure that is
+  bool solver = false;       ///< PolicyServices::solver
 };
 
 /// All that the rest of the system knows of a policy, or of a group with actors of its own. Each is
@@ -56,12 +58,13 @@ struct PolicyModule {
   std::function<Expected<std::any, PolicyError>(const PolicySpec&)> read{};
   /// Makes the policy from what read() gave; the catalog has to outlive it. Empty for a group with
   /// actors of its own.
-  std::function<std::unique_ptr<Policy>(const std::any&, const Catalog&)> make{};
+  std::function<std::unique_ptr<Policy>(const std::any&, const Catalog&, const PolicyServices&)>
+      make{};
   /// Of a group with actors of its own: its entry in schedulers/site/sampling/compositions.cpp.
   std::string composition{};
 
-  Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spec,
-                                                             const Catalog& catalog) const;
+  Expected<std::unique_ptr<Policy>, PolicyError> make_policy(
+      const PolicySpec& spec, const Catalog& catalog, const PolicyServices& services = {}) const;
 };
 
 /// What one of so many masters is told: its share of the parameters that they divide.

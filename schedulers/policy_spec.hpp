@@ -22,7 +22,8 @@ enum class PolicyError : std::uint8_t {
   unknown_parameter,
   bad_value,      ///< out of range or of the wrong kind
   contradiction,  ///< parameters that exclude each other, or one given twice
-  replay_only     ///< not a policy of a master: a group of actors that only replay composes
+  replay_only,    ///< not a policy of a master: a group of actors that only replay composes
+  no_solver       ///< it needs a program that is not installed
 };
 
 /// Reads "NAME[,key=value|,flag]..."; a flag stands for flag=true.

@@ -57,7 +57,8 @@ Expected<Intake, PolicyError> intake_of(std::string_view policy) {
 
 Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spec,
                                                            const Catalog& catalog,
-                                                           std::uint32_t masters) {
+                                                           std::uint32_t masters,
+                                                           const PolicyServices& services) {
   const auto module = find_module(spec.name);
   if (!module) return module.error();
   if (!module.value()->composition.empty()) {
@@ -69,7 +70,7 @@ Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spe
   }
   // As it was stated: a share of what is wrong would be another number in the error.
   if (const auto params = module.value()->read(spec); !params) return params.error();
-  return module.value()->make_policy(share_of(*module.value(), spec, masters), catalog);
+  return module.value()->make_policy(share_of(*module.value(), spec, masters), catalog, services);
 }
 
 }  // namespace muster

@@ -22,9 +22,10 @@ Expected<const PolicyModule*, PolicyError> find_module(const std::string& name);
 Expected<Intake, PolicyError> intake_of(std::string_view policy);
 
 /// Makes the policy of one of so many masters. The catalog has to outlive it. Errors list what is
-/// known or allowed.
+/// known or allowed, or how to get what the policy needs of `services`.
 Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spec,
                                                            const Catalog& catalog,
-                                                           std::uint32_t masters = 1);
+                                                           std::uint32_t masters = 1,
+                                                           const PolicyServices& services = {});
 
 }  // namespace muster

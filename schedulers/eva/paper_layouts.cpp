@@ -98,13 +98,12 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
     chosen_home_.push_back(task.home == kUnassigned ? kUnassigned : free_index_[task.home]);
   }
   packing_.run({kinds.all(), chosen_kind_}, model, configuration_);
+  // A type that backs off can still be had from an instance that is free anyway.
+  free_types_.assign(model.prices.types().size(), 0);
+  for (const auto& instance : free_) free_types_[instance.type.value] = 1;
+  const auto rests = [&](TypeId type) { return input.rests(type) && free_types_[type.value] == 0; };
+  if (repack_) repack_({kinds.all(), chosen_kind_}, rests, configuration_);
   if (cheapest_types_) {
-    // A type that backs off can still be had from an instance that is free anyway.
-    free_types_.assign(model.prices.types().size(), 0);
-    for (const auto& instance : free_) free_types_[instance.type.value] = 1;
-    const auto rests = [&](TypeId type) {
-      return input.rests(type) && free_types_[type.value] == 0;
-    };
     use_cheapest_types({kinds.all(), chosen_kind_}, model, rests, configuration_);
   }
   // Bins are nameless until here: the mapping keeps as many tasks as possible in place.

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "schedulers/packing/fill_existing.hpp"
@@ -18,6 +20,13 @@ class PaperLayouts {
   /// `cheapest_types`: what is rented is the cheapest type that holds its tasks, not the one for
   /// which Algorithm 1 found them.
   explicit PaperLayouts(bool cheapest_types) : cheapest_types_(cheapest_types) {}
+
+  /// Instead of what Algorithm 1 packed: changes the configuration, of the tasks and with the types
+  /// that rest.
+  using Repack = std::function<void(const PackingTasks&, const std::function<bool(TypeId)>& rests,
+                                    Configuration&)>;
+  /// Asked for each layout from now on; empty: Algorithm 1 alone.
+  void repack_by(Repack repack) { repack_ = std::move(repack); }
 
   /// How long the next layouts are expected to last: D.
   void expect(double lifetime_s) { lifetime_h_ = lifetime_s / 3600; }
@@ -39,6 +48,7 @@ class PaperLayouts {
                  Layout& out);
 
   bool cheapest_types_;
+  Repack repack_;
   double lifetime_h_ = 0;
   std::vector<double> worth_;  ///< of each instance, with the tasks it has
   std::vector<char> kept_;     ///< of each instance

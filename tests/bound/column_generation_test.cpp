@@ -1,4 +1,4 @@
-#include "tools/bound/column_generation.hpp"
+#include "schedulers/packing/bound/column_generation.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/bound/covering_lp.hpp"
+#include "schedulers/packing/bound/covering_lp.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

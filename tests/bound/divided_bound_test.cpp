@@ -1,4 +1,4 @@
-#include "tools/bound/divided_bound.hpp"
+#include "schedulers/packing/bound/divided_bound.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/bound/pattern_search.hpp"
+#include "schedulers/packing/bound/pattern_search.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "tools/bound/covering_lp.hpp"
-#include "tools/bound/fluid_problem.hpp"
+#include "schedulers/packing/bound/covering_lp.hpp"
+#include "schedulers/packing/bound/fluid_problem.hpp"
 
 namespace muster::bound::test {
 

@@ -36,12 +36,6 @@ double share(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
 
-/// How the bound was proved.
-std::string proof_of(const FluidBound& bound) {
-  if (bound.exact) return "exact";
-  return bound.divided ? "divided" : "Farley";
-}
-
 std::string patterns_text(const TrialBound& trial) {
   const std::vector<PatternHours>& patterns = trial.bound.patterns;
   std::string text = "of cost %       hours  type             tasks: gpu/cpu/memory_gib\n";
@@ -131,6 +125,11 @@ Json json_of(const TrialBound& trial) {
 }
 
 }  // namespace
+
+std::string proof_of(const FluidBound& bound) {
+  if (bound.exact) return "exact";
+  return bound.divided ? "divided" : "Farley";
+}
 
 std::string bound_text(double usd) {
   return fmt::format("{:.2f}", std::floor(usd * 100) / 100);

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "tools/bound/column_generation.hpp"
+#include "schedulers/packing/bound/column_generation.hpp"
 #include "tools/bound/fluid_workload.hpp"
 
 namespace muster::bound {
@@ -18,6 +18,9 @@ struct TrialBound {
   FluidWorkload workload;
   FluidBound bound;
 };
+
+/// How the bound was proved, in a word.
+std::string proof_of(const FluidBound& bound);
 
 /// The bound in dollars as it is shown, to the cent below.
 std::string bound_text(double usd);

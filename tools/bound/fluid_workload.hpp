@@ -6,7 +6,7 @@
 #include "config/replay_config.hpp"
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
-#include "tools/bound/fluid_problem.hpp"
+#include "schedulers/packing/bound/fluid_problem.hpp"
 #include "tools/replay/workload/workload.hpp"
 
 namespace muster::bound {

@@ -9,6 +9,7 @@
 
 #include "tools/bound/bound_report.hpp"
 #include "tools/bound/solve_trials.hpp"
+#include "tools/bound/state_bound.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
@@ -25,6 +26,8 @@ struct BoundOptions {
   ReplayInputOptions inputs;
   std::uint64_t nodes = bound::kNodes;
   std::string json;
+  std::string state;
+  std::optional<double> at_s;
 };
 
 /// A line that shows how far the search has got, where somebody sees it.
@@ -47,7 +50,36 @@ class BoundLine {
   std::optional<Duration> drawn_;
 };
 
+/// Of one moment: no config is needed, as a state has its catalog.
+int run_state(const BoundOptions& options) {
+  if (!can_write(options.json)) return kFailed;
+  std::optional<Duration> at;
+  if (options.at_s) at = from_seconds(*options.at_s);
+  const auto bound = bound::state_bound(options.state, at, options.nodes);
+  if (!bound) {
+    complain(bound.error().message);
+    return kFailed;
+  }
+  if (options.json != "-") std::cout << client::printable_lines(bound::state_table(bound.value()));
+  if (options.json.empty()) return kDone;
+  const auto write = [&](std::ostream& out) { out << bound::state_json(bound.value()); };
+  return write_output(options.json, write) ? kDone : kFailed;
+}
+
 int run_command(const BoundOptions& options) {
+  if (!options.state.empty()) {
+    if (options.inputs.config.empty()) return run_state(options);
+    complain("--state has a catalog and tasks of its own: give either that or CONFIG");
+    return kUsage;
+  }
+  if (options.inputs.config.empty()) {
+    complain("a replay config is needed, or --state (see muster bound --help)");
+    return kUsage;
+  }
+  if (options.at_s) {
+    complain("--at is a time of the event log that --state names");
+    return kUsage;
+  }
   ReplayInputs inputs;
   if (const ExitCode code = read_inputs(options.inputs, inputs); code != kDone) return code;
   if (!can_write(options.json)) return kFailed;
@@ -75,7 +107,8 @@ void add_bound(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<BoundOptions>();
   CLI::App* command = app.add_subcommand(
       "bound", "Say what no policy can cost less than on the workload of a replay");
-  add_config_argument(*command, options->inputs);
+  command->add_option("config", options->inputs.config,
+                      "replay config (TOML); or --state, without a config");
   add_input_options(*command, options->inputs);
   command
       ->add_option("--nodes", options->nodes,
@@ -84,6 +117,14 @@ void add_bound(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000'000}))
       ->capture_default_str();
   command->add_option("--json", options->json, "write the bound as JSON; - for standard output");
+  command->add_option("--state", options->state,
+                      "instead of CONFIG: say what the tasks that hold resources cost an hour at "
+                      "least, beside what is rented for them; the store of a master (a folder) as "
+                      "it is now, or an event log (muster replay --events)");
+  command
+      ->add_option("--at", options->at_s,
+                   "seconds of the event log at which it is looked at; its end if not given")
+      ->check(CLI::Range(0.0, 3.2e9));
   command->callback([options, &exit_code] { exit_code = run_command(*options); });
 }
 

@@ -11,6 +11,7 @@
 
 #include "config/replay_config.hpp"
 #include "storage/event_log.hpp"
+#include "tools/bound/hosting_bounds.hpp"
 #include "tools/bound/solve_trials.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
@@ -48,6 +49,7 @@ struct ReplayOptions {
 /// One run that is wanted, and its outcome.
 struct Planned {
   RunSetup setup;
+  bool bound = false;  ///< how far what is rented lies above its bound is wanted
   std::optional<RunResult> result;
   std::string error;
 };
@@ -113,9 +115,11 @@ bool perform(Planned& planned, std::ostream* log) {
   EventLogWriter writer(log, header);
   RunSetup setup = planned.setup;
   bool begun = false;
+  bound::RentedGap gap(*planned.setup.catalog);
   setup.on_event = [&](const Event& event) {
     begun = true;
     writer.write(event);
+    if (planned.bound) gap.see(event);
   };
   auto run = replay::run_replay(setup);
   auto digest = writer.finish();
@@ -127,6 +131,7 @@ bool perform(Planned& planned, std::ostream* log) {
   if (!digest) return false;
   planned.result = std::move(run->result);
   planned.result->event_log_sha256 = std::move(digest).value();
+  if (planned.bound) planned.result->rented_above = gap.above();
   return true;
 }
 
@@ -285,6 +290,7 @@ int run_command(const ReplayOptions& options) {
   warn_of_repeated(session.config.policies);
   warn_of_budgets(session);
   if (options.bound && !find_bounds(session)) return kFailed;
+  for (Planned& run : session.runs) run.bound = options.bound;
   perform_all(options, session);
   return report_all(options, session);
 }
@@ -303,7 +309,7 @@ void add_replay(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0, 1024));
   command->add_flag("--bound", options->bound,
                     "show how far each run lies above what no policy can cost less than (see "
-                    "muster bound)");
+                    "muster bound), and what it rents above what its tasks need at each moment");
   command->add_option("--json", options->json, "write the results as JSON; - for standard output");
   command->add_option("--html", options->html, "write a report with plots");
   command->add_option("--events", options->events, "write the event log, for muster explain");

@@ -91,6 +91,15 @@ void add_bound(std::vector<Metric>& table) {
                    },
                    .column = Column{"above", "bound %", Place::cost, 1, 100},
                    .has_group = asked_for});
+  table.push_back({.key = "bound.rented_above",
+                   .unit = "of 1",
+                   .better = Better::lower,
+                   .how = "mean over time of what the billed instances cost, over that of the "
+                          "least that instances for the tasks that hold resources would cost at "
+                          "the same moments (up to 1,000 of them), less 1",
+                   .of = [](Run r) { return r.rented_above; },
+                   .column = Column{"rented", "bound %", Place::cost, 1, 100},
+                   .has_group = asked_for});
 }
 
 void add_jct(std::vector<Metric>& table) {

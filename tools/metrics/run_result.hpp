@@ -55,8 +55,10 @@ struct RunResult {
   std::uint64_t jobs_submitted = 0;
   std::uint64_t jobs_completed = 0;
   double total_cost_usd = 0;
-  std::optional<double> tariff_usd;  ///< where each task is billed alone
-  std::optional<double> bound_usd;   ///< no policy costs less on this workload; where asked for
+  std::optional<double> tariff_usd;    ///< where each task is billed alone
+  std::optional<double> bound_usd;     ///< no policy costs less on this workload; where asked for
+  std::optional<double> rented_above;  ///< mean over time of what is rented, over the bound of the
+                                       ///< tasks that hold resources, less 1; where asked for
   std::optional<double> mean_jct_h, p50_jct_h, p95_jct_h, p99_jct_h;
   std::optional<double> p50_slowdown, p95_slowdown;   ///< JCT over the job's run alone
   std::optional<ClassFigures> short_jobs, long_jobs;  ///< with a cutoff only

@@ -24,6 +24,7 @@
 #include "tools/replay/interference.hpp"
 #include "tools/replay/invariants.hpp"
 #include "tools/replay/job_limits.hpp"
+#include "tools/replay/replayed_policy.hpp"
 #include "tools/replay/run_log.hpp"
 #include "tools/replay/sampling_run.hpp"
 #include "tools/replay/width_errors.hpp"
@@ -95,7 +96,7 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
     return decider;
   }
   for (std::uint32_t i = 0; i < config.group.masters; ++i) {
-    auto policy = make_policy(setup.policy, *setup.catalog, config.group.masters);
+    auto policy = replayed_policy(setup.policy, *setup.catalog, config.group.masters);
     if (!policy) return bad_policy(policy.error());
     auto fleet = share_of(i, config.group.masters);
     if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
@@ -426,7 +427,7 @@ std::string policy_fault(const PolicySpec& spec, const Catalog& catalog) {
     const auto params = module.value()->read(spec);
     return params ? std::string{} : params.error().message;
   }
-  const auto policy = make_policy(spec, catalog);
+  const auto policy = replayed_policy(spec, catalog, 1);
   return policy ? std::string{} : policy.error().message;
 }
 

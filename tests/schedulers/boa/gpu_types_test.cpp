@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
+#include "schedulers/packing/bound/covering_lp.hpp"
 #include "schedulers/registry.hpp"
 #include "tests/schedulers/boa/reference.hpp"
-#include "tools/bound/covering_lp.hpp"
 
 namespace muster::boa {
 namespace {

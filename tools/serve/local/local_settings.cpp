@@ -16,6 +16,7 @@
 #include "tools/serve/local/gone_types.hpp"
 #include "tools/serve/machines/computer.hpp"
 #include "tools/serve/machines/task_user.hpp"
+#include "tools/solver/cbc_solver.hpp"
 
 namespace muster::local {
 namespace {
@@ -149,7 +150,7 @@ std::string fleet_fault(const ClusterConfig& config, const Catalog& catalog) {
 std::string policy_fault(const ClusterConfig& config, const Catalog& catalog) {
   const auto spec = parse_policy(config.policy);
   if (!spec) return spec.error().message;
-  const auto policy = make_policy(spec.value(), catalog);
+  const auto policy = make_policy(spec.value(), catalog, 1, policy_services(SolverStop::seconds));
   return policy ? std::string{} : policy.error().message;
 }
 

@@ -10,6 +10,7 @@
 #include "storage/recovery.hpp"
 #include "tools/serve/machines/computer.hpp"
 #include "tools/serve/node/machine_template.hpp"
+#include "tools/solver/cbc_solver.hpp"
 
 namespace muster {
 namespace {
@@ -57,7 +58,8 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   auto spec = parse_policy(config.policy);
   if (!spec) return Failure<NodeError>{NodeError::bad_policy, spec.error().message};
   const auto masters = static_cast<std::uint32_t>(config.masters().size());
-  auto policy = make_policy(spec.value(), context.catalog, masters);
+  auto policy =
+      make_policy(spec.value(), context.catalog, masters, policy_services(SolverStop::seconds));
   if (!policy) return Failure<NodeError>{NodeError::bad_policy, policy.error().message};
 
   auto role = std::make_unique<MasterRole>();

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "tools/bound/fluid_problem.hpp"
+#include "schedulers/packing/bound/fluid_problem.hpp"
 
 namespace muster::bound {
 

@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
-#include "tools/bound/fluid_problem.hpp"
-#include "tools/bound/pattern_search.hpp"
+#include "schedulers/packing/bound/fluid_problem.hpp"
+#include "schedulers/packing/bound/pattern_search.hpp"
 
 namespace muster::bound {
 
@@ -35,6 +36,8 @@ struct FluidLimits {
   std::uint64_t nodes = kNodes;  ///< of all searches together
   std::uint32_t rounds = kRounds;
   std::function<void(const FluidProgress&)> progress;  ///< may be empty
+  double exact = kExact;  ///< the bound is close enough when it is this close, as a share
+  std::span<const Pattern> start{};  ///< patterns that fit, known before the first search
 };
 
 /// The least cost of a fluid problem, between two values.
@@ -45,6 +48,7 @@ struct FluidBound {
   bool divided = false;    ///< the bound is that of divided_bound(), no search gave a higher one
   double stretch = 1;      ///< how much longer tasks take in these patterns than at speed 1
   std::vector<PatternHours> patterns;  ///< of the cost that is reached, the dearest first
+  std::vector<Pattern> columns;        ///< all that were looked at, in that order
   std::vector<double> usd_per_work_h;  ///< of each kind: prices that prove the bound
   std::uint32_t rounds = 0;
   std::uint64_t nodes = 0;  ///< of all searches

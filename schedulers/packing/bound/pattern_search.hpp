@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/bound/fluid_problem.hpp"
+#include "schedulers/packing/bound/fluid_problem.hpp"
 
 namespace muster::bound {
 
@@ -31,7 +31,7 @@ struct TypeFinds {
 /// Looks for the patterns of `type` that are worth the most when an hour of work of each kind is
 /// worth `usd_per_work_h`. Branch and bound: exact when it may look at enough nodes, and in any
 /// case `most_usd_h` holds. `spread`: finds of every number of tasks are wanted, not the best one
-/// alone.
+/// alone. FluidKind::most is heeded where no task slows another; elsewhere patterns may exceed it.
 TypeFinds find_patterns(const FluidProblem& problem, std::uint32_t type,
                         const std::vector<double>& usd_per_work_h, std::uint64_t nodes,
                         bool spread = false);

@@ -1,11 +1,12 @@
-#include "tools/bound/pattern_search.hpp"
+#include "schedulers/packing/bound/pattern_search.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <limits>
 
-#include "tools/bound/search_items.hpp"
+#include "schedulers/packing/bound/search_items.hpp"
+#include "schedulers/packing/bound/undisturbed_search.hpp"
 
 // Depth first over multisets of tasks, each item at most as often as it fits, later items after
 // earlier ones. What a set can still become is judged by prices of the resources: whatever joins it
@@ -223,12 +224,6 @@ void RangeSearch::visit(std::uint32_t first, std::uint32_t size) {
 }
 
 std::vector<TaskRange> ranges_of(const SearchItems& all) {
-  bool slows = false;
-  for (std::uint32_t a = 0; a < all.rates.classes(); ++a) {
-    for (std::uint32_t b = 0; b < all.rates.classes(); ++b) slows |= all.rates.at(a, b) < 1;
-  }
-  // Where nobody slows anybody the number of tasks says nothing.
-  if (!slows) return {{1, 0}};
   std::vector<TaskRange> ranges;
   for (std::uint32_t n = 1; n <= std::min(kMostCounted, all.most_tasks); ++n) {
     ranges.push_back({n, n});
@@ -247,6 +242,8 @@ TypeFinds find_patterns(const FluidProblem& problem, std::uint32_t type,
   finds.most_usd_h = enough;
   const SearchItems all = search_items(problem, type, usd_per_work_h);
   if (all.items.empty()) return finds;
+  // Where nobody slows anybody the number of tasks says nothing, and a quicker search does.
+  if (!all.slows()) return find_undisturbed(all, type, enough, nodes);
   double threshold = enough;
   for (const TaskRange& range : ranges_of(all)) {
     RangeSearch search(all, range, spread ? enough : threshold,

@@ -1,15 +1,15 @@
-#include "tools/bound/search_items.hpp"
+#include "schedulers/packing/bound/search_items.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "tools/bound/covering_lp.hpp"
+#include "schedulers/packing/bound/covering_lp.hpp"
 
 namespace muster::bound {
 namespace {
 
 bool dominates(const SearchItem& a, const SearchItem& b) {
-  if (a.cls != b.cls || a.value_usd_h < b.value_usd_h) return false;
+  if (a.most > 0 || a.cls != b.cls || a.value_usd_h < b.value_usd_h) return false;
   for (std::size_t i = 0; i < kResourceKinds; ++i) {
     if (a.amount[i] > b.amount[i]) return false;
   }
@@ -44,6 +44,15 @@ std::uint32_t most_tasks(const SearchItems& all) {
 
 }  // namespace
 
+bool SearchItems::slows() const {
+  for (std::uint32_t a = 0; a < rates.classes(); ++a) {
+    for (std::uint32_t b = 0; b < rates.classes(); ++b) {
+      if (rates.at(a, b) < 1) return true;
+    }
+  }
+  return false;
+}
+
 SearchItems search_items(const FluidProblem& problem, std::uint32_t type,
                          const std::vector<double>& usd_per_work_h) {
   SearchItems all;
@@ -56,7 +65,8 @@ SearchItems search_items(const FluidProblem& problem, std::uint32_t type,
     const OnType& there = problem.kinds[kind].on[type];
     const double value = usd_per_work_h[kind] * there.speed;
     if (value <= 0 || !there.amount.fits_in(on.capacity)) continue;
-    all.items.push_back({kind, problem.kinds[kind].cls, value, there.amount.amounts()});
+    const FluidKind& of = problem.kinds[kind];
+    all.items.push_back({kind, of.cls, value, of.most, there.amount.amounts()});
   }
   all.items = without_dominated(std::move(all.items));
   for (SearchItem& item : all.items) {

@@ -1,4 +1,4 @@
-#include "tools/bound/covering_lp.hpp"
+#include "schedulers/packing/bound/covering_lp.hpp"
 
 #include <algorithm>
 #include <coin/ClpSimplex.hpp>

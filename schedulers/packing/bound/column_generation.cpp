@@ -1,13 +1,13 @@
-#include "tools/bound/column_generation.hpp"
+#include "schedulers/packing/bound/column_generation.hpp"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "model/check.hpp"
-#include "tools/bound/covering_lp.hpp"
-#include "tools/bound/divided_bound.hpp"
-#include "tools/bound/search_items.hpp"
+#include "schedulers/packing/bound/covering_lp.hpp"
+#include "schedulers/packing/bound/divided_bound.hpp"
+#include "schedulers/packing/bound/search_items.hpp"
 
 namespace muster::bound {
 namespace {
@@ -24,6 +24,7 @@ class ColumnGeneration {
       : problem_(problem), limits_(limits), lp_(needs(problem)), proof_(divided_bound(problem)) {
     result_.divided = true;
     for (std::uint32_t kind = 0; kind < problem.kinds.size(); ++kind) add_alone(kind);
+    for (const Pattern& pattern : limits.start) add(pattern);
   }
 
   FluidBound run() {
@@ -101,7 +102,9 @@ class ColumnGeneration {
     for (double& price : proof_.usd_per_work_h) price *= scale;
   }
 
-  bool proved() const { return solution_.optimal && proof_.usd >= solution_.cost * (1 - kExact); }
+  bool proved() const {
+    return solution_.optimal && proof_.usd >= solution_.cost * (1 - limits_.exact);
+  }
 
   /// Of the patterns of the result. What they do more than is needed is not counted.
   double stretch() const {
@@ -136,6 +139,7 @@ class ColumnGeneration {
     result_.stretch = stretch();
     std::stable_sort(result_.patterns.begin(), result_.patterns.end(),
                      [](const PatternHours& a, const PatternHours& b) { return a.usd > b.usd; });
+    result_.columns = std::move(columns_);
     return std::move(result_);
   }
 

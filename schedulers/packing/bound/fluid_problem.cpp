@@ -1,4 +1,4 @@
-#include "tools/bound/fluid_problem.hpp"
+#include "schedulers/packing/bound/fluid_problem.hpp"
 
 namespace muster::bound {
 

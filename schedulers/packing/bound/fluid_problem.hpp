@@ -24,6 +24,7 @@ struct FluidKind {
   std::vector<OnType> on;
   std::string name;         ///< for people
   std::uint64_t tasks = 0;  ///< how many there are
+  std::uint32_t most = 0;   ///< of them share an instance; 0: any number
 };
 
 /// A type of instance at the least that an hour of it ever costs.
@@ -68,7 +69,7 @@ struct Pattern {
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 
-/// The tasks may share the instance: all may run there and fit together.
+/// The tasks may share the instance: all may run there and fit together, whatever their number.
 bool fits(const FluidProblem& problem, const Pattern& pattern);
 
 /// The work of one kind in an hour of a pattern.

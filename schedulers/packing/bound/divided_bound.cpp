@@ -1,10 +1,10 @@
-#include "tools/bound/divided_bound.hpp"
+#include "schedulers/packing/bound/divided_bound.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "tools/bound/covering_lp.hpp"
-#include "tools/bound/search_items.hpp"
+#include "schedulers/packing/bound/covering_lp.hpp"
+#include "schedulers/packing/bound/search_items.hpp"
 
 // Hours of each type are rented, and the tasks' work is shared out over the types: a linear program
 // with a row a kind (its work) and a row a type and resource (what is rented of it). Its duals are

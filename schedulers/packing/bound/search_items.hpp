@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/bound/fluid_problem.hpp"
+#include "schedulers/packing/bound/fluid_problem.hpp"
 
 namespace muster::bound {
 
@@ -19,6 +19,7 @@ struct SearchItem {
   std::uint32_t kind = 0;
   std::uint32_t cls = 0;   ///< among SearchItems::rates
   double value_usd_h = 0;  ///< of an hour beside nobody
+  std::uint32_t most = 0;  ///< of them in a pattern; 0: any number
   std::array<double, kResourceKinds> amount{};
 };
 
@@ -28,10 +29,14 @@ struct SearchItems {
   PairTable rates;                ///< of the classes that the items have
   std::array<double, kResourceKinds> capacity{};
   std::uint32_t most_tasks = 0;  ///< no pattern has more
+
+  /// Some task runs slower beside some other.
+  bool slows() const;
 };
 
 /// Leaves out kinds that do not fit or are worth nothing, and those for which another one of their
-/// class takes no more room and is worth as much: a best pattern needs none of them.
+/// class takes no more room, is worth as much and may come any number of times: a best pattern
+/// needs none of them.
 SearchItems search_items(const FluidProblem& problem, std::uint32_t type,
                          const std::vector<double>& usd_per_work_h);
 

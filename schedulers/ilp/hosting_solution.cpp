@@ -1,0 +1,163 @@
+#include "schedulers/ilp/hosting_solution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "schedulers/ilp/pattern_program.hpp"
+#include "schedulers/ilp/slot_program.hpp"
+#include "schedulers/packing/bound/undisturbed_search.hpp"
+
+namespace muster::ilp {
+namespace {
+
+constexpr const char* kFailed = "the solver failed";
+constexpr const char* kNonsense = "the answer is none";
+
+/// Patterns of a type that are added so that whole instances can be made up of them.
+constexpr std::size_t kNearPatterns = 2000;
+/// The share of the searches' sets of tasks that one search for these may look at, as a divisor.
+constexpr std::uint64_t kNearShare = 200;
+/// How often the gap that they may lie within is halved, where there are more.
+constexpr int kSlackTries = 6;
+
+/// The instances host every task, and each holds what it is to host.
+bool hosts_all(const bound::FluidProblem& problem, const std::vector<bound::Pattern>& instances) {
+  std::vector<double> seats(problem.kinds.size(), 0.0);
+  for (const bound::Pattern& instance : instances) {
+    if (!bound::fits(problem, instance)) return false;
+    for (const std::uint32_t kind : instance.kinds) seats[kind] += 1;
+  }
+  for (std::size_t kind = 0; kind < seats.size(); ++kind) {
+    if (seats[kind] < problem.kinds[kind].work_h) return false;
+  }
+  return true;
+}
+
+/// Takes away the seats that nobody needs, and instances that are empty then, from the cheapest
+/// one on.
+void drop_surplus(const bound::FluidProblem& problem, std::vector<bound::Pattern>& instances) {
+  std::stable_sort(instances.begin(), instances.end(),
+                   [&](const bound::Pattern& a, const bound::Pattern& b) {
+                     return problem.types[a.type].usd_h > problem.types[b.type].usd_h;
+                   });
+  std::vector<double> left;
+  for (const bound::FluidKind& kind : problem.kinds) left.push_back(kind.work_h);
+  for (bound::Pattern& instance : instances) {
+    std::erase_if(instance.kinds, [&](std::uint32_t kind) { return left[kind]-- < 1; });
+  }
+  std::erase_if(instances, [](const bound::Pattern& instance) { return instance.kinds.empty(); });
+}
+
+struct Answer {
+  std::vector<bound::Pattern> instances;
+  std::string trouble;
+};
+
+Answer ask(const IntegerProgram& program, const HostingSearch& search, const IntegerSolver& solver,
+           const auto& instances_of) {
+  const auto values = solver.solve(program, search.limits);
+  if (!values) {
+    return {{}, values.error().code == SolverError::failed ? kFailed : kNonsense};
+  }
+  if (!solves(program, values.value())) return {{}, kNonsense};
+  return {instances_of(values.value()), {}};
+}
+
+double cost_usd_h(const bound::FluidProblem& problem,
+                  const std::vector<bound::Pattern>& instances) {
+  double cost = 0;
+  for (const bound::Pattern& instance : instances) cost += problem.types[instance.type].usd_h;
+  return cost;
+}
+
+/// The form that counts alike tasks.
+class PatternSolver {
+ public:
+  PatternSolver(const bound::FluidProblem& problem, const bound::FluidBound& divided,
+                const HostingSearch& search, const IntegerSolver& solver)
+      : problem_(problem), divided_(divided), search_(search), solver_(solver) {
+    for (const bound::Pattern& pattern : divided.columns) add(pattern);
+  }
+
+  Answer run(std::span<const bound::Pattern> start) {
+    Answer best = ask_from(start);
+    if (!best.trouble.empty() || !hosts_all(problem_, best.instances)) return best;
+    // Those that made up the best parts need not be those that make up the best whole instances.
+    const double gap_usd_h = cost_usd_h(problem_, best.instances) - divided_.bound_usd;
+    if (gap_usd_h <= search_.limits.gap_share * divided_.bound_usd) return best;
+    add_near(gap_usd_h);
+    for (const bound::Pattern& pattern : best.instances) add(pattern);
+    Answer better = ask_from(best.instances);
+    return better.trouble.empty() && hosts_all(problem_, better.instances) ? better : best;
+  }
+
+ private:
+  void add(const bound::Pattern& pattern) {
+    // A search may use a rounding of the capacity that a plan may not.
+    if (!bound::fits(problem_, pattern)) return;
+    if (known_.insert({pattern.type, pattern.kinds}).second) patterns_.push_back(pattern);
+  }
+
+  /// Nothing that is cheaper than what is known has a pattern that costs more above the worth of
+  /// its tasks than the whole gap. Where there are too many of these, the nearest ones.
+  void add_near(double gap_usd_h) {
+    for (std::uint32_t type = 0; type < problem_.types.size(); ++type) {
+      double slack_usd_h = gap_usd_h;
+      for (int tries = 0; tries < kSlackTries; ++tries, slack_usd_h /= 2) {
+        const bound::NearPatterns near =
+            bound::find_near(problem_, type, divided_.usd_per_work_h, slack_usd_h, kNearPatterns,
+                             search_.pattern_nodes / kNearShare);
+        if (!near.complete && tries + 1 < kSlackTries) continue;
+        for (const bound::Pattern& pattern : near.patterns) add(pattern);
+        break;
+      }
+    }
+  }
+
+  Answer ask_from(std::span<const bound::Pattern> start) const {
+    const IntegerProgram program = pattern_program(problem_, patterns_, start);
+    return ask(program, search_, solver_,
+               [&](const auto& values) { return instances_of(patterns_, values); });
+  }
+
+  const bound::FluidProblem& problem_;
+  const bound::FluidBound& divided_;
+  const HostingSearch& search_;
+  const IntegerSolver& solver_;
+  std::vector<bound::Pattern> patterns_;
+  std::set<std::pair<std::uint32_t, std::vector<std::uint32_t>>> known_;
+};
+
+}  // namespace
+
+HostingSolution solve_hosting(const HostingProblem& hosting, const ReservationPrices& prices,
+                              std::span<const bound::Pattern> start, const HostingSearch& search,
+                              const IntegerSolver& solver) {
+  const bound::FluidProblem& problem = hosting.fluid;
+  HostingSolution solution;
+  if (problem.kinds.empty()) return solution;
+  bound::FluidLimits limits;
+  limits.nodes = search.pattern_nodes;
+  limits.start = start;
+  const bound::FluidBound divided = bound::solve_fluid(problem, limits);
+  solution.bound_usd_h = divided.bound_usd;
+  Answer answer;
+  if (search.form == Form::patterns) {
+    answer = PatternSolver(problem, divided, search, solver).run(start);
+  } else {
+    const SlotProgram slots(hosting, prices, start);
+    answer = ask(slots.program(), search, solver,
+                 [&](const auto& values) { return slots.instances(values); });
+  }
+  if (answer.trouble.empty() && !hosts_all(problem, answer.instances)) answer.trouble = kNonsense;
+  solution.trouble = std::move(answer.trouble);
+  if (!solution.trouble.empty()) return solution;
+  drop_surplus(problem, answer.instances);
+  solution.cost_usd_h = cost_usd_h(problem, answer.instances);
+  solution.instances = std::move(answer.instances);
+  return solution;
+}
+
+}  // namespace muster::ilp

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedulers/ilp/ilp_params.hpp"
+#include "schedulers/packing/bound/column_generation.hpp"
+#include "schedulers/packing/hosting_problem.hpp"
+#include "schedulers/packing/integer_program.hpp"
+
+namespace muster::ilp {
+
+/// How instances for a set of tasks are looked for.
+struct HostingSearch {
+  Form form = Form::patterns;
+  SolveLimits limits;
+  std::uint64_t pattern_nodes = 0;  ///< sets of tasks that searches for patterns look at, at most
+};
+
+/// Instances for a set of tasks, and how much cheaper others could be at most.
+struct HostingSolution {
+  std::vector<bound::Pattern> instances;  ///< the dearest first; empty where there is a `trouble`
+  double cost_usd_h = 0;
+  double bound_usd_h = 0;  ///< no choice of instances costs less
+  std::string trouble;     ///< why there are no instances: a few words; else empty
+};
+
+/// The cheapest instances that are found for the tasks of the problem, by an integer program and
+/// the solver, whose answer is not believed before it was looked at. `start`: instances that host
+/// all tasks, from which the search goes on; may be empty.
+HostingSolution solve_hosting(const HostingProblem& hosting, const ReservationPrices& prices,
+                              std::span<const bound::Pattern> start, const HostingSearch& search,
+                              const IntegerSolver& solver);
+
+}  // namespace muster::ilp

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedulers/eva/fleet_layout.hpp"
+#include "schedulers/eva/paper_layouts.hpp"
+#include "schedulers/ilp/hosting_solution.hpp"
+#include "schedulers/ilp/ilp_params.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster::ilp {
+
+/// The integer linear program of the Eva paper (4.1) in every round: the cheapest instances for all
+/// tasks, whatever it takes to get there; tasks that share an instance do not slow each other in
+/// it. Begins with Eva's Full Reconfiguration, and keeps that where the solver has nothing better.
+/// Tasks stay where they are as far as equal ones can change places. A fixed fleet, which costs the
+/// same however it is used, is used as Eva does.
+class IlpPolicy final : public Policy {
+ public:
+  /// Thinks of the jobs and instances of one market. No solver: Full Reconfiguration alone.
+  IlpPolicy(const Catalog& catalog, Market market, const IlpParams& params,
+            std::shared_ptr<const IntegerSolver> solver);
+
+  Cadence cadence() const override;
+  void observe(const Event&, const ClusterView&) override {}  // all that it needs is in the state
+  Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
+  bool settled(const ClusterView&) const override { return settled_; }
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<IlpPolicy>(*this); }
+
+ private:
+  /// How a round's instances were found.
+  struct Search {
+    std::string choice;
+    double bound_usd_h = 0;
+    double solved_usd_h = 0;  ///< of the instances of the solution, or of Full Reconfiguration
+    std::uint32_t tasks = 0;  ///< that were laid out anew
+  };
+
+  WorthModel model() const { return {.prices = prices_}; }
+  void repack(const PackingTasks& tasks, const std::function<bool(TypeId)>& rests,
+              Configuration& configuration);
+  bool seat(const PackingTasks& tasks, const HostingProblem& hosting,
+            const std::vector<bound::Pattern>& instances, Configuration& configuration);
+  bool keeps_present();
+  Plan use_fleet(const ClusterView& view);
+
+  IlpParams params_;
+  std::shared_ptr<const IntegerSolver> solver_;
+  ReservationPrices prices_;
+  TaskKinds kinds_{false};
+  RoundInput input_;
+  eva::PaperLayouts layouts_{true};
+  eva::FleetLayout fleet_;
+  Layout layout_;
+  Search search_;
+  bool settled_ = false;
+};
+
+}  // namespace muster::ilp

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "schedulers/packing/integer_program.hpp"
+
+namespace muster {
+
+/// What policies are handed in by whoever composes the process, because a policy may not do it by
+/// itself.
+struct PolicyServices {
+  std::shared_ptr<const IntegerSolver> solver;
+  /// Why there is no solver, and how to get one: policies that need it are not made then. Empty
+  /// without a solver: they are made, and do without.
+  std::string no_solver;
+};
+
+}  // namespace muster

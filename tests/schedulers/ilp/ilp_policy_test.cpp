@@ -1,0 +1,128 @@
+#include "schedulers/ilp/ilp_policy.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "schedulers/describe.hpp"
+#include "schedulers/market_split.hpp"
+#include "tests/schedulers/cluster.hpp"
+#include "tests/schedulers/solvers.hpp"
+
+namespace muster::ilp {
+namespace {
+
+using testing::Cluster;
+using testing::job_of_table_3;
+using testing::SolverByTrying;
+using testing::SolverThatSays;
+
+/// The module, with a solver inside the process.
+PolicyModule module_with(std::shared_ptr<const IntegerSolver> solver) {
+  PolicyModule module = *find_module("ilp").value();
+  module.make = [make = module.make, solver = std::move(solver)](
+                    const std::any& params, const Catalog& catalog, const PolicyServices&) {
+    return make(params, catalog, {solver, {}});
+  };
+  return module;
+}
+
+/// Two sizes, the larger of which costs less a core.
+Catalog two_sizes() {
+  return Catalog({testing::type_of("large", "cpu", Resources::of(0, 10, 100), 1),
+                  testing::type_of("small", "cpu", Resources::of(0, 6, 100), 0.65)});
+}
+
+Job of_cpus(std::uint64_t id, double cpu) {
+  return test::JobBuilder(id).demand(Resources::of(0, cpu, 1)).build();
+}
+
+TEST(Ilp, rents_less_than_full_reconfiguration_where_that_is_possible) {
+  // 7 + 3, 6 + 4 and 5 + 5 fill three large ones, 30 cores in all.
+  Cluster by_full(two_sizes(), "ilp");
+  Cluster by_solver(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
+  const auto fill = [](Cluster& cluster) {
+    std::uint64_t id = 0;
+    for (const double cpu : {7, 6, 5, 5, 4, 3}) cluster.submit(of_cpus(++id, cpu));
+    return cluster.round();
+  };
+  const Plan full = fill(by_full);
+  const Plan solved = fill(by_solver);
+  EXPECT_EQ(full.note.choice, "full: no solver");
+  EXPECT_LE(testing::figure(solved, "cost_usd_h"), testing::figure(full, "cost_usd_h"));
+  EXPECT_NEAR(testing::figure(solved, "cost_usd_h"), 3, 1e-6);
+  EXPECT_NEAR(testing::figure(solved, "gap_share"), 0, 1e-5);
+}
+
+TEST(Ilp, lays_table_3_out_at_the_cost_of_the_paper_and_keeps_it) {
+  Cluster cluster(testing::table_3(), module_with(std::make_shared<SolverByTrying>()), "ilp");
+  for (std::uint64_t i = 1; i <= 4; ++i) cluster.submit(job_of_table_3(i));
+  const Plan plan = cluster.round();
+  EXPECT_NEAR(testing::figure(plan, "cost_usd_h"), 12.8, 1e-9);
+  const std::string before = cluster.layout();
+  const Plan again = cluster.round();
+  EXPECT_EQ(again.note.choice, "kept");
+  EXPECT_TRUE(again.places.empty() && again.launches.empty() && again.releases.empty());
+  EXPECT_EQ(cluster.layout(), before);
+  EXPECT_TRUE(cluster.policy().settled(cluster.view()));
+}
+
+TEST(Ilp, moves_tasks_together_when_others_have_gone) {
+  Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
+  for (std::uint64_t id = 1; id <= 4; ++id) cluster.submit(of_cpus(id, id <= 2 ? 6 : 4));
+  cluster.round();
+  EXPECT_EQ(cluster.state().instances().size(), 2u);
+  cluster.finish(1);
+  cluster.finish(4);
+  cluster.round();
+  EXPECT_EQ(cluster.state().instances().size(), 1u);
+}
+
+TEST(Ilp, takes_full_reconfiguration_where_there_are_more_tasks_than_it_may_lay_out) {
+  Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp,tasks=2");
+  for (std::uint64_t id = 1; id <= 3; ++id) cluster.submit(of_cpus(id, 4));
+  EXPECT_EQ(cluster.round().note.choice, "full: too many tasks");
+  cluster.finish(3);
+  EXPECT_THAT(cluster.round().note.choice, ::testing::AnyOf("solved", "kept"));
+}
+
+TEST(Ilp, takes_full_reconfiguration_where_the_solver_says_nothing_useful) {
+  const std::vector<std::pair<std::optional<std::uint32_t>, std::string>> answers = {
+      {std::nullopt, "full: the solver failed"},
+      {0U, "full: the answer is none"},
+      {4'000'000'000U, "full: the answer is none"}};
+  for (const auto& [answer, choice] : answers) {
+    Cluster cluster(testing::table_3(), module_with(std::make_shared<SolverThatSays>(answer)),
+                    "ilp");
+    for (std::uint64_t i = 1; i <= 4; ++i) cluster.submit(job_of_table_3(i));
+    EXPECT_EQ(cluster.round().note.choice, choice);
+    EXPECT_EQ(cluster.layout(), "it1(1 2 4) it3(3)");
+  }
+}
+
+TEST(Ilp, uses_a_fixed_fleet_and_rents_nothing) {
+  Cluster cluster(testing::table_3(), module_with(std::make_shared<SolverByTrying>()), "ilp");
+  cluster.add_to_fleet("it4", 2);
+  cluster.submit(job_of_table_3(4));
+  const Plan plan = cluster.round();
+  EXPECT_EQ(plan.note.choice, "fleet");
+  EXPECT_EQ(plan.places.size(), 1u);
+}
+
+TEST(Ilp, is_not_made_where_there_is_no_solver_and_says_how_to_get_it) {
+  const Catalog catalog = testing::table_3();
+  const PolicyServices none{nullptr, "needs a program that is not here"};
+  const auto made = make_policy({"ilp", {}}, catalog, 1, none);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, PolicyError::no_solver);
+  EXPECT_EQ(made.error().message, "policy \"ilp\" needs a program that is not here");
+  for (const PolicyModule& module : known_policies()) {
+    if (module.uses.solver) continue;
+    EXPECT_TRUE(make_policy({module.name, {}}, catalog, 1, none)) << module.name;
+  }
+}
+
+}  // namespace
+}  // namespace muster::ilp
