@@ -52,14 +52,42 @@ function(muster_use_pch target kind)
 endfunction()
 
 # muster_use_unity(TARGET): compiles all sources of the target at once where MUSTER_UNITY is on, so
-# that no two of them may give the same name to things of their own. Not for tests: what they share
-# is in the precompiled headers, and their names are short and alike.
+# that no two of them may give the same name to things of their own.
 function(muster_use_unity target)
   if(MUSTER_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     # To g++ what a file keeps in an anonymous namespace looks then like a header's.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
+endfunction()
+
+# muster_read_groups(): learns which sources of a test program can be compiled at once; before any
+# test. Without python3 each is compiled alone.
+function(muster_read_groups)
+  set(groups "${CMAKE_BINARY_DIR}/unity_groups.cmake")
+  execute_process(COMMAND "${CMAKE_SOURCE_DIR}/tools/checks/unity_groups" "${CMAKE_SOURCE_DIR}"
+                  OUTPUT_FILE "${groups}" RESULT_VARIABLE failed)
+  if(failed)
+    message(WARNING "tools/checks/unity_groups failed (${failed}): tests compile one by one")
+  else()
+    include("${groups}")
+  endif()
+endfunction()
+
+# muster_use_groups(TARGET SOURCE...): compiles the sources of a test program in groups in which no
+# two give the same name to things of their own.
+function(muster_use_groups target)
+  foreach(source ${ARGN})
+    cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+    file(RELATIVE_PATH path "${CMAKE_SOURCE_DIR}" "${path}")
+    get_property(group GLOBAL PROPERTY "MUSTER_GROUP_${path}")
+    if(group)
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # To g++ a name that one file has to itself is a global one in the next file of its group.
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-shadow)
 endfunction()
 
 # muster_library(NAME [PCH KIND] SOURCES... LINK TARGETS...): a folder's static library,
@@ -89,6 +117,9 @@ function(muster_test name)
                                              nlohmann_json::nlohmann_json GTest::gtest GTest::gmock
                                              GTest::gtest_main)
   muster_use_pch(${name}_test ${arg_PCH})
+  if(MUSTER_UNITY)
+    muster_use_groups(${name}_test ${arg_SOURCES})
+  endif()
   # Most of a build is tests, which compile a quarter sooner so; what they test keeps its -O2.
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   include(GoogleTest)

@@ -8,8 +8,8 @@
 namespace muster {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 EndedHandoff ended(std::uint64_t job, const std::string& reason) {
   EndedHandoff made;

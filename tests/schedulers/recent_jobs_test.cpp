@@ -6,7 +6,7 @@
 namespace muster {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(RecentJobs, AreInTheOrderInWhichTheyCame) {
   RecentJobs jobs(3);

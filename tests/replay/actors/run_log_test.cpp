@@ -7,8 +7,8 @@
 namespace muster::replay {
 namespace {
 
-using test::at_s;
-using test::JobBuilder;
+using muster::test::at_s;
+using muster::test::JobBuilder;
 
 TEST(RunLog, ShowsEventsInOrderAndThenSaysThatTheyAreDurable) {
   RunLog log;

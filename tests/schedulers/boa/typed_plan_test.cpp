@@ -10,7 +10,7 @@
 namespace muster::boa {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Sums {
   double hours = 0;
