@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 class Copy {
  public:
   Copy() : place_("unused", "") {
-    fs::copy(test::small_training_data(), folder(), fs::copy_options::recursive);
+    fs::copy(muster::test::small_training_data(), folder(), fs::copy_options::recursive);
   }
   fs::path folder() const { return place_.folder() / "dl"; }
   void write(const std::string& name, const std::string& text) const {
@@ -31,12 +31,12 @@ class Copy {
   }
 
  private:
-  test::TempFile place_;
+  muster::test::TempFile place_;
 };
 
 TEST(TrainingProfiles, HoldWhatTheFilesSay) {
   const TrainingProfiles profiles =
-      test::profiles_of(test::small_training_data(), TrainingCalibration::osdi21);
+      test::profiles_of(muster::test::small_training_data(), TrainingCalibration::osdi21);
   ASSERT_EQ(profiles.size(), 2U);
   const TrainingProfile& bert = *profiles.at("bert");
   EXPECT_EQ(bert.limits, (BatchLimits{12, 384, 4, 12}));
@@ -50,7 +50,7 @@ TEST(TrainingProfiles, HoldWhatTheFilesSay) {
 
 TEST(TrainingProfiles, OfTheOtherCalibrationAreSlowerAndRestartInTheirOwnTime) {
   const TrainingProfiles profiles =
-      test::profiles_of(test::small_training_data(), TrainingCalibration::sia23);
+      test::profiles_of(muster::test::small_training_data(), TrainingCalibration::sia23);
   EXPECT_EQ(profiles.at("bert")->slowdown, 1.2);
   EXPECT_EQ(profiles.at("bert")->rescale_delay, std::chrono::seconds{120});
   EXPECT_TRUE(profiles.at("bert")->agent_within_profiled);
@@ -64,7 +64,7 @@ TEST(TrainingProfiles, OfTheOtherCalibrationAreSlowerAndRestartInTheirOwnTime) {
 
 TEST(TrainingProfiles, HoldNcfAtOneWorkerAndOneBatch) {
   const TrainingProfiles profiles =
-      test::profiles_of(test::small_training_data(), TrainingCalibration::osdi21);
+      test::profiles_of(muster::test::small_training_data(), TrainingCalibration::osdi21);
   const TrainingProfile& ncf = *profiles.at("ncf");
   EXPECT_EQ(ncf.max_width, 1U);
   EXPECT_EQ(best_by_truth(ncf, {curve_of(ncf, WorkerCounts{1}), 1}, 0).batch,
