@@ -149,6 +149,10 @@ class Master {
 
   /// What has happened since the last call.
   Commit commit() { return recorder_.commit(); }
+  /// See MasterRecorder.
+  void hand_over(std::size_t events, MasterRecorder::Part take) {
+    recorder_.hand_over(events, std::move(take));
+  }
 
   const MasterMemory& memory() const { return recorder_.memory(); }
   const MasterFacts& facts() const { return recorder_.facts(); }

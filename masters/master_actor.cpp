@@ -97,6 +97,12 @@ void MasterActorImpl::on_exit() {
 }
 
 MasterActor::behavior_type MasterActorImpl::make_behavior() {
+  if (setup_.batch_events > 0) {
+    master_.hand_over(setup_.batch_events, [this](std::vector<Event>&& events) {
+      look_at(events);
+      setup_.journal->append(std::move(events), [] {});
+    });
+  }
   begin_logs();
   begin_planning();
   start_watching();  // first: no fleet is rented before the cloud's clock is known, where it has to
@@ -370,6 +376,15 @@ void MasterActorImpl::on_samples(const SampleAnswer& answer) {
   if (awaiting_samples_.empty()) decide();
 }
 
+/// What stands beside the master hears of what is about to go on record.
+void MasterActorImpl::look_at(const std::vector<Event>& events) {
+  events_since_snapshot_ += weight_of(events);
+  watch(events);
+  decisions_.watch(events);
+  tally_.watch(events, master_.state());
+  if (seat_ && !events.empty()) seat_->follow(events);
+}
+
 /// Hands what has happened to the journal; effects and `then` follow when it is durable.
 void MasterActorImpl::commit(std::function<void()> then) {
   Commit commit = master_.commit();
@@ -382,12 +397,8 @@ void MasterActorImpl::commit(std::function<void()> then) {
     if (then) then();
     return;
   }
-  events_since_snapshot_ += weight_of(commit.events);
-  watch(commit.events);
-  decisions_.watch(commit.events);
-  tally_.watch(commit.events, master_.state());
+  look_at(commit.events);
   sample_figures();
-  if (seat_ && !commit.events.empty()) seat_->follow(commit.events);
   pending_.push_back({std::move(commit.effects), std::move(then)});
   if (setup_.history != nullptr) {
     for (JobHistory& job : commit.over) setup_.history->add(std::move(job));

@@ -38,6 +38,9 @@ struct MasterSetup {
   MasterSettings settings;
   MasterDependencies parts;
   Journal* journal = nullptr;
+  /// The journal is lost with the master, and gets batches of so many events at most: one round may
+  /// rent a million instances. 0: what belongs together is one batch, as crashes demand.
+  std::size_t batch_events = 0;
   CloudActor cloud;
   ClockOrigin origin;
   std::function<Duration()> stopwatch;  ///< any steady clock; measures, never decides
@@ -130,6 +133,7 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   void await_tick();
   void look_again();
   void start_watching();
+  void look_at(const std::vector<Event>& events);
   void watch(const std::vector<Event>& events);
   void await_worker(InstanceId id, Duration patience);
   void remind();

@@ -1,6 +1,7 @@
 #include "masters/master_recorder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 // One event after the other: those who have to see the state before it, the facts, those who see
 // the state after it, and the commit, in that order. A listener records nothing itself, so that no
@@ -17,6 +18,8 @@ void MasterRecorder::record(EventBody body, Instant now) {
   end_calm(now, 0);
   commit_.events.push_back({now, std::move(body)});
   replay(commit_.events.back());
+  if (part_size_ == 0 || commit_.events.size() < part_size_) return;
+  take_part_(std::exchange(commit_.events, {}));
 }
 
 void MasterRecorder::replay(const Event& event) {

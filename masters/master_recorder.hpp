@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,13 @@ class MasterRecorder {
   void at_once(InstanceId id) { commit_.at_once.push_back({id}); }
   /// For the history.
   void over(JobHistory job) { commit_.over.push_back(std::move(job)); }
+  /// From now on events are handed over when there are so many, and are not in the commit: for a
+  /// log that is lost with its master, as no crash can then come between the events of a commit.
+  using Part = std::function<void(std::vector<Event>&&)>;
+  void hand_over(std::size_t events, Part take) {
+    part_size_ = events;
+    take_part_ = std::move(take);
+  }
   /// What has happened since the last call.
   Commit commit() { return std::exchange(commit_, {}); }
 
@@ -55,6 +64,8 @@ class MasterRecorder {
   MasterMemory memory_;
   std::vector<EventListener*> listeners_;
   Commit commit_;
+  std::size_t part_size_ = 0;  ///< 0: nothing is handed over before the commit
+  Part take_part_;
 };
 
 }  // namespace muster

@@ -13,6 +13,8 @@ namespace {
 
 /// Asking after an instance begins with a pause of so many reminders.
 constexpr int kRemindersToAsk = 6;
+/// Instances that are asked after in one turn; those that are due besides have the next ones.
+constexpr std::size_t kMostAsks = 1000;
 
 /// Periods after which the throughputs of a calm cluster are looked at again, at the latest.
 constexpr std::uint64_t kMaxQuietPause = 256;
@@ -220,13 +222,14 @@ void MasterActorImpl::ask_later(InstanceId id, Duration pause) {
 
 /// The cloud's word that an instance is gone, or will be, may have got lost without a trace. The
 /// pauses from one asking after an instance to the next double, so that years of quiet cost little;
-/// those after others change nothing in them. What is due soon is asked for along with the rest.
+/// those after others change nothing in them. What is due soon is asked for along with the rest,
+/// some at a time: each is a message of its own.
 void MasterActorImpl::ask_due() {
   const Instant soon = timer_.now() + shortest_ask_pause() / 2;
   const bool takes_more = setup_.journal->trouble().empty();
   std::vector<InstanceId> due;
-  for (; !asks_.empty() && asks_.begin()->first <= soon; asks_.erase(asks_.begin())) {
-    due.push_back(asks_.begin()->second);
+  while (!asks_.empty() && asks_.begin()->first <= soon && due.size() < kMostAsks) {
+    due.push_back(asks_.extract(asks_.begin()).value().second);
   }
   for (InstanceId id : due) {
     const auto asked = ask_pauses_.extract(id);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 
 #include "model/ids.hpp"
@@ -10,14 +9,34 @@
 
 namespace muster {
 
+/// Who is told by a model what becomes of the tasks that were loaded for it. It outlives their time
+/// in the model.
+class LoadListener {
+ public:
+  virtual ~LoadListener() = default;
+  /// All the task's work is done.
+  virtual void on_done(TaskId task, Attempt attempt) = 0;
+  /// Its job's work changes its nature: a new epoch.
+  virtual void on_change(TaskId task, Attempt attempt) = 0;
+};
+
+/// Whom to tell of a loaded task, and what it is called there.
+struct LoadCaller {
+  LoadListener* listener = nullptr;
+  TaskId task;
+  Attempt attempt = 0;
+
+  void tell_done() const { listener->on_done(task, attempt); }
+  void tell_change() const { listener->on_change(task, attempt); }
+};
+
 /// What a model is told of a task that is loaded.
 struct LoadedTask {
   TaskId task;
   InstanceId instance;
   TypeId type;
-  std::uint32_t together = 1;       ///< tasks that the job runs as
-  std::function<void()> on_done;    ///< called when all its work is done
-  std::function<void()> on_change;  ///< called when its job's work changes its nature: a new epoch
+  std::uint32_t together = 1;  ///< tasks that the job runs as
+  LoadCaller caller;
 };
 
 /// The truth that the model executor asks instead of running anything: how fast loaded tasks
@@ -31,7 +50,7 @@ class ExecutionModel {
 
   /// The task is loaded on the instance: it interferes, and progresses once its job's other tasks
   /// are loaded too and the job is initialised.
-  virtual void load(LoadedTask task) = 0;
+  virtual void load(const LoadedTask& task) = 0;
 
   /// The task makes no progress any more and interferes no more; what it did is saved.
   virtual void unload(TaskId task) = 0;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/event.hpp"
@@ -89,6 +90,30 @@ struct ExecutorHost {
   std::function<void(TaskId, Attempt)> progressed;
 };
 
+/// The same as an interface, which costs a worker no memory: a replay may have a million of them.
+/// Every call has to come from the worker's own thread of control. It outlives the executor.
+class WorkerCalls {
+ public:
+  virtual ~WorkerCalls() = default;
+
+  virtual Instant now() const = 0;
+  virtual void at(Instant when, std::function<void()> step) = 0;
+  virtual void post(std::function<void()> step) = 0;
+  virtual void started(TaskId task, Attempt attempt, Duration fetch, Duration build) = 0;
+  virtual void checkpointed(TaskId task, Attempt attempt, Duration upload, ExecutionEnd end) = 0;
+  virtual void finished(TaskId task, Attempt attempt, ExecutionEnd end) = 0;
+  virtual void failed(TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) = 0;
+  virtual void rejected(TaskId task, Attempt attempt, std::string reason) = 0;
+  virtual void progressed(TaskId task, Attempt attempt) = 0;
+
+  /// The calls as functions, which may be copied; `post` works from any thread and after the end of
+  /// the worker.
+  operator ExecutorHost();  // NOLINT(google-explicit-constructor): factories take either
+
+ protected:
+  virtual std::function<void(std::function<void()>)> poster() = 0;
+};
+
 /// How a worker runs tasks. Each attempt that is started ends with exactly one of checkpointed
 /// (after stop), finished, failed or rejected.
 class Executor {
@@ -116,7 +141,31 @@ class Executor {
   virtual std::string isolation() const { return "none"; }
 };
 
-/// Makes the executor of an instance's worker.
-using ExecutorFactory = std::function<std::unique_ptr<Executor>(InstanceId, TypeId, ExecutorHost)>;
+/// Makes the executor of an instance's worker. It may ask for an ExecutorHost as well.
+using ExecutorFactory = std::function<std::unique_ptr<Executor>(InstanceId, TypeId, WorkerCalls&)>;
+
+inline WorkerCalls::operator ExecutorHost() {
+  ExecutorHost host;
+  host.now = [this] { return now(); };
+  host.at = [this](Instant when, std::function<void()> step) { at(when, std::move(step)); };
+  host.post = poster();
+  host.started = [this](TaskId task, Attempt attempt, Duration fetch, Duration build) {
+    started(task, attempt, fetch, build);
+  };
+  host.checkpointed = [this](TaskId task, Attempt attempt, Duration upload, ExecutionEnd end) {
+    checkpointed(task, attempt, upload, std::move(end));
+  };
+  host.finished = [this](TaskId task, Attempt attempt, ExecutionEnd end) {
+    finished(task, attempt, std::move(end));
+  };
+  host.failed = [this](TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) {
+    failed(task, attempt, std::move(reason), std::move(end));
+  };
+  host.rejected = [this](TaskId task, Attempt attempt, std::string reason) {
+    rejected(task, attempt, std::move(reason));
+  };
+  host.progressed = [this](TaskId task, Attempt attempt) { progressed(task, attempt); };
+  return host;
+}
 
 }  // namespace muster

@@ -7,12 +7,11 @@
 
 namespace muster {
 
-GroupMember::GroupMember(caf::actor_config& config, WorkerSetup setup)
+GroupMember::GroupMember(caf::actor_config& config, const WorkerSetup& setup)
     : GroupWorker::base(config),
       timer_(this, setup.origin),
-      duties_(setup, port_of(this, timer_, setup.master)) {
-  duties_.when_over([this](TaskId task) { notify_over(task); });
-}
+      port_(this, timer_, setup.master),
+      duties_(setup, port_) {}
 
 void GroupMember::on_exit() {
   duties_.end();
@@ -39,8 +38,7 @@ GroupWorker::behavior_type GroupMember::make_behavior() {
 }
 
 void GroupMember::join(GroupMembership group) {
-  const WorkerSetup& setup = duties_.setup();
-  sampling::LocalQueue queue(group.index, setup.type, setup.capacity, group.rules);
+  sampling::LocalQueue queue(group.index, duties_.type(), duties_.capacity(), group.rules);
   member_.emplace(Member{std::move(group), std::move(queue)});
 }
 

@@ -13,7 +13,7 @@ namespace muster {
 /// room and tells them of ends. Until it is told of a group the queue does not exist.
 class GroupMember : public GroupWorker::base {
  public:
-  GroupMember(caf::actor_config& config, WorkerSetup setup);
+  GroupMember(caf::actor_config& config, const WorkerSetup& setup);
   const char* name() const override { return "muster.group-member"; }
   void on_exit() override;
 
@@ -21,6 +21,12 @@ class GroupMember : public GroupWorker::base {
   behavior_type make_behavior() override;
 
  private:
+  /// Tells the member too what is over.
+  class Port final : public ActorPort<GroupMember, ActorTimer<GroupWorker, GroupMember>> {
+   public:
+    using ActorPort::ActorPort;
+    void over(TaskId task) override { self()->notify_over(task); }
+  };
   struct Member {
     GroupMembership group;
     sampling::LocalQueue queue;
@@ -34,6 +40,7 @@ class GroupMember : public GroupWorker::base {
   void notify_over(TaskId task);
 
   ActorTimer<GroupWorker, GroupMember> timer_;
+  Port port_;
   WorkerDuties duties_;
   std::optional<Member> member_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -11,9 +12,9 @@ namespace muster {
 
 /// Goes through the motions of running tasks in the time that an execution model says they take:
 /// fetch, build (once an image), run, stop, upload.
-class ModelExecutor : public Executor {
+class ModelExecutor final : public Executor, private LoadListener {
  public:
-  ModelExecutor(InstanceId instance, TypeId type, ExecutorHost host, ExecutionModel& model);
+  ModelExecutor(InstanceId instance, TypeId type, WorkerCalls& worker, ExecutionModel& model);
   ~ModelExecutor() override;
   ModelExecutor(const ModelExecutor&) = delete;
   ModelExecutor& operator=(const ModelExecutor&) = delete;
@@ -23,10 +24,14 @@ class ModelExecutor : public Executor {
   std::vector<ExecutionSample> sample() override;
 
  private:
-  enum class Phase { loading, running, stopping, uploading };
+  enum class Phase : std::uint8_t { loading, running, stopping, uploading };
+  /// What has to be known of an attempt to go through its motions.
   struct Run {
-    Execution execution;
+    Attempt attempt = 0;
+    std::uint32_t together = 1;
     Phase phase = Phase::loading;
+    Delays delays;
+    std::string image;
   };
 
   Run* find(TaskId task, Attempt attempt);
@@ -35,10 +40,13 @@ class ModelExecutor : public Executor {
   void uploaded(TaskId task, Attempt attempt);
   void done(TaskId task, Attempt attempt);
   void changed(TaskId task, Attempt attempt);
+  // The model calls from outside this worker, so the news comes in by a step of it.
+  void on_done(TaskId task, Attempt attempt) override;
+  void on_change(TaskId task, Attempt attempt) override;
 
   InstanceId instance_;
   TypeId type_;
-  ExecutorHost host_;
+  WorkerCalls& worker_;
   ExecutionModel& model_;
   std::map<TaskId, Run> runs_;
   std::set<std::string> images_;  ///< built, or received ready-made, by a load that has ended

@@ -1,6 +1,8 @@
 #include "workers/worker_duties.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 // Holds what the master has to know until it has acknowledged it, and says it again with every
@@ -17,96 +19,117 @@ WorkerReport of_kind(WorkerReportKind kind) {
 
 }  // namespace
 
-WorkerDuties::WorkerDuties(WorkerSetup setup, WorkerPort port)
-    : setup_(std::move(setup)), port_(std::move(port)) {
-  // Numbers of an earlier process of this worker are not used again.
-  hellos_ = static_cast<std::uint64_t>(port_.now().time_since_epoch().count());
-  executor_ = setup_.make_executor(setup_.instance, setup_.type, make_host());
+WorkerDuties::WorkerDuties(const WorkerSetup& setup, WorkerPort& port)
+    : port_(port),
+      instance_(setup.instance),
+      type_(setup.type),
+      capacity_(setup.capacity),
+      remembered_(setup.remembered),
+      // Numbers of an earlier process of this worker are not used again.
+      hellos_(static_cast<std::uint64_t>(port.now().time_since_epoch().count())) {
+  executor_ = setup.make_executor(setup.instance, setup.type, *this);
   adopt();
 }
 
-// The executor first: it may call its host until it is gone.
+// The executor first: it may call its worker until it is gone.
 void WorkerDuties::end() {
   executor_.reset();
-  setup_.master = nullptr;
-  port_ = {};
+  port_.end();
 }
 
-ExecutorHost WorkerDuties::make_host() {
-  ExecutorHost host;
-  host.now = port_.now;
-  host.at = port_.at;
-  host.post = port_.post;
-  host.started = [this](TaskId task, Attempt attempt, Duration fetch, Duration build) {
-    WorkerReport details = of_kind(WorkerReportKind::started);
-    details.fetch = fetch;
-    details.build = build;
-    report(task, attempt, std::move(details));
-  };
-  host.checkpointed = [this](TaskId task, Attempt attempt, Duration upload, ExecutionEnd end) {
-    WorkerReport details = of_kind(WorkerReportKind::checkpointed);
-    details.upload = upload;
-    over(task, attempt, std::move(details), std::move(end));
-  };
-  host.finished = [this](TaskId task, Attempt attempt, ExecutionEnd end) {
-    over(task, attempt, of_kind(WorkerReportKind::finished), std::move(end));
-  };
-  host.failed = [this](TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) {
-    WorkerReport details = of_kind(WorkerReportKind::failed);
-    details.reason = std::move(reason);
-    over(task, attempt, std::move(details), std::move(end));
-  };
-  host.rejected = [this](TaskId task, Attempt attempt, std::string reason) {
-    WorkerReport details = of_kind(WorkerReportKind::rejected);
-    details.reason = std::move(reason);
-    over(task, attempt, std::move(details), {});
-  };
-  host.progressed = [this](TaskId, Attempt) { answer_sample(kUnasked); };
-  return host;
+void WorkerDuties::started(TaskId task, Attempt attempt, Duration fetch, Duration build) {
+  WorkerReport details = of_kind(WorkerReportKind::started);
+  details.fetch = fetch;
+  details.build = build;
+  report(task, attempt, std::move(details));
+}
+
+void WorkerDuties::checkpointed(TaskId task, Attempt attempt, Duration upload, ExecutionEnd end) {
+  WorkerReport details = of_kind(WorkerReportKind::checkpointed);
+  details.upload = upload;
+  over(task, attempt, std::move(details), std::move(end));
+}
+
+void WorkerDuties::finished(TaskId task, Attempt attempt, ExecutionEnd end) {
+  over(task, attempt, of_kind(WorkerReportKind::finished), std::move(end));
+}
+
+void WorkerDuties::failed(TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) {
+  WorkerReport details = of_kind(WorkerReportKind::failed);
+  details.reason = std::move(reason);
+  over(task, attempt, std::move(details), std::move(end));
+}
+
+void WorkerDuties::rejected(TaskId task, Attempt attempt, std::string reason) {
+  WorkerReport details = of_kind(WorkerReportKind::rejected);
+  details.reason = std::move(reason);
+  over(task, attempt, std::move(details), {});
+}
+
+void WorkerDuties::progressed(TaskId /*task*/, Attempt /*attempt*/) {
+  answer_sample(kUnasked);
 }
 
 /// What an earlier process of this worker began is taken as if it had been begun here.
 void WorkerDuties::adopt() {
   for (const FoundExecution& found : executor_->adopt()) {
-    newest_[found.task] = std::max(newest_[found.task], found.attempt);
     Open& open = open_[{found.task, found.attempt}];
     open.granted = found.granted;
-    open.newest = of_kind(WorkerReportKind::accepted);
     hold(found.granted);
   }
 }
 
+WorkerReport WorkerDuties::Open::newest() const {
+  if (end) return *end;
+  WorkerReport report = of_kind(started ? WorkerReportKind::started : WorkerReportKind::accepted);
+  report.fetch = fetch;
+  report.build = build;
+  return report;
+}
+
 void WorkerDuties::greet() {
   WorkerHello hello;
-  hello.instance = setup_.instance;
+  hello.instance = instance_;
   hello.number = ++hellos_;
-  hello.capacity = setup_.capacity;
+  hello.capacity = capacity_;
   hello.limits = executor_->limits();
   hello.isolation = executor_->isolation();
   for (const auto& [key, open] : open_) {
-    hello.known.push_back(open.newest);
-    hello.known.back().instance = setup_.instance;
+    hello.known.push_back(open.newest());
+    hello.known.back().instance = instance_;
     hello.known.back().task = key.first;
     hello.known.back().attempt = key.second;
   }
-  port_.hello(std::move(hello));
+  port_.say(std::move(hello));
+}
+
+/// The last attempt seen of the task; 0: it has not been, or is not remembered.
+Attempt WorkerDuties::newest_of(TaskId task) const {
+  Attempt newest = 0;
+  if (settled_) {
+    const auto settled = settled_->last.find(task);
+    if (settled != settled_->last.end()) newest = settled->second;
+  }
+  const auto after = open_.upper_bound({task, std::numeric_limits<Attempt>::max()});
+  if (after != open_.begin() && std::prev(after)->first.first == task) {
+    newest = std::max(newest, std::prev(after)->first.second);
+  }
+  return newest;
 }
 
 void WorkerDuties::start(const StartOrder& order) {
   const TaskId task = order.task.id;
-  Attempt& newest = newest_[task];
-  if (order.attempt <= newest) return;  // repeated, or overtaken by a newer attempt
-  newest = order.attempt;
+  // Repeated, or overtaken by a newer attempt.
+  if (order.attempt <= newest_of(task)) return;
   // The older attempt has not ended here, whatever the master takes it for: both at once would
   // write to one checkpoint.
   bool older_runs = false;
   for (auto at = open_.lower_bound({task, 0}); at != open_.end() && at->first.first == task; ++at) {
     older_runs |= at->second.granted != Resources{};
   }
-  Open& open = open_[{task, order.attempt}];
   // Known before it is rejected, so that the report is kept until it is acknowledged.
-  open.newest = of_kind(WorkerReportKind::accepted);
-  if (older_runs || !(used_ + order.granted).fits_in(setup_.capacity)) {
+  Open& open = open_[{task, order.attempt}];
+  if (older_runs || !(used_ + order.granted).fits_in(capacity_)) {
     WorkerReport details = of_kind(WorkerReportKind::rejected);
     details.reason = "its worker has no room for it";
     report(task, order.attempt, std::move(details));
@@ -121,27 +144,33 @@ void WorkerDuties::start(const StartOrder& order) {
 void WorkerDuties::acknowledge(TaskId task, Attempt attempt) {
   const auto found = open_.find({task, attempt});
   if (found != open_.end()) {
-    const WorkerReportKind kind = found->second.newest.kind;
     // Only what is over can be settled; anything else is a mix-up that a hello clears up.
-    if (kind == WorkerReportKind::accepted || kind == WorkerReportKind::started) return;
+    if (found->second.end == nullptr) return;
     open_.erase(found);
-    acknowledged_.emplace_back(task, attempt);
-    if (acknowledged_.size() > setup_.remembered) forget_oldest();
+    remember(task, attempt);
   }
   executor_->acknowledged(task, attempt);
+}
+
+void WorkerDuties::remember(TaskId task, Attempt attempt) {
+  if (!settled_) settled_ = std::make_unique<Settled>();
+  Attempt& last = settled_->last[task];
+  last = std::max(last, attempt);
+  settled_->in_order.emplace_back(task, attempt);
+  if (settled_->in_order.size() > remembered_) forget_oldest();
 }
 
 /// A start that is repeated comes soon after the first one, so that the numbers of the last so many
 /// settled attempts are enough to know it by.
 void WorkerDuties::forget_oldest() {
-  const auto [task, attempt] = acknowledged_.front();
-  acknowledged_.pop_front();
-  const auto newest = newest_.find(task);
-  if (newest != newest_.end() && newest->second == attempt) newest_.erase(newest);
+  const auto [task, attempt] = settled_->in_order.front();
+  settled_->in_order.pop_front();
+  const auto last = settled_->last.find(task);
+  if (last != settled_->last.end() && last->second == attempt) settled_->last.erase(last);
 }
 
 void WorkerDuties::answer_sample(std::uint64_t sample_round) {
-  SampleAnswer answer{setup_.instance, sample_round, {}, {}};
+  SampleAnswer answer{instance_, sample_round, {}, {}};
   for (const ExecutionSample& sample : executor_->sample()) {
     if (sample.normalized) {
       // A whole number of parts of kOne: exact on the wire and the same on every machine.
@@ -154,17 +183,17 @@ void WorkerDuties::answer_sample(std::uint64_t sample_round) {
     answer.progress.push_back(
         {{sample.task, sample.progress->done, sample.progress->training}, sample.attempt});
   }
-  port_.samples(std::move(answer));
+  port_.say(std::move(answer));
 }
 
 void WorkerDuties::answer_log(const LogRequest& request) {
   LogPart part = executor_->read_log(
       {request.task, request.attempt, request.error_stream, request.offset, request.max_bytes});
-  LogAnswer answer{setup_.instance, request.number, part.offset, std::move(part.text),
+  LogAnswer answer{instance_, request.number, part.offset, std::move(part.text),
                    part.more_may_come};
   answer.unknown = !part.known;
   answer.end = part.end;
-  port_.log(std::move(answer));
+  port_.say(std::move(answer));
 }
 
 void WorkerDuties::over(TaskId task, Attempt attempt, WorkerReport details, ExecutionEnd end) {
@@ -177,7 +206,7 @@ void WorkerDuties::over(TaskId task, Attempt attempt, WorkerReport details, Exec
   // Room comes free before the master hears of it: its next order may come at once.
   if (const auto found = open_.find({task, attempt}); found != open_.end()) release(found->second);
   report(task, attempt, std::move(details));
-  if (when_over_) when_over_(task);
+  port_.over(task);
 }
 
 void WorkerDuties::hold(const Resources& granted) {
@@ -193,13 +222,17 @@ void WorkerDuties::release(Open& open) {
 }
 
 void WorkerDuties::report(TaskId task, Attempt attempt, WorkerReport details) {
-  details.instance = setup_.instance;
+  details.instance = instance_;
   details.task = task;
   details.attempt = attempt;
   if (const auto found = open_.find({task, attempt}); found != open_.end()) {
-    found->second.newest = details;
+    Open& open = found->second;
+    open.started = details.kind == WorkerReportKind::started;
+    open.fetch = details.fetch;
+    open.build = details.build;
+    if (!open.started) open.end = std::make_unique<WorkerReport>(details);
   }
-  port_.report(std::move(details));
+  port_.say(std::move(details));
 }
 
 }  // namespace muster

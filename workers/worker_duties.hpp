@@ -1,9 +1,10 @@
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "actors/clock.hpp"
@@ -23,45 +24,74 @@ struct WorkerSetup {
 };
 
 /// How a worker's duties reach the world: by way of the actor that they are a part of.
-struct WorkerPort {
-  std::function<Instant()> now{};
-  std::function<void(Instant, std::function<void()>)> at{};  ///< runs the step in the actor then
-  std::function<void(std::function<void()>)> post{};         ///< the same soon, from any thread
+class WorkerPort {
+ public:
+  virtual ~WorkerPort() = default;
+
+  virtual Instant now() const = 0;
+  /// Runs the step in the actor then.
+  virtual void at(Instant when, std::function<void()> step) = 0;
+  /// Runs a step in the actor soon, called from any thread; what comes after its end is dropped.
+  virtual std::function<void(std::function<void()>)> poster() = 0;
+  /// The same from the actor's own thread of control.
+  virtual void post(std::function<void()> step) = 0;
 
   // What is said to the master.
-  std::function<void(WorkerHello)> hello{};
-  std::function<void(WorkerReport)> report{};
-  std::function<void(SampleAnswer)> samples{};
-  std::function<void(LogAnswer)> log{};
+  virtual void say(WorkerHello hello) = 0;
+  virtual void say(WorkerReport report) = 0;
+  virtual void say(SampleAnswer answer) = 0;
+  virtual void say(LogAnswer answer) = 0;
+
+  /// An attempt of the task is over, which the master has just been told.
+  virtual void over(TaskId /*task*/) {}
+  /// Lets go of the master.
+  virtual void end() = 0;
 };
 
 /// The port of an actor whose interface holds that of a WorkerActor. The timer is the actor's own.
 template <class Self, class Timer>
-WorkerPort port_of(Self* self, const Timer& timer, const MasterActor& master) {
-  WorkerPort port;
-  port.now = [&timer] { return timer.now(); };
-  port.at = [&timer](Instant when, std::function<void()> step) { timer.at(when, std::move(step)); };
-  // A weak address: what comes after the worker's end is dropped.
-  port.post = [address = caf::actor_cast<caf::weak_actor_ptr>(self)](std::function<void()> step) {
-    if (auto worker = caf::actor_cast<WorkerActor>(address.lock())) {
-      caf::anon_send(worker, Wakeup{std::move(step)});
-    }
-  };
-  port.hello = [self, master](WorkerHello hello) {
-    self->send(master, hello_atom_v, std::move(hello), WorkerActor{self});
-  };
-  port.report = [self, master](WorkerReport report) { self->send(master, std::move(report)); };
-  port.samples = [self, master](SampleAnswer answer) { self->send(master, std::move(answer)); };
-  port.log = [self, master](LogAnswer answer) { self->send(master, std::move(answer)); };
-  return port;
-}
+class ActorPort : public WorkerPort {
+ public:
+  ActorPort(Self* self, const Timer& timer, MasterActor master)
+      : self_(self), timer_(timer), master_(std::move(master)) {}
+
+  Instant now() const override { return timer_.now(); }
+  void at(Instant when, std::function<void()> step) override { timer_.at(when, std::move(step)); }
+  std::function<void(std::function<void()>)> poster() override {
+    return [address = caf::actor_cast<caf::weak_actor_ptr>(self_)](std::function<void()> step) {
+      if (auto worker = caf::actor_cast<WorkerActor>(address.lock())) {
+        caf::anon_send(worker, Wakeup{std::move(step)});
+      }
+    };
+  }
+  void post(std::function<void()> step) override {
+    caf::anon_send(WorkerActor{self_}, Wakeup{std::move(step)});
+  }
+  void say(WorkerHello hello) override {
+    self_->send(master_, hello_atom_v, std::move(hello), WorkerActor{self_});
+  }
+  void say(WorkerReport report) override { self_->send(master_, std::move(report)); }
+  void say(SampleAnswer answer) override { self_->send(master_, std::move(answer)); }
+  void say(LogAnswer answer) override { self_->send(master_, std::move(answer)); }
+  void end() override { master_ = nullptr; }
+
+ protected:
+  Self* self() const { return self_; }
+
+ private:
+  Self* self_;
+  const Timer& timer_;
+  MasterActor master_;
+};
 
 /// What the worker of one instance does, whatever actor it is: says hello to its master, runs what
 /// it is told by way of its executor and reports what becomes of it, again with every hello until
-/// the master has settled it. It never takes on more than its capacity.
-class WorkerDuties {
+/// the master has settled it. It never takes on more than its capacity. A replay may have a million
+/// of them at once, so that each keeps little.
+class WorkerDuties final : private WorkerCalls {
  public:
-  WorkerDuties(WorkerSetup setup, WorkerPort port);
+  /// The port has to outlive it.
+  WorkerDuties(const WorkerSetup& setup, WorkerPort& port);
   WorkerDuties(const WorkerDuties&) = delete;
   WorkerDuties& operator=(const WorkerDuties&) = delete;
 
@@ -75,35 +105,58 @@ class WorkerDuties {
   void answer_sample(std::uint64_t sample_round);
   void answer_log(const LogRequest& request);
 
-  /// Called right after the report that an attempt of the task is over.
-  void when_over(std::function<void(TaskId)> step) { when_over_ = std::move(step); }
-  const WorkerSetup& setup() const { return setup_; }
+  TypeId type() const { return type_; }
+  const Resources& capacity() const { return capacity_; }
 
  private:
+  using AttemptKey = std::pair<TaskId, Attempt>;
   /// An attempt whose outcome the master has not settled.
   struct Open {
-    Resources granted;    ///< zero once it is over
-    WorkerReport newest;  ///< `accepted` until there is something to report
-  };
-  using AttemptKey = std::pair<TaskId, Attempt>;
+    Resources granted;  ///< zero once it is over
+    bool started = false;
+    Duration fetch{};  ///< as was reported of its start; this and the next
+    Duration build{};
+    std::unique_ptr<WorkerReport> end{};  ///< what was reported of its end; null: it is not over
 
-  ExecutorHost make_host();
+    WorkerReport newest() const;  ///< what was reported last
+  };
+  /// The attempts that were settled last.
+  struct Settled {
+    std::map<TaskId, Attempt> last{};  ///< of each task
+    std::list<AttemptKey> in_order{};  ///< the oldest first
+  };
+
+  // What the executor calls.
+  Instant now() const override { return port_.now(); }
+  void at(Instant when, std::function<void()> step) override { port_.at(when, std::move(step)); }
+  void post(std::function<void()> step) override { port_.post(std::move(step)); }
+  std::function<void(std::function<void()>)> poster() override { return port_.poster(); }
+  void started(TaskId task, Attempt attempt, Duration fetch, Duration build) override;
+  void checkpointed(TaskId task, Attempt attempt, Duration upload, ExecutionEnd end) override;
+  void finished(TaskId task, Attempt attempt, ExecutionEnd end) override;
+  void failed(TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) override;
+  void rejected(TaskId task, Attempt attempt, std::string reason) override;
+  void progressed(TaskId task, Attempt attempt) override;
+
   void adopt();
+  Attempt newest_of(TaskId task) const;
+  void remember(TaskId task, Attempt attempt);
   void forget_oldest();
   void over(TaskId task, Attempt attempt, WorkerReport report, ExecutionEnd end);
   void report(TaskId task, Attempt attempt, WorkerReport details);
   void hold(const Resources& granted);
   void release(Open& open);
 
-  WorkerSetup setup_;
-  WorkerPort port_;
-  std::function<void(TaskId)> when_over_;
-  std::unique_ptr<Executor> executor_;
-  std::map<TaskId, Attempt> newest_;     ///< the last attempt seen of each task, while remembered
-  std::deque<AttemptKey> acknowledged_;  ///< the oldest first
-  std::map<AttemptKey, Open> open_;
+  WorkerPort& port_;
+  InstanceId instance_;
+  TypeId type_;
+  std::uint32_t holding_ = 0;  ///< open attempts to which something is granted
+  Resources capacity_;
   Resources used_;
-  std::size_t holding_ = 0;  ///< open attempts to which something is granted
+  std::unique_ptr<Executor> executor_;
+  std::map<AttemptKey, Open> open_;
+  std::unique_ptr<Settled> settled_;  ///< null: none is yet
+  std::size_t remembered_;
   std::uint64_t hellos_ = 0;
 };
 

@@ -15,10 +15,9 @@ using test::at_s;
 class HandModel : public ExecutionModel {
  public:
   Instant instant(Instant now) const override { return floor_to(now, std::chrono::seconds{1}); }
-  void load(LoadedTask task) override {
+  void load(const LoadedTask& task) override {
     together = task.together;
-    change = std::move(task.on_change);
-    loaded[task.task] = std::move(task.on_done);
+    loaded[task.task] = task.caller;
   }
   std::optional<ExecutionProgress> progress(TaskId) const override {
     return done ? std::optional(ExecutionProgress{*done, {}}) : std::nullopt;
@@ -30,33 +29,29 @@ class HandModel : public ExecutionModel {
   }
   double throughput(TaskId) const override { return 0.75; }
 
-  std::map<TaskId, std::function<void()>> loaded;
+  std::map<TaskId, LoadCaller> loaded;
   std::vector<TaskId> lost;
   std::uint32_t together = 0;
-  std::function<void()> change;
   std::optional<double> done;
 };
 
-class ModelExecutorTest : public ::testing::Test {
+class ModelExecutorTest : public ::testing::Test, public WorkerCalls {
  protected:
-  ModelExecutorTest() {
-    ExecutorHost host;
-    host.now = [this] { return now_; };
-    host.at = [this](Instant when, std::function<void()> step) {
-      steps_.emplace(when, std::move(step));
-    };
-    host.post = [](const std::function<void()>& step) { step(); };
-    host.started = [this](TaskId task, Attempt, Duration, Duration) { note("started", task); };
-    host.checkpointed = [this](TaskId task, Attempt, Duration, const ExecutionEnd&) {
-      note("left", task);
-    };
-    host.finished = [this](TaskId task, Attempt, const ExecutionEnd&) { note("finished", task); };
-    host.failed = [this](TaskId task, Attempt, const std::string&, const ExecutionEnd&) {
-      note("failed", task);
-    };
-    host.progressed = [this](TaskId task, Attempt) { note("progressed", task); };
-    executor_ = std::make_unique<ModelExecutor>(InstanceId{0}, TypeId{0}, host, model_);
+  ModelExecutorTest()
+      : executor_(std::make_unique<ModelExecutor>(InstanceId{0}, TypeId{0}, *this, model_)) {}
+
+  Instant now() const override { return now_; }
+  void at(Instant when, std::function<void()> step) override {
+    steps_.emplace(when, std::move(step));
   }
+  void post(std::function<void()> step) override { step(); }
+  std::function<void(std::function<void()>)> poster() override { return {}; }
+  void started(TaskId task, Attempt, Duration, Duration) override { note("started", task); }
+  void checkpointed(TaskId task, Attempt, Duration, ExecutionEnd) override { note("left", task); }
+  void finished(TaskId task, Attempt, ExecutionEnd) override { note("finished", task); }
+  void failed(TaskId task, Attempt, std::string, ExecutionEnd) override { note("failed", task); }
+  void rejected(TaskId task, Attempt, std::string) override { note("rejected", task); }
+  void progressed(TaskId task, Attempt) override { note("progressed", task); }
 
   void note(const std::string& what, TaskId task) {
     news_.push_back(std::to_string(static_cast<int>(to_seconds(now_))) + " " + what + " " +
@@ -125,7 +120,7 @@ TEST_F(ModelExecutorTest, WorkThatEndsDuringTheStopIsFinishedAndDoesNotLeave) {
   executor_->start(execution(1));
   run_until(50);
   executor_->stop(TaskId{1}, 1);
-  model_.loaded.at(TaskId{1})();
+  model_.loaded.at(TaskId{1}).tell_done();
   run_until(100);
   EXPECT_EQ(news_, (std::vector<std::string>{"15 started 1", "50 finished 1"}));
 }
@@ -163,7 +158,7 @@ TEST_F(ModelExecutorTest, SaysHowFarAJobIsAndWhenItsPaceChanges) {
   model_.done = 40;
   ASSERT_TRUE(executor_->sample().front().progress);
   EXPECT_EQ(executor_->sample().front().progress->done, 40);
-  model_.change();
+  model_.loaded.at(TaskId{1}).tell_change();
   EXPECT_EQ(news_.back(), "20 progressed 1");
 }
 

@@ -33,8 +33,8 @@
 #include "tools/replay/workload_names.hpp"
 #include "tools/replay/world.hpp"
 #include "workers/group_member.hpp"
+#include "workers/light_worker.hpp"
 #include "workers/model_executor.hpp"
-#include "workers/worker_actor.hpp"
 
 // One replay: spawns the real actors in virtual time over a simulated world, lets them run until
 // all jobs are over and everything is given back, and turns the log into figures. A run whose log
@@ -122,6 +122,7 @@ class Simulation {
         names_(*setup.workload),
         system_(prepare(actor_config_)),
         time_(VirtualTime::of(system_)),
+        workers_(system_, time_.origin()),
         idle_(setup.config->world, *setup.catalog) {
     const ReplayConfig& config = *setup.config;
     // Before the first actor: its first message is ordered by it already.
@@ -231,6 +232,7 @@ class Simulation {
       master.parts.catalog = setup_.catalog;
       master.parts.policy = std::move(decider.cells[i].policy);
       master.journal = &journals_.back();
+      master.batch_events = 1024;  // one round of a wide job brings millions
       master.settings = config.master;
       master.parts.fleet = std::move(decider.cells[i].fleet);
       master.cloud = cloud_link_;
@@ -240,9 +242,7 @@ class Simulation {
       master.stopwatch = setup_.stopwatch;
       master.times = &times_.back();
       master.note = [this](const std::string& text) { failures_.push_back(text); };
-      // Neither is read again: it is kept as a live master keeps it, up to the disk.
-      master.history = &histories_.emplace_back();
-      master.save_snapshot = [](const MasterSnapshot&, std::uint64_t) {};
+      master.history = &histories_.emplace_back();  // not read: kept as a live master keeps it
     }
     IntakeSetup intake;
     if (!config.group.sites.empty()) intake.sites.clear();
@@ -291,12 +291,12 @@ class Simulation {
   WorkerActor launch_worker(InstanceId id, TypeId type) {
     const Resources& capacity = (*setup_.catalog)[type].capacity;
     WorkerSetup worker{id, type, capacity, renter_of(id), time_.origin(), {}};
-    worker.make_executor = [this](InstanceId on, TypeId of, ExecutorHost host) {
-      return std::make_unique<ModelExecutor>(on, of, std::move(host), *model_);
+    worker.make_executor = [this](InstanceId on, TypeId of, WorkerCalls& calls) {
+      return std::make_unique<ModelExecutor>(on, of, calls, *model_);
     };
     ++workers_launched_;
     if (composition_) return system_.spawn<GroupMember>(std::move(worker));
-    return system_.spawn<Worker>(std::move(worker));
+    return workers_.start(worker);
   }
 
   /// Where a stop loses all, a task that needs more than a day's money at a stretch would be
@@ -320,8 +320,7 @@ class Simulation {
     if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
       idle_.accept(accepted->job);
       const std::size_t rank = index_.of(accepted->job.id);
-      world_->add(rank, std::make_shared<const WorkloadJob>(setup_.workload->job(rank)),
-                  accepted->job);
+      world_->add(rank, setup_.workload->job(rank), accepted->job);
       open_parts_[{event.cell, accepted->job.id}] = &accepted->job;
     } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
       const auto part = open_parts_.find({event.cell, over->job});
@@ -382,6 +381,7 @@ class Simulation {
   caf::actor_system_config actor_config_;
   caf::actor_system system_;
   VirtualTime& time_;
+  LightWorkers workers_;
   std::deque<MemorySiteStore> site_stores_;  ///< one a site
   NullCloudStore cloud_store_;
   CloudBill bill_;

@@ -58,9 +58,10 @@ class NamedModel final : public ExecutionModel {
   NamedModel(ExecutionModel& model, const WorkloadNames& names) : model_(model), names_(names) {}
 
   Instant instant(Instant now) const override { return model_.instant(now); }
-  void load(LoadedTask task) override {
-    task.task = names_.name(task.task);
-    model_.load(std::move(task));
+  void load(const LoadedTask& task) override {
+    LoadedTask named = task;
+    named.task = names_.name(task.task);
+    model_.load(named);
   }
   void unload(TaskId task) override { model_.unload(names_.name(task)); }
   void lose(TaskId task) override { model_.lose(names_.name(task)); }

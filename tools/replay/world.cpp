@@ -49,44 +49,40 @@ std::uint32_t room_for(const Demands& demands, const InstanceType& type) {
 
 World::World(WorldSetup setup) : setup_(std::move(setup)) {}
 
-void World::add(std::size_t rank, WorkloadJob job) {
-  const auto shared = std::make_shared<const WorkloadJob>(std::move(job));
-  add(rank, shared, shared->job);
-}
-
-void World::add(std::size_t rank, const std::shared_ptr<const WorkloadJob>& job, const Job& part) {
-  const std::uint32_t interference = setup_.interference->index_of(job->truth.interference);
+void World::add(std::size_t rank, const WorkloadJob& job, const Job& part) {
+  const std::uint32_t interference = setup_.interference->index_of(job.truth.interference);
   Duration init{};
-  for (const TaskSpec& spec : job->job.tasks) init = std::max(init, spec.delays.init);
+  for (const TaskSpec& spec : job.job.tasks) init = std::max(init, spec.delays.init);
   for (const TaskSpec& spec : part.tasks) {
     const auto [entry, is_new] = tasks_.try_emplace(spec.id);
     if (!is_new) continue;
-    const std::size_t index = position_in(job->job.tasks, spec.id);
+    const std::size_t index = position_in(job.job.tasks, spec.id);
     Unit& unit = unit_for(rank, job, index);
     Task& task = entry->second;
     task.unit = &unit;
     task.interference = interference;
-    task.demands = &unit.job->job.tasks[index].demands;
+    task.demands = job.job.tasks[index].demands;
     unit.init = init;
     unit.tasks.push_back(&task);
   }
 }
 
-World::Unit& World::unit_for(std::size_t rank, const std::shared_ptr<const WorkloadJob>& job,
-                             std::size_t index) {
-  const bool gang = job->job.gang;
+World::Unit& World::unit_for(std::size_t rank, const WorkloadJob& job, std::size_t index) {
+  const bool gang = job.job.gang;
   const std::uint64_t unit_rank = (std::uint64_t{rank} << kTaskIndexBits) | (gang ? 0 : index);
   const auto [entry, is_new] = units_.try_emplace(unit_rank);
   Unit& unit = entry->second;
   if (!is_new) return unit;
   unit.rank = unit_rank;
-  unit.job = job;
-  unit.iterations = gang ? job->truth.iterations : job->truth.work_of(index);
-  unit.iterations_per_s = job->truth.iterations_per_s;
-  if (gang) unit.size = job->job.tasks.size();
-  if (job->truth.elastic) {
-    unit.pace = job->truth.elastic->begin();
-    unit.iterations = job->truth.elastic->ends().back();
+  unit.iterations = gang ? job.truth.iterations : job.truth.work_of(index);
+  unit.iterations_per_s = job.truth.iterations_per_s;
+  if (gang) unit.size = job.job.tasks.size();
+  if (job.truth.elastic) {
+    unit.elastic = std::make_unique<Elastic>();
+    unit.elastic->truth = job.truth.elastic;
+    unit.elastic->first = job.job.tasks.front().id;
+    unit.elastic->pace = job.truth.elastic->begin();
+    unit.iterations = job.truth.elastic->ends().back();
   }
   return unit;
 }
@@ -111,7 +107,7 @@ void World::forget(const Job& part) {
   for (const TaskSpec& spec : part.tasks) tasks_.erase(spec.id);
 }
 
-void World::load(LoadedTask loaded) {
+void World::load(const LoadedTask& loaded) {
   const Instant now = instant(now_());
   const auto found = tasks_.find(loaded.task);
   if (found == tasks_.end()) return;  // its job is over, which its worker has not heard yet
@@ -120,14 +116,14 @@ void World::load(LoadedTask loaded) {
   task.loaded = true;
   task.instance = loaded.instance;
   task.type = loaded.type;
-  task.speed = task.demands->on((*setup_.catalog)[loaded.type].family)->speed;
-  if (task.unit->pace) task.room = room_for(*task.demands, (*setup_.catalog)[loaded.type]);
-  task.on_done = std::move(loaded.on_done);
-  task.on_change = std::move(loaded.on_change);
+  task.speed = task.demands.on((*setup_.catalog)[loaded.type].family)->speed;
+  if (task.unit->elastic) task.room = room_for(task.demands, (*setup_.catalog)[loaded.type]);
+  task.caller = loaded.caller;
+  task.unit->slowest.reset();
   on_instance_[loaded.instance].push_back(&task);
   Unit& unit = *task.unit;
   // All tasks of an elastic job leave before the first one comes again, as one of so many.
-  if (unit.pace && unit.loaded == 0) unit.size = loaded.together;
+  if (unit.elastic && unit.loaded == 0) unit.size = loaded.together;
   if (++unit.loaded == unit.size) begin_together(unit, now);
   refresh(loaded.instance, now);
   if (unit.loaded == unit.size) refresh_all(unit, now);
@@ -136,31 +132,32 @@ void World::load(LoadedTask loaded) {
 /// A gang begins when its last task is there, and after the longest initialisation among all.
 void World::begin_together(Unit& unit, Instant now) {
   unit.progress_from = now + unit.init;
-  if (!unit.pace) return;
+  if (!unit.elastic) return;
+  Elastic& elastic = *unit.elastic;
   const std::string& family = (*setup_.catalog)[unit.tasks.front()->type].family;
-  if (!unit.family.empty() && unit.family != family) {
-    unit.progress_from = now + std::max(unit.init, unit.job->truth.elastic->cold_start());
+  if (!elastic.family.empty() && elastic.family != family) {
+    unit.progress_from = now + std::max(unit.init, elastic.truth->cold_start());
   }
-  unit.family = family;
+  elastic.family = family;
   std::map<InstanceId, std::uint32_t> workers;
   for (const Task* task : unit.tasks) workers[task->instance] += task->loaded ? 1 : 0;
   std::vector<std::uint32_t> counts;
   for (const auto& [instance, count] : workers) {
     if (count > 0) counts.push_back(count);
   }
-  unit.pace->place(counts, unit.tasks.front()->room);
-  const auto ends = unit.job->truth.elastic->ends();
+  elastic.pace->place(counts, unit.tasks.front()->room);
+  const auto ends = elastic.truth->ends();
   // What was lost may be of an earlier epoch. The last one is not left: the job is done then.
   const auto open = std::upper_bound(ends.begin(), ends.end() - 1, unit.done);
-  unit.epoch = static_cast<std::size_t>(open - ends.begin());
-  unit.paced = unit.pace->rate_per_s(unit.epoch);
-  await_rechoice(unit, unit.progress_from);
+  elastic.epoch = static_cast<std::size_t>(open - ends.begin());
+  elastic.paced = elastic.pace->rate_per_s(elastic.epoch);
+  await_rechoice(elastic, unit.progress_from);
 }
 
-void World::await_rechoice(Unit& unit, Instant after) const {
-  const Duration every = unit.pace->rechoose_every();
-  unit.rechoice.reset();
-  if (every > Duration::zero()) unit.rechoice = floor_to(after, every) + every;
+void World::await_rechoice(Elastic& elastic, Instant after) {
+  const Duration every = elastic.pace->rechoose_every();
+  elastic.rechoice.reset();
+  if (every > Duration::zero()) elastic.rechoice = floor_to(after, every) + every;
 }
 
 void World::unload(TaskId id) {
@@ -183,8 +180,7 @@ void World::take_off(TaskId id, bool saved) {
     unit.saved = unit.done;
   } else {
     // In seconds of a task that runs alone on the family of speed 1.
-    const double alone = unit.pace ? unit.paced : unit.iterations_per_s;
-    lost_s_ += (unit.done - unit.saved) / alone;
+    lost_s_ += (unit.done - unit.saved) / unit.alone();
     // For a gang too: it goes back to its last checkpoint as a whole.
     unit.done = unit.saved;
   }
@@ -197,33 +193,37 @@ void World::take_off(TaskId id, bool saved) {
 
 void World::detach(Task& task) {
   task.loaded = false;
-  task.on_done = nullptr;
-  task.on_change = nullptr;
+  task.caller = {};
+  task.unit->slowest.reset();
   std::erase(on_instance_[task.instance], &task);
 }
 
 double World::throughput(TaskId id) const {
   const auto found = tasks_.find(id);
-  double slowest = 1;
-  if (found == tasks_.end()) return slowest;
-  for (const Task* task : found->second.unit->tasks) {
-    if (task->loaded) slowest = std::min(slowest, task->normalized);
+  if (found == tasks_.end()) return 1;
+  const Unit& unit = *found->second.unit;
+  // Each task of a gang is asked for it at once: they look for it together.
+  if (!unit.slowest) {
+    unit.slowest = 1;
+    for (const Task* task : unit.tasks) {
+      if (task->loaded) unit.slowest = std::min(*unit.slowest, task->normalized);
+    }
   }
-  return slowest;
+  return *unit.slowest;
 }
 
 std::optional<ExecutionProgress> World::progress(TaskId id) const {
   const auto found = tasks_.find(id);
   // The first task speaks for its job.
-  if (found == tasks_.end() || !found->second.unit->pace) return std::nullopt;
+  if (found == tasks_.end() || !found->second.unit->elastic) return std::nullopt;
   const Unit& unit = *found->second.unit;
-  if (unit.job->job.tasks.front().id != id || unit.loaded < unit.size) return std::nullopt;
+  if (unit.elastic->first != id || unit.loaded < unit.size) return std::nullopt;
   const Instant now = instant(now_());
   const Instant since = std::max(unit.settled_at, unit.progress_from);
   ExecutionProgress said{unit.done, {}};
   if (now <= since) return said;  // it is still being initialised and has measured nothing
   said.done = std::min(unit.next_end(), unit.done + unit.rate * to_seconds(now - since));
-  said.training = unit.pace->sample();
+  said.training = unit.elastic->pace->sample();
   return said;
 }
 
@@ -240,6 +240,7 @@ void World::refresh(InstanceId instance, Instant now) {
     const std::vector<double> normalized = setup_.interference->throughput(together);
     for (std::size_t i = 0; i < together.size(); ++i) {
       found->second[i]->normalized = normalized[i];
+      found->second[i]->unit->slowest.reset();
     }
   }
   // The tasks of a wide job lie side by side: its pace is worked out once.
@@ -299,7 +300,7 @@ void World::pace(Unit& unit, Instant now) {
     if (task->loaded) slowest = std::min(slowest, task->normalized * task->speed);
   }
   if (is_disturbed(unit)) slowest *= 1 - setup_.distributed_slowdown;
-  unit.rate = (unit.pace ? unit.paced : unit.iterations_per_s) * slowest;
+  unit.rate = unit.alone() * slowest;
   // Without a quantum things happen at whole nanoseconds, the resolution of time.
   const double quantum_s = setup_.quantum > Duration::zero() ? to_seconds(setup_.quantum) : 1e-9;
   const double left = std::max(0.0, unit.next_end() - unit.done);
@@ -307,8 +308,11 @@ void World::pace(Unit& unit, Instant now) {
   const Instant begin = std::max(now, unit.progress_from);
   unit.deadline = begin + from_seconds(quanta * quantum_s);
   // At an end the pace is asked anyway.
-  unit.rechooses = unit.rechoice && *unit.rechoice < *unit.deadline;
-  if (unit.rechooses) unit.deadline = std::max(begin, *unit.rechoice);
+  if (unit.elastic) {
+    Elastic& elastic = *unit.elastic;
+    elastic.rechooses = elastic.rechoice && *elastic.rechoice < *unit.deadline;
+    if (elastic.rechooses) unit.deadline = std::max(begin, *elastic.rechoice);
+  }
   deadlines_.emplace(std::pair{*unit.deadline, unit.rank}, &unit);
   arm();
 }
@@ -326,11 +330,11 @@ void World::wake(Instant now) {
   if (armed_ && *armed_ <= now) armed_.reset();
   while (!deadlines_.empty() && deadlines_.begin()->first.first + setup_.settle <= now) {
     Unit& unit = *deadlines_.begin()->second;
-    if (unit.rechooses) {
+    if (unit.elastic && unit.elastic->rechooses) {
       rechoose(unit, instant(now));
       continue;
     }
-    const bool more = unit.pace && unit.epoch + 1 < unit.job->truth.elastic->ends().size();
+    const bool more = unit.elastic && unit.elastic->epoch + 1 < unit.elastic->truth->ends().size();
     more ? next_epoch(unit, instant(now)) : finish(unit, instant(now));
   }
   arm();
@@ -340,22 +344,24 @@ void World::next_epoch(Unit& unit, Instant now) {
   settle(unit, *unit.deadline);
   // Exactly: the time of the end was rounded to a quantum.
   unit.done = unit.next_end();
-  const double before = unit.paced;
-  unit.paced = unit.pace->rate_per_s(++unit.epoch);
+  Elastic& elastic = *unit.elastic;
+  const double before = elastic.paced;
+  elastic.paced = elastic.pace->rate_per_s(++elastic.epoch);
   // It is told of a little later than it happens: until then, too, the new pace holds.
-  unit.rate *= unit.paced / before;
+  unit.rate *= elastic.paced / before;
   pace(unit, now);
   const Task& first = *unit.tasks.front();
-  if (first.loaded && first.on_change) first.on_change();
+  if (first.loaded) first.caller.tell_change();
 }
 
 /// The job goes on in its epoch, at what its pace says of it after what was measured since.
 void World::rechoose(Unit& unit, Instant now) {
   settle(unit, *unit.deadline);
-  await_rechoice(unit, *unit.deadline);
-  const double before = unit.paced;
-  unit.paced = unit.pace->rate_per_s(unit.epoch);
-  unit.rate *= unit.paced / before;
+  Elastic& elastic = *unit.elastic;
+  await_rechoice(elastic, *unit.deadline);
+  const double before = elastic.paced;
+  elastic.paced = elastic.pace->rate_per_s(elastic.epoch);
+  unit.rate *= elastic.paced / before;
   pace(unit, now);
 }
 
@@ -367,12 +373,12 @@ void World::finish(Unit& unit, Instant now) {
   unit.loaded = 0;
   for (Task* task : unit.tasks) {
     if (!task->loaded) continue;  // the job was not so wide
-    // Moved out first: detach() clears it, and the callback may load the task anew.
-    const std::function<void()> on_done = std::move(task->on_done);
+    // Taken out first: detach() clears it, and who is told may load the task anew.
+    const LoadCaller caller = task->caller;
     detach(*task);
     refresh(task->instance, now);
     refresh_all(unit, now);
-    on_done();
+    caller.tell_done();
   }
 }
 

@@ -39,13 +39,13 @@ class World : public ExecutionModel {
   /// The tasks of `part` can be loaded from now on: those of a job of the workload, or of the part
   /// of it that a master has taken. `rank` is the job's place in the workload: of what is done at
   /// the same instant, what comes first there is ended first.
-  void add(std::size_t rank, const std::shared_ptr<const WorkloadJob>& job, const Job& part);
-  void add(std::size_t rank, WorkloadJob job);
+  void add(std::size_t rank, const WorkloadJob& job, const Job& part);
+  void add(std::size_t rank, const WorkloadJob& job) { add(rank, job, job.job); }
   /// The tasks of a part that is over are not known any more.
   void forget(const Job& part);
 
   Instant instant(Instant now) const override { return floor_to(now, setup_.quantum); }
-  void load(LoadedTask loaded) override;
+  void load(const LoadedTask& loaded) override;
   void unload(TaskId task) override;
   void lose(TaskId task) override;
   double throughput(TaskId task) const override;
@@ -65,10 +65,20 @@ class World : public ExecutionModel {
 
  private:
   struct Task;
+  /// What only elastic jobs have.
+  struct Elastic {
+    std::shared_ptr<const ElasticTruth> truth;
+    TaskId first;                       ///< of the job's tasks: it speaks for the job
+    std::unique_ptr<ElasticPace> pace;  ///< not null
+    std::string family;                 ///< on which it was last; empty: none
+    std::size_t epoch = 0;
+    double paced = 0;                 ///< what `pace` said of the epoch
+    std::optional<Instant> rechoice;  ///< when `pace` is asked again, in the middle of the epoch
+    bool rechooses = false;           ///< that is what happens at the deadline
+  };
   /// What progresses as one: a gang, or a single task of any other job.
   struct Unit {
     std::uint64_t rank = 0;  ///< by job and, in a job that is no gang, by task
-    std::shared_ptr<const WorkloadJob> job;
     double iterations = 0;
     double iterations_per_s = 1;
     Duration init{};
@@ -78,25 +88,26 @@ class World : public ExecutionModel {
     double done = 0;   ///< iterations, as of settled_at
     double saved = 0;  ///< of these, what survives whatever happens
     double rate = 0;   ///< iterations per second since then
+    /// The least normalised throughput of its loaded tasks; nothing: it has to be looked for anew.
+    mutable std::optional<double> slowest;
     Instant settled_at;
-    Instant progress_from;              ///< once all tasks are loaded
-    std::optional<Instant> deadline;    ///< when it, or its epoch, will be done if nothing changes
-    std::string family;                 ///< of an elastic job: on which it was last; empty: none
-    std::unique_ptr<ElasticPace> pace;  ///< of an elastic job; null: its pace is the same all along
-    std::size_t epoch = 0;
-    double paced = 0;                 ///< what `pace` said of the epoch
-    std::optional<Instant> rechoice;  ///< when `pace` is asked again, in the middle of the epoch
-    bool rechooses = false;           ///< that is what happens at the deadline
+    Instant progress_from;             ///< once all tasks are loaded
+    std::optional<Instant> deadline;   ///< when it, or its epoch, will be done if nothing changes
+    std::unique_ptr<Elastic> elastic;  ///< null: its pace is the same all along
 
     /// Some of its loaded tasks are on another instance than the others.
     bool is_distributed() const;
+    /// Its pace where it runs alone.
+    double alone() const { return elastic ? elastic->paced : iterations_per_s; }
     /// Where its work ends or changes next.
-    double next_end() const { return pace ? job->truth.elastic->ends()[epoch] : iterations; }
+    double next_end() const {
+      return elastic ? elastic->truth->ends()[elastic->epoch] : iterations;
+    }
   };
   struct Task {
     Unit* unit = nullptr;
     std::uint32_t interference = 0;
-    const Demands* demands = nullptr;  ///< of the unit's job
+    Demands demands;
     bool loaded = false;
     bool over = false;
     InstanceId instance;
@@ -104,14 +115,12 @@ class World : public ExecutionModel {
     double speed = 1;        ///< of the family it is on
     std::uint32_t room = 1;  ///< of an elastic job: such tasks that its instance could hold
     double normalized = 1;   ///< throughput on its instance, as interference leaves it
-    std::function<void()> on_done;
-    std::function<void()> on_change;
+    LoadCaller caller;       ///< while it is loaded
   };
   /// In the order in which they are ended when they are done at one instant.
   using Deadlines = std::map<std::pair<Instant, std::uint64_t>, Unit*>;
 
-  Unit& unit_for(std::size_t rank, const std::shared_ptr<const WorkloadJob>& job,
-                 std::size_t index);
+  Unit& unit_for(std::size_t rank, const WorkloadJob& job, std::size_t index);
   void take_off(TaskId id, bool saved);
   void detach(Task& task);
   void refresh(InstanceId instance, Instant now);
@@ -120,7 +129,7 @@ class World : public ExecutionModel {
   void begin_together(Unit& unit, Instant now);
   void next_epoch(Unit& unit, Instant now);
   void rechoose(Unit& unit, Instant now);
-  void await_rechoice(Unit& unit, Instant after) const;
+  static void await_rechoice(Elastic& elastic, Instant after);
   void pace(Unit& unit, Instant now);
   void settle(Unit& unit, Instant now) const;
   void finish(Unit& unit, Instant now);

@@ -34,7 +34,7 @@ class ColdTruth : public ElasticTruth {
   StatedTruth stated_;
 };
 
-class WorldTest : public ::testing::Test {
+class WorldTest : public ::testing::Test, private LoadListener {
  protected:
   /// A job of `seconds` of work alone.
   void add_job(std::uint64_t id, double seconds, std::size_t tasks = 1, bool gang = true,
@@ -71,10 +71,17 @@ class WorldTest : public ::testing::Test {
   }
   void load_one_of(std::uint32_t together, std::uint64_t task, std::uint64_t on,
                    std::string_view type = "it3") {
-    world_->load(
-        {TaskId{task}, InstanceId{on}, test::type_named(catalog_, type), together,
-         [this, task] { done_[task] = to_seconds(floor_to(now_, std::chrono::seconds{1})); },
-         [this, task] { changed_[task].push_back(to_seconds(now_)); }});
+    world_->load({TaskId{task},
+                  InstanceId{on},
+                  test::type_named(catalog_, type),
+                  together,
+                  {this, TaskId{task}, 1}});
+  }
+  void on_done(TaskId task, Attempt) override {
+    done_[task.value] = to_seconds(floor_to(now_, std::chrono::seconds{1}));
+  }
+  void on_change(TaskId task, Attempt) override {
+    changed_[task.value].push_back(to_seconds(now_));
   }
   /// A job of up to four workers: 100 units at 1 a second and worker, then 100 at which more than
   /// one worker are of no use; two on one instance do as three on several.
