@@ -17,9 +17,9 @@ enum class Form : std::uint8_t {
 /// What ilp can be told.
 struct IlpParams {
   Form form = Form::patterns;
-  std::uint32_t tasks = 200;   ///< laid out in a round, at most
-  std::uint32_t nodes = 2000;  ///< of the solver's search in a replay
-  double seconds = 10;         ///< of the solver's search where somebody waits
+  std::uint32_t tasks = 200;  ///< laid out in a round, at most
+  std::uint32_t nodes = 50;   ///< of the solver's search in a replay
+  double seconds = 10;        ///< of the solver's search where somebody waits
   double gap_share = 0.001;
   Duration period{std::chrono::seconds{300}};
   bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
