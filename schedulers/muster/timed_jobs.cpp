@@ -37,9 +37,17 @@ bool is_timed(const JobRow& row, const ClusterView& view, const MusterParams& pa
               const ReservationPrices& prices) {
   const bool elastic = !std::holds_alternative<BatchSpec>(row.job.kind);
   if (elastic || is_gang(row) || row.job.distinct_instances) return false;
+  const TaskSpec* last = nullptr;
+  ShapeId last_shape;
   return std::all_of(row.tasks.begin(), row.tasks.end(), [&](Slot slot) {
     const TaskRow& task = view.state.task(slot);
     const TaskSpec& spec = view.state.spec(task);
+    // Mostly they are as the one before.
+    const bool repeats = last != nullptr && last_shape == task.shape &&
+                         last->runtime_hint == spec.runtime_hint && last->delays == spec.delays;
+    last = &spec;
+    last_shape = task.shape;
+    if (repeats) return true;
     const auto said = said_run_time(row.job, spec, params.run_times);
     if (!said || !prices.of(task.shape, row.job.markets).fits()) return false;
     const InstanceType& type = view.catalog[steady_type(task.shape, row.job.markets, prices)];
@@ -71,15 +79,14 @@ bool is_theirs(const InstanceRow& row, const ClusterState& state, const TimedJob
 /// instances none. Answers whether some was found.
 bool drop_mixed(const ClusterState& state, TimedJobs& found) {
   bool dropped = false;
-  for (const JobRow& job : state.jobs()) {
-    if (!is_marked(found.jobs, job.slot)) continue;
-    const bool mixed = std::any_of(job.tasks.begin(), job.tasks.end(), [&](Slot slot) {
-      const Slot target = state.task(slot).target;
-      return target != kNoSlot && !is_marked(found.instances, target);
-    });
-    if (!mixed) continue;
-    mark(found.jobs, job.slot, 0);
-    dropped = true;
+  for (const InstanceRow& row : state.instances()) {
+    if (is_marked(found.instances, row.slot)) continue;
+    for (const Slot task : row.planned) {
+      const Slot job = state.task(task).job;
+      if (!is_marked(found.jobs, job)) continue;
+      mark(found.jobs, job, 0);
+      dropped = true;
+    }
   }
   return dropped;
 }

@@ -5,10 +5,14 @@
 #include <utility>
 
 // Gathers the view once into flat arrays whose indices the packing algorithms use, so that they
-// never touch the state's tables. O(tasks + instances) a round.
+// never touch the state's tables. O(tasks + instances) a round, where of the tasks that wait those
+// count that Backlog takes.
 
 namespace muster {
 namespace {
+
+/// Of the tasks that a round leaves out so many are told why at once, since each is an event.
+constexpr std::uint32_t kMostTold = 2'000;
 
 /// The task is on its way from or to an instance.
 bool on_its_way(const TaskRow& task) {
@@ -77,6 +81,7 @@ void RoundInput::gather(const MarketView& view, ReservationPrices& prices, TaskK
   instances_.clear();
   jobs_.clear();
   refusals_.clear();
+  looks_ = 0;
   any_movable_ = false;
   changes_with_time_ = false;
   prices.learn(view.cluster.state);
@@ -104,9 +109,11 @@ void RoundInput::gather_jobs(const MarketView& market, const ReservationPrices& 
       return state.job(a).job.priority > state.job(b).job.priority;
     });
   }
+  Walk walk{market.cluster, prices, kinds, Backlog(market), kMostTold};
   for (Slot slot : order_) {
-    if (market.shows(state.job(slot))) gather_job(state.job(slot), market.cluster, prices, kinds);
+    if (market.shows(state.job(slot))) gather_job(state.job(slot), walk);
   }
+  wide_.end_round();
 }
 
 void RoundInput::gather_instances(const MarketView& market) {
@@ -130,53 +137,112 @@ void RoundInput::gather_instances(const MarketView& market) {
   }
 }
 
-void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
-                            const ReservationPrices& prices, TaskKinds& kinds) {
-  const ClusterState& state = view.state;
+void RoundInput::gather_job(const JobRow& job, Walk& walk) {
+  const ClusterState& state = walk.view.state;
   if (job.terminal_outcome) return;
+  Tasks of{job, nullptr, job.job.gang && on_its_way(job, state)};
   Job entry{.slot = job.slot, .priority = job.job.priority, .gang = job.job.gang};
-  const bool gang_moves = job.job.gang && on_its_way(job, state);
-  const ReservationPrice* impossible = nullptr;
-  for (Slot slot : job.tasks) {
-    const ReservationPrice& price =
-        prices.of(state.task(slot).shape, state.markets(state.task(slot)));
-    entry.worth_usd_h += price.usd_h;
-    if (!price.fits() && impossible == nullptr) impossible = &price;
-  }
-  const auto index = static_cast<std::uint32_t>(jobs_.size());
-  const bool may_start = view.may_start(job);
-  const TaskRow* only = may_start ? view.turn_of_task() : nullptr;
-  for (Slot slot : job.tasks) {
-    const TaskRow& row = state.task(slot);
+  if (job.job.gang) entry.worth_usd_h = look_at_gang(job, walk, of.impossible);
+  const bool may_start = walk.view.may_start(job);
+  const TaskRow* only = may_start ? walk.view.turn_of_task() : nullptr;
+  const bool together = job.width > 0 || (job.job.gang && job.tasks.size() > 1);
+  WideJob* wide = wide_.find(job, state);
+  const auto size = static_cast<std::uint32_t>(job.tasks.size());
+  const auto open_from = [&](std::uint32_t i) {
+    return wide != nullptr ? wide->open_from(i, job, state) : i;
+  };
+  // A pending task that may not start is none to the policy, so that nothing is rented for it.
+  std::uint32_t waiting = may_start ? job.pending : 0;
+  std::uint32_t placed = size - job.pending - job.withheld() - job.ended();
+  for (std::uint32_t i = open_from(0); i < size && waiting + placed > 0; i = open_from(i + 1)) {
+    ++looks_;
+    const TaskRow& row = state.task(job.tasks[i]);
     if (row.phase == TaskPhase::finished || row.phase == TaskPhase::failed) continue;
     if (row.phase == TaskPhase::held || row.phase == TaskPhase::capped) continue;
-    // A pending task that may not start is none to the policy, so that nothing is rented for it.
-    if (row.phase == TaskPhase::pending && (!may_start || (only != nullptr && only != &row))) {
+    if (row.phase != TaskPhase::pending) {
+      --placed;
+    } else {
+      if (waiting == 0) continue;
+      --waiting;
+      if (only != nullptr && only != &row) continue;
+    }
+    if (refuse(row, of, walk)) continue;
+    if (row.phase == TaskPhase::pending && !together && !walk.backlog.takes(row, job)) {
+      tell_left_out(row, job, walk);
+      // All that wait behind it are left out as it is.
+      if (wide == nullptr || !wide->is_alike() || job.confined > 0) continue;
+      waiting = 0;
+      for (wide->told = std::max(wide->told, i + 1); wide->told < size && may_tell(row, job, walk);
+           ++wide->told) {
+        ++looks_;
+        tell_left_out(state.task(job.tasks[wide->told]), job, walk);
+      }
       continue;
     }
-    const ReservationPrice& own = prices.of(row.shape, state.markets(row));
-    if (impossible != nullptr && (job.job.gang || !own.fits())) {
-      // The tasks of a gang wait for each other: what stops one stops all.
-      const Refusal& refusal = own.fits() ? impossible->refusal : own.refusal;
-      // A refusal that stands already would be an event without news in every round.
-      if (!(row.reason == refusal)) refusals_.push_back({row.id, refusal});
-      continue;
-    }
-    Task task{.slot = slot, .id = row.id, .kind = kinds.of(row, state, prices), .job = index};
-    // Tasks of an array go their own ways.
-    task.movable = job.job.gang ? !gang_moves : !on_its_way(row);
-    if (task.movable && row.phase == TaskPhase::running) {
-      tie_down(row, view, task);
-      task.unsaved_usd = to_hours(unsaved(state, row, view.now)) * own.usd_h;
-      changes_with_time_ |= task.unsaved_usd > 0;
-    }
-    // Held tasks stay in the lists: they take room that others must not be given.
-    task.movable &= !task.held;
-    if (row.target != kNoSlot) task.home = instance_of_slot_[row.target];
-    any_movable_ |= task.movable;
-    tasks_.push_back(task);
+    gather_task(row, of, walk);
   }
   jobs_.push_back(entry);
+}
+
+/// Its worth, $/h, and why nothing holds the first of its tasks that nothing does.
+double RoundInput::look_at_gang(const JobRow& gang, const Walk& walk,
+                                const ReservationPrice*& impossible) {
+  const ClusterState& state = walk.view.state;
+  double worth_usd_h = 0;
+  for (const Slot slot : gang.tasks) {
+    const TaskRow& row = state.task(slot);
+    const ReservationPrice& price = walk.prices.of(row.shape, state.markets(row));
+    worth_usd_h += price.usd_h;
+    if (!price.fits() && impossible == nullptr) impossible = &price;
+  }
+  return worth_usd_h;
+}
+
+/// Lists why the task can be nowhere, where that is so. The tasks of a gang wait for each other:
+/// what stops one stops all.
+bool RoundInput::refuse(const TaskRow& row, const Tasks& of, const Walk& walk) {
+  const ReservationPrice& own = walk.prices.of(row.shape, walk.view.state.markets(row));
+  if (own.fits() && of.impossible == nullptr) return false;
+  const Refusal& refusal = own.fits() ? of.impossible->refusal : own.refusal;
+  // A refusal that stands already would be an event without news in every round.
+  if (!(row.reason == refusal)) refusals_.push_back({row.id, refusal});
+  return true;
+}
+
+void RoundInput::gather_task(const TaskRow& row, const Tasks& of, Walk& walk) {
+  const ClusterState& state = walk.view.state;
+  const JobRow& job = of.job;
+  Task task{.slot = row.slot,
+            .id = row.id,
+            .kind = walk.kinds.of(row, state, walk.prices),
+            .job = static_cast<std::uint32_t>(jobs_.size())};
+  // Tasks of an array go their own ways.
+  task.movable = job.job.gang ? !of.gang_moves : !on_its_way(row);
+  if (task.movable && row.phase == TaskPhase::running) {
+    tie_down(row, walk.view, task);
+    const double usd_h = walk.prices.of(row.shape, state.markets(row)).usd_h;
+    task.unsaved_usd = to_hours(unsaved(state, row, walk.view.now)) * usd_h;
+    changes_with_time_ |= task.unsaved_usd > 0;
+  }
+  // Held tasks stay in the lists: they take room that others must not be given.
+  task.movable &= !task.held;
+  if (row.target != kNoSlot) task.home = instance_of_slot_[row.target];
+  any_movable_ |= task.movable;
+  tasks_.push_back(task);
+}
+
+/// More can be said of who is left out.
+bool RoundInput::may_tell(const TaskRow& row, const JobRow& job, Walk& walk) {
+  return walk.may_tell > 0 && walk.backlog.why_waits(row, job) != nullptr;
+}
+
+/// A task that is left out waits for what the first of its equals waits for. It is told once.
+void RoundInput::tell_left_out(const TaskRow& row, const JobRow& job, Walk& walk) {
+  const bool lacks_reason =
+      row.phase == TaskPhase::pending && row.reason.code == RefusalCode::awaiting_round;
+  if (!lacks_reason || !may_tell(row, job, walk)) return;
+  refusals_.push_back({row.id, *walk.backlog.why_waits(row, job)});
+  --walk.may_tell;
 }
 
 /// Whether the task, which runs, has to stay where it is.

@@ -8,6 +8,8 @@
 #include "model/plan.hpp"
 #include "schedulers/market_view.hpp"
 #include "schedulers/packing/assignment.hpp"
+#include "schedulers/packing/backlog.hpp"
+#include "schedulers/packing/open_tasks.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 #include "schedulers/packing/tnrp.hpp"
 
@@ -75,7 +77,7 @@ class RoundInput {
   };
   struct Job {
     Slot slot = kNoSlot;
-    double worth_usd_h = 0;  ///< sum of its tasks' reservation prices
+    double worth_usd_h = 0;  ///< of a gang: sum of its tasks' reservation prices
     int priority = 0;
     bool gang = false;
   };
@@ -85,8 +87,8 @@ class RoundInput {
   /// For others those that run have to stay, rather than be moved to where they may not be.
   explicit RoundInput(bool moves_apart) : moves_apart_(moves_apart) {}
 
-  /// Looks at all of the view, which is of the prices' market. Jobs with a task that no type holds
-  /// are left out and listed.
+  /// Looks at all of the view, which is of the prices' market, but for what Backlog leaves out of
+  /// equal tasks that wait. Jobs with a task that no type holds are left out and listed.
   void gather(const MarketView& view, ReservationPrices& prices, TaskKinds& kinds);
 
   /// In the order of their jobs: the highest priority first, then the first accepted.
@@ -101,14 +103,36 @@ class RoundInput {
   bool any_movable() const { return any_movable_; }
   /// Time alone changes what may be moved, or what a move would cost.
   bool changes_with_time() const { return changes_with_time_; }
+  /// At so many tasks it looked.
+  std::uint32_t looks() const { return looks_; }
   /// The cloud does not have the type on the market now.
   bool rests(TypeId type) const { return rests_[type.value] != 0; }
 
  private:
+  /// What a walk over the jobs works with.
+  struct Walk {
+    const ClusterView& view;
+    const ReservationPrices& prices;
+    TaskKinds& kinds;
+    Backlog backlog;
+    std::uint32_t may_tell = 0;  ///< so many of those that are left out may still be told why
+  };
+  /// What the tasks of a job have in common.
+  struct Tasks {
+    const JobRow& job;
+    const ReservationPrice* impossible = nullptr;  ///< of a gang: that of a task that fits nowhere
+    bool gang_moves = false;
+  };
+
   void gather_instances(const MarketView& market);
   void gather_jobs(const MarketView& market, const ReservationPrices& prices, TaskKinds& kinds);
-  void gather_job(const JobRow& job, const ClusterView& view, const ReservationPrices& prices,
-                  TaskKinds& kinds);
+  void gather_job(const JobRow& job, Walk& walk);
+  static double look_at_gang(const JobRow& gang, const Walk& walk,
+                             const ReservationPrice*& impossible);
+  bool refuse(const TaskRow& row, const Tasks& of, const Walk& walk);
+  void gather_task(const TaskRow& row, const Tasks& of, Walk& walk);
+  static bool may_tell(const TaskRow& row, const JobRow& job, Walk& walk);
+  void tell_left_out(const TaskRow& row, const JobRow& job, Walk& walk);
   void tie_down(const TaskRow& row, const ClusterView& view, Task& task);
   void list_residents();
   void add_up_unsaved();
@@ -122,6 +146,8 @@ class RoundInput {
   std::vector<std::uint32_t> instance_of_slot_;
   std::vector<char> rests_;  ///< of each type
   std::vector<Slot> order_;  ///< of jobs, where their priorities differ
+  WideJobs wide_;
+  std::uint32_t looks_ = 0;
   bool any_movable_ = false;
   bool changes_with_time_ = false;
 };

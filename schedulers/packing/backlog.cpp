@@ -1,0 +1,139 @@
+#include "schedulers/packing/backlog.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+// The bound is one from above: more room than there is costs a look at a few tasks more, less would
+// leave room empty. What has no place of its own in a round is looked at in a later one.
+
+namespace muster {
+namespace {
+
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+
+/// How often the amount is in the room.
+double times_in(const Resources& amount, const Resources& room) {
+  double most = kNoBound;
+  for (const Resource kind : kAllResources) {
+    if (amount[kind] <= kResourceEpsilon) continue;
+    most = std::min(most, std::floor((room[kind] + kResourceEpsilon) / amount[kind]));
+  }
+  return std::max(most, 0.0);
+}
+
+/// The task waits for want of room, as all of its equals behind it do.
+bool is_for_want_of_room(const Refusal& reason) {
+  switch (reason.code) {
+    case RefusalCode::instance_cap:
+    case RefusalCode::spend_cap:
+    case RefusalCode::day_cap:
+    case RefusalCode::better_place:
+    case RefusalCode::kept_room:
+      return reason.kind == RefusalKind::not_now;
+    default:
+      return reason.kind == RefusalKind::not_now && is_of_cloud(reason.code);
+  }
+}
+
+}  // namespace
+
+Backlog::Backlog(const MarketView& market) : market_(market), state_(market.cluster.state) {
+  const ClusterView& view = market.cluster;
+  const RentLeft& left = view.left;
+  bounded_ = view.rents() && (left.instances || left.nano_usd_h || view.any_rests());
+}
+
+Backlog::Group& Backlog::group_of(const TaskRow& task, const JobRow& job) {
+  const bool apart = job.job.distinct_instances && job.tasks.size() > 1;
+  const Kind kind{task.shape.value, state_.markets(task), job.job.priority,
+                  apart ? job.slot : kNoSlot};
+  if (last_ != kind) {
+    last_ = kind;
+    last_group_ = &groups_[kind];
+  }
+  return *last_group_;
+}
+
+bool Backlog::takes(const TaskRow& task, const JobRow& job) {
+  if (!bounded_) return true;
+  Group& group = group_of(task, job);
+  if (group.first == nullptr) group.first = &task;
+  double& of_class = group.of_class[task.cls.value];
+  bool is_taken = group.taken < kSpare;
+  if (!is_taken) {
+    if (!group.room) group.room = room_for(task, job);
+    is_taken = group.taken < *group.room + kSpare ||
+               (of_class < kSpare && group.taken < *group.room + kSpareOfShape);
+  }
+  if (!is_taken) return false;
+  ++group.taken;
+  ++of_class;
+  return true;
+}
+
+const Refusal* Backlog::why_waits(const TaskRow& task, const JobRow& job) {
+  const TaskRow* first = group_of(task, job).first;
+  return first != nullptr && is_for_want_of_room(first->reason) ? &first->reason : nullptr;
+}
+
+double Backlog::room_for(const TaskRow& task, const JobRow& job) {
+  return room_on_present(task, job) + room_to_rent(task);
+}
+
+double Backlog::room_on_present(const TaskRow& task, const JobRow& job) {
+  // What is of lower priority may be put elsewhere for it.
+  const bool displaces = job.job.priority > lowest_placed_priority();
+  const MarketChoice markets = state_.markets(task);
+  double room = 0;
+  for (const InstanceRow& row : state_.instances()) {
+    if (!market_.shows(row) || row.released || row.phase == InstancePhase::terminating) continue;
+    const FamilyDemand* demand = state_.demand(task, row.type);
+    if (demand == nullptr || !wants(markets, row.market)) continue;
+    const Resources& capacity = state_.catalog()[row.type].capacity;
+    room += times_in(demand->amount, displaces ? capacity : capacity - row.committed);
+  }
+  return room;
+}
+
+/// As much as the caps leave of the offering that holds most, by their number and by their price.
+double Backlog::room_to_rent(const TaskRow& task) const {
+  const ClusterView& view = market_.cluster;
+  const MarketChoice markets = state_.markets(task);
+  double most_each = 0;
+  double most_for_usd = 0;
+  for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {
+    const TypeId type{i};
+    const FamilyDemand* demand = state_.demand(task, type);
+    if (demand == nullptr) continue;
+    const double each = times_in(demand->amount, view.catalog[type].capacity);
+    for (const Market on : {Market::on_demand, Market::spot}) {
+      if (!wants(markets, on) || !wants(market_.markets, on) || view.rests(type, on)) continue;
+      const double usd_h = view.price(type, on)->usd_h();
+      most_each = std::max(most_each, each);
+      most_for_usd = std::max(most_for_usd, usd_h > 0 ? each / usd_h : each > 0 ? kNoBound : 0);
+    }
+  }
+  if (most_each <= 0) return 0;
+  double room = kNoBound;
+  if (view.left.instances) room = static_cast<double>(*view.left.instances) * most_each;
+  if (const auto nano = view.left.nano_usd_h) {
+    const double usd_h = 1e-9 * static_cast<double>(std::max<std::int64_t>(*nano, 0));
+    // An instance that costs more than is left of it is none.
+    room = std::min(room, usd_h > 0 ? usd_h * most_for_usd : 0);
+  }
+  return room;
+}
+
+int Backlog::lowest_placed_priority() {
+  if (lowest_priority_) return *lowest_priority_;
+  int lowest = std::numeric_limits<int>::max();
+  for (const JobRow& job : state_.jobs()) {
+    const std::size_t none = job.pending + job.withheld() + job.ended();
+    if (none < job.tasks.size()) lowest = std::min(lowest, job.job.priority);
+  }
+  lowest_priority_ = lowest;
+  return lowest;
+}
+
+}  // namespace muster
