@@ -11,6 +11,16 @@ using stratus::StratusParams;
 namespace {
 
 constexpr double kLongestRun_s = 604800;
+/// How often the simulator that Eva's authors published holds rounds.
+constexpr Duration kPeriodOfArtifact = std::chrono::seconds{300};
+
+/// There an instance goes back at a round, and rounds are those of Eva unless they are stated.
+StratusParams with_rounds(StratusParams params) {
+  if (!params.artifact) return params;
+  params.events.at_once = false;
+  if (params.events.period == EventRules{}.period) params.events.period = kPeriodOfArtifact;
+  return params;
+}
 
 }  // namespace
 
@@ -18,6 +28,11 @@ PolicyModule stratus_module() {
   return describe<StratusParams>("stratus",
                                  "Stratus (SoCC'18): packs tasks that end together, buys instances "
                                  "by cost efficiency, clears those that are used little")
+      .param("artifact", &StratusParams::artifact, params::flag(),
+             "decide as the simulator does that the authors of Eva published: whole run times "
+             "count, instances that are used little are dissolved at once, rounds are 300 s apart "
+             "and give back what is empty; of the others only run_times, default_s, clearing, "
+             "period_s and eager count then")
       .param("packing", in(&StratusParams::packer, &PackerRules::packing),
              params::choice<Packing>(
                  {{"bins", Packing::bins}, {"dot", Packing::dot}, {"none", Packing::none}}),
@@ -63,7 +78,7 @@ PolicyModule stratus_module() {
       .takes_in({.classify_by = ClassifierKind::hint})
       .uses({.prices = true, .predictions = true})
       .made_by([](const StratusParams& params, const Catalog& catalog) {
-        return std::make_unique<stratus::StratusPolicy>(catalog, params);
+        return std::make_unique<stratus::StratusPolicy>(catalog, with_rounds(params));
       });
 }
 

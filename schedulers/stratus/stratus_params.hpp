@@ -20,6 +20,7 @@ struct ClearingRules {
 
 /// What the policy can be told.
 struct StratusParams {
+  bool artifact = false;  ///< decide as Eva's published simulator does
   EventRules events;
   PackerRules packer;
   RunTimeRules run_times;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "schedulers/stratus/artifact_round.hpp"
+
 namespace muster::stratus {
 
 using nlohmann::json;
@@ -32,6 +34,10 @@ void StratusPolicy::end_event(const ClusterView& view) {
 
 EventPolicy::Decision StratusPolicy::hold_event(const ClusterView& view) {
   input_.gather({view, MarketChoice::any}, prices_, kinds_);
+  if (params_.artifact) {
+    return {ArtifactRound({view, params_, prices_, input_, kinds_}).run(),
+            !input_.changes_with_time()};
+  }
   StratusRound round({view, params_, prices_, input_, groups_, low_});
   Plan plan = round.run();
   return {std::move(plan), !round.waits_for_time()};
