@@ -6,8 +6,12 @@
 #include <optional>
 #include <tuple>
 
-// Equal tasks are counted, not listed: a fill takes as many of a shape as fit at once. So it costs
-// the number of shapes that wait, and not that of tasks.
+#include "schedulers/packing/fit_tree.hpp"
+
+// Equal tasks are counted, not listed: a fill takes as many of a shape as fit at once, and finds
+// the next shape that fits without a look at those that do not (FitTree). What a type would be
+// filled with stays as it is until some of it has been bought. So an instance costs what it holds
+// times the logarithm of the shapes that wait.
 
 namespace muster {
 namespace {
@@ -38,20 +42,47 @@ struct TypeFill {
   double used = 0;                                         ///< of the constraining resource
 };
 
-TypeFill fill_type(const ReservationPrices& prices, TypeId type, Resource resource,
-                   const std::vector<Alike>& waiting) {
+/// There is room for one.
+bool has_room(const Resources& amount, const Resources& room) {
+  return fitting(amount, room, 1) > 0;
+}
+
+TypeFill fill_type(const ReservationPrices& prices, TypeId type, const FitTree& index,
+                   std::pair<Resource, const std::vector<Alike>&> what) {
+  const auto& [resource, waiting] = what;
   TypeFill filled;
   Resources room = prices.types()[type].capacity;
-  for (std::size_t i = 0; i < waiting.size(); ++i) {
+  const auto fits = [&](const Resources& amount) { return has_room(amount, room); };
+  const auto next = [&](std::size_t from) { return index.first(from, waiting.size(), fits); };
+  for (std::size_t i = next(0); i != FitTree::kNone; i = next(i + 1)) {
     const ShapeOnType& on = prices.on(waiting[i].shape, type);
-    if (!on.fits || waiting[i].left() == 0) continue;
+    if (!on.fits) continue;
     const std::size_t count = fitting(on.amount, room, waiting[i].left());
-    if (count == 0) continue;
     for (std::size_t n = 0; n < count; ++n) room -= on.amount;
     filled.used += static_cast<double>(count) * on.amount[resource];
     filled.taken.emplace_back(i, count);
   }
   return filled;
+}
+
+/// Nothing of it has been bought meanwhile: the same fill would come out.
+bool stands(const TypeFill& filled, const std::vector<Alike>& waiting) {
+  return std::all_of(filled.taken.begin(), filled.taken.end(),
+                     [&](const auto& part) { return waiting[part.first].left() >= part.second; });
+}
+
+/// An index for each family of types; groups that no type of the family holds are in none.
+std::vector<FitTree> indexes_of(const std::vector<Alike>& waiting, const ReservationPrices& prices,
+                                const RoomGroups& groups) {
+  std::vector<FitTree> indexes(groups.size(), FitTree(waiting.size()));
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    for (std::uint32_t type = 0; type < prices.types().size(); ++type) {
+      const ShapeOnType& on = prices.on(waiting[i].shape, TypeId{type});
+      if (on.fits) indexes[groups.of(TypeId{type}, Market::on_demand)].set(i, on.amount);
+    }
+  }
+  for (FitTree& index : indexes) index.build();
+  return indexes;
 }
 
 /// The group of each shape, those that ask for most first, each in the order of the tasks.
@@ -91,17 +122,22 @@ std::vector<GreedyGroup> GreedyBuyer::buy(std::span<const ShapeId> tasks,
   const PricedTypes& types = prices_.types();
   const Resource resource = constraining(tasks);
   std::vector<Alike> waiting = by_request(tasks, prices_, groups_, resource);
+  std::vector<FitTree> indexes = indexes_of(waiting, prices_, groups_);
+  std::vector<std::optional<TypeFill>> fills(types.size());
   std::vector<GreedyGroup> bought;
   while (true) {
     std::optional<RentedAs> best;
     std::tuple<bool, double, double> best_rank;
-    TypeFill best_fill;
     for (std::uint32_t i = 0; i < types.size(); ++i) {
       const TypeId type{i};
       const auto present = offers_.of(type, markets);
       const auto offer = present ? present : offers_.of(type, markets, true);
       if (!offer) continue;
-      TypeFill filled = fill_type(prices_, type, resource, waiting);
+      if (!fills[i] || !stands(*fills[i], waiting)) {
+        const FitTree& index = indexes[groups_.of(type, Market::on_demand)];
+        fills[i] = fill_type(prices_, type, index, {resource, waiting});
+      }
+      const TypeFill& filled = *fills[i];
       if (filled.taken.empty()) continue;
       const double amount =
           rank_ == GreedyRank::used ? filled.used : types[type].capacity[resource];
@@ -110,17 +146,18 @@ std::vector<GreedyGroup> GreedyBuyer::buy(std::span<const ShapeId> tasks,
       if (best && rank >= best_rank) continue;
       best = offer;
       best_rank = rank;
-      best_fill = std::move(filled);
     }
     if (!best) return bought;
+    const TypeFill best_fill = *fills[best->type.value];
     GreedyGroup& group = bought.emplace_back(GreedyGroup{*best, {}});
     for (const auto& [i, count] : best_fill.taken) {
       Alike& alike = waiting[i];
       const auto first = alike.tasks.begin() + static_cast<std::ptrdiff_t>(alike.next);
       group.tasks.insert(group.tasks.end(), first, first + static_cast<std::ptrdiff_t>(count));
       alike.next += count;
+      if (alike.left() > 0) continue;
+      for (FitTree& index : indexes) index.drop(i);
     }
-    std::erase_if(waiting, [](const Alike& alike) { return alike.left() == 0; });
   }
 }
 

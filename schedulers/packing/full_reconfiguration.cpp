@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <limits>
 
-// Algorithm 1 of Eva for many tasks. Three things make it fast and leave the result that of the
-// plain form: equal tasks are one group, a fill is repeated while all its groups last, and
-// candidates are sorted so that a bound ends the search for the best one.
+// Algorithm 1 of Eva for many tasks. Four things make it fast and leave the result that of the
+// plain form: equal tasks are one group, a fill is repeated while all its groups last, candidates
+// are sorted so that a bound ends the search for the best one, and of those that differ in their
+// demands only the first that fits is found without a look at the others.
 
 namespace muster {
 namespace {
 
 constexpr std::uint32_t kNoGroup = std::numeric_limits<std::uint32_t>::max();
+/// Fewer are looked at one by one sooner than a tree of them is made.
+constexpr std::size_t kFewCandidates = 512;
 
 }  // namespace
 
@@ -65,54 +68,111 @@ double FullReconfiguration::collect(const PackingTasks& tasks, const WorthModel&
   return worth;
 }
 
+void FullReconfiguration::make_runs() {
+  std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
+    if (a.entrant.worth != b.entrant.worth) return a.entrant.worth > b.entrant.worth;
+    if (a.entrant.loss != b.entrant.loss) return a.entrant.loss < b.entrant.loss;
+    return a.entrant.cls != b.entrant.cls ? a.entrant.cls < b.entrant.cls : a.group < b.group;
+  });
+  runs_.clear();
+  live_.clear();
+  const Entrant* before = nullptr;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    const Entrant& own = candidates_[i].entrant;
+    const bool alike = before != nullptr && before->worth == own.worth &&
+                       before->loss == own.loss && before->cls == own.cls;
+    if (!alike) {
+      live_.push_back(static_cast<std::uint32_t>(runs_.size()));
+      runs_.push_back({i, i});
+    }
+    ++runs_.back().end;
+    before = &own;
+  }
+  if (candidates_.size() <= kFewCandidates) return;
+  tree_.reset(candidates_.size());
+  for (std::size_t i = 0; i < candidates_.size(); ++i) tree_.set(i, candidates_[i].amount);
+  tree_.build();
+}
+
+/// Of which some task is left for the present fill.
+const FullReconfiguration::Candidate* FullReconfiguration::first_that_fits(
+    const Run& run, const Resources& capacity) const {
+  const auto fits = [&](const Resources& amount) { return (used_ + amount).fits_in(capacity); };
+  if (candidates_.size() > kFewCandidates) {
+    const std::size_t found = tree_.first(run.begin, run.end, fits);
+    return found == FitTree::kNone ? nullptr : &candidates_[found];
+  }
+  for (std::size_t i = run.begin; i < run.end; ++i) {
+    const Group& group = groups_[candidates_[i].group];
+    if (group.used < group.left() && fits(candidates_[i].amount)) return &candidates_[i];
+  }
+  return nullptr;
+}
+
 const FullReconfiguration::Candidate* FullReconfiguration::best_candidate(
     const Resources& capacity) {
   const Candidate* best = nullptr;
   double best_worth = 0;
-  // open_ is compacted on the way. A candidate that does not fit, or of which no task is left,
-  // cannot enter this fill later either, since used_ only grows.
+  // open_ is compacted on the way. A run of which nothing fits cannot enter this fill later either,
+  // since used_ only grows.
   std::size_t kept = 0;
-  bool sure = false;  // that no later candidate can be better
-  for (std::uint32_t position : open_) {
-    const Candidate& candidate = candidates_[position];
+  bool sure = false;  // that no later run can be better
+  for (std::uint32_t number : open_) {
     if (!sure) {
-      const Group& group = groups_[candidate.group];
-      if (group.used == group.left() || !(used_ + candidate.amount).fits_in(capacity)) {
-        continue;  // for the rest of this fill
-      }
-      // Candidates stand by falling worth, and the bound falls with it: no later one can be better.
-      if (best != nullptr && worth_.bound_with(candidate.entrant) < best_worth) {
+      const Candidate* candidate = first_that_fits(runs_[number], capacity);
+      if (candidate == nullptr) continue;  // for the rest of this fill
+      // Runs stand by falling worth, and the bound falls with it: no later one can be better.
+      if (best != nullptr && worth_.bound_with(candidate->entrant) < best_worth) {
         sure = true;
       } else {
-        const double worth = worth_.with(candidate.entrant);
+        const double worth = worth_.with(candidate->entrant);
         if (best == nullptr || worth > best_worth ||
             // Equal worth: the group whose first task is earlier, as in the plain form.
-            (worth == best_worth && candidate.group < best->group)) {
-          best = &candidate;
+            (worth == best_worth && candidate->group < best->group)) {
+          best = candidate;
           best_worth = worth;
         }
       }
     }
-    open_[kept++] = position;
+    open_[kept++] = number;
   }
   open_.resize(kept);
   // The set must not be worth less than before the task (Algorithm 1).
   return best != nullptr && best_worth < worth_.usd_h() ? nullptr : best;
 }
 
-void FullReconfiguration::fill(const WorthModel& model, const Resources& capacity) {
-  // Resets what the last fill touched, not all groups.
-  for (std::uint32_t position : fill_) groups_[candidates_[position].group].used = 0;
+/// Resets what the last fill touched, not all groups.
+void FullReconfiguration::take_back_fill() {
+  const bool many = candidates_.size() > kFewCandidates;
+  for (std::uint32_t position : fill_) {
+    const Candidate& candidate = candidates_[position];
+    Group& group = groups_[candidate.group];
+    group.used = 0;
+    if (many && group.left() > 0) tree_.put(position, candidate.amount);
+    if (many && group.left() == 0) tree_.drop(position);
+  }
   fill_.clear();
-  open_.clear();
-  for (std::uint32_t i = 0; i < candidates_.size(); ++i) open_.push_back(i);
+}
+
+void FullReconfiguration::begin_fill(const WorthModel& model) {
+  take_back_fill();
   worth_.clear(model);
   used_ = {};
-  while (const Candidate* best = best_candidate(capacity)) {
+  open_ = live_;
+}
+
+void FullReconfiguration::fill(const WorthModel& model, const Resources& capacity) {
+  begin_fill(model);
+  const Candidate* best = best_candidate(capacity);
+  // On an empty instance everything fits: what is gone by now has no task left.
+  live_ = open_;
+  for (; best != nullptr; best = best_candidate(capacity)) {
+    const auto position = static_cast<std::uint32_t>(best - candidates_.data());
     worth_.add(best->entrant);
     used_ += best->amount;
-    ++groups_[best->group].used;
-    fill_.push_back(static_cast<std::uint32_t>(best - candidates_.data()));
+    Group& group = groups_[best->group];
+    if (++group.used == group.left() && candidates_.size() > kFewCandidates) tree_.drop(position);
+    fill_.push_back(position);
   }
 }
 
@@ -142,20 +202,17 @@ void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model
     const Resources& capacity = types[type].capacity;
     // A set that is worth its price but for rounding is worth it.
     const double price = types.usd_h(type) - kWorthEpsilon_usd_h;
-    fill_.clear();
+    fill_.clear();  // positions of another type's candidates
     // No set is worth more than its tasks undisturbed; the slack is for rounding.
     if (collect(tasks, model, type) * (1 + 1e-12) < price) continue;
-    std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-      return a.entrant.worth != b.entrant.worth ? a.entrant.worth > b.entrant.worth
-                                                : a.group < b.group;
-    });
+    make_runs();
     for (fill(model, capacity); !fill_.empty(); fill(model, capacity)) {
       if (worth_.usd_h() < price) break;
       accept(type, result);
     }
     // fill_ holds positions in candidates_, which the next type replaces: the last chance to reset
     // them.
-    for (std::uint32_t position : fill_) groups_[candidates_[position].group].used = 0;
+    take_back_fill();
   }
   place_leftovers(tasks, model, result);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/catalog.hpp"
+#include "schedulers/packing/fit_tree.hpp"
 #include "schedulers/packing/tnrp.hpp"
 
 namespace muster {
@@ -64,10 +65,18 @@ class FullReconfiguration {
     Entrant entrant;
     Resources amount;
   };
+  /// Candidates that bring the same to any set, one after the other by rising group: [begin, end).
+  struct Run {
+    std::size_t begin = 0, end = 0;
+  };
 
   void make_groups(const PackingTasks& tasks);
   /// Collects the type's candidates by descending worth; the sum of their worth.
   double collect(const PackingTasks& tasks, const WorthModel& model, TypeId type);
+  void make_runs();
+  const Candidate* first_that_fits(const Run& run, const Resources& capacity) const;
+  void begin_fill(const WorthModel& model);
+  void take_back_fill();
   void fill(const WorthModel& model, const Resources& capacity);
   const Candidate* best_candidate(const Resources& capacity);
   void accept(TypeId type, Configuration& result);
@@ -77,7 +86,10 @@ class FullReconfiguration {
   std::vector<std::uint32_t> group_of_kind_;
   std::vector<std::uint32_t> members_;
   std::vector<Candidate> candidates_;
-  std::vector<std::uint32_t> open_;  ///< candidates that may still enter the present fill
+  std::vector<Run> runs_;            ///< the greatest worth first
+  FitTree tree_;                     ///< of the candidates, where there are many
+  std::vector<std::uint32_t> live_;  ///< runs of which some task is left
+  std::vector<std::uint32_t> open_;  ///< those of which one may still enter the present fill
   std::vector<std::uint32_t> fill_;  ///< candidates of the present fill in the order of entering
   Resources used_;
   InstanceWorth worth_;
