@@ -42,7 +42,7 @@ void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
   if (row->phase == TaskPhase::running) recorder_.record(StopIssued{news.task, news.attempt}, now);
   recorder_.record(news, now);
   ends_.end_if_done(job, now);
-  ends_.end_if_stuck(news.task, now);
+  ends_.end_if_stuck({&news.task, 1}, now);
   reconciler_.reconcile_task(news.task, now);
   reconciler_.reconcile_room(left, now);
 }

@@ -1,6 +1,7 @@
 #include "masters/job_ends.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,7 @@ JobEnds::JobEnds(MasterRecorder& recorder, TaskOrders& tasks, const MasterSettin
       tasks_(tasks),
       max_attempts_(settings.max_attempts),
       max_losses_(settings.max_losses),
+      max_interruptions_(settings.max_interruptions),
       keep_history_(keep_history) {}
 
 bool JobEnds::is_last_attempt(const Job& job, const TaskFailed& news) const {
@@ -69,14 +71,33 @@ bool JobEnds::is_last_attempt(const Job& job, const TaskFailed& news) const {
   return !news.blameless && (failures + 1 >= allowed || !is_retried(job, news));
 }
 
-void JobEnds::end_if_stuck(TaskId id, Instant now) {
-  const TaskRow* task = state().find(id);
-  if (task == nullptr || !state().is_confined(*task)) return;
-  const JobRow& job = state().job(task->job);
-  if (job.terminal_outcome || may_run_on_demand(recorder_, *task)) return;
-  Refusal never = why_confined(state(), *task);
+/// Tasks that are never without each other are looked at when the first of them has lost too many,
+/// and when the last one has left: not with each that leaves.
+bool JobEnds::is_looked_at(const TaskRow& task) const {
+  if (!state().is_confined(task)) return false;
+  const JobRow& job = state().job(task.job);
+  const bool together = job.job.gang || job.width > 0;
+  const bool first = job.confined == 1 && task.fruitless >= max_interruptions_;
+  return !job.terminal_outcome && (!together || first || job.gang.holding == 0);
+}
+
+void JobEnds::end_if_stuck(std::span<const TaskId> left, Instant now) {
+  std::set<JobId> looked;
+  for (const TaskId id : left) {
+    const TaskRow* task = state().find(id);
+    if (task == nullptr || !is_looked_at(*task)) continue;
+    const JobRow& job = state().job(task->job);
+    const bool together = job.job.gang || job.width > 0;
+    if (!together || looked.insert(job.job.id).second) end_if_stuck(*task, now);
+  }
+}
+
+void JobEnds::end_if_stuck(const TaskRow& task, Instant now) {
+  const JobRow& job = state().job(task.job);
+  if (may_run_on_demand(recorder_, task)) return;
+  Refusal never = why_confined(state(), task);
   never.kind = RefusalKind::never;
-  tasks_.refuse(id, never, now);
+  tasks_.refuse(task.id, never, now);
   give_up(job.job.id, JobOutcome::refused, now);
 }
 

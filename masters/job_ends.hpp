@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <span>
 
 #include "masters/task_orders.hpp"
 
@@ -31,9 +32,9 @@ class JobEnds {
   /// Takes everything off the job's tasks; the job is over, with that outcome, when they have
   /// stopped.
   void give_up(JobId id, JobOutcome outcome, Instant now);
-  /// The task has left, or was interrupted. Where that has happened too often without progress, and
-  /// it cannot run on demand, its job is refused. Does nothing with tasks that are not there.
-  void end_if_stuck(TaskId id, Instant now);
+  /// The tasks have left, or were interrupted. Where that has happened too often without progress,
+  /// and one cannot run on demand, its job is refused. Does nothing with tasks that are not there.
+  void end_if_stuck(std::span<const TaskId> left, Instant now);
   /// A task of the unfinished job has left or ended: the job may be over with it.
   void end_if_done(JobId id, Instant now);
 
@@ -43,6 +44,8 @@ class JobEnds {
 
  private:
   const ClusterState& state() const { return recorder_.facts().state; }
+  bool is_looked_at(const TaskRow& task) const;
+  void end_if_stuck(const TaskRow& task, Instant now);
   void finish(JobId id, JobOutcome outcome, Instant now);
   JobHistory history_of(const JobFinished& over, Instant now) const;
   void note_completed(const JobRow& job);
@@ -51,6 +54,7 @@ class JobEnds {
   TaskOrders& tasks_;
   std::uint32_t max_attempts_;
   std::uint32_t max_losses_;
+  std::uint32_t max_interruptions_;
   bool keep_history_;
   std::deque<CompletedJob> completed_;
   std::uint64_t completed_count_ = 0;

@@ -179,7 +179,7 @@ void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, I
   for (JobId job : jobs_there) {
     if (state().find(job) != nullptr) ends_.end_if_done(job, now);
   }
-  for (TaskId task : tasks_there) ends_.end_if_stuck(task, now);
+  ends_.end_if_stuck(tasks_there, now);
   reconciler_.reconcile(now);
   fleet_.keep(now);
 }

@@ -100,18 +100,36 @@ class Grants {
     has_keeper_.assign(plan_.launches.size(), false);
     if (!limits_.kept) return;
     kept_ = {limits_.kept->instances, limits_.kept->nano_usd_h};
-    for (std::uint32_t i = 0; i < plan_.places.size(); ++i) {
-      const LaunchIndex* launch = launch_of(i);
-      if (result_.places[i] || launch == nullptr) continue;
-      const JobRow& job = state_.job(seats_[i].task->job);
+    for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) note_takers(i);
+  }
+  void note_takers(std::uint32_t launch) {
+    takes_kept_[launch] = has_keeper_[launch] = false;
+    for (std::uint32_t at = first_[launch]; at < first_[launch + 1]; ++at) {
+      const std::uint32_t place = places_[at];
+      if (result_.places[place]) continue;
+      const JobRow& job = state_.job(seats_[place].task->job);
       if (limits_.kept->is_before(job)) continue;
-      takes_kept_[launch->value] = true;
-      if (job.job.id == limits_.kept->place.job) has_keeper_[launch->value] = true;
+      takes_kept_[launch] = true;
+      if (job.job.id == limits_.kept->place.job) has_keeper_[launch] = true;
     }
+  }
+
+  /// Whoever shares the launch of a unit that may take what is kept has it by the unit alone: that
+  /// is decided first, and when it is refused the others have no more of it than anybody else.
+  void decide_takers(std::uint32_t launch) {
+    if (!takes_kept_[launch]) return;
+    for (std::uint32_t at = first_[launch]; at < first_[launch + 1]; ++at) {
+      const std::uint32_t place = places_[at];
+      const std::uint32_t unit = units_.places[place];
+      if (unit == kNoUnit || limits_.kept->is_before(state_.job(seats_[place].task->job))) continue;
+      decide(unit);
+    }
+    note_takers(launch);
   }
 
   void place(std::uint32_t launch, std::uint32_t place) {
     if (units_.places[place] != kNoUnit) return decide(units_.places[place]);
+    decide_takers(launch);
     if (granted_[launch]) return;
     // Room only becomes less: what was refused once is not asked for again.
     if (!result_.launches[launch]) result_.launches[launch] = ask({launch});

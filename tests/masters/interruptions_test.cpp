@@ -144,6 +144,33 @@ TEST_F(Interruptions, AJobThatCannotRunOnDemandIsRefusedWithTheNumbers) {
   EXPECT_TRUE(said);
 }
 
+/// The tasks of a gang of two run on one instance, which is taken back.
+TEST_F(Interruptions, AGangThatCannotRunOnDemandIsRefusedOnce) {
+  Job job = JobBuilder(1).tasks(2).build();
+  job.markets = MarketChoice::spot;
+  job.checkpoints = false;
+  ASSERT_EQ(master_->submit(job, now()), SubmitResult::accepted);
+  for (Attempt attempt = 1; attempt <= 2; ++attempt) {
+    Plan plan = on(Market::spot);
+    plan.places.push_back({TaskId{100}, LaunchIndex{0}, {}});
+    plan.places[0].task = TaskId{1};
+    plan.places[1].task = TaskId{101};
+    round(plan);
+    boot(instances_++);
+    started(1, attempt);
+    started(101, attempt);
+    commit();
+    interrupt();
+  }
+  EXPECT_EQ(outcome(), JobOutcome::refused);
+  const auto told = std::ranges::count_if(events_, [](const Event& event) {
+    const auto* refused = std::get_if<TaskRefused>(&event.body);
+    return refused != nullptr && refused->refusal.code == RefusalCode::no_progress &&
+           refused->refusal.kind == RefusalKind::never;
+  });
+  EXPECT_EQ(told, 1);
+}
+
 TEST_F(Interruptions, AreCountedInSnapshots) {
   submit();
   for (int i = 0; i < 2; ++i) {

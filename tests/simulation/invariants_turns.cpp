@@ -17,7 +17,8 @@ constexpr Duration kLeastPeriod = std::chrono::minutes{1};
 /// Fetching, stopping, saving, and the time of words on the way.
 constexpr Duration kTurnSlack = std::chrono::minutes{3};
 
-constexpr Duration kDay = std::chrono::hours{24};
+/// Days are those of the cloud's clock, which is set by up to an hour at each of its starts.
+constexpr Duration kDay = std::chrono::hours{28};
 
 bool is_limited(const Scenario& scenario) {
   return scenario.cloud_instances > 0 || scenario.cloud_spot > 0;
