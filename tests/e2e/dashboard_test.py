@@ -355,6 +355,20 @@ class DashboardTest(unittest.TestCase):
         self.assertEqual(self.page.run(token), other)
         self.page.run(f"sessionStorage.setItem('muster.token', '{TOKEN}');")
 
+    def test_asks_too_when_the_token_in_use_has_ended(self):
+        self.open()
+        self.page.run("sessionStorage.setItem('muster.token', 'that-has-ended');")
+        self.page.open("about:blank")
+        self.page.open(f"{self.api.url}/#token=another-token-for-tests")
+        self.page.wait_for(lambda: self.hidden("offer", "sign-in") == [False, False],
+                           "both questions")
+        self.assertIn("'api-token-2'", self.page.text("#offer-text"))
+        self.assertNotEqual(self.page.run("return sessionStorage.getItem('muster.token')"),
+                            "another-token-for-tests")
+        self.page.run("document.getElementById('offer-take').click();")
+        self.page.wait_for(lambda: "api-token-2 may" in self.page.text("#me"), "the other one")
+        self.page.run(f"sessionStorage.setItem('muster.token', '{TOKEN}');")
+
     def test_keeps_the_token_out_of_the_address(self):
         self.open()
         self.assertEqual(self.page.run("return location.href"), self.api.url + "/")

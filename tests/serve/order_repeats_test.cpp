@@ -189,15 +189,54 @@ TEST_F(Repeats, are_known_of_the_newest_requests_in_files_that_do_not_grow) {
     RequestBook first = book();
     for (std::size_t i = 0; i <= kLast; ++i) {
       const std::string number = fmt::format("{:060}", i);
-      first.begin(number, asks);
-      first.end(number, asks, {200, std::string(200, 'x')});
+      first.begin({number, asks});
+      first.end({number, asks}, {200, std::string(200, 'x')});
     }
-    EXPECT_FALSE(first.begin(fmt::format("{:060}", 0), asks).begun);
+    EXPECT_FALSE(first.begin({fmt::format("{:060}", 0), asks}).begun);
   }
   RequestBook second = book();
-  EXPECT_TRUE(second.begin(fmt::format("{:060}", kLast), asks).answer);
+  EXPECT_TRUE(second.begin({fmt::format("{:060}", kLast), asks}).answer);
   for (const auto& each : std::filesystem::directory_iterator(folder_.folder())) {
     EXPECT_LE(std::filesystem::file_size(each.path()), RequestBook::kMaxFileBytes + 1000);
+  }
+}
+
+/// Orders of a token, one after the other, from a number on.
+void give_orders(RequestBook& book, const std::string& of, std::size_t from, std::size_t until) {
+  for (std::size_t i = from; i < until; ++i) {
+    const NumberedRequest request{fmt::format("{}-{:050}", of, i), digest_of("something"), of};
+    book.begin(request);
+    book.end(request, {200, std::string(200, 'x')});
+  }
+}
+bool knows(RequestBook& book, const std::string& of, std::size_t which) {
+  const NumberedRequest request{fmt::format("{}-{:050}", of, which), digest_of("something"), of};
+  return book.begin(request).answer.has_value();
+}
+
+TEST_F(Repeats, of_one_token_are_known_however_many_orders_another_gives) {
+  {
+    RequestBook first(file_, {});
+    give_orders(first, "ann", 0, 100);
+    give_orders(first, "eve", 0, RequestBook::kMaxRequests + 6000);
+    for (const std::size_t which : {0U, 50U, 99U}) EXPECT_TRUE(knows(first, "ann", which)) << which;
+  }
+  RequestBook second(file_, {});
+  for (const std::size_t which : {0U, 50U, 99U}) {
+    EXPECT_TRUE(knows(second, "ann", which)) << which << ", after a restart";
+  }
+}
+
+TEST_F(Repeats, are_known_to_one_api_when_another_has_moved_the_file_on) {
+  RequestBook first(file_, {});
+  RequestBook second(file_, {});
+  give_orders(first, "ann", 0, 100);
+  EXPECT_TRUE(knows(second, "ann", 99));
+  const auto moved = [&] { return std::filesystem::exists(file_.string() + ".1"); };
+  std::size_t last = 100;
+  for (; !moved(); ++last) give_orders(first, "ann", last, last + 1);
+  for (std::size_t which = 100; which < last; which += 7) {
+    EXPECT_TRUE(knows(second, "ann", which)) << which << " of " << last;
   }
 }
 

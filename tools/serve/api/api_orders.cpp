@@ -82,12 +82,15 @@ bool is_order(const Route& route) {
   }
 }
 
+NumberedRequest Api::numbered(const Call& call) {
+  const std::string path = path_of(call.route, call.pass.found);
+  return {call.mark.number, asks_of(call.route.method, path, call.pass.who), call.pass.who.token};
+}
+
 /// Answers an order that was carried out before as then; else notes that it begins.
 void Api::recognise(Call call) {
   parts_.orders->post([self = shared_from_this(), call = std::move(call)]() mutable {
-    const TokenDigest asks =
-        asks_of(call.route.method, path_of(call.route, call.pass.found), call.pass.who);
-    const OrderStanding standing = self->parts_.requests->begin(call.mark.number, asks);
+    const OrderStanding standing = self->parts_.requests->begin(numbered(call));
     if (standing.other) {
       return call.exchange->finish(error_response(
           kConflict, fmt::format("Idempotency-Key: '{}' is the number of another request: send "
@@ -133,9 +136,7 @@ void Api::look_whether_cancelled(const Call& call, Answer refusal) {
 void Api::answer_order(const Call& call, Answer answer) {
   parts_.orders->post([self = shared_from_this(), call, answer = std::move(answer)]() mutable {
     if (answer.status < kServerFault && answer.status != kTooManyNow) {
-      const TokenDigest asks =
-          asks_of(call.route.method, path_of(call.route, call.pass.found), call.pass.who);
-      self->parts_.requests->end(call.mark.number, asks, {answer.status, answer.json});
+      self->parts_.requests->end(numbered(call), {answer.status, answer.json});
     }
     call.exchange->finish(to_response(std::move(answer)));
   });

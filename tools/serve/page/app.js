@@ -340,8 +340,9 @@ function later(wait) {
 
 function askForToken() {
   clearTimeout(state.timer);
-  // Nothing is lost by it: the one that was in use opens nothing any more.
-  if (offered) return useToken(offered);
+  // A link's token waits for its user's word all the same: whoever sent the link may have known
+  // that this one ends.
+  if (offered) showOffer();
   if (state.token) setText(by_id("sign-in-note"), "The cluster does not know this token.");
   sessionStorage.removeItem(TOKEN_KEY);
   state.token = "";
