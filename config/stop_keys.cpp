@@ -23,7 +23,9 @@ constexpr double kLastSignal = 31;
 constexpr double kLastCode = 255;
 constexpr std::string_view kWantedSignal =
     "a text like \"USR1@60\": [B:]SIGNAL[@TIME], where TIME is seconds or a text like \"5min\" "
-    "(default: 60), and B: is for the program alone";
+    "(default: 60), and B: is for the program alone; SIGNAL is a name such as USR1, TERM or HUP, "
+    "or "
+    "a number from 1 to 31, but neither KILL nor STOP, which no program can take";
 constexpr std::string_view kWantedCodes =
     "a list like [75, \"signal\"], or a text like \"75,signal\": exit codes from 1 to 255, and "
     "\"signal\"";

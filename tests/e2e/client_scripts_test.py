@@ -65,6 +65,19 @@ class Scripts(ClientTest):
         self.assertEqual(self.sent("plain")[0], {"script": "echo hi\n", "command": ["plain"]})
         self.assertEqual(self.sent("job.toml")[0], {"command": ["a"]})
 
+    def test_a_job_file_with_the_execute_bit_stays_one(self):
+        self.write("plain", 'command = ["a"]\n')
+        os.chmod(self.path("plain"), 0o755)
+        self.assertEqual(self.sent("plain")[0], {"command": ["a"]})
+        self.write("wrong", "cpus = 0\n")
+        os.chmod(self.path("wrong"), 0o755)
+        self.assertIn("wrong:1:8: cpus: ", self.refused("wrong"))
+
+    def test_a_script_without_a_first_line_is_told_how_it_is_read(self):
+        self.write("plain", "echo hi\n")
+        for said in (self.refused("plain"), self.refused("-", text="echo hi\n")):
+            self.assertIn("without a first line that begins with #! it is read as a job file", said)
+
     def test_what_cannot_be_sent_is_refused_with_its_reason(self):
         self.write("dos.sh", "#!/bin/bash\r\necho hi\r\n")
         self.write("long.sh", "#!/bin/sh\n" + "#" * 131072)

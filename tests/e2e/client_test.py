@@ -242,8 +242,7 @@ class Lists(ClientTest):
             "idle_usd": {"boot": 0.25, "idle": 0.125, "drain": 0.125, "fragmentation": 0}}
     PLAN = {"launches": [{"type": "c7i.large", "market": "spot", "usd_h": 0.085}] * 2,
             "places": [{"task": 0, "to": "instance 3 (c7i.large)"}],
-            "refusals": [{"task": 1, "kind": "not now", "why": "awaiting instance"},
-                         {"task": 2, "kind": "never", "why": "fits no type"}],
+            "refusals": [{"task": 1, "kind": "not now", "why": "awaiting instance"}],
             "moves": 1, "usd_h": 0.17, "usd_h_now": 0}
     EXPLAINED = {"job": job(12, "running"),
                  "tasks": [task(0, "running", why="packed: saves $0.02 an hour"),
@@ -272,7 +271,6 @@ class Lists(ClientTest):
         ("plan", "--", "true"): ("POST", "/v1/plan", PLAN,
                                  ["launch 2 x c7i.large (spot)", "task 0 to instance 3",
                                   "task 1 waits: awaiting instance",
-                                  "task 2 can never run: fits no type",
                                   "$0.1700 an hour"]),
         ("explain", "12"): ("GET", "/v1/jobs/12/explain", EXPLAINED,
                             ["task 0: running on instance 3 (c7i.large): packed: saves",
@@ -300,12 +298,35 @@ class Lists(ClientTest):
                     self.assertIn(word, printed)
                 self.assertNotIn("\x1b", printed)
 
+    def test_a_plan_of_what_can_never_run_is_a_failure(self):
+        never = {"task": 2, "kind": "never", "why": "fits no type"}
+        self.api.on("POST", "/v1/plan", {**self.PLAN,
+                                         "refusals": [*self.PLAN["refusals"], never]})
+        done = self.muster("plan", "--", "true")
+        self.assertEqual(done.returncode, 1)
+        for words in ("launch 2 x c7i.large (spot)", "task 1 waits: awaiting instance",
+                      "task 2 can never run: fits no type"):
+            self.assertIn(words, done.stdout)
+        done = self.muster("plan", "--json", "--", "true")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(never, json.loads(done.stdout)["refusals"])
+
     def test_a_plan_of_a_policy_that_decides_later_says_so(self):
         self.api.on("POST", "/v1/plan", {**self.PLAN, "launches": [], "places": [],
                                          "refusals": [], "moves": 0, "usd_h_now": 0.17})
         printed = self.succeed("plan", "--", "true")
         self.assertEqual(printed, "the policy decides on it in a later round\n"
                          "cost: $0.1700 an hour, as now\n")
+
+    def test_times_in_sentences_are_local_as_others_are(self):
+        since = "it waits for room since 2027-01-15 08:00:00 UTC, and more"
+        self.api.on("GET", "/v1/jobs/12/explain", {**self.EXPLAINED, "tasks": [
+            task(0, "pending", instance=None, instance_type=None, exit_code=None, why=since)]})
+        os.environ["TZ"] = "America/New_York"
+        self.addCleanup(os.environ.pop, "TZ")
+        printed = self.succeed("explain", "12")
+        self.assertIn("it waits for room since 2027-01-15 03:00:00, and more", printed)
+        self.assertIn("UTC", self.succeed("explain", "12", "--json"))
 
     def test_json_is_the_servers_document(self):
         for command, (method, path, document, _) in self.COMMANDS.items():

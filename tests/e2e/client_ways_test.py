@@ -1,6 +1,7 @@
 """How the commands are called and read: standard streams, terminals, time zones, names and waits,
 against a server that answers what the test wants."""
 
+import json
 import os
 import pty
 import select
@@ -26,6 +27,13 @@ class Streams(ClientTest):
                       self.run_in_shell('"$M" jobs >&-').stderr)
         self.assertEqual({method for method, _, _ in self.api.requests}, {"GET"})
         self.assertEqual([body for _, _, body in self.api.requests if body], [])
+
+    def test_a_reader_that_has_seen_enough_is_no_failure_to_speak_of(self):
+        self.api.on("GET", "/v1/jobs", {"jobs": [job(n) for n in range(1, 2000)], "next": None})
+        # Whoever started it may ignore the signal that would end it.
+        for line in ('"$M" jobs', '"$M" config-keys', '"$M" policies', '"$M" jobs --json'):
+            done = self.run_in_shell(f"trap '' PIPE; {line} | sleep 0")
+            self.assertEqual(done.stderr, "", line)
 
     def test_standard_input_and_error_may_be_closed(self):
         self.api.on("GET", "/v1/jobs", {"jobs": [job(1)], "next": None})
@@ -223,6 +231,17 @@ class Wait(ClientTest):
         self.assert_fails(2, ["say which jobs"], "wait")
         self.assert_fails(1, ["no job is known that has the name 'absent'"],
                           "wait", "--name", "absent")
+        for verb, done in (("cancel", "cancelled"), ("hold", "held"), ("release", "released")):
+            self.assert_fails(1, [f"no job that is not over has the name 'absent': nothing was "
+                                  f"{done}"], verb, "--name", "absent")
+
+    def test_of_all_jobs_there_may_be_none(self):
+        self.api.on("GET", "/v1/jobs", {"jobs": [], "next": None})
+        done = self.muster("cancel", "--all")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("nothing was cancelled", done.stderr)
+        done = self.muster("cancel", "--all", "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)), (0, {"jobs": []}))
 
 
 class BothStreams(ClientTest):
@@ -243,6 +262,19 @@ class BothStreams(ClientTest):
         self.assertEqual(self.muster("logs", "12", "--err").stderr, "")
         self.assertEqual(self.succeed("logs", "12", "--both"),
                          "[0 err] Traceback\n[0 err] ValueError\n")
+
+    def test_who_has_waited_is_told_of_the_stream_that_has_something(self):
+        self.api.on("GET", "/v1/jobs/12", details(12, "failed", 1, failed_task=0, tasks_total=1,
+                                                  reason="task 0 has failed: exit code 1"))
+        self.api.on("GET", "/v1/jobs/12/tasks/0/log", self.reply)
+        said = self.muster("wait", "12").stderr
+        self.assertIn("its standard error: `muster logs 12 --err`", said)
+        self.api.on("GET", "/v1/jobs/12/tasks/0/log",
+                    lambda path: self.reply(path.replace("stream=out", "").replace(
+                        "stream=err", "stream=out")))
+        said = self.muster("wait", "12").stderr
+        self.assertNotIn("its standard error", said)
+        self.assertIn("its output: `muster logs 12`", said)
         self.assert_fails(2, ["--both"], "logs", "12", "--both", "--err")
 
 

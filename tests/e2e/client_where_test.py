@@ -212,6 +212,11 @@ class Where(ClientTest):
         self.assert_fails(2, ["--delay-scale: has to be a number; it is 'x'"],
                           "up", "--delay-scale", "x")
         self.assertNotIn("did you mean", self.assert_fails(2, [], "jobs", "--zzzzzz").stderr)
+        before = self.assert_fails(2, ["'--cluster' stands behind the command: muster jobs "
+                                       "--cluster"], "--cluster", "/nope", "jobs")
+        behind = self.assert_fails(2, ["it is '-1'"], "job", "--", "-1")
+        for done in (before, behind):
+            self.assertNotIn("did you mean", done.stderr)
 
     def test_an_answer_without_end_is_cut_off(self):
         self.api.on("GET", "/v1/jobs", Reply(raw=b" " * (65 * 1024 * 1024)))

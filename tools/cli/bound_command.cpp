@@ -94,7 +94,7 @@ int run_command(const BoundOptions& options) {
   }
   if (options.json != "-") {
     std::cout << client::printable(inputs.workloads.front().description) << "\n\n"
-              << bound::bound_table(trials.value());
+              << client::printable_lines(bound::bound_table(trials.value()));
   }
   if (options.json.empty()) return kDone;
   const auto write = [&](std::ostream& out) { out << bound::bound_json(trials.value()); };

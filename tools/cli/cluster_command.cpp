@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -108,11 +109,17 @@ int show_plan(const PlanOptions& options) {
   }
   const auto api = connect(options.client);
   if (!api) return kFailed;
-  return print_answer(
-      // A plan changes nothing: it may be asked of any API.
-      api->post("/v1/plan", to_json(requests->front()), client::Elsewhere::always),
-      options.client.json,
+  // A plan changes nothing: it may be asked of any API.
+  const auto answer = api->post("/v1/plan", to_json(requests->front()), client::Elsewhere::always);
+  const ExitCode code = print_answer(
+      answer, options.client.json,
       shown_as(client::plan_of, [](const client::PlanAnswer& plan) { return client::view(plan); }));
+  if (code != kDone) return code;
+  // A script that asks before it submits must not go on with what can never run.
+  const auto plan = client::plan_of(answer.value());
+  const bool never =
+      plan && std::ranges::any_of(plan->refusals, &client::PlanAnswer::Refused::for_ever);
+  return never ? kFailed : kDone;
 }
 
 }  // namespace
@@ -158,8 +165,10 @@ void add_plan(CLI::App& app, int& exit_code, const std::vector<std::string>& wor
   auto options = std::make_shared<PlanOptions>();
   // Words behind -- have been taken off the arguments before the library parses them.
   options->request.command = words;
-  CLI::App* command = app.add_subcommand(
-      "plan", "Say what would be done with a job, and do none of it: plan FILE, or -- COMMAND");
+  CLI::App* command = app.add_subcommand("plan",
+                                         "Say what would be done with a job, and do none of it: "
+                                         "plan FILE, or -- COMMAND; exits with 1 "
+                                         "when it can never run");
   add_request_options(*command, options->request);
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = show_plan(*options); });

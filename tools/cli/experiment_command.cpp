@@ -13,6 +13,7 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/interrupt_watch.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/printable.hpp"
 #include "tools/experiment/digest.hpp"
 #include "tools/experiment/seed_list.hpp"
 #include "tools/experiment/session.hpp"
@@ -112,7 +113,8 @@ std::size_t count_of_all(const Results& results) {
 int list_runs(const Results& results) {
   for (std::size_t i = 0; i < results.keys.size(); ++i) {
     std::cout << (results.records[i] ? "done   " : "to do  ")
-              << name_of(results.experiment, results.plan, results.plan.runs[i]) << "\n";
+              << client::printable(name_of(results.experiment, results.plan, results.plan.runs[i]))
+              << "\n";
   }
   const std::size_t all = count_of_all(results);
   std::cout << fmt::format("\n{} of {} runs are done\n", all - count_of_missing(results), all);
@@ -153,8 +155,8 @@ int report_all(const ExperimentOptions& options, const Results& results,
     return kFailed;
   }
   if (options.json != "-") {
-    std::cout << experiment::results_text(results,
-                                          report::terminal_width().value_or(report::kTableWidth))
+    std::cout << client::printable_lines(experiment::results_text(
+                     results, report::terminal_width().value_or(report::kTableWidth)))
               << "report: " << (folder.path() / "report.html").string() << "\n";
   }
   const bool written = options.json.empty() || write_output(options.json, [&](std::ostream& out) {

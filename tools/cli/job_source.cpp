@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "config/error_list.hpp"
+#include "config/request_value.hpp"
 #include "config/script.hpp"
 
 namespace muster::cli {
@@ -18,8 +20,6 @@ namespace {
 constexpr std::string_view kStandardInput = "-";
 /// How a script from the standard input is called in lists.
 constexpr const char* kNameOfInput = "stdin";
-/// Enough to see how a file begins.
-constexpr std::size_t kHeadBytes = 8;
 
 Failure<ConfigError> unreadable(const std::string& name, const std::string& why) {
   return {ConfigError::unreadable, name + ": " + why};
@@ -37,16 +37,6 @@ bool read_bytes(int file, std::size_t most, std::string& text) {
   return true;
 }
 
-bool is_script_file(const std::string& name, std::string_view text, int file) {
-  // In TOML a line that begins so is a comment.
-  const std::string ending = std::filesystem::path(name).extension().string();
-  if (ending == ".toml" || ending == ".json") return false;
-  if (is_script(text)) return true;
-  if (name == kStandardInput) return false;
-  struct stat found {};
-  return fstat(file, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & 0111) != 0;
-}
-
 bool is_json(const JobSource& file) {
   if (std::filesystem::path(file.name).extension() == ".json") return true;
   if (file.name != kStandardInput) return false;
@@ -54,7 +44,27 @@ bool is_json(const JobSource& file) {
   return first != std::string::npos && file.text[first] == '{';
 }
 
+/// The first line decides; of a file without one that may be executed, whether it is a job file.
+bool is_script_file(const JobSource& source, int file) {
+  // In TOML a line that begins so is a comment.
+  const std::string ending = std::filesystem::path(source.name).extension().string();
+  if (ending == ".toml" || ending == ".json") return false;
+  if (is_script(source.text)) return true;
+  if (source.name == kStandardInput) return false;
+  struct stat found {};
+  const bool may_run =
+      fstat(file, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & 0111) != 0;
+  return may_run && !is_written_as_job(source);
+}
+
 }  // namespace
+
+bool is_written_as_job(const JobSource& file) {
+  ErrorList errors;
+  return (is_json(file) ? config::parse_json(file.text, file.name, errors)
+                        : config::parse_toml(file.text, file.name, errors))
+      .has_value();
+}
 
 Expected<JobSource, ConfigError> read_source(const std::string& name) {
   JobSource source{name, {}, false};
@@ -69,7 +79,7 @@ Expected<JobSource, ConfigError> read_source(const std::string& name) {
   // One byte more than any kind may have tells one that is too large.
   const bool good = read_bytes(file, kMaxRequestBytes + 1, source.text);
   const int error = errno;
-  source.is_script = is_script_file(name, source.text, file);
+  source.is_script = good && is_script_file(source, file);
   close(file);
   if (good) return source;
   return unreadable(is_input ? "the standard input" : name,
@@ -82,9 +92,9 @@ bool names_a_script(const std::string& name) {
   if (stat(name.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
   const int file = open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  std::string head;
-  const bool good = read_bytes(file, kHeadBytes, head);
-  const bool is_one = good && is_script_file(name, head, file);
+  JobSource source{name, {}, false};
+  const bool good = read_bytes(file, kMaxRequestBytes + 1, source.text);
+  const bool is_one = good && is_script_file(source, file);
   close(file);
   return is_one;
 }

@@ -13,8 +13,12 @@ struct JobSource {
   bool is_script = false;
 };
 
-/// Reads it. A script begins with "#!" or may be executed, and is called neither *.toml nor *.json.
+/// Reads it. A script begins with "#!", or may be executed and is not written as job files are; it
+/// is called neither *.toml nor *.json.
 Expected<JobSource, ConfigError> read_source(const std::string& name);
+
+/// Whether the text is TOML or JSON as job files are, whatever is in it.
+bool is_written_as_job(const JobSource& file);
 
 /// Whether the file of that name is there and would be taken for a script.
 bool names_a_script(const std::string& name);

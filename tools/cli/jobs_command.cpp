@@ -187,6 +187,17 @@ int ask_each(client::ApiClient& api, const EachOptions& options, bool by_choice)
   return exit_code;
 }
 
+/// Of "all" there may be none; a name is one that somebody gave: that no job has it is a mistake.
+int none_found(const EachOptions& options) {
+  const std::string& name = options.choice.name;
+  complain(fmt::format("no job that is not over {}: nothing was {}",
+                       name.empty() ? "is meant" : fmt::format("has the name '{}'", name),
+                       options.done));
+  if (!name.empty()) return kFailed;
+  if (options.client.json) print_json(R"({"jobs":[]})");
+  return kDone;
+}
+
 /// Orders the same of the jobs that are named, or of those that are not over and are chosen.
 int order_each(EachOptions options) {
   if (!says_which(options.choice)) return kUsage;
@@ -195,6 +206,7 @@ int order_each(EachOptions options) {
   const bool by_choice = options.choice.by_choice();
   if (by_choice) {
     if (const auto failure = find_jobs(*api, options.choice)) return complain_of(*failure);
+    if (options.choice.jobs.empty()) return none_found(options);
   }
   return ask_each(*api, options, by_choice);
 }

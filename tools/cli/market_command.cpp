@@ -16,6 +16,7 @@
 #include "config/price_series_file.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/printable.hpp"
 #include "tools/market/describe.hpp"
 #include "tools/market/generate.hpp"
 #include "tools/market/series.hpp"
@@ -162,7 +163,7 @@ int run_generate(const MarketOptions& options) {
   }
   if (!write_series(options, series, request.from)) return kFailed;
   // Standard output holds one document at a time.
-  if (options.output != "-") std::cout << market::fit_table(made->weeks);
+  if (options.output != "-") std::cout << client::printable_lines(market::fit_table(made->weeks));
   return kDone;
 }
 
@@ -202,7 +203,8 @@ int run_describe(const MarketOptions& options) {
   if (market::cut(series, *from, *to).empty()) {
     return failed(options.input + ": has no spot prices between --from and --to");
   }
-  std::cout << market::facts_table(market::describe(series, catalog.value(), *from, *to));
+  std::cout << client::printable_lines(
+      market::facts_table(market::describe(series, catalog.value(), *from, *to)));
   return kDone;
 }
 

@@ -1,6 +1,8 @@
 #include "tools/cli/output.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -94,6 +96,17 @@ std::optional<Target> prepared(const fs::path& name) {
   return target_of(name);
 }
 
+/// Whoever read the standard output through a pipe has seen enough, as `head` does: that is no
+/// failure that anybody has to hear of, whether signals tell of it here or not.
+bool has_reader_left() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  struct stat kind {};
+  if (fstat(STDOUT_FILENO, &kind) != 0 || !(S_ISFIFO(kind.st_mode) || S_ISSOCK(kind.st_mode))) {
+    return false;
+  }
+  return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 bool write_stream(const fs::path& file, const std::function<void(std::ostream&)>& write) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   if (out) write(out);
@@ -141,7 +154,9 @@ std::optional<fs::path> absolute_path(const fs::path& path) {
 
 bool flush_standard_output() {
   std::cout.flush();
-  if (!std::cout) complain("cannot write to the standard output: is it closed, or the disk full?");
+  if (!std::cout && !has_reader_left()) {
+    complain("cannot write to the standard output: is it closed, or the disk full?");
+  }
   return static_cast<bool>(std::cout);
 }
 

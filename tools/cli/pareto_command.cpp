@@ -16,6 +16,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
 #include "tools/cli/side_by_side.hpp"
+#include "tools/client/printable.hpp"
 #include "tools/pareto/budget_range.hpp"
 #include "tools/pareto/frontier_report.hpp"
 #include "tools/pareto/rented_gpus.hpp"
@@ -166,8 +167,8 @@ bool write_text(const std::string& file, const std::string& text) {
 int report_frontier(const ParetoOptions& options, const FrontierReport& report) {
   const bool table = options.json != "-" && options.html != "-";
   if (table) {
-    std::cout << pareto::frontier_table(report,
-                                        report::terminal_width().value_or(report::kTableWidth));
+    std::cout << client::printable_lines(
+        pareto::frontier_table(report, report::terminal_width().value_or(report::kTableWidth)));
   }
   bool written = options.json.empty() || write_text(options.json, pareto::frontier_json(report));
   if (!options.html.empty()) {
@@ -234,7 +235,8 @@ int run_budget(const BudgetOptions& options) {
   report.frontier.points.front().in_nodes =
       pareto::NodePlans(report.load, inputs.params.plan).cheapest(target_s);
   report.frontier.least_gpus = pareto::least_budget(report.load, inputs.params.plan);
-  if (options.json != "-") std::cout << pareto::budget_text(report, target_s);
+  if (options.json != "-")
+    std::cout << client::printable_lines(pareto::budget_text(report, target_s));
   return write_text(options.json, pareto::budget_json(report, target_s)) ? kDone : kFailed;
 }
 

@@ -10,6 +10,7 @@
 #include "actors/link/pki.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/printable.hpp"
 
 namespace muster::cli {
 namespace {
@@ -104,8 +105,9 @@ nlohmann::ordered_json to_json(const CertificateInfo& info) {
 }
 
 void print(const CertificateInfo& info) {
-  std::cout << "subject      " << info.subject << (info.authority ? " (an authority)" : "")
-            << "\nissuer       " << info.issuer << "\nvalid        " << info.valid_from << " to "
+  std::cout << "subject      " << client::printable(info.subject)
+            << (info.authority ? " (an authority)" : "") << "\nissuer       "
+            << client::printable(info.issuer) << "\nvalid        " << info.valid_from << " to "
             << info.valid_to << " (" << info.state << ")\nhosts       ";
   for (const std::string& host : info.hosts) std::cout << " " << host;
   std::cout << "\nserial       " << info.serial << "\nfingerprint  " << info.fingerprint << "\n";

@@ -54,7 +54,7 @@ int run_command(const PredictOptions& options) {
                              client::printable(workload->description), workload->jobs.size(),
                              setup.warm_up * 100);
     if (told) std::cout << "the stated run times are the true ones: no limits are learnt from\n";
-    std::cout << train::run_times_text(scores, setup);
+    std::cout << client::printable_lines(train::run_times_text(scores, setup));
   }
   const auto write = [](const std::string& file, const std::string& text) {
     return file.empty() || write_output(file, [&](std::ostream& out) { out << text; });

@@ -216,8 +216,8 @@ int report_all(const ReplayOptions& options, const Session& session) {
   const bool table = options.json != "-" && options.html != "-" && options.events != "-";
   if (table) {
     std::cout << client::printable(session.workloads.front().description) << "\n\n"
-              << report::summary_table(results,
-                                       report::terminal_width().value_or(report::kTableWidth));
+              << client::printable_lines(report::summary_table(
+                     results, report::terminal_width().value_or(report::kTableWidth)));
   }
   // Every output is tried even when one of them fails.
   bool written = true;

@@ -189,20 +189,25 @@ std::optional<JobRequest> script_request(const RequestOptions& options, const Jo
   return request;
 }
 
-/// How to run a file that is written for another scheduler, and says in no first line which program
-/// it is for; empty: it is none.
-std::string script_hint(const JobSource& file) {
+/// It has lines for another scheduler.
+bool has_others_lines(std::string_view text) {
   for (const char* mark : {"#SBATCH", "#PBS", "#BSUB", "#$ "}) {
-    if (!file.text.starts_with(mark) &&
-        file.text.find(std::string("\n") + mark) == file.text.npos) {
-      continue;
-    }
-    const std::string path =
-        file.name.find('/') == std::string::npos ? "./" + file.name : file.name;
-    return file.name + ": to run it as a script begin it with a line like #!/bin/sh, or write: " +
-           "muster submit --workdir . -- " + client::shell_line({"sh", path});
+    if (text.starts_with(mark) || text.find(std::string("\n") + mark) != text.npos) return true;
   }
-  return "";
+  return false;
+}
+
+/// How to run a file that is not written as job files are, or is for another scheduler, and says in
+/// no first line which program it is for; empty: it is a job file.
+std::string script_hint(const JobSource& file) {
+  if (is_written_as_job(file) && !has_others_lines(file.text)) return "";
+  constexpr std::string_view kRead =
+      "without a first line that begins with #! it is read as a job file. To run it as a script "
+      "begin it with a line like #!/bin/sh";
+  if (file.name == "-") return fmt::format("standard input: {}", kRead);
+  const std::string path = file.name.find('/') == std::string::npos ? "./" + file.name : file.name;
+  return fmt::format("{}: {}, or write: muster submit --workdir . -- {}", file.name, kRead,
+                     client::shell_line({"sh", path}));
 }
 
 /// Reads one job file after the other.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -25,6 +27,7 @@ namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
 
 struct StoreOptionsGiven {
   std::string directory;
@@ -34,8 +37,36 @@ struct StoreOptionsGiven {
   std::string policy;
 };
 
+/// The stores below a folder that is none itself; the first few, from not far below.
+std::vector<std::string> stores_below(const fs::path& folder) {
+  constexpr int kDeepest = 3;
+  constexpr std::size_t kMostLooked = 10'000;
+  constexpr std::size_t kMostNamed = 5;
+  const auto is_store = [](const fs::path& path) {
+    std::error_code bad;
+    return fs::exists(path / "CURRENT", bad);
+  };
+  std::vector<std::string> found;
+  if (is_store(folder)) return found;
+  std::error_code bad;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, bad);
+  for (std::size_t looked = 0; !bad && at != fs::end(at) && looked < kMostLooked; ++looked) {
+    if (at->is_directory(bad) && is_store(at->path())) found.push_back(at->path().string());
+    if (found.size() == kMostNamed) break;
+    if (at.depth() >= kDeepest) at.disable_recursion_pending();
+    at.increment(bad);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 /// Of any kind and cluster: what the store says of itself is taken from it.
 std::unique_ptr<Store> open_to_read(const std::string& directory) {
+  if (const auto below = stores_below(directory); !below.empty()) {
+    complain(fmt::format("{}: is no store itself; there {} below it: {}", directory,
+                         below.size() == 1 ? "is one" : "are some", fmt::join(below, ", ")));
+    return nullptr;
+  }
   StoreOptions options;
   options.read_only = true;
   // The metadata are those of the store: with none expected, none can differ.

@@ -61,10 +61,15 @@ std::string conversion_fault(const CLI::App& app, const std::string& said) {
 std::string suggestion(const CLI::App& app) {
   const CLI::App& command = command_of(app);
   for (const std::string& word : app.remaining(true)) {
+    if (word == "--") continue;
     const bool is_option = word.starts_with("--");
     const std::string name = is_option ? word.substr(0, word.find('=')) : word;
     const std::string nearest =
         nearest_word(name, is_option ? options_of(command) : commands_of(command));
+    if (nearest == name && is_option) {
+      return fmt::format("'{0}' stands behind the command: muster {1} {0} ...", name,
+                         command.get_name());
+    }
     if (!nearest.empty()) return fmt::format("'{}': did you mean '{}'?", name, nearest);
     if (!is_option && !commands_of(command).empty()) {
       return fmt::format("there is no command '{}'", name);

@@ -80,10 +80,17 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{wait_s};
   std::optional<Missing> missing = Missing{"nothing answers yet"};
   bool first = true;  // one that is up is seen to be so whatever the time to wait
+  const local::LocalCluster cluster(dir);
+  bool kept = false;
   while (std::exchange(first, false) || std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
     if (const std::string node = words.node_that_gives_up(); !node.empty()) {
       return Missing{fmt::format("node {} has ended {} times", node, LastWords::kVainStarts), node};
+    }
+    // It takes a moment to begin; once it is there it ends by somebody's will alone.
+    const bool is_kept = cluster.keeper().has_value();
+    if (std::exchange(kept, is_kept) && !is_kept) {
+      return Missing{"it was ended while it started, perhaps by `muster down`"};
     }
     // A new one each time: without retries of its own, the loop is the retry.
     client::ApiClient api(context.value(), {});

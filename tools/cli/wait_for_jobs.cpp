@@ -200,7 +200,16 @@ std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, Prog
   }
 }
 
-void print_end(const JobAnswer& job) {
+/// The stream of the job's failed task is known to have nothing.
+bool is_empty(client::ApiClient& api, const JobAnswer& job, const char* stream) {
+  auto answer = api.get_bytes(fmt::format("/v1/jobs/{}/tasks/{}/log?stream={}&offset=0&max=1&raw=1",
+                                          job.job, *job.failed_task, stream));
+  if (!answer) return false;
+  const auto part = client::raw_log_part(std::move(answer).value());
+  return part && part->text.empty() && !part->more;
+}
+
+void print_end(client::ApiClient& api, const JobAnswer& job) {
   if (job.state == "completed") return;
   std::string text = fmt::format("job {} ({}) is {}", job.job, job.name, job.state);
   if (!job.reason.empty()) text += ": " + job.reason;
@@ -210,7 +219,11 @@ void print_end(const JobAnswer& job) {
   complain(text);
   if (!job.failed_task) return;
   const std::string task = job.tasks_total == 1 ? "" : fmt::format(" --task {}", *job.failed_task);
-  complain(fmt::format("its standard error: `muster logs {}{} --err`", job.job, task));
+  if (!is_empty(api, job, "err")) {
+    complain(fmt::format("its standard error: `muster logs {}{} --err`", job.job, task));
+  } else if (!is_empty(api, job, "out")) {
+    complain(fmt::format("its output: `muster logs {}{}`", job.job, task));
+  }
 }
 
 }  // namespace
@@ -247,7 +260,7 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
     // The first failure in the order of the jobs decides, so that scripts get the same code each
     // time.
     if (exit_code == kDone) exit_code = exit_code_of(job);
-    print_end(job);
+    print_end(*api, job);
   }
   return exit_code;
 }

@@ -171,11 +171,29 @@ std::string ran_text(const std::optional<double>& seconds) {
   return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
 }
 
+/// Times in sentences of the API, "2026-07-01 12:34:56 UTC", as all others are shown here.
+std::string in_local_time(std::string text) {
+  constexpr std::string_view kForm = "0000-00-00 00:00:00 UTC";
+  constexpr std::string_view kMark = " UTC";
+  for (std::size_t mark = text.find(kMark); mark != text.npos; mark = text.find(kMark, mark + 1)) {
+    const std::size_t begin = mark + kMark.size() - kForm.size();
+    if (mark + kMark.size() < kForm.size()) continue;
+    std::tm parts{};
+    const std::string said = text.substr(begin, kForm.size());
+    const char* end = strptime(said.c_str(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+    if (end == nullptr || *end != 0) continue;
+    const std::string local = time_text(static_cast<double>(timegm(&parts)));
+    text.replace(begin, kForm.size(), local);
+    mark = begin + local.size() - 1;
+  }
+  return text;
+}
+
 std::string task_line(const TaskAnswer& task) {
   std::string text = fmt::format("task {}: {}", task.task, task.phase);
   if (task.instance) text += " on " + seat(task);
   const std::string& why = task.why.empty() ? task.reason : task.why;
-  if (!why.empty()) text += ": " + why;
+  if (!why.empty()) text += ": " + in_local_time(why);
   return text + "\n";
 }
 

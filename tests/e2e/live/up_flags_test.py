@@ -216,5 +216,23 @@ class BadSettings(unittest.TestCase):
         self.assertFalse(kept.exists(), "it has come up with what holds")
 
 
+class Ends(unittest.TestCase):
+    def test_several_may_end_a_cluster_at_once_and_one_that_starts(self):
+        with Cluster(nodes=1) as cluster:
+            command = [MUSTER, "down", "--dir", str(cluster.dir)]
+            downs = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+                     for _ in range(4)]
+            for down in downs:
+                said = down.communicate(timeout=120)[1]
+                self.assertEqual(down.returncode, 0, said)
+            up = subprocess.Popen([MUSTER, "up", "--dir", str(cluster.dir), "--wait", "600"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            cluster.wait_until("it starts", lambda: cluster.keeper() is not None)
+            self.assertEqual(muster("down", "--dir", cluster.dir).returncode, 0)
+            said = up.communicate(timeout=120)[1]
+            if up.returncode != 0:  # it may have been up already
+                self.assertIn("it was ended while it started", said)
+
+
 if __name__ == "__main__":
     unittest.main()

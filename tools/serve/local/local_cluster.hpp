@@ -23,6 +23,7 @@ inline constexpr std::uint32_t kMaxMasters = 8;
 ///     cluster.toml.failed   the last change with which the cluster did not come up
 ///     client.json    where the command line finds the API
 ///     token, pki/, state/
+///     down.lock      held by the `muster down` that ends it
 ///     keeper.lock    held by the process that keeps the nodes running, whose number is in it
 class LocalCluster {
  public:
