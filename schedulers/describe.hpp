@@ -96,6 +96,14 @@ class Description {
     return *this;
   }
 
+  /// Which of the parameters asks for the true rates of pairs, as text; empty when none does.
+  Description& asks_for_pairs(std::function<std::string(const P&)> which) {
+    module_.asks_for_pairs = [which = std::move(which)](const std::any& params) {
+      return which(std::any_cast<const P&>(params));
+    };
+    return *this;
+  }
+
   /// Masters decide by the policy that this makes.
   PolicyModule made_by(std::function<std::unique_ptr<Policy>(const P&, const Catalog&)> make_with) {
     return made_by_services([make_with = std::move(make_with)](

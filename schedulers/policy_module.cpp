@@ -38,6 +38,13 @@ Expected<std::unique_ptr<Policy>, PolicyError> PolicyModule::make_policy(
     return Failure<PolicyError>{PolicyError::no_solver,
                                 "policy \"" + name + "\" " + services.no_solver};
   }
+  const std::string asks = asks_for_pairs ? asks_for_pairs(read_values.value()) : std::string{};
+  if (!asks.empty() && !services.pairs) {
+    return Failure<PolicyError>{PolicyError::replay_only,
+                                "policy \"" + name + "\": " + asks +
+                                    " needs the true rates of all pairs of tasks, which only the "
+                                    "world of a replay knows"};
+  }
   return std::unique_ptr<Policy>(
       std::make_unique<DistinctInstances>(make(read_values.value(), catalog, services)));
 }

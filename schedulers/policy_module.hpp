@@ -60,6 +60,8 @@ struct PolicyModule {
   /// actors of its own.
   std::function<std::unique_ptr<Policy>(const std::any&, const Catalog&, const PolicyServices&)>
       make{};
+  /// Which of the parameters asks for the true rates of pairs ("profile=given"); empty: none does.
+  std::function<std::string(const std::any&)> asks_for_pairs{};
   /// Of a group with actors of its own: its entry in schedulers/site/sampling/compositions.cpp.
   std::string composition{};
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "schedulers/packing/integer_program.hpp"
+#include "schedulers/pair_truth.hpp"
 
 namespace muster {
 
@@ -14,6 +15,8 @@ struct PolicyServices {
   /// Why there is no solver, and how to get one: policies that need it are not made then. Empty
   /// without a solver: they are made, and do without.
   std::string no_solver;
+  /// The true rates of pairs of tasks; in replays only.
+  PairTruth pairs{};
 };
 
 }  // namespace muster

@@ -19,34 +19,14 @@ double to_cents(double usd) {
   return std::nearbyint(usd * 100) / 100;
 }
 
-/// Keeps observations in a co-location table.
-class TableLearner final : public ThroughputLearner {
- public:
-  TableLearner(ColocationTable& table, bool artifact)
-      : table_(table), rules_(artifact ? AttributionRules::artifact : AttributionRules::paper) {}
-
-  void learn(ClassId task, std::span<const ClassId> neighbours, double throughput,
-             std::uint64_t times) override {
-    table_.record(task, neighbours, throughput, times);
-  }
-  void learn_gang(std::span<const GangPlace> places, double throughput,
-                  std::uint64_t times) override {
-    table_.record_gang(places, throughput, rules_, times);
-  }
-
- private:
-  ColocationTable& table_;
-  AttributionRules rules_;
-};
-
 }  // namespace
 
 EvaPolicy::EvaPolicy(const Catalog& catalog, Market market, const EvaParams& params)
     : params_(params),
-      table_(params.default_pair),
+      memory_({params.default_pair, params.gangs,
+               params.artifact ? AttributionRules::artifact : AttributionRules::paper}),
       prices_(catalog, only(market)),
       kinds_(params.gangs),
-      intake_(params.gangs),
       paper_(params.cheapest_types) {}
 
 Cadence EvaPolicy::cadence() const {
@@ -59,7 +39,7 @@ Cadence EvaPolicy::cadence() const {
 
 WorthModel EvaPolicy::model() const {
   return {.prices = prices_,
-          .rates = params_.interference ? &table_ : nullptr,
+          .rates = params_.interference ? &memory_.table() : nullptr,
           .form = params_.artifact ? GangForm::plain : GangForm::job_wide,
           .alone_is_learned = params_.artifact};
 }
@@ -71,15 +51,7 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
     lifetime_.note_event(event.at);
     artifact_migration_.forget(over->job);
   } else if (const auto* measured = std::get_if<Measured>(&event.body)) {
-    const std::uint64_t before = table_.version();
-    TableLearner learner(table_, params_.artifact);
-    intake_.record(*measured, view.state, learner);
-    learned_ = table_.version() != before;
-    forgetting_.look(table_.sets(), [&] {
-      const ClassTable& classes = view.state.classes();
-      table_.keep([&](ClassId id) { return classes.name(id) != nullptr; });
-      return table_.sets();
-    });
+    learned_ = memory_.learn(*measured, view.state);
   } else if (std::holds_alternative<OfferingChanged>(event.body)) {
     artifact_migration_.forget_prices();
     // Counted when the round is on record and not in decide(): a memory that only follows events

@@ -1,14 +1,12 @@
 #pragma once
 
-#include "learning/colocation_table.hpp"
 #include "schedulers/eva/artifact_layouts.hpp"
 #include "schedulers/eva/eva_params.hpp"
 #include "schedulers/eva/fleet_layout.hpp"
 #include "schedulers/eva/lifetime_estimator.hpp"
 #include "schedulers/eva/migration.hpp"
 #include "schedulers/eva/paper_layouts.hpp"
-#include "schedulers/packing/forgetting.hpp"
-#include "schedulers/packing/throughput_intake.hpp"
+#include "schedulers/packing/colocation_memory.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::eva {
@@ -33,7 +31,7 @@ class EvaPolicy final : public Policy {
   bool load_state(std::string_view text, const ClusterView& view) override;
   std::unique_ptr<Policy> clone() const override { return std::make_unique<EvaPolicy>(*this); }
 
-  const ColocationTable& table() const { return table_; }
+  const ColocationTable& table() const { return memory_.table(); }
 
  private:
   /// One of the two layouts with the figures that the choice looks at.
@@ -54,11 +52,9 @@ class EvaPolicy final : public Policy {
   Plan use_fleet(const ClusterView& view);
 
   EvaParams params_;
-  ColocationTable table_;
-  Forgetting forgetting_;
+  ColocationMemory memory_;
   ReservationPrices prices_;
   TaskKinds kinds_;
-  ThroughputIntake intake_;
   LifetimeEstimator lifetime_;
   RoundInput input_;
   PaperLayouts paper_;

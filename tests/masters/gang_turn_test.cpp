@@ -279,7 +279,8 @@ TEST_P(Gangs, AGangTakesAnEmptyFleetThatNobodyElseWants) {
   EXPECT_TRUE(cell.is_over(1)) << "however long it had rested";
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, Gangs, ::testing::Values("no-packing", "eva", "hcoop"),
+INSTANTIATE_TEST_SUITE_P(Policies, Gangs,
+                         ::testing::Values("no-packing", "eva", "hcoop", "synergy", "owl"),
                          [](const auto& one) {
                            std::string name = one.param;
                            std::erase(name, '-');

@@ -174,6 +174,9 @@ std::vector<Case> cases() {
       {"supercloud", "supercloud"},
       {"boa", "boa"},
       {"pollux", "pollux"},
+      {"synergy", "synergy"},
+      {"owl", "owl"},
+      {"stratus_artifact", "stratus,artifact"},
   };
   std::vector<Case> all;
   for (const auto& [what, policy] : policies) {

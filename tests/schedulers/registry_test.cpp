@@ -104,6 +104,10 @@ TEST(Registry, describes_each_policy_with_its_papers_defaults) {
   EXPECT_THAT(params_of("eva"), ElementsAre("artifact=false", "paper=false", "full-only=false",
                                             "partial-only=false", "rp=false", "single=false",
                                             "t=0.95", "period_s=300", "eager=false", "spot=asked"));
+  EXPECT_THAT(params_of("synergy"),
+              ElementsAre("artifact=false", "t=0.95", "period_s=300", "eager=false", "spot=asked"));
+  EXPECT_THAT(params_of("owl"), ElementsAre("artifact=false", "t=0.95", "profile=learnt",
+                                            "period_s=300", "eager=false", "spot=asked"));
   const std::vector<std::string> alone = {"backfill=true",       "on_demand_fallback=true",
                                           "max_interruptions=2", "threshold_s=90",
                                           "idle_release_s=60",   "period_s=30"};

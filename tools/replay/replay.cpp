@@ -27,6 +27,7 @@
 #include "tools/replay/replayed_policy.hpp"
 #include "tools/replay/run_log.hpp"
 #include "tools/replay/sampling_run.hpp"
+#include "tools/replay/true_pairs.hpp"
 #include "tools/replay/width_errors.hpp"
 #include "tools/replay/workload/stated_truth.hpp"
 #include "tools/replay/workload_driver.hpp"
@@ -72,7 +73,7 @@ Failure<ReplayError> bad_policy(const Failure<PolicyError>& error) {
   return {ReplayError::bad_policy, error.message};
 }
 
-Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
+Expected<Decider, ReplayError> make_decider(const RunSetup& setup, const PairTruth& truth) {
   const ReplayConfig& config = *setup.config;
   const auto share_of = [&](std::uint32_t index, std::uint32_t masters) {
     return fleet_share(config.fleet.parts, *setup.catalog, index, masters);
@@ -96,7 +97,7 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
     return decider;
   }
   for (std::uint32_t i = 0; i < config.group.masters; ++i) {
-    auto policy = replayed_policy(setup.policy, *setup.catalog, config.group.masters);
+    auto policy = replayed_policy(setup.policy, *setup.catalog, config.group.masters, truth);
     if (!policy) return bad_policy(policy.error());
     auto fleet = share_of(i, config.group.masters);
     if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
@@ -427,12 +428,15 @@ std::string policy_fault(const PolicySpec& spec, const Catalog& catalog) {
     const auto params = module.value()->read(spec);
     return params ? std::string{} : params.error().message;
   }
-  const auto policy = replayed_policy(spec, catalog, 1);
+  const auto policy = replayed_policy(spec, catalog, 1, harmless_pair);
   return policy ? std::string{} : policy.error().message;
 }
 
 Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
-  auto decider = make_decider(setup);
+  auto made = make_interference(setup.config->world.interference);
+  if (!made) return Failure<ReplayError>{ReplayError::bad_input, made.error().message};
+  const std::shared_ptr<Interference> interference = std::move(made).value();
+  auto decider = make_decider(setup, true_pairs(*setup.workload, interference));
   if (!decider) return decider.error();
   if (decider->composition) {
     const std::string fault =
@@ -444,10 +448,6 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   auto cloud = load_provider(setup.config->cloud, *setup.catalog);
   if (!cloud) return Failure<ReplayError>{ReplayError::bad_input, cloud.error().message};
   decider->cloud = std::move(cloud).value();
-  auto interference = make_interference(setup.config->world.interference);
-  if (!interference) {
-    return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};
-  }
   // Wall time covers the run and its checks; reading the workload and the policy's setup are
   // excluded.
   const Duration begin = setup.stopwatch();
@@ -463,7 +463,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
     if (width_errors) width_errors->see(event);
     if (setup.keep_events) run.events.push_back(event);
   });
-  Simulation simulation(setup, std::move(decider).value(), *interference.value(), log);
+  Simulation simulation(setup, std::move(decider).value(), *interference, log);
   simulation.run();
   run.steps = simulation.steps();
   log.close();

@@ -67,17 +67,17 @@ TEST_P(Quiet, AJobOfThirtyYearsCostsTheReplayNextToNothing) {
   EXPECT_LT(run.result.rounds, 50U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, Quiet,
-                         ::testing::Values("no-packing", "eva", "eva,artifact", "eva,full-only",
-                                           "eva,partial-only", "hcoop", "hcoop-no-packing",
-                                           "stratus", "hotspot", "spot-fleet", "supercloud"),
-                         [](const auto& tested) {
-                           std::string name = tested.param;
-                           std::replace_if(
-                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
-                               '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Policies, Quiet,
+    ::testing::Values("no-packing", "eva", "eva,artifact", "eva,full-only", "eva,partial-only",
+                      "hcoop", "hcoop-no-packing", "stratus", "hotspot", "spot-fleet", "supercloud",
+                      "synergy", "owl", "owl,profile=given", "stratus,artifact"),
+    [](const auto& tested) {
+      std::string name = tested.param;
+      std::replace_if(
+          name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+      return name;
+    });
 
 TEST(ByTheClock, RoundsThatAreNotHeldChangeNoFigure) {
   const std::filesystem::path root(muster::test::source_dir());

@@ -31,6 +31,8 @@ constexpr const char* kPolicies[] = {
     "spot-fleet,eager,pack=memory,price=cpu",
     "supercloud,period_s=2,default_s=600000,run_times=unknown",
     "supercloud,eager,dot,rank=capacity",
+    "synergy,eager",
+    "synergy,artifact,spot=allowed",
 };
 
 Catalog two_families() {

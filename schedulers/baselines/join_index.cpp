@@ -1,0 +1,211 @@
+#include "schedulers/baselines/join_index.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace muster {
+namespace {
+
+constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
+/// What is given costs nothing: no worth is divided by less.
+constexpr double kLeastPrice_usd_h = 1e-9;
+
+std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31U);
+}
+
+}  // namespace
+
+/// Sums do not depend on the order in which the tasks came.
+void JoinIndex::Key::add(const Entrant& entrant) {
+  std::uint64_t one = mixed(entrant.cls.value + 0x9e3779b97f4a7c15ULL);
+  one = mixed(one ^ std::bit_cast<std::uint64_t>(entrant.worth));
+  one = mixed(one ^ std::bit_cast<std::uint64_t>(entrant.loss));
+  low += one;
+  high += mixed(one + 0xd1b54a32d192ed03ULL);
+}
+
+std::size_t JoinIndex::Hash::operator()(const Key& key) const noexcept {
+  return mixed(key.low ^ mixed(key.price ^ key.type));
+}
+
+void JoinIndex::expect(std::span<const std::uint32_t> kinds) {
+  const std::size_t types = model_.prices.types().size();
+  least_.assign(types, std::nullopt);
+  per_unit_.assign(types, std::nullopt);
+  std::set<ShapeId> shapes;
+  for (std::uint32_t kind : kinds) shapes.insert(kinds_[kind].shape);
+  for (std::uint32_t i = 0; i < types; ++i) {
+    for (ShapeId shape : shapes) {
+      const ShapeOnType& on = model_.prices.on(shape, TypeId{i});
+      if (!on.fits) continue;
+      if (!least_[i]) least_[i] = on.amount;
+      for (Resource one : kAllResources) {
+        (*least_[i])[one] = std::min((*least_[i])[one], on.amount[one]);
+      }
+    }
+  }
+}
+
+std::uint32_t JoinIndex::add(TypeId type, double price_usd_h, const Resources& free,
+                             std::span<const std::uint32_t> tasks) {
+  const double price = std::max(price_usd_h, kLeastPrice_usd_h);
+  Group group;
+  group.key = {type.value, std::bit_cast<std::uint64_t>(price)};
+  group.type = type;
+  group.price_usd_h = price;
+  group.worth.clear(model_);
+  for (std::uint32_t kind : tasks) {
+    const Entrant entrant = entrant_of(model_, kinds_[kind], type);
+    group.key.add(entrant);
+    group.worth.add(entrant);
+  }
+  const auto [known, is_new] =
+      group_of_.emplace(group.key, static_cast<std::uint32_t>(groups_.size()));
+  if (is_new) groups_.push_back(std::move(group));
+  const auto host = static_cast<std::uint32_t>(hosts_.size());
+  hosts_.push_back({known->second, free});
+  list(host);
+  return host;
+}
+
+const Resources& JoinIndex::per_unit(TypeId type) {
+  auto& known = per_unit_[type.value];
+  if (!known) {
+    known.emplace();
+    const Resources& capacity = model_.prices.types()[type].capacity;
+    for (Resource one : kAllResources) {
+      (*known)[one] = capacity[one] > kResourceEpsilon ? 1 / capacity[one] : 0;
+    }
+  }
+  return *known;
+}
+
+/// The freest first: so a search for the best alignment meets a good one soon, which shows that
+/// most of the others are none.
+OrderedRooms::Key JoinIndex::room_key(std::uint32_t host) const {
+  const Resources& unit = *per_unit_[groups_[hosts_[host].group].type.value];
+  double shares = 0;
+  for (Resource one : kAllResources) shares += hosts_[host].free[one] * unit[one];
+  return {-shares, host};
+}
+
+void JoinIndex::list(std::uint32_t host) {
+  Host& one = hosts_[host];
+  Group& group = groups_[one.group];
+  const auto& least = least_[group.type.value];
+  one.listed = least && least->fits_in(one.free);
+  if (!one.listed) return;
+  per_unit(group.type);
+  group.rooms.insert(0, room_key(host), one.free);
+  if (group.listed++ == 0) filled_.push_back(one.group);
+}
+
+void JoinIndex::unlist(std::uint32_t host) {
+  Host& one = hosts_[host];
+  if (!one.listed) return;
+  groups_[one.group].rooms.erase(0, room_key(host));
+  --groups_[one.group].listed;
+  one.listed = false;
+}
+
+JoinIndex::Asker& JoinIndex::asker_of(std::uint32_t kind) {
+  if (asker_of_kind_.empty()) asker_of_kind_.assign(kinds_.size(), kUnknown);
+  std::uint32_t& known = asker_of_kind_[kind];
+  if (known == kUnknown) {
+    std::vector<double> brings{static_cast<double>(kinds_[kind].cls.value)};
+    for (std::uint32_t i = 0; i < least_.size(); ++i) {
+      const Entrant entrant = entrant_of(model_, kinds_[kind], TypeId{i});
+      brings.push_back(entrant.worth);
+      brings.push_back(entrant.loss);
+    }
+    const auto [entry, is_new] =
+        asker_ids_.emplace(std::move(brings), static_cast<std::uint32_t>(askers_.size()));
+    if (is_new) askers_.push_back({.kind = kind});
+    known = entry->second;
+  }
+  return askers_[known];
+}
+
+double JoinIndex::ratio(double worth_usd_h, const Group& group) const {
+  return worth_usd_h / group.price_usd_h;
+}
+
+void JoinIndex::look_at_new_groups(Asker& asker) {
+  for (; asker.seen < filled_.size(); ++asker.seen) {
+    const std::uint32_t number = filled_[asker.seen];
+    const Group& group = groups_[number];
+    const double with = group.worth.with(entrant_of(model_, kinds_[asker.kind], group.type));
+    if (!rules_.may_fall && with < group.worth.usd_h() - kWorthEpsilon_usd_h) continue;
+    if (ratio(with, group) < rules_.least_ratio) continue;
+    asker.by_ratio.emplace(-ratio(with, group), number);
+  }
+}
+
+std::optional<JoinIndex::Found> JoinIndex::best(std::uint32_t kind) {
+  Asker& asker = asker_of(kind);
+  look_at_new_groups(asker);
+  std::optional<Found> best;
+  for (auto at = asker.by_ratio.begin(); at != asker.by_ratio.end();) {
+    const double ratio = -at->first;
+    if (best && ratio < best->ratio) break;
+    const Group& group = groups_[at->second];
+    // It comes back when it has room again.
+    if (group.listed == 0) {
+      at = asker.by_ratio.erase(at);
+      continue;
+    }
+    ++at;
+    const ShapeOnType& on = model_.prices.on(kinds_[kind].shape, group.type);
+    if (!on.fits) continue;
+    needs_[0] = on.amount;
+    const Resources& unit = per_unit(group.type);
+    const auto room = group.rooms.most_aligned(needs_, unit);
+    if (!room) continue;
+    double alignment = 0;
+    for (Resource one : kAllResources) {
+      alignment += on.amount[one] * unit[one] * hosts_[room->room].free[one] * unit[one];
+    }
+    const bool better = !best || alignment > best->alignment ||
+                        (alignment == best->alignment && room->room < best->host);
+    if (better) best = Found{room->room, ratio, alignment};
+  }
+  return best;
+}
+
+std::uint32_t JoinIndex::group_after(std::uint32_t before, const Entrant& entrant) {
+  Key key = groups_[before].key;
+  key.add(entrant);
+  const auto [known, is_new] = group_of_.emplace(key, static_cast<std::uint32_t>(groups_.size()));
+  if (is_new) {
+    Group group;
+    group.key = key;
+    group.type = groups_[before].type;
+    group.price_usd_h = groups_[before].price_usd_h;
+    group.worth = groups_[before].worth;
+    group.worth.add(entrant);
+    groups_.push_back(std::move(group));
+  }
+  return known->second;
+}
+
+JoinIndex::Before JoinIndex::join(std::uint32_t host, std::uint32_t kind) {
+  const Before before{hosts_[host].group, hosts_[host].free};
+  const TypeId type = groups_[before.group].type;
+  unlist(host);
+  hosts_[host].group = group_after(before.group, entrant_of(model_, kinds_[kind], type));
+  hosts_[host].free -= model_.prices.on(kinds_[kind].shape, type).amount;
+  list(host);
+  return before;
+}
+
+void JoinIndex::take_back(std::uint32_t host, const Before& before) {
+  unlist(host);
+  hosts_[host].group = before.group;
+  hosts_[host].free = before.free;
+  list(host);
+}
+
+}  // namespace muster

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "schedulers/baselines/pair_profile.hpp"
+#include "schedulers/packing/layout.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster {
+
+/// One round of Owl.
+class OwlRound {
+ public:
+  /// `input` has been gathered, and the prices of `model` know the state.
+  struct Parts {
+    const ClusterView& view;
+    const RoundInput& input;
+    const WorthModel& model;
+    const TaskKinds& kinds;
+    const PairProfile& profile;
+    bool artifact = false;
+  };
+  OwlRound(const Parts& parts, Budget& budget);
+
+  Plan run();
+
+ private:
+  /// Tasks of one kind that may be paired, the first one next.
+  struct Candidates {
+    std::uint32_t kind = 0;
+    std::vector<std::uint32_t> tasks{};
+    std::size_t next = 0;
+
+    std::size_t left() const { return tasks.size() - next; }
+  };
+  /// Two kinds that are worth more together than the type costs.
+  struct Pair {
+    std::uint32_t one = 0, other = 0;  ///< in candidates_
+    TypeId type;
+    double worth_usd_h = 0;
+    double ratio = 0;  ///< of the worth to the price
+  };
+  /// An instance that got a task, to be taken back.
+  struct Step {
+    std::uint32_t task = 0;
+    std::uint32_t instance = 0;
+    bool was_empty = false;
+    std::uint32_t kind = 0;  ///< of whom was there, if it was not
+  };
+  using Lone = std::pair<std::uint32_t, std::uint32_t>;  ///< a type, and the kind of who is there
+
+  void keep_what_stays();
+  void use_given();
+  bool place_given(std::uint32_t task);
+  bool use_empty(std::uint32_t task);
+  bool join_lone(std::uint32_t task);
+  void take_back();
+  void list_candidates();
+  bool may_move(std::uint32_t task) const;
+  void list_pairs();
+  void look_at(std::uint32_t one, std::uint32_t other);
+  double most_worth(std::uint32_t kind) const;
+  double worth_together(std::uint32_t one, std::uint32_t other, TypeId type) const;
+  bool holds(TypeId type, std::uint32_t one, std::uint32_t other) const;
+  void seat_pairs();
+  std::uint32_t host_for(const Pair& pair, std::uint32_t one, std::uint32_t other);
+  void seat_alone();
+  std::uint32_t host_of_instance(std::uint32_t instance);
+  void note(Plan& plan) const;
+  const TaskKind& kind_of(std::uint32_t task) const {
+    return p_.kinds.all()[p_.input.tasks()[task].kind];
+  }
+  bool waits(std::uint32_t task) const;
+
+  Parts p_;
+  Budget& budget_;
+  Layout layout_;
+  std::vector<std::uint32_t> host_at_;  ///< of each instance of the input
+  std::vector<TypeId> by_price_;        ///< what is on offer, the cheapest first
+  std::vector<Candidates> candidates_;  ///< in the order of their first tasks
+  std::vector<Pair> pairs_;             ///< the best first
+  std::map<std::uint32_t, std::deque<std::uint32_t>> empty_;  ///< given instances, by type
+  std::map<Lone, std::deque<std::uint32_t>> lone_;            ///< given ones with one task
+  std::vector<Step> steps_;                                   ///< of the gang that is being placed
+  std::uint32_t seated_ = 0, moved_ = 0;
+  double best_ = 0, least_ = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,66 @@
+#include "schedulers/baselines/synergy.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "schedulers/baselines/synergy_round.hpp"
+
+namespace muster {
+namespace {
+
+/// The artifact takes each task for itself wherever it weighs who joins whom.
+bool counts_gangs(const SynergyParams& params) {
+  return !params.artifact;
+}
+
+}  // namespace
+
+Synergy::Synergy(const Catalog& catalog, Market market, const SynergyParams& params)
+    : params_(params),
+      memory_(
+          {.default_pair = params.default_pair,
+           .attribution = params.artifact ? AttributionRules::artifact : AttributionRules::paper}),
+      prices_(catalog, only(market)),
+      kinds_(counts_gangs(params)) {}
+
+Cadence Synergy::cadence() const {
+  return {.period = params_.period,
+          .on_arrival = params_.eager,
+          .on_capacity = params_.eager,
+          .wants_throughput = true};
+}
+
+WorthModel Synergy::model() const {
+  return {.prices = prices_,
+          .rates = &memory_.table(),
+          .form = params_.artifact ? GangForm::plain : GangForm::job_wide,
+          .alone_is_learned = params_.artifact};
+}
+
+void Synergy::observe(const Event& event, const ClusterView& view) {
+  if (const auto* measured = std::get_if<Measured>(&event.body)) {
+    learned_ = memory_.learn(*measured, view.state);
+  } else if (std::holds_alternative<RoundDecided>(event.body)) {
+    learned_ = false;
+  }
+}
+
+Plan Synergy::decide(const ClusterView& view, Rng&, Budget&) {
+  input_.gather({view, prices_.types().markets()}, prices_, kinds_);
+  settled_ = !learned_;
+  const WorthModel worth = model();
+  return SynergyRound({view, input_, worth, kinds_.all(), params_.artifact}).run();
+}
+
+std::string Synergy::save_state(const ClusterState& state) const {
+  return nlohmann::json{{"colocation", memory_.words(state)}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+bool Synergy::load_state(std::string_view text, const ClusterView& view) {
+  const auto all = nlohmann::json::parse(text, nullptr, false);
+  if (!all.is_object() || !all.contains("colocation") || !all["colocation"].is_array())
+    return false;
+  return memory_.restore(all["colocation"], view.state);
+}
+
+}  // namespace muster

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "schedulers/baselines/join_index.hpp"
+#include "schedulers/packing/round_input.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster {
+
+/// One round of Synergy.
+class SynergyRound {
+ public:
+  /// `input` has been gathered, and the prices of `model` know the state.
+  struct Parts {
+    const ClusterView& view;
+    const RoundInput& input;
+    const WorthModel& model;
+    std::span<const TaskKind> kinds;
+    bool artifact = false;
+  };
+  explicit SynergyRound(const Parts& parts);
+
+  Plan run();
+
+ private:
+  /// An instance of an index: one that there is, or a launch of the plan.
+  struct Host {
+    PlaceTarget at;
+    double price_usd_h = 0;
+    std::uint32_t tasks = 0;  ///< that are there or come
+  };
+  /// An index with what its hosts are.
+  struct Side {
+    JoinIndex index;
+    std::vector<Host> hosts{};
+  };
+  /// A place that was given, to be taken back.
+  struct Step {
+    Side* side = nullptr;
+    std::uint32_t host = 0;
+    JoinIndex::Before before;
+  };
+
+  static JoinIndex::Rules rules_of(bool artifact);
+  void list_waiting();
+  void add_instances();
+  void place_all();
+  void place_gang(std::span<const std::uint32_t> gang);
+  bool join(std::uint32_t task);
+  bool join(Side& side, std::uint32_t task);
+  void take_back();
+  void rent(std::uint32_t task);
+  void release_empty();
+  void note();
+  std::uint32_t kind_of(std::uint32_t task) const { return p_.input.tasks()[task].kind; }
+
+  Parts p_;
+  Side given_;   ///< instances that are there whatever is decided
+  Side rented_;  ///< those that are worth their price, or not
+  Plan plan_;
+  std::vector<std::uint32_t> waiting_;  ///< tasks of the input
+  std::vector<Step> steps_;             ///< of the gang that is being placed
+  std::uint32_t joins_ = 0;
+  double least_ratio_ = 0;
+};
+
+}  // namespace muster
