@@ -139,6 +139,7 @@ class Grants {
   void decide(std::uint32_t unit) {
     Needs& needs = needs_[unit];
     if (std::exchange(needs.decided, true)) return;
+    for (const std::uint32_t launch : needs.launches) decide_takers(launch);
     needs.refusal = ask(needs.launches);
     if (!needs.refusal) return;
     count_own(needs);

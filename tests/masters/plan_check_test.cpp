@@ -80,6 +80,35 @@ TEST_F(PlanCheckTest, HoldsGrantsAgainstTheRoomAndAgainstWhatTasksDemand) {
   EXPECT_FALSE(check(plan).places[0].has_value());
 }
 
+/// A gang for which room is kept does not get all of it, and its launches have places for others.
+TEST_F(PlanCheckTest, WhoSharesALaunchWithARefusedGangDoesNotGetWhatIsKeptForIt) {
+  Job gang = JobBuilder(50).tasks(2).demand(Resources::of(0, 5, 8)).build();
+  gang.priority = 1;
+  apply(JobAccepted{gang});
+  apply(JobAccepted{JobBuilder(60).gang(false).demand(Resources::of(0, 2, 8)).build()});
+  apply(JobAccepted{JobBuilder(70).gang(true).demand(Resources::of(0, 2, 8)).build()});
+  KeptRoom kept{TaskId{50}, queue_place_of(*state_.find(JobId{50}))};
+  kept.instances = 2;
+  for (const std::uint64_t other : {60U, 70U}) {
+    for (const bool gang_first : {true, false}) {
+      Plan plan;
+      plan.launches.assign(2, {it3(), Market::on_demand, {}});
+      plan.places = {{TaskId{50}, LaunchIndex{0}, {}},
+                     {TaskId{5001}, LaunchIndex{1}, {}},
+                     {TaskId{other}, LaunchIndex{0}, {}}};
+      if (!gang_first) std::swap(plan.places[0], plan.places[2]);
+      PlanLimits limits{{.max_instances = 3}, 0, {}};  // two are there
+      limits.kept = kept;
+      const CheckedPlan checked = check_plan(plan, state_, limits);
+      EXPECT_TRUE(checked.launches[0] && checked.launches[1]) << other << gang_first;
+      for (const auto& refusal : checked.places) EXPECT_TRUE(refusal) << other << gang_first;
+      limits.caps.max_instances = 4;
+      const CheckedPlan whole = check_plan(plan, state_, limits);
+      EXPECT_FALSE(whole.launches[0] || whole.launches[1]) << "with room for all";
+    }
+  }
+}
+
 TEST_F(PlanCheckTest, TasksMaySwapInstances) {
   run(1, 0);
   run(2, 1);
