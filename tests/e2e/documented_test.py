@@ -77,8 +77,8 @@ class Documented(MusterTest):
         self.compare(shown, self.replay(command))
 
     def test_why_a_task_is_where_it_is(self):
-        commands, shown = self.after_command("docs/replays.md",
-                                             "muster replay config/replay/eva-200.toml --policy eva")
+        begins = "muster replay config/replay/eva-200.toml --policy eva"
+        commands, shown = self.after_command("docs/replays.md", begins)
         with tempfile.TemporaryDirectory() as folder:
             log = f"{folder}/eva.jsonl"
             replay, explain, _ = commands.replace("eva.jsonl", log).strip().split("\n")
