@@ -1,9 +1,11 @@
 #include "actors/byte_cut.hpp"
 
+#include "actors/job_bytes.hpp"
+
 namespace muster {
 
 std::optional<std::string> why_too_large(const Job& job) {
-  const std::size_t bytes = encoded_bytes(job);
+  const std::size_t bytes = job_bytes(job);
   if (bytes <= kElementBytes) return std::nullopt;
   return "the job takes " + std::to_string(bytes) + " bytes in a message between nodes, and " +
          std::to_string(kElementBytes) +

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "actors/job_bytes.hpp"
 #include "model/check.hpp"
 #include "model/live_ids.hpp"
 #include "model/submission_digest.hpp"
@@ -79,7 +80,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
   for (Handoff& handoff : memory.handoffs) {
     // `sent`: it may have left before the restart. A cancel must not end here what a master may
     // run.
-    const std::size_t bytes = encoded_bytes(handoff.job);
+    const std::size_t bytes = job_bytes(handoff.job);
     peer(handoff.to).waiting.push({std::move(handoff.job), {}, true, bytes});
   }
   for (EndedHandoff& ended : memory.ended) {
@@ -307,7 +308,7 @@ void SiteScheduler::persist(Intake intake, const Answer& answer) {
                  // Counted before written(), which answers at once when nothing is open.
                  promise->open += handoffs->size();
                  for (Handoff& handoff : *handoffs) {
-                   const std::size_t bytes = encoded_bytes(handoff.job);
+                   const std::size_t bytes = job_bytes(handoff.job);
                    PendingHandoff part{std::move(handoff.job), promise, false, bytes};
                    // Its master has it waiting already.
                    if (!peer(handoff.to).waiting.push(part)) arrived(part);

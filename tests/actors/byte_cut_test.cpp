@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "actors/job_bytes.hpp"
 #include "actors/messages.hpp"
 #include "model/live_ids.hpp"
 #include "tests/support/builders.hpp"
@@ -109,6 +110,32 @@ TEST(ByteCut, AJobThatNoMessageCarriesIsToldWithItsSizeAndTheBound) {
   EXPECT_THAT(*why, HasSubstr("/jobs/1: the job takes " + std::to_string(encoded_bytes(job)) +
                               " bytes in a message between nodes, and " +
                               std::to_string(kElementBytes) + " are the most"));
+}
+
+TEST(ByteCut, TheQuickCountOfAJobIsNeverBelowWhatItTakes) {
+  Job plain = JobBuilder(7).build();
+  Job told = plain;
+  told.program.argv = {"run", "--all", std::string(300, 'x')};
+  told.program.env = {{"HOME", "/home/ann"}, {"EMPTY", ""}};
+  told.program.script = std::string(1'000, 's');
+  told.runtime_hint = std::chrono::hours{3};
+  told.retries = 4;
+  told.token = "ann-1";
+  told.origin = GeoPoint{52.5, 13.4};
+  told.prediction.runtime = std::chrono::seconds{90};
+  told.retry_on = {"75", "signal"};
+  told.tasks.resize(3, told.tasks.front());
+  told.tasks[1].id = TaskId{900};
+  told.tasks[2].demands = Demands({{"p3", Resources::of(1, 10, 8), 1}, {"c7i", {}, 1.2}});
+  told.tasks[2].runtime_hint = std::chrono::seconds{1};
+  for (const Job& job : {plain, told}) {
+    EXPECT_GE(job_bytes(job), encoded_bytes(job));
+    EXPECT_LE(job_bytes(job), encoded_bytes(job) + 400);
+  }
+  const Job wide = array_of(1'000, [](std::uint32_t i) { return i; });
+  EXPECT_EQ(job_bytes(wide), encoded_bytes(wide));
+  told.program.script = std::string(100'000, 's');
+  EXPECT_EQ(job_bytes(told), encoded_bytes(told));
 }
 
 TEST(ByteCut, AListIsCutByItsBytesAndNoElementIsLeftOut) {

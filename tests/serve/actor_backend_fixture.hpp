@@ -39,6 +39,7 @@ struct FakeMaster {
   InstancesView instances{};      ///< by rising numbers
   bool too_large = false;         ///< no message carries what it shows
   ActorError plans{};             ///< why it makes no plan; none: it does
+  bool plans_late = false;        ///< nobody waits for its plan any more
 };
 
 /// Leaves what goes into one answer, as masters do it: those that are not over first.
@@ -266,6 +267,7 @@ class ActorBackendTest : public ::testing::Test {
             if (fake.plans == ActorError::busy) {
               return caf::make_error(fake.plans, std::string("ask again in a few seconds"));
             }
+            if (fake.plans_late) return caf::make_error(caf::sec::request_timeout);
             return shown_by(fake, PlanView{});
           },
           [](const LogRequest&) { return LogAnswer{}; },

@@ -135,6 +135,15 @@ TEST_F(ActorBackendTest, WhoAsksForADryRunIsToldWhenAllMastersHaveTooManyOfThem)
   EXPECT_EQ(plan().status, 200) << "any master will do";
 }
 
+TEST_F(ActorBackendTest, AMasterThatMakesNoPlanInTimeIsSaidToBeBusy) {
+  for (FakeMaster& fake : fakes_) fake.plans_late = true;
+  api::Answer answer;
+  backend_->plan(JobBuilder(1).build(), [&](const api::Answer& said) { answer = said; });
+  system_.time().drain();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_THAT(answer.json, testing::HasSubstr("busy with a round"));
+}
+
 TEST_F(ActorBackendTest, AJobThatNoMessageCarriesIsRefusedWithItsSize) {
   Job job = JobBuilder(1).build();
   job.program.argv = {std::string(1U << 20U, 'a')};

@@ -1,6 +1,8 @@
 // Jobs that come in by the API: those that are new (submit), those of which only a dry run is asked
 // (plan), and those that are submitted again (resubmit).
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -191,6 +193,14 @@ void ActorBackend::plan(Job job, api::Reply reply) {
       system_, handles_.masters, timeout_,
       [this, reply](const caf::expected<PlanView>& answer) {
         if (answer) return reply(ok(view_json::plan(*answer)));
+        // It is there and takes jobs in: links that are lost say so at once.
+        if (answer.error() == caf::sec::request_timeout) {
+          return reply(
+              refusal(503, "busy",
+                      fmt::format("the master has not made the plan within {:.3g} s: it is "
+                                  "busy with a round for what waits; ask again later",
+                                  to_seconds(timeout_))));
+        }
         const bool is_told = answer.error() == ActorError::busy ||
                              answer.error() == ActorError::planner_failed ||
                              answer.error() == ActorError::too_large;
