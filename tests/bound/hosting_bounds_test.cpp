@@ -27,18 +27,18 @@ class Log {
     events_.push_back({Instant{from_seconds(seconds)}, std::move(body)});
   }
   void launch(double seconds, std::uint64_t id, const std::string& type) {
-    const TypeId of = test::type_named(catalog_, type);
+    const TypeId of = muster::test::type_named(catalog_, type);
     at(seconds, LaunchRequested{InstanceId{id}, of, Market::on_demand, catalog_[of].on_demand, {}});
     at(seconds, InstanceUp{InstanceId{id}});
     at(seconds, InstanceReady{InstanceId{id}});
   }
   void run(double seconds, std::uint64_t job, double cpu, std::uint64_t on) {
-    const Job made = test::JobBuilder(job).demand(Resources::of(0, cpu, 4)).build();
+    const Job made = muster::test::JobBuilder(job).demand(Resources::of(0, cpu, 4)).build();
     at(seconds, JobAccepted{made});
     at(seconds, StartIssued{made.tasks[0].id, InstanceId{on}, 1});
   }
   void finish(double seconds, std::uint64_t job) {
-    const Job made = test::JobBuilder(job).build();
+    const Job made = muster::test::JobBuilder(job).build();
     at(seconds, TaskFinished{made.tasks[0].id, 1});
     at(seconds, JobFinished{JobId{job}});
   }
@@ -46,7 +46,7 @@ class Log {
   const Catalog& catalog() const { return catalog_; }
 
  private:
-  Catalog catalog_ = test::table3_catalog();
+  Catalog catalog_ = muster::test::table3_catalog();
   std::vector<Event> events_;
 };
 
@@ -78,7 +78,7 @@ TEST(HostedTasks, are_those_that_hold_resources_now) {
 }
 
 TEST(HostedTasks, take_no_harm_from_events_that_make_no_sense) {
-  const Catalog catalog = test::table3_catalog();
+  const Catalog catalog = muster::test::table3_catalog();
   HostedTasks mad(catalog);
   for (const EventBody& body : std::vector<EventBody>{
            StartIssued{TaskId{7}, InstanceId{9}, 1}, InstanceGone{InstanceId{9}},
@@ -120,7 +120,7 @@ std::string text_of(const Log& log) {
 }
 
 TEST(StateBound, says_what_the_tasks_of_a_moment_cost_at_least) {
-  const test::TempFile file("events.jsonl", text_of(wasteful()));
+  const muster::test::TempFile file("events.jsonl", text_of(wasteful()));
   const auto bound = state_bound(file.path(), from_seconds(1800), 1000);
   ASSERT_TRUE(bound) << bound.error().message;
   EXPECT_EQ(bound->tasks, 2u);
@@ -132,7 +132,7 @@ TEST(StateBound, says_what_the_tasks_of_a_moment_cost_at_least) {
 }
 
 TEST(StateBound, of_nobody_is_nothing) {
-  const test::TempFile file("events.jsonl", text_of(wasteful()));
+  const muster::test::TempFile file("events.jsonl", text_of(wasteful()));
   const auto bound = state_bound(file.path(), std::nullopt, 1000);
   ASSERT_TRUE(bound);
   EXPECT_EQ(bound->tasks, 0u);
@@ -143,7 +143,7 @@ TEST(StateBound, of_nobody_is_nothing) {
 TEST(StateBound, names_the_file_that_is_none) {
   EXPECT_THAT(state_bound("/nowhere/x.jsonl", {}, 1).error().message,
               HasSubstr("/nowhere/x.jsonl"));
-  const test::TempFile file("x.jsonl", "{}\n");
+  const muster::test::TempFile file("x.jsonl", "{}\n");
   EXPECT_THAT(state_bound(file.path(), {}, 1).error().message, HasSubstr("x.jsonl:1"));
   EXPECT_THAT(state_bound(file.folder(), from_seconds(1), 1).error().message, HasSubstr("--at"));
 }

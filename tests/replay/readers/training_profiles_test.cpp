@@ -36,7 +36,7 @@ class Copy {
 
 TEST(TrainingProfiles, HoldWhatTheFilesSay) {
   const TrainingProfiles profiles =
-      test::profiles_of(muster::test::small_training_data(), TrainingCalibration::osdi21);
+      muster::test::profiles_of(muster::test::small_training_data(), TrainingCalibration::osdi21);
   ASSERT_EQ(profiles.size(), 2U);
   const TrainingProfile& bert = *profiles.at("bert");
   EXPECT_EQ(bert.limits, (BatchLimits{12, 384, 4, 12}));
@@ -50,7 +50,7 @@ TEST(TrainingProfiles, HoldWhatTheFilesSay) {
 
 TEST(TrainingProfiles, OfTheOtherCalibrationAreSlowerAndRestartInTheirOwnTime) {
   const TrainingProfiles profiles =
-      test::profiles_of(muster::test::small_training_data(), TrainingCalibration::sia23);
+      muster::test::profiles_of(muster::test::small_training_data(), TrainingCalibration::sia23);
   EXPECT_EQ(profiles.at("bert")->slowdown, 1.2);
   EXPECT_EQ(profiles.at("bert")->rescale_delay, std::chrono::seconds{120});
   EXPECT_TRUE(profiles.at("bert")->agent_within_profiled);
@@ -64,7 +64,7 @@ TEST(TrainingProfiles, OfTheOtherCalibrationAreSlowerAndRestartInTheirOwnTime) {
 
 TEST(TrainingProfiles, HoldNcfAtOneWorkerAndOneBatch) {
   const TrainingProfiles profiles =
-      test::profiles_of(muster::test::small_training_data(), TrainingCalibration::osdi21);
+      muster::test::profiles_of(muster::test::small_training_data(), TrainingCalibration::osdi21);
   const TrainingProfile& ncf = *profiles.at("ncf");
   EXPECT_EQ(ncf.max_width, 1U);
   EXPECT_EQ(best_by_truth(ncf, {curve_of(ncf, WorkerCounts{1}), 1}, 0).batch,
@@ -74,7 +74,8 @@ TEST(TrainingProfiles, HoldNcfAtOneWorkerAndOneBatch) {
 TEST(TrainingProfiles, AreNoWiderThanWhatWasMeasured) {
   const Copy copy;
   copy.write("throughput_grid.csv", "class,num_nodes,num_replicas,local_bsz,step_time,sync_time\n");
-  const TrainingProfiles profiles = test::profiles_of(copy.folder(), TrainingCalibration::osdi21);
+  const TrainingProfiles profiles =
+      muster::test::profiles_of(copy.folder(), TrainingCalibration::osdi21);
   EXPECT_EQ(profiles.at("bert")->max_width, 16U);
 }
 
