@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
 /// What is given costs nothing: no worth is divided by less.
 constexpr double kLeastPrice_usd_h = 1e-9;
+/// Ratios that differ by less are equal: worths are added up in another order for each group.
+constexpr double kRatioEpsilon = 1e-12;
 
 std::uint64_t mixed(std::uint64_t z) {
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
@@ -148,9 +150,10 @@ std::optional<JoinIndex::Found> JoinIndex::best(std::uint32_t kind) {
   Asker& asker = asker_of(kind);
   look_at_new_groups(asker);
   std::optional<Found> best;
+  double most = 0;  // the ratio of the first that has room
   for (auto at = asker.by_ratio.begin(); at != asker.by_ratio.end();) {
     const double ratio = -at->first;
-    if (best && ratio < best->ratio) break;
+    if (best && ratio < most - kRatioEpsilon) break;
     const Group& group = groups_[at->second];
     // It comes back when it has room again.
     if (group.listed == 0) {
@@ -170,6 +173,7 @@ std::optional<JoinIndex::Found> JoinIndex::best(std::uint32_t kind) {
     }
     const bool better = !best || alignment > best->alignment ||
                         (alignment == best->alignment && room->room < best->host);
+    if (!best) most = ratio;
     if (better) best = Found{room->room, ratio, alignment};
   }
   return best;

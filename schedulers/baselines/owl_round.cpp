@@ -43,6 +43,7 @@ Plan OwlRound::run() {
   }
   keep_what_stays();
   Plan plan = plan_of(layout_, p_.input, p_.model, p_.kinds, CauseCode::partial_reconfiguration);
+  plan.refusals.insert(plan.refusals.end(), refusals_.begin(), refusals_.end());
   use_cheapest_types(p_.view, plan);
   order_by_priority(p_.view.state, plan);
   note(plan);
@@ -76,18 +77,25 @@ void OwlRound::use_given() {
       lone_[{instance.type.value, p_.input.tasks()[resident].kind}].push_back(i);
     }
   }
-  if (empty_.empty() && lone_.empty()) return;
+  if (p_.view.rents() && empty_.empty() && lone_.empty()) return;
   for (std::uint32_t at = 0; at < p_.input.tasks().size();) {
     const std::uint32_t job = p_.input.tasks()[at].job;
     // Where nothing is rented the tasks of a gang find places together or not at all.
     const bool gang = !p_.view.rents() && p_.input.jobs()[job].gang;
+    const std::uint32_t first = at;
     bool whole = true;
     steps_.clear();
     do {
       if (waits(at)) whole &= place_given(at);
       ++at;
     } while (gang && at < p_.input.tasks().size() && p_.input.tasks()[at].job == job);
-    if (gang && !whole) take_back();
+    if (!gang || whole) continue;
+    take_back();
+    // Said, so that the master lets room gather for it.
+    const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
+    for (std::uint32_t task = first; task < at; ++task) {
+      if (waits(task)) refusals_.push_back({p_.input.tasks()[task].id, no_room});
+    }
   }
 }
 
@@ -125,7 +133,10 @@ bool OwlRound::join_lone(std::uint32_t task) {
     if (at->second.empty() || !holds(type, at->first.second, number)) continue;
     const double ratio = worth_together(at->first.second, number, type) /
                          std::max(p_.model.prices.types().usd_h(type), kWorthEpsilon_usd_h);
-    if (best == lone_.end() || ratio > most) best = at, most = ratio;
+    // Kinds are numbered as they came, which a master that was started anew does not know.
+    const bool earlier =
+        best != lone_.end() && ratio == most && at->second.front() < best->second.front();
+    if (best == lone_.end() || ratio > most || earlier) best = at, most = ratio;
   }
   if (best == lone_.end()) return false;
   const std::uint32_t instance = best->second.front();

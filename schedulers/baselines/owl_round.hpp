@@ -87,6 +87,7 @@ class OwlRound {
   std::map<std::uint32_t, std::deque<std::uint32_t>> empty_;  ///< given instances, by type
   std::map<Lone, std::deque<std::uint32_t>> lone_;            ///< given ones with one task
   std::vector<Step> steps_;                                   ///< of the gang that is being placed
+  std::vector<Refuse> refusals_;                              ///< of gangs without room for all
   std::uint32_t seated_ = 0, moved_ = 0;
   double best_ = 0, least_ = 0;
 };

@@ -87,7 +87,11 @@ void SynergyRound::place_gang(std::span<const std::uint32_t> gang) {
   steps_.clear();
   const bool whole =
       std::all_of(gang.begin(), gang.end(), [&](std::uint32_t task) { return join(task); });
-  if (!whole) take_back();
+  if (whole) return;
+  take_back();
+  // Said, so that the master lets room gather for it.
+  const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
+  for (std::uint32_t task : gang) plan_.refusals.push_back({p_.input.tasks()[task].id, no_room});
 }
 
 /// What is there whatever is decided comes first: it costs nothing more.

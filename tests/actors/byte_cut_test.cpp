@@ -116,7 +116,7 @@ TEST(ByteCut, TheQuickCountOfAJobIsNeverBelowWhatItTakes) {
   Job plain = JobBuilder(7).build();
   Job told = plain;
   told.program.argv = {"run", "--all", std::string(300, 'x')};
-  told.program.env = {{"HOME", "/home/ann"}, {"EMPTY", ""}};
+  told.program.env = {{"HOME", "/srv/ann"}, {"EMPTY", ""}};
   told.program.script = std::string(1'000, 's');
   told.runtime_hint = std::chrono::hours{3};
   told.retries = 4;

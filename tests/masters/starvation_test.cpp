@@ -174,9 +174,9 @@ std::vector<Case> cases() {
       {"supercloud", "supercloud"},
       {"boa", "boa"},
       {"pollux", "pollux"},
-      {"synergy", "synergy"},
+      {"synergy", "synergy,eager,period_s=10"},
       {"owl", "owl"},
-      {"stratus_artifact", "stratus,artifact"},
+      {"stratus_artifact", "stratus,artifact,eager,period_s=10"},
   };
   std::vector<Case> all;
   for (const auto& [what, policy] : policies) {
