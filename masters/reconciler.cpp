@@ -46,11 +46,13 @@ void Reconciler::reconcile(Instant now) {
 
 void Reconciler::reconcile_at(InstanceId id, Instant now) {
   std::vector<Slot> concerned;
-  std::vector<Slot> gangs;
   if (const InstanceRow* row = state().find(id)) {
+    concerned = row->planned;
+    // Behind all others: a master that was started again has gangs to try that it need not, which
+    // must not change the order in which the tasks here start.
+    std::vector<Slot> gangs;
     for (Slot slot : row->planned) {
       const Slot job = state().task(slot).job;
-      concerned.push_back(slot);
       if (std::find(gangs.begin(), gangs.end(), job) != gangs.end()) continue;
       gangs.push_back(job);
       candidates_.gang_tasks_to_try(state(), job, concerned);
