@@ -1,9 +1,6 @@
 // What a connector knows of what its cloud offers, and what that makes its instances cost.
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <limits>
 #include <memory>
 
 #include "actors/cloud/connector_host.hpp"
@@ -13,10 +10,6 @@ namespace {
 
 /// Masters that are told of changes; more than a cluster has.
 constexpr std::size_t kMostMasters = 1'000;
-
-/// Changes since the oldest open order of their offering that are kept, for each of those that are
-/// kept besides.
-constexpr std::size_t kMostNeeded = 20;
 
 }  // namespace
 
@@ -129,58 +122,24 @@ std::set<InstanceId> CloudConnector::rented_of(const OfferingKey& key) const {
   return found == rented_of_.end() ? std::set<InstanceId>{} : found->second;
 }
 
-/// The changes that nobody needs any more: neither the newest of their offering nor since its
-/// oldest order that is still open, and more than are kept besides, the oldest first. Where orders
-/// stay open for long those that are needed go too, the oldest first, beyond a bound. Looked for
+/// The changes that nobody needs any more: neither the newest of their offering nor since the
+/// oldest order that is still open, and more than are kept besides, the oldest first. Looked for
 /// only now and then, so that a change costs little however much is rented.
 std::vector<std::uint64_t> CloudConnector::droppable() {
   if (changes_.size() < look_for_droppable_) return {};
-  struct Open {
-    Instant oldest = Instant::max();
-    std::uint64_t on_record = std::numeric_limits<std::uint64_t>::max();  ///< of all of them
-  };
-  std::map<OfferingKey, Open> open;
-  for (const auto& [key, ids] : rented_of_) {
-    Open& of_key = open[key];
-    for (const InstanceId id : ids) {
-      const Rented& rented = rented_.at(id);
-      of_key.oldest = std::min(of_key.oldest, rented.record.ordered_at);
-      of_key.on_record = std::min(of_key.on_record, rented.change_on_record);
-    }
-  }
+  Instant oldest = Instant::max();
+  for (const auto& [id, rented] : rented_) oldest = std::min(oldest, rented.record.ordered_at);
   // Half of what may be kept: the search, O(changes + rented), pays off for as many changes.
   const std::size_t room = std::max<std::size_t>(setup_.keep_changes / 2, 1);
-  const std::size_t most = kMostNeeded * std::max<std::size_t>(setup_.keep_changes, 1);
-  std::vector<std::uint64_t> numbers, needed;
-  std::map<OfferingKey, std::uint64_t> late;
+  std::vector<std::uint64_t> numbers;
   for (const auto& [number, key] : changes_) {
     const auto& changes = offered_.at(key).changes;
-    if (changes.rbegin()->first == number) continue;
-    const auto orders = open.find(key);
-    const bool is_open = orders != open.end();
-    const bool is_needed = is_open && changes.at(number).at >= orders->second.oldest;
-    if (is_open && orders->second.on_record < number) {
-      if (!is_needed || changes_.size() > most) late[key] = number;
-    } else {
-      (is_needed ? needed : numbers).push_back(number);
-    }
+    // Times never go back: what comes behind this one is needed, too.
+    if (changes.at(number).at >= oldest) break;
+    const bool newest = changes.rbegin()->first == number;
+    if (!newest && is_on_record(key, number)) numbers.push_back(number);
   }
-  // They are to be dropped at the next look.
-  for (const auto& [key, number] : late) static_cast<void>(is_on_record(key, number));
-  const std::size_t left = changes_.size() - numbers.size();
-  if (left > most) {
-    // Of an offering what is needed comes behind what is not.
-    needed.resize(std::min(needed.size(), left - most + room));
-    numbers.insert(numbers.end(), needed.begin(), needed.end());
-    if (!needed.empty()) {
-      note(
-          fmt::format("offerings: {} changes are forgotten, though orders have been open since: "
-                      "a master that was away for as long may charge another price",
-                      needed.size()));
-    }
-  } else {
-    numbers.resize(numbers.size() - std::min(numbers.size(), room));
-  }
+  numbers.resize(numbers.size() - std::min(numbers.size(), room));
   look_for_droppable_ = changes_.size() - numbers.size() + room;
   return numbers;
 }

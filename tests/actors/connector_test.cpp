@@ -398,41 +398,6 @@ TEST_F(ConnectorTest, KeepsAllChangesSinceTheOldestOpenOrderAndAFewBesides) {
   EXPECT_LE(store_.changed.size(), 6U) << "no order is open any more";
 }
 
-TEST_F(ConnectorTest, KeepsNoChangesOfOneOfferingForAnOrderOfAnother) {
-  setup_.keep_changes = 4;
-  make_cloud();
-  launch(0);
-  for (int i = 0; i < 50; ++i) {
-    system_.run_until_s(11 + i);
-    remote_.change({"it3", Market::spot, {}, Price::from_usd_h(1 + i)}, {});
-    system_.time().drain();
-  }
-  EXPECT_LE(store_.changed.size(), 6U);
-  end(0);
-  system_.run_until_s(100);
-  EXPECT_TRUE(bill_.total == charge(0.8, 60)) << "the price on demand is as it was";
-}
-
-TEST_F(ConnectorTest, AnOrderThatStaysOpenKeepsABoundedNumberOfChanges) {
-  setup_.keep_changes = 4;
-  make_cloud();
-  launch(0);
-  Money expected = charge(0.8, 10);
-  for (int i = 0; i < 200; ++i) {
-    system_.run_until_s(11 + i);
-    price(1 + i);
-    expected += charge(1 + i, 1);
-  }
-  EXPECT_LE(store_.changed.size(), 100U);
-  EXPECT_EQ(store_.changed.rbegin()->first, 200U);
-  restart_cloud();
-  launch(0);
-  system_.run_until_s(210.5);
-  end(0);
-  system_.run_until_s(300);
-  EXPECT_TRUE(bill_.total == expected + charge(200, 0.5)) << "the bill is whole";
-}
-
 TEST_F(ConnectorTest, AnOrderOfANumberThatIsForgottenRentsNothing) {
   setup_.keep_gone = 1;
   make_cloud();
