@@ -50,6 +50,11 @@ bool may_run_on_demand(const MasterRecorder& recorder, const TaskRow& task) {
   });
 }
 
+/// Its tasks are never without each other.
+bool is_together(const JobRow& job) {
+  return job.job.gang || job.width > 0;
+}
+
 }  // namespace
 
 JobEnds::JobEnds(MasterRecorder& recorder, TaskOrders& tasks, const MasterSettings& settings,
@@ -76,9 +81,8 @@ bool JobEnds::is_last_attempt(const Job& job, const TaskFailed& news) const {
 bool JobEnds::is_looked_at(const TaskRow& task) const {
   if (!state().is_confined(task)) return false;
   const JobRow& job = state().job(task.job);
-  const bool together = job.job.gang || job.width > 0;
   const bool first = job.confined == 1 && task.fruitless >= max_interruptions_;
-  return !job.terminal_outcome && (!together || first || job.gang.holding == 0);
+  return !job.terminal_outcome && (!is_together(job) || first || job.gang.holding == 0);
 }
 
 void JobEnds::end_if_stuck(std::span<const TaskId> left, Instant now) {
@@ -87,8 +91,7 @@ void JobEnds::end_if_stuck(std::span<const TaskId> left, Instant now) {
     const TaskRow* task = state().find(id);
     if (task == nullptr || !is_looked_at(*task)) continue;
     const JobRow& job = state().job(task->job);
-    const bool together = job.job.gang || job.width > 0;
-    if (!together || looked.insert(job.job.id).second) end_if_stuck(*task, now);
+    if (!is_together(job) || looked.insert(job.job.id).second) end_if_stuck(*task, now);
   }
 }
 

@@ -98,6 +98,7 @@ class Grants {
   void note_kept() {
     takes_kept_.assign(plan_.launches.size(), false);
     has_keeper_.assign(plan_.launches.size(), false);
+    has_decided_.assign(plan_.launches.size(), false);
     if (!limits_.kept) return;
     kept_ = {limits_.kept->instances, limits_.kept->nano_usd_h};
     for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) note_takers(i);
@@ -129,7 +130,9 @@ class Grants {
 
   void place(std::uint32_t launch, std::uint32_t place) {
     if (units_.places[place] != kNoUnit) return decide(units_.places[place]);
-    decide_takers(launch);
+    // Once a launch: its other places would look at all of them again and find nothing undecided.
+    if (!has_decided_[launch]) decide_takers(launch);
+    has_decided_[launch] = true;
     if (granted_[launch]) return;
     // Room only becomes less: what was refused once is not asked for again.
     if (!result_.launches[launch]) result_.launches[launch] = ask({launch});
@@ -248,10 +251,11 @@ class Grants {
   std::vector<std::uint32_t> first_;   ///< the launch's part of places_
   std::vector<std::uint32_t> places_;  ///< those not refused, launch by launch
   std::vector<bool> granted_;
-  Capped kept_;                   ///< of what the caps leave, for a job that has not got it yet
-  std::vector<bool> takes_kept_;  ///< of each launch: it may have what is kept
-  std::vector<bool> has_keeper_;  ///< of each launch: it is for the job that it is kept for
-  std::vector<Needs> needs_;      ///< one a unit
+  Capped kept_;                    ///< of what the caps leave, for a job that has not got it yet
+  std::vector<bool> takes_kept_;   ///< of each launch: it may have what is kept
+  std::vector<bool> has_keeper_;   ///< of each launch: it is for the job that it is kept for
+  std::vector<bool> has_decided_;  ///< of each launch: its takers were decided for a single place
+  std::vector<Needs> needs_;       ///< one a unit
 };
 
 }  // namespace
