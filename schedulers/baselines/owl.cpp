@@ -1,7 +1,5 @@
 #include "schedulers/baselines/owl.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "schedulers/baselines/owl_round.hpp"
 
 namespace muster {
@@ -53,15 +51,11 @@ Plan Owl::decide(const ClusterView& view, Rng&, Budget& budget) {
 }
 
 std::string Owl::save_state(const ClusterState& state) const {
-  return nlohmann::json{{"colocation", memory_.words(state)}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return memory_.save(state);
 }
 
 bool Owl::load_state(std::string_view text, const ClusterView& view) {
-  const auto all = nlohmann::json::parse(text, nullptr, false);
-  if (!all.is_object() || !all.contains("colocation") || !all["colocation"].is_array())
-    return false;
-  return memory_.restore(all["colocation"], view.state);
+  return memory_.load(text, view.state);
 }
 
 }  // namespace muster

@@ -1,7 +1,5 @@
 #include "schedulers/baselines/synergy.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "schedulers/baselines/synergy_round.hpp"
 
 namespace muster {
@@ -52,15 +50,11 @@ Plan Synergy::decide(const ClusterView& view, Rng&, Budget&) {
 }
 
 std::string Synergy::save_state(const ClusterState& state) const {
-  return nlohmann::json{{"colocation", memory_.words(state)}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return memory_.save(state);
 }
 
 bool Synergy::load_state(std::string_view text, const ClusterView& view) {
-  const auto all = nlohmann::json::parse(text, nullptr, false);
-  if (!all.is_object() || !all.contains("colocation") || !all["colocation"].is_array())
-    return false;
-  return memory_.restore(all["colocation"], view.state);
+  return memory_.load(text, view.state);
 }
 
 }  // namespace muster

@@ -105,4 +105,15 @@ bool ColocationMemory::restore(const json& words, const ClusterState& state) {
   return true;
 }
 
+std::string ColocationMemory::save(const ClusterState& state) const {
+  return json{{"colocation", words(state)}}.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool ColocationMemory::load(std::string_view text, const ClusterState& state) {
+  const json all = json::parse(text, nullptr, false);
+  if (!all.is_object() || !all.contains("colocation") || !all["colocation"].is_array())
+    return false;
+  return restore(all["colocation"], state);
+}
+
 }  // namespace muster

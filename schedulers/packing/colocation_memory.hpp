@@ -1,6 +1,8 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
 
 #include "learning/colocation_table.hpp"
 #include "schedulers/packing/forgetting.hpp"
@@ -31,6 +33,10 @@ class ColocationMemory {
   /// Takes such words back in place of what is known. False, and nothing changed: they are not
   /// understood, or speak of classes that the state does not have.
   bool restore(const nlohmann::json& words, const ClusterState& state);
+
+  /// All of it as text, for policies that remember nothing else.
+  std::string save(const ClusterState& state) const;
+  bool load(std::string_view text, const ClusterState& state);
 
  private:
   Rules rules_;
