@@ -19,6 +19,7 @@
 
 #include "actors/clock_wall.hpp"
 #include "actors/link/pki.hpp"
+#include "tools/serve/api/private_file.hpp"
 #include "tools/serve/local/local_pki.hpp"
 #include "tools/serve/local/settings_draft.hpp"
 #include "tools/serve/local/shipped_file.hpp"
@@ -275,37 +276,6 @@ std::string move_client(const fs::path& dir, const ClusterConfig& before,
   return is_ours && text_of(file) != text ? write_file(file, text, 0600) : std::string{};
 }
 
-/// The one that ends a cluster: others wait until it has, and find nothing left to do.
-class StopLock {
- public:
-  explicit StopLock(const fs::path& dir)
-      : file_(open((dir / "down.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (file_ < 0) {
-      trouble_ = (dir / "down.lock").string() + ": " + std::strerror(errno);
-      return;
-    }
-    const auto until = std::chrono::steady_clock::now() + kOtherStop;
-    while (flock(file_, LOCK_EX | LOCK_NB) != 0) {
-      if (std::chrono::steady_clock::now() >= until) {
-        trouble_ = dir.string() + ": another `muster down` is still at work here";
-        return;
-      }
-      std::this_thread::sleep_for(kLook);
-    }
-  }
-  ~StopLock() {
-    if (file_ >= 0) close(file_);
-  }
-  StopLock(const StopLock&) = delete;
-  StopLock& operator=(const StopLock&) = delete;
-
-  const std::string& trouble() const { return trouble_; }
-
- private:
-  int file_;
-  std::string trouble_;
-};
-
 }  // namespace
 
 std::optional<int> LocalCluster::keeper() const {
@@ -443,9 +413,12 @@ Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {
 Expected<bool, LocalError> LocalCluster::stop(
     bool keep_instances, const std::function<void(std::size_t)>& progress) const {
   if (!exists()) return Failed{LocalError::bad_request, "there is no cluster in " + dir_.string()};
-  const StopLock alone(dir_);
-  if (!alone.trouble().empty()) return failed(alone.trouble());
-  // Who was before may have ended it, and erased it.
+  // One ends a cluster: others wait until it has, and find nothing left to do.
+  const api::FileLock alone(dir_ / "down", kOtherStop);
+  if (!alone.fault().empty()) {
+    return failed("another `muster down` is still at work here: " + alone.fault());
+  }
+  // Whoever was before may have ended it, and erased it.
   if (!exists()) return true;
   const auto until = std::chrono::steady_clock::now() + kStopPatience;
   if (const auto pid = keeper()) {
