@@ -14,6 +14,17 @@ class Function:
     name: str
     line: int  # of the first line of its declaration
     length: int  # lines from there to the closing brace
+    owner: str = ""  # the namespaces and types that it stands in, joined by ::
+
+
+@dataclass
+class Type:
+    """A class, struct or union, with what its body declares. Overloads count once."""
+    name: str  # with the namespaces and types that it stands in, joined by ::
+    line: int
+    length: int  # lines of its declaration, to the closing brace
+    methods: set
+    members: set
 
 
 @dataclass
@@ -28,12 +39,18 @@ class Declaration:
 class _Scope:
     kind: str  # namespace, type, hidden (unnamed or detail namespace), other
     end: int
+    name: str = ""
+    type: Type = None
 
 
 _TYPE = re.compile(r"(?:\w+\s+)*?\b(class|struct|union|enum(?:\s+(?:class|struct))?)\b"
                    r"(?:\s*alignas\(\)|\s*\[\[[^\]]*\]\])*\s*([\w:]*)")
 _NAMESPACE = re.compile(r'(?:inline\s+)?namespace\b\s*([\w:]*)|extern\s*$')
 _PROTOTYPE = re.compile(r"[\w>&*@\s]\s+[&*]*(operator|[\w:]+)[^=]*\(\)\s*(?:noexcept)?$")
+# Its value goes behind it, in braces or after an equals sign.
+_MEMBER = re.compile(r"^[^()]*[\w>&*\]]\s*[\s&*](\w+)(?:\[[^\]]*\])*\s*"
+                     r"(?:\{.*\}|=(?!\s*(?:0|default|delete)$).*|=\s*0)?$", re.DOTALL)
+_ACCESS = re.compile(r"\s*(?:(?:public|private|protected)\s*:(?!:)\s*)*")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 # A macro call that fills its lines and opens no body, such as those that register messages.
 _MACRO_LINE = re.compile(
@@ -60,7 +77,7 @@ def _matching(code, start):
 
 def _flat(head):
     """The head of a declaration with its parentheses emptied and template parameters dropped."""
-    before = None
+    before, head = None, _ACCESS.sub("", head, count=1)
     while before != head:
         before = head
         head = re.sub(r"\(([^()]+)\)", lambda m: "()", head)
@@ -96,6 +113,7 @@ class _Walk:
         self.code = _without_macros(sources.blank(text))
         self.functions = []
         self.declarations = []
+        self.types = []
         self.scopes = []
         self.head_start = 0
 
@@ -127,11 +145,12 @@ class _Walk:
         namespace, type_head = _NAMESPACE.match(flat), _TYPE.match(flat)
         if namespace:
             hidden = namespace.group(1) in ("", "detail", "internal") and "extern" not in flat
-            self.scopes.append(_Scope("hidden" if hidden else "namespace", close))
+            name = namespace.group(1) or "(unnamed)"
+            self.scopes.append(_Scope("hidden" if hidden else "namespace", close, name))
         elif type_head and not re.search(r"\(\)\s*(?:const|noexcept)?\s*$", flat):
             self._declare("type", type_head.group(2))
             if not flat.startswith("enum"):
-                self.scopes.append(_Scope("type", close))
+                self._type(type_head.group(2), close)
                 self.head_start = at + 1
                 return at + 1
             return self._skip(close)
@@ -149,20 +168,43 @@ class _Walk:
 
     def _first_line(self):
         head = self.code[self.head_start:]
-        indent = len(head) - len(head.lstrip())
+        indent = _ACCESS.match(head).end()
         return sources.line_of(self.code, self.head_start + indent)
 
     def _function(self, flat, close):
         name, first = _function_name(flat), self._first_line()
         length = sources.line_of(self.code, close) - first + 1
-        self.functions.append(Function(name, first, length))
+        self.functions.append(Function(name, first, length, self._owner()))
         self._declare("function", name)
+        self._add("methods", name)
+
+    def _type(self, name, close):
+        first = self._first_line()
+        length = sources.line_of(self.code, close) - first + 1
+        found = Type("::".join(filter(None, (self._owner(), name))), first, length, set(), set())
+        self.types.append(found)
+        self.scopes.append(_Scope("type", close, name, found))
+
+    def _owner(self):
+        return "::".join(scope.name for scope in self.scopes)
+
+    def _add(self, kind, name):
+        """To the type whose body is read, if one is."""
+        if self.scopes and self.scopes[-1].type:
+            getattr(self.scopes[-1].type, kind).add(name)
 
     def _declared(self, at):
         flat = _flat(self.code[self.head_start:at]).strip()
         is_function = _PROTOTYPE.search(flat)
         if is_function and not re.match(r"(using|static_assert|friend|extern|return)\b", flat):
             self._declare("function", _function_name(flat))
+        if re.search(r"\b(?:using|static_assert|friend|enum|static|typedef)\b", flat):
+            return
+        member = _MEMBER.search(flat)
+        if member and "operator" not in flat:
+            self._add("members", member.group(1))
+        elif "()" in flat:
+            self._add("methods", _function_name(flat))
 
     def _declare(self, kind, name):
         if all(scope.kind == "namespace" for scope in self.scopes):
@@ -173,3 +215,9 @@ def scan(text):
     """(functions, namespace-scope declarations) of a C++ text."""
     walk = _Walk(text).run()
     return walk.functions, walk.declarations
+
+
+def types(text):
+    """(functions, classes) of a C++ text."""
+    walk = _Walk(text).run()
+    return walk.functions, walk.types

@@ -65,6 +65,13 @@ def blank(text, keep_quotes=False):
     return _NOT_CODE.sub(spaces, text)
 
 
+def comments(text):
+    """(begin, end) of each comment of a C++ text."""
+    for match in _NOT_CODE.finditer(text):
+        if match.group(0).startswith(("//", "/*")):
+            yield match.span()
+
+
 def line_of(text, position):
     return text.count("\n", 0, position) + 1
 
