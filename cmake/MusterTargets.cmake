@@ -113,7 +113,7 @@ function(muster_test name)
     set(arg_PCH test)
   endif()
   add_executable(${name}_test ${arg_SOURCES})
-  target_link_libraries(${name}_test PRIVATE ${arg_LINK} test_places fmt::fmt
+  target_link_libraries(${name}_test PRIVATE ${arg_LINK} test_golden fmt::fmt
                                              nlohmann_json::nlohmann_json GTest::gtest GTest::gmock
                                              GTest::gtest_main)
   muster_use_pch(${name}_test ${arg_PCH})

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster {
 namespace {
 
 using namespace std::chrono_literals;
+using test::IsGoldenAt;
 using test::TempFile;
 using testing::HasSubstr;
 
@@ -16,8 +19,7 @@ constexpr std::string_view kHeader = "name,family,gpu,cpu,memory_gib,usd_per_hou
 
 std::string error_of(const std::string& content) {
   const TempFile file("types.csv", content);
-  const auto catalog = load_catalog(file.path());
-  return catalog ? "no error" : catalog.error().message;
+  return test::message_of(load_catalog(file.path()), ConfigError::invalid);
 }
 
 TEST(CatalogFile, ReadsEveryColumn) {
@@ -58,12 +60,12 @@ TEST(CatalogFile, KeepsTheOrderOfTheFile) {
 
 TEST(CatalogFile, RejectsARepeatedName) {
   EXPECT_THAT(error_of(std::string(kHeader) + "a,c,0,2,4,1\nb,c,0,2,4,1\na,c,0,2,4,2\n"),
-              HasSubstr("types.csv:4: name: 'a' is already the name of the type in line 2"));
+              IsGoldenAt("types.csv:4: name"));
 }
 
 TEST(CatalogFile, RejectsUnknownAndMissingColumns) {
   const std::string error = error_of("name,family,gpu,cpus,memory_gib\na,c,0,2,4\n");
-  EXPECT_THAT(error, HasSubstr("types.csv:1: header: unknown column 'cpus'; did you mean 'cpu'?"));
+  EXPECT_THAT(error, IsGoldenAt("types.csv:1: header"));
   EXPECT_THAT(error, HasSubstr("types.csv:1: header: column 'cpu' is missing"));
   EXPECT_THAT(error, HasSubstr("types.csv:1: header: column 'usd_per_hour' is missing"));
 }
@@ -71,22 +73,18 @@ TEST(CatalogFile, RejectsUnknownAndMissingColumns) {
 TEST(CatalogFile, RejectsNegativeAndNonFiniteNumbers) {
   const std::string error =
       error_of(std::string(kHeader) + "a,c,-1,2,4,1\nb,c,0,inf,4,1\nd,c,0,2,4,nan\n");
-  EXPECT_THAT(error, HasSubstr("types.csv:2: gpu: has to be a number from 0 to"));
+  EXPECT_THAT(error, IsGoldenAt("types.csv:2: gpu"));
   EXPECT_THAT(error, HasSubstr("it is '-1'"));
-  EXPECT_THAT(error, HasSubstr("types.csv:3: cpu: has to be a number from 0 to"));
-  EXPECT_THAT(error, HasSubstr("types.csv:4: usd_per_hour: has to be a number from 0 to"));
+  EXPECT_THAT(error, IsGoldenAt("types.csv:3: cpu", "types.csv:4: usd_per_hour"));
 }
 
 TEST(CatalogFile, RejectsANegativeDelay) {
-  EXPECT_THAT(
-      error_of("name,family,gpu,cpu,memory_gib,usd_per_hour,setup_s\na,c,0,1,1,1,-5\n"),
-      HasSubstr(
-          "types.csv:2: setup_s: has to be a number of seconds from 0 to 604800; it is '-5'"));
+  EXPECT_THAT(error_of("name,family,gpu,cpu,memory_gib,usd_per_hour,setup_s\na,c,0,1,1,1,-5\n"),
+              IsGoldenAt("types.csv:2: setup_s"));
 }
 
 TEST(CatalogFile, RejectsAnEmptyCatalog) {
-  EXPECT_THAT(error_of(std::string(kHeader)),
-              HasSubstr("types.csv: has to have at least one instance type"));
+  EXPECT_THAT(error_of(std::string(kHeader)), IsGoldenAt("types.csv"));
 }
 
 TEST(CatalogFile, HasTheDelaysThatTheCloudHas) {

@@ -7,6 +7,7 @@
 
 #include "config/catalog_file.hpp"
 #include "tests/support/cluster_file.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/places.hpp"
 
 namespace muster {
@@ -14,6 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::ClusterFile;
+using test::IsGolden;
 using test::kTop;
 using test::load;
 using test::TempFile;
@@ -263,7 +265,7 @@ TEST(ClusterConfig, TakesAmountsOfBytesWithAUnit) {
   EXPECT_EQ(config.worker.disk_free_mib, 512U);
   const auto refused = load(ClusterFile{}, {"logs.keep_mib=1500K"});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("or a text with a unit like \"4G\""));
+  EXPECT_THAT(refused.error().message, IsGolden());
 }
 
 TEST(ClusterConfig, TakesNamesAndBothKindsOfAddresses) {

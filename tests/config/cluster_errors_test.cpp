@@ -6,6 +6,7 @@
 #include "config/cluster_keys.hpp"
 #include "config/renamed_keys.hpp"
 #include "tests/support/cluster_file.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster {
 namespace {
@@ -15,6 +16,8 @@ using test::ClusterFile;
 using test::errors_of;
 using test::errors_of_nodes;
 using test::exact_errors_of;
+using test::IsGolden;
+using test::IsGoldenAt;
 using test::kCloud;
 using test::kMaster;
 using test::kSite;
@@ -28,28 +31,24 @@ using Texts = std::vector<std::string>;
 
 TEST(ClusterErrors, SaysWhichKeysAreMissingAndWhatTheyHaveToBe) {
   EXPECT_THAT(errors_of({.top = ""}),
-              ElementsAre("local.toml: name: is missing; it has to be a name: 1 to 32 of a-z, 0-9 "
-                          "and -",
-                          HasSubstr("local.toml: state: is missing; it has to be the path"),
-                          HasSubstr("local.toml: catalog: is missing; it has to be the path"),
-                          HasSubstr("local.toml: pki: is missing, and insecure_loopback is off")));
+              ElementsAre(IsGoldenAt("local.toml: name"), IsGoldenAt("local.toml: state"),
+                          IsGoldenAt("local.toml: catalog"), IsGoldenAt("local.toml: pki")));
 }
 
 TEST(ClusterErrors, SaysWhereANodeLacksAName) {
   EXPECT_THAT(errors_of_nodes({kSite, kMaster, changed(kCloud, "name = \"n2\"\n", "")}),
-              ElementsAre("local.toml:14:1: node[3].name: is missing; it has to be a name: 1 to 32 "
-                          "of a-z, 0-9 and -"));
+              ElementsAre(IsGoldenAt("local.toml:14:1: node[3].name")));
 }
 
 TEST(ClusterErrors, WantsNamesThatAreFitForFilesAndCommands) {
   const std::string long_name(33, 'a');
   for (const std::string& name : Texts{"Tokyo", "a b", "../x", "", long_name, "a_b", "."}) {
     const std::string quoted = "\"" + name + "\"";
-    EXPECT_THAT(errors_of_nodes({kSite, kMaster, changed(kCloud, "\"n2\"", quoted)}),
-                ElementsAre(AllOf(HasSubstr("local.toml:15:8: node[3].name: has to be a name"),
-                                  HasSubstr("it is"))));
+    EXPECT_THAT(
+        errors_of_nodes({kSite, kMaster, changed(kCloud, "\"n2\"", quoted)}),
+        ElementsAre(AllOf(HasSubstr("it is"), IsGoldenAt("local.toml:15:8: node[3].name"))));
     EXPECT_THAT(errors_of_nodes({changed(kSite, "\"tokyo\"", quoted), kMaster, kCloud}),
-                ElementsAre(HasSubstr("local.toml:8:8: node.n0.site: has to be a name")));
+                ElementsAre(IsGoldenAt("local.toml:8:8: node.n0.site")));
   }
   const std::string longest = "\"" + std::string(32, 'a') + "\"";
   EXPECT_TRUE(load({.top = changed(kTop, "\"local\"", longest)}));
@@ -57,18 +56,14 @@ TEST(ClusterErrors, WantsNamesThatAreFitForFilesAndCommands) {
 
 TEST(ClusterErrors, KnowsWhatAMisspeltKeyWasMeantToBe) {
   EXPECT_THAT(errors_of({.top = kTop + "polcy = \"eva\"\n"}),
-              ElementsAre(HasSubstr("local.toml:5:1: polcy: unknown key 'polcy'; did you mean "
-                                    "'policy'?")));
+              ElementsAre(IsGoldenAt("local.toml:5:1: polcy")));
   EXPECT_THAT(errors_of_nodes({kSite, changed(kMaster, "workers", "worker"), kCloud}),
-              ElementsAre(HasSubstr("local.toml:9:1: node.n1.workers: is missing, and the node "
-                                    "runs a master"),
-                          HasSubstr("local.toml:13:1: node.n1.worker: unknown key of [[node]] "
-                                    "'worker'; did you mean 'workers'?")));
+              ElementsAre(IsGoldenAt("local.toml:9:1: node.n1.workers"),
+                          IsGoldenAt("local.toml:13:1: node.n1.worker")));
   EXPECT_THAT(errors_of({.sections = "[link]\ntime_out = 3\n"}),
               ElementsAre(HasSubstr("local.toml:19:1: link.time_out: unknown key of [link] "
                                     "'time_out'; did you mean 'timeout'?")));
-  EXPECT_THAT(errors_of({.sections = "[[nodes]]\nname = \"n3\"\n"}),
-              ElementsAre(HasSubstr("unknown key 'nodes'; did you mean 'node'?")));
+  EXPECT_THAT(errors_of({.sections = "[[nodes]]\nname = \"n3\"\n"}), ElementsAre(IsGolden()));
   EXPECT_THAT(errors_of({.sections = "[link]\nstop_grace = 3\n"}),
               ElementsAre(HasSubstr("(there is worker.stop_grace)")));
 }
@@ -76,8 +71,7 @@ TEST(ClusterErrors, KnowsWhatAMisspeltKeyWasMeantToBe) {
 TEST(ClusterErrors, WantsNodesWrittenAsAListOfTables) {
   for (const char* nodes : {"node = 3\n", "node = [1, 2]\n", "[node]\nname = \"n0\"\n"}) {
     EXPECT_THAT(errors_of({.nodes = nodes}).front(),
-                AllOf(testing::StartsWith("local.toml:5:"),
-                      EndsWith(": node: has to be written [[node]], once for each node")));
+                AllOf(testing::StartsWith("local.toml:5:"), IsGolden()));
   }
 }
 
@@ -89,80 +83,67 @@ TEST(ClusterErrors, RefusesWhatIsNoPlaceToListenAt) {
                           "7800",           "http://a:7800", "a:+7",       "a:7800/x"}) {
     EXPECT_THAT(
         errors_of_nodes({changed(kSite, "10.0.0.1:7800", bad), kMaster, kCloud}),
-        ElementsAre(AllOf(HasSubstr("local.toml:7:11: node.n0.address: has to be a host "
-                                    "with a port from 1 to 65535"),
-                          HasSubstr("[::1]:7800"), EndsWith("it is '" + std::string(bad) + "'"))))
+        ElementsAre(AllOf(HasSubstr("[::1]:7800"), EndsWith("it is '" + std::string(bad) + "'"),
+                          IsGoldenAt("local.toml:7:11: node.n0.address"))))
         << bad;
   }
 }
 
 TEST(ClusterErrors, WantsExactlyOneCloud) {
   EXPECT_THAT(errors_of_nodes({kSite + "cloud = true\n", kMaster, kCloud}),
-              ElementsAre("local.toml:18:9: node.n2.cloud: has to be true for one node only, and "
-                          "node \"n0\" has it"));
-  EXPECT_THAT(errors_of_nodes({kSite, kMaster}),
-              ElementsAre("local.toml: node: one has to have cloud = true; none has"));
+              ElementsAre(IsGoldenAt("local.toml:18:9: node.n2.cloud")));
+  EXPECT_THAT(errors_of_nodes({kSite, kMaster}), ElementsAre(IsGoldenAt("local.toml: node")));
 }
 
 TEST(ClusterErrors, WantsASiteAndAMaster) {
-  EXPECT_THAT(errors_of_nodes({kSite, kCloud}),
-              ElementsAre("local.toml: node: at least one has to have a master; none has"));
-  EXPECT_THAT(errors_of_nodes({kMaster, kCloud}),
-              ElementsAre("local.toml: node: at least one has to have a site; none has"));
+  EXPECT_THAT(errors_of_nodes({kSite, kCloud}), ElementsAre(IsGoldenAt("local.toml: node")));
+  EXPECT_THAT(errors_of_nodes({kMaster, kCloud}), ElementsAre(IsGoldenAt("local.toml: node")));
   EXPECT_EQ(errors_of_nodes({}).size(), 3U);
 }
 
 TEST(ClusterErrors, WantsARoleForEveryNode) {
   EXPECT_THAT(errors_of_nodes(
                   {kSite, kMaster, kCloud, "[[node]]\nname = \"n3\"\naddress = \"10.0.0.2:1\"\n"}),
-              ElementsAre("local.toml:18:1: node.n3: runs nothing; it has to have a site, a master "
-                          "or the cloud"));
+              ElementsAre(IsGoldenAt("local.toml:18:1: node.n3")));
 }
 
 TEST(ClusterErrors, RefusesANameThatIsTaken) {
   EXPECT_THAT(errors_of_nodes({kSite, kMaster, changed(kCloud, "n2", "n0")}),
-              ElementsAre("local.toml:15:8: node.n0.name: has to be another one than those of the "
-                          "nodes before; \"n0\" is taken"));
+              ElementsAre(IsGoldenAt("local.toml:15:8: node.n0.name")));
   EXPECT_THAT(errors_of_nodes({kSite, kMaster, kCloud + "site = \"tokyo\"\n"}),
-              ElementsAre(HasSubstr("local.toml:18:8: node.n2.site: has to be another one")));
+              ElementsAre(IsGoldenAt("local.toml:18:8: node.n2.site")));
   EXPECT_THAT(errors_of_nodes({kSite, kMaster, kCloud + "master = \"m0\"\nworkers = \"a:1\"\n"}),
-              ElementsAre(HasSubstr("local.toml:18:10: node.n2.master: has to be another one")));
+              ElementsAre(IsGoldenAt("local.toml:18:10: node.n2.master")));
 }
 
 TEST(ClusterErrors, RefusesAnAddressThatIsTaken) {
   EXPECT_THAT(errors_of_nodes({kSite, kMaster, changed(kCloud, "7802", "7800")}),
-              ElementsAre("local.toml:16:11: node.n2.address: has to be an address of its own; "
-                          "10.0.0.1:7800 is that of node \"n0\" as address"));
+              ElementsAre(IsGoldenAt("local.toml:16:11: node.n2.address")));
   EXPECT_THAT(errors_of_nodes({kSite, changed(kMaster, "7901", "7801"), kCloud}),
-              ElementsAre(HasSubstr("local.toml:13:11: node.n1.workers: has to be an address of "
-                                    "its own; 10.0.0.1:7801 is that of node \"n1\" as address")));
+              ElementsAre(IsGoldenAt("local.toml:13:11: node.n1.workers")));
   EXPECT_THAT(errors_of(ClusterFile{}, {"node.n0.api=0.0.0.0:7800", "api_token=t"}),
-              ElementsAre(HasSubstr("node.n0.api: has to be an address of its own")));
+              ElementsAre(IsGoldenAt("node.n0.api")));
 }
 
 TEST(ClusterErrors, WantsAddressesThatLeadToOneMachine) {
   EXPECT_THAT(errors_of_nodes({changed(kSite, "10.0.0.1", "0.0.0.0"),
                                changed(kMaster, "10.0.0.1:7901", "[::]:7901"), kCloud}),
-              ElementsAre("local.toml:7:11: node.n0.address: has to be an address that others can "
-                          "reach; it is 0.0.0.0:7800",
-                          HasSubstr("local.toml:13:11: node.n1.workers: has to be an address")));
+              ElementsAre(IsGoldenAt("local.toml:7:11: node.n0.address"),
+                          IsGoldenAt("local.toml:13:11: node.n1.workers")));
 }
 
 TEST(ClusterErrors, WantsAnApiBesideASiteAndWithAToken) {
-  EXPECT_THAT(errors_of_nodes({kSite, kMaster, kCloud + "api = \"10.0.0.1:80\"\n"}),
-              ElementsAre("local.toml:18:7: node.n2.api: is only for a node with a site, and this "
-                          "one has none",
-                          HasSubstr("local.toml: api_token: is missing, and a node has an api")));
+  EXPECT_THAT(
+      errors_of_nodes({kSite, kMaster, kCloud + "api = \"10.0.0.1:80\"\n"}),
+      ElementsAre(IsGoldenAt("local.toml:18:7: node.n2.api"), IsGoldenAt("local.toml: api_token")));
 }
 
 TEST(ClusterErrors, WantsAPlaceForWorkersBesideAMasterOnly) {
   EXPECT_THAT(
       errors_of_nodes({kSite, changed(kMaster, "workers = \"10.0.0.1:7901\"\n", ""), kCloud}),
-      ElementsAre(HasSubstr("local.toml:9:1: node.n1.workers: is missing, and the node "
-                            "runs a master; it has to be a host with a port")));
+      ElementsAre(IsGoldenAt("local.toml:9:1: node.n1.workers")));
   EXPECT_THAT(errors_of_nodes({kSite + "workers = \"10.0.0.1:80\"\n", kMaster, kCloud}),
-              ElementsAre("local.toml:9:11: node.n0.workers: is only for a node with a master, and "
-                          "this one has none"));
+              ElementsAre(IsGoldenAt("local.toml:9:11: node.n0.workers")));
 }
 
 TEST(ClusterErrors, WantsLoopbackAddressesWithoutTls) {
@@ -170,10 +151,8 @@ TEST(ClusterErrors, WantsLoopbackAddressesWithoutTls) {
   EXPECT_EQ(errors_of(parts).size(), 4U);
   parts.nodes = kSite + changed(kMaster, "10.0.0.1:7801", "127.0.0.1:7801") +
                 changed(kCloud, "10.0.0.1", "localhost");
-  EXPECT_THAT(errors_of(parts),
-              ElementsAre("local.toml:7:11: node.n0.address: has to be a loopback address, like "
-                          "127.0.0.1:7800, because insecure_loopback is on; it is 10.0.0.1:7800",
-                          HasSubstr("local.toml:13:11: node.n1.workers: has to be a loopback")));
+  EXPECT_THAT(errors_of(parts), ElementsAre(IsGoldenAt("local.toml:7:11: node.n0.address"),
+                                            IsGoldenAt("local.toml:13:11: node.n1.workers")));
   parts.nodes = changed(kSite, "10.0.0.1", "[::1]") +
                 changed(changed(kMaster, "10.0.0.1", "127.0.0.1"), "10.0.0.1", "127.9.9.9") +
                 changed(kCloud, "10.0.0.1", "localhost");
@@ -181,25 +160,21 @@ TEST(ClusterErrors, WantsLoopbackAddressesWithoutTls) {
   parts.nodes = changed(parts.nodes, "[::1]", "127.0.0.1.example.org");
   EXPECT_EQ(errors_of(parts).size(), 1U);
   EXPECT_THAT(errors_of({.top = parts.top}, {"node.n0.api=0.0.0.0:80", "api_token=t"}),
-              testing::Contains(HasSubstr("node.n0.api: has to be a loopback address")));
+              ElementsAre(IsGoldenAt("node.n0.address"), IsGoldenAt("node.n1.address"),
+                          IsGoldenAt("node.n1.workers"), IsGoldenAt("node.n2.address"),
+                          IsGoldenAt("node.n0.api")));
 }
 
 TEST(ClusterErrors, NamesWhatOfIsolationIsNoneOrDoesNotGoTogether) {
   const auto error_of = [](const std::string& lines) {
     return errors_of({.sections = "[worker]\n" + lines + "\n"}).front();
   };
-  EXPECT_EQ(error_of("task_uids = \"0-9\""),
-            "local.toml:19:13: worker.task_uids: has to be two user ids from 1 to 4294967294, the "
-            "smaller first, like 200000-265535; it is \"0-9\"");
-  EXPECT_THAT(error_of("task_uid = 5\ntask_uids = \"7-9\""),
-              HasSubstr("worker.task_uids: does not go with worker.task_uid: say one"));
-  EXPECT_THAT(
-      error_of("isolation = \"uid\""),
-      HasSubstr("worker.isolation: is uid, so worker.task_uids or worker.task_uid has to be"));
-  EXPECT_THAT(error_of("isolation = \"none\"\ntask_uid = 5"),
-              HasSubstr("worker.isolation: is none, which does not go with worker.task_uid"));
+  EXPECT_THAT(error_of("task_uids = \"0-9\""), IsGoldenAt("local.toml:19:13: worker.task_uids"));
+  EXPECT_THAT(error_of("task_uid = 5\ntask_uids = \"7-9\""), IsGoldenAt("worker.task_uids"));
+  EXPECT_THAT(error_of("isolation = \"uid\""), IsGoldenAt("worker.isolation"));
+  EXPECT_THAT(error_of("isolation = \"none\"\ntask_uid = 5"), IsGoldenAt("worker.isolation"));
   EXPECT_THAT(error_of("isolation = \"namespaces\"\ntask_uids = \"7-9\""),
-              HasSubstr("is namespaces, which does not go with worker.task_uids"));
+              IsGoldenAt("worker.isolation"));
   EXPECT_THAT(error_of("isolation = \"walls\""), HasSubstr("worker.isolation: has to be"));
 }
 
@@ -207,10 +182,9 @@ TEST(ClusterErrors, SaysWhatAValueOutsideOfItsRangeHasToBe) {
   const auto error_of = [](const std::string& section, const std::string& line) {
     return errors_of({.sections = "[" + section + "]\n" + line + "\n"}).front();
   };
-  EXPECT_EQ(error_of("master", "snapshot_every = 0"),
-            "local.toml:19:18: master.snapshot_every: has to be a whole number from 100 to "
-            "1000000000; it is 0");
-  EXPECT_THAT(error_of("master", "max_usd_day = -1"), HasSubstr("has to be a number from 0 to"));
+  EXPECT_THAT(error_of("master", "snapshot_every = 0"),
+              IsGoldenAt("local.toml:19:18: master.snapshot_every"));
+  EXPECT_THAT(error_of("master", "max_usd_day = -1"), IsGoldenAt("master.max_usd_day"));
   EXPECT_THAT(error_of("site", "max_waiting = 0"), HasSubstr("site.max_waiting: has to be"));
   EXPECT_THAT(error_of("cloud", "delay_scale = inf"), HasSubstr("local.toml:19:15"));
   EXPECT_THAT(error_of("cloud", "max_spot = -1"), HasSubstr("from 0 to 10000000; it is -1"));
@@ -230,11 +204,11 @@ TEST(ClusterErrors, SaysWhatAValueOutsideOfItsRangeHasToBe) {
   EXPECT_THAT(error_of("api", "hosts = []"), HasSubstr("api.hosts: has to be"));
   EXPECT_THAT(error_of("link", "max_frame_bytes = 1024"), HasSubstr("from 1048576 to 67108864"));
   EXPECT_THAT(errors_of({.top = kTop + "policy = \"\"\n"}),
-              ElementsAre("local.toml:5:10: policy: has to be a text that is not empty; it is ''"));
+              ElementsAre(IsGoldenAt("local.toml:5:10: policy")));
   EXPECT_THAT(errors_of({.top = kTop + "insecure_loopback = 1\n"}),
-              ElementsAre(HasSubstr("insecure_loopback: has to be true or false; it is 1")));
+              ElementsAre(IsGoldenAt("insecure_loopback")));
   EXPECT_THAT(errors_of({.top = "link = 3\n" + kTop}),
-              ElementsAre(HasSubstr("local.toml:1:8: link: has to be a section, written [link]")));
+              ElementsAre(IsGoldenAt("local.toml:1:8: link")));
 }
 
 TEST(ClusterErrors, AKeyOfAnEarlierVersionIsAnErrorThatSaysItsPresentName) {
@@ -259,9 +233,9 @@ TEST(ClusterErrors, AKeyOfAnEarlierVersionIsAnErrorThatSaysItsPresentName) {
 
 TEST(ClusterErrors, AProviderSaysWhatItNeeds) {
   EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"trace\"\n"}),
-              ElementsAre(HasSubstr("cloud.prices: is missing, and the provider is trace")));
+              ElementsAre(IsGoldenAt("cloud.prices")));
   EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"loopback\"\nprices_speed = 0.5\n"}),
-              ElementsAre(HasSubstr("cloud.prices_speed: has to be a number from 1 to 100000")));
+              ElementsAre(IsGoldenAt("cloud.prices_speed")));
   EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"ec3\"\n"}),
               ElementsAre(HasSubstr("cloud.provider: has to be")));
 }
@@ -292,30 +266,26 @@ TEST(ClusterErrors, WantsTheTypesOfALimitInQuotes) {
        {"max_by_type = { c7i.large = 3 }", "max_by_type = 3", "max_by_type = { \"a\" = -1 }",
         "max_by_type = { \"\" = 1 }", "max_by_type = { \"a\" = 1.5 }"}) {
     EXPECT_THAT(errors_of({.sections = std::string("[cloud]\n") + bad + "\n"}),
-                ElementsAre(HasSubstr("local.toml:19:15: cloud.max_by_type: has to be a table "
-                                      "of texts in quotes with whole numbers from 0 to")))
+                ElementsAre(IsGoldenAt("local.toml:19:15: cloud.max_by_type")))
         << bad;
   }
 }
 
 TEST(ClusterErrors, WantsSilencesToBeLongerThanWhatBreaksThem) {
   EXPECT_THAT(errors_of({.sections = "[link]\nheartbeat = \"6s\"\ntimeout = \"11s\"\n"}),
-              ElementsAre("local.toml:20:11: link.timeout: has to be at least twice heartbeat, "
-                          "which is 12s; it is 11s"));
+              ElementsAre(IsGoldenAt("local.toml:20:11: link.timeout")));
   EXPECT_THAT(errors_of({.sections = "[site]\nload_stale_after = 1\n"}),
-              ElementsAre(HasSubstr("local.toml:19:20: site.load_stale_after: has to be at least "
-                                    "twice load_every, which is 2s")));
+              ElementsAre(IsGoldenAt("local.toml:19:20: site.load_stale_after")));
   EXPECT_THAT(errors_of({.sections = "[master]\nworker_lost_after = \"9s\"\n"}),
-              ElementsAre(HasSubstr("master.worker_lost_after: has to be at least link.timeout")));
+              ElementsAre(IsGoldenAt("master.worker_lost_after")));
 }
 
 TEST(ClusterErrors, WantsACapOnWhatAMasterMayRentOrTheWordThatThereIsNone) {
-  const std::string refused =
-      "local.toml: master: has no cap on what a master may rent: [master] has to have "
-      "max_instances, max_usd_h or max_usd_day, or, to let it rent without limit, caps = \"none\"";
   for (const std::string& without : Texts{"", "[master]\nmax_attempts = 3\n",
                                           "[master]\nmax_instances = 0\ncaps = \"given\"\n"}) {
-    EXPECT_THAT(exact_errors_of({.sections = without}), ElementsAre(refused)) << without;
+    EXPECT_THAT(exact_errors_of({.sections = without}),
+                ElementsAre(IsGoldenAt("local.toml: master")))
+        << without;
   }
   for (const std::string& enough :
        Texts{"max_instances = 3", "max_usd_h = 0.5", "max_usd_day = 2", "caps = \"none\"",
@@ -326,16 +296,14 @@ TEST(ClusterErrors, WantsACapOnWhatAMasterMayRentOrTheWordThatThereIsNone) {
   }
   EXPECT_THAT(
       exact_errors_of({.sections = "[master]\nfleet = [\"2*small\"]\nrent_beyond_fleet = true\n"}),
-      testing::Contains(HasSubstr("has no cap on what a master may rent")));
+      ElementsAre(IsGoldenAt("local.toml: master")));
   EXPECT_THAT(exact_errors_of({.sections = "[master]\ncaps = \"all\"\n"}),
               testing::Contains(HasSubstr("local.toml:19:8: master.caps: has to be")));
 }
 
 TEST(ClusterErrors, KeepsTheCheckpointsApartFromTheNodes) {
   EXPECT_THAT(errors_of_nodes({kSite, kMaster, changed(kCloud, "n2", "checkpoints")}),
-              ElementsAre(AllOf(HasSubstr("local.toml:15:8: node.checkpoints.name: has to be "
-                                          "another one"),
-                                EndsWith("is the folder of the checkpoints"))));
+              ElementsAre(IsGoldenAt("local.toml:15:8: node.checkpoints.name")));
   EXPECT_THAT(errors_of(ClusterFile{}, {"worker.checkpoints=state/n0"}).size(), 1U);
 }
 
@@ -344,19 +312,18 @@ TEST(ClusterErrors, TellsEverythingThatIsWrongAtOnceInTheOrderOfTheFile) {
       .top = kTop + "sed = 1\n",
       .nodes = changed(kSite, ":7800", "") + kMaster + changed(kCloud, "true", "3"),
       .sections = "[link]\ntimeout = \"soon\"\n"};
-  EXPECT_THAT(errors_of(parts),
-              ElementsAre(HasSubstr("local.toml:5:1: sed: unknown key 'sed'; did you mean 'seed'"),
-                          HasSubstr("local.toml:8:11: node.n0.address: has to be a host"),
-                          HasSubstr("local.toml:15:1: node.n2: runs nothing"),
-                          HasSubstr("local.toml:18:9: node.n2.cloud: has to be true or false"),
-                          HasSubstr("local.toml:20:11: link.timeout: has to be a duration"),
-                          HasSubstr("local.toml: node: one has to have cloud = true")));
+  EXPECT_THAT(
+      errors_of(parts),
+      ElementsAre(IsGoldenAt("local.toml:5:1: sed"), IsGoldenAt("local.toml:8:11: node.n0.address"),
+                  HasSubstr("local.toml:15:1: node.n2: runs nothing"),
+                  IsGoldenAt("local.toml:18:9: node.n2.cloud"),
+                  IsGoldenAt("local.toml:20:11: link.timeout"), IsGoldenAt("local.toml: node")));
 }
 
 TEST(ClusterErrors, TellsWhatKindOfErrorItWas) {
   EXPECT_EQ(load_cluster_config("/nowhere/local.toml", {}).error().code, ConfigError::unreadable);
   EXPECT_THAT(load_cluster_config("/nowhere/local.toml", {}).error().message,
-              "/nowhere/local.toml: cannot be read: no such file");
+              IsGoldenAt("/nowhere/local.toml"));
   EXPECT_EQ(load({.top = "name = \n"}).error().code, ConfigError::malformed);
   EXPECT_THAT(load({.top = "name = \n"}).error().message, HasSubstr("local.toml:1:"));
   EXPECT_EQ(load({.top = "seed = -1\n"}).error().code, ConfigError::invalid);
@@ -367,18 +334,13 @@ TEST(ClusterErrors, ShowsAWrongOverrideAsItWasGiven) {
   const auto error_of = [](const std::string& text) {
     return errors_of(ClusterFile{}, {text}).front();
   };
-  EXPECT_EQ(error_of("node.n1.address=here"),
-            "--set node.n1.address=here: node.n1.address: has to be a host with a port from 1 to "
-            "65535, like \"10.0.0.1:7800\" or \"[::1]:7800\"; it is here");
-  EXPECT_EQ(error_of("node.m1.address=a:1"),
-            "--set node.m1.address=a:1: node.m1.address: unknown node 'm1'; did you mean 'n1'? "
-            "known are: n0, n1, n2");
-  EXPECT_EQ(error_of("node.n1=a:1"),
-            "--set node.n1=a:1: node.n1: a key of a node has to be node.NAME.key");
-  EXPECT_THAT(error_of("node.n1.adress=a:1"),
-              HasSubstr("node.n1.adress: unknown key of [[node]] 'adress'; did you mean "
-                        "'address'?"));
-  EXPECT_THAT(error_of("node.n1.address"), HasSubstr("an override has to be dotted.key=value"));
+  EXPECT_THAT(error_of("node.n1.address=here"),
+              IsGoldenAt("--set node.n1.address=here: node.n1.address"));
+  EXPECT_THAT(error_of("node.m1.address=a:1"),
+              IsGoldenAt("--set node.m1.address=a:1: node.m1.address"));
+  EXPECT_THAT(error_of("node.n1=a:1"), IsGoldenAt("--set node.n1=a:1: node.n1"));
+  EXPECT_THAT(error_of("node.n1.adress=a:1"), IsGoldenAt("node.n1.adress"));
+  EXPECT_THAT(error_of("node.n1.address"), IsGoldenAt("--set node.n1.address"));
   EXPECT_THAT(error_of("link.timeot=3"), HasSubstr("did you mean 'timeout'?"));
   EXPECT_THAT(error_of("node=3"), HasSubstr("--set node=3: node: "));
 }

@@ -6,14 +6,16 @@
 
 #include <array>
 
+#include "tests/support/golden.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster {
 namespace {
 
+using test::IsGolden;
+using test::IsGoldenAt;
 using test::TempFile;
 using testing::ElementsAre;
-using testing::EndsWith;
 using testing::HasSubstr;
 
 constexpr std::array<CsvColumn, 3> kColumns = {{{"name", true}, {"size", true}, {"note"}}};
@@ -70,7 +72,7 @@ TEST(ReadCsv, SaysWhereAStrayQuoteIs) {
 TEST(ReadCsv, SaysWhereAnUnfinishedQuoteBegins) {
   const auto failure = failure_of("name,size\n\"abc,1\nx,2\n");
   EXPECT_EQ(failure.code, ConfigError::malformed);
-  EXPECT_THAT(failure.message, HasSubstr("t.csv:2: a quoted field of this row does not end"));
+  EXPECT_THAT(failure.message, IsGoldenAt("t.csv:2"));
 }
 
 TEST(ReadCsv, UnderstandsEveryKindOfLineEnd) {
@@ -98,43 +100,37 @@ TEST(CsvStream, GivesTheRowsOfAFileOfManyPieces) {
 
 TEST(CsvStream, RefusesARowWithoutEnd) {
   const TempFile file("t.csv", "name\n\"" + std::string((std::size_t{1} << 26) + 10, 'x'));
-  EXPECT_THAT(read_csv(file.path()).error().message,
-              HasSubstr("t.csv:2: a row of more than 67108864 bytes"));
+  EXPECT_THAT(read_csv(file.path()).error().message, IsGoldenAt("t.csv:2"));
 }
 
 TEST(ReadCsv, WantsAHeader) {
-  EXPECT_THAT(failure_of("").message, HasSubstr("the first line has to name the columns"));
-  EXPECT_THAT(failure_of("\n\n").message, HasSubstr("the first line has to name the columns"));
+  EXPECT_THAT(failure_of("").message, IsGolden());
+  EXPECT_THAT(failure_of("\n\n").message, IsGolden());
 }
 
 TEST(ReadCsv, NamesAFileThatCannotBeRead) {
   const auto failure = read_csv("/nonexistent/t.csv").error();
   EXPECT_EQ(failure.code, ConfigError::unreadable);
-  EXPECT_EQ(failure.message, "/nonexistent/t.csv: cannot be read: no such file");
+  EXPECT_THAT(failure.message, IsGoldenAt("/nonexistent/t.csv"));
   EXPECT_EQ(read_csv("/").error().code, ConfigError::unreadable);
 }
 
 TEST(CsvReader, ReportsUnknownRepeatedAndMissingColumns) {
   const std::string text = complaints("name,name,note,sise\n");
-  EXPECT_THAT(text, HasSubstr("t.csv:1: header: unknown column 'sise'; did you mean 'size'? known "
-                              "are: name, size, note"));
+  EXPECT_THAT(text, IsGoldenAt("t.csv:1: header"));
   EXPECT_THAT(text, HasSubstr("t.csv:1: header: column 'name' appears twice"));
   EXPECT_THAT(text, HasSubstr("t.csv:1: header: column 'size' is missing"));
 }
 
 TEST(CsvReader, ReportsShortAndLongRows) {
   const std::string text = complaints("name,size\na\nb,1,2\n");
-  EXPECT_THAT(text, HasSubstr("t.csv:2: the row has 1 fields, the header names 2"));
-  EXPECT_THAT(text, HasSubstr("t.csv:3: the row has 3 fields, the header names 2"));
+  EXPECT_THAT(text, IsGoldenAt("t.csv:2", "t.csv:3"));
 }
 
 TEST(CsvReader, ReportsBadFieldsWithLineAndColumnName) {
   const std::string text = complaints("name,size\n,1\nb,-1\nc,nan\nd,9\ne,many\n");
-  EXPECT_THAT(text, HasSubstr("t.csv:2: name: must not be empty"));
-  EXPECT_THAT(text, HasSubstr("t.csv:3: size: has to be a number from 0 to 8; it is '-1'"));
-  EXPECT_THAT(text, HasSubstr("t.csv:4: size: has to be a number from 0 to 8; it is 'nan'"));
-  EXPECT_THAT(text, HasSubstr("t.csv:5: size: has to be a number from 0 to 8; it is '9'"));
-  EXPECT_THAT(text, EndsWith("t.csv:6: size: has to be a number from 0 to 8; it is 'many'"));
+  EXPECT_THAT(text, IsGoldenAt("t.csv:2: name", "t.csv:3: size", "t.csv:4: size", "t.csv:5: size",
+                               "t.csv:6: size"));
 }
 
 RC_GTEST_PROP(Csv, AnyTextSurvivesBeingAField, (const std::string& text)) {

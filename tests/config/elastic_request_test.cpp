@@ -4,18 +4,22 @@
 #include <gtest/gtest.h>
 
 #include "config/job_request.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace muster {
 namespace {
 
+using test::IsGolden;
+using test::IsGoldenAt;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// What is wrong with a TOML job file that has a command and `more`.
 std::string error_of(const std::string& more) {
-  const auto read = job_request_from_toml("command = [\"true\"]\n" + more, "job.toml");
-  return read ? "no error" : read.error().message;
+  return test::message_of(job_request_from_toml("command = [\"true\"]\n" + more, "job.toml"),
+                          ConfigError::invalid);
 }
 
 JobRequest toml(const std::string& more) {
@@ -81,9 +85,7 @@ TEST(ElasticRequest, TakesTheFirstBatchForWhatIsNotSaid) {
 TEST(ElasticRequest, RefusesWidthsThatAreNoRange) {
   for (const char* wrong : {"\"0-4\"", "\"4-2\"", "\"4\"", "\"1-1025\"", "\"1-\"", "\"a-b\"",
                             "\"1-2-3\"", "4", "\"1.5-2\"", "\"-1-2\"", "\"1-1e300\""}) {
-    EXPECT_THAT(error_of("elastic = " + std::string(wrong)),
-                HasSubstr("job.toml:2:11: elastic: has to be a text like \"1-8\": the least and "
-                          "the most workers, each from 1 to 1024, the least first; it is "))
+    EXPECT_THAT(error_of("elastic = " + std::string(wrong)), IsGoldenAt("job.toml:2:11: elastic"))
         << wrong;
   }
 }
@@ -96,7 +98,7 @@ TEST(ElasticRequest, RefusesEndsThatDoNotRiseOrGoTooFar) {
   EXPECT_THAT(error("[0]"), HasSubstr("to 1000000000000; one is 0"));
   EXPECT_THAT(error("[1e13]"), HasSubstr("one is 1e+13"));
   EXPECT_THAT(error("[inf]"), HasSubstr("progress_ends"));
-  EXPECT_THAT(error("[]"), HasSubstr("has to be a list of numbers, or a text like"));
+  EXPECT_THAT(error("[]"), IsGolden());
   EXPECT_THAT(error("\"1,x\""), HasSubstr("it is \"1,x\""));
   EXPECT_THAT(error("[1]\nbaseline_rate_per_s = 1e-300"), HasSubstr("at most 315360000 s, 10"));
   std::string many = "[1";
@@ -108,19 +110,18 @@ TEST(ElasticRequest, RefusesSpeedupsThatAreNone) {
   const auto error = [](const std::string& speedup) {
     return error_of("elastic = \"1-2\"\nspeedup = " + speedup);
   };
-  EXPECT_THAT(error("[1.5, 2]"), HasSubstr("has to begin with that of one worker, 1"));
+  EXPECT_THAT(error("[1.5, 2]"), IsGolden());
   EXPECT_THAT(error("[1, 0]"), HasSubstr("from 0.001 to 1024; one is 0"));
-  EXPECT_THAT(error("[1, 2, 3]"), HasSubstr("at most 2 numbers, one for each width; it has 3"));
+  EXPECT_THAT(error("[1, 2, 3]"), IsGolden());
 }
 
 TEST(ElasticRequest, RefusesBatchesThatNobodyTrainsWith) {
   const auto error = [](const std::string& more) { return error_of("elastic = \"4-8\"\n" + more); };
-  EXPECT_THAT(error("batch = 16777217"), HasSubstr("a whole number from 1 to 16777216; it is"));
-  EXPECT_THAT(error("batch = 8\nbatch_max = 4"), HasSubstr("at least batch, which is 8; it is 4"));
+  EXPECT_THAT(error("batch = 16777217"), IsGolden());
+  EXPECT_THAT(error("batch = 8\nbatch_max = 4"), IsGolden());
   EXPECT_THAT(error("batch = 8\nlocal_batch_min = 4\nlocal_batch_max = 2"),
-              HasSubstr("job.toml:5:19: local_batch_max: a worker's least batch, 4, has to be"));
-  EXPECT_THAT(error("batch = 15\nlocal_batch_min = 4"),
-              HasSubstr("times the least width, 4, has to be at most the largest batch, 15"));
+              IsGoldenAt("job.toml:5:19: local_batch_max"));
+  EXPECT_THAT(error("batch = 15\nlocal_batch_min = 4"), IsGolden());
   EXPECT_THAT(error("batch_max = 4"), HasSubstr("job.toml:3:13: batch_max: needs batch"));
 }
 
@@ -136,7 +137,7 @@ TEST(ElasticRequest, RefusesWhatOtherKindsOfJobsHave) {
   }
   for (const std::string alone : {"progress_unit = \"x\"", "progress_ends = [1]", "speedup = [1]",
                                   "rescale_s = 1", "batch = 1", "local_batch_min = 1"}) {
-    EXPECT_THAT(error_of(alone), HasSubstr("is for elastic jobs: say elastic, like \"1-8\", too"));
+    EXPECT_THAT(error_of(alone), IsGolden());
   }
   EXPECT_THAT(error_of(elastic + "rescale_s = \"2d\""), HasSubstr("rescale_s: has to be"));
 }

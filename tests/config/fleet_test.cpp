@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.hpp"
+
 namespace muster {
 namespace {
+
+using test::IsGoldenAt;
 
 Catalog catalog() {
   InstanceType plain;
@@ -41,11 +45,10 @@ TEST(Fleet, IsSharedAmongMastersAsEvenlyAsCanBe) {
 TEST(Fleet, WhatTheCatalogDoesNotOfferIsNamed) {
   const auto unknown = fleet_share({{1, "huge", Market::on_demand}}, catalog());
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().message, "master.fleet: \"1*huge\": the catalog has no type huge");
+  EXPECT_THAT(unknown.error().message, IsGoldenAt("master.fleet: \"1*huge\""));
   const auto not_on_spot = fleet_share({{1, "plain", Market::spot}}, catalog());
   ASSERT_FALSE(not_on_spot);
-  EXPECT_EQ(not_on_spot.error().message,
-            "master.fleet: \"1*plain:spot\": the catalog has no spot price for plain");
+  EXPECT_THAT(not_on_spot.error().message, IsGoldenAt("master.fleet: \"1*plain:spot\""));
 }
 
 }  // namespace

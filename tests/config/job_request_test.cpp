@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "tests/config/every_key.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
@@ -16,6 +18,8 @@ namespace muster {
 namespace {
 
 using namespace std::chrono_literals;
+using test::IsGolden;
+using test::IsGoldenAt;
 using test::kEveryKeyToml;
 using test::TempFile;
 using testing::AllOf;
@@ -26,18 +30,19 @@ using testing::Not;
 using testing::Pair;
 using testing::StartsWith;
 
-std::string message_of(const Expected<JobRequest, ConfigError>& result) {
-  return result ? "no error" : result.error().message;
+std::string message_of(const Expected<JobRequest, ConfigError>& result,
+                       ConfigError code = ConfigError::invalid) {
+  return test::message_of(result, code);
 }
 
 /// What is wrong with a TOML job file that has a command and `more`.
-std::string toml_error(const std::string& more) {
-  return message_of(job_request_from_toml("command = [\"true\"]\n" + more, "job.toml"));
+std::string toml_error(const std::string& more, ConfigError code = ConfigError::invalid) {
+  return message_of(job_request_from_toml("command = [\"true\"]\n" + more, "job.toml"), code);
 }
 
 /// The same in JSON, where `more` begins with a comma.
-std::string json_error(const std::string& more) {
-  return message_of(job_request_from_json(R"({"command": ["true"])" + more + "}", "body"));
+std::string json_error(const std::string& more, ConfigError code = ConfigError::invalid) {
+  return message_of(job_request_from_json(R"({"command": ["true"])" + more + "}", "body"), code);
 }
 
 JobRequest toml(const std::string& more) {
@@ -117,23 +122,20 @@ TEST(JobRequest, TakesASignalBeforeTheTimeLimitAsSlurmDoes) {
 TEST(JobRequest, SaysWhatIsWrongWithASignalBeforeTheTimeLimit) {
   for (const char* wrong : {"KILL@60", "9", "USR3", "USR1@", "USR1@0", "@60", "R:USR1@60", "64"}) {
     EXPECT_THAT(toml_error(std::string("time_limit_s = 600\nsignal = \"") + wrong + "\"\n"),
-                HasSubstr("signal: has to be a text like \"USR1@60\""))
+                IsGoldenAt("signal"))
         << wrong;
   }
-  EXPECT_THAT(toml_error("signal = \"USR1\"\n"),
-              HasSubstr("signal: comes before a time limit: say time_limit_s, too"));
-  EXPECT_THAT(toml_error("time_limit_s = 30\nsignal = \"USR1\"\n"),
-              HasSubstr("it comes 1min before the time limit, which is 30s"));
+  EXPECT_THAT(toml_error("signal = \"USR1\"\n"), IsGoldenAt("signal"));
+  EXPECT_THAT(toml_error("time_limit_s = 30\nsignal = \"USR1\"\n"), IsGolden());
 }
 
 TEST(JobRequest, SaysWhatIsWrongWithTheFailuresToTryAgainAfter) {
   for (const char* wrong : {"[0]", "[256]", "[\"exit\"]", "[1.5]", "\"\"", "\"75,\"", "75"}) {
     EXPECT_THAT(toml_error(std::string("retries = 1\nretry_on = ") + wrong + "\n"),
-                HasSubstr("retry_on: has to be a list like [75, \"signal\"]"))
+                IsGoldenAt("retry_on"))
         << wrong;
   }
-  EXPECT_THAT(toml_error("retry_on = [75]\n"),
-              HasSubstr("retry_on: needs retries, which says how many such failures are forgiven"));
+  EXPECT_THAT(toml_error("retry_on = [75]\n"), IsGoldenAt("retry_on"));
 }
 
 TEST(JobRequest, StaysTheSameThroughItsJson) {
@@ -158,37 +160,30 @@ TEST(JobRequest, NamesEveryFaultOfATomlFileWithItsPlace) {
       job_request_from_toml("nmae = \"x\"\ncpus = 0\ntasks = \"many\"\n\nmarket = \"cheap\"\n"
                             "[env]\n\"1=A\" = \"x\"\n",
                             "job.toml"));
-  EXPECT_THAT(message, HasSubstr("job.toml:1:1: nmae: unknown key 'nmae'; did you mean 'name'"));
-  EXPECT_THAT(message, HasSubstr("job.toml:2:8: cpus: has to be a number above 0 and at most "
-                                 "100000; it is 0"));
-  EXPECT_THAT(message, HasSubstr("job.toml:3:9: tasks: has to be a whole number from 1 to 100000; "
-                                 "it is \"many\""));
-  EXPECT_THAT(message, HasSubstr("job.toml:5:10: market: has to be \"any\", \"on-demand\" or "
-                                 "\"spot\"; it is \"cheap\""));
-  EXPECT_THAT(message, HasSubstr("env: '1=A' is no name of a variable: UTF-8 text without '='"));
+  EXPECT_THAT(message, IsGoldenAt("job.toml:1:1: nmae", "job.toml:2:8: cpus", "job.toml:3:9: tasks",
+                                  "job.toml:5:10: market", "env"));
   EXPECT_THAT(message, HasSubstr("job.toml: command: is missing"));
 }
 
 TEST(JobRequest, NamesEveryFaultOfAJsonDocumentWithItsField) {
   const std::string message =
       message_of(job_request_from_json(R"({"cpu": 2, "retries": -1, "gang": "yes"})", "body"));
-  EXPECT_THAT(message, HasSubstr("body: /cpu: unknown key 'cpu'; did you mean 'cpus'"));
-  EXPECT_THAT(message,
-              HasSubstr("body: /retries: has to be a whole number from 0 to 10000; it is -1"));
-  EXPECT_THAT(message, HasSubstr("body: /gang: has to be true or false; it is \"yes\""));
+  EXPECT_THAT(message, IsGoldenAt("body: /cpu", "body: /retries", "body: /gang"));
   EXPECT_THAT(message, HasSubstr("body: /command: is missing"));
 }
 
 TEST(JobRequest, SaysWhereADocumentIsNoneAtAll) {
-  EXPECT_THAT(toml_error("cpus = = 2"), HasSubstr("job.toml:2:"));
-  EXPECT_THAT(message_of(job_request_from_json("{\n  \"cpus\": ]", "body")),
+  EXPECT_THAT(toml_error("cpus = = 2", ConfigError::malformed), HasSubstr("job.toml:2:"));
+  EXPECT_THAT(message_of(job_request_from_json("{\n  \"cpus\": ]", "body"), ConfigError::malformed),
               StartsWith("body:2:11: is no JSON: "));
-  EXPECT_THAT(message_of(job_request_from_json("", "body")), HasSubstr("is no JSON"));
-  EXPECT_THAT(message_of(job_request_from_json("[]", "body")), HasSubstr("has to be an object"));
-  EXPECT_THAT(message_of(job_request_from_json("{\"name\": \"\xff\"}", "body")),
+  EXPECT_THAT(message_of(job_request_from_json("", "body"), ConfigError::malformed),
               HasSubstr("is no JSON"));
-  EXPECT_THAT(json_error(R"(, "cpus": 1e999)"), HasSubstr("a number has to be from -1.8e308"));
-  EXPECT_THAT(json_error(R"(, "cpus": 1, "cpus": 2)"), HasSubstr("cpus: is there twice"));
+  EXPECT_THAT(message_of(job_request_from_json("[]", "body")), IsGolden());
+  EXPECT_THAT(
+      message_of(job_request_from_json("{\"name\": \"\xff\"}", "body"), ConfigError::malformed),
+      HasSubstr("is no JSON"));
+  EXPECT_THAT(json_error(R"(, "cpus": 1e999)", ConfigError::malformed), IsGolden());
+  EXPECT_THAT(json_error(R"(, "cpus": 1, "cpus": 2)", ConfigError::malformed), IsGoldenAt("cpus"));
 }
 
 TEST(JobRequest, TakesNoValueOfAnotherKindOrBeyondItsRange) {
@@ -244,10 +239,10 @@ TEST(JobRequest, TakesNoCommandThatNoProcessCouldHave) {
   const auto error = [](const std::string& command) {
     return message_of(job_request_from_json("{\"command\": " + command + "}", "body"));
   };
-  EXPECT_THAT(error("[]"), HasSubstr("/command: has to be a list of texts"));
+  EXPECT_THAT(error("[]"), IsGoldenAt("/command"));
   EXPECT_THAT(error("\"\""), HasSubstr("/command: has to be"));
-  EXPECT_THAT(error("[\"\"]"), HasSubstr("the program, is empty"));
-  EXPECT_THAT(error("[\"a\", 1]"), HasSubstr("/command: has to be a list of texts"));
+  EXPECT_THAT(error("[\"\"]"), IsGolden());
+  EXPECT_THAT(error("[\"a\", 1]"), IsGoldenAt("/command"));
   EXPECT_THAT(error(R"(["a\u0000b"])"), HasSubstr("zero byte"));
   const std::string longest(kMaxCommandBytes - 3, 'x');
   EXPECT_EQ(error("[\"a\", \"" + longest + "\"]"), "no error");
@@ -258,30 +253,25 @@ TEST(JobRequest, TakesNoCommandThatNoProcessCouldHave) {
 TEST(JobRequest, BoundsTheEnvironmentAndTheDocument) {
   const std::string longest(kMaxEnvBytes - 3, 'x');
   EXPECT_EQ(json_error(R"(, "env": {"A": ")" + longest + "\"}"), "no error");
-  EXPECT_THAT(json_error(R"(, "env": {"A": ")" + longest + "x\"}"),
-              HasSubstr("/env: has to be at most 131072 bytes"));
-  EXPECT_THAT(toml_error("#" + std::string(kMaxRequestBytes, ' ')),
-              HasSubstr("has to be at most 1048576 bytes"));
-  EXPECT_THAT(json_error(std::string(kMaxRequestBytes, ' ')),
-              HasSubstr("has to be at most 1048576 bytes"));
-  EXPECT_THAT(json_error(R"(, "name": ")" + std::string(257, 'x') + "\""),
-              HasSubstr("/name: has to be a text of 1 to 256 bytes"));
+  EXPECT_THAT(json_error(R"(, "env": {"A": ")" + longest + "x\"}"), IsGoldenAt("/env"));
+  EXPECT_THAT(toml_error("#" + std::string(kMaxRequestBytes, ' ')), IsGolden());
+  EXPECT_THAT(json_error(std::string(kMaxRequestBytes, ' ')), IsGolden());
+  EXPECT_THAT(json_error(R"(, "name": ")" + std::string(257, 'x') + "\""), IsGoldenAt("/name"));
 }
 
 TEST(JobRequest, TakesAnyNameOfAVariableThatAnEnvironmentCanHave) {
   EXPECT_EQ(json_error(R"(, "env": {"node.name": "x", "BASH_FUNC_f%%": "() { :; }", "a b": "1"})"),
             "no error");
-  EXPECT_THAT(json_error(R"(, "env": {"": "x"})"), HasSubstr("'' is no name of a variable"));
-  EXPECT_THAT(json_error(R"(, "env": {"a=b": "x"})"), HasSubstr("'a=b' is no name of a variable"));
-  EXPECT_THAT(json_error(R"(, "env": {"a\u0000": "x"})"), HasSubstr("is no name of a variable"));
+  EXPECT_THAT(json_error(R"(, "env": {"": "x"})"), IsGolden());
+  EXPECT_THAT(json_error(R"(, "env": {"a=b": "x"})"), IsGolden());
+  EXPECT_THAT(json_error(R"(, "env": {"a\u0000": "x"})"), IsGolden());
 }
 
 TEST(JobRequest, RefusesNamesThatCannotBeSeenOrLeadAstray) {
   for (const char* field : {"name", "user", "class", "token"}) {
     for (const char* bad : {" ", "\u00a0\u3000", "\u202eabc", "a\u200bb", "x\u2028y", "x\u2029y",
                             "\ufeffa", "a\u2066b", "a\u0085b", "a\u00adb", "\u3164", "a\\u001bb"}) {
-      EXPECT_THAT(json_error(fmt::format(R"(, "{}": "{}")", field, bad)),
-                  HasSubstr("not of blanks alone, without characters that cannot be seen"))
+      EXPECT_THAT(json_error(fmt::format(R"(, "{}": "{}")", field, bad)), IsGolden())
           << field << bad;
     }
     EXPECT_EQ(json_error(fmt::format(R"(, "{}": "stra\u00dfe \u6771\u4eac \u2764\ufe0f")", field)),
@@ -290,15 +280,13 @@ TEST(JobRequest, RefusesNamesThatCannotBeSeenOrLeadAstray) {
 }
 
 TEST(JobRequest, ListsTheUnitsWhereATimeOrAnAmountIsWrong) {
-  EXPECT_THAT(toml_error("time_limit_s = \"5 fortnights\""),
-              HasSubstr("(ms, s, m or min, h, d) like \"5min\", or [DAYS-]HOURS:MINUTES:SECONDS"));
+  EXPECT_THAT(toml_error("time_limit_s = \"5 fortnights\""), IsGolden());
   EXPECT_THAT(toml_error("memory_gib = \"4X\""), HasSubstr("a unit like \"4G\" or \"512MiB\""));
   EXPECT_EQ(toml_error("time_limit_s = \"1-00:00:00\"\nmemory_gib = \"4G\""), "no error");
 }
 
 TEST(JobRequest, LeavesMustersOwnVariablesToMuster) {
-  EXPECT_THAT(toml_error("env = { MUSTER_TASK_INDEX = \"3\" }"),
-              HasSubstr("MUSTER_TASK_INDEX is for Muster to set"));
+  EXPECT_THAT(toml_error("env = { MUSTER_TASK_INDEX = \"3\" }"), IsGolden());
   EXPECT_EQ(toml_error("env = { MUSTER_API = \"http://a\", MUSTERED = \"1\" }"), "no error");
 }
 
@@ -313,16 +301,13 @@ TEST(JobRequest, IsNotUpsetByDeepNesting) {
   const std::string deep(100'000, '[');
   EXPECT_THAT(json_error(", \"cpus\": " + deep + std::string(100'000, ']')),
               HasSubstr("/cpus: has to be a number"));
-  EXPECT_THAT(toml_error("cpus = " + deep), StartsWith("job.toml:"));
+  EXPECT_THAT(toml_error("cpus = " + deep, ConfigError::malformed), StartsWith("job.toml:"));
 }
 
 TEST(JobRequest, RefusesWhatDoesNotGoTogether) {
-  EXPECT_THAT(toml_error("gang = true\narray = \"0-3\""),
-              HasSubstr("job.toml:2:8: gang: cannot be an array"));
-  EXPECT_THAT(toml_error("gang = true\ntasks = 4\nmax_running = 2"),
-              HasSubstr("gang: cannot have max_running"));
-  EXPECT_THAT(toml_error("tasks = 1\narray = \"0-3\""),
-              HasSubstr("tasks: cannot be given beside array"));
+  EXPECT_THAT(toml_error("gang = true\narray = \"0-3\""), IsGoldenAt("job.toml:2:8: gang"));
+  EXPECT_THAT(toml_error("gang = true\ntasks = 4\nmax_running = 2"), IsGoldenAt("gang"));
+  EXPECT_THAT(toml_error("tasks = 1\narray = \"0-3\""), IsGoldenAt("tasks"));
   EXPECT_THAT(toml_error("array = \"0-3%2\"\nmax_running = 3"),
               HasSubstr("max_running: is 3 here and 2 in array"));
   EXPECT_EQ(toml_error("array = \"0-3%2\"\nmax_running = 2"), "no error");
@@ -333,9 +318,10 @@ TEST(JobRequest, ComesFromAFileOfEitherKind) {
   const TempFile in_json("a.json", R"({"command": ["true"], "cpus": 3})");
   EXPECT_EQ(load_job_file(in_toml.path())->cpus, 2);
   EXPECT_EQ(load_job_file(in_json.path())->cpus, 3);
-  EXPECT_THAT(message_of(load_job_file(in_toml.folder() / "absent.toml")),
+  EXPECT_THAT(message_of(load_job_file(in_toml.folder() / "absent.toml"), ConfigError::unreadable),
               HasSubstr("absent.toml"));
-  EXPECT_THAT(message_of(load_job_file(in_toml.folder())), HasSubstr("is a folder"));
+  EXPECT_THAT(message_of(load_job_file(in_toml.folder()), ConfigError::unreadable),
+              HasSubstr("is a folder"));
 }
 
 TEST(JobRequests, ComeAloneOrAsABatch) {
@@ -387,11 +373,9 @@ TEST(Faults, AreFoundInARequestThatWasNotRead) {
   request.tasks = 7;
   request.time_limit_s = 0;
   request.command = {"\xff"};
-  EXPECT_THAT(
-      faults(request),
-      ElementsAre("command: has to be UTF-8 text", StartsWith("name: has to be a text"),
-                  StartsWith("cpus: has to be"), StartsWith("time_limit_s: has to be a time"),
-                  StartsWith("tasks: cannot be given")));
+  EXPECT_THAT(faults(request),
+              ElementsAre(IsGoldenAt("command"), IsGoldenAt("name"), IsGoldenAt("cpus"),
+                          IsGoldenAt("time_limit_s"), IsGoldenAt("tasks")));
 }
 
 TEST(Faults, OfTextThatIsNoUtf8DoNotKeepItFromBeingShown) {

@@ -6,8 +6,12 @@
 #include <bit>
 #include <cmath>
 
+#include "tests/support/golden.hpp"
+
 namespace muster {
 namespace {
+
+using test::IsGolden;
 
 using namespace std::chrono_literals;
 
@@ -38,7 +42,7 @@ TEST(NumberRange, ChecksBordersAndWholeness) {
 
 TEST(NumberRange, SaysWhatWouldBeRight) {
   EXPECT_EQ(describe({.low = 0, .high = 1, .above_low = true}), "a number above 0 and at most 1");
-  EXPECT_EQ(describe({.low = 1, .high = 8, .whole = true}), "a whole number from 1 to 8");
+  EXPECT_THAT(describe({.low = 1, .high = 8, .whole = true}), IsGolden());
 }
 
 TEST(ParseDuration, UnderstandsSecondsAndUnits) {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 
 #include "config/config_keys.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
 #include "tools/replay/pairwise_interference.hpp"
 #include "tools/replay/replay_parts.hpp"
@@ -18,11 +20,12 @@ namespace muster {
 namespace {
 
 using namespace std::chrono_literals;
+using test::IsGolden;
+using test::IsGoldenAt;
 using test::TempFile;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 
 /// What a config has to say at least.
 constexpr std::string_view kLeast =
@@ -45,8 +48,8 @@ Result load_override(const std::string& text) {
   return load_with("", {text});
 }
 
-std::string message_of(const Result& result) {
-  return result ? "no error" : result.error().message;
+std::string message_of(const Result& result, ConfigError code = ConfigError::invalid) {
+  return test::message_of(result, code);
 }
 
 TEST(ReplayConfig, HasDefaultsForEverythingElse) {
@@ -187,7 +190,7 @@ snapshot_every = 1000
 
 TEST(ReplayConfig, TheDaysCapLeavesAnHourAtMostForEnding) {
   EXPECT_THAT(load_with("[master]\nend_time = \"2h\"\n").error().message,
-              HasSubstr("master.end_time: has to be a duration from 0"));
+              IsGoldenAt("master.end_time"));
 }
 
 TEST(ReplayConfig, TakesPathsRelativeToItsFolder) {
@@ -207,8 +210,7 @@ TEST(ReplayConfig, ReplacesTheDataVariable) {
   EXPECT_EQ(set.value().workload.path, "/somewhere/eva/a.json");
   EXPECT_EQ(unset.value().workload.path,
             (std::filesystem::current_path() / "../shared/data/eva/a.json").lexically_normal());
-  EXPECT_THAT(message_of(load_override("workload.path=${HOME}/a.json")),
-              HasSubstr("and no other variable; it is \"${HOME}/a.json\""));
+  EXPECT_THAT(message_of(load_override("workload.path=${HOME}/a.json")), IsGolden());
 }
 
 TEST(ReplayConfig, SaysWhereTheTomlIsMalformed) {
@@ -220,93 +222,80 @@ TEST(ReplayConfig, SaysWhereTheTomlIsMalformed) {
 TEST(ReplayConfig, NamesAFileThatCannotBeRead) {
   const Result result = load_replay_config(replay::replay_parts(), "/nonexistent/run.toml", {});
   EXPECT_EQ(result.error().code, ConfigError::unreadable);
-  EXPECT_EQ(result.error().message, "/nonexistent/run.toml: cannot be read: no such file");
+  EXPECT_THAT(result.error().message, IsGoldenAt("/nonexistent/run.toml"));
 }
 
 TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
   const std::string error =
       message_of(load_with("max_jobs = -1\n[world]\nquantum = \"5 fortnights\"\nsetle = "
                            "1\n[master]\nmax_usd_h = nan\n"));
-  EXPECT_THAT(error, HasSubstr("run.toml:6:12: workload.max_jobs: has to be a whole number from 0 "
-                               "to 10000000; it is -1\n"));
-  EXPECT_THAT(error, HasSubstr("run.toml:8:11: world.quantum: has to be a duration from 1ns to 1h: "
-                               "a number of seconds, or a text with a unit (ms, s, m or min, h, d) "
-                               "like \"5min\", or [DAYS-]HOURS:MINUTES:SECONDS"));
+  EXPECT_THAT(error,
+              IsGoldenAt("run.toml:6:12: workload.max_jobs", "run.toml:8:11: world.quantum"));
   EXPECT_THAT(error, HasSubstr("5 fortnights"));
-  EXPECT_THAT(
-      error, HasSubstr("run.toml:9:1: world.setle: unknown key of [world] 'setle'; did you "
-                       "mean 'settle'? known are: quantum, settle, distributed_slowdown, max_idle, "
-                       "job_delay_scale, checkpoints, interference"));
-  EXPECT_THAT(error, HasSubstr("run.toml:11:13: master.max_usd_h: has to be a number from 0 to"));
+  EXPECT_THAT(error, IsGoldenAt("run.toml:9:1: world.setle", "run.toml:11:13: master.max_usd_h"));
   EXPECT_LT(error.find(":6:12:"), error.find(":8:11:"));
   EXPECT_LT(error.find(":9:1:"), error.find(":11:13:"));
 }
 
 TEST(ReplayConfig, RejectsTimesOfGangsOutOfTheirRanges) {
   EXPECT_THAT(message_of(load_with("[master]\ngang_patience = \"25h\"\n")),
-              HasSubstr("master.gang_patience: has to be a duration from 0"));
+              IsGoldenAt("master.gang_patience"));
   EXPECT_THAT(message_of(load_with("[master]\nmin_stay = \"8d\"\n")),
-              HasSubstr("master.min_stay: has to be a duration from 0"));
-  EXPECT_THAT(message_of(load_with("[master]\ngang_turn = 0\n")),
-              HasSubstr("master.gang_turn: has to be a duration from 1ms"));
+              IsGoldenAt("master.min_stay"));
+  EXPECT_THAT(message_of(load_with("[master]\ngang_turn = 0\n")), IsGoldenAt("master.gang_turn"));
   EXPECT_THAT(message_of(load_with("[master]\ngang_longest = \"169h\"\n")),
-              HasSubstr("master.gang_longest: has to be a duration from 1ms"));
+              IsGoldenAt("master.gang_longest"));
 }
 
 TEST(ReplayConfig, RejectsInstancesThatAreBilledLongerThanARunWaitsForThem) {
   EXPECT_EQ(load_with("[cloud]\nreclaim = \"12h\"\n").value().cloud.reclaim, 12h);
-  EXPECT_THAT(message_of(load_with("[cloud]\nreclaim = \"13h\"\n")),
-              HasSubstr("cloud.reclaim: has to be a duration from 0"));
+  EXPECT_THAT(message_of(load_with("[cloud]\nreclaim = \"13h\"\n")), IsGoldenAt("cloud.reclaim"));
 }
 
 TEST(ReplayConfig, RejectsPlanningOutOfItsRanges) {
   EXPECT_THAT(message_of(load_with("[master]\ndecision_time = \"61min\"\n")),
-              HasSubstr("master.decision_time: has to be a duration from 0"));
+              IsGoldenAt("master.decision_time"));
   EXPECT_THAT(message_of(load_with("[master]\nslice_parts = 0\n")),
-              HasSubstr("master.slice_parts: has to be a whole number from 1"));
+              IsGoldenAt("master.slice_parts"));
   EXPECT_THAT(message_of(load_with("[master]\ndecision_budget = -1\n")),
-              HasSubstr("master.decision_budget: has to be a whole number from 0"));
+              IsGoldenAt("master.decision_budget"));
 }
 
 TEST(ReplayConfig, RejectsValuesOfTheWrongType) {
   EXPECT_THAT(message_of(load("seed = \"one\"\n" + std::string(kLeast))),
-              HasSubstr("run.toml:1:8: seed: has to be a whole number from 0 to"));
-  EXPECT_THAT(message_of(load("trials = 1.5\n" + std::string(kLeast))),
-              HasSubstr("trials: has to be a whole number from 1 to 10000; it is 1.5"));
+              IsGoldenAt("run.toml:1:8: seed"));
+  EXPECT_THAT(message_of(load("trials = 1.5\n" + std::string(kLeast))), IsGoldenAt("trials"));
   EXPECT_THAT(message_of(load("world = 3\n" + std::string(kLeast))),
-              HasSubstr("run.toml:1:9: world: has to be a section, written [world]"));
+              IsGoldenAt("run.toml:1:9: world"));
   EXPECT_THAT(message_of(load_with("[workload.max_jobs]\nx = 1\n")),
-              HasSubstr("workload.max_jobs: has to be a whole number"));
+              IsGoldenAt("workload.max_jobs"));
 }
 
 TEST(ReplayConfig, RejectsAnUnknownChoice) {
   EXPECT_THAT(message_of(load_with("[world.interference]\nmodel = \"fair\"\n")),
-              HasSubstr("run.toml:7:9: world.interference.model: has to be one of \"none\", "
-                        "\"uniform\", \"pairwise\"; it is 'fair'"));
+              IsGoldenAt("run.toml:7:9: world.interference.model"));
 }
 
 TEST(ReplayConfig, RejectsAnEmptyListOfPolicies) {
   const std::string tail = "catalog = \"c\"\n[workload]\nformat = \"eva-json\"\npath = \"p\"\n";
-  EXPECT_THAT(message_of(load("policies = []\n" + tail)),
-              HasSubstr("run.toml:1:12: policies: has to be a list of at least one text"));
-  EXPECT_THAT(message_of(load("policies = [\"\"]\n" + tail)), HasSubstr("none of them empty"));
+  EXPECT_THAT(message_of(load("policies = []\n" + tail)), IsGoldenAt("run.toml:1:12: policies"));
+  EXPECT_THAT(message_of(load("policies = [\"\"]\n" + tail)), IsGolden());
 }
 
 TEST(ReplayConfig, NamesEveryKeyThatIsMissing) {
   const std::string error = message_of(load("seed = 1\n"));
-  EXPECT_THAT(error, HasSubstr("run.toml: policies: is missing; it has to be a list"));
-  EXPECT_THAT(error, HasSubstr("run.toml: catalog: is missing; it has to be the path"));
-  EXPECT_THAT(error, HasSubstr("run.toml: workload.format: is missing; it has to be one of"));
+  EXPECT_THAT(error,
+              IsGoldenAt("run.toml: policies", "run.toml: catalog", "run.toml: workload.format"));
 }
 
 TEST(ReplayConfig, NeedsWhatTheChosenKindsNeed) {
   EXPECT_THAT(message_of(load_override("workload.format=synthetic")),
-              HasSubstr("workload.synthetic.workloads: is missing, and the workload is synthetic"));
+              IsGoldenAt("workload.synthetic.workloads"));
   EXPECT_THAT(message_of(load_override("world.interference.model=pairwise")),
-              HasSubstr("world.interference.matrix: is missing, and the interference is pairwise"));
+              IsGoldenAt("world.interference.matrix"));
   EXPECT_THAT(message_of(load("policies = [\"eva\"]\ncatalog = \"c\"\n[workload]\n"
                               "format = \"openb-csv\"\n")),
-              HasSubstr("workload.path: is missing, and the workload is openb-csv"));
+              IsGoldenAt("workload.path"));
 }
 
 TEST(ReplayConfig, ReadsHowAWorkloadIsComposed) {
@@ -329,10 +318,8 @@ TEST(ReplayConfig, NeedsWhatAComposedWorkloadNeeds) {
   const auto fault_of = [](const std::string& keys) {
     return message_of(load_with("[workload.composed]\n" + keys, {"workload.format=composed"}));
   };
-  EXPECT_THAT(fault_of("format = \"tr\"\n"),
-              HasSubstr("workload.composed.demands: is missing; without it whole jobs are drawn"));
-  EXPECT_THAT(fault_of("jobs = 10\n"),
-              HasSubstr("workload.composed.mean_gap_s: has to be > 0 when jobs are drawn"));
+  EXPECT_THAT(fault_of("format = \"tr\"\n"), IsGoldenAt("workload.composed.demands"));
+  EXPECT_THAT(fault_of("jobs = 10\n"), IsGoldenAt("workload.composed.mean_gap_s"));
   EXPECT_EQ(fault_of("jobs = 10\nmean_gap_s = 1\n"), "no error");
 }
 
@@ -361,22 +348,19 @@ TEST(ReplayConfig, ReadsWhatTrainingJobsAre) {
               HasSubstr("workload.training.calibration: "));
   EXPECT_THAT(message_of(with("max_width = 65\n")), HasSubstr("workload.training.max_width: "));
   EXPECT_THAT(message_of(load_override("workload.format=training")),
-              HasSubstr("workload.training.profiles: is missing, and the workload is training"));
+              IsGoldenAt("workload.training.profiles"));
 }
 
 TEST(ReplayConfig, NeedsAFleetForALoadAndNoOtherFactor) {
   const std::string error =
       message_of(load_with("", {"workload.load=0.8", "workload.scale_time=2"}));
-  EXPECT_THAT(error, HasSubstr("workload.load: needs a fleet that is offered the load "
-                               "(master.fleet)"));
-  EXPECT_THAT(error, HasSubstr("workload.scale_time: has to be 1 when workload.load sets the "
-                               "factor; it is 2"));
+  EXPECT_THAT(error, IsGoldenAt("workload.load", "workload.scale_time"));
   EXPECT_TRUE(load_with("[master]\nfleet = [\"3*slot\"]\n", {"workload.load=0.8"}).has_value());
 }
 
 TEST(ReplayConfig, NeedsAFleetToRentBeyond) {
   EXPECT_THAT(message_of(load_with("", {"master.rent_beyond_fleet=true"})),
-              HasSubstr("master.rent_beyond_fleet: needs a fleet to rent beyond (master.fleet)"));
+              IsGoldenAt("master.rent_beyond_fleet"));
   const auto both = load_with("[master]\nfleet = [\"3*slot\"]\nrent_beyond_fleet = true\n", {});
   ASSERT_TRUE(both.has_value());
   EXPECT_TRUE(both.value().master.rent_beyond_fleet);
@@ -384,21 +368,18 @@ TEST(ReplayConfig, NeedsAFleetToRentBeyond) {
 
 TEST(ReplayConfig, RejectsAFactorThatCountsForNothing) {
   EXPECT_THAT(message_of(load_with("", {"workload.stated.factor=2"})),
-              HasSubstr("workload.stated.factor: counts for nothing unless "
-                        "workload.stated.run_times is factor; it is as-read"));
+              IsGoldenAt("workload.stated.factor"));
 }
 
 TEST(ReplayConfig, RejectsFewerTasksThanItAsksFor) {
   EXPECT_THAT(message_of(load_with("", {"workload.min_tasks=10", "workload.max_tasks=9"})),
-              HasSubstr("workload.max_tasks: has to be 0 or at least min_tasks, which is 10; it is "
-                        "9"));
+              IsGoldenAt("workload.max_tasks"));
 }
 
 TEST(ReplayConfig, RejectsDurationsTheWrongWayRound) {
   EXPECT_THAT(
       message_of(load_with("[workload.synthetic]\nmin_duration_h = 9\nmax_duration_h = 2\n")),
-      HasSubstr("run.toml:7:18: workload.synthetic.min_duration_h: has to be at most "
-                "max_duration_h, which is 2; it is 9"));
+      IsGoldenAt("run.toml:7:18: workload.synthetic.min_duration_h"));
 }
 
 TEST(ReplayConfig, PointsOutAKeyOfAnotherSection) {
@@ -426,25 +407,27 @@ TEST(Override, TakesOnePolicyOrAList) {
 }
 
 TEST(Override, IsNamedInItsErrors) {
-  EXPECT_THAT(message_of(load_override("world.quantum=soon")),
-              StartsWith("--set world.quantum=soon: world.quantum: has to be a duration from 1ns"));
-  EXPECT_THAT(message_of(load_override("seed=-1")), HasSubstr("--set seed=-1: seed: has to be"));
-  EXPECT_THAT(message_of(load_override("world.interference.default_pair=inf")),
-              HasSubstr("has to be a number above 0 and at most 1; it is inf"));
-  EXPECT_THAT(message_of(load_override("seed")),
-              StartsWith("--set seed: an override has to be dotted.key=value"));
-  EXPECT_THAT(message_of(load_override("=3")), HasSubstr("has to be dotted.key=value"));
+  EXPECT_THAT(message_of(load_override("world.quantum=soon"), ConfigError::bad_override),
+              IsGoldenAt("--set world.quantum=soon: world.quantum"));
+  EXPECT_THAT(message_of(load_override("seed=-1"), ConfigError::bad_override),
+              IsGoldenAt("--set seed=-1: seed"));
+  EXPECT_THAT(
+      message_of(load_override("world.interference.default_pair=inf"), ConfigError::bad_override),
+      IsGolden());
+  EXPECT_THAT(message_of(load_override("seed"), ConfigError::bad_override),
+              IsGoldenAt("--set seed"));
+  EXPECT_THAT(message_of(load_override("=3"), ConfigError::bad_override), IsGolden());
 }
 
 TEST(Override, ListsTheKnownKeysWhenItsOwnIsUnknown) {
-  const std::string error = message_of(load_override("world.quantun=1"));
-  EXPECT_THAT(error, HasSubstr("--set world.quantun=1: world.quantun: unknown key of [world] "
-                               "'quantun'; did you mean 'quantum'?"));
-  EXPECT_THAT(message_of(load_override("wrld.quantum=1")), HasSubstr("known are: seed, trials"));
+  const std::string error = message_of(load_override("world.quantun=1"), ConfigError::bad_override);
+  EXPECT_THAT(error, IsGoldenAt("--set world.quantun=1: world.quantun"));
+  EXPECT_THAT(message_of(load_override("wrld.quantum=1"), ConfigError::bad_override), IsGolden());
 }
 
 TEST(Override, CannotSmuggleInASecondKey) {
-  EXPECT_THAT(message_of(load_override("seed=3\ntrials=4")), HasSubstr("seed: has to be"));
+  EXPECT_THAT(message_of(load_override("seed=3\ntrials=4"), ConfigError::bad_override),
+              IsGoldenAt("seed"));
 }
 
 TEST(ConfigKeys, DescribeEveryKeyWithItsDefault) {

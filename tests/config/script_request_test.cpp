@@ -4,18 +4,22 @@
 #include "config/job_request.hpp"
 #include "config/script.hpp"
 #include "config/work_folder.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace muster {
 namespace {
 
+using test::IsGolden;
+using test::IsGoldenAt;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// What is wrong with a request that says this besides its command.
 std::string toml_error(const std::string& more) {
-  const auto request = job_request_from_toml("command = [\"true\"]\n" + more, "job.toml");
-  return request ? "" : request.error().message;
+  return test::message_of(job_request_from_toml("command = [\"true\"]\n" + more, "job.toml"),
+                          ConfigError::invalid);
 }
 
 TEST(ScriptRequest, TakesAScriptWithItsNameAndArguments) {
@@ -37,22 +41,20 @@ TEST(ScriptRequest, SaysWhatIsWrongWithAScript) {
     request.script = script;
     return faults(request);
   };
-  EXPECT_THAT(error("#!/bin/bash\r\necho hi\r\n"),
-              ElementsAre(HasSubstr("its interpreter '/bin/bash\\r' would not be there")));
-  EXPECT_THAT(error("#!/bin/sh\necho a\r\n"), ElementsAre(HasSubstr("the first in line 2")));
+  EXPECT_THAT(error("#!/bin/bash\r\necho hi\r\n"), ElementsAre(IsGolden()));
+  EXPECT_THAT(error("#!/bin/sh\necho a\r\n"), ElementsAre(IsGolden()));
   EXPECT_THAT(error(std::string("\x7f"
                                 "ELF\0",
                                 5)),
-              ElementsAre(HasSubstr("is a program and no")));
+              ElementsAre(IsGolden()));
   EXPECT_THAT(error("\xEF\xBB\xBF#!/bin/sh\n"), ElementsAre(HasSubstr("byte order mark")));
   EXPECT_THAT(error("#!/bin/sh\n#\xff\n"), ElementsAre(HasSubstr("UTF-8")));
-  EXPECT_THAT(error(std::string(kMaxScriptBytes + 1, 'a')),
-              ElementsAre(HasSubstr("has to be at most 131072 bytes; it is 131073")));
+  EXPECT_THAT(error(std::string(kMaxScriptBytes + 1, 'a')), ElementsAre(IsGolden()));
   EXPECT_THAT(error(std::string(kMaxScriptBytes, 'a')), IsEmpty());
   EXPECT_TRUE(job_request_from_toml("command = [\"a.sh\"]\nscript = \"#!/bin/sh\"", "f"));
   EXPECT_THAT(
       job_request_from_toml("command = \"a.sh --x\"\nscript = \"#!/bin/sh\"", "f").error().message,
-      HasSubstr("has to be a list beside `script`"));
+      IsGolden());
 }
 
 TEST(ScriptRequest, CountsTheLinesOfOtherSchedulersInAScript) {
@@ -80,10 +82,8 @@ TEST(ScriptRequest, TellsPlaceholdersOfAWorkFolderFromAPercentSign) {
   EXPECT_EQ(common_work_folder("/srv/a%%/b-%j/c"), "/srv/a%");
   EXPECT_EQ(common_work_folder("/srv/a"), "/srv/a");
   EXPECT_EQ(common_work_folder("/%j"), "/");
-  EXPECT_THAT(toml_error("work_dir = \"/srv/%x\"\n"),
-              HasSubstr("work_dir: has '%x', which is no placeholder: %j is the job's number"));
-  EXPECT_THAT(toml_error("make_work_dir = true\n"),
-              HasSubstr("make_work_dir: needs work_dir, the folder that is to be made"));
+  EXPECT_THAT(toml_error("work_dir = \"/srv/%x\"\n"), IsGoldenAt("work_dir"));
+  EXPECT_THAT(toml_error("make_work_dir = true\n"), IsGoldenAt("make_work_dir"));
 }
 
 }  // namespace

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.hpp"
+
 namespace muster {
 namespace {
+
+using test::IsGoldenAt;
 
 using ::testing::HasSubstr;
 
@@ -28,18 +32,13 @@ TEST(TokenRequest, NamesEveryFault) {
       R"({"role": "boss", "user": "", "lifetime_s": 0, "expires": 1})", "body");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ConfigError::invalid);
-  EXPECT_THAT(wrong.error().message,
-              HasSubstr("/role: has to be admin, user or read_only; it is \"boss\""));
-  EXPECT_THAT(wrong.error().message, HasSubstr("/user: has to be a text of 1 to 256 bytes"));
-  EXPECT_THAT(wrong.error().message,
-              HasSubstr("/lifetime_s: has to be a whole number of seconds from 1 to 315360000"));
+  EXPECT_THAT(wrong.error().message, IsGoldenAt("/role", "/user", "/lifetime_s"));
   EXPECT_THAT(wrong.error().message, HasSubstr("/expires: unknown key 'expires'"));
   EXPECT_THAT(wrong.error().message, HasSubstr("/name: is missing"));
   const auto unseen =
       token_request_from_json(R"({"name": "ci", "role": "user", "user": "a\u202eb"})", "body");
   ASSERT_FALSE(unseen);
-  EXPECT_THAT(unseen.error().message,
-              HasSubstr("/user: has to be a text of 1 to 256 bytes in one"));
+  EXPECT_THAT(unseen.error().message, IsGoldenAt("/user"));
   EXPECT_EQ(token_request_from_json("", "body").error().code, ConfigError::malformed);
   EXPECT_EQ(token_request_from_json("[]", "body").error().code, ConfigError::invalid);
 }
@@ -52,7 +51,7 @@ TEST(RotationRequest, NeedSayNothing) {
   }
   EXPECT_EQ(rotation_request_from_json(R"({"overlap_s": 0})", "body")->overlap_s, 0);
   EXPECT_THAT(rotation_request_from_json(R"({"overlap_s": 2592001})", "body").error().message,
-              HasSubstr("/overlap_s: has to be a whole number of seconds from 0 to 2592000"));
+              IsGoldenAt("/overlap_s"));
 }
 
 }  // namespace

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster {
 namespace {
 
+using test::IsGolden;
+using test::IsGoldenAt;
 using test::TempFile;
 using testing::HasSubstr;
 
@@ -67,26 +70,26 @@ TEST(WorkerConfigTest, NamesTheLineOfWhatIsWrong) {
   const auto config = load(content);
   ASSERT_FALSE(config);
   EXPECT_THAT(config.error().message, HasSubstr("worker.toml:2:"));
-  EXPECT_THAT(config.error().message, HasSubstr("masters: has to be HOST:PORT; one is \"m0\""));
+  EXPECT_THAT(config.error().message, IsGoldenAt("masters"));
 }
 
 TEST(WorkerConfigTest, WhatIsHiddenIsNamedByAbsolutePaths) {
   const auto config = load("hide = [\"/keys\", \"more\"]\n" + std::string(kLeast));
   ASSERT_FALSE(config);
   EXPECT_THAT(config.error().message, HasSubstr("worker.toml:1:"));
-  EXPECT_THAT(config.error().message, HasSubstr("hide: has to be absolute paths; one is \"more\""));
+  EXPECT_THAT(config.error().message, IsGoldenAt("hide"));
 }
 
 TEST(WorkerConfigTest, WithoutTlsOnlyTheLoopbackIsDialed) {
   const auto config = load(std::string(kLeast), {"insecure_loopback=true"});
   ASSERT_FALSE(config);
-  EXPECT_THAT(config.error().message, HasSubstr("has to be on the loopback"));
+  EXPECT_THAT(config.error().message, IsGolden());
 }
 
 TEST(WorkerConfigTest, ATimeoutHasRoomForTwoHeartbeats) {
   const auto config = load(std::string(kLeast), {"link.heartbeat=6s", "link.timeout=10s"});
   ASSERT_FALSE(config);
-  EXPECT_THAT(config.error().message, HasSubstr("link.timeout: has to be at least twice"));
+  EXPECT_THAT(config.error().message, IsGoldenAt("link.timeout"));
 }
 
 TEST(WorkerConfigTest, EveryKeyIsDocumented) {
