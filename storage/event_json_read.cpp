@@ -19,6 +19,9 @@
 namespace muster {
 namespace {
 
+/// As catalogs and workloads have it.
+constexpr double kMaxAmount = 1e9;
+
 /// Whole billionths from a decimal number with at most nine places; nothing when it is not one.
 std::optional<std::int64_t> nanos_from(std::string_view digits) {
   const bool negative = digits.starts_with('-');
@@ -220,6 +223,10 @@ class JsonReader {
       Resource kind = Resource::gpu;
       get(JsonValue{member.name}, kind);
       get(member.value, amounts[kind]);
+      // What reads a log adds amounts up and divides by them.
+      if (!(amounts[kind] >= 0 && amounts[kind] <= kMaxAmount)) {
+        fail(fmt::format("an amount from 0 to {}", static_cast<std::uint64_t>(kMaxAmount)));
+      }
     }
   }
   void get(const JsonValue& value, Demands& demands) {

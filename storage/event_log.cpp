@@ -107,6 +107,11 @@ Expected<EventLog, EventLogError> read_event_log(const std::filesystem::path& fi
         EventLogError::unreadable,
         fmt::format("{}: {}", file.string(), in ? "is a directory" : std::strerror(error))};
   }
+  // A device such as /dev/zero may never end a line.
+  if (std::filesystem::is_character_file(file)) {
+    return Failure<EventLogError>{EventLogError::unreadable,
+                                  file.string() + ": is a device, and no event log"};
+  }
   return read_event_log(in, file.string());
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "schedulers/packing/bound/divided_bound.hpp"
 #include "storage/event_log.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/temp_file.hpp"
@@ -36,6 +37,9 @@ class Log {
     const Job made = muster::test::JobBuilder(job).demand(Resources::of(0, cpu, 4)).build();
     at(seconds, JobAccepted{made});
     at(seconds, StartIssued{made.tasks[0].id, InstanceId{on}, 1});
+  }
+  static TaskId task(std::uint64_t job) {
+    return muster::test::JobBuilder(job).build().tasks[0].id;
   }
   void finish(double seconds, std::uint64_t job) {
     const Job made = muster::test::JobBuilder(job).build();
@@ -88,6 +92,33 @@ TEST(HostedTasks, take_no_harm_from_events_that_make_no_sense) {
   }
   EXPECT_EQ(mad.tasks(), 0u);
   EXPECT_EQ(mad.rented_usd_h(), 0);
+}
+
+TEST(HostedTasks, hold_what_they_hold_when_their_job_is_told_of_twice) {
+  Log log;
+  log.launch(0, 1, "it3");
+  log.run(0, 1, 4, 1);
+  log.at(1, JobAccepted{muster::test::JobBuilder(1).demand(Resources::of(0, 4, 4)).build()});
+  HostedTasks hosted(log.catalog());
+  for (const Event& event : log.events()) hosted.see(event);
+  EXPECT_EQ(hosted.tasks(), 1u);
+  hosted.see({Instant{}, TaskFinished{log.task(1), 1}});
+  EXPECT_EQ(hosted.tasks(), 0u);
+}
+
+TEST(HostingBounds, of_very_many_kinds_at_once_is_that_of_divided_instances) {
+  Log log;
+  // Alone on an it3 each, so that whole instances would cost far more.
+  for (std::uint64_t job = 1; job <= 300; ++job) {
+    log.launch(0, job, "it3");
+    log.run(0, job, 5 + 0.001 * static_cast<double>(job), job);
+  }
+  HostedTasks hosted(log.catalog());
+  for (const Event& event : log.events()) hosted.see(event);
+  ASSERT_EQ(hosted.kinds().size(), 300u);
+  const double bound = HostingBounds(log.catalog()).of(hosted);
+  EXPECT_NEAR(bound, divided_bound(hosting_now(log.catalog(), hosted).problem).usd, 1e-9);
+  EXPECT_GT(bound, 0);
 }
 
 TEST(RentedGap, is_what_is_rented_above_what_is_needed_over_time) {

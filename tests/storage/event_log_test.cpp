@@ -122,5 +122,22 @@ TEST(EventLog, a_file_that_cannot_be_opened_is_unreadable) {
   EXPECT_THAT(folder.error().message, HasSubstr("is a directory"));
 }
 
+TEST(EventLog, a_device_that_never_ends_a_line_is_not_read) {
+  const auto zeros = read_event_log("/dev/zero");
+  ASSERT_FALSE(zeros);
+  EXPECT_EQ(zeros.error().code, EventLogError::unreadable);
+}
+
+TEST(EventLog, amounts_are_those_that_a_catalog_may_have) {
+  for (const char* amount : {"-4", "1e10"}) {
+    std::string header = kHeaderLine;
+    const std::size_t at = header.find("\"cpu\":") + 6;
+    header.replace(at, header.find_first_of(",}", at) - at, amount);
+    const std::string said = error_of(header);
+    EXPECT_THAT(said, StartsWith("runs/log.jsonl:1: field \"types[0].capacity.cpu\": expected "))
+        << amount;
+  }
+}
+
 }  // namespace
 }  // namespace muster

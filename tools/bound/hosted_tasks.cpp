@@ -78,12 +78,16 @@ std::uint32_t HostedTasks::kind_of(const Demands& demands) {
 }
 
 void HostedTasks::accept(const Job& job) {
-  std::vector<TaskId>& tasks = jobs_[job.id];
+  // A job that is known keeps its tasks: some of them may hold resources.
+  const auto [known_job, is_new] = jobs_.try_emplace(job.id);
+  if (!is_new) return;
+  std::vector<TaskId>& tasks = known_job->second;
+  std::uint32_t kind = 0;
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     const bool as_before = i > 0 && job.tasks[i].demands == job.tasks[i - 1].demands;
-    const std::uint32_t kind =
-        as_before ? known_.at(job.tasks[i - 1].id).kind : kind_of(job.tasks[i].demands);
-    known_.insert_or_assign(job.tasks[i].id, Task{kind, {}, false});
+    if (!as_before) kind = kind_of(job.tasks[i].demands);
+    // A number that another job has too stays that job's.
+    if (!known_.try_emplace(job.tasks[i].id, Task{kind, {}, false}).second) continue;
     tasks.push_back(job.tasks[i].id);
   }
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "schedulers/packing/bound/divided_bound.hpp"
 #include "tools/replay/workload/demands_text.hpp"
 
 namespace muster::bound {
@@ -15,6 +16,9 @@ namespace {
 constexpr std::uint64_t kMomentNodes = 300'000;
 /// A bound is good enough when it is this close to a cost that is reached, as a share of it.
 constexpr double kMomentExact = 1e-4;
+/// With more kinds of tasks at one moment its bound is that of divided instances, which needs no
+/// search: the linear program of the patterns has a row for each kind, at each moment.
+constexpr std::size_t kMomentKinds = 200;
 
 /// Fills in where the task runs; false when it is not in the problem.
 bool place(const Catalog& catalog, const HostedTasks& hosted, const Demands& demands,
@@ -62,6 +66,7 @@ HostingNow hosting_now(const Catalog& catalog, const HostedTasks& hosted) {
 double HostingBounds::of(const HostedTasks& hosted) {
   const HostingNow now = hosting_now(catalog_, hosted);
   if (now.problem.kinds.empty()) return 0;
+  if (now.problem.kinds.size() > kMomentKinds) return divided_bound(now.problem).usd;
   std::map<std::uint32_t, std::uint32_t> position;
   for (std::uint32_t i = 0; i < now.kinds.size(); ++i) position[now.kinds[i]] = i;
   std::vector<Pattern> start;

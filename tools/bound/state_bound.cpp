@@ -49,17 +49,39 @@ Expected<StateBound, NoBound> bound_of_log(const std::filesystem::path& file,
   const auto log = read_event_log(file);
   if (!log) return bad_input(log.error().message);
   HostedTasks hosted(log->header.catalog);
-  Instant last{};
+  const Instant end = log->events.empty() ? Instant{} : log->events.back().at;
+  const Instant moment = at ? Instant{*at} : end;
   for (const Event& event : log->events) {
-    if (at && event.at > Instant{*at}) break;
+    if (event.at > moment) break;
     hosted.see(event);
-    last = event.at;
   }
-  return bound_of(log->header.catalog, hosted, at ? Instant{*at} : last, nodes);
+  auto bound = bound_of(log->header.catalog, hosted, moment, nodes);
+  if (bound && moment >= end) bound->log_ends = end;
+  return bound;
+}
+
+/// Whether the folder has any file of a database: what is damaged is for the store to say.
+bool holds_a_store(const std::filesystem::path& folder) {
+  std::error_code failed;
+  for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    const std::string kind = at->path().extension().string();
+    if (name == "CURRENT" || name == "IDENTITY" || name == "MARK" || kind == ".sst" ||
+        name.starts_with("MANIFEST-")) {
+      return true;
+    }
+  }
+  return false;
 }
 
 Expected<StateBound, NoBound> bound_of_store(const std::filesystem::path& folder,
                                              std::uint64_t nodes) {
+  if (!holds_a_store(folder)) {
+    return bad_input(folder.string() +
+                     ": there is no store here; a master's is DIR/state/NODE/master of a cluster's "
+                     "folder DIR");
+  }
   StoreOptions options;
   options.read_only = true;
   const auto store = Store::open(folder, options);
@@ -79,8 +101,10 @@ Expected<StateBound, NoBound> bound_of_store(const std::filesystem::path& folder
   return bound_of(catalog, hosted, last, nodes);
 }
 
-double above(double usd_h, double bound_usd_h) {
-  return bound_usd_h > 0 ? usd_h / bound_usd_h - 1 : 0;
+/// Nothing where no task holds resources.
+std::optional<double> above(double usd_h, double bound_usd_h) {
+  if (bound_usd_h <= 0) return std::nullopt;
+  return usd_h / bound_usd_h - 1;
 }
 
 }  // namespace
@@ -104,8 +128,9 @@ std::string state_table(const StateBound& bound) {
       to_seconds(bound.at), bound.tasks, bound.now.problem.kinds.size(), bound.instances, "", "$/h",
       "above %", "");
   const auto row = [&](const char* name, double usd_h, const std::string& more) {
-    text += fmt::format("{:<24} {:>12.4f} {:>8.2f}  {}\n", name, usd_h,
-                        100 * above(usd_h, bound.divided.bound_usd), more);
+    const auto gap = above(usd_h, bound.divided.bound_usd);
+    text += fmt::format("{:<24} {:>12.4f} {:>8}  {}\n", name, usd_h,
+                        gap ? fmt::format("{:.2f}", 100 * *gap) : "-", more);
   };
   row("rented", bound.rented_usd_h, "");
   row("each alone", bound.now.alone_usd_h, "");
@@ -114,6 +139,10 @@ std::string state_table(const StateBound& bound) {
         bound.whole->exact ? "exact" : "cut off: that of parts");
   }
   row("bound, parts of them", bound.divided.bound_usd, proof_of(bound.divided));
+  if (bound.log_ends && bound.tasks == 0) {
+    text += fmt::format("\nThe log ends at {:.3f} s; --at SECONDS looks at a moment before.\n",
+                        to_seconds(*bound.log_ends));
+  }
   if (bound.now.left_out > 0) {
     text += fmt::format("\n{} tasks are left out: no type holds them, or they take nothing.\n",
                         bound.now.left_out);
@@ -132,9 +161,10 @@ std::string state_json(const StateBound& bound) {
                               {"bound_usd_h", bound.divided.bound_usd},
                               {"proof", proof_of(bound.divided)},
                               {"reached_usd_h", bound.divided.reached_usd},
-                              {"above", above(bound.rented_usd_h, bound.divided.bound_usd)},
+                              {"above", nullptr},
                               {"whole_bound_usd_h", nullptr},
                               {"whole_exact", nullptr}};
+  if (const auto gap = above(bound.rented_usd_h, bound.divided.bound_usd)) json["above"] = *gap;
   if (bound.whole) {
     json["whole_bound_usd_h"] = bound.whole->bound_usd_h;
     json["whole_exact"] = bound.whole->exact;

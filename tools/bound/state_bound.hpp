@@ -22,6 +22,7 @@ struct StateBound {
   double rented_usd_h = 0;
   FluidBound divided;               ///< with parts of instances
   std::optional<WholeBound> whole;  ///< with whole instances; for up to kWholeTasks tasks
+  std::optional<Instant> log_ends;  ///< of an event log that has nothing after the moment
 };
 
 /// Up to as many tasks the bound of whole instances is looked for.

@@ -68,6 +68,12 @@ int run_state(const BoundOptions& options) {
 
 int run_command(const BoundOptions& options) {
   if (!options.state.empty()) {
+    if (options.inputs.changes_config()) {
+      complain(
+          "--set, --seed, --load and --scale-time change a replay's config, and --state takes "
+          "none");
+      return kUsage;
+    }
     if (options.inputs.config.empty()) return run_state(options);
     complain("--state has a catalog and tasks of its own: give either that or CONFIG");
     return kUsage;
@@ -124,7 +130,7 @@ void add_bound(CLI::App& app, int& exit_code) {
   command
       ->add_option("--at", options->at_s,
                    "seconds of the event log at which it is looked at; its end if not given")
-      ->check(CLI::Range(0.0, 3.2e9));
+      ->check(number_from(0.0, 3.2e9));
   command->callback([options, &exit_code] { exit_code = run_command(*options); });
 }
 

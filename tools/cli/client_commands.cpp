@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <string_view>
 
+#include "config/numbers.hpp"
 #include "tools/cli/commands.hpp"
 
 // The commands that speak to a cluster, in the order in which help lists them. What has been called
@@ -54,6 +57,16 @@ bool add_client_command(CLI::App& app, int& exit_code, const Words& words, std::
     return true;
   }
   return false;
+}
+
+CLI::Validator number_from(double least, double most) {
+  const auto check = [least, most](const std::string& text) -> std::string {
+    const auto number = parse_number(text);
+    const NumberRange range{least, most};
+    if (number && range.contains(*number)) return "";
+    return fmt::format("has to be {}; it is '{}'", describe(range), text);
+  };
+  return CLI::Validator(check, fmt::format("{} to {}", number_text(least), number_text(most)));
 }
 
 }  // namespace muster::cli

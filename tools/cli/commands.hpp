@@ -11,6 +11,9 @@ namespace muster::cli {
 /// Exit codes of the command: all is well; it could not be done; it was called wrongly.
 enum ExitCode : int { kDone = 0, kFailed = 1, kUsage = 2 };
 
+/// Takes numbers from `least` to `most`. CLI::Range takes "nan", too.
+CLI::Validator number_from(double least, double most);
+
 /// Each adds a subcommand. When it is the one called, `exit_code` holds what it came to.
 void add_replay(CLI::App& app, int& exit_code);
 void add_experiment(CLI::App& app, int& exit_code);

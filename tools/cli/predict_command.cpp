@@ -77,7 +77,7 @@ void add_predict(CLI::App& app, int& exit_code) {
   command
       ->add_option("--warm-up", options->setup.warm_up,
                    "share of the jobs, the first ones, that are not scored")
-      ->check(CLI::Range(0.0, 0.9))
+      ->check(number_from(0.0, 0.9))
       ->capture_default_str();
   command
       ->add_option("--threshold", options->threshold,

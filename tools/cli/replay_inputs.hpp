@@ -20,6 +20,9 @@ struct ReplayInputOptions {
   std::optional<std::string> scale_time;
   std::optional<std::string> load;
   std::optional<std::uint64_t> seed;
+
+  /// Whether anything was given beside the config.
+  bool changes_config() const { return !overrides.empty() || scale_time || load || seed; }
 };
 
 /// The config itself, and what says how it is to be read.

@@ -126,7 +126,7 @@ void add_train(CLI::App& app, int& exit_code) {
   command
       ->add_option("--test-share", options->test_share,
                    "share of the jobs, the last ones, that are kept for the test")
-      ->check(CLI::Range(0.0, 0.9))
+      ->check(number_from(0.0, 0.9))
       ->capture_default_str();
   command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all")
       ->check(CLI::Range(0, 10'000'000));
