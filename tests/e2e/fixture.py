@@ -3,10 +3,13 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+sys.path.insert(0, os.path.join(SOURCE, "tests/support"))
+from golden import assert_golden
 EVA_200 = os.path.join(SOURCE, "config/replay/eva-200.toml")
 CATALOG = os.path.join(SOURCE, "config/catalogs/ec2-eva.csv")
 EVA_JOBS = os.path.join(SOURCE, "tests/data/eva-jobs.json")
@@ -63,12 +66,17 @@ class MusterTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
+    def assert_refused_at(self, status, place, *arguments):
+        """assert_refused, and the errors are the texts of tests/golden, which name the place."""
+        assert_golden(self, self.assert_refused(status, [], *arguments), at=place)
+
     def runs(self, *arguments):
         """The runs of `muster replay ARGUMENTS --json -`."""
         return json.loads(self.succeed("replay", *arguments, "--json", "-"))["runs"]
 
     def assert_refused(self, status, words, *arguments):
-        """The run ends with the status and the words, says nothing else and leaves no file."""
+        """The run ends with the status and the words, which are returned, says nothing else and
+        leaves no file."""
         before = sorted(os.listdir(self.folder))
         done = self.muster(*arguments)
         self.assertEqual(done.returncode, status, done.stderr)
@@ -76,3 +84,4 @@ class MusterTest(unittest.TestCase):
             self.assertIn(word, done.stderr)
         self.assertEqual(done.stdout, "")
         self.assertEqual(sorted(os.listdir(self.folder)), before)
+        return done.stderr

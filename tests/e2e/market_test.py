@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from fixture import MusterTest, SOURCE
+from fixture import MusterTest, SOURCE, assert_golden
 
 TICKS = "timestamp_utc,instance_type,availability_zone,usd_per_hour\n"
 PRICES = "time_s,type,market,zone,price_usd_h,available\n"
@@ -27,12 +27,10 @@ class Market(MusterTest):
 
     def test_days_without_ticks_are_said_to_be_so(self):
         ticks = self.write("ticks.csv", TICKS + "2017-06-05T00:00:10Z,m4.large,us-west-2a,0.03\n")
-        self.assert_refused(1, ["ticks.csv: has no ticks from 2018-01-01 on"],
-                            "market", "convert", ticks, "--from", "2018-01-01")
-        self.assert_refused(1, ["ticks.csv: has no ticks before 2017-01-01"],
-                            "market", "convert", ticks, "--to", "2017-01-01")
-        self.assert_refused(2, ["--to has to be later than --from"], "market", "convert", ticks,
-                            "--from", "2018-01-01", "--to", "2018-01-01")
+        self.assert_refused_at(1, "ticks.csv", "market", "convert", ticks, "--from", "2018-01-01")
+        self.assert_refused_at(1, "ticks.csv", "market", "convert", ticks, "--to", "2017-01-01")
+        self.assert_refused_at(2, (), "market", "convert", ticks, "--from", "2018-01-01", "--to",
+                               "2018-01-01")
 
     def test_no_file_is_made_that_could_not_be_read(self):
         ticks = self.write("ticks.csv", TICKS + "2001-06-05T00:00:10Z,m4.large,us-west-2a,0.03\n"
@@ -61,20 +59,19 @@ class Market(MusterTest):
     def test_days_that_are_made_after_others_are_said(self):
         run = self.muster(*self.generate("2017-08-05", "2017-08-20"))
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("made like the nearest week", run.stderr)
+        assert_golden(self, run.stderr)
         run = self.muster(*self.generate("2017-08-05", "2017-08-12"))
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_a_file_without_spot_prices_is_not_described(self):
         prices = self.write("p.csv", PRICES + "0,m4.large,on-demand,,0.1,1\n")
-        self.assert_refused(1, ["p.csv: has no spot prices"], "market", "describe", prices,
-                            "--catalog", self.catalog())
+        self.assert_refused_at(1, "p.csv", "market", "describe", prices, "--catalog",
+                               self.catalog())
 
     def test_lengths_of_time_are_not_days_and_are_said(self):
         prices = self.write("p.csv", PRICES + "0,m4.large,spot,a,0.1,1\n")
-        self.assert_refused(2, ["lengths of time such as 57d", "they are '2017-06-05' and '1s'"],
-                            "market", "describe", prices, "--catalog", self.catalog(), "--from",
-                            "2017-06-05")
+        self.assert_refused_at(2, (), "market", "describe", prices, "--catalog", self.catalog(),
+                               "--from", "2017-06-05")
 
     def test_a_type_without_vcpus_has_no_cost_of_one(self):
         prices = self.write("p.csv", PRICES + "0,m4.large,spot,a,0.1,1\n")

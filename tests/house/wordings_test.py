@@ -39,6 +39,7 @@ class Counting(unittest.TestCase):
         self.assert_counts(1, f"self.assert_refused(2, ['a', {SAID}], 'replay')\n", path)
         self.assert_counts(0, f"assert_golden(self, done.stderr, at='a')\nx = {SAID}\n", path)
         self.assert_counts(0, f"self.assertTrue(done, msg={SAID})\n", path)
+        self.assert_counts(0, f"self.assertEqual(done, 3, {SAID})\n", path)
 
     def test_only_tests_count(self):
         self.assert_counts(0, f"EXPECT_EQ(error, {SAID});", "config/a_test.cpp")

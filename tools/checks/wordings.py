@@ -21,6 +21,7 @@ TOKEN = re.compile(r'R"(\w*)\((?P<raw>.*?)\)\1"|"(?P<text>(?:\\.|[^"\\\n])*)"'
                    r"|(?P<close>[)}\]])|(?P<comma>,)|//[^\n]*", re.DOTALL)
 # Calls whose argument is compared with a text; types and matchers begin in capitals.
 COMPARED = re.compile(r"(?:^|:)(?:[A-Z]\w*|string|vector|pair|map|optional|nullopt|)$")
+UNITTEST = re.compile(r"assert[A-Z]")
 SEARCHES = re.compile(r"^(?:find|contains|starts_with|ends_with)$")
 
 
@@ -62,7 +63,9 @@ def wordings_of_python(text):
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        parts = [part for argument in node.args for part in ast.walk(argument)]
+        # Behind what unittest compares stands what to say of it.
+        compared = 2 if UNITTEST.match(name) else len(node.args)
+        parts = [part for argument in node.args[:compared] for part in ast.walk(argument)]
         if name.startswith("assert") and any(
                 isinstance(part, ast.Constant) and isinstance(part.value, str)
                 and SENTENCE.search(part.value) for part in parts):
