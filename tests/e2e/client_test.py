@@ -8,7 +8,7 @@ import time
 import unittest
 
 from fake_api import FakeApi, Reply, TOKEN, details, job, problem, task
-from fixture import MusterTest
+from fixture import MusterTest, assert_golden
 
 ACCEPTED = {"jobs": [{"job": 12}]}
 
@@ -37,6 +37,10 @@ class ClientTest(MusterTest):
         for word in words:
             self.assertIn(word, done.stderr)
         return done
+
+    def assert_fails_at(self, status, place, *arguments):
+        """assert_fails, and the errors are the texts of tests/golden, which name the place."""
+        assert_golden(self, self.assert_fails(status, [], *arguments).stderr, at=place)
 
 
 class Submit(ClientTest):
