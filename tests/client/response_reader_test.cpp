@@ -78,6 +78,48 @@ TEST(ResponseReader, EndsAnAnswerThatIsLargerThanAllowed) {
   EXPECT_EQ(reader.reply().outcome, Outcome::too_large);
 }
 
+TEST(ResponseReader, TakesNothingThatIsNearlyHttp) {
+  for (const char* text :
+       {"HTTP/1.1 200 OK\nContent-Length: 0\n\n", "HTTP/2.0 200 OK\r\n", "HTTP/1.1 2x0 OK\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1, 1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n"}) {
+    Fed reader(text);
+    ASSERT_TRUE(reader.broken()) << text;
+    EXPECT_EQ(reader.reply().outcome, Outcome::failed) << text;
+  }
+}
+
+TEST(ResponseReader, BoundsTheHead) {
+  ResponseReader reader(kLimit);
+  reader.feed("HTTP/1.1 200 OK\r\n");
+  for (int i = 0; i < 200 && !reader.broken(); ++i) {
+    reader.feed("X: " + std::string(1000, 'a') + "\r\n");
+  }
+  ASSERT_TRUE(reader.broken());
+  EXPECT_EQ(reader.reply().outcome, Outcome::failed);
+}
+
+TEST(ResponseReader, MakesOfAnAnswerTheSameHoweverItIsCut) {
+  const std::string text =
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nX: 1\r\nTransfer-Encoding: chunked\r\n"
+      "\r\n3;a=b\r\nabc\r\n10\r\n0123456789abcdef\r\n0\r\nT: 1\r\n\r\n";
+  for (std::size_t cut = 1; cut <= text.size(); ++cut) {
+    ResponseReader reader(kLimit);
+    reader.feed(text.substr(0, cut));
+    EXPECT_EQ(reader.complete(), cut == text.size());
+    if (cut < text.size()) reader.feed(text.substr(cut));
+    ASSERT_TRUE(reader.complete()) << cut;
+    EXPECT_TRUE(reader.keeps_alive());
+    EXPECT_EQ(reader.reply().body, "abc0123456789abcdef") << cut;
+    EXPECT_THAT(reader.reply().headers, Contains(Pair("x", "1")));
+  }
+}
+
 TEST(PlainTransfer, TakesAddressesOfThisMachineWithoutTlsAlone) {
   for (const char* api :
        {"http://127.0.0.1:8800", "http://127.0.0.1", "http://127.1.2.3:1/prefix"}) {

@@ -418,6 +418,18 @@ TEST(RequestReader, HearsThatAClientWaitsToSendItsBody) {
                {fields("Expect: garbage\r\nContent-Length: 3\r\n"), "PUT /a ..."}});
 }
 
+TEST(RequestReader, RefusesWhatReadersDifferOver) {
+  expect_rows({{fields("X:" + std::string(5000, ' ') + "1\r\n"), "431"},
+               {chunks("3\r\nabc\r\n0\r\nX : 1\r\n\r\n"), "400"},
+               {chunks("0\r\nContent-Length: 3\r\n\r\n"), "400"},
+               {chunks("3;\r\nabc\r\n0\r\n\r\n"), "400"},
+               {chunks("3;" + std::string(5000, 'a') + "\r\nabc\r\n0\r\n\r\n"), "431"},
+               {line("CONNECT /a HTTP/1.1"), "400"},
+               {line("SOURCE /a HTTP/1.1"), "400"},
+               {line("GET http://h@h@h/a HTTP/1.1"), "400"},
+               {fields("Connection: keep-alive;q=1\r\n"), "400"}});
+}
+
 TEST(RequestReader, ReadsWhatItsCallersSayOfThemselves) {
   RequestReader reader(kLimits);
   reader.feed(

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <http_parser.h>
-
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,6 +14,7 @@ namespace muster::client {
 class ResponseReader {
  public:
   explicit ResponseReader(std::size_t max_body_bytes);
+  ~ResponseReader();
   ResponseReader(const ResponseReader&) = delete;
   ResponseReader& operator=(const ResponseReader&) = delete;
 
@@ -29,16 +29,17 @@ class ResponseReader {
   HttpReply& reply() { return reply_; }
 
  private:
-  struct Callbacks;
+  class Parser;
 
-  void end_header();
+  void parse(std::string_view bytes);
+  bool take_answer();
+  void take_end();
+  void fail(Outcome outcome, const std::string& reason);
 
-  http_parser parser_{};
+  std::unique_ptr<Parser> parser_;
   HttpReply reply_;
-  std::string name_;   ///< of the header that is being read
-  std::string value_;  ///< likewise
+  std::string unread_;  ///< lines whose end has not come
   std::size_t max_body_bytes_;
-  bool in_value_ = false;
   bool complete_ = false;
   bool broken_ = false;
   bool keeps_alive_ = false;

@@ -164,19 +164,18 @@ class StreamConnection final : public Connection,
   }
 
   void parse() {
-    while (!unread_.empty()) {
+    while (true) {
       const RequestReader::Progress progress = reader_.feed(unread_);
       unread_.remove_prefix(progress.used);
       switch (progress.event) {
         case RequestReader::Event::more:
-          unread_ = {};
-          break;
+          return read();
         case RequestReader::Event::head:
           if (auto refused = refuse()) {
             return refuse_with(std::move(*refused));
           }
           // Bytes that are here already show that the client does not wait to be asked.
-          if (reader_.expects_continue() && unread_.size() <= 1) {
+          if (reader_.expects_continue() && unread_.empty()) {
             return send_continue();
           }
           break;
@@ -186,7 +185,6 @@ class StreamConnection final : public Connection,
           return refuse_with(reader_.fault());
       }
     }
-    read();
   }
 
   /// The answer to a request whose body is better not read.

@@ -8,6 +8,7 @@ namespace {
 /// Of a size in hexadecimal: more would not fit 64 bits.
 constexpr std::uint32_t kMaxDigits = 15;
 constexpr std::uint32_t kMaxLineBytes = 0xffff'ffff;
+constexpr std::uint32_t kMaxMethodBytes = 16;  // no method of HTTP has more
 
 int digit_of(char letter) {
   if (letter >= '0' && letter <= '9') return letter - '0';
@@ -20,27 +21,35 @@ bool is_control(char letter) {
   return (static_cast<unsigned char>(letter) < ' ' && letter != '\t') || letter == 0x7f;
 }
 
+/// Of a token of RFC 9110: with a space before the colon a name would be another one to others.
+bool is_of_name(char letter) {
+  static constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
+         (letter >= 'A' && letter <= 'Z') || kMarks.find(letter) != std::string_view::npos;
+}
+
 constexpr std::string_view kBareReturn = "a carriage return stands alone";
 constexpr std::string_view kBareFeed = "a line ends with a line feed alone; CR LF has to end it";
+constexpr std::string_view kBadName =
+    "the name of a header has to be letters, digits and -, up to its colon";
 
 }  // namespace
 
-std::string_view FrameCheck::look(std::string_view bytes) {
-  while (!bytes.empty()) {
-    if (part_ == Part::body || part_ == Part::chunk) {
-      const std::uint64_t taken = std::min<std::uint64_t>(body_left_, bytes.size());
-      // After a body of known length another request begins, which is another check's.
-      if (taken == 0) return {};
-      body_left_ -= taken;
-      bytes.remove_prefix(static_cast<std::size_t>(taken));
-      if (body_left_ == 0 && part_ == Part::chunk) part_ = Part::chunk_end;
-      continue;
-    }
-    const char byte = bytes.front();
-    bytes.remove_prefix(1);
-    if (const std::string_view fault = look_at_line(byte); !fault.empty()) return fault;
+FrameCheck::Looked FrameCheck::look(std::string_view bytes, std::size_t most_of_lines) {
+  if (part_ == Part::body || part_ == Part::chunk) {
+    const std::uint64_t taken = std::min<std::uint64_t>(body_left_, bytes.size());
+    body_left_ -= taken;
+    if (body_left_ == 0 && part_ == Part::chunk) part_ = Part::chunk_end;
+    return {static_cast<std::size_t>(taken), Cut::data};
   }
-  return {};
+  cut_ = Cut::none;
+  std::size_t used = 0;
+  bytes = bytes.substr(0, most_of_lines);
+  while (used < bytes.size() && cut_ == Cut::none) {
+    const std::string_view fault = look_at_line(bytes[used++]);
+    if (!fault.empty()) return {used, Cut::none, fault};
+  }
+  return {used, cut_};
 }
 
 /// Ends of lines are the same for all that is made of lines.
@@ -61,11 +70,27 @@ std::string_view FrameCheck::look_at_line(char byte) {
     return "a line begins with a space: headers that go on in another line are obsolete";
   }
   if (line_bytes_ < kMaxLineBytes) ++line_bytes_;
-  if (part_ == Part::first_line && byte == '\t') return "there is a tab in its first line";
-  if (part_ == Part::first_line && byte == ' ' && ++spaces_ > 2) {
-    return "its first line has more than two spaces";
+  if (part_ == Part::method || part_ == Part::first_line) return look_at_first_line(byte);
+  return part_ == Part::name ? look_at_name(byte) : std::string_view();
+}
+
+std::string_view FrameCheck::look_at_first_line(char byte) {
+  if (byte == '\t') return "there is a tab in its first line";
+  if (byte == ' ') {
+    part_ = Part::first_line;
+    return ++spaces_ > 2 ? "its first line has more than two spaces" : std::string_view();
   }
-  return {};
+  if (part_ != Part::method) return {};
+  const bool fits = (byte >= 'A' && byte <= 'Z') || byte == '-';
+  return fits && line_bytes_ <= kMaxMethodBytes ? std::string_view() : "its method is unknown";
+}
+
+std::string_view FrameCheck::look_at_name(char byte) {
+  if (byte == ':' && line_bytes_ > 1) {
+    part_ = Part::value;
+    return {};
+  }
+  return is_of_name(byte) ? std::string_view() : kBadName;
 }
 
 std::string_view FrameCheck::look_at_size(char byte) {
@@ -84,23 +109,34 @@ std::string_view FrameCheck::end_line() {
   const bool empty = line_bytes_ == 0;
   line_bytes_ = 0;
   switch (part_) {
-    case Part::first_line:
+    case Part::method:
       // Empty lines before a request are passed over, as RFC 9112 wishes.
-      if (!empty) part_ = Part::fields;
+      if (!empty) return "its first line has no target";
+      cut_ = Cut::nothing;
+      return {};
+    case Part::first_line:
+      part_ = Part::name;
+      cut_ = Cut::first_line;
+      return {};
+    case Part::name:
+      if (!empty) return kBadName;
+      part_ = Part::body;
+      cut_ = last_chunk_ ? Cut::last_chunk : Cut::head;
       return {};
     case Part::chunk_size:
       if (empty) return "the size of a chunk is missing";
       [[fallthrough]];
     case Part::chunk_words:
+      // The last one goes on with trailers, which are lines as header fields are.
       last_chunk_ = body_left_ == 0;
-      part_ = last_chunk_ ? Part::fields : Part::chunk;
+      part_ = last_chunk_ ? Part::name : Part::chunk;
+      if (!last_chunk_) cut_ = Cut::chunk_size;
       return {};
     case Part::chunk_end:
       part_ = Part::chunk_size;
       return {};
     default:
-      if (!empty) return {};
-      part_ = chunked_ && !last_chunk_ ? Part::chunk_size : Part::body;
+      part_ = Part::name;
       return {};
   }
 }

@@ -1,28 +1,48 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace muster::api {
 
-/// Holds the bytes of a request against the framing of RFC 9112 where the parser is lenient:
-/// whoever stands before the server must see the same lines, and the same end of the body, as it
-/// does.
+/// Cuts the bytes of a request where a part of it ends, and holds them against the framing of
+/// RFC 9112 where the parser is lenient: whoever stands before the server must see the same lines,
+/// and the same end of the body, as it does.
 class FrameCheck {
  public:
+  /// What the bytes that were looked at last are.
+  enum class Cut : std::uint8_t {
+    none,        ///< the beginning of lines whose end has not come
+    nothing,     ///< an empty line before the request
+    first_line,  ///< its end
+    head,        ///< the end of the header fields
+    chunk_size,  ///< the end of the line before a chunk
+    data,        ///< bytes of the body, or of one chunk
+    last_chunk   ///< the end of the last chunk and of its trailers
+  };
+  struct Looked {
+    std::size_t used = 0;  ///< bytes up to the cut
+    Cut cut = Cut::none;
+    std::string_view fault{};  ///< what is wrong with them, for people; empty: nothing
+  };
+
   /// Forgets the request; the next byte is the first of another one.
   void reset() { *this = {}; }
-  /// What follows the head; said before the head's last byte is looked at.
+  /// What follows the head, once it has ended.
   void expect_body(std::uint64_t bytes) { body_left_ = bytes; }
-  void expect_chunks() { chunked_ = true; }
+  void expect_chunks() { part_ = Part::chunk_size; }
 
-  /// What is wrong with the next bytes, for people; empty: nothing. O(bytes).
-  std::string_view look(std::string_view bytes);
+  /// Looks at the next bytes up to the first cut, and at most at `most_of_lines` bytes of lines.
+  /// O(bytes).
+  Looked look(std::string_view bytes, std::size_t most_of_lines);
 
  private:
   enum class Part : std::uint8_t {
+    method,
     first_line,
-    fields,
+    name,
+    value,
     body,
     chunk_size,
     chunk_words,
@@ -31,14 +51,16 @@ class FrameCheck {
   };
 
   std::string_view look_at_line(char byte);
+  std::string_view look_at_first_line(char byte);
+  std::string_view look_at_name(char byte);
   std::string_view look_at_size(char byte);
   std::string_view end_line();
 
-  Part part_ = Part::first_line;
+  Part part_ = Part::method;
+  Cut cut_ = Cut::none;
   std::uint64_t body_left_ = 0;  ///< of the body, or of the chunk
   std::uint32_t line_bytes_ = 0;
   std::uint32_t spaces_ = 0;  ///< in the first line
-  bool chunked_ = false;
   bool last_chunk_ = false;
   bool after_return_ = false;
 };

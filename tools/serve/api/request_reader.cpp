@@ -1,7 +1,7 @@
-// Reads HTTP requests by http_parser, fed with pieces as they come from the socket. The parser is
-// paused after the head and after the whole request: the head can be refused before a body is read,
-// and bytes of the next request stay with the caller. Where the parser takes more than RFC 9112
-// allows, FrameCheck and the checks of the header fields refuse it.
+// Reads HTTP requests by the parser of Boost.Beast. FrameCheck looks at the bytes first: it cuts
+// them into lines and pieces of the body, and refuses where the parser takes more than RFC 9112
+// allows. So the parser is only given whole lines, and what it says cannot depend on how the bytes
+// came.
 
 #include "tools/serve/api/request_reader.hpp"
 
@@ -9,15 +9,30 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/basic_parser.hpp>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace muster::api {
 namespace {
 
+namespace http = boost::beast::http;
+using ErrorCode = boost::beast::error_code;
+using Text = boost::beast::string_view;
+
 constexpr std::size_t kBytesPerHeaderLine = 4;  // ": " and the line's end
-/// http_parser's value when the request has no Content-Length.
-constexpr std::uint64_t kUnknownLength = std::numeric_limits<std::uint64_t>::max();
+/// Of the first line besides its target: the longest method, two spaces, the version and the end.
+constexpr std::size_t kBytesBesideTarget = 32;
+/// Of the lines of a head, or before a chunk, besides fields: what says how large the chunk is.
+constexpr std::size_t kBytesBesideFields = 64;
+constexpr std::string_view kCoding = "transfer-encoding";
+constexpr int kVersion10 = 10;
+
+std::string_view view(Text text) {
+  return {text.data(), text.size()};
+}
 
 // Header names are ASCII; a locale must not change how they compare.
 char lower(char letter) {
@@ -32,16 +47,7 @@ bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';
 }
 
-/// A token of RFC 9110: with a space before the colon a name would be another one to others.
-bool is_field_name(std::string_view name) {
-  static constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return !name.empty() && std::ranges::all_of(name, [](char letter) {
-    return is_digit(letter) || (lower(letter) >= 'a' && lower(letter) <= 'z') ||
-           kMarks.find(letter) != std::string_view::npos;
-  });
-}
-
-/// The words of a list between commas, without the spaces around them.
+/// The words of a list between commas, without the spaces around them; one may be empty.
 std::vector<std::string_view> words_of(std::string_view list) {
   std::vector<std::string_view> words;
   while (true) {
@@ -51,123 +57,210 @@ std::vector<std::string_view> words_of(std::string_view list) {
     word = first == std::string_view::npos
                ? std::string_view()
                : word.substr(first, word.find_last_not_of(" \t") + 1 - first);
-    if (!word.empty()) words.push_back(word);
+    words.push_back(word);
     if (comma == std::string_view::npos) return words;
     list.remove_prefix(comma + 1);
   }
 }
 
+bool is_letter(char c) {
+  return lower(c) >= 'a' && lower(c) <= 'z';
+}
+
+/// A path, all of the server, or a whole address; CONNECT has a host and a port.
+bool is_target(std::string_view target, http::verb method) {
+  static constexpr std::string_view kOfAuthority = "-_.!~*'()%;:&=+$,[]@";
+  static constexpr std::string_view kBeforeAuthority = "://";
+  if (target.front() == '/' || target.front() == '*') return method != http::verb::connect;
+  if (method != http::verb::connect) {
+    const std::size_t scheme = target.find(kBeforeAuthority);
+    if (scheme == 0 || scheme == std::string_view::npos) return false;
+    if (!std::ranges::all_of(target.substr(0, scheme), is_letter)) return false;
+    target.remove_prefix(scheme + kBeforeAuthority.size());
+  }
+  const std::string_view authority = target.substr(0, target.find_first_of("/?"));
+  return !authority.empty() && std::ranges::count(authority, '@') <= 1 &&
+         std::ranges::all_of(authority, [](char c) {
+           return is_letter(c) || is_digit(c) || kOfAuthority.find(c) != std::string_view::npos;
+         });
+}
+
+/// Whether nothing but spaces stands between a field's value and the end of its line, both of which
+/// the parser has seen: how a tab there is read differs.
+bool ends_plainly(std::string_view value) {
+  const char* behind = value.data() + value.size();
+  while (*behind == ' ') ++behind;
+  return *behind == '\r';
+}
+
+std::string words_for(const ErrorCode& error) {
+  if (error == http::error::bad_method) return "its method is unknown";
+  if (error == http::error::bad_target) return "its target is malformed";
+  if (error == http::error::bad_version) return "the version has to be HTTP/1.0 or HTTP/1.1";
+  if (error == http::error::bad_content_length) {
+    return "Content-Length has to be a number of bytes, which stands there once";
+  }
+  if (error == http::error::bad_transfer_encoding) {
+    return "Transfer-Encoding has to stand there once, and without Content-Length";
+  }
+  if (error == http::error::bad_chunk_extension) {
+    return "the words behind the size of a chunk are malformed";
+  }
+  return error == http::error::bad_value ? "the value of a header is malformed" : error.message();
+}
+
 }  // namespace
 
-// A callback that returns other than 0 ends the parsing with an error.
-/// What the parser calls; it has no state but the reader's.
-struct RequestReader::Callbacks {
-  static RequestReader& reader(http_parser* parser) {
-    return *static_cast<RequestReader*>(parser->data);
+/// What the parser calls; it keeps nothing but the reader's. An error ends the parsing.
+class RequestReader::Parser final : public http::basic_parser<true> {
+ public:
+  explicit Parser(RequestReader& reader) : reader_(reader) {
+    // The reader's own bounds are looked at before the parser is given anything.
+    header_limit(std::numeric_limits<std::uint32_t>::max());
+    body_limit(std::numeric_limits<std::uint64_t>::max());
   }
-  static int on_url(http_parser* parser, const char* bytes, std::size_t size) {
-    RequestReader& self = reader(parser);
-    self.request_.head.target.append(bytes, size);
-    return self.request_.head.target.size() <= self.limits_.max_target
-               ? 0
-               : self.fail(414, "the request's target is too long");
-  }
-  static int on_header_field(http_parser* parser, const char* bytes, std::size_t size) {
-    return reader(parser).take_name({bytes, size}) ? 0 : 1;
-  }
-  static int on_header_value(http_parser* parser, const char* bytes, std::size_t size) {
-    return reader(parser).take_value({bytes, size}) ? 0 : 1;
-  }
-  static int on_headers_complete(http_parser* parser) {
-    RequestReader& self = reader(parser);
-    self.end_header();
-    self.check_head();
-    // A fault of a header field or of the version ends the parsing here.
-    if (self.fault_status_ != 0) {
-      return -1;
+  int version() const { return version_; }
+  http::verb method() const { return method_; }
+  /// Takes whole lines, or bytes of the body.
+  ErrorCode put_all(std::string_view bytes) {
+    const bool is_first_line = version_ == 0;
+    ErrorCode error;
+    const std::size_t used = put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+    if (is_first_line && error == http::error::need_more) {
+      // It asks for the fields, or misses the version's end.
+      error = {};
+      if (version_ == 0) error = http::error::bad_version;
     }
-    self.head_done_ = true;
-    self.request_.head.method = http_method_str(static_cast<http_method>(parser->method));
-    // A pause is no error: feed() returns with the head done.
-    http_parser_pause(parser, 1);
-    return 0;
+    // All that it is given it has to take.
+    if (!error && used < bytes.size()) error = http::error::bad_value;
+    return error;
   }
-  static int on_body(http_parser* parser, const char* bytes, std::size_t size) {
-    RequestReader& self = reader(parser);
+
+ private:
+  void on_request_impl(http::verb method, Text words, Text target, int version,
+                       ErrorCode& error) override {
+    version_ = version;
+    method_ = method;
+    if (method == http::verb::unknown) {
+      error = http::error::bad_method;
+    } else if (target.size() > reader_.limits_.max_target) {
+      reader_.fail(414, "the request's target is too long");
+    } else if (!is_target(view(target), method)) {
+      error = http::error::bad_target;
+    }
+    reader_.request_.head.method = view(words);
+    reader_.request_.head.target = view(target);
+    end_if_failed(error);
+  }
+  void on_response_impl(int, Text, int, ErrorCode&) override {}
+  void on_field_impl(http::field, Text name, Text value, ErrorCode& error) override {
+    reader_.take_field(view(name), view(value));
+    end_if_failed(error);
+  }
+  void on_header_impl(ErrorCode&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) override {}
+  std::size_t on_body_impl(Text bytes, ErrorCode& error) override { return take(bytes, error); }
+  void on_chunk_header_impl(std::uint64_t, Text, ErrorCode&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, Text bytes, ErrorCode& error) override {
+    return take(bytes, error);
+  }
+  void on_finish_impl(ErrorCode&) override {}
+
+  std::size_t take(Text bytes, ErrorCode& error) {
+    std::string& body = reader_.request_.body;
     // Written as a difference: the sum could overflow.
-    if (size > self.limits_.max_body - self.request_.body.size()) {
-      return self.fail(413, "the body is too large");
+    if (bytes.size() > reader_.limits_.max_body - body.size()) {
+      reader_.fail(413, "the body is too large");
+    } else {
+      body.append(bytes.data(), bytes.size());
     }
-    self.request_.body.append(bytes, size);
-    return 0;
+    end_if_failed(error);
+    return bytes.size();
   }
-  static int on_message_complete(http_parser* parser) {
-    RequestReader& self = reader(parser);
-    self.whole_ = true;
-    // After an upgrade the bytes are of another protocol: no request follows.
-    self.keep_alive_ = parser->upgrade == 0 && http_should_keep_alive(parser) != 0;
-    http_parser_pause(parser, 1);
-    return 0;
+  void end_if_failed(ErrorCode& error) const {
+    if (reader_.fault_status_ != 0 && !error) error = http::error::bad_value;
   }
-  static http_parser_settings settings() {
-    http_parser_settings all;
-    http_parser_settings_init(&all);
-    all.on_url = on_url;
-    all.on_header_field = on_header_field;
-    all.on_header_value = on_header_value;
-    all.on_headers_complete = on_headers_complete;
-    all.on_body = on_body;
-    all.on_message_complete = on_message_complete;
-    return all;
-  }
+
+  RequestReader& reader_;
+  int version_ = 0;
+  http::verb method_ = http::verb::unknown;
 };
 
 RequestReader::RequestReader(Limits limits) : limits_(limits) {
   reset();
 }
 
+RequestReader::~RequestReader() = default;
+
 void RequestReader::reset() {
-  http_parser_init(&parser_, HTTP_REQUEST);
-  parser_.data = this;
+  parser_ = std::make_unique<Parser>(*this);
   request_ = {};
-  name_.clear();
-  value_.clear();
-  header_bytes_ = 0;
-  in_value_ = head_done_ = whole_ = keep_alive_ = expects_continue_ = false;
-  seen_ = 0;
-  is_coded_ = false;
-  coding_.clear();
   frame_.reset();
+  part_.clear();
+  coding_.clear();
+  length_.reset();
+  header_bytes_ = 0;
+  seen_ = 0;
+  is_coded_ = upgrades_ = head_done_ = whole_ = expects_continue_ = keep_alive_ = false;
   fault_status_ = 0;
 }
 
-/// O(bytes). Not all of them are used when the parser pauses; the caller feeds the rest again.
+/// O(bytes). Not all of them are used up when the head or the request ends; the caller feeds the
+/// rest again.
 RequestReader::Progress RequestReader::feed(std::string_view bytes) {
-  static const http_parser_settings kSettings = Callbacks::settings();
-  const std::size_t used = http_parser_execute(&parser_, &kSettings, bytes.data(), bytes.size());
-  const http_errno error = HTTP_PARSER_ERRNO(&parser_);
-  const std::string_view fault = frame_.look(bytes.substr(0, used));
-  if (!fault.empty() && fault_status_ == 0) {
-    fail(400, fault);
-    return {Event::fault, used};
+  std::size_t used = 0;
+  while (!whole_ && used < bytes.size()) {
+    const std::size_t most = most_of_lines();
+    // One byte more than may come tells that there are too many, however they are cut.
+    const FrameCheck::Looked looked = frame_.look(bytes.substr(used), most + 1 - part_.size());
+    const std::string_view piece = bytes.substr(used, looked.used);
+    used += looked.used;
+    if (!looked.fault.empty()) {
+      fail(400, looked.fault);
+    } else if (looked.cut != FrameCheck::Cut::data && part_.size() + piece.size() > most) {
+      fail_too_long();
+    } else {
+      take(looked.cut, piece);
+    }
+    if (fault_status_ != 0) return {Event::fault, used};
+    if (looked.cut == FrameCheck::Cut::head) return {Event::head, used};
   }
-  if (error == HPE_OK) {
-    return {Event::more, used};
-  }
-  if (error == HPE_PAUSED) {
-    http_parser_pause(&parser_, 0);
-    return {whole_ ? Event::whole : Event::head, used};
-  }
-  if (error == HPE_HEADER_OVERFLOW) {
-    fail(431, "the request's head is too large");
-  } else if (fault_status_ == 0) {
-    fail(400, http_errno_description(error));
-  }
-  return {Event::fault, used};
+  return {whole_ ? Event::whole : Event::more, used};
 }
 
-bool RequestReader::body_too_large() const {
-  return parser_.content_length != kUnknownLength && parser_.content_length > limits_.max_body;
+/// Of what is kept until its end comes: the first line, the header fields, or what stands between
+/// two chunks.
+std::size_t RequestReader::most_of_lines() const {
+  return parser_->version() == 0 ? limits_.max_target + kBytesBesideTarget
+                                 : limits_.max_header + kBytesBesideFields;
+}
+
+void RequestReader::fail_too_long() {
+  if (parser_->version() == 0) {
+    fail(414, "the request's target is too long");
+  } else {
+    fail(431, "the request's header fields are too large");
+  }
+}
+
+void RequestReader::take(FrameCheck::Cut cut, std::string_view piece) {
+  using Cut = FrameCheck::Cut;
+  std::string gathered;
+  if (!part_.empty() || cut == Cut::none) {
+    part_ += piece;
+    if (cut == Cut::none) return;
+    gathered = std::exchange(part_, {});
+    piece = gathered;
+  }
+  if (cut == Cut::nothing) return count_header(piece.size());
+  if (const ErrorCode error = parser_->put_all(piece)) return fail(400, words_for(error));
+  if (cut == Cut::head) end_head();
+  if (cut == Cut::data && length_ == request_.body.size()) whole_ = true;
+  if (cut == Cut::last_chunk) {
+    // Trailers may say that the connection closes.
+    keep_alive_ = keep_alive_ && parser_->keep_alive();
+    whole_ = true;
+  }
 }
 
 Response RequestReader::fault() const {
@@ -176,43 +269,16 @@ Response RequestReader::fault() const {
                                            : fault_message_);
 }
 
-int RequestReader::fail(int status, std::string_view message) {
+void RequestReader::fail(int status, std::string_view message) {
   // The first one is told: what follows may come of it.
-  if (fault_status_ != 0) return -1;
+  if (fault_status_ != 0) return;
   fault_status_ = status;
   fault_message_ = message;
-  return -1;
 }
 
-bool RequestReader::count_header(std::size_t bytes) {
+void RequestReader::count_header(std::size_t bytes) {
   header_bytes_ += bytes;
-  if (header_bytes_ > limits_.max_header) {
-    fail(431, "the request's header fields are too large");
-    return false;
-  }
-  return true;
-}
-
-bool RequestReader::take_name(std::string_view piece) {
-  if (in_value_) {
-    // A name after a value: the header before is complete. Either may come in several pieces.
-    end_header();
-  }
-  const bool fits = count_header(piece.size() + (name_.empty() ? kBytesPerHeaderLine : 0));
-  // Trailers after a chunked body count against the limit but change no head.
-  if (fits && !head_done_) {
-    name_ += piece;
-  }
-  return fits && fault_status_ == 0;
-}
-
-bool RequestReader::take_value(std::string_view piece) {
-  in_value_ = true;
-  const bool fits = count_header(piece.size());
-  if (fits && !head_done_) {
-    value_ += piece;
-  }
-  return fits;
+  if (header_bytes_ > limits_.max_header) fail_too_long();
 }
 
 /// Fields that may stand there once: which of two counts would depend on who reads the request.
@@ -226,7 +292,10 @@ bool RequestReader::is_first(Single field, std::string_view name) {
   return true;
 }
 
-void RequestReader::end_header() {
+void RequestReader::take_field(std::string_view name, std::string_view value) {
+  count_header(name.size() + value.size() + kBytesPerHeaderLine);
+  // Trailers after a chunked body count against the limit but change no head.
+  if (head_done_) return;
   struct Known {
     Single field;
     std::string_view name;
@@ -238,58 +307,70 @@ void RequestReader::end_header() {
       Known{Single::caller, "Muster-Caller", &RequestHead::caller},
       Known{Single::number, "Idempotency-Key", &RequestHead::number},
       Known{Single::sent, "Muster-Sent", &RequestHead::sent}};
-  // Nothing has come before the end of a head without fields.
-  if (name_.empty() && value_.empty()) return;
-  // The parser leaves the spaces behind a value there, which are no part of it.
-  value_.resize(value_.find_last_not_of(" \t") + 1);
-  if (!is_field_name(name_)) {
-    fail(400, "the name of a header has to be letters, digits and -, up to its colon");
-  }
   for (const Known& each : kKnown) {
-    if (equal_ignoring_case(name_, each.name) && is_first(each.field, each.name)) {
-      request_.head.*each.value = value_;
+    if (equal_ignoring_case(name, each.name) && is_first(each.field, each.name)) {
+      request_.head.*each.value = value;
     }
   }
-  if (equal_ignoring_case(name_, "expect")) {
-    expects_continue_ = equal_ignoring_case(value_, "100-continue");
-  } else if (equal_ignoring_case(name_, "transfer-encoding")) {
-    coding_ += (coding_.empty() ? "" : ",") + value_;
+  if (equal_ignoring_case(name, "expect")) {
+    expects_continue_ = equal_ignoring_case(value, "100-continue");
+  } else if (equal_ignoring_case(name, "upgrade")) {
+    upgrades_ = true;
+  } else if (equal_ignoring_case(name.substr(0, kCoding.size()), kCoding)) {
+    // A longer name is none of HTTP's: whoever reads it carelessly sees chunks where others do not.
+    if (name.size() > kCoding.size() || !ends_plainly(value)) {
+      fail(400, "Transfer-Encoding is malformed");
+    }
+    coding_ += coding_.empty() ? "" : ",";
+    coding_ += value;
     is_coded_ = true;
-  } else if (equal_ignoring_case(name_, "content-length") &&
-             (value_.empty() || !std::ranges::all_of(value_, is_digit))) {
-    fail(400, "Content-Length has to be a number of bytes");
+  } else if (equal_ignoring_case(name, "content-length") &&
+             is_first(Single::length, "Content-Length")) {
+    check_length(value);
   }
-  name_.clear();
-  value_.clear();
-  in_value_ = false;
 }
 
-/// What the fields say together. The parser refuses Content-Length beside Transfer-Encoding, and
-/// two of the former.
-void RequestReader::check_head() {
-  if (parser_.http_major != 1 || parser_.http_minor > 1) {
-    fail(400, "the version has to be HTTP/1.0 or HTTP/1.1");
+/// The parser takes a list of equal lengths.
+void RequestReader::check_length(std::string_view value) {
+  if (value.empty() || !ends_plainly(value) || !std::ranges::all_of(value, is_digit)) {
+    fail(400, "Content-Length has to be a number of bytes");
   }
-  if (parser_.http_minor == 1 && request_.head.host.empty()) {
+}
+
+void RequestReader::end_head() {
+  const auto length = parser_->content_length();
+  if (length) length_ = *length;
+  check_head();
+  // After an upgrade the bytes are of another protocol: no request follows.
+  const bool is_tunnel = parser_->method() == http::verb::connect;
+  keep_alive_ = parser_->keep_alive() && !(upgrades_ && parser_->upgrade()) && !is_tunnel;
+  head_done_ = true;
+  if (is_coded_) {
+    frame_.expect_chunks();
+  } else {
+    frame_.expect_body(length_.value_or(0));
+  }
+  whole_ = is_tunnel || (!is_coded_ && length_.value_or(0) == 0);
+}
+
+/// What the fields say together. The parser refuses Content-Length beside chunks.
+void RequestReader::check_head() {
+  if (parser_->version() != kVersion10 && request_.head.host.empty()) {
     fail(400, "the header Host is missing or empty");
   }
   if (is_coded_) check_coding();
-  if (is_coded_) {
-    frame_.expect_chunks();
-  } else if (parser_.content_length != kUnknownLength) {
-    frame_.expect_body(parser_.content_length);
-  }
 }
 
 /// Where chunks are not the last coding, or are put into chunks once more, nobody can say where the
 /// body ends.
 void RequestReader::check_coding() {
+  if (length_) fail(400, "Content-Length and Transfer-Encoding exclude each other");
   const std::vector<std::string_view> codings = words_of(coding_);
   const auto is_chunked = [](std::string_view word) {
     return equal_ignoring_case(word, "chunked");
   };
-  if (parser_.http_minor == 0) fail(400, "HTTP/1.0 has no Transfer-Encoding");
-  if (codings.empty() || !is_chunked(codings.back()) ||
+  if (parser_->version() == kVersion10) fail(400, "HTTP/1.0 has no Transfer-Encoding");
+  if (!is_chunked(codings.back()) || codings.front().empty() ||
       std::ranges::count_if(codings, is_chunked) != 1) {
     fail(400, "Transfer-Encoding has to end with chunked, which stands there once");
   } else if (codings.size() > 1) {
