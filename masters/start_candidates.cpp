@@ -51,6 +51,8 @@ struct StartCandidates::Marker {
   void operator()(const JobResized& e) { c.mark_gang(s, s.find(e.job)->slot); }
   void operator()(const JobFinished& e) {
     const Slot slot = s.find(e.job)->slot;
+    // Or each end of a job would look at all that ended before it.
+    c.gangs_.drop(slot);
     if (slot >= c.opened_.size()) return;
     c.opened_[slot] = false;
     c.was_open_[slot] = false;

@@ -28,6 +28,8 @@ class StartCandidates {
   /// Room that comes free on the instance may let a task of it start, or a gang has something to
   /// try. Costs what was told since it was asked last, not what is meant for the instance.
   bool may_start_some(const ClusterState& state, Slot instance);
+  /// At so many gangs that looks.
+  std::size_t marked_gangs() const { return gangs_.slots().size(); }
 
   /// Adds the gang's tasks that have to be tried to `out`.
   void gang_tasks_to_try(const ClusterState& state, Slot job, std::vector<Slot>& out);
@@ -39,22 +41,29 @@ class StartCandidates {
   class Marks {
    public:
     bool add(Slot slot) {
-      if (slot >= marked_.size()) marked_.resize(slot + std::size_t{1});
-      if (marked_[slot]) return false;
-      marked_[slot] = true;
+      if (slot >= place_.size()) place_.resize(slot + std::size_t{1}, 0);
+      if (place_[slot] != 0) return false;
       slots_.push_back(slot);
+      place_[slot] = slots_.size();
       return true;
     }
-    bool contains(Slot slot) const { return slot < marked_.size() && marked_[slot]; }
+    void drop(Slot slot) {
+      if (!contains(slot)) return;
+      place_[slots_.back()] = place_[slot];
+      slots_[place_[slot] - 1] = slots_.back();
+      slots_.pop_back();
+      place_[slot] = 0;
+    }
+    bool contains(Slot slot) const { return slot < place_.size() && place_[slot] != 0; }
     std::vector<Slot> take() {
-      for (Slot slot : slots_) marked_[slot] = false;
+      for (Slot slot : slots_) place_[slot] = 0;
       return std::exchange(slots_, {});
     }
     bool empty() const { return slots_.empty(); }
     const std::vector<Slot>& slots() const { return slots_; }
 
    private:
-    std::vector<bool> marked_;
+    std::vector<std::size_t> place_;  ///< of each slot in slots_, counted from 1; 0: not marked
     std::vector<Slot> slots_;
   };
 

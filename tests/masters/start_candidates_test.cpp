@@ -72,6 +72,23 @@ TEST_F(StartCandidatesTest, RoomConcernsAnInstanceOnlyWhereATaskWaitsForIt) {
   EXPECT_FALSE(candidates_.may_start_some(state_, here));
 }
 
+TEST_F(StartCandidatesTest, TheEndOfAJobLooksAtNoneThatEndedBefore) {
+  launch(1);
+  ready(1);
+  for (std::uint64_t id = 1; id <= 100; ++id) {
+    happen(JobAccepted{test::JobBuilder(id).gang(true).build()});
+    assign(id, 1);
+  }
+  pass();
+  for (std::uint64_t id = 1; id <= 100; ++id) {
+    start(id, 1);
+    happen(TaskStarted{TaskId{id}, 1, {}, {}});
+    happen(TaskFinished{TaskId{id}, 1, {}});
+    EXPECT_LE(candidates_.marked_gangs(), 1u);
+    happen(JobFinished{JobId{id}, JobOutcome::completed});
+  }
+}
+
 TEST_F(StartCandidatesTest, ATaskIsTriedWhenItIsAssignedAndNotAgainForNothing) {
   launch(1);
   submit(1);
