@@ -83,7 +83,7 @@ void FullReconfiguration::make_runs() {
                        before->loss == own.loss && before->cls == own.cls;
     if (!alike) {
       live_.push_back(static_cast<std::uint32_t>(runs_.size()));
-      runs_.push_back({i, i});
+      runs_.push_back({i, i, i});
     }
     ++runs_.back().end;
     before = &own;
@@ -94,19 +94,26 @@ void FullReconfiguration::make_runs() {
   tree_.build();
 }
 
-/// Of which some task is left for the present fill.
+/// Of which some task is left for the present fill. What does not fit now fits no more during the
+/// fill, in which room only shrinks: the search goes on where the last one of the run ended.
 const FullReconfiguration::Candidate* FullReconfiguration::first_that_fits(
-    const Run& run, const Resources& capacity) const {
-  const auto fits = [&](const Resources& amount) { return (used_ + amount).fits_in(capacity); };
+    Run& run, const Resources& capacity) {
+  const auto fits = [&](const Resources& amount) {
+    ++looks_;
+    return (used_ + amount).fits_in(capacity);
+  };
+  const auto may_enter = [&](const Candidate& candidate) {
+    const Group& group = groups_[candidate.group];
+    return group.used < group.left() && fits(candidate.amount);
+  };
   if (candidates_.size() > kFewCandidates) {
-    const std::size_t found = tree_.first(run.begin, run.end, fits);
-    return found == FitTree::kNone ? nullptr : &candidates_[found];
+    if (run.at < run.end && may_enter(candidates_[run.at])) return &candidates_[run.at];
+    const std::size_t found = tree_.first(run.at, run.end, fits);
+    run.at = std::min(found, run.end);
+  } else {
+    while (run.at < run.end && !may_enter(candidates_[run.at])) ++run.at;
   }
-  for (std::size_t i = run.begin; i < run.end; ++i) {
-    const Group& group = groups_[candidates_[i].group];
-    if (group.used < group.left() && fits(candidates_[i].amount)) return &candidates_[i];
-  }
-  return nullptr;
+  return run.at < run.end ? &candidates_[run.at] : nullptr;
 }
 
 const FullReconfiguration::Candidate* FullReconfiguration::best_candidate(
@@ -159,6 +166,7 @@ void FullReconfiguration::begin_fill(const WorthModel& model) {
   worth_.clear(model);
   used_ = {};
   open_ = live_;
+  for (std::uint32_t number : open_) runs_[number].at = runs_[number].begin;
 }
 
 void FullReconfiguration::fill(const WorthModel& model, const Resources& capacity) {
@@ -196,6 +204,7 @@ void FullReconfiguration::accept(TypeId type, Configuration& result) {
 void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model,
                               Configuration& result) {
   result.clear();
+  looks_ = 0;
   make_groups(tasks);
   const PricedTypes& types = model.prices.types();
   for (TypeId type : types.by_descending_price()) {

@@ -51,6 +51,8 @@ Configuration full_reconfiguration_plain(const PackingTasks& tasks, const WorthM
 class FullReconfiguration {
  public:
   void run(const PackingTasks& tasks, const WorthModel& model, Configuration& result);
+  /// So often the last run looked whether something fits; of parts of the tree that is once a part.
+  std::uint64_t looks() const { return looks_; }
 
  private:
   struct Group {
@@ -68,13 +70,14 @@ class FullReconfiguration {
   /// Candidates that bring the same to any set, one after the other by rising group: [begin, end).
   struct Run {
     std::size_t begin = 0, end = 0;
+    std::size_t at = 0;  ///< none before it can enter the present fill any more
   };
 
   void make_groups(const PackingTasks& tasks);
   /// Collects the type's candidates by descending worth; the sum of their worth.
   double collect(const PackingTasks& tasks, const WorthModel& model, TypeId type);
   void make_runs();
-  const Candidate* first_that_fits(const Run& run, const Resources& capacity) const;
+  const Candidate* first_that_fits(Run& run, const Resources& capacity);
   void begin_fill(const WorthModel& model);
   void take_back_fill();
   void fill(const WorthModel& model, const Resources& capacity);
@@ -93,6 +96,7 @@ class FullReconfiguration {
   std::vector<std::uint32_t> fill_;  ///< candidates of the present fill in the order of entering
   Resources used_;
   InstanceWorth worth_;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/schedulers/catalogs.hpp"
 #include "tests/schedulers/draw.hpp"
@@ -110,6 +111,34 @@ TEST(FullReconfiguration, places_nothing_when_there_is_nothing) {
   EXPECT_TRUE(result.bins.empty() && result.tasks.empty() && result.unplaced.empty());
 }
 
+/// So often a run looks whether something fits where each task has demands of its own.
+double looks_a_task(std::uint32_t tasks) {
+  Table3 world;
+  ColocationTable rates{0.95};
+  world.model.rates = &rates;
+  world.kinds.clear();
+  world.kind_of.clear();
+  // Two sequences that fill the square evenly and are not in step.
+  const auto share = [](std::uint32_t i, double step) { return i * step - std::floor(i * step); };
+  for (std::uint32_t i = 0; i < tasks; ++i) {
+    const double cpu = 0.5 + 3.5 * share(i, 0.7548776662466927);
+    const double gib = 1 + 23 * share(i, 0.5698402909980532);
+    world.kinds.push_back({ClassId{i % 9}, world.prices.add(Demands(Resources::of(0, cpu, gib)))});
+    world.kind_of.push_back(i);
+  }
+  FullReconfiguration packing;
+  Configuration result;
+  packing.run({world.kinds, world.kind_of}, world.model, result);
+  EXPECT_EQ(result.tasks.size(), tasks);
+  return static_cast<double>(packing.looks()) / tasks;
+}
+
+TEST(FullReconfiguration, looks_little_more_for_each_of_many_tasks_of_distinct_demands) {
+  // At n^1.3 a task of eight times as many costs 1.87 times as much.
+  EXPECT_LE(looks_a_task(16'000), 1.87 * looks_a_task(2'000));
+  EXPECT_LE(looks_a_task(16'000), 400);
+}
+
 // --- properties on random worlds ---
 
 /// Small numbers on purpose, so that ties and full instances are frequent.
@@ -195,6 +224,21 @@ RC_GTEST_PROP(FullReconfiguration, is_the_same_grouped_as_task_by_task, ()) {
     RC_ASSERT(members(grouped, i) == members(plain, i));
   }
   RC_ASSERT(grouped.unplaced == plain.unplaced);
+}
+
+TEST(FullReconfiguration, is_the_same_for_many_distinct_demands_as_task_by_task) {
+  Table3 world;
+  ColocationTable rates{0.95};
+  world.model.rates = &rates;
+  for (std::uint32_t i = 0; i < 700; ++i) {
+    const double cpu = 0.5 + i % 37 * 0.1, gib = 1 + i % 41 * 0.5;
+    world.kinds.push_back({ClassId{i % 3}, world.prices.add(Demands(Resources::of(0, cpu, gib)))});
+    world.kind_of.push_back(static_cast<std::uint32_t>(world.kinds.size() - 1));
+  }
+  const Configuration fast = world.run();
+  const Configuration plain = full_reconfiguration_plain({world.kinds, world.kind_of}, world.model);
+  EXPECT_EQ(fast.tasks, plain.tasks);
+  EXPECT_EQ(fast.bins.size(), plain.bins.size());
 }
 
 RC_GTEST_PROP(FullReconfiguration, puts_every_task_in_exactly_one_place, ()) {
