@@ -82,37 +82,68 @@ void Supercloud::buy(const Work& work, std::span<const std::uint32_t> waiting) c
   }
 }
 
-/// True: there is something cheaper, moved to or not.
-bool Supercloud::move(const Work& work, const RoundInput::Instance& from) const {
-  const auto& [view, offers, plan] = work;
+/// Forgets what was found at other prices and offers.
+void Supercloud::keep_up(const MarketOffers& offers) {
+  if (rebuys_prices_ == prices_.version() && rebuys_rests_ == offers.rests()) return;
+  rebuys_prices_ = prices_.version();
+  rebuys_rests_ = offers.rests();
+  rebuys_.clear();
+}
+
+/// Null: its tasks take different markets.
+const std::vector<GreedyGroup>* Supercloud::rebuy(const Work& work,
+                                                  const RoundInput::Instance& from) {
+  const ClusterState& state = work.view.state;
   const auto residents = input_.residents(from);
-  std::vector<ShapeId> shapes;
-  Move move{.from_usd_h = from.price_usd_h};
-  double gib = 0;
-  MarketChoice choice = MarketChoice::any;
+  const auto row_of = [&](std::uint32_t task) -> const TaskRow& {
+    return state.task(input_.tasks()[task].slot);
+  };
+  const MarketChoice markets = state.markets(row_of(residents.front()));
+  resident_shapes_.clear();
   for (std::uint32_t task : residents) {
-    const TaskRow& row = view.state.task(input_.tasks()[task].slot);
-    const MarketChoice own = view.state.markets(row);
-    if (task != residents.front() && own != choice) return false;
-    choice = own;
-    shapes.push_back(row.shape);
-    gib += row.held.amount[Resource::memory];
-    move.left = std::max(move.left, left_of(view, task));
+    if (state.markets(row_of(task)) != markets) return nullptr;
+    resident_shapes_.push_back(state.shape_made(row_of(task).shape));
   }
-  move.transfer = time_to_send(gib, params_.moves.bandwidth_mbit_s);
-  const std::vector<GreedyGroup> groups = buyer(work).buy(shapes, choice);
-  std::vector<MoveTo> to;
+  if (from.slot >= rebuys_.size()) rebuys_.resize(from.slot + std::size_t{1});
+  Rebuy& known = rebuys_[from.slot];
+  if (known.of == from.id && known.markets == markets && known.shapes == resident_shapes_) {
+    return &known.groups;
+  }
+  ++looks_;
+  std::vector<ShapeId> shapes;
+  for (std::uint32_t task : residents) shapes.push_back(row_of(task).shape);
+  known = {from.id, resident_shapes_, markets, buyer(work).buy(shapes, markets)};
+  return &known.groups;
+}
+
+/// True: there is something cheaper, moved to or not.
+bool Supercloud::move(const Work& work, const RoundInput::Instance& from) {
+  const auto& [view, offers, plan] = work;
+  const std::vector<GreedyGroup>* const found = rebuy(work, from);
+  if (found == nullptr) return false;
+  const std::vector<GreedyGroup>& groups = *found;
   double usd_h = 0;
   for (const GreedyGroup& group : groups) {
-    const InstanceType& type = view.catalog[group.as.type];
     if (offers.rests(group.as.type, group.as.market)) return false;
-    move.spin_up = std::max(move.spin_up, type.acquire + type.setup);
-    MoveTo& one = to.emplace_back(MoveTo{group.as.price.usd_h(), {}});
-    for (std::uint32_t i : group.tasks) one.left = std::max(one.left, left_of(view, residents[i]));
-    usd_h += one.usd_h;
+    usd_h += group.as.price.usd_h();
   }
   // Several smaller instances may end at different times: even a dearer set could pay.
   if (groups.empty() || (groups.size() == 1 && usd_h >= from.price_usd_h)) return false;
+  const auto residents = input_.residents(from);
+  Move move{.from_usd_h = from.price_usd_h};
+  double gib = 0;
+  for (std::uint32_t task : residents) {
+    gib += view.state.task(input_.tasks()[task].slot).held.amount[Resource::memory];
+    move.left = std::max(move.left, left_of(view, task));
+  }
+  move.transfer = time_to_send(gib, params_.moves.bandwidth_mbit_s);
+  std::vector<MoveTo> to;
+  for (const GreedyGroup& group : groups) {
+    const InstanceType& type = view.catalog[group.as.type];
+    move.spin_up = std::max(move.spin_up, type.acquire + type.setup);
+    MoveTo& one = to.emplace_back(MoveTo{group.as.price.usd_h(), {}});
+    for (std::uint32_t i : group.tasks) one.left = std::max(one.left, left_of(view, residents[i]));
+  }
   if (!pays(move, to, params_.moves)) return usd_h < from.price_usd_h;
   const auto number = static_cast<std::uint32_t>(plan.launches.size() + 1);
   const Cause cause{CauseCode::partial_reconfiguration, from.price_usd_h - usd_h};
@@ -139,6 +170,7 @@ EventPolicy::Decision Supercloud::hold_event(const ClusterView& view) {
   const MarketOffers offers(prices_.types(), view);
   const Work work{view, offers, plan};
   buy(work, left);
+  keep_up(offers);
   for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
     const RoundInput::Instance& instance = input_.instances()[i];
     if (joined_[i] || instance.owned) continue;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "schedulers/baselines/greedy_buyer.hpp"
 #include "schedulers/packing/event_policy.hpp"
@@ -33,6 +36,10 @@ class Supercloud final : public EventPolicy {
 
   std::unique_ptr<Policy> clone() const override { return std::make_unique<Supercloud>(*this); }
 
+  /// So many instances the greedy was asked for again: it looks at what runs on them only after
+  /// that, a price or an offer has changed.
+  std::uint64_t looks() const { return looks_; }
+
  private:
   /// A scheduling event under way.
   struct Work {
@@ -41,10 +48,20 @@ class Supercloud final : public EventPolicy {
     Plan& plan;
   };
 
+  /// What the greedy would buy for all tasks of an instance, and for which.
+  struct Rebuy {
+    InstanceId of{0};
+    std::vector<std::uint64_t> shapes{};  ///< of the tasks, as the state counts them
+    MarketChoice markets = MarketChoice::any;
+    std::vector<GreedyGroup> groups{};
+  };
+
   Decision hold_event(const ClusterView& view) override;
   std::vector<std::uint32_t> place_on_running(const ClusterView& view, Plan& plan);
   void buy(const Work& work, std::span<const std::uint32_t> waiting) const;
-  bool move(const Work& work, const RoundInput::Instance& from) const;
+  void keep_up(const MarketOffers& offers);
+  const std::vector<GreedyGroup>* rebuy(const Work& work, const RoundInput::Instance& from);
+  bool move(const Work& work, const RoundInput::Instance& from);
   GreedyBuyer buyer(const Work& work) const {
     return {prices_, groups_, params_.rank, work.offers};
   }
@@ -56,6 +73,13 @@ class Supercloud final : public EventPolicy {
   TaskKinds kinds_{false};
   RoundInput input_{true};
   std::vector<char> joined_;  ///< of each instance: a task comes
+  /// By the slot of the instance, at the prices and offers below: each event looks at all instances
+  /// and changes few.
+  std::vector<Rebuy> rebuys_;
+  std::uint64_t rebuys_prices_ = 0;
+  std::vector<std::array<bool, 2>> rebuys_rests_;
+  std::vector<std::uint64_t> resident_shapes_;  ///< of the instance in hand
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace muster

@@ -31,6 +31,8 @@ class MarketOffers {
   bool rests(TypeId type, Market market) const {
     return rests_[type.value][static_cast<std::size_t>(market)];
   }
+  /// Of each type on each market: the cloud does not have it there now.
+  const std::vector<std::array<bool, 2>>& rests() const { return rests_; }
   /// The type on the market of the choice on which it costs least, on demand when both cost the
   /// same. `resting`: also what the cloud does not have now. Nothing: there is none.
   std::optional<RentedAs> of(TypeId type, MarketChoice markets, bool resting = false) const;

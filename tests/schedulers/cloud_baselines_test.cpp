@@ -6,6 +6,7 @@
 #include <set>
 
 #include "schedulers/baselines/greedy_buyer.hpp"
+#include "schedulers/baselines/supercloud.hpp"
 #include "schedulers/packing/moves.hpp"
 #include "tests/schedulers/cluster.hpp"
 #include "tests/schedulers/draw.hpp"
@@ -225,6 +226,36 @@ TEST(Supercloud, moves_all_of_an_instance_to_what_it_would_buy_now_where_that_pa
     EXPECT_EQ(cluster.layout(), hours > 1 ? "large(1 2)" : "2xlarge(1 2)");
     for (const Place& place : plan.places) EXPECT_EQ(place.group, plan.releases.at(0).group);
   }
+}
+
+TEST(Supercloud, asks_the_greedy_again_only_for_what_has_changed) {
+  const Supercloud* seen = nullptr;
+  PolicyModule module = *find_module("supercloud").value();
+  module.make = [&seen](const std::any&, const Catalog& catalog, const PolicyServices&) {
+    auto policy = std::make_unique<Supercloud>(catalog, SupercloudParams{});
+    seen = policy.get();
+    return policy;
+  };
+  Cluster cluster(m4(), module, "supercloud");
+  constexpr std::uint64_t kInstances = 30;
+  for (std::uint64_t id = 1; id <= kInstances; ++id) {
+    cluster.submit(job_of(id, 1000 * kHour_s, 2, 8));
+    cluster.round();
+  }
+  for (int i = 0; i < 10; ++i) cluster.round();
+  EXPECT_EQ(seen->looks(), kInstances) << "once for each";
+  cluster.submit(job_of(101, 1000 * kHour_s, 2, 8, 2));
+  cluster.round();
+  cluster.round();
+  EXPECT_EQ(seen->looks(), kInstances + 1);
+  cluster.finish_task(101);
+  cluster.round();
+  EXPECT_EQ(seen->looks(), kInstances + 2) << "of its two tasks one has ended";
+  cluster.round();
+  const std::uint64_t before = seen->looks();
+  cluster.reprice("2xlarge", 0.39);
+  cluster.round();
+  EXPECT_EQ(seen->looks(), before + kInstances + 1) << "at other prices for all of them";
 }
 
 TEST(CloudBaselines, rent_elsewhere_what_the_cloud_has_none_of) {
