@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/random_cluster.hpp"
 #include "tests/support/same_state.hpp"
 
@@ -13,6 +15,7 @@ namespace muster {
 namespace {
 
 using test::difference;
+using test::IsGolden;
 using test::RandomCluster;
 using testing::HasSubstr;
 
@@ -108,8 +111,7 @@ std::string error_after(const std::function<void(StateSnapshot&)>& damage) {
   const Catalog catalog = test::table3_catalog();
   StateSnapshot snapshot = small_image(catalog);
   damage(snapshot);
-  const auto state = restore(std::move(snapshot), catalog);
-  return state ? "no error" : state.error().message;
+  return test::message_of(restore(std::move(snapshot), catalog), SnapshotError::inconsistent);
 }
 
 TEST(StateSnapshot, an_image_that_no_state_can_have_is_refused) {
@@ -119,23 +121,20 @@ TEST(StateSnapshot, an_image_that_no_state_can_have_is_refused) {
   EXPECT_THAT(error_after([](StateSnapshot& i) { i.free_tasks.push_back(7); }), HasSubstr("free"));
   EXPECT_THAT(error_after([](StateSnapshot& i) { i.tasks[1].id = TaskId{1}; }),
               HasSubstr("the same id"));
-  EXPECT_THAT(error_after([](StateSnapshot& i) { i.jobs[0].tasks.pop_back(); }),
-              HasSubstr("another number of tasks"));
+  EXPECT_THAT(error_after([](StateSnapshot& i) { i.jobs[0].tasks.pop_back(); }), IsGolden());
   EXPECT_THAT(error_after([](StateSnapshot& i) { i.tasks[0].shape = ShapeId{9}; }),
               HasSubstr("other demands"));
   EXPECT_THAT(error_after([](StateSnapshot& i) { i.instances[0].type = TypeId{99}; }),
               HasSubstr("no known type"));
   EXPECT_THAT(error_after([](StateSnapshot& i) { i.tasks[0].target = kNoSlot; }),
               HasSubstr("elsewhere"));
-  EXPECT_THAT(error_after([](StateSnapshot& i) { i.tasks[1].target = 0; }),
-              HasSubstr("does not know it"));
+  EXPECT_THAT(error_after([](StateSnapshot& i) { i.tasks[1].target = 0; }), IsGolden());
   EXPECT_THAT(error_after([](StateSnapshot& i) { i.instances[0].planned.push_back(0); }),
               HasSubstr("twice"));
   EXPECT_THAT(error_after([](StateSnapshot& i) { i.pending.clear(); }), HasSubstr("not complete"));
   EXPECT_THAT(error_after([](StateSnapshot& i) { i.live.push_back(12345); }),
               HasSubstr("should not"));
-  EXPECT_THAT(error_after([](StateSnapshot& i) { i.jobs[0].pending = 2; }),
-              HasSubstr("counts its tasks wrongly"));
+  EXPECT_THAT(error_after([](StateSnapshot& i) { i.jobs[0].pending = 2; }), IsGolden());
   EXPECT_THAT(error_after([](StateSnapshot& i) { i.instances[0].committed = {}; }),
               HasSubstr("committed wrongly"));
 }

@@ -6,11 +6,13 @@
 #include <future>
 
 #include "storage/store_check.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/temp_store.hpp"
 
 namespace muster {
 namespace {
 
+using test::IsGolden;
 using test::opened;
 using test::TempStore;
 using testing::ElementsAre;
@@ -187,7 +189,7 @@ TEST(RocksSiteStore, refuses_what_does_not_fit_in_its_queue) {
   RocksSiteStoreOptions options;
   options.max_queued_jobs = 1;
   const auto records = opened<RocksSiteStore>(*store, options);
-  EXPECT_EQ(persist(*records, {handoff(1), handoff(2)}), "the queue of the site's store is full");
+  EXPECT_THAT(persist(*records, {handoff(1), handoff(2)}), IsGolden());
   EXPECT_EQ(persist(*records, {handoff(1)}), "");
 }
 

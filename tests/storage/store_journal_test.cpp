@@ -12,6 +12,7 @@
 
 #include "storage/recovery.hpp"
 #include "storage/store_history.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/random_cluster.hpp"
 #include "tests/support/same_state.hpp"
 #include "tests/support/temp_store.hpp"
@@ -20,6 +21,7 @@ namespace muster {
 namespace {
 
 using test::difference;
+using test::IsGolden;
 using test::TempStore;
 using testing::HasSubstr;
 
@@ -183,7 +185,7 @@ TEST(StoreJournal, a_full_queue_is_told_and_loses_nothing) {
   std::promise<void> go_on;
   journal.append({numbered(0)}, [&] { go_on.get_future().wait(); });
   journal.append({numbered(1), numbered(2)}, [] {});
-  EXPECT_THAT(journal.trouble(), HasSubstr("the queue of the journal is full"));
+  EXPECT_THAT(journal.trouble(), IsGolden());
   go_on.set_value();
   wait_for_all(journal);
   EXPECT_EQ(journal.trouble(), "");

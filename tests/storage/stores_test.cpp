@@ -10,11 +10,14 @@
 #include "storage/rocks_cloud_store.hpp"
 #include "storage/store_check.hpp"
 #include "storage/store_history.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/temp_store.hpp"
 
 namespace muster {
 namespace {
 
+using test::IsGolden;
+using test::IsGoldenAt;
 using test::opened;
 using test::TempStore;
 using testing::ElementsAre;
@@ -226,7 +229,8 @@ TEST(StoreHistory, an_index_that_names_a_job_that_is_not_there_is_refused) {
   StoreJournal journal(*store, catalog, {});
   const auto history = StoreHistory::open(*store, journal, catalog);
   ASSERT_FALSE(history);
-  EXPECT_THAT(history.error().message, testing::HasSubstr("history: job 3 is in the index only"));
+  EXPECT_EQ(history.error().code, StoreError::corrupt);
+  EXPECT_THAT(history.error().message, IsGoldenAt("history"));
 }
 
 TEST(StoreHistory, is_read_apart_and_no_more_wait_than_may) {
@@ -355,7 +359,7 @@ TEST(RocksCloudStore, refuses_what_does_not_fit_in_its_queue) {
   });
   seen.get_future().wait();
   records->put(rented(2, false), [](const std::string& trouble) { EXPECT_EQ(trouble, ""); });
-  EXPECT_EQ(put(*records, rented(3, false)), "the queue of the cloud's store is full");
+  EXPECT_THAT(put(*records, rented(3, false)), IsGolden());
   go_on.set_value();
 }
 
