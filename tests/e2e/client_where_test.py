@@ -6,6 +6,7 @@ import unittest
 
 from client_test import ACCEPTED, ClientTest
 from fake_api import FakeApi, Reply, TOKEN, problem
+from fixture import assert_golden
 
 
 class Where(ClientTest):
@@ -65,7 +66,8 @@ class Where(ClientTest):
 
     def test_a_wrong_token_is_refused_at_once(self):
         self.write("token", "stolen\n")
-        self.assert_fails(1, ["does not accept the token from", "token"], "jobs")
+        done = self.assert_fails(1, [], "jobs")
+        assert_golden(self, done.stderr.replace(self.api.url, "{api}"), at="{dir}/token")
         self.assertEqual(len(self.api.requests), 1)
 
     def test_a_file_that_says_nothing_of_use_is_named(self):
