@@ -144,7 +144,9 @@ void perform(Planned& planned, const std::string& file) {
   if (written && complete) return;
   // A result whose log is not there would be reported as complete.
   planned.result.reset();
-  if (planned.error.empty()) planned.error = "the event log could not be written";
+  if (planned.error.empty()) {
+    planned.error = file + ": the event log could not be written in full: is the disk full?";
+  }
 }
 
 /// Runs everything on as many threads as asked for; each run is a world of its own.
