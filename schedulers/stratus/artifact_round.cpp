@@ -11,7 +11,7 @@
 namespace muster::stratus {
 namespace {
 
-/// What the simulator knows of.
+/// The resources that the simulator knows of.
 constexpr std::array<Resource, 3> kCounted = {Resource::gpu, Resource::cpu, Resource::memory};
 
 std::int64_t bin_of(double run_s) {
@@ -96,6 +96,9 @@ void ArtifactRound::pack_gang(std::span<const std::uint32_t> gang) {
       for (; !before.empty(); before.pop_back()) {
         rooms_[before.back().first] = std::move(before.back().second);
       }
+      // Said, so that the master lets room gather for it.
+      const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
+      for (std::uint32_t one : gang) refusals_.push_back({p_.input.tasks()[one].id, no_room});
       return;
     }
     before.emplace_back(*room, rooms_[*room]);
@@ -196,7 +199,7 @@ std::optional<RentedAs> ArtifactRound::best_type(std::span<const std::uint32_t> 
   return best;
 }
 
-/// What is used of the constraining resource, in units of the cheapest type of all, for a dollar. A
+/// The use of the constraining resource, in units of the cheapest type of all, for a dollar. A
 /// resource that the cheapest type does not have is worth more than anything.
 double ArtifactRound::score(const Resources& used, const RentedAs& as) const {
   const PricedTypes& types = p_.prices.types();
@@ -228,7 +231,7 @@ bool ArtifactRound::is_low(const Room& room) const {
 }
 
 void ArtifactRound::dissolve() {
-  // What is rented for the tasks of others is not looked at again.
+  // Instances that are rented for the tasks of others are not looked at again.
   const std::size_t rooms = rooms_.size();
   for (std::size_t i = 0; i < rooms; ++i) {
     if (rooms_[i].stays || rooms_[i].tasks.empty() || !is_low(rooms_[i])) continue;
@@ -259,6 +262,7 @@ Plan ArtifactRound::plan() {
   }
   const WorthModel model{.prices = p_.prices};
   Plan plan = plan_of(layout, p_.input, model, p_.kinds, CauseCode::partial_reconfiguration);
+  plan.refusals.insert(plan.refusals.end(), refusals_.begin(), refusals_.end());
   const auto tell = [&](const char* name, double value) {
     if (value > 0) plan.note.figures.emplace_back(name, value);
   };

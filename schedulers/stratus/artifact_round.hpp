@@ -70,6 +70,7 @@ class ArtifactRound {
   std::vector<double> run_s_;  ///< of each task of the input
   std::vector<Room> rooms_;
   std::vector<std::uint32_t> left_;  ///< tasks that found no room
+  std::vector<Refuse> refusals_;     ///< of gangs without room for all
   std::uint32_t packed_ = 0, cleared_ = 0, moved_ = 0;
 };
 

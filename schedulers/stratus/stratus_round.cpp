@@ -194,6 +194,7 @@ bool StratusRound::pack_gang(std::span<const Waiting> gang) {
   open_peers();
   if (!whole) {
     take_back(undo);
+    refuse_gang(gang);
     return false;
   }
   for (std::size_t i = 0; i < gang.size(); ++i) {
@@ -203,6 +204,14 @@ bool StratusRound::pack_gang(std::span<const Waiting> gang) {
   }
   packed_ += static_cast<std::uint32_t>(gang.size());
   return true;
+}
+
+/// Said, so that the master lets room gather for it. Where nothing is packed another refusal says
+/// why.
+void StratusRound::refuse_gang(std::span<const Waiting> gang) {
+  if (p_.params.packer.packing == Packing::none) return;
+  const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
+  for (const Waiting& waiting : gang) plan_.refusals.push_back({row_of(waiting).id, no_room});
 }
 
 /// Each finds a room beside those before it. False: one of them does not. The rooms of the job that

@@ -54,6 +54,7 @@ class StratusRound {
   void pack();
   std::size_t pack_alike(std::span<const Waiting> tasks);
   bool pack_gang(std::span<const Waiting> gang);
+  void refuse_gang(std::span<const Waiting> gang);
   std::size_t pack_apart(std::span<const Waiting> tasks);
   void refuse_all();
   /// Closes the rooms that have another task of the job; false: they are closed already.
