@@ -2,15 +2,21 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace muster {
 namespace {
 
 constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
-/// What is given costs nothing: no worth is divided by less.
+/// Given instances cost nothing: no worth is divided by less.
 constexpr double kLeastPrice_usd_h = 1e-9;
 /// Ratios that differ by less are equal: worths are added up in another order for each group.
 constexpr double kRatioEpsilon = 1e-12;
+/// Ratios that are remembered from one task to the next, about 64 bytes each. Beyond that an asker
+/// forgets its own after each task and looks anew.
+constexpr std::size_t kMostKept = std::size_t{1} << 18U;
+/// Groups in which a task looks for any room when the budget is spent.
+constexpr int kTriesWhenSpent = 16;
 
 std::uint64_t mixed(std::uint64_t z) {
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
@@ -37,8 +43,12 @@ void JoinIndex::expect(std::span<const std::uint32_t> kinds) {
   const std::size_t types = model_.prices.types().size();
   least_.assign(types, std::nullopt);
   per_unit_.assign(types, std::nullopt);
+  open_ = OrderedRooms(static_cast<std::uint32_t>(types));
   std::set<ShapeId> shapes;
-  for (std::uint32_t kind : kinds) shapes.insert(kinds_[kind].shape);
+  for (std::uint32_t kind : kinds) {
+    shapes.insert(kinds_[kind].shape);
+    ++asker_of(kind).asks;
+  }
   for (std::uint32_t i = 0; i < types; ++i) {
     for (ShapeId shape : shapes) {
       const ShapeOnType& on = model_.prices.on(shape, TypeId{i});
@@ -102,15 +112,34 @@ void JoinIndex::list(std::uint32_t host) {
   if (!one.listed) return;
   per_unit(group.type);
   group.rooms.insert(0, room_key(host), one.free);
-  if (group.listed++ == 0) filled_.push_back(one.group);
+  refresh(one.group);
 }
 
 void JoinIndex::unlist(std::uint32_t host) {
   Host& one = hosts_[host];
   if (!one.listed) return;
   groups_[one.group].rooms.erase(0, room_key(host));
-  --groups_[one.group].listed;
   one.listed = false;
+  refresh(one.group);
+}
+
+/// Askers that passed a group by, as too small for them, look at it again when it gets more room.
+void JoinIndex::refresh(std::uint32_t number) {
+  Group& group = groups_[number];
+  const auto most = group.rooms.most(0);
+  if (group.order > 0 && most && *most == group.greatest) return;
+  const bool grows =
+      most && std::any_of(kAllResources.begin(), kAllResources.end(),
+                          [&](Resource one) { return (*most)[one] > group.greatest[one]; });
+  const std::uint32_t type = group.type.value;
+  if (group.order > 0 && most && !grows) {
+    open_.replace(type, {group.order, number}, *most);
+  } else {
+    if (group.order > 0) open_.erase(type, {group.order, number});
+    group.order = most ? ++last_order_ : 0;
+    if (most) open_.insert(type, {group.order, number}, *most);
+  }
+  group.greatest = most.value_or(Resources{});
 }
 
 JoinIndex::Asker& JoinIndex::asker_of(std::uint32_t kind) {
@@ -127,6 +156,7 @@ JoinIndex::Asker& JoinIndex::asker_of(std::uint32_t kind) {
         asker_ids_.emplace(std::move(brings), static_cast<std::uint32_t>(askers_.size()));
     if (is_new) askers_.push_back({.kind = kind});
     known = entry->second;
+    askers_[known].shapes.push_back(kinds_[kind].shape);
   }
   return askers_[known];
 }
@@ -135,31 +165,57 @@ double JoinIndex::ratio(double worth_usd_h, const Group& group) const {
   return worth_usd_h / group.price_usd_h;
 }
 
-void JoinIndex::look_at_new_groups(Asker& asker) {
-  for (; asker.seen < filled_.size(); ++asker.seen) {
-    const std::uint32_t number = filled_[asker.seen];
-    const Group& group = groups_[number];
-    const double with = group.worth.with(entrant_of(model_, kinds_[asker.kind], group.type));
-    if (!rules_.may_fall && with < group.worth.usd_h() - kWorthEpsilon_usd_h) continue;
-    if (ratio(with, group) < rules_.least_ratio) continue;
-    asker.by_ratio.emplace(-ratio(with, group), number);
+void JoinIndex::list_least(Asker& asker) const {
+  asker.least.assign(least_.size(), std::nullopt);
+  for (std::uint32_t i = 0; i < least_.size(); ++i) {
+    for (ShapeId shape : asker.shapes) {
+      const ShapeOnType& on = model_.prices.on(shape, TypeId{i});
+      if (!on.fits) continue;
+      auto& least = asker.least[i];
+      if (!least) least = on.amount;
+      for (Resource one : kAllResources) (*least)[one] = std::min((*least)[one], on.amount[one]);
+    }
   }
 }
 
-std::optional<JoinIndex::Found> JoinIndex::best(std::uint32_t kind) {
-  Asker& asker = asker_of(kind);
-  look_at_new_groups(asker);
+void JoinIndex::look_at_new_groups(Asker& asker, Budget& budget) {
+  if (asker.seen == last_order_) return;
+  if (asker.least.empty()) list_least(asker);
+  while (const auto next = open_.first(asker.least, {asker.seen + 1, 0})) {
+    if (budget.is_spent()) {
+      cut_off_ = true;
+      return;
+    }
+    budget.spend();
+    asker.seen = next->order;
+    const Group& group = groups_[next->room];
+    const double with = group.worth.with(entrant_of(model_, kinds_[asker.kind], group.type));
+    if (!rules_.may_fall && with < group.worth.usd_h() - kWorthEpsilon_usd_h) continue;
+    if (ratio(with, group) < rules_.least_ratio) continue;
+    kept_ += asker.by_ratio.emplace(-ratio(with, group), next->room).second;
+  }
+  asker.seen = last_order_;
+}
+
+std::optional<JoinIndex::Found> JoinIndex::best_seen(Asker& asker, std::uint32_t kind,
+                                                     Budget& budget) {
   std::optional<Found> best;
   double most = 0;  // the ratio of the first that has room
   for (auto at = asker.by_ratio.begin(); at != asker.by_ratio.end();) {
     const double ratio = -at->first;
     if (best && ratio < most - kRatioEpsilon) break;
     const Group& group = groups_[at->second];
-    // It comes back when it has room again.
-    if (group.listed == 0) {
+    // It comes back when it has more room again.
+    if (group.order == 0 || !asker.least[group.type.value]->fits_in(group.greatest)) {
       at = asker.by_ratio.erase(at);
+      --kept_;
       continue;
     }
+    if (budget.is_spent()) {
+      cut_off_ = true;
+      break;
+    }
+    budget.spend();
     ++at;
     const ShapeOnType& on = model_.prices.on(kinds_[kind].shape, group.type);
     if (!on.fits) continue;
@@ -176,6 +232,47 @@ std::optional<JoinIndex::Found> JoinIndex::best(std::uint32_t kind) {
     if (!best) most = ratio;
     if (better) best = Found{room->room, ratio, alignment};
   }
+  return best;
+}
+
+/// Of the groups that got room first.
+std::optional<JoinIndex::Found> JoinIndex::any_room(std::uint32_t kind) const {
+  GroupNeeds needs(least_.size());
+  for (std::uint32_t i = 0; i < needs.size(); ++i) {
+    const ShapeOnType& on = model_.prices.on(kinds_[kind].shape, TypeId{i});
+    if (on.fits) needs[i] = on.amount;
+  }
+  OrderedRooms::Key from;
+  for (int tries = 0; tries < kTriesWhenSpent; ++tries) {
+    const auto next = open_.first(needs, from);
+    if (!next) break;
+    const Group& group = groups_[next->room];
+    const GroupNeeds need{needs[group.type.value]};
+    const auto room = group.rooms.first(need, {-std::numeric_limits<double>::infinity(), 0});
+    if (room) {
+      const double with = group.worth.with(entrant_of(model_, kinds_[kind], group.type));
+      return Found{room->room, ratio(with, group), 0};
+    }
+    from = {next->order, next->room + 1};
+  }
+  return std::nullopt;
+}
+
+void JoinIndex::forget(Asker& asker) {
+  kept_ -= asker.by_ratio.size();
+  asker.by_ratio.clear();
+  asker.least = {};
+  asker.seen = 0;
+}
+
+std::optional<JoinIndex::Found> JoinIndex::best(std::uint32_t kind, Budget& budget) {
+  Asker& asker = asker_of(kind);
+  look_at_new_groups(asker, budget);
+  auto best = best_seen(asker, kind, budget);
+  const bool any_will_do = rules_.may_fall && std::isinf(rules_.least_ratio);
+  if (!best && cut_off_ && any_will_do) best = any_room(kind);
+  if (asker.asks > 0) --asker.asks;
+  if (asker.asks == 0 || kept_ > kMostKept) forget(asker);
   return best;
 }
 

@@ -13,6 +13,7 @@
 #include "schedulers/packing/open_rooms.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 #include "schedulers/packing/tnrp.hpp"
+#include "schedulers/policy.hpp"
 
 namespace muster {
 
@@ -20,10 +21,10 @@ namespace muster {
 /// what the tasks of an instance are worth with it for a dollar, and on how well it fills the room.
 /// The first is alike for all instances of a type and price whose tasks are of the same classes and
 /// worth: it is computed once for all of them, and only among those of the best worth is room
-/// looked for.
+/// looked for. A task never looks at those whose greatest room is too small for it.
 class JoinIndex {
  public:
-  /// Who may be joined.
+  /// Which instances may be joined.
   struct Rules {
     /// The least worth of all tasks, the new one included, for a dollar of the instance's price.
     double least_ratio = -std::numeric_limits<double>::infinity();
@@ -35,25 +36,32 @@ class JoinIndex {
     double ratio = 0;      ///< worth of all tasks over the price
     double alignment = 0;  ///< of what it asks for and what is free, as shares of the capacity
   };
-  /// What a host was before something joined it.
+  /// A host's state before something joined it.
   struct Before {
     std::uint32_t group = 0;
     Resources free;
   };
 
-  /// What it is given has to outlive it; rates and prices stay as they are meanwhile.
+  /// The arguments have to outlive it; rates and prices stay as they are meanwhile.
   JoinIndex(const WorthModel& model, std::span<const TaskKind> kinds, const Rules& rules)
       : model_(model), kinds_(kinds), rules_(rules) {}
 
-  /// Tasks of these kinds will ask; instances without room for any of them are not listed. To be
-  /// called once, before the first host.
+  /// Tasks of these kinds will ask, and of no others; a kind stands here once for each of its
+  /// tasks. Instances without room for any of them are not listed. To be called once, before the
+  /// first host.
   void expect(std::span<const std::uint32_t> kinds);
   /// Hosts are numbered from 0 on; `tasks` are the kinds of those that are there.
   std::uint32_t add(TypeId type, double price_usd_h, const Resources& free,
                     std::span<const std::uint32_t> tasks);
   /// The host with the best ratio; of these the one with the best alignment. Nothing: none of those
-  /// that may be joined has room.
-  std::optional<Found> best(std::uint32_t kind);
+  /// that may be joined has room. Each look at a group of hosts is a step of the budget; when that
+  /// is spent the best host seen so far is good enough, and any host with room where the rules set
+  /// no least ratio.
+  std::optional<Found> best(std::uint32_t kind, Budget& budget);
+  /// The budget was spent before everything had been looked at.
+  bool cut_off() const { return cut_off_; }
+  /// Ratios that are remembered: a bounded number, whatever comes.
+  std::size_t kept() const { return kept_; }
   /// A task of the kind comes to the host.
   Before join(std::uint32_t host, std::uint32_t kind);
   void take_back(std::uint32_t host, const Before& before);
@@ -78,7 +86,8 @@ class JoinIndex {
     TypeId type;
     double price_usd_h = 0;
     InstanceWorth worth;
-    std::uint32_t listed = 0;
+    double order = 0;       ///< in open_; 0: it is not there
+    Resources greatest;     ///< as open_ knows it
     OrderedRooms rooms{1};  ///< the freest first
   };
   struct Host {
@@ -89,12 +98,20 @@ class JoinIndex {
   /// Kinds of tasks that bring the same to any host: they differ in their demands only.
   struct Asker {
     std::uint32_t kind = 0;                                 ///< one of them
-    std::size_t seen = 0;                                   ///< of filled_
+    std::uint32_t asks = 0;                                 ///< that are expected still
+    std::vector<ShapeId> shapes{};                          ///< theirs
+    double seen = 0;                                        ///< up to this order of open_
+    GroupNeeds least{};                                     ///< of each type, for any of them
     std::set<std::pair<double, std::uint32_t>> by_ratio{};  ///< minus the ratio, and the group
   };
 
   Asker& asker_of(std::uint32_t kind);
-  void look_at_new_groups(Asker& asker);
+  void list_least(Asker& asker) const;
+  void look_at_new_groups(Asker& asker, Budget& budget);
+  std::optional<Found> best_seen(Asker& asker, std::uint32_t kind, Budget& budget);
+  std::optional<Found> any_room(std::uint32_t kind) const;
+  void forget(Asker& asker);
+  void refresh(std::uint32_t group);
   std::uint32_t group_after(std::uint32_t group, const Entrant& entrant);
   OrderedRooms::Key room_key(std::uint32_t host) const;
   const Resources& per_unit(TypeId type);
@@ -110,10 +127,14 @@ class JoinIndex {
   std::vector<Group> groups_;
   std::unordered_map<Key, std::uint32_t, Hash> group_of_;  ///< looked up only
   std::vector<Host> hosts_;
-  std::vector<std::uint32_t> filled_;  ///< groups, each time when they get their first room
+  /// Groups with their greatest room, by type; one that gets more room moves behind all others.
+  OrderedRooms open_{0};
+  double last_order_ = 0;
   std::vector<Asker> askers_;
   std::map<std::vector<double>, std::uint32_t> asker_ids_;
   std::vector<std::uint32_t> asker_of_kind_;
+  std::size_t kept_ = 0;  ///< in all by_ratio
+  bool cut_off_ = false;
   GroupNeeds needs_{1};
 };
 

@@ -47,7 +47,10 @@ Plan Owl::decide(const ClusterView& view, Rng&, Budget& budget) {
                          .form = params_.artifact ? GangForm::plain : GangForm::job_wide};
   const PairProfile profile = truth_ ? PairProfile(truth_, view.state.classes(), given_rates_)
                                      : PairProfile(memory_.table());
-  return OwlRound({view, input_, worth, kinds_, profile, params_.artifact}, budget).run();
+  OwlRound round({view, input_, worth, kinds_, profile, params_.artifact}, budget);
+  Plan plan = round.run();
+  settled_ = settled_ && !round.cut_off();
+  return plan;
 }
 
 std::string Owl::save_state(const ClusterState& state) const {

@@ -17,7 +17,7 @@ enum class ProfileSource : std::uint8_t {
   learnt  ///< from what workers measure
 };
 
-/// What owl can be told.
+/// The settings of owl.
 struct OwlParams {
   bool artifact = false;  ///< decide as Eva's published simulator does
   /// Not said: learnt, but given where `artifact` is told what it needs.
@@ -30,9 +30,9 @@ struct OwlParams {
 
 /// Owl as the Eva paper compares with: at most two tasks share an instance. Of all pairs of those
 /// that wait, or are alone on their instances, the ones go together first that are worth most for
-/// the price of the cheapest type that holds both, by throughput-normalised reservation prices; who
-/// is alone then is on an instance of the cheapest type that holds it. On a fixed fleet nobody is
-/// moved: who waits gets an empty instance, or else joins one task that is alone.
+/// the price of the cheapest type that holds both, by throughput-normalised reservation prices; a
+/// task that is alone then is on an instance of the cheapest type that holds it. On a fixed fleet
+/// nobody is moved: a task that waits gets an empty instance, or else joins one task that is alone.
 class Owl final : public Policy {
  public:
   /// Thinks of the jobs and instances of one market. `truth` may be empty.

@@ -7,7 +7,9 @@
 #include "schedulers/packing/priority_order.hpp"
 
 // A round looks at all pairs of the kinds of tasks that may be paired; each is a step of the
-// budget. Where it is spent, what has been found is used and the others stay alone.
+// budget, and so is each kind of task that is alone on a given instance. Where it is spent, what
+// has been found is used, which is of the kinds that are first in the queue, and the others stay
+// alone; on given instances they join the first task with which they have room.
 
 namespace muster {
 
@@ -23,7 +25,11 @@ double PairProfile::given(ClassId task, ClassId neighbour) const {
 }
 
 OwlRound::OwlRound(const Parts& parts, Budget& budget)
-    : p_(parts), budget_(budget), host_at_(parts.input.instances().size(), kUnassigned) {
+    : p_(parts),
+      budget_(budget),
+      host_at_(parts.input.instances().size(), kUnassigned),
+      all_lone_(static_cast<std::uint32_t>(parts.model.prices.types().size())),
+      lone_at_(parts.input.instances().size(), kUnassigned) {
   const std::vector<TypeId>& dearest = p_.model.prices.types().by_descending_price();
   by_price_ = dearest;
   // Ties stay in the order of the catalog.
@@ -37,7 +43,6 @@ Plan OwlRound::run() {
   use_given();
   if (p_.view.rents()) {
     list_candidates();
-    list_pairs();
     seat_pairs();
     seat_alone();
   }
@@ -63,20 +68,60 @@ std::uint32_t OwlRound::host_of_instance(std::uint32_t instance) {
   return host_at_[instance];
 }
 
-/// Instances that are given to who waits, whatever that is worth: all where nothing is rented, else
-/// the owned ones.
-void OwlRound::use_given() {
+/// Tasks that the input leaves out, as those of a job that is to end, hold room until they are
+/// gone.
+bool OwlRound::is_full(std::uint32_t instance) const {
+  const RoundInput::Instance& one = p_.input.instances()[instance];
+  return p_.view.state.instance(one.slot).planned.size() > one.residents;
+}
+
+OwlRound::LoneKey OwlRound::lone_key(std::uint32_t instance, std::uint32_t resident) const {
+  const TypeId type = p_.input.instances()[instance].type;
+  const Entrant entrant = entrant_of(p_.model, kind_of(resident), type);
+  return {type.value, entrant.cls.value, entrant.worth, entrant.loss};
+}
+
+void OwlRound::add_lone(std::uint32_t instance, std::uint32_t resident) {
+  const TypeId type = p_.input.instances()[instance].type;
+  const InstanceRow& row = p_.view.state.instance(p_.input.instances()[instance].slot);
+  Resources free = p_.view.catalog[row.type].capacity - row.committed;
+  if (p_.input.tasks()[resident].home != instance) {
+    free -= p_.model.prices.on(kind_of(resident).shape, type).amount;
+  }
+  const OrderedRooms::Key key{static_cast<double>(instance), instance};
+  Lone& lone = lone_[lone_key(instance, resident)];
+  lone.kind = p_.input.tasks()[resident].kind;
+  lone.rooms.insert(0, key, free);
+  all_lone_.insert(type.value, key, free);
+  lone_at_[instance] = resident;
+}
+
+void OwlRound::erase_lone(std::uint32_t instance, std::uint32_t resident) {
+  const OrderedRooms::Key key{static_cast<double>(instance), instance};
+  const auto lone = lone_.find(lone_key(instance, resident));
+  lone->second.rooms.erase(0, key);
+  if (!lone->second.rooms.most(0)) lone_.erase(lone);
+  all_lone_.erase(p_.input.instances()[instance].type.value, key);
+  lone_at_[instance] = kUnassigned;
+}
+
+/// All instances where nothing is rented, else the owned ones.
+void OwlRound::list_given() {
   for (std::uint32_t i = 0; i < p_.input.instances().size(); ++i) {
     const RoundInput::Instance& instance = p_.input.instances()[i];
     if (p_.view.rents() && !instance.owned) continue;
-    if (instance.closed || (!p_.view.rents() && !instance.ready)) continue;
+    if (instance.closed || (!p_.view.rents() && !instance.ready) || is_full(i)) continue;
     if (instance.residents == 0) {
       empty_[instance.type.value].push_back(i);
     } else if (instance.residents == 1 && !instance.pinned) {
-      const std::uint32_t resident = p_.input.residents(instance).front();
-      lone_[{instance.type.value, p_.input.tasks()[resident].kind}].push_back(i);
+      add_lone(i, p_.input.residents(instance).front());
     }
   }
+}
+
+/// Tasks that wait get given instances, whatever that is worth.
+void OwlRound::use_given() {
+  list_given();
   if (p_.view.rents() && empty_.empty() && lone_.empty()) return;
   for (std::uint32_t at = 0; at < p_.input.tasks().size();) {
     const std::uint32_t job = p_.input.tasks()[at].job;
@@ -116,45 +161,56 @@ bool OwlRound::use_empty(std::uint32_t task) {
   if (best == empty_.end()) return false;
   const std::uint32_t instance = best->second.front();
   best->second.pop_front();
-  const std::uint32_t number = p_.input.tasks()[task].kind;
-  lone_[{best->first, number}].push_back(instance);
+  add_lone(instance, task);
   layout_.assign(task, host_of_instance(instance));
-  steps_.push_back({task, instance, true, number});
+  steps_.push_back({task, instance});
   return true;
 }
 
-/// The task that is alone with which it is worth most for what the type would cost.
+/// The task that is alone with which it is worth most for what the type would cost; of equal ones
+/// that on the first instance.
 bool OwlRound::join_lone(std::uint32_t task) {
   const std::uint32_t number = p_.input.tasks()[task].kind;
-  auto best = lone_.end();
-  double most = 0;
-  for (auto at = lone_.begin(); at != lone_.end(); ++at) {
-    const TypeId type{at->first.first};
-    if (at->second.empty() || !holds(type, at->first.second, number)) continue;
-    const double ratio = worth_together(at->first.second, number, type) /
-                         std::max(p_.model.prices.types().usd_h(type), kWorthEpsilon_usd_h);
-    // Kinds are numbered as they came, which a master that was started anew does not know.
-    const bool earlier =
-        best != lone_.end() && ratio == most && at->second.front() < best->second.front();
-    if (best == lone_.end() || ratio > most || earlier) best = at, most = ratio;
+  GroupNeeds needs(p_.model.prices.types().size());
+  for (std::uint32_t i = 0; i < needs.size(); ++i) {
+    const ShapeOnType& on = p_.model.prices.on(kind_of(task).shape, TypeId{i});
+    if (on.fits) needs[i] = on.amount;
   }
-  if (best == lone_.end()) return false;
-  const std::uint32_t instance = best->second.front();
-  best->second.pop_front();
+  const auto any = all_lone_.first(needs, {});
+  if (!any) return false;
+  std::uint32_t instance = any->room;
+  std::optional<double> most;
+  for (const auto& [key, lone] : lone_) {
+    const TypeId type{std::get<0>(key)};
+    if (budget_.is_spent()) {
+      cut_off_ = true;
+      break;
+    }
+    budget_.spend();
+    if (!needs[type.value]) continue;
+    const auto room = lone.rooms.first({needs[type.value]}, {});
+    if (!room) continue;
+    const double ratio = worth_together(lone.kind, number, type) /
+                         std::max(p_.model.prices.types().usd_h(type), kWorthEpsilon_usd_h);
+    if (most && (ratio < *most || (ratio == *most && room->room > instance))) continue;
+    most = ratio;
+    instance = room->room;
+  }
+  const std::uint32_t resident = lone_at_[instance];
+  erase_lone(instance, resident);
   layout_.assign(task, host_of_instance(instance));
-  steps_.push_back({task, instance, false, best->first.second});
+  steps_.push_back({task, instance, resident});
   return true;
 }
 
 void OwlRound::take_back() {
   for (; !steps_.empty(); steps_.pop_back()) {
     const Step& step = steps_.back();
-    const std::uint32_t type = p_.input.instances()[step.instance].type.value;
-    if (step.was_empty) {
-      std::erase(lone_[{type, step.kind}], step.instance);
-      empty_[type].push_front(step.instance);
+    if (step.resident) {
+      add_lone(step.instance, *step.resident);
     } else {
-      lone_[{type, step.kind}].push_front(step.instance);
+      erase_lone(step.instance, step.task);
+      empty_[p_.input.instances()[step.instance].type.value].push_front(step.instance);
     }
     --layout_.hosts[layout_.host_of[step.task]].tasks;
     layout_.host_of[step.task] = kUnassigned;
@@ -166,7 +222,7 @@ bool OwlRound::may_move(std::uint32_t task) const {
   const RoundInput::Task& one = p_.input.tasks()[task];
   if (one.home == kUnassigned || !one.movable || one.unsaved_usd > 0) return false;
   const RoundInput::Instance& home = p_.input.instances()[one.home];
-  return home.residents == 1 && !home.owned && !home.closed;
+  return home.residents == 1 && !home.owned && !home.closed && !is_full(one.home);
 }
 
 void OwlRound::list_candidates() {
@@ -175,7 +231,10 @@ void OwlRound::list_candidates() {
     if (!waits(i) && !may_move(i)) continue;
     const std::uint32_t kind = p_.input.tasks()[i].kind;
     const auto [entry, is_new] = known.try_emplace(kind, candidates_.size());
-    if (is_new) candidates_.push_back({kind});
+    if (is_new) {
+      candidates_.push_back({kind});
+      candidates_.back().most_usd_h = most_worth(kind);
+    }
     candidates_[entry->second].tasks.push_back(i);
   }
 }
@@ -206,70 +265,68 @@ double OwlRound::worth_together(std::uint32_t one, std::uint32_t other, TypeId t
   return worth(one, other) + worth(other, one);
 }
 
-void OwlRound::list_pairs() {
-  for (std::uint32_t one = 0; one < candidates_.size(); ++one) {
-    for (std::uint32_t other = one; other < candidates_.size(); ++other) {
-      if (!budget_.spend()) return;
-      if (one != other || candidates_[one].tasks.size() > 1) look_at(one, other);
-    }
-  }
-  std::stable_sort(pairs_.begin(), pairs_.end(),
-                   [](const Pair& a, const Pair& b) { return a.ratio > b.ratio; });
-}
-
 /// Alone a task has a ratio of 1, which comes before pairs of that ratio: only better ones count.
-void OwlRound::look_at(std::uint32_t one, std::uint32_t other) {
+std::optional<OwlRound::Pair> OwlRound::pair_of(std::uint32_t one, std::uint32_t other) const {
   const std::uint32_t kind = candidates_[one].kind;
   const std::uint32_t other_kind = candidates_[other].kind;
-  const double at_most = most_worth(kind) + most_worth(other_kind);
+  const double at_most = candidates_[one].most_usd_h + candidates_[other].most_usd_h;
   for (TypeId type : by_price_) {
     const double price = p_.model.prices.types().usd_h(type);
-    if (price >= at_most) return;
+    if (price >= at_most) return std::nullopt;
     if (!holds(type, kind, other_kind)) continue;
     const double worth = worth_together(kind, other_kind, type);
     const double least = p_.artifact ? price : price + kWorthEpsilon_usd_h;
-    if (worth > least) {
-      const double ratio = worth / std::max(price, kWorthEpsilon_usd_h);
-      pairs_.push_back({one, other, type, worth, ratio});
-    }
-    return;
+    if (worth <= least) return std::nullopt;
+    return Pair{type, worth, worth / std::max(price, kWorthEpsilon_usd_h)};
   }
+  return std::nullopt;
 }
 
-/// The artifact rents for a pair whatever there is. Else who is alone on an instance of the type
-/// stays there, and the other one comes.
-std::uint32_t OwlRound::host_for(const Pair& pair, std::uint32_t one, std::uint32_t other) {
+/// The artifact rents for a pair whatever there is. Else a task that is alone on an instance of the
+/// type stays there, and the other one comes.
+std::uint32_t OwlRound::host_for(TypeId type, std::uint32_t one, std::uint32_t other) {
   for (std::uint32_t task : {one, other}) {
     const std::uint32_t home = p_.input.tasks()[task].home;
     if (p_.artifact || home == kUnassigned) continue;
-    if (p_.input.instances()[home].type == pair.type) return host_of_instance(home);
+    if (p_.input.instances()[home].type == type) return host_of_instance(home);
   }
-  return layout_.add_new(p_.model.prices.types(), pair.type);
+  return layout_.add_new(p_.model.prices.types(), type);
 }
 
 void OwlRound::seat_pairs() {
-  for (const Pair& pair : pairs_) {
-    Candidates& first = candidates_[pair.one];
-    Candidates& second = candidates_[pair.other];
-    const std::size_t least = pair.one == pair.other ? 2 : 1;
-    while (first.left() >= least && second.left() >= least) {
-      const std::uint32_t one = first.tasks[first.next++];
-      const std::uint32_t other = second.tasks[second.next++];
-      const std::uint32_t host = host_for(pair, one, other);
-      for (std::uint32_t task : {one, other}) {
-        layout_.assign(task, host);
-        const bool moves = layout_.moves(p_.input, task);
-        moved_ += moves && p_.input.tasks()[task].home != kUnassigned;
-      }
-      layout_.hosts[host].worth_usd_h = pair.worth_usd_h;
-      best_ = std::max(best_, pair.ratio);
-      least_ = pair.ratio;  // they come by falling ratio
-      ++seated_;
+  const auto ratio = [this](std::uint32_t one, std::uint32_t other) -> std::optional<double> {
+    const auto pair = pair_of(one, other);
+    if (!pair) return std::nullopt;
+    return pair->ratio;
+  };
+  const auto left = [this](std::uint32_t kind) { return candidates_[kind].left(); };
+  BestPairs pairs(static_cast<std::uint32_t>(candidates_.size()), {ratio, left}, budget_);
+  while (const auto best = pairs.next()) seat(*best);
+  cut_off_ |= pairs.cut_off();
+}
+
+void OwlRound::seat(const BestPairs::Pair& best) {
+  Candidates& first = candidates_[best.one];
+  Candidates& second = candidates_[best.other];
+  const auto pair = pair_of(best.one, best.other);
+  const std::size_t least = best.one == best.other ? 2 : 1;
+  while (first.left() >= least && second.left() >= least) {
+    const std::uint32_t one = first.tasks[first.next++];
+    const std::uint32_t other = second.tasks[second.next++];
+    const std::uint32_t host = host_for(pair->type, one, other);
+    for (std::uint32_t task : {one, other}) {
+      layout_.assign(task, host);
+      const bool moves = layout_.moves(p_.input, task);
+      moved_ += moves && p_.input.tasks()[task].home != kUnassigned;
     }
+    layout_.hosts[host].worth_usd_h = pair->worth_usd_h;
+    best_ = std::max(best_, pair->ratio);
+    least_ = pair->ratio;  // they come by falling ratio
+    ++seated_;
   }
 }
 
-/// Who is left is on an instance of the cheapest type that holds it.
+/// A task without a partner is on an instance of the cheapest type that holds it.
 void OwlRound::seat_alone() {
   for (const Candidates& kind : candidates_) {
     const ReservationPrice& price = p_.model.prices.of(p_.kinds.all()[kind.kind].shape);
@@ -305,11 +362,11 @@ void OwlRound::keep_what_stays() {
   }
 }
 
-/// What moved who: how many pairs were made, how many tasks were moved for it, and the greatest and
-/// the least worth for a dollar at which two went together.
+/// How many pairs were made, how many tasks were moved for it, the greatest and the least worth for
+/// a dollar at which two went together, and whether the budget sufficed.
 void OwlRound::note(Plan& plan) const {
-  if (plan.places.empty()) return;
-  plan.note.choice = "pairs";
+  if (plan.places.empty() && !cut_off_) return;
+  plan.note.choice = cut_off_ ? "pairs, cut off" : "pairs";
   plan.note.figures.emplace_back("pairs", seated_);
   plan.note.figures.emplace_back("moved", moved_);
   if (seated_ > 0) {

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <span>
-#include <utility>
+#include <optional>
+#include <tuple>
 #include <vector>
 
+#include "schedulers/baselines/best_pairs.hpp"
 #include "schedulers/baselines/pair_profile.hpp"
 #include "schedulers/packing/layout.hpp"
+#include "schedulers/packing/open_rooms.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {
@@ -28,6 +30,8 @@ class OwlRound {
   OwlRound(const Parts& parts, Budget& budget);
 
   Plan run();
+  /// The budget was spent before everything had been looked at.
+  bool cut_off() const { return cut_off_; }
 
  private:
   /// Tasks of one kind that may be paired, the first one next.
@@ -35,12 +39,12 @@ class OwlRound {
     std::uint32_t kind = 0;
     std::vector<std::uint32_t> tasks{};
     std::size_t next = 0;
+    double most_usd_h = 0;  ///< a task's worth, on whatever type
 
     std::size_t left() const { return tasks.size() - next; }
   };
   /// Two kinds that are worth more together than the type costs.
   struct Pair {
-    std::uint32_t one = 0, other = 0;  ///< in candidates_
     TypeId type;
     double worth_usd_h = 0;
     double ratio = 0;  ///< of the worth to the price
@@ -49,26 +53,36 @@ class OwlRound {
   struct Step {
     std::uint32_t task = 0;
     std::uint32_t instance = 0;
-    bool was_empty = false;
-    std::uint32_t kind = 0;  ///< of whom was there, if it was not
+    std::optional<std::uint32_t> resident{};  ///< the task that was there
   };
-  using Lone = std::pair<std::uint32_t, std::uint32_t>;  ///< a type, and the kind of who is there
+  /// Given instances with one task: a type, and the task's class, worth and loss there. Within one
+  /// they differ in their room only.
+  using LoneKey = std::tuple<std::uint32_t, std::uint32_t, double, double>;
+  struct Lone {
+    std::uint32_t kind = 0;  ///< of one of the tasks
+    OrderedRooms rooms{1};   ///< in the order of the instances
+  };
 
   void keep_what_stays();
   void use_given();
+  void list_given();
+  LoneKey lone_key(std::uint32_t instance, std::uint32_t resident) const;
+  void add_lone(std::uint32_t instance, std::uint32_t resident);
+  void erase_lone(std::uint32_t instance, std::uint32_t resident);
+  bool is_full(std::uint32_t instance) const;
   bool place_given(std::uint32_t task);
   bool use_empty(std::uint32_t task);
   bool join_lone(std::uint32_t task);
   void take_back();
   void list_candidates();
   bool may_move(std::uint32_t task) const;
-  void list_pairs();
-  void look_at(std::uint32_t one, std::uint32_t other);
+  std::optional<Pair> pair_of(std::uint32_t one, std::uint32_t other) const;
   double most_worth(std::uint32_t kind) const;
   double worth_together(std::uint32_t one, std::uint32_t other, TypeId type) const;
   bool holds(TypeId type, std::uint32_t one, std::uint32_t other) const;
   void seat_pairs();
-  std::uint32_t host_for(const Pair& pair, std::uint32_t one, std::uint32_t other);
+  void seat(const BestPairs::Pair& pair);
+  std::uint32_t host_for(TypeId type, std::uint32_t one, std::uint32_t other);
   void seat_alone();
   std::uint32_t host_of_instance(std::uint32_t instance);
   void note(Plan& plan) const;
@@ -83,13 +97,15 @@ class OwlRound {
   std::vector<std::uint32_t> host_at_;  ///< of each instance of the input
   std::vector<TypeId> by_price_;        ///< what is on offer, the cheapest first
   std::vector<Candidates> candidates_;  ///< in the order of their first tasks
-  std::vector<Pair> pairs_;             ///< the best first
   std::map<std::uint32_t, std::deque<std::uint32_t>> empty_;  ///< given instances, by type
-  std::map<Lone, std::deque<std::uint32_t>> lone_;            ///< given ones with one task
-  std::vector<Step> steps_;                                   ///< of the gang that is being placed
-  std::vector<Refuse> refusals_;                              ///< of gangs without room for all
+  std::map<LoneKey, Lone> lone_;
+  OrderedRooms all_lone_;               ///< those of lone_, by type
+  std::vector<std::uint32_t> lone_at_;  ///< of each instance of lone_ its task
+  std::vector<Step> steps_;             ///< of the gang that is being placed
+  std::vector<Refuse> refusals_;        ///< of gangs without room for all
   std::uint32_t seated_ = 0, moved_ = 0;
   double best_ = 0, least_ = 0;
+  bool cut_off_ = false;
 };
 
 }  // namespace muster

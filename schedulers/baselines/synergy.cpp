@@ -42,11 +42,13 @@ void Synergy::observe(const Event& event, const ClusterView& view) {
   }
 }
 
-Plan Synergy::decide(const ClusterView& view, Rng&, Budget&) {
+Plan Synergy::decide(const ClusterView& view, Rng&, Budget& budget) {
   input_.gather({view, prices_.types().markets()}, prices_, kinds_);
-  settled_ = !learned_;
   const WorthModel worth = model();
-  return SynergyRound({view, input_, worth, kinds_.all(), params_.artifact}).run();
+  SynergyRound round({view, input_, worth, kinds_.all(), params_.artifact}, budget);
+  Plan plan = round.run();
+  settled_ = !learned_ && !round.cut_off();
+  return plan;
 }
 
 std::string Synergy::save_state(const ClusterState& state) const {

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// What synergy can be told.
+/// The settings of synergy.
 struct SynergyParams {
   bool artifact = false;       ///< decide as Eva's published simulator does
   double default_pair = 0.95;  ///< expected throughput beside a neighbour never observed

@@ -6,19 +6,21 @@
 #include "schedulers/packing/cheapest_types.hpp"
 
 // A round looks at every instance once and then costs the logarithm of their number for each task
-// that waits (JoinIndex).
+// that waits (JoinIndex). Instances, tasks that wait and looks at groups of instances are steps of
+// the budget. Where it is spent the other tasks go to any given instance with room, or to new ones.
 
 namespace muster {
 
 /// The threshold is the artifact's: together all tasks are worth the instance. By the paper's
-/// reason for TNRP nobody joins either who slows the others by more than it is worth.
+/// reason for TNRP no task joins either that slows the others by more than it is worth.
 JoinIndex::Rules SynergyRound::rules_of(bool artifact) {
   if (artifact) return {.least_ratio = 1, .may_fall = true};
   return {.least_ratio = 1 - kWorthEpsilon_usd_h, .may_fall = false};
 }
 
-SynergyRound::SynergyRound(const Parts& parts)
+SynergyRound::SynergyRound(const Parts& parts, Budget& budget)
     : p_(parts),
+      budget_(budget),
       given_{{parts.model, parts.kinds, {}}},
       rented_{{parts.model, parts.kinds, rules_of(parts.artifact)}} {}
 
@@ -49,6 +51,7 @@ void SynergyRound::add_instances() {
   for (std::uint32_t task : waiting_) kinds.push_back(kind_of(task));
   given_.index.expect(kinds);
   rented_.index.expect(kinds);
+  budget_.spend(waiting_.size() + p_.input.instances().size());
   for (const RoundInput::Instance& instance : p_.input.instances()) {
     const bool given = !p_.view.rents() || instance.owned;
     if (instance.closed || (!p_.view.rents() && !instance.ready)) continue;
@@ -58,7 +61,7 @@ void SynergyRound::add_instances() {
     for (std::uint32_t task : p_.input.residents(instance)) kinds.push_back(kind_of(task));
     const InstanceRow& row = p_.view.state.instance(instance.slot);
     const Resources free = p_.view.catalog[row.type].capacity - row.committed;
-    // What is given is compared by what it would cost.
+    // Given instances are compared by what they would cost.
     const double price_usd_h =
         given ? p_.model.prices.types().usd_h(instance.type) : instance.price_usd_h;
     Side& side = given ? given_ : rented_;
@@ -94,13 +97,13 @@ void SynergyRound::place_gang(std::span<const std::uint32_t> gang) {
   for (std::uint32_t task : gang) plan_.refusals.push_back({p_.input.tasks()[task].id, no_room});
 }
 
-/// What is there whatever is decided comes first: it costs nothing more.
+/// Given instances come first: they cost nothing more.
 bool SynergyRound::join(std::uint32_t task) {
   return join(given_, task) || join(rented_, task);
 }
 
 bool SynergyRound::join(Side& side, std::uint32_t task) {
-  const auto found = side.index.best(kind_of(task));
+  const auto found = side.index.best(kind_of(task), budget_);
   if (!found) return false;
   Host& host = side.hosts[found->host];
   steps_.push_back({&side, found->host, side.index.join(found->host, kind_of(task))});
@@ -154,10 +157,11 @@ void SynergyRound::release_empty() {
   }
 }
 
-/// What decided who joined whom: how many did, and the least worth for a dollar at which one did.
+/// How many tasks joined others, the least worth for a dollar at which one did, and whether the
+/// budget sufficed.
 void SynergyRound::note() {
-  if (plan_.places.empty()) return;
-  plan_.note.choice = "best fit";
+  if (plan_.places.empty() && !cut_off()) return;
+  plan_.note.choice = cut_off() ? "best fit, cut off" : "best fit";
   plan_.note.figures.emplace_back("joined", joins_);
   if (joins_ > 0) plan_.note.figures.emplace_back("least ratio", least_ratio_);
 }

@@ -21,9 +21,11 @@ class SynergyRound {
     std::span<const TaskKind> kinds;
     bool artifact = false;
   };
-  explicit SynergyRound(const Parts& parts);
+  SynergyRound(const Parts& parts, Budget& budget);
 
   Plan run();
+  /// The budget was spent before everything had been looked at.
+  bool cut_off() const { return given_.index.cut_off() || rented_.index.cut_off(); }
 
  private:
   /// An instance of an index: one that there is, or a launch of the plan.
@@ -58,6 +60,7 @@ class SynergyRound {
   std::uint32_t kind_of(std::uint32_t task) const { return p_.input.tasks()[task].kind; }
 
   Parts p_;
+  Budget& budget_;
   Side given_;   ///< instances that are there whatever is decided
   Side rented_;  ///< those that are worth their price, or not
   Plan plan_;

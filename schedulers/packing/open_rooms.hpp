@@ -60,6 +60,11 @@ class OrderedRooms {
   void replace(std::uint32_t group, const Key& key, const Resources& free) {
     by_group_[group].replace(key, free);
   }
+  /// Of each resource the most that is free in any room of the group; nothing: it has no room.
+  std::optional<Resources> most(std::uint32_t group) const {
+    if (by_group_[group].empty()) return std::nullopt;
+    return by_group_[group].all().free;
+  }
   /// The first room, not before `from`, that holds what the task needs there.
   std::optional<Key> first(const GroupNeeds& needs, const Key& from) const;
   /// Of the rooms that hold it and whose order is at most `order` one of the greatest; of these the

@@ -324,9 +324,10 @@ RC_GTEST_PROP(JoinIndex, finds_what_a_look_at_every_host_finds, ()) {
   std::vector<std::uint32_t> all(kinds.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
   index.expect(all);
+  Budget budget;
   for (int step = 0; step < 60; ++step) {
     const std::uint32_t kind = draw(0U, 12U);
-    const auto found = index.best(kind);
+    const auto found = index.best(kind, budget);
     const auto expected = plain.best(kind);
     RC_ASSERT(found.has_value() == expected.has_value());
     if (found) {
