@@ -2,6 +2,7 @@
 
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -82,9 +83,10 @@ class Draw {
   void draw(Enum& value) {
     value = static_cast<Enum>(*rc::gen::inRange(0, static_cast<int>(last_of(value)) + 1));
   }
+  /// Such as catalogs and workloads may have.
   void draw(Resources& amounts) {
     for (Resource kind : kAllResources) {
-      if (coin()) amounts[kind] = number();
+      if (coin()) amounts[kind] = std::min(std::abs(number()), 1e9);
     }
   }
   void draw(Demands& demands) {
