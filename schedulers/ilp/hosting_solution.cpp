@@ -13,7 +13,11 @@ namespace muster::ilp {
 namespace {
 
 constexpr const char* kFailed = "the solver failed";
-constexpr const char* kNonsense = "the answer is none";
+constexpr const char* kNonsense = "the solver failed: its answer is none";
+constexpr const char* kTooMany = "too many tasks";
+
+/// Calls of the solver for one question, which share its seconds.
+constexpr double kCalls = 2;
 
 /// Patterns of a type that are added so that whole instances can be made up of them.
 constexpr std::size_t kNearPatterns = 2000;
@@ -35,7 +39,7 @@ bool hosts_all(const bound::FluidProblem& problem, const std::vector<bound::Patt
   return true;
 }
 
-/// Takes away the seats that nobody needs, and instances that are empty then, from the cheapest
+/// Takes away the seats that no task needs, and instances that are empty then, from the cheapest
 /// one on.
 void drop_surplus(const bound::FluidProblem& problem, std::vector<bound::Pattern>& instances) {
   std::stable_sort(instances.begin(), instances.end(),
@@ -53,15 +57,16 @@ void drop_surplus(const bound::FluidProblem& problem, std::vector<bound::Pattern
 struct Answer {
   std::vector<bound::Pattern> instances;
   std::string trouble;
+  bool failed = false;
 };
 
-Answer ask(const IntegerProgram& program, const HostingSearch& search, const IntegerSolver& solver,
+Answer ask(const IntegerProgram& program, const SolveLimits& limits, const IntegerSolver& solver,
            const auto& instances_of) {
-  const auto values = solver.solve(program, search.limits);
+  const auto values = solver.solve(program, limits);
   if (!values) {
-    return {{}, values.error().code == SolverError::failed ? kFailed : kNonsense};
+    return {{}, values.error().code == SolverError::failed ? kFailed : kNonsense, true};
   }
-  if (!solves(program, values.value())) return {{}, kNonsense};
+  if (!solves(program, values.value())) return {{}, kNonsense, true};
   return {instances_of(values.value()), {}};
 }
 
@@ -78,6 +83,7 @@ class PatternSolver {
   PatternSolver(const bound::FluidProblem& problem, const bound::FluidBound& divided,
                 const HostingSearch& search, const IntegerSolver& solver)
       : problem_(problem), divided_(divided), search_(search), solver_(solver) {
+    limits_.seconds /= kCalls;
     for (const bound::Pattern& pattern : divided.columns) add(pattern);
   }
 
@@ -89,8 +95,12 @@ class PatternSolver {
     if (gap_usd_h <= search_.limits.gap_share * divided_.bound_usd) return best;
     add_near(gap_usd_h);
     for (const bound::Pattern& pattern : best.instances) add(pattern);
-    Answer better = ask_from(best.instances);
-    return better.trouble.empty() && hosts_all(problem_, better.instances) ? better : best;
+    Answer again = ask_from(best.instances);
+    const bool holds = again.trouble.empty() && hosts_all(problem_, again.instances);
+    // A search that stops early may end above its start.
+    const bool is_better =
+        holds && cost_usd_h(problem_, again.instances) < cost_usd_h(problem_, best.instances);
+    return is_better ? again : best;
   }
 
  private:
@@ -118,7 +128,7 @@ class PatternSolver {
 
   Answer ask_from(std::span<const bound::Pattern> start) const {
     const IntegerProgram program = pattern_program(problem_, patterns_, start);
-    return ask(program, search_, solver_,
+    return ask(program, limits_, solver_,
                [&](const auto& values) { return instances_of(patterns_, values); });
   }
 
@@ -126,15 +136,25 @@ class PatternSolver {
   const bound::FluidBound& divided_;
   const HostingSearch& search_;
   const IntegerSolver& solver_;
+  SolveLimits limits_ = search_.limits;  ///< of each call
   std::vector<bound::Pattern> patterns_;
   std::set<std::pair<std::uint32_t, std::vector<std::uint32_t>>> known_;
 };
+
+Answer ask_as_printed(const HostingProblem& hosting, const ReservationPrices& prices,
+                      std::span<const bound::Pattern> start, const HostingSearch& search,
+                      const IntegerSolver& solver) {
+  const SlotProgram slots(hosting, prices, start);
+  if (slots.is_too_large()) return {{}, kTooMany};
+  return ask(slots.program(), search.limits, solver,
+             [&](const auto& values) { return slots.instances(values); });
+}
 
 }  // namespace
 
 HostingSolution solve_hosting(const HostingProblem& hosting, const ReservationPrices& prices,
                               std::span<const bound::Pattern> start, const HostingSearch& search,
-                              const IntegerSolver& solver) {
+                              const IntegerSolver* solver) {
   const bound::FluidProblem& problem = hosting.fluid;
   HostingSolution solution;
   if (problem.kinds.empty()) return solution;
@@ -143,16 +163,18 @@ HostingSolution solve_hosting(const HostingProblem& hosting, const ReservationPr
   limits.start = start;
   const bound::FluidBound divided = bound::solve_fluid(problem, limits);
   solution.bound_usd_h = divided.bound_usd;
-  Answer answer;
-  if (search.form == Form::patterns) {
-    answer = PatternSolver(problem, divided, search, solver).run(start);
-  } else {
-    const SlotProgram slots(hosting, prices, start);
-    answer = ask(slots.program(), search, solver,
-                 [&](const auto& values) { return slots.instances(values); });
+  if (solver == nullptr) {
+    solution.trouble = "no solver";
+    return solution;
   }
-  if (answer.trouble.empty() && !hosts_all(problem, answer.instances)) answer.trouble = kNonsense;
+  Answer answer = search.form == Form::patterns
+                      ? PatternSolver(problem, divided, search, *solver).run(start)
+                      : ask_as_printed(hosting, prices, start, search, *solver);
+  if (answer.trouble.empty() && !hosts_all(problem, answer.instances)) {
+    answer = {{}, kNonsense, true};
+  }
   solution.trouble = std::move(answer.trouble);
+  solution.failed = answer.failed;
   if (!solution.trouble.empty()) return solution;
   drop_surplus(problem, answer.instances);
   solution.cost_usd_h = cost_usd_h(problem, answer.instances);

@@ -25,13 +25,15 @@ struct HostingSolution {
   double cost_usd_h = 0;
   double bound_usd_h = 0;  ///< no choice of instances costs less
   std::string trouble;     ///< why there are no instances: a few words; else empty
+  bool failed = false;     ///< the trouble is the solver's: it gave no answer, or none that holds
 };
 
 /// The cheapest instances that are found for the tasks of the problem, by an integer program and
-/// the solver, whose answer is not believed before it was looked at. `start`: instances that host
-/// all tasks, from which the search goes on; may be empty.
+/// the solver, whose answer is looked at before it is used. `start`: instances that host all tasks,
+/// from which the search goes on; may be empty. `solver`: null, and there is the bound alone. The
+/// solver may be called twice; the calls share the seconds of the search.
 HostingSolution solve_hosting(const HostingProblem& hosting, const ReservationPrices& prices,
                               std::span<const bound::Pattern> start, const HostingSearch& search,
-                              const IntegerSolver& solver);
+                              const IntegerSolver* solver);
 
 }  // namespace muster::ilp

@@ -19,14 +19,14 @@ PolicyModule ilp_module() {
       .param("nodes", &IlpParams::nodes, params::whole(0, 1000000000),
              "nodes of the solver's search in a replay, so that the same call decides the same")
       .param("seconds", &IlpParams::seconds, params::number(params::above(0).up_to(3600)),
-             "seconds of the solver's search on a live cluster")
+             "seconds of the solver's searches in a round on a live cluster")
       .param("gap", &IlpParams::gap_share, params::number(params::from(0).up_to(1)),
              "the search is over when no solution can be cheaper by more than this share")
       .period(&IlpParams::period)
       .eager(&IlpParams::eager)
       .param("spot", &IlpParams::spot,
              params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
-             "who is put on spot instances: jobs that take any market, while that is cheaper for "
+             "jobs on spot instances: those that take any market, while that is cheaper for "
              "them, or only those that ask for it")
       .uses({.prices = true, .solver = true})
       .made_by_services(

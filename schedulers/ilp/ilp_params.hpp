@@ -14,7 +14,7 @@ enum class Form : std::uint8_t {
   paper      ///< each task in one of as many slots, each slot of one type (Eva 4.1)
 };
 
-/// What ilp can be told.
+/// The parameters of ilp.
 struct IlpParams {
   Form form = Form::patterns;
   std::uint32_t tasks = 200;  ///< laid out in a round, at most

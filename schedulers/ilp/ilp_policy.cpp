@@ -1,8 +1,11 @@
 #include "schedulers/ilp/ilp_policy.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
+
+#include "schedulers/packing/cheapest_types.hpp"
 
 namespace muster::ilp {
 namespace {
@@ -12,6 +15,8 @@ constexpr const char* kSolved = "solved";
 constexpr const char* kKept = "kept";
 constexpr const char* kFull = "full: ";
 constexpr const char* kFleet = "fleet";
+constexpr const char* kApart = "solved, then kept apart";
+constexpr const char* kKeptSince = "kept: ";
 
 /// Costs that differ by less do not differ.
 constexpr double kMoneyEpsilon_usd_h = 1e-9;
@@ -25,8 +30,8 @@ std::vector<std::uint32_t> positions_of(const HostingProblem& hosting, std::size
   return positions;
 }
 
-/// The configuration's instances as those of the problem; nothing where one of its types is none of
-/// the problem's, or rests.
+/// The configuration's instances as those of the problem, without tasks that are not in it; nothing
+/// where one of its types is none of the problem's, or rests.
 std::optional<std::vector<bound::Pattern>> instances_in(const Configuration& configuration,
                                                         const HostingProblem& hosting,
                                                         std::size_t types) {
@@ -36,8 +41,10 @@ std::optional<std::vector<bound::Pattern>> instances_in(const Configuration& con
     bound::Pattern instance{positions[bin.type.value], {}};
     if (instance.type == kUnassigned) return std::nullopt;
     for (const std::uint32_t task : configuration.tasks_of(bin)) {
+      if (hosting.kind_of[task] == kUnassigned) continue;
       instance.kinds.push_back(hosting.kind_of[task]);
     }
+    if (instance.kinds.empty()) continue;
     std::sort(instance.kinds.begin(), instance.kinds.end());
     if (!bound::fits(hosting.fluid, instance)) return std::nullopt;
     instances.push_back(std::move(instance));
@@ -49,7 +56,10 @@ std::optional<std::vector<bound::Pattern>> instances_in(const Configuration& con
 
 IlpPolicy::IlpPolicy(const Catalog& catalog, Market market, const IlpParams& params,
                      std::shared_ptr<const IntegerSolver> solver)
-    : params_(params), solver_(std::move(solver)), prices_(catalog, only(market)) {}
+    : params_(params),
+      market_(market),
+      solver_(std::move(solver)),
+      prices_(catalog, only(market)) {}
 
 Cadence IlpPolicy::cadence() const {
   return {.period = params_.period,
@@ -58,65 +68,133 @@ Cadence IlpPolicy::cadence() const {
           .on_price = params_.eager};
 }
 
-/// Replaces what Full Reconfiguration has found by what the solver finds, where that costs less.
+/// Where both markets have jobs, the solver is asked for each of them in a round, one after the
+/// other.
+double IlpPolicy::seconds(const ClusterView& view) const {
+  const MarketView other{view, only(market_ == Market::spot ? Market::on_demand : Market::spot)};
+  const bool shares =
+      std::ranges::any_of(view.state.jobs(), [&](const JobRow& job) { return other.shows(job); });
+  return shares ? params_.seconds / 2 : params_.seconds;
+}
+
+/// Replaces the instances of Full Reconfiguration by those of the solver, where these cost less.
 void IlpPolicy::repack(const PackingTasks& tasks, const std::function<bool(TypeId)>& rests,
                        Configuration& configuration) {
   search_ = {};
   search_.tasks = static_cast<std::uint32_t>(tasks.kind_of.size());
-  search_.solved_usd_h = muster::cost_usd_h(configuration, prices_.types());
-  const auto keep_full = [&](const std::string& why) { search_.choice = kFull + why; };
-  if (search_.tasks == 0) return keep_full("no tasks");
-  if (search_.tasks > params_.tasks) return keep_full("too many tasks");
-  if (!solver_) return keep_full("no solver");
+  const std::string trouble = improve(tasks, rests, configuration);
+  search_.choice = trouble.empty() ? kSolved : kFull + trouble;
+  // As they are rented: a set of tasks may fit on a cheaper type than it was found for.
+  use_cheapest_types(tasks, model(), rests, configuration);
+  search_.cost_usd_h = muster::cost_usd_h(configuration, prices_.types());
+}
+
+/// Why Full Reconfiguration's instances are left; empty: they are replaced.
+std::string IlpPolicy::improve(const PackingTasks& tasks, const std::function<bool(TypeId)>& rests,
+                               Configuration& configuration) {
+  if (search_.tasks == 0) return "no tasks";
+  if (search_.tasks > params_.tasks) return "too many tasks";
   std::vector<ShapeId> shapes;
   for (const std::uint32_t kind : tasks.kind_of) shapes.push_back(tasks.kinds[kind].shape);
   const HostingProblem hosting = hosting_problem(shapes, prices_, rests);
-  if (hosting.free > 0 || hosting.never_fit > 0) return keep_full("tasks without needs");
+  if (hosting.fluid.kinds.empty()) {
+    return hosting.free > 0 ? "tasks without needs" : "tasks that no type holds";
+  }
   const auto start = instances_in(configuration, hosting, prices_.types().size());
   const HostingSearch search{
-      params_.form, {params_.nodes, params_.seconds, params_.gap_share}, kPatternNodes};
+      params_.form, {params_.nodes, seconds_, params_.gap_share}, kPatternNodes};
   const HostingSolution solution = solve_hosting(
-      hosting, prices_, start.value_or(std::vector<bound::Pattern>{}), search, *solver_);
+      hosting, prices_, start.value_or(std::vector<bound::Pattern>{}), search, solver_.get());
   search_.bound_usd_h = solution.bound_usd_h;
-  if (!solution.trouble.empty()) return keep_full(solution.trouble);
-  // Types that rest make what Full Reconfiguration has found no solution at all.
-  if (start && solution.cost_usd_h >= search_.solved_usd_h - kMoneyEpsilon_usd_h) {
-    return keep_full("nothing cheaper");
-  }
-  if (!seat(tasks, hosting, solution.instances, configuration)) return keep_full("no seat");
-  search_.choice = kSolved;
-  search_.solved_usd_h = solution.cost_usd_h;
+  search_.failed = solution.failed;
+  if (!solution.trouble.empty()) return solution.trouble;
+  auto seated = seat(tasks, hosting, solution.instances);
+  if (!seated) return "no seat";
+  use_cheapest_types(tasks, model(), rests, *seated);
+  Configuration full = configuration;
+  use_cheapest_types(tasks, model(), rests, full);
+  const double saved_usd_h =
+      muster::cost_usd_h(full, prices_.types()) - muster::cost_usd_h(*seated, prices_.types());
+  // Types that rest make the instances of Full Reconfiguration no solution at all.
+  if (start && saved_usd_h <= kMoneyEpsilon_usd_h) return "nothing cheaper";
+  configuration = std::move(*seated);
+  return {};
 }
 
-/// Lays the tasks out on the instances; false, and nothing is changed, where one finds no seat.
-bool IlpPolicy::seat(const PackingTasks& tasks, const HostingProblem& hosting,
-                     const std::vector<bound::Pattern>& instances, Configuration& configuration) {
+/// Tasks that are not in the problem go with an instance on which they take nothing: the guests of
+/// each instance. `left`: those for which there is none.
+std::vector<std::vector<std::uint32_t>> IlpPolicy::add_guests(
+    const PackingTasks& tasks, const HostingProblem& hosting,
+    const std::vector<bound::Pattern>& instances, std::vector<std::uint32_t>& left) const {
+  std::vector<std::vector<std::uint32_t>> guests(instances.size());
+  std::map<std::uint32_t, std::size_t> host_of;  // of each shape
+  for (std::uint32_t task = 0; task < tasks.kind_of.size(); ++task) {
+    if (hosting.kind_of[task] != kUnassigned) continue;
+    const ShapeId shape = tasks.kinds[tasks.kind_of[task]].shape;
+    const auto [known, is_new] = host_of.try_emplace(shape.value, 0);
+    if (is_new) {
+      const auto host = std::ranges::find_if(instances, [&](const bound::Pattern& instance) {
+        const auto& on = prices_.on(shape, hosting.types[instance.type]);
+        return on.fits && on.amount == Resources{};
+      });
+      known->second = static_cast<std::size_t>(host - instances.begin());
+    }
+    (known->second < guests.size() ? guests[known->second] : left).push_back(task);
+  }
+  return guests;
+}
+
+/// Full Reconfiguration of these tasks alone.
+void IlpPolicy::pack_left(const PackingTasks& tasks, const std::vector<std::uint32_t>& left,
+                          Configuration& configuration) {
+  if (left.empty()) return;
+  std::vector<std::uint32_t> kind_of;
+  for (const std::uint32_t task : left) kind_of.push_back(tasks.kind_of[task]);
+  Configuration packed;
+  packing_left_.run({tasks.kinds, kind_of}, model(), packed);
+  for (Configuration::Bin bin : packed.bins) {
+    bin.first += static_cast<std::uint32_t>(configuration.tasks.size());
+    configuration.bins.push_back(bin);
+  }
+  for (const std::uint32_t task : packed.tasks) configuration.tasks.push_back(left[task]);
+  for (const std::uint32_t task : packed.unplaced) configuration.unplaced.push_back(left[task]);
+}
+
+/// The tasks on the instances; nothing where one finds no seat.
+std::optional<Configuration> IlpPolicy::seat(const PackingTasks& tasks,
+                                             const HostingProblem& hosting,
+                                             const std::vector<bound::Pattern>& instances) {
   std::vector<std::vector<std::uint32_t>> waiting(hosting.fluid.kinds.size());
   for (std::uint32_t task = 0; task < tasks.kind_of.size(); ++task) {
-    waiting[hosting.kind_of[task]].push_back(task);
+    if (hosting.kind_of[task] != kUnassigned) waiting[hosting.kind_of[task]].push_back(task);
   }
+  std::vector<std::uint32_t> left;
+  const auto guests = add_guests(tasks, hosting, instances, left);
   std::vector<std::size_t> next(waiting.size(), 0);
   Configuration seated;
   InstanceWorth worth;
-  for (const bound::Pattern& instance : instances) {
-    const TypeId type = hosting.types[instance.type];
+  for (std::size_t i = 0; i < instances.size(); ++i) {
+    const TypeId type = hosting.types[instances[i].type];
     const auto first = static_cast<std::uint32_t>(seated.tasks.size());
     worth.clear(model());
-    for (const std::uint32_t kind : instance.kinds) {
-      if (next[kind] == waiting[kind].size()) return false;
-      const std::uint32_t task = waiting[kind][next[kind]++];
+    const auto add = [&](std::uint32_t task) {
       worth.add(entrant_of(model(), tasks.kinds[tasks.kind_of[task]], type));
       seated.tasks.push_back(task);
+    };
+    for (const std::uint32_t kind : instances[i].kinds) {
+      if (next[kind] == waiting[kind].size()) return std::nullopt;
+      add(waiting[kind][next[kind]++]);
     }
-    const auto count = static_cast<std::uint32_t>(instance.kinds.size());
+    for (const std::uint32_t task : guests[i]) add(task);
+    const auto count = static_cast<std::uint32_t>(seated.tasks.size()) - first;
     seated.bins.push_back({type, first, count, worth.usd_h()});
   }
-  if (seated.tasks.size() != tasks.kind_of.size()) return false;
-  configuration = std::move(seated);
-  return true;
+  pack_left(tasks, left, seated);
+  if (seated.tasks.size() + seated.unplaced.size() != tasks.kind_of.size()) return std::nullopt;
+  return seated;
 }
 
-/// Whether the present places, where everybody has one, cost no more than the layout. Then they
+/// Whether the present places, where every task has one, cost no more than the layout. Then they
 /// become the layout.
 bool IlpPolicy::keeps_present() {
   for (const RoundInput::Task& task : input_.tasks()) {
@@ -132,7 +210,10 @@ bool IlpPolicy::keeps_present() {
     present.hosts[host].worth_usd_h = present_worth(input_, instance, model(), kinds_, scratch);
     for (const std::uint32_t task : input_.residents(instance)) present.assign(task, host);
   }
-  if (present.cost_usd_h() > layout_.cost_usd_h() + kMoneyEpsilon_usd_h) return false;
+  const double saved_usd_h = layout_.cost_usd_h() - present.cost_usd_h();
+  if (saved_usd_h < -kMoneyEpsilon_usd_h) return false;
+  // The instances of all other tasks are the same in both.
+  search_.cost_usd_h -= saved_usd_h;
   layout_ = std::move(present);
   return true;
 }
@@ -151,22 +232,43 @@ Plan IlpPolicy::decide(const ClusterView& view, Rng&, Budget&) {
   settled_ = !view.rents() || (!input_.changes_with_time() && !view.any_rests());
   if (!view.rents()) return use_fleet(view);
   search_ = {};
+  seconds_ = seconds(view);
   layouts_.repack_by([this](const PackingTasks& tasks, const std::function<bool(TypeId)>& rests,
                             Configuration& configuration) { repack(tasks, rests, configuration); });
   layouts_.full(input_, model(), kinds_, layout_);
   layouts_.repack_by({});  // it is of this object, and copies must not call it
   const bool kept = keeps_present();
+  // A solver that failed may answer when it is asked again.
+  settled_ = settled_ && !search_.failed;
   Plan plan = plan_of(layout_, input_, model(), kinds_, CauseCode::full_reconfiguration);
-  if (search_.tasks == 0) return plan;
-  plan.note.choice = kept ? kKept : search_.choice;
-  auto& figures = plan.note.figures;
-  figures.emplace_back("laid_out_tasks", search_.tasks);
-  figures.emplace_back("cost_usd_h", search_.solved_usd_h);
-  if (search_.bound_usd_h > 0) {
-    figures.emplace_back("bound_usd_h", search_.bound_usd_h);
-    figures.emplace_back("gap_share", search_.solved_usd_h / search_.bound_usd_h - 1);
-  }
+  if (search_.tasks > 0) tell(view, kept, plan.note);
   return plan;
+}
+
+/// Tasks of some job that want distinct instances are here: the plan may be changed for them after
+/// this policy (DistinctInstances).
+bool IlpPolicy::may_be_kept_apart(const ClusterView& view) const {
+  return std::ranges::any_of(input_.jobs(), [&](const RoundInput::Job& row) {
+    const JobRow& job = view.state.job(row.slot);
+    return job.job.distinct_instances && job.tasks.size() > 1;
+  });
+}
+
+/// Figures are told together or not at all, so that their means are over the same rounds: of the
+/// layout that is carried out, where there is a bound to compare it with.
+void IlpPolicy::tell(const ClusterView& view, bool kept, RoundNote& note) const {
+  const bool apart = !kept && may_be_kept_apart(view);
+  if (kept) {
+    note.choice = search_.failed ? kKeptSince + search_.choice.substr(std::string(kFull).size())
+                                 : std::string(kKept);
+  } else {
+    note.choice = apart && search_.choice == kSolved ? kApart : search_.choice;
+  }
+  if (apart || search_.bound_usd_h <= 0) return;
+  note.figures.emplace_back("laid_out_tasks", search_.tasks);
+  note.figures.emplace_back("cost_usd_h", search_.cost_usd_h);
+  note.figures.emplace_back("bound_usd_h", search_.bound_usd_h);
+  note.figures.emplace_back("gap_share", search_.cost_usd_h / search_.bound_usd_h - 1);
 }
 
 }  // namespace muster::ilp

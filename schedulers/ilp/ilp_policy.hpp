@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,28 +35,43 @@ class IlpPolicy final : public Policy {
   /// How a round's instances were found.
   struct Search {
     std::string choice;
-    double bound_usd_h = 0;
-    double solved_usd_h = 0;  ///< of the instances of the solution, or of Full Reconfiguration
+    double bound_usd_h = 0;   ///< 0: none is known
+    double cost_usd_h = 0;    ///< of the instances that the tasks are laid out on
     std::uint32_t tasks = 0;  ///< that were laid out anew
+    bool failed = false;      ///< the solver gave no answer, or none that holds
   };
 
   WorthModel model() const { return {.prices = prices_}; }
+  double seconds(const ClusterView& view) const;
   void repack(const PackingTasks& tasks, const std::function<bool(TypeId)>& rests,
               Configuration& configuration);
-  bool seat(const PackingTasks& tasks, const HostingProblem& hosting,
-            const std::vector<bound::Pattern>& instances, Configuration& configuration);
+  std::string improve(const PackingTasks& tasks, const std::function<bool(TypeId)>& rests,
+                      Configuration& configuration);
+  std::optional<Configuration> seat(const PackingTasks& tasks, const HostingProblem& hosting,
+                                    const std::vector<bound::Pattern>& instances);
+  std::vector<std::vector<std::uint32_t>> add_guests(const PackingTasks& tasks,
+                                                     const HostingProblem& hosting,
+                                                     const std::vector<bound::Pattern>& instances,
+                                                     std::vector<std::uint32_t>& left) const;
+  void pack_left(const PackingTasks& tasks, const std::vector<std::uint32_t>& left,
+                 Configuration& configuration);
   bool keeps_present();
+  bool may_be_kept_apart(const ClusterView& view) const;
+  void tell(const ClusterView& view, bool kept, RoundNote& note) const;
   Plan use_fleet(const ClusterView& view);
 
   IlpParams params_;
+  Market market_;
   std::shared_ptr<const IntegerSolver> solver_;
   ReservationPrices prices_;
   TaskKinds kinds_{false};
   RoundInput input_;
   eva::PaperLayouts layouts_{true};
   eva::FleetLayout fleet_;
+  FullReconfiguration packing_left_;
   Layout layout_;
   Search search_;
+  double seconds_ = 0;  ///< of the solver in this round, where somebody waits
   bool settled_ = false;
 };
 

@@ -21,16 +21,29 @@ SlotProgram::SlotProgram(const HostingProblem& hosting, const ReservationPrices&
     if (is_new) groups_.emplace_back();
     groups_[group->second].types.push_back(type);
   }
-  // The first rows say that each task is in one slot.
-  program_.rows.assign(kind_of_.size(), {1, 1});
-  for (std::size_t number = 0; number < groups_.size(); ++number) {
-    Group& group = groups_[number];
+  for (Group& group : groups_) {
     for (std::uint32_t task = 0; task < kind_of_.size(); ++task) {
       if (fits(group, task)) group.tasks.push_back(task);
     }
-    for (std::size_t i = 0; i < group.tasks.size(); ++i) add_slot(number);
+  }
+  is_too_large_ = most_entries() > kMostEntries;
+  if (is_too_large_) return;
+  // The first rows say that each task is in one slot.
+  program_.rows.assign(kind_of_.size(), {1, 1});
+  for (std::size_t number = 0; number < groups_.size(); ++number) {
+    for (std::size_t i = 0; i < groups_[number].tasks.size(); ++i) add_slot(number);
   }
   start_with(start);
+}
+
+/// Of all columns of all slots, where each takes something of every resource.
+std::uint64_t SlotProgram::most_entries() const {
+  std::uint64_t entries = 0;
+  for (const Group& group : groups_) {
+    const std::uint64_t columns = group.types.size() + group.tasks.size();
+    entries += group.tasks.size() * (columns * (1 + kResourceKinds) + 1);
+  }
+  return entries;
 }
 
 bool SlotProgram::same_everywhere() const {
@@ -96,7 +109,7 @@ void SlotProgram::start_with(std::span<const bound::Pattern> start) {
       const auto& types = groups_[slots_[number].group].types;
       if (used[number] == 0 && std::ranges::find(types, instance.type) != types.end()) break;
     }
-    // What is not all there is no solution.
+    // A start without one of its instances is no solution.
     if (number == slots_.size() || !seat(instance, slots_[number], seated)) {
       program_.start.clear();
       return;

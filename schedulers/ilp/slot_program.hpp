@@ -15,10 +15,15 @@ namespace muster::ilp {
 /// to a family: then each family has as many slots as tasks that fit it.
 class SlotProgram {
  public:
+  /// A program of more entries is not built: it would take gigabytes, and no solver ends it.
+  static constexpr std::uint64_t kMostEntries = 5'000'000;
+
   /// `start`: instances that host every task, or none.
   SlotProgram(const HostingProblem& hosting, const ReservationPrices& prices,
               std::span<const bound::Pattern> start);
 
+  /// There is no program: it would have more than kMostEntries.
+  bool is_too_large() const { return is_too_large_; }
   const IntegerProgram& program() const { return program_; }
   /// The instances of a solution.
   std::vector<bound::Pattern> instances(const std::vector<std::uint32_t>& values) const;
@@ -36,6 +41,7 @@ class SlotProgram {
   };
 
   bool same_everywhere() const;
+  std::uint64_t most_entries() const;
   const bound::OnType& on(const Group& group, std::uint32_t task) const;
   bool fits(const Group& group, std::uint32_t task) const;
   void add_slot(std::size_t group);
@@ -47,6 +53,7 @@ class SlotProgram {
   std::vector<Group> groups_;
   std::vector<Slot> slots_;
   IntegerProgram program_;
+  bool is_too_large_ = false;
 };
 
 }  // namespace muster::ilp

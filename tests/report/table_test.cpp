@@ -1,5 +1,6 @@
 #include "tools/report/table.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -27,6 +28,20 @@ TEST(SummaryTable, has_one_aligned_row_a_policy_with_units_in_the_head) {
       "    1.00  50.0  62.5  75.0       200   1.25     -   1,000     0.125     2.000   3.5\n"
       "eva,artifact=true  199/200  15,248.76      73.5     17.67  4.50  90.25  120.00  0.10  0.90"
       "    2.50  50.0  62.5  75.0       200   1.25  12.5   1,000     0.125     2.000   3.5\n");
+}
+
+TEST(SolverFailures, are_told_of_each_run_whose_solver_failed) {
+  metrics::RunResult well = run_of("eva", 1, 100);
+  metrics::RunResult broken = run_of("ilp", 2, 100);
+  broken.notes.rounds_by_choice = {{"solved", 1196},
+                                   {"full: the solver failed", 2},
+                                   {"solved; spot: kept: the solver failed", 1},
+                                   {"full: the solver failed: its answer is none", 1}};
+  const std::vector<metrics::RunResult> runs = {well, broken};
+  const std::vector<std::string> lines = solver_failures(runs);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], ::testing::StartsWith("ilp, seed 2: "));
+  EXPECT_THAT(lines[0], ::testing::HasSubstr("failed in 4 of 1,200 rounds"));
 }
 
 TEST(SummaryTable, a_figure_that_no_policy_has_gets_no_column) {

@@ -11,8 +11,10 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 #include "tests/support/temp_file.hpp"
+#include "tools/solver/child_end.hpp"
 #include "tools/solver/mps_text.hpp"
 
 namespace muster {
@@ -118,6 +120,74 @@ TEST(CbcSolver, kills_a_child_that_outlives_its_time) {
   const auto values = CbcSolver(fake.path(), SolverStop::seconds).solve(seats(), {0, 0.1, 0});
   ASSERT_FALSE(values);
   EXPECT_EQ(values.error().code, SolverError::failed);
+}
+
+TEST(CbcSolver, kills_a_child_that_hangs_in_a_replay_and_asks_it_no_more) {
+  const test::TempFile asked("asked", "");
+  const FakeCbc fake("echo once >> " + asked.path().string() + "; exec sleep 600");
+  const CbcSolver solver(fake.path(), SolverStop::nodes, 0.5);
+  for (const char* why : {"had not ended after 0.5 s", "is not asked again"}) {
+    const auto values = solver.solve(seats(), {50, 0, 0});
+    ASSERT_FALSE(values);
+    EXPECT_EQ(values.error().code, SolverError::failed);
+    EXPECT_THAT(values.error().message, HasSubstr(why));
+  }
+  std::ifstream lines(asked.path());
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(lines), {}}), "once\n");
+}
+
+TEST(CbcSolver, takes_a_child_of_whose_end_nothing_is_known_for_a_failure) {
+  const FakeCbc fake(
+      "for last; do :; done; printf 'Optimal - objective value 1\\n0 c3 9 1\\n' > $last");
+  const auto before = signal(SIGCHLD, SIG_IGN);  // the system takes its status away
+  const auto values = CbcSolver(fake.path(), SolverStop::nodes).solve(seats(), {});
+  signal(SIGCHLD, before);
+  ASSERT_FALSE(values);
+  EXPECT_EQ(values.error().code, SolverError::failed);
+  EXPECT_TRUE(CbcSolver(fake.path(), SolverStop::nodes).solve(seats(), {}));
+}
+
+TEST(CbcSolver, lets_no_answer_fill_the_memory) {
+  // The answer is longer than any may be; exec: the signal that ends its writer is the child's own.
+  const FakeCbc fake("for last; do :; done; exec dd if=/dev/zero of=$last bs=1M count=70");
+  const auto values = CbcSolver(fake.path(), SolverStop::nodes).solve(seats(), {});
+  ASSERT_FALSE(values);
+  EXPECT_EQ(values.error().code, SolverError::failed);
+}
+
+TEST(CbcSolver, takes_a_text_that_no_program_runs_for_a_failure) {
+  const FakeCbc fake("exit 0");
+  std::ofstream(fake.path()) << "no program at all\n";
+  const auto values = CbcSolver(fake.path(), SolverStop::nodes).solve(seats(), {});
+  ASSERT_FALSE(values);
+  EXPECT_EQ(values.error().code, SolverError::failed);
+}
+
+pid_t child_that(const char* script) {
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", script, nullptr);
+    _exit(127);
+  }
+  return child;
+}
+
+TEST(ChildEnd, is_awaited_with_and_without_a_descriptor_of_the_system) {
+  for (const bool watches : {true, false}) {
+    for (const auto& [script, end] :
+         {std::pair{"exit 0", ChildEnd::well}, std::pair{"exit 3", ChildEnd::badly},
+          std::pair{"kill -9 $$", ChildEnd::badly}}) {
+      const pid_t child = child_that(script);
+      const int watched = watches ? watch_child(child) : -1;
+      EXPECT_EQ(await_end(child, watched, 600), end) << script << watches;
+      if (watched >= 0) close(watched);
+    }
+    const pid_t child = child_that("exec sleep 600");
+    const int watched = watches ? watch_child(child) : -1;
+    EXPECT_EQ(await_end(child, watched, 0.05), ChildEnd::outlived) << watches;
+    EXPECT_EQ(kill(child, 0), -1) << "it is gone";
+    if (watched >= 0) close(watched);
+  }
 }
 
 TEST(CbcSolver, has_its_child_die_with_it_and_leaves_no_file) {

@@ -214,6 +214,9 @@ int report_all(const ReplayOptions& options, const Session& session) {
   // Once all are there: ratios are to the first policy's run with the same seed.
   metrics::normalize(results);
   const bool all_completed = list_incomplete(results);
+  for (const std::string& line : report::solver_failures(results)) {
+    std::cerr << client::printable(line) << "\n";
+  }
   // Standard output is one document or the table, never both.
   const bool table = options.json != "-" && options.html != "-" && options.events != "-";
   if (table) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -18,6 +19,9 @@ namespace {
 using metrics::Metric;
 using metrics::RunResult;
 using Runs = std::vector<const RunResult*>;
+
+/// The words in the choice of a round (schedulers/ilp).
+constexpr const char* kSolverFailed = "the solver failed";
 
 /// The metrics that have a column for these runs, from left to right.
 std::vector<Metric> columns_for(std::span<const RunResult> runs) {
@@ -91,6 +95,23 @@ std::vector<Runs> by_policy(std::span<const RunResult> runs) {
     }
   }
   return groups;
+}
+
+std::vector<std::string> solver_failures(std::span<const RunResult> runs) {
+  std::vector<std::string> lines;
+  for (const RunResult& run : runs) {
+    std::uint64_t failed = 0, all = 0;
+    for (const auto& [choice, rounds] : run.notes.rounds_by_choice) {
+      all += rounds;
+      if (choice.find(kSolverFailed) != std::string::npos) failed += rounds;
+    }
+    if (failed == 0) continue;
+    lines.push_back(fmt::format("{}, seed {}: {} in {} of {} rounds, which were decided without it",
+                                run.policy, run.seed, kSolverFailed,
+                                grouped(static_cast<double>(failed), 0),
+                                grouped(static_cast<double>(all), 0)));
+  }
+  return lines;
 }
 
 Summary summarize(std::span<const RunResult> runs) {

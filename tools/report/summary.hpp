@@ -24,6 +24,10 @@ struct Summary {
 /// "12.30 ± 0.45". A figure that has no meaning for the policy is "-".
 Summary summarize(std::span<const metrics::RunResult> runs);
 
+/// "POLICY: the solver failed in 3 of 8 rounds", a line a run in which it did by the notes of its
+/// rounds: such a round is decided without it, and its row looks like any other.
+std::vector<std::string> solver_failures(std::span<const metrics::RunResult> runs);
+
 /// A number with commas between thousands, as amounts of money are read.
 std::string grouped(double value, int decimals);
 

@@ -2,24 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tools/solver/child_end.hpp"
 #include "tools/solver/mps_text.hpp"
 
 namespace muster {
@@ -28,7 +26,7 @@ namespace {
 /// A child that has not stopped by itself is killed after its seconds, times this and more.
 constexpr double kPatience = 1.5;
 constexpr double kPatience_s = 1;
-/// Of what the solver writes, as much is read.
+/// No file that the solver writes becomes longer: it is killed by the system then.
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 Failure<SolverError> failed(const std::string& what) {
@@ -84,6 +82,8 @@ class NamelessFile {
   const int nowhere = open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, fd);
   for (const int fd : kept) fcntl(fd, F_SETFD, 0);
+  const rlimit bytes{kMostBytes, kMostBytes};
+  if (setrlimit(RLIMIT_FSIZE, &bytes) != 0) _exit(127);
   execv(words[0], words);
   _exit(127);
 }
@@ -98,30 +98,22 @@ pid_t start(std::vector<std::string> words, const std::array<int, 3>& kept) {
   return child;
 }
 
-/// Waits until the child has ended; kills it when that takes longer, 0: waits for ever. Whether it
-/// ended by itself and well.
-bool await(pid_t child, double seconds) {
-  const int watched = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
-  if (watched >= 0) {
-    pollfd ended{watched, POLLIN, 0};
-    const int most_ms = seconds > 0 ? static_cast<int>(std::ceil(seconds * 1000)) : -1;
-    int ready = 0;
-    do {
-      ready = poll(&ended, 1, most_ms);
-    } while (ready < 0 && errno == EINTR);
-    if (ready <= 0) kill(child, SIGKILL);
-    close(watched);
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+/// Waits for the child until its seconds are over; kills it then.
+ChildEnd await(pid_t child, double seconds) {
+  const int watched = watch_child(child);
+  const ChildEnd end = await_end(child, watched, seconds);
+  if (watched >= 0) close(watched);
+  return end;
 }
 
 }  // namespace
 
 Expected<std::vector<std::uint32_t>, SolverError> CbcSolver::solve(
     const IntegerProgram& program, const SolveLimits& limits) const {
+  if (given_up_) {
+    return Failure<SolverError>{SolverError::failed,
+                                program_ + " has outlived its time before, and is not asked again"};
+  }
   const NamelessFile question("muster-program");
   const NamelessFile start_file("muster-start");
   const NamelessFile answer("muster-solution");
@@ -142,7 +134,15 @@ Expected<std::vector<std::uint32_t>, SolverError> CbcSolver::solve(
   words.insert(words.end(), {"-solve", "-solution", answer.path()});
   const pid_t child = start(std::move(words), {question.fd(), start_file.fd(), answer.fd()});
   if (child < 0) return failed("fork");
-  if (!await(child, timed ? limits.seconds * kPatience + kPatience_s : 0)) {
+  const double most_s = timed ? limits.seconds * kPatience + kPatience_s : backstop_s_;
+  const ChildEnd end = await(child, most_s);
+  if (end == ChildEnd::outlived) {
+    // One that hangs in a replay would hang in each of its rounds.
+    given_up_ = !timed;
+    return Failure<SolverError>{SolverError::failed,
+                                fmt::format("{} had not ended after {} s", program_, most_s)};
+  }
+  if (end == ChildEnd::badly) {
     return Failure<SolverError>{SolverError::failed, program_ + " did not end well"};
   }
   auto values = values_of(answer.read(), program.columns.size());

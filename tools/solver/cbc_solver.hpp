@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "schedulers/policy_services.hpp"
 
@@ -14,11 +16,16 @@ enum class SolverStop : std::uint8_t {
 };
 
 /// Solves integer programs by CBC, the program of Debian's package coinor-cbc, as a child process.
-/// It is killed when it outlives its time, and when this process ends in whatever way. What the two
-/// write to each other has no name in any folder, so that nothing is left behind.
+/// It is killed when it outlives its time, and when this process ends in whatever way. Programs and
+/// answers are passed in files that have no name in any folder, so that nothing is left behind.
 class CbcSolver final : public IntegerSolver {
  public:
-  CbcSolver(std::string program, SolverStop stop) : program_(std::move(program)), stop_(stop) {}
+  /// Nodes say nothing of how long the root of a search takes, nor of a program that hangs: where
+  /// nodes count, one call takes no longer. After a call that did, every further one fails at once.
+  static constexpr double kBackstop_s = 600;
+
+  CbcSolver(std::string program, SolverStop stop, double backstop_s = kBackstop_s)
+      : program_(std::move(program)), stop_(stop), backstop_s_(backstop_s) {}
 
   Expected<std::vector<std::uint32_t>, SolverError> solve(const IntegerProgram& program,
                                                           const SolveLimits& limits) const override;
@@ -26,13 +33,15 @@ class CbcSolver final : public IntegerSolver {
  private:
   std::string program_;
   SolverStop stop_;
+  double backstop_s_;
+  mutable std::atomic<bool> given_up_{false};
 };
 
 /// The path of the program of that name in PATH; empty when there is none.
 std::string find_program(const std::string& name);
 
-/// What policies are handed in by a process that composes masters: CBC where it is installed, else
-/// how to get it.
+/// The services of policies in a process that composes masters: CBC where it is installed, else how
+/// to get it.
 PolicyServices policy_services(SolverStop stop);
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #include "schedulers/ilp/hosting_solution.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -65,7 +66,7 @@ RC_GTEST_PROP(SolveHosting, patterns_cost_what_the_best_whole_instances_do, ()) 
   const double least = bound::test::HostingByTrying(hosting.fluid).least_usd_h();
   const testing::SolverByTrying solver;
   const HostingSearch search{Form::patterns, {}, 1'000'000};
-  const HostingSolution solution = solve_hosting(hosting, asked.prices, {}, search, solver);
+  const HostingSolution solution = solve_hosting(hosting, asked.prices, {}, search, &solver);
   RC_ASSERT(solution.trouble.empty());
   RC_ASSERT(solution.bound_usd_h <= least * (1 + kSlack));
   RC_ASSERT(std::abs(solution.cost_usd_h - least) <= kSlack);
@@ -95,7 +96,7 @@ TEST(SolveHosting, the_printed_form_finds_the_best_whole_instances) {
     const double least = bound::test::HostingByTrying(hosting.fluid).least_usd_h();
     for (const Form form : {Form::paper, Form::patterns}) {
       const HostingSearch search{form, {5000, 0, 0}, 1'000'000};
-      const auto solution = solve_hosting(hosting, asked.prices, {}, search, solver);
+      const auto solution = solve_hosting(hosting, asked.prices, {}, search, &solver);
       EXPECT_EQ(solution.trouble, "");
       EXPECT_NEAR(solution.cost_usd_h, least, kSlack) << by_family << (form == Form::paper);
     }
@@ -109,15 +110,76 @@ TEST(SolveHosting, believes_no_answer_that_is_none) {
   for (const Form form : {Form::paper, Form::patterns}) {
     const HostingSearch search{form, {}, 1'000'000};
     for (const std::uint32_t value : {0U, 4'000'000'000U}) {
-      const auto solution =
-          solve_hosting(hosting, asked.prices, {}, search, testing::SolverThatSays(value));
-      EXPECT_EQ(solution.trouble, "the answer is none") << value;
+      const testing::SolverThatSays solver(value);
+      const auto solution = solve_hosting(hosting, asked.prices, {}, search, &solver);
+      EXPECT_TRUE(solution.failed) << value;
+      EXPECT_THAT(solution.trouble, ::testing::EndsWith("answer is none")) << value;
       EXPECT_TRUE(solution.instances.empty());
       EXPECT_GT(solution.bound_usd_h, 0);
     }
-    EXPECT_EQ(solve_hosting(hosting, asked.prices, {}, search, testing::SolverThatSays({})).trouble,
+    const testing::SolverThatSays failing({});
+    EXPECT_EQ(solve_hosting(hosting, asked.prices, {}, search, &failing).trouble,
               "the solver failed");
   }
+}
+
+/// The best solution when it is asked first, afterwards as much of each column as there may be.
+class SolverThatGetsWorse final : public IntegerSolver {
+ public:
+  Expected<std::vector<std::uint32_t>, SolverError> solve(
+      const IntegerProgram& program, const SolveLimits& limits) const override {
+    seconds_.push_back(limits.seconds);
+    if (seconds_.size() == 1) return testing::SolverByTrying().solve(program, limits);
+    std::vector<std::uint32_t> all;
+    for (const IntegerProgram::Column& column : program.columns) all.push_back(column.most);
+    return all;
+  }
+  const std::vector<double>& seconds() const { return seconds_; }
+
+ private:
+  mutable std::vector<double> seconds_;
+};
+
+/// Six tasks, of which five fill one large instance: no whole instances cost as little as the
+/// bound.
+Asked six_tasks() {
+  Asked asked(two_families());
+  asked.tasks.assign(6, asked.prices.add(Demands(Resources::of(0, 3, 4))));
+  return asked;
+}
+
+TEST(SolveHosting, takes_the_cheaper_one_of_two_answers) {
+  const Asked asked = six_tasks();
+  const HostingProblem hosting = asked.problem();
+  const SolverThatGetsWorse solver;
+  const HostingSearch search{Form::patterns, {0, 10, 0}, 1'000'000};
+  const auto solution = solve_hosting(hosting, asked.prices, {}, search, &solver);
+  ASSERT_EQ(solver.seconds().size(), 2u);
+  EXPECT_NEAR(solution.cost_usd_h, 1.2, kSlack);
+}
+
+TEST(SolveHosting, has_the_calls_of_a_search_share_its_seconds) {
+  const Asked asked = six_tasks();
+  const HostingProblem hosting = asked.problem();
+  const SolverThatGetsWorse solver;
+  const HostingSearch search{Form::patterns, {0, 10, 0}, 1'000'000};
+  solve_hosting(hosting, asked.prices, {}, search, &solver);
+  double seconds = 0;
+  for (const double of_call : solver.seconds()) seconds += of_call;
+  EXPECT_LE(seconds, 10);
+}
+
+TEST(SolveHosting, builds_no_printed_form_that_takes_gigabytes) {
+  Asked asked(two_families());
+  asked.tasks.assign(2000, asked.prices.add(Demands(Resources::of(0, 3, 4))));
+  const HostingProblem hosting = asked.problem();
+  const SolverThatGetsWorse solver;
+  const HostingSearch search{Form::paper, {}, 1'000'000};
+  const auto solution = solve_hosting(hosting, asked.prices, {}, search, &solver);
+  EXPECT_EQ(solution.trouble, "too many tasks");
+  EXPECT_FALSE(solution.failed);
+  EXPECT_TRUE(solver.seconds().empty());
+  EXPECT_GT(solution.bound_usd_h, 0);
 }
 
 TEST(HostingProblem, counts_types_that_rest_only_for_those_who_need_them) {

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "schedulers/describe.hpp"
 #include "schedulers/market_split.hpp"
@@ -91,14 +94,100 @@ TEST(Ilp, takes_full_reconfiguration_where_there_are_more_tasks_than_it_may_lay_
 TEST(Ilp, takes_full_reconfiguration_where_the_solver_says_nothing_useful) {
   const std::vector<std::pair<std::optional<std::uint32_t>, std::string>> answers = {
       {std::nullopt, "full: the solver failed"},
-      {0U, "full: the answer is none"},
-      {4'000'000'000U, "full: the answer is none"}};
+      {0U, "full: the solver failed: its answer is none"},
+      {4'000'000'000U, "full: the solver failed: its answer is none"}};
   for (const auto& [answer, choice] : answers) {
     Cluster cluster(testing::table_3(), module_with(std::make_shared<SolverThatSays>(answer)),
                     "ilp");
     for (std::uint64_t i = 1; i <= 4; ++i) cluster.submit(job_of_table_3(i));
     EXPECT_EQ(cluster.round().note.choice, choice);
     EXPECT_EQ(cluster.layout(), "it1(1 2 4) it3(3)");
+  }
+}
+
+TEST(Ilp, says_that_the_solver_failed_also_where_all_places_are_kept_and_asks_again) {
+  Cluster cluster(testing::table_3(), module_with(std::make_shared<SolverThatSays>(std::nullopt)),
+                  "ilp");
+  for (std::uint64_t i = 1; i <= 4; ++i) cluster.submit(job_of_table_3(i));
+  cluster.round();
+  EXPECT_THAT(cluster.round().note.choice, ::testing::MatchesRegex("kept: .*solver failed"));
+  EXPECT_FALSE(cluster.policy().settled(cluster.view()));
+}
+
+TEST(Ilp, lays_tasks_without_needs_beside_the_others) {
+  Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
+  cluster.submit(test::JobBuilder(7).demand(Resources{}).build());
+  std::uint64_t id = 0;
+  // 5 + 3 + 2 and 4 + 3 + 3 fill two large ones.
+  for (const double cpu : {5, 4, 3, 3, 3, 2}) cluster.submit(of_cpus(++id, cpu));
+  const Plan plan = cluster.round();
+  EXPECT_NEAR(testing::figure(plan, "cost_usd_h"), 2, 1e-6);
+  EXPECT_EQ(plan.places.size(), 7u);
+  EXPECT_EQ(plan.launches.size(), 2u);
+}
+
+TEST(Ilp, says_that_there_are_only_tasks_without_needs) {
+  Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
+  cluster.submit(test::JobBuilder(7).demand(Resources{}).build());
+  const Plan plan = cluster.round();
+  EXPECT_THAT(plan.note.choice, ::testing::HasSubstr("without needs"));
+  EXPECT_EQ(plan.places.size(), 1u);
+}
+
+TEST(Ilp, tells_no_figures_of_a_layout_that_is_changed_to_keep_tasks_apart) {
+  Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
+  Job apart = test::JobBuilder(1).tasks(4).demand(Resources::of(0, 2, 1)).build();
+  apart.distinct_instances = true;
+  cluster.submit(apart);
+  const Plan plan = cluster.round();
+  EXPECT_EQ(plan.launches.size(), 4u);
+  EXPECT_NE(plan.note.choice, "solved");
+  EXPECT_TRUE(plan.note.figures.empty());
+}
+
+TEST(Ilp, tells_all_figures_of_a_round_or_none) {
+  for (const auto& [spec, figures] : {std::pair{"ilp,tasks=2", 0U}, std::pair{"ilp", 4U}}) {
+    Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), spec);
+    for (std::uint64_t id = 1; id <= 3; ++id) cluster.submit(of_cpus(id, 4));
+    EXPECT_EQ(cluster.round().note.figures.size(), figures) << spec;
+  }
+}
+
+Catalog two_sizes_on_both_markets() {
+  std::vector<InstanceType> types = two_sizes().types();
+  for (InstanceType& type : types) type.spot = Price::from_usd_h(type.on_demand.usd_h() / 2);
+  return Catalog(std::move(types));
+}
+
+/// Stands in for the solver, and notes how many seconds it is given.
+class SolverWithSeconds final : public IntegerSolver {
+ public:
+  Expected<std::vector<std::uint32_t>, SolverError> solve(
+      const IntegerProgram& program, const SolveLimits& limits) const override {
+    seconds_ += limits.seconds;
+    return SolverByTrying().solve(program, limits);
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  mutable double seconds_ = 0;
+};
+
+TEST(Ilp, gives_the_solver_its_seconds_once_a_round_however_many_markets_there_are) {
+  for (const bool both : {false, true}) {
+    const auto solver = std::make_shared<SolverWithSeconds>();
+    Cluster cluster(two_sizes_on_both_markets(), module_with(solver), "ilp,seconds=8,gap=0");
+    std::uint64_t id = 0;
+    for (const double cpu : {7, 6, 5, 5, 4, 3}) {
+      cluster.submit(of_cpus(++id, cpu));
+      if (!both) continue;
+      Job on_spot = of_cpus(100 + id, cpu);
+      on_spot.markets = MarketChoice::spot;
+      cluster.submit(on_spot);
+    }
+    cluster.round();
+    EXPECT_GT(solver->seconds(), 0) << both;
+    EXPECT_LE(solver->seconds(), 8) << both;
   }
 }
 
