@@ -149,6 +149,7 @@ void IlpPolicy::pack_left(const PackingTasks& tasks, const std::vector<std::uint
                           Configuration& configuration) {
   if (left.empty()) return;
   std::vector<std::uint32_t> kind_of;
+  kind_of.reserve(left.size());
   for (const std::uint32_t task : left) kind_of.push_back(tasks.kind_of[task]);
   Configuration packed;
   packing_left_.run({tasks.kinds, kind_of}, model(), packed);

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "schedulers/packing/assignment.hpp"
+
 namespace muster::ilp {
 
 SlotProgram::SlotProgram(const HostingProblem& hosting, const ReservationPrices& prices,
