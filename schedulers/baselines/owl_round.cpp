@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "schedulers/packing/awaits_room.hpp"
 #include "schedulers/packing/cheapest_types.hpp"
 #include "schedulers/packing/priority_order.hpp"
 
@@ -136,10 +137,8 @@ void OwlRound::use_given() {
     } while (gang && at < p_.input.tasks().size() && p_.input.tasks()[at].job == job);
     if (!gang || whole) continue;
     take_back();
-    // Said, so that the master lets room gather for it.
-    const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
     for (std::uint32_t task = first; task < at; ++task) {
-      if (waits(task)) refusals_.push_back({p_.input.tasks()[task].id, no_room});
+      if (waits(task)) refusals_.push_back({p_.input.tasks()[task].id, awaits_room()});
     }
   }
 }

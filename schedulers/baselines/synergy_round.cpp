@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "schedulers/packing/awaits_room.hpp"
 #include "schedulers/packing/cheapest_types.hpp"
 
 // A round looks at every instance once and then costs the logarithm of their number for each task
@@ -92,9 +93,8 @@ void SynergyRound::place_gang(std::span<const std::uint32_t> gang) {
       std::all_of(gang.begin(), gang.end(), [&](std::uint32_t task) { return join(task); });
   if (whole) return;
   take_back();
-  // Said, so that the master lets room gather for it.
-  const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
-  for (std::uint32_t task : gang) plan_.refusals.push_back({p_.input.tasks()[task].id, no_room});
+  for (std::uint32_t task : gang)
+    plan_.refusals.push_back({p_.input.tasks()[task].id, awaits_room()});
 }
 
 /// Given instances come first: they cost nothing more.

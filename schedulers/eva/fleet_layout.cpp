@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "schedulers/packing/awaits_room.hpp"
 #include "schedulers/packing/priority_order.hpp"
 
 // Gangs make this more than a greedy fill: one that does not fit whole must not hold room that
@@ -189,7 +190,7 @@ Refusal FleetLayout::why_not(const WorthModel& model, const std::vector<ShapeId>
   const auto fits = [&](TypeId type) { return model.prices.on(shapes[0], type).fits; };
   const auto first = std::find_if(fleet_.types.begin(), fleet_.types.end(), fits);
   const bool none = first == fleet_.types.end();
-  Refusal refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
+  Refusal refusal = awaits_room();
   if (none) refusal.code = RefusalCode::fixed_fleet;
   const ReservationPrice& price = model.prices.of(shapes[0]);
   Resources asked;

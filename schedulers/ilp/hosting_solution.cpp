@@ -12,7 +12,6 @@
 namespace muster::ilp {
 namespace {
 
-constexpr const char* kFailed = "the solver failed";
 constexpr const char* kNonsense = "the solver failed: its answer is none";
 constexpr const char* kTooMany = "too many tasks";
 
@@ -64,7 +63,7 @@ Answer ask(const IntegerProgram& program, const SolveLimits& limits, const Integ
            const auto& instances_of) {
   const auto values = solver.solve(program, limits);
   if (!values) {
-    return {{}, values.error().code == SolverError::failed ? kFailed : kNonsense, true};
+    return {{}, values.error().code == SolverError::failed ? kSolverFailed : kNonsense, true};
   }
   if (!solves(program, values.value())) return {{}, kNonsense, true};
   return {instances_of(values.value()), {}};

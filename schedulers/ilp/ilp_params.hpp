@@ -8,6 +8,9 @@
 
 namespace muster::ilp {
 
+/// In the choice of each round in which the solver failed; reports count these rounds.
+inline constexpr const char* kSolverFailed = "the solver failed";
+
 /// How the question is put to the solver.
 enum class Form : std::uint8_t {
   patterns,  ///< how many instances with each set of alike tasks

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "schedulers/packing/awaits_room.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 
 namespace muster::own {
@@ -225,8 +226,7 @@ Refusal FleetRound::reason_alone(const TaskRow& row, bool is_long) const {
 /// A gang may spread over all instances: what it asks for in all, and what is left in all. Put
 /// together once: each of its tasks is told the same.
 const Refusal& FleetRound::reason_for_gang(const FleetQueue::Job& job) {
-  const auto [known, is_new] = gang_reasons_.try_emplace(
-      job.key.job, Refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0});
+  const auto [known, is_new] = gang_reasons_.try_emplace(job.key.job, awaits_room());
   Refusal& refusal = known->second;
   if (!is_new) return refusal;
   Resources asked;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "schedulers/packing/awaits_room.hpp"
 #include "schedulers/packing/expected_run.hpp"
 
 namespace muster::stratus {
@@ -96,9 +97,7 @@ void ArtifactRound::pack_gang(std::span<const std::uint32_t> gang) {
       for (; !before.empty(); before.pop_back()) {
         rooms_[before.back().first] = std::move(before.back().second);
       }
-      // Said, so that the master lets room gather for it.
-      const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
-      for (std::uint32_t one : gang) refusals_.push_back({p_.input.tasks()[one].id, no_room});
+      for (std::uint32_t one : gang) refusals_.push_back({p_.input.tasks()[one].id, awaits_room()});
       return;
     }
     before.emplace_back(*room, rooms_[*room]);

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "schedulers/packing/awaits_room.hpp"
+
 // A round gathers rooms and tasks once and then works on indexes: a task costs the logarithm of the
 // number of rooms. Clearing is in clearing.cpp.
 
@@ -206,12 +208,10 @@ bool StratusRound::pack_gang(std::span<const Waiting> gang) {
   return true;
 }
 
-/// Said, so that the master lets room gather for it. Where nothing is packed another refusal says
-/// why.
+/// Where nothing is packed another refusal says why.
 void StratusRound::refuse_gang(std::span<const Waiting> gang) {
   if (p_.params.packer.packing == Packing::none) return;
-  const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
-  for (const Waiting& waiting : gang) plan_.refusals.push_back({row_of(waiting).id, no_room});
+  for (const Waiting& waiting : gang) plan_.refusals.push_back({row_of(waiting).id, awaits_room()});
 }
 
 /// Each finds a room beside those before it. False: one of them does not. The rooms of the job that

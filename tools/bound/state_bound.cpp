@@ -9,6 +9,7 @@
 #include "storage/event_log.hpp"
 #include "storage/recovery.hpp"
 #include "storage/store.hpp"
+#include "storage/store_folder.hpp"
 #include "tools/bound/bound_report.hpp"
 
 namespace muster::bound {
@@ -60,19 +61,11 @@ Expected<StateBound, NoBound> bound_of_log(const std::filesystem::path& file,
   return bound;
 }
 
-/// Whether the folder has any file of a database: what is damaged is for the store to say.
+/// Whether the folder has any file of a database: the store itself says what is damaged.
 bool holds_a_store(const std::filesystem::path& folder) {
   std::error_code failed;
-  for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end;
-       at.increment(failed)) {
-    const std::string name = at->path().filename().string();
-    const std::string kind = at->path().extension().string();
-    if (name == "CURRENT" || name == "IDENTITY" || name == "MARK" || kind == ".sst" ||
-        name.starts_with("MANIFEST-")) {
-      return true;
-    }
-  }
-  return false;
+  return std::filesystem::exists(folder / "CURRENT", failed) || !logs_in(folder).empty() ||
+         !tables_in(folder).empty();
 }
 
 Expected<StateBound, NoBound> bound_of_store(const std::filesystem::path& folder,

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "schedulers/ilp/ilp_params.hpp"
 #include "tools/metrics/metric_table.hpp"
 
 // The table of runs: a row a policy, a column a metric. Several seeds of one policy become mean and
@@ -19,9 +20,6 @@ namespace {
 using metrics::Metric;
 using metrics::RunResult;
 using Runs = std::vector<const RunResult*>;
-
-/// The words in the choice of a round (schedulers/ilp).
-constexpr const char* kSolverFailed = "the solver failed";
 
 /// The metrics that have a column for these runs, from left to right.
 std::vector<Metric> columns_for(std::span<const RunResult> runs) {
@@ -103,11 +101,11 @@ std::vector<std::string> solver_failures(std::span<const RunResult> runs) {
     std::uint64_t failed = 0, all = 0;
     for (const auto& [choice, rounds] : run.notes.rounds_by_choice) {
       all += rounds;
-      if (choice.find(kSolverFailed) != std::string::npos) failed += rounds;
+      if (choice.find(ilp::kSolverFailed) != std::string::npos) failed += rounds;
     }
     if (failed == 0) continue;
     lines.push_back(fmt::format("{}, seed {}: {} in {} of {} rounds, which were decided without it",
-                                run.policy, run.seed, kSolverFailed,
+                                run.policy, run.seed, ilp::kSolverFailed,
                                 grouped(static_cast<double>(failed), 0),
                                 grouped(static_cast<double>(all), 0)));
   }
