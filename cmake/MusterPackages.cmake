@@ -46,5 +46,5 @@ add_library(clp INTERFACE)
 target_include_directories(clp SYSTEM INTERFACE "${CLP_INCLUDE_DIR}" "${CLP_INCLUDE_DIR}/coin")
 target_link_libraries(clp INTERFACE "${CLP_LIBRARY}" "${COINUTILS_LIBRARY}")
 
-# What cuts HTTP requests and answers into their parts: headers alone, of which two files use a few.
+# Cuts HTTP requests and answers into their parts: headers alone, of which two files use a few.
 find_path(BEAST_INCLUDE_DIR boost/beast/http/basic_parser.hpp REQUIRED)

@@ -28,7 +28,7 @@ class StartCandidates {
   /// Room that comes free on the instance may let a task of it start, or a gang has something to
   /// try. Costs what was told since it was asked last, not what is meant for the instance.
   bool may_start_some(const ClusterState& state, Slot instance);
-  /// At so many gangs that looks.
+  /// Gangs at which may_start_some() looks.
   std::size_t marked_gangs() const { return gangs_.slots().size(); }
 
   /// Adds the gang's tasks that have to be tried to `out`.

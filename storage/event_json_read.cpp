@@ -223,7 +223,7 @@ class JsonReader {
       Resource kind = Resource::gpu;
       get(JsonValue{member.name}, kind);
       get(member.value, amounts[kind]);
-      // What reads a log adds amounts up and divides by them.
+      // Readers of a log add amounts up and divide by them.
       if (!(amounts[kind] >= 0 && amounts[kind] <= kMaxAmount)) {
         fail(fmt::format("an amount from 0 to {}", static_cast<std::uint64_t>(kMaxAmount)));
       }

@@ -36,8 +36,8 @@ class Supercloud final : public EventPolicy {
 
   std::unique_ptr<Policy> clone() const override { return std::make_unique<Supercloud>(*this); }
 
-  /// So many instances the greedy was asked for again: it looks at what runs on them only after
-  /// that, a price or an offer has changed.
+  /// Instances for which the greedy was asked again: only after their tasks, a price or an offer
+  /// have changed.
   std::uint64_t looks() const { return looks_; }
 
  private:
@@ -48,7 +48,7 @@ class Supercloud final : public EventPolicy {
     Plan& plan;
   };
 
-  /// What the greedy would buy for all tasks of an instance, and for which.
+  /// The instances that the greedy would buy for all tasks of one, and for which tasks.
   struct Rebuy {
     InstanceId of{0};
     std::vector<std::uint64_t> shapes{};  ///< of the tasks, as the state counts them

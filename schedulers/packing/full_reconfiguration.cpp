@@ -94,8 +94,8 @@ void FullReconfiguration::make_runs() {
   tree_.build();
 }
 
-/// Of which some task is left for the present fill. What does not fit now fits no more during the
-/// fill, in which room only shrinks: the search goes on where the last one of the run ended.
+/// Of which some task is left for the present fill. A task that does not fit now fits no more in
+/// the fill, in which room only shrinks: the search goes on where the last one of the run ended.
 const FullReconfiguration::Candidate* FullReconfiguration::first_that_fits(
     Run& run, const Resources& capacity) {
   const auto fits = [&](const Resources& amount) {

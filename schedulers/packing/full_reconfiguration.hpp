@@ -51,7 +51,7 @@ Configuration full_reconfiguration_plain(const PackingTasks& tasks, const WorthM
 class FullReconfiguration {
  public:
   void run(const PackingTasks& tasks, const WorthModel& model, Configuration& result);
-  /// So often the last run looked whether something fits; of parts of the tree that is once a part.
+  /// Looks of the last run at whether something fits, at parts of the tree, too.
   std::uint64_t looks() const { return looks_; }
 
  private:

@@ -111,7 +111,7 @@ TEST(FullReconfiguration, places_nothing_when_there_is_nothing) {
   EXPECT_TRUE(result.bins.empty() && result.tasks.empty() && result.unplaced.empty());
 }
 
-/// So often a run looks whether something fits where each task has demands of its own.
+/// Looks of a run at whether something fits, a task, where each has demands of its own.
 double looks_a_task(std::uint32_t tasks) {
   Table3 world;
   ColocationTable rates{0.95};

@@ -1,4 +1,4 @@
-// What the reader of requests takes and what it refuses, as a table: each row is read whole, byte
+// Requests that the reader takes and that it refuses, as a table: each row is read whole, byte
 // by byte and cut in two at every place, and what comes of it may not depend on that.
 
 #include "tools/serve/api/request_reader.hpp"
@@ -20,7 +20,7 @@ constexpr RequestReader::Limits kLimits{.max_target = 40, .max_header = 200, .ma
 class Session {
  public:
   void feed(std::string_view bytes) {
-    // What follows the head may be there already, or nothing may have to follow.
+    // Bytes behind the head may be there already, or none may have to follow.
     bool after_head = false;
     while (!over_ && (!bytes.empty() || after_head)) {
       const RequestReader::Progress progress = reader_.feed(bytes);
@@ -73,7 +73,7 @@ std::string outcome(const std::vector<std::string_view>& pieces) {
   return session.said();
 }
 
-/// What comes of the text, however it is cut.
+/// The outcome of the text, however it is cut.
 std::string outcome(std::string_view text) {
   std::string whole = outcome(std::vector{text});
   std::vector<std::string_view> bytes;

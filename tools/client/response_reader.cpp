@@ -30,7 +30,7 @@ bool is_number(Text text) {
 
 }  // namespace
 
-/// What the parser calls; it keeps nothing but the status. An error ends the parsing.
+/// The calls of the parser; it keeps nothing but the status. An error ends the parsing.
 class ResponseReader::Parser final : public http::basic_parser<false> {
  public:
   explicit Parser(ResponseReader& reader) : reader_(reader) {

@@ -11,7 +11,7 @@ namespace muster::api {
 /// and the same end of the body, as it does.
 class FrameCheck {
  public:
-  /// What the bytes that were looked at last are.
+  /// Where the bytes that were looked at last end.
   enum class Cut : std::uint8_t {
     none,        ///< the beginning of lines whose end has not come
     nothing,     ///< an empty line before the request
@@ -29,7 +29,7 @@ class FrameCheck {
 
   /// Forgets the request; the next byte is the first of another one.
   void reset() { *this = {}; }
-  /// What follows the head, once it has ended.
+  /// The bytes behind the head, once that has ended.
   void expect_body(std::uint64_t bytes) { body_left_ = bytes; }
   void expect_chunks() { part_ = Part::chunk_size; }
 

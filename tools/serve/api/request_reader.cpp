@@ -111,7 +111,7 @@ std::string words_for(const ErrorCode& error) {
 
 }  // namespace
 
-/// What the parser calls; it keeps nothing but the reader's. An error ends the parsing.
+/// The calls of the parser; it keeps nothing but the reader's. An error ends the parsing.
 class RequestReader::Parser final : public http::basic_parser<true> {
  public:
   explicit Parser(RequestReader& reader) : reader_(reader) {
@@ -353,7 +353,7 @@ void RequestReader::end_head() {
   whole_ = is_tunnel || (!is_coded_ && length_.value_or(0) == 0);
 }
 
-/// What the fields say together. The parser refuses Content-Length beside chunks.
+/// Rules over several fields. The parser refuses Content-Length beside chunks.
 void RequestReader::check_head() {
   if (parser_->version() != kVersion10 && request_.head.host.empty()) {
     fail(400, "the header Host is missing or empty");
