@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 
 namespace muster {
 

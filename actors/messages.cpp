@@ -1,5 +1,4 @@
-#include "actors/messages.hpp"
-
+#include "actors/interfaces.hpp"
 #include "actors/sampling_messages.hpp"
 
 namespace muster {

@@ -15,8 +15,8 @@
 #include "model/event.hpp"
 #include "model/roster.hpp"
 
-// Everything that actors say to each other. docs/add-a-message.md lists what to touch for a new
-// one.
+// Everything that actors say to each other; actors/interfaces.hpp says who hears it.
+// docs/add-a-message.md lists the places that a new message touches.
 
 namespace muster {
 
@@ -371,117 +371,3 @@ CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(muster::Wakeup)
-
-namespace muster {
-
-/// Runs the attempts of one instance's tasks. Repeated and outdated orders change nothing.
-/// `ack` says that the outcome of an attempt is durable and need not be told again; `greet`
-/// asks for a (new) hello; a log request is answered to the master.
-using WorkerActor = caf::typed_actor<
-    caf::reacts_to<start_atom, StartOrder>, caf::reacts_to<stop_atom, TaskId, Attempt>,
-    caf::reacts_to<ack_atom, TaskId, Attempt>, caf::reacts_to<greet_atom>,
-    caf::reacts_to<sample_atom, std::uint64_t>, caf::reacts_to<LogRequest>, caf::reacts_to<Wakeup>>;
-
-/// Told of the ends of the jobs that it watches, each once.
-using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobEnd>>;
-
-/// Owns a cell: its jobs, its instances, and what is decided about them. `hand` is answered when
-/// the jobs are durable. `watch` is answered with the parts that are over; the listener is told of
-/// the others, of those too that come later, until it ends or says `unwatch`. Nothing of that is
-/// kept over a restart: who watches asks again. `cancel` is answered when it is durable, and may be
-/// repeated. `greet` says that the cloud can be reached again. `decisions` asks for the newest so
-/// many, 0: all that are kept, `history` for what there was in so many hours, and `instances` for
-/// those of higher numbers, as many as go into one answer; this and the other questions change
-/// nothing.
-using MasterActor = caf::typed_actor<
-    caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>,
-    caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
-    caf::reacts_to<unwatch_atom, JobListener, std::vector<JobId>>,
-    caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
-    caf::replies_to<hold_atom, JobId, bool>::with<JobId>,
-    caf::replies_to<drain_atom, InstanceId>::with<InstanceId>,
-    caf::reacts_to<hello_atom, WorkerHello, WorkerActor>, caf::reacts_to<WorkerReport>,
-    caf::reacts_to<SampleAnswer>, caf::reacts_to<LogAnswer>, caf::reacts_to<CloudReport>,
-    caf::reacts_to<greet_atom>, caf::replies_to<LoadQuestion>::with<LoadReport>,
-    caf::replies_to<JobsQuestion>::with<JobsView>, caf::replies_to<JobQuestion>::with<JobDetails>,
-    caf::replies_to<FindQuestion>::with<FoundView>,
-    caf::replies_to<RequestQuestion>::with<RequestView>,
-    caf::replies_to<instances_atom, InstanceId>::with<InstancesView>,
-    caf::replies_to<CostQuestion>::with<CostView>,
-    caf::replies_to<decisions_atom, std::uint32_t>::with<DecisionsView>,
-    caf::replies_to<figures_atom>::with<CellFigures>,
-    caf::replies_to<history_atom, std::uint32_t>::with<HistoryView>,
-    caf::replies_to<plan_atom, Job>::with<PlanView>, caf::replies_to<LogRequest>::with<LogAnswer>,
-    caf::reacts_to<Wakeup>>;
-
-/// Rents instances. What becomes of an order is reported to the master that spoke of it last; an
-/// order that is repeated changes nothing, and its present state is reported again. `greet` asks
-/// for the time of the cloud's clock, by which it bills; every report says it. `interrupt` makes
-/// the cloud take a spot instance back.
-using CloudActor =
-    caf::typed_actor<caf::reacts_to<launch_atom, LaunchOrder, MasterActor>,
-                     caf::reacts_to<end_atom, InstanceId, MasterActor>,
-                     caf::reacts_to<greet_atom, MasterActor>,
-                     caf::replies_to<interrupt_atom, InstanceId>::with<InstanceId>,
-                     caf::replies_to<RentedQuestion>::with<RentedView>,
-                     caf::replies_to<figures_atom>::with<CloudFigures>, caf::reacts_to<Wakeup>>;
-
-/// Takes jobs in at one place of the world and hands them to masters. `hand` takes jobs without
-/// ids and answers, when the jobs are durable here, with the ids they got; `forward` takes jobs
-/// that another site has numbered and could not see to itself. `watch` speaks of whole jobs, and
-/// otherwise as a master does; a site is itself the listener of masters. `cancel` of a job is a
-/// user's: the site sees to it that everybody hears of it. `cancel` of several is another site's,
-/// which goes on asking until this one has nothing of them on its way any more.
-using SiteActor = caf::typed_actor<
-    caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>,
-    caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>,
-    caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
-    caf::replies_to<cancel_atom, JobId>::with<CancelReport>,
-    caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
-    caf::reacts_to<over_atom, JobEnd>, caf::replies_to<LoadQuestion>::with<LoadReport>,
-    caf::replies_to<JobsQuestion>::with<JobsView>, caf::replies_to<figures_atom>::with<SiteFigures>,
-    caf::reacts_to<Wakeup>>;
-
-/// What a node of the control plane runs; null handles for roles that it does not have.
-struct NodeRoles {
-  std::string node;
-  ClusterRoster roster;
-  SiteActor site;
-  MasterActor master;
-  CloudActor cloud;
-  bool numbered = true;  ///< there are ids and jobs whose meaning is in the roster's numbers
-};
-
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, ClusterRoster& x) {
-  return f(caf::meta::type_name("cluster_roster"), x.sites, x.masters);
-}
-
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, NodeRoles& x) {
-  return f(caf::meta::type_name("node_roles"), x.node, x.roster, x.site, x.master, x.cloud,
-           x.numbered);
-}
-
-/// The door of a node: what the other nodes meet first. Who comes says what it runs itself; who has
-/// another roster is turned away, with the numbers that it has to take when its own mean nothing.
-using NodeActor = caf::typed_actor<caf::replies_to<roles_atom, NodeRoles>::with<NodeRoles>>;
-
-}  // namespace muster
-
-CAF_BEGIN_TYPE_ID_BLOCK(muster_handles, caf::id_block::muster::end)
-CAF_ADD_TYPE_ID(muster_handles, (muster::WorkerActor))
-CAF_ADD_TYPE_ID(muster_handles, (muster::JobListener))
-CAF_ADD_TYPE_ID(muster_handles, (muster::MasterActor))
-CAF_ADD_TYPE_ID(muster_handles, (muster::CloudActor))
-CAF_ADD_TYPE_ID(muster_handles, (muster::SiteActor))
-CAF_ADD_TYPE_ID(muster_handles, (muster::NodeRoles))
-CAF_ADD_TYPE_ID(muster_handles, (muster::NodeActor))
-CAF_END_TYPE_ID_BLOCK(muster_handles)
-
-namespace muster {
-
-/// Makes the messages known to an actor system that is about to start.
-void add_messages(caf::actor_system_config& config);
-
-}  // namespace muster

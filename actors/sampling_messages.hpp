@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 #include "schedulers/sampling/local_queue.hpp"
 #include "schedulers/sampling/protocol.hpp"
 
@@ -48,7 +48,8 @@ using GroupScheduler =
                      caf::reacts_to<sampling::TaskDone>, caf::reacts_to<Wakeup>>;
 
 /// Where the jobs of a sampling group come in. `open`: the workers are there.
-using GroupSiteActor = SiteActor::extend<caf::reacts_to<open_atom>>;
+using GroupSiteActor =
+    Together<SiteForSubmitters, JobListener, OwnSteps>::extend<caf::reacts_to<open_atom>>;
 
 /// What a worker is told when it becomes part of a sampling group.
 struct GroupMembership {

@@ -25,27 +25,10 @@ std::uint64_t weight_of(const std::vector<Event>& events) {
   return weight;
 }
 
-/// Whether somebody wants to look at the cluster.
-bool is_question(const caf::type_erased_tuple& content) {
-  return content.match_elements<JobsQuestion>() || content.match_elements<JobQuestion>() ||
-         content.match_elements<FindQuestion>() || content.match_elements<RequestQuestion>() ||
-         content.match_elements<CostQuestion>() || begins_with<figures_atom>(content) ||
-         begins_with<instances_atom, InstanceId>(content) ||
-         begins_with<history_atom, std::uint32_t>(content) ||
-         begins_with<decisions_atom, std::uint32_t>(content);
-}
-
 }  // namespace
 
-bool MasterActorImpl::is_users(const caf::type_erased_tuple& content) {
-  return is_question(content) || content.match_elements<LogRequest>() ||
-         begins_with<cancel_atom, std::vector<JobId>>(content) ||
-         begins_with<hold_atom, JobId, bool>(content) ||
-         begins_with<drain_atom, InstanceId>(content);
-}
-
 MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
-    : UsersFirst(config),
+    : OrdersFirst(config),
       setup_(std::move(setup)),
       master_(setup_.settings, std::move(setup_.parts)),
       cadence_(master_.cadence()),
@@ -450,7 +433,7 @@ void MasterActorImpl::perform(const LaunchInstance& effect) {
   send(setup_.cloud, launch_atom_v,
        LaunchOrder{effect.instance, master_.state().catalog()[effect.type].name,
                    static_cast<std::uint8_t>(effect.market), effect.zone, effect.max_price},
-       MasterActor{this});
+       MasterForCloud{this});
 }
 
 void MasterActorImpl::perform(const EndInstance& effect) {

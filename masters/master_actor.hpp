@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "actors/clock.hpp"
+#include "actors/interfaces.hpp"
 #include "actors/job_watch.hpp"
-#include "actors/messages.hpp"
-#include "actors/users_first.hpp"
+#include "actors/orders_first.hpp"
 #include "masters/cell_view.hpp"
 #include "masters/dry_run_queue.hpp"
 #include "masters/log_handover.hpp"
@@ -41,7 +41,7 @@ struct MasterSetup {
   /// The journal is lost with the master, and gets batches of so many events at most: one round may
   /// rent a million instances. 0: what belongs together is one batch, as crashes demand.
   std::size_t batch_events = 0;
-  CloudActor cloud;
+  CloudForMasters cloud;
   ClockOrigin origin;
   std::function<Duration()> stopwatch;  ///< any steady clock; measures, never decides
   DecisionTimes* times = nullptr;
@@ -64,11 +64,10 @@ struct MasterSetup {
 };
 
 /// The actor around a Master: messages in, effects out, rounds at the policy's cadence. Effects and
-/// answers leave it when the events that led to them are durable.
-class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
+/// answers leave it when the events that led to them are durable. Orders of users go first, so a
+/// cancel may come before its job: the site asks again once it has handed that over.
+class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders> {
  public:
-  /// Cancels may so come here before the job: the site asks again once it has handed that over.
-  static bool is_users(const caf::type_erased_tuple& content);
   MasterActorImpl(caf::actor_config& config, MasterSetup setup);
   const char* name() const override { return "muster.master"; }
   void on_exit() override;

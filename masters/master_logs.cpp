@@ -191,7 +191,7 @@ void MasterActorImpl::lose_logs(InstanceId id) {
 /// Whatever is on its way from there.
 void MasterActorImpl::end_now(InstanceId id) {
   if (logs_) logs_->let_go(id);
-  send(setup_.cloud, end_atom_v, id, MasterActor{this});
+  send(setup_.cloud, end_atom_v, id, MasterForCloud{this});
 }
 
 void MasterActorImpl::tend_logs() {

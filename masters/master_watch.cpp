@@ -56,7 +56,7 @@ void MasterActorImpl::look_again() {
 void MasterActorImpl::start_watching() {
   knows_cloud_clock_ = false;
   master_.know_cloud_clock(false);
-  send(setup_.cloud, greet_atom_v, MasterActor{this});
+  send(setup_.cloud, greet_atom_v, MasterForCloud{this});
   reminder_.after(setup_.settings.watch.remind_every);
   for (const InstanceRow& row : master_.state().instances()) {
     await_worker(row.id, master_.catalog()[row.type].setup);
@@ -111,7 +111,7 @@ void MasterActorImpl::ask_for_changes() {
   if (gap_after_ == known && !gap_is_answered_) return;
   gap_after_ = known;
   gap_is_answered_ = false;
-  send(setup_.cloud, greet_atom_v, MasterActor{this});
+  send(setup_.cloud, greet_atom_v, MasterForCloud{this});
 }
 
 /// The end of an instance closes its bill: it is not heard before the changes of prices that the
@@ -180,7 +180,7 @@ void MasterActorImpl::lose_worker(const caf::actor_addr& address) {
 /// asked after the instances of workers whose link went down.
 void MasterActorImpl::remind() {
   master_.end_at_once();
-  if (!knows_cloud_clock_) send(setup_.cloud, greet_atom_v, MasterActor{this});
+  if (!knows_cloud_clock_) send(setup_.cloud, greet_atom_v, MasterForCloud{this});
   // What waits for a journal that takes nothing would be repeated without end behind it.
   if (!setup_.journal->trouble().empty()) {
     commit();

@@ -75,7 +75,7 @@ Group spawn_group(caf::actor_system& system, std::vector<MasterSetup> masters,
   for (std::uint32_t i = 0; i < count; ++i) {
     group.masters.push_back(spawn_master(system, std::move(masters[i]), {i, count}));
   }
-  std::vector<Peer<SiteActor>> proxies;  // sites know each other before all of them are there
+  std::vector<Peer<SiteForSites>> proxies;  // sites know each other before all of them are there
   for (std::size_t i = 0; i < intake.sites.size(); ++i) proxies.emplace_back(system);
   const bool exchange = group.masters.size() > 1 || intake.sites.size() > 1 || intake.classifier;
   SiteSettings settings = intake.settings;

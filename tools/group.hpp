@@ -2,7 +2,7 @@
 
 #include <caf/all.hpp>
 
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 #include "config/replay_config.hpp"
 #include "masters/master_actor.hpp"
 #include "schedulers/policy_module.hpp"

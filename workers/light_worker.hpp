@@ -75,7 +75,7 @@ class LightWorker final : public caf::abstract_actor, public caf::resumable, pri
   void finish(const caf::error& reason, caf::execution_unit* host);
 
   LightWorkers& common_;
-  MasterActor master_;
+  MasterForWorkers master_;
   Stage stage_ = Stage::begins;
   bool has_turn_ = false;  ///< it waits for one, or it is its turn
   std::list<caf::mailbox_element_ptr> mailbox_;

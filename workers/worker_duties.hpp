@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "actors/clock.hpp"
+#include "actors/interfaces.hpp"
 #include "workers/executor.hpp"
 
 namespace muster {
@@ -17,7 +18,7 @@ struct WorkerSetup {
   InstanceId instance;
   TypeId type;
   Resources capacity;
-  MasterActor master;
+  MasterForWorkers master;
   ClockOrigin origin;
   ExecutorFactory make_executor;
   std::size_t remembered = 10'000;  ///< settled attempts whose repeated start is known; >= 1
@@ -52,7 +53,7 @@ class WorkerPort {
 template <class Self, class Timer>
 class ActorPort : public WorkerPort {
  public:
-  ActorPort(Self* self, const Timer& timer, MasterActor master)
+  ActorPort(Self* self, const Timer& timer, MasterForWorkers master)
       : self_(self), timer_(timer), master_(std::move(master)) {}
 
   Instant now() const override { return timer_.now(); }
@@ -81,7 +82,7 @@ class ActorPort : public WorkerPort {
  private:
   Self* self_;
   const Timer& timer_;
-  MasterActor master_;
+  MasterForWorkers master_;
 };
 
 /// What the worker of one instance does, whatever actor it is: says hello to its master, runs what

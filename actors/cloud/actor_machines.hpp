@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/cloud/machine_backend.hpp"
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 
 namespace muster {
 

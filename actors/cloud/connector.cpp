@@ -36,13 +36,13 @@ CloudActor::behavior_type CloudConnector::make_behavior() {
   host_ = std::make_shared<Host>(this);
   host_->turn([this] { recall(); });
   return {
-      [this](launch_atom, const LaunchOrder& order, const MasterActor& master) {
+      [this](launch_atom, const LaunchOrder& order, const MasterForCloud& master) {
         host_->turn([&] { rent(order, master); });
       },
-      [this](end_atom, InstanceId id, const MasterActor& master) {
+      [this](end_atom, InstanceId id, const MasterForCloud& master) {
         host_->turn([&] { order_end(id, master); });
       },
-      [this](greet_atom, const MasterActor& master) { notify_clock(master); },
+      [this](greet_atom, const MasterForCloud& master) { notify_clock(master); },
       [this](interrupt_atom, InstanceId id) -> caf::result<InstanceId> {
         auto promise = make_response_promise<InstanceId>();
         host_->turn([&] { asked_to_interrupt(id, promise); });
@@ -99,7 +99,7 @@ void CloudConnector::on_written(InstanceId id, const std::string& trouble) {
   settle(id);
 }
 
-void CloudConnector::rent(const LaunchOrder& order, const MasterActor& master) {
+void CloudConnector::rent(const LaunchOrder& order, const MasterForCloud& master) {
   const InstanceId id = order.instance;
   meet(master);
   if (is_being_written(id)) {
@@ -162,7 +162,7 @@ bool CloudConnector::is_of_another(const LaunchOrder& order, const RentedRecord&
 }
 
 /// Masters that have lost what they knew go on from the numbers, and learn of the prices.
-void CloudConnector::notify_clock(const MasterActor& master) {
+void CloudConnector::notify_clock(const MasterForCloud& master) {
   meet(master);
   std::vector<InstanceId> newest;
   for (const auto& [number, id] : newest_) newest.push_back(id);
@@ -211,7 +211,7 @@ CloudConnector::Rented CloudConnector::remove(InstanceId id) {
   return rented;
 }
 
-void CloudConnector::tell(const MasterActor& master, CloudReport report) {
+void CloudConnector::tell(const MasterForCloud& master, CloudReport report) {
   report.now = timer_.now();
   report.last_change = last_change_;
   if (master) send(master, std::move(report));
@@ -224,7 +224,7 @@ void CloudConnector::notify_state(const Rented& rented) {
   if (record.notice) tell(rented.master, {id, CloudReportKind::notice, *record.notice});
 }
 
-void CloudConnector::notify_over(const RentedRecord& record, const MasterActor& master) {
+void CloudConnector::notify_over(const RentedRecord& record, const MasterForCloud& master) {
   CloudReport report{record.instance, CloudReportKind::refused, record.ordered_at};
   // A refused instance never was: there is nothing to bill and no end to tell.
   if (!record.refused) {
@@ -246,7 +246,7 @@ void CloudConnector::remember(RentedRecord record) {
   over_in_order_.pop_front();
 }
 
-void CloudConnector::order_end(InstanceId id, const MasterActor& master) {
+void CloudConnector::order_end(InstanceId id, const MasterForCloud& master) {
   meet(master);
   if (is_being_written(id)) {
     defer(id, [this, id, master] { order_end(id, master); });

@@ -17,7 +17,7 @@
 #include "actors/clock.hpp"
 #include "actors/cloud/cloud_provider.hpp"
 #include "actors/cloud/rented.hpp"
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 #include "model/catalog.hpp"
 #include "model/number_set.hpp"
 #include "storage/cloud_store.hpp"
@@ -84,8 +84,8 @@ class CloudConnector : public CloudActor::base {
   enum class Due : std::uint8_t { end, up, machine, notice, ending, refused, gone, price };
 
   struct Rented {
-    RentedRecord record;  ///< as it is in the store
-    MasterActor master;   ///< who spoke of it last; invalid when nobody has since the start
+    RentedRecord record;    ///< as it is in the store
+    MasterForCloud master;  ///< who spoke of it last; invalid when nobody has since the start
     std::map<Due, ProviderNews> due{};
     std::uint32_t tries = 0;             ///< of its launch, since the start
     std::uint32_t end_tries = 0;         ///< of its end, likewise
@@ -105,16 +105,16 @@ class CloudConnector : public CloudActor::base {
   /// Has the store's answer, from whatever thread, come here.
   CloudStore::Durable when_durable(std::function<void(const std::string& trouble)> then);
 
-  void rent(const LaunchOrder& order, const MasterActor& master);
-  void notify_clock(const MasterActor& master);
+  void rent(const LaunchOrder& order, const MasterForCloud& master);
+  void notify_clock(const MasterForCloud& master);
   void note_number(InstanceId id);
   bool is_of_another(const LaunchOrder& order, const RentedRecord& known);
   bool is_forgotten(InstanceId id) const;
   void add(Rented rented);
   Rented remove(InstanceId id);
-  void tell(const MasterActor& master, CloudReport report);
+  void tell(const MasterForCloud& master, CloudReport report);
   void notify_state(const Rented& rented);
-  void notify_over(const RentedRecord& record, const MasterActor& master);
+  void notify_over(const RentedRecord& record, const MasterForCloud& master);
   void remember(RentedRecord record);
 
   // What the provider is asked for, and what it answers.
@@ -122,7 +122,7 @@ class CloudConnector : public CloudActor::base {
   void on_launched(InstanceId id, const LaunchAnswer& answer);
   void refuse_for(InstanceId id, const LaunchAnswer& answer);
   void on_doubt(InstanceId id, const LaunchAnswer& answer);
-  void order_end(InstanceId id, const MasterActor& master);
+  void order_end(InstanceId id, const MasterForCloud& master);
   void terminate(InstanceId id);
   void on_terminated(InstanceId id, EndResult result);
   void look();
@@ -174,7 +174,7 @@ class CloudConnector : public CloudActor::base {
   void drop(const std::vector<std::uint64_t>& numbers);
   void price_from(RentedRecord& record, Instant from) const;
   void catch_up(RentedRecord& record) const;
-  void meet(const MasterActor& master);
+  void meet(const MasterForCloud& master);
 
   using InterruptPromise = caf::typed_response_promise<InstanceId>;
   void asked_to_interrupt(InstanceId id, InterruptPromise promise);
@@ -211,7 +211,7 @@ class CloudConnector : public CloudActor::base {
   std::size_t look_for_droppable_ = 0;            ///< when so many changes are kept
   std::uint64_t last_change_ = 0;
   Instant last_change_at_;
-  std::vector<MasterActor> masters_;  ///< who has spoken since the start, the latest last
+  std::vector<MasterForCloud> masters_;  ///< who has spoken since the start, the latest last
   /// What is gone or was refused: a late order for it changes nothing.
   std::map<InstanceId, RentedRecord> over_;
   std::deque<InstanceId> over_in_order_;  ///< the oldest first

@@ -111,7 +111,7 @@ void CloudConnector::on_change_written(const OfferingChange& change, const std::
   if (trouble.empty()) {
     CloudReport report{{}, CloudReportKind::offerings, change.at};
     report.changes.push_back(change);
-    for (const MasterActor& master : masters_) tell(master, report);
+    for (const MasterForCloud& master : masters_) tell(master, report);
   }
   for (const InstanceId id : rented) settle(id);
   write_changes();
@@ -206,7 +206,7 @@ void CloudConnector::catch_up(RentedRecord& record) const {
 }
 
 /// Whoever has spoken is told of changes.
-void CloudConnector::meet(const MasterActor& master) {
+void CloudConnector::meet(const MasterForCloud& master) {
   if (!master) return;
   const auto known = std::find(masters_.begin(), masters_.end(), master);
   if (known != masters_.end()) return;

@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
+#include "actors/interfaces.hpp"
 #include "actors/link/tls.hpp"
 #include "actors/link/worker_link_options.hpp"
-#include "actors/messages.hpp"
 #include "model/expected.hpp"
 
 namespace muster {
@@ -22,8 +22,8 @@ struct WorkerListenerSetup {
   /// options.insecure_loopback.
   std::optional<TlsFiles> tls;
   WorkerLinkOptions options;
-  MasterActor master;  ///< of this process
-  LinkListener news;   ///< may be empty
+  LinkedMaster master;  ///< of this process
+  LinkListener news;    ///< may be empty
 };
 
 /// What has come over the links since the start.

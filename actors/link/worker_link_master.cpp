@@ -10,7 +10,6 @@
 #include "actors/link/frame_connection.hpp"
 #include "actors/link/worker_link_codec.hpp"
 #include "actors/link/worker_link_dialer.hpp"
-#include "actors/no_views.hpp"
 
 // The worker's side of the link: an actor stands for the master on the worker's side, and a thread
 // dials, reads and writes. The connection is the one thing that both share, behind a mutex.
@@ -39,7 +38,7 @@ class OpenLink {
 };
 
 /// Stands for the master in the worker's process.
-class MasterProxy : public MasterActor::base {
+class MasterProxy : public LinkedMaster::base {
  public:
   struct Setup {
     std::shared_ptr<OpenLink> link;
@@ -50,7 +49,7 @@ class MasterProxy : public MasterActor::base {
   };
 
   MasterProxy(caf::actor_config& config, Setup setup)
-      : MasterActor::base(config), setup_(std::move(setup)) {
+      : LinkedMaster::base(config), setup_(std::move(setup)) {
     set_down_handler([this](const caf::down_msg& down) {
       if (down.source == worker_) setup_.lost();
     });
@@ -60,24 +59,7 @@ class MasterProxy : public MasterActor::base {
 
  protected:
   behavior_type make_behavior() override {
-    return master_without_views(
-        [](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<SubmitVerdict>> {
-          return caf::make_error(ActorError::not_connected);
-        },
-        [](watch_atom, const JobListener&,
-           const std::vector<JobId>&) -> caf::result<std::vector<JobEnd>> {
-          return caf::make_error(ActorError::not_connected);
-        },
-        [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-        [](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
-          return caf::make_error(ActorError::not_connected);
-        },
-        [](hold_atom, JobId, bool) -> caf::result<JobId> {
-          return caf::make_error(ActorError::not_connected);
-        },
-        [](drain_atom, InstanceId) -> caf::result<InstanceId> {
-          return caf::make_error(ActorError::not_connected);
-        },
+    return {
         [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
           meet(worker);
           say_hello(hello);
@@ -89,14 +71,8 @@ class MasterProxy : public MasterActor::base {
           for (FrameBytes& frame : frames) send_frame(std::move(frame));
         },
         [this](const LogAnswer& answer) { send_frame(log_frame(answer, max_bytes())); },
-        [](const CloudReport&) {}, [](greet_atom) {},
-        [](const LoadQuestion&) -> caf::result<LoadReport> {
-          return caf::make_error(ActorError::not_connected);
-        },
-        [](const LogRequest&) -> caf::result<LogAnswer> {
-          return caf::make_error(ActorError::not_connected);
-        },
-        [](const Wakeup& wakeup) { wakeup.run(); });
+        [](const Wakeup& wakeup) { wakeup.run(); },
+    };
   }
 
  private:
@@ -182,7 +158,7 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
     caf::anon_send_exit(proxy_, caf::exit_reason::user_shutdown);
   }
 
-  const MasterActor& proxy() const { return proxy_; }
+  const LinkedMaster& proxy() const { return proxy_; }
   bool connected() const { return connected_; }
 
  private:
@@ -336,7 +312,7 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::shared_ptr<WorkerLinkDialer> dialer_;
   std::shared_ptr<OpenLink> link_ = std::make_shared<OpenLink>();
-  MasterActor proxy_;
+  LinkedMaster proxy_;
   WorkerActor worker_;
   std::string refusal_;
   std::atomic<bool> connected_{false};
@@ -374,7 +350,7 @@ MasterLink::~MasterLink() {
   thread_.join();
 }
 
-const MasterActor& MasterLink::master() const {
+MasterForWorkers MasterLink::master() const {
   return core_->proxy();
 }
 bool MasterLink::connected() const {

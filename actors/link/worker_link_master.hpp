@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "actors/interfaces.hpp"
 #include "actors/link/tls.hpp"
 #include "actors/link/worker_link_options.hpp"
-#include "actors/messages.hpp"
 #include "config/endpoint.hpp"
 #include "model/expected.hpp"
 
@@ -42,8 +42,8 @@ class MasterLink {
   MasterLink& operator=(const MasterLink&) = delete;
 
   /// Stands for the master in the worker's process: for WorkerSetup.master. Takes what a worker
-  /// says; requests are answered with ActorError::not_connected.
-  const MasterActor& master() const;
+  /// says.
+  MasterForWorkers master() const;
   bool connected() const;
 
  private:

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "actors/interfaces.hpp"
 #include "actors/link/frame_connection.hpp"
 #include "actors/link/worker_link_listener.hpp"
-#include "actors/messages.hpp"
 
 namespace muster {
 
@@ -40,7 +40,7 @@ class WorkerProxy : public WorkerActor::base {
     InstanceId instance;
     std::shared_ptr<FrameConnection> connection;
     std::shared_ptr<AskedQuestions> asked;
-    MasterActor master;
+    MasterForWorkers master;
     std::size_t max_frame_bytes = 0;
   };
   WorkerProxy(caf::actor_config& config, Setup setup);
@@ -61,7 +61,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
  public:
   struct Owner {
     caf::actor_system* system = nullptr;
-    MasterActor master;
+    LinkedMaster master;
     WorkerListenerCounts* counts = nullptr;
     const WorkerLinkOptions* options = nullptr;
     /// Called once the session's worker has said hello and before its master hears of it.

@@ -28,16 +28,9 @@ std::vector<std::uint64_t> digests_of(const std::vector<Job>& jobs) {
 
 }  // namespace
 
-// Questions of users are served first and may be many; the actors' own messages are not among them.
-bool SiteScheduler::is_users(const caf::type_erased_tuple& content) {
-  return content.match_elements<JobsQuestion>() || begins_with<figures_atom>(content) ||
-         begins_with<cancel_atom, JobId>(content) ||
-         begins_with<cancel_atom, std::vector<JobId>>(content);
-}
-
 SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& settings,
                              SiteDependencies parts)
-    : UsersFirst(config),
+    : OrdersFirst(config),
       settings_(settings),
       parts_(std::move(parts)),
       timer_(this, parts_.origin),

@@ -12,9 +12,9 @@
 
 #include "actors/byte_cut.hpp"
 #include "actors/clock.hpp"
+#include "actors/interfaces.hpp"
 #include "actors/job_watch.hpp"
-#include "actors/messages.hpp"
-#include "actors/users_first.hpp"
+#include "actors/orders_first.hpp"
 #include "config/site_settings.hpp"
 #include "model/rng.hpp"
 #include "schedulers/site/ended_jobs.hpp"
@@ -30,7 +30,7 @@ namespace muster {
 
 /// A site scheduler of the cluster, as the others see it.
 struct SitePlace {
-  SiteActor actor;  ///< of another site; null for the own one
+  SiteForSites actor;  ///< of another site; null for the own one
   std::string name;
   GeoPoint position;
   std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
@@ -38,7 +38,7 @@ struct SitePlace {
 
 /// A master of the cluster, as sites see it.
 struct MasterPlace {
-  MasterActor actor;
+  MasterForSites actor;
   std::string name;
   std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
 };
@@ -70,9 +70,8 @@ struct SiteDependencies {
 /// that is not heavily loaded, or splits them and hands the parts to masters. The site answers for
 /// a job, over restarts, until those that were chosen for it have it. The choice is durable before
 /// anything is sent and is never made again, so that nothing runs twice.
-class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
+class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
  public:
-  static bool is_users(const caf::type_erased_tuple& content);
   SiteScheduler(caf::actor_config& config, const SiteSettings& settings, SiteDependencies parts);
   const char* name() const override { return "muster.site"; }
   void on_exit() override;
@@ -141,8 +140,8 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   /// The way to a master or to another site.
   struct HandoffPeer {
     HandoffTarget to;
-    MasterActor master{};  ///< null on the way to a site
-    SiteActor site{};      ///< null on the way to a master
+    MasterForSites master{};  ///< null on the way to a site
+    SiteForSites site{};      ///< null on the way to a master
     HandoffQueue<PendingHandoff> waiting{};
     std::size_t most = 0;          ///< jobs of the next message: fewer after one that failed
     std::deque<JobId> alone{};     ///< those that go alone, the one whose turn comes next first

@@ -47,11 +47,12 @@ class ConnectorTest : public ::testing::Test {
   }
   void launch(std::uint64_t id, Market market = Market::on_demand) {
     caf::anon_send(cloud_, launch_atom_v,
-                   LaunchOrder{InstanceId{id}, "it3", static_cast<std::uint8_t>(market)}, master_);
+                   LaunchOrder{InstanceId{id}, "it3", static_cast<std::uint8_t>(market)},
+                   MasterForCloud{master_});
     system_.time().drain();
   }
   void end(std::uint64_t id) {
-    caf::anon_send(cloud_, end_atom_v, InstanceId{id}, master_);
+    caf::anon_send(cloud_, end_atom_v, InstanceId{id}, MasterForCloud{master_});
     system_.time().drain();
   }
   /// What it3 costs on demand, from now on or since that time.
@@ -79,7 +80,7 @@ class ConnectorTest : public ::testing::Test {
   test::ScriptedCloud remote_{catalog_};
   CloudBill bill_;
   ConnectorSetup setup_;
-  MasterActor master_;
+  test::ListeningMaster master_;
   CloudActor cloud_;
 };
 
@@ -362,7 +363,7 @@ TEST_F(ConnectorTest, WhoGreetsIsToldTheChangesThatItMayNotKnow) {
   price(3);
   restart_cloud();
   reports_.clear();
-  caf::anon_send(cloud_, greet_atom_v, master_);
+  caf::anon_send(cloud_, greet_atom_v, MasterForCloud{master_});
   system_.time().drain();
   ASSERT_EQ(reports_.size(), 1U);
   EXPECT_EQ(reports_[0].kind, CloudReportKind::clock);

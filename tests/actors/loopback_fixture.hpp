@@ -42,7 +42,7 @@ class NotedMachines final : public MachineBackend {
     std::erase_if(running, [&](InstanceId id) { return !rented.contains(id); });
   }
 
-  const MasterActor* master = nullptr;  ///< that workers say hello to
+  const ListeningMaster* master = nullptr;  ///< that workers say hello to
   std::set<InstanceId> running;
   std::map<InstanceId, std::function<void()>> ending;
   std::vector<std::string> adopted;
@@ -94,11 +94,12 @@ class LoopbackFixture : public ::testing::Test {
   void launch(std::uint64_t id, Market market = Market::on_demand,
               const std::string& type = "it3") {
     caf::anon_send(cloud_, launch_atom_v,
-                   LaunchOrder{InstanceId{id}, type, static_cast<std::uint8_t>(market)}, master_);
+                   LaunchOrder{InstanceId{id}, type, static_cast<std::uint8_t>(market)},
+                   MasterForCloud{master_});
     system_.time().drain();
   }
   void end(std::uint64_t id) {
-    caf::anon_send(cloud_, end_atom_v, InstanceId{id}, master_);
+    caf::anon_send(cloud_, end_atom_v, InstanceId{id}, MasterForCloud{master_});
     system_.time().drain();
   }
   /// The book writes what waits.
@@ -142,7 +143,7 @@ class LoopbackFixture : public ::testing::Test {
   LoopbackOptions loopback_;
   ConnectorSetup setup_;
   std::unique_ptr<CloudProvider> provider_;
-  MasterActor master_;
+  ListeningMaster master_;
   CloudActor cloud_;
 };
 

@@ -260,7 +260,7 @@ TEST_F(LoopbackRestartTest, TimeDoesNotGoBehindTheBookWhenTheClockIsSetBack) {
   restart_cloud();
   take_heard();
   reports_.clear();
-  caf::anon_send(cloud_, greet_atom_v, master_);
+  caf::anon_send(cloud_, greet_atom_v, MasterForCloud{master_});
   launch(1);
   system_.run_until_s(400);
   end(1);

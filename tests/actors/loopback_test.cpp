@@ -85,7 +85,7 @@ TEST_F(LoopbackTest, ReportsGoToTheMasterThatSpokeLast) {
   make_cloud();
   launch(0);
   std::vector<Heard> heard_by_next;
-  const MasterActor first = master_;
+  const test::ListeningMaster first = master_;
   master_ = test::spawn_listening_master(system_, heard_by_next);
   launch(0);
   system_.run_until_s(50);
@@ -306,7 +306,7 @@ TEST_F(LoopbackTest, SaysWhichNumbersEachMasterHasGivenOut) {
   launch(first_instance_of(0), Market::on_demand, "no such type");
   for (int life = 0; life < 2; ++life) {
     reports_.clear();
-    caf::anon_send(cloud_, greet_atom_v, master_);
+    caf::anon_send(cloud_, greet_atom_v, MasterForCloud{master_});
     system_.time().drain();
     ASSERT_EQ(reports_.size(), 1u);
     EXPECT_THAT(reports_[0].newest, testing::ElementsAre(InstanceId{first_instance_of(0) + 6},

@@ -482,18 +482,18 @@ TEST_F(WorkerLinkTest, WithoutCertificatesNothingStarts) {
   EXPECT_FALSE(MasterLink::start(worker_system_.actors(), link));
 }
 
-TEST_F(WorkerLinkTest, TheMastersProxyAnswersRequestsThatItIsNotConnected) {
+TEST_F(WorkerLinkTest, TheMastersProxyHearsWhatWorkersSayAndRefusesTheRest) {
   listen();
   auto link = MasterLink::start(worker_system_.actors(), link_setup(7));
   ASSERT_TRUE(link);
   caf::scoped_actor self(worker_system_.actors());
-  bool answered = false;
-  self->request((*link.operator->())->master(), 30s, LoadQuestion{})
+  // The typed handle has no such message; without its type the message is refused at once.
+  const auto untyped = caf::actor_cast<caf::actor>((*link.operator->())->master());
+  bool refused = false;
+  self->request(untyped, 30s, LoadQuestion{})
       .receive([](const LoadReport&) {},
-               [&](const caf::error& error) {
-                 answered = error == caf::make_error(ActorError::not_connected);
-               });
-  EXPECT_TRUE(answered);
+               [&](const caf::error& error) { refused = error == caf::sec::unexpected_message; });
+  EXPECT_TRUE(refused);
 }
 
 }  // namespace

@@ -21,7 +21,6 @@
 #include "actors/link/worker_link_codec.hpp"
 #include "actors/link/worker_link_listener.hpp"
 #include "actors/link/worker_link_master.hpp"
-#include "actors/no_views.hpp"
 #include "tests/link/cluster_pki.hpp"
 #include "workers/worker_actor.hpp"
 
@@ -78,7 +77,7 @@ class ScriptedMaster {
   ScriptedMaster(const ScriptedMaster&) = delete;
   ScriptedMaster& operator=(const ScriptedMaster&) = delete;
 
-  const MasterActor& actor() const { return actor_; }
+  const LinkedMaster& actor() const { return actor_; }
   MasterNotes notes() const {
     const std::lock_guard lock(state_->mutex);
     return state_->notes;
@@ -116,20 +115,12 @@ class ScriptedMaster {
     }
   };
 
-  static MasterActor spawn(caf::actor_system& system, const std::shared_ptr<State>& state) {
-    return system.spawn([state](MasterActor::pointer self) -> MasterActor::behavior_type {
+  static LinkedMaster spawn(caf::actor_system& system, const std::shared_ptr<State>& state) {
+    return system.spawn([state](LinkedMaster::pointer self) -> LinkedMaster::behavior_type {
       self->set_down_handler([state](const caf::down_msg& down) {
         state->note([&](MasterNotes& notes) { notes.downs.push_back(down.source); });
       });
-      return master_without_views(
-          [](hand_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
-          [](watch_atom, const JobListener&, const std::vector<JobId>&) {
-            return std::vector<JobEnd>{};
-          },
-          [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-          [](hold_atom, JobId id, bool) { return id; },
-          [](drain_atom, InstanceId id) { return id; },
+      return {
           [state, self](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
             self->monitor(worker);
             state->note([&](MasterNotes& notes) {
@@ -146,15 +137,13 @@ class ScriptedMaster {
           [state](const LogAnswer& answer) {
             state->note([&](MasterNotes& notes) { notes.logs.push_back(answer); });
           },
-          [](const CloudReport&) {}, [](greet_atom) {},
-          [](const LoadQuestion&) { return LoadReport{}; },
-          [](const LogRequest&) { return LogAnswer{}; },
-          [](const Wakeup& wakeup) { wakeup.run(); });
+          [](const Wakeup& wakeup) { wakeup.run(); },
+      };
     });
   }
 
   std::shared_ptr<State> state_;
-  MasterActor actor_;
+  LinkedMaster actor_;
 };
 
 /// News of a link, as they come.

@@ -21,7 +21,6 @@
 #include <thread>
 #include <vector>
 
-#include "actors/no_views.hpp"
 #include "tests/actors/worker_link_world.hpp"
 #include "tests/link/raw_peer.hpp"
 
@@ -99,16 +98,9 @@ bool proper(const SampleAnswer& answer) {
 }
 
 /// Asks every worker that says hello for what it might then answer.
-MasterActor spawn_checking_master(caf::actor_system& system, Heard& heard) {
-  return system.spawn([&heard](MasterActor::pointer self) -> MasterActor::behavior_type {
-    return master_without_views(
-        [](hand_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
-        [](watch_atom, const JobListener&, const std::vector<JobId>&) {
-          return std::vector<JobEnd>{};
-        },
-        [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-        [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-        [](hold_atom, JobId id, bool) { return id; }, [](drain_atom, InstanceId id) { return id; },
+LinkedMaster spawn_checking_master(caf::actor_system& system, Heard& heard) {
+  return system.spawn([&heard](LinkedMaster::pointer self) -> LinkedMaster::behavior_type {
+    return {
         [&heard, self](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
           heard.check(proper(hello));
           self->send(worker, sample_atom_v, std::uint64_t{1});
@@ -125,9 +117,8 @@ MasterActor spawn_checking_master(caf::actor_system& system, Heard& heard) {
           heard.check(known_instance(answer.instance) && answer.number == 1 &&
                       answer.text.size() <= 4096);
         },
-        [](const CloudReport&) {}, [](greet_atom) {},
-        [](const LoadQuestion&) { return LoadReport{}; },
-        [](const LogRequest&) { return LogAnswer{}; }, [](const Wakeup& wakeup) { wakeup.run(); });
+        [](const Wakeup& wakeup) { wakeup.run(); },
+    };
   });
 }
 
@@ -366,7 +357,7 @@ struct World {
   ClusterPki pki;
   Heard heard;
   LiveSystem system;
-  MasterActor master;
+  LinkedMaster master;
   std::unique_ptr<WorkerListener> listener;
 };
 

@@ -120,6 +120,26 @@ class BannedCalls(TidyTest):
         self.assert_fine("masters/a.cpp", "x(new A);  // NOLINT: the system takes ownership\n")
         self.assert_says("masters/a.cpp", "x(new A);  // NOLINT\n", "std::make_unique")
 
+    BEHAVIOR = "A::behavior_type B::make_behavior() {\n  return {\n%s\n  };\n}\n"
+
+    def test_no_handler_stands_for_none(self):
+        for stub in ("[](greet_atom) {},", "[](const LogAnswer&) {},",
+                     "[](watch_atom, const JobListener&, const std::vector<JobId>&) {},",
+                     "[](const LogRequest&) -> caf::result<LogAnswer> {\n"
+                     "  return ActorError::unknown;\n},",
+                     "[=](hold_atom, JobId, bool) -> caf::result<JobId> {\n"
+                     "  return caf::make_error(ActorError::not_connected);\n},"):
+            self.assert_says("masters/a.cpp", self.BEHAVIOR % stub, "masters/a.cpp:3: a handler",
+                             "narrower interface")
+
+    def test_a_handler_may_say_why_it_does_nothing(self):
+        self.assert_fine("masters/a.cpp", self.BEHAVIOR % "[](const LogAnswer&) {},  // not asked")
+        self.assert_fine("masters/a.cpp", self.BEHAVIOR % "[this](greet_atom) { greet(); },")
+
+    def test_what_an_answer_is_waited_with_is_no_handler(self):
+        self.assert_fine("masters/a.cpp",
+                         "void f() {\n  keep(news, [](const std::string&) {});\n}\n")
+
     def test_a_header_opens_no_namespace(self):
         self.assert_says("masters/a.hpp", HEADER + "using namespace std;\n", "name the namespace")
         self.assert_fine("masters/a.cpp", "using namespace std::chrono_literals;\n")

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "actors/no_views.hpp"
 #include "masters/master_actor.hpp"
 #include "schedulers/registry.hpp"
 #include "tests/support/builders.hpp"
@@ -59,20 +58,21 @@ class SlowHistory final : public History {
 class MasterActorTest : public ::testing::Test {
  protected:
   MasterActorTest() {
-    cloud_ = system_.actors().spawn([this](CloudActor::pointer) -> CloudActor::behavior_type {
-      return cloud_without_views(
-          [this](launch_atom, const LaunchOrder& order, const MasterActor&) {
-            note("launch " + std::to_string(order.instance.value));
-          },
-          [this](end_atom, InstanceId id, const MasterActor&) {
-            note("end " + std::to_string(id.value));
-          },
-          [this](greet_atom, const MasterActor& master) {
-            ++greeted_;
-            if (clock_is_told_) caf::anon_send(master, report(CloudReportKind::clock, {}));
-          },
-          [](interrupt_atom, InstanceId id) { return id; }, [](const Wakeup&) {});
-    });
+    cloud_ =
+        system_.actors().spawn([this](CloudForMasters::pointer) -> CloudForMasters::behavior_type {
+          return {
+              [this](launch_atom, const LaunchOrder& order, const MasterForCloud&) {
+                note("launch " + std::to_string(order.instance.value));
+              },
+              [this](end_atom, InstanceId id, const MasterForCloud&) {
+                note("end " + std::to_string(id.value));
+              },
+              [this](greet_atom, const MasterForCloud& master) {
+                ++greeted_;
+                if (clock_is_told_) caf::anon_send(master, report(CloudReportKind::clock, {}));
+              },
+          };
+        });
     worker_ = spawn_worker();
     start([](MasterSetup&) {});
   }
@@ -187,7 +187,7 @@ class MasterActorTest : public ::testing::Test {
   int greeted_ = 0;
   bool clock_is_told_ = true;
   Duration cloud_ahead_{};  ///< of the cloud's clock
-  CloudActor cloud_;
+  CloudForMasters cloud_;
   WorkerActor worker_;
   MasterActor master_;
 };

@@ -117,5 +117,27 @@ TEST_F(MasterQuestionsTest, DryRunsWaitForARoundAndOneUserCannotTakeAllPlaces) {
   EXPECT_THAT(answers_, ::testing::Contains(HasSubstr("2 dry runs of 'ann' wait already")));
 }
 
+TEST_F(MasterQuestionsTest, AnOrderOfAUserGoesBeforeAReportAndAQuestionBehindIt) {
+  run_one();
+  bool held = false;
+  InstancesView shown;
+  // All of it is in the mailbox before any of it is heard. Of a job that is over there is nothing
+  // to hold.
+  system_.actors().spawn([&](caf::event_based_actor* self) {
+    tell(WorkerReportKind::finished, 1);
+    tell(CloudReportKind::notice, 0);
+    self->request(master_, caf::infinite, instances_atom_v, InstanceId{})
+        .then([&](const InstancesView& view) { shown = view; });
+    self->request(master_, caf::infinite, hold_atom_v, JobId{1}, true)
+        .then([&](JobId) { held = true; }, [](const caf::error&) {});
+  });
+  system_.time().drain();
+  EXPECT_TRUE(held) << "the report was heard before the order";
+  ASSERT_EQ(shown.instances.size(), 1u);
+  EXPECT_THAT(shown.instances[0].tasks, ::testing::IsEmpty())
+      << "the question was heard before the report";
+  EXPECT_TRUE(shown.instances[0].released) << "the question was heard before the cloud's notice";
+}
+
 }  // namespace
 }  // namespace muster

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "actors/no_views.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/site_actor.hpp"
 #include "tests/support/builders.hpp"
@@ -87,6 +86,9 @@ class OpenSiteStore final : public SiteStore {
   std::vector<Waiting> waiting;
 };
 
+/// A master as sites know it, which a test can make answer later.
+using FakeMasterActor = Together<MasterForSites, OwnSteps>;
+
 /// Two sites and two masters that the test speaks for.
 class SiteActorTest : public ::testing::Test {
  protected:
@@ -97,16 +99,16 @@ class SiteActorTest : public ::testing::Test {
   ~SiteActorTest() override {
     system_.end(other_);
     for (FakeMaster& fake : fakes_) fake.listener = nullptr;
-    for (const MasterActor& master : masters_) system_.end(master);
+    for (const FakeMasterActor& master : masters_) system_.end(master);
   }
 
   void note(const std::string& what) { heard_.push_back({to_seconds(system_.time().now()), what}); }
 
-  MasterActor spawn_master(std::size_t index) {
+  FakeMasterActor spawn_master(std::size_t index) {
     const std::string name = "m" + std::to_string(index);
-    return system_.actors().spawn([this, index,
-                                   name](MasterActor::pointer self) -> MasterActor::behavior_type {
-      return master_without_views(
+    return system_.actors().spawn([this, index, name](FakeMasterActor::pointer self)
+                                      -> FakeMasterActor::behavior_type {
+      return {
           [this, self, index, name](
               hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<SubmitVerdict>> {
             FakeMaster& fake = fakes_[index];
@@ -152,19 +154,14 @@ class SiteActorTest : public ::testing::Test {
             }
             return verdicts;
           },
-          [](hold_atom, JobId id, bool) { return id; },
-          [](drain_atom, InstanceId id) { return id; },
-          [](hello_atom, const WorkerHello&, const WorkerActor&) {}, [](const WorkerReport&) {},
-          [](const SampleAnswer&) {}, [](const LogAnswer&) {}, [](const CloudReport&) {},
-          [](greet_atom) {},
           [this, self, index](const LoadQuestion& asked) -> caf::result<LoadReport> {
             ++fakes_[index].loads_asked;
             fakes_[index].load_questions.push_back(asked);
             if (!fakes_[index].tells_load) return self->make_response_promise();
             return fakes_[index].report;
           },
-          [](const LogRequest&) { return LogAnswer{}; },
-          [](const Wakeup& wakeup) { wakeup.run(); });
+          [](const Wakeup& wakeup) { wakeup.run(); },
+      };
     });
   }
 
@@ -175,7 +172,7 @@ class SiteActorTest : public ::testing::Test {
   }
 
   /// A site in Tokyo (0) or London (1); the other one is heavily loaded unless it is given.
-  SiteActor spawn_site(SiteStore& store, std::uint32_t index = 0, const SiteActor& other = {}) {
+  SiteActor spawn_site(SiteStore& store, std::uint32_t index = 0, const SiteForSites& other = {}) {
     return system_.actors().spawn<SiteScheduler>(settings_,
                                                  parts_of(store, index, other ? other : other_));
   }
@@ -185,7 +182,8 @@ class SiteActorTest : public ::testing::Test {
     settings.capacity = 2;
     return settings;
   }
-  SiteDependencies parts_of(SiteStore& store, std::uint32_t index, const SiteActor& other) const {
+  SiteDependencies parts_of(SiteStore& store, std::uint32_t index,
+                            const SiteForSites& other) const {
     SiteDependencies parts;
     for (std::uint32_t i = 0; i < masters_.size(); ++i) {
       parts.masters.push_back({masters_[i], "m" + std::to_string(i), i});
@@ -201,29 +199,21 @@ class SiteActorTest : public ::testing::Test {
     return parts;
   }
   /// Another site, with this load, that is asked for nothing else.
-  SiteActor spawn_other(double load) {
-    return system_.actors().spawn([load](SiteActor::pointer) -> SiteActor::behavior_type {
-      return site_without_views(
-          [](hand_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
+  SiteForSites spawn_other(double load) {
+    return system_.actors().spawn([load](SiteForSites::pointer) -> SiteForSites::behavior_type {
+      return {
           [](forward_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
-          [](watch_atom, const JobListener&, const std::vector<JobId>&) {
-            return std::vector<JobEnd>{};
-          },
-          [](cancel_atom, JobId id) {
-            return CancelReport{id, {}, {}};
-          },
           [](cancel_atom, const std::vector<JobId>& jobs) {
             std::vector<CancelVerdict> verdicts;
             for (const JobId id : jobs) verdicts.push_back({id, CancelStanding::unknown});
             return verdicts;
           },
-          [](over_atom, const JobEnd&) {},
           [load](const LoadQuestion&) {
             LoadReport report;
             report.load = load;
             return report;
           },
-          [](const Wakeup&) {});
+      };
     });
   }
 
@@ -329,8 +319,8 @@ class SiteActorTest : public ::testing::Test {
   SiteSettings settings_ = settings_of_two();
   ClockOrigin origin_ = system_.time().origin();
   std::vector<FakeMaster> fakes_{2};
-  std::vector<MasterActor> masters_;
-  SiteActor other_;
+  std::vector<FakeMasterActor> masters_;
+  SiteForSites other_;
   std::vector<Heard> heard_;
   OpenSiteStore site_store_, other_store_;
 };

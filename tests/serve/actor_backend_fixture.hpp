@@ -149,6 +149,9 @@ struct FakeSite {
   }
 };
 
+/// A site as the API knows it.
+using FakeSiteActor = Together<SiteForSubmitters, SiteQueries>;
+
 /// An API whose masters, site and cloud the test speaks for; no job is at the site.
 class ActorBackendTest : public ::testing::Test {
  protected:
@@ -179,27 +182,23 @@ class ActorBackendTest : public ::testing::Test {
   }
   ~ActorBackendTest() override {
     backend_.reset();
-    for (const MasterActor& master : masters_) system_.end(master);
+    for (const MasterForUsers& master : masters_) system_.end(master);
     system_.end(site_);
     system_.end(cloud_);
   }
 
-  SiteActor spawn_site(FakeSite& fake) {
-    return system_.actors().spawn([&fake](SiteActor::pointer) -> SiteActor::behavior_type {
+  FakeSiteActor spawn_site(FakeSite& fake) {
+    return system_.actors().spawn([&fake](FakeSiteActor::pointer) -> FakeSiteActor::behavior_type {
       return {
           [&fake](hand_atom, const std::vector<Job>& jobs) {
             std::vector<SubmitVerdict> verdicts;
             for (const Job& job : jobs) verdicts.push_back(fake.take(job));
             return verdicts;
           },
-          [](forward_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
           [](watch_atom, const JobListener&, const std::vector<JobId>&) {
             return std::vector<JobEnd>{};
           },
           [](cancel_atom, JobId) { return CancelReport{}; },
-          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-          [](over_atom, const JobEnd&) {},
-          [](const LoadQuestion&) { return LoadReport{}; },
           [&fake](const JobsQuestion&) -> caf::result<JobsView> {
             if (!fake.answers) return ActorError::not_connected;
             return JobsView{};
@@ -208,72 +207,56 @@ class ActorBackendTest : public ::testing::Test {
             if (!fake.answers) return ActorError::not_connected;
             return SiteFigures{"oslo", 0, fake.trouble};
           },
-          [](const Wakeup&) {},
       };
     });
   }
   /// `rented` is its answer; nothing: none.
-  CloudActor spawn_cloud(const std::optional<RentedView>& rented) {
-    return system_.actors().spawn([&rented](CloudActor::pointer) -> CloudActor::behavior_type {
-      return {
-          [](launch_atom, const LaunchOrder&, const MasterActor&) {},
-          [](end_atom, InstanceId, const MasterActor&) {},
-          [](greet_atom, const MasterActor&) {},
-          [](interrupt_atom, InstanceId id) { return id; },
-          [&rented](const RentedQuestion&) -> caf::result<RentedView> {
-            if (!rented) return ActorError::not_connected;
-            return *rented;
-          },
-          [](figures_atom) { return CloudFigures{}; },
-          [](const Wakeup&) {},
-      };
-    });
+  CloudForUsers spawn_cloud(const std::optional<RentedView>& rented) {
+    return system_.actors().spawn(
+        [&rented](CloudForUsers::pointer) -> CloudForUsers::behavior_type {
+          return {
+              [](interrupt_atom, InstanceId id) { return id; },
+              [&rented](const RentedQuestion&) -> caf::result<RentedView> {
+                if (!rented) return ActorError::not_connected;
+                return *rented;
+              },
+              [](figures_atom) { return CloudFigures{}; },
+          };
+        });
   }
 
-  MasterActor spawn_master(FakeMaster& fake) {
-    return system_.actors().spawn([&fake](MasterActor::pointer) -> MasterActor::behavior_type {
-      return {
-          [](hand_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
-          [](watch_atom, const JobListener&, const std::vector<JobId>&) {
-            return std::vector<JobEnd>{};
-          },
-          [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-          [&fake](hold_atom, JobId id, bool) -> caf::result<JobId> {
-            ++fake.held;
-            if (fake.holds != ActorError{}) return fake.holds;
-            return id;
-          },
-          [](drain_atom, InstanceId id) { return id; },
-          [](hello_atom, const WorkerHello&, const WorkerActor&) {},
-          [](const WorkerReport&) {},
-          [](const SampleAnswer&) {},
-          [](const LogAnswer&) {},
-          [](const CloudReport&) {},
-          [](greet_atom) {},
-          [](const LoadQuestion&) { return LoadReport{}; },
-          [&fake](const JobsQuestion& wanted) { return shown_by(fake, listed(fake, wanted)); },
-          [&fake](const JobQuestion& wanted) { return shown_by(fake, detailed(fake, wanted)); },
-          [&fake](const FindQuestion&) { return shown_by(fake, fake.finds); },
-          [&fake](const RequestQuestion&) { return shown_by(fake, fake.request); },
-          [&fake](instances_atom, InstanceId after) {
-            return shown_by(fake, instances_after(fake, after));
-          },
-          [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
-          [&fake](decisions_atom, std::uint32_t) { return shown_by(fake, DecisionsView{}); },
-          [&fake](figures_atom) { return shown_by(fake, fake.figures); },
-          [&fake](history_atom, std::uint32_t) { return shown_by(fake, fake.past); },
-          [&fake](plan_atom, const Job&) -> caf::result<PlanView> {
-            if (fake.plans == ActorError::busy) {
-              return caf::make_error(fake.plans, std::string("ask again in a few seconds"));
-            }
-            if (fake.plans_late) return caf::make_error(caf::sec::request_timeout);
-            return shown_by(fake, PlanView{});
-          },
-          [](const LogRequest&) { return LogAnswer{}; },
-          [](const Wakeup&) {},
-      };
-    });
+  MasterForUsers spawn_master(FakeMaster& fake) {
+    return system_.actors().spawn(
+        [&fake](MasterForUsers::pointer) -> MasterForUsers::behavior_type {
+          return {
+              [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
+              [&fake](hold_atom, JobId id, bool) -> caf::result<JobId> {
+                ++fake.held;
+                if (fake.holds != ActorError{}) return fake.holds;
+                return id;
+              },
+              [](drain_atom, InstanceId id) { return id; },
+              [&fake](const JobsQuestion& wanted) { return shown_by(fake, listed(fake, wanted)); },
+              [&fake](const JobQuestion& wanted) { return shown_by(fake, detailed(fake, wanted)); },
+              [&fake](const FindQuestion&) { return shown_by(fake, fake.finds); },
+              [&fake](const RequestQuestion&) { return shown_by(fake, fake.request); },
+              [&fake](instances_atom, InstanceId after) {
+                return shown_by(fake, instances_after(fake, after));
+              },
+              [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
+              [&fake](decisions_atom, std::uint32_t) { return shown_by(fake, DecisionsView{}); },
+              [&fake](figures_atom) { return shown_by(fake, fake.figures); },
+              [&fake](history_atom, std::uint32_t) { return shown_by(fake, fake.past); },
+              [&fake](plan_atom, const Job&) -> caf::result<PlanView> {
+                if (fake.plans == ActorError::busy) {
+                  return caf::make_error(fake.plans, std::string("ask again in a few seconds"));
+                }
+                if (fake.plans_late) return caf::make_error(caf::sec::request_timeout);
+                return shown_by(fake, PlanView{});
+              },
+              [](const LogRequest&) { return LogAnswer{}; },
+          };
+        });
   }
   api::Answer change(JobChange change) {
     api::Answer answer;
@@ -332,11 +315,11 @@ class ActorBackendTest : public ::testing::Test {
 
   VirtualSystem system_;
   std::vector<FakeMaster> fakes_{3};
-  std::vector<MasterActor> masters_;
+  std::vector<MasterForUsers> masters_;
   FakeSite site_says_;
-  SiteActor site_;
+  FakeSiteActor site_;
   std::optional<RentedView> rented_;
-  CloudActor cloud_;
+  CloudForUsers cloud_;
   std::string text_;  ///< of the metrics
   ClusterConfig config_;
   std::optional<ActorBackend> backend_;

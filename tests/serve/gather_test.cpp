@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 #include "tests/support/virtual_system.hpp"
 
 namespace muster {
@@ -12,22 +12,18 @@ namespace {
 class GatherTest : public ::testing::Test {
  protected:
   ~GatherTest() override {
-    for (const CloudActor& actor : actors_) system_.end(actor);
+    for (const CloudForUsers& actor : actors_) system_.end(actor);
   }
   void add(const std::string& answer) {
-    actors_.push_back(
-        system_.actors().spawn([this, answer](CloudActor::pointer) -> CloudActor::behavior_type {
-          return {[](launch_atom, const LaunchOrder&, const MasterActor&) {},
-                  [](end_atom, InstanceId, const MasterActor&) {},
-                  [](greet_atom, const MasterActor&) {},
-                  [](interrupt_atom, InstanceId id) { return id; },
+    actors_.push_back(system_.actors().spawn(
+        [this, answer](CloudForUsers::pointer) -> CloudForUsers::behavior_type {
+          return {[](interrupt_atom, InstanceId id) { return id; },
                   [](const RentedQuestion&) { return RentedView{}; },
                   [this, answer](figures_atom) -> caf::result<CloudFigures> {
                     ++asked_;
                     if (answer.empty()) return ActorError::unknown;
                     return CloudFigures{0, 0, 0, 0, answer};
-                  },
-                  [](const Wakeup&) {}};
+                  }};
         }));
   }
   std::optional<std::string> ask() {
@@ -43,7 +39,7 @@ class GatherTest : public ::testing::Test {
   }
 
   test::VirtualSystem system_;
-  std::vector<CloudActor> actors_;
+  std::vector<CloudForUsers> actors_;
   int asked_ = 0;
 };
 

@@ -151,7 +151,7 @@ void Cluster::start_master(std::uint32_t i) {
   master.parts.policy = make_policy(scenario_.policy, scenario_.catalog).value();
   master.journal = role.store.get();
   master.settings = scenario_.master;
-  master.cloud = network_.peer<CloudActor>(role.node, cloud_.node);
+  master.cloud = network_.peer<CloudForMasters>(role.node, cloud_.node);
   master.origin = origin_of(role.offset);
   master.parts.seed = scenario_.seed;
   master.stopwatch = [] { return Duration{}; };
@@ -183,12 +183,12 @@ void Cluster::start_site(std::uint32_t i) {
   SiteDependencies site;
   for (std::uint32_t k = 0; k < masters_.size(); ++k) {
     site.masters.push_back(
-        {network_.peer<MasterActor>(role.node, masters_[k].node), fmt::format("m{}", k), k});
+        {network_.peer<MasterForSites>(role.node, masters_[k].node), fmt::format("m{}", k), k});
   }
   site.sites.clear();
   for (std::uint32_t k = 0; k < sites_.size(); ++k) {
-    SiteActor actor;
-    if (k != i) actor = network_.peer<SiteActor>(role.node, sites_[k].node);
+    SiteForSites actor;
+    if (k != i) actor = network_.peer<SiteForSites>(role.node, sites_[k].node);
     const double longitude = 120.0 * k;
     site.sites.push_back({actor, fmt::format("s{}", k), GeoPoint{30, longitude}, k});
   }
@@ -257,7 +257,7 @@ WorkerActor Cluster::start_worker(Machine& machine) {
   WorkerSetup worker{machine.instance,
                      machine.type,
                      machine.capacity,
-                     network_.peer<MasterActor>(machine.node, masters_[master].node),
+                     network_.peer<MasterForWorkers>(machine.node, masters_[master].node),
                      origin_of(scenario_.offsets[0] + skew),
                      {}};
   worker.make_executor = [this, &machine](InstanceId, TypeId, ExecutorHost host) {

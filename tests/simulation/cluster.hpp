@@ -43,15 +43,15 @@ class Cluster {
 
   /// A place from which users speak to all nodes.
   NodeIndex users() const { return users_; }
-  SiteActor site_for_users(std::uint32_t i) {
-    return network_.peer<SiteActor>(users_, sites_[i].node);
+  SiteForSubmitters site_for_users(std::uint32_t i) {
+    return network_.peer<SiteForSubmitters>(users_, sites_[i].node);
   }
-  MasterActor master_for_users(std::uint32_t i) {
-    return network_.peer<MasterActor>(users_, masters_[i].node);
+  MasterForUsers master_for_users(std::uint32_t i) {
+    return network_.peer<MasterForUsers>(users_, masters_[i].node);
   }
   /// Is told of a site that users can reach again.
   void on_site_reached(std::function<void(std::uint32_t)> told) { reached_ = std::move(told); }
-  CloudActor cloud_for_users() { return network_.peer<CloudActor>(users_, cloud_.node); }
+  CloudForUsers cloud_for_users() { return network_.peer<CloudForUsers>(users_, cloud_.node); }
 
   /// Lets the next thing happen: one message, or the next that is due. False: nothing will any
   /// more.

@@ -190,9 +190,9 @@ void Invariants::said(NodeIndex from, NodeIndex to, const caf::message& content)
 /// Whatever leaves a master has been written down before.
 void Invariants::said_by_master(std::uint32_t master, const caf::message& content) {
   const Cell& cell = cells_[master];
-  if (content.match_elements<end_atom, InstanceId, MasterActor>()) {
+  if (content.match_elements<end_atom, InstanceId, MasterForCloud>()) {
     cells_[master].ended.emplace(content.get_as<InstanceId>(1), cluster_.now());
-  } else if (content.match_elements<launch_atom, LaunchOrder, MasterActor>()) {
+  } else if (content.match_elements<launch_atom, LaunchOrder, MasterForCloud>()) {
     const InstanceId id = content.get_as<LaunchOrder>(1).instance;
     if (!cell.launched.contains(id)) {
       broken(fmt::format("instance {} is ordered before that is written down", id.value));

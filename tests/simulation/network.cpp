@@ -214,9 +214,9 @@ caf::message Network::translate(NodeIndex from, NodeIndex to, caf::message conte
         hello_atom_v, content.get_as<WorkerHello>(1),
         caf::actor_cast<WorkerActor>(caf::strong_actor_ptr(between.proxy->ctrl())));
   }
-  if (content.match_elements<launch_atom, LaunchOrder, MasterActor>()) {
+  if (content.match_elements<launch_atom, LaunchOrder, MasterForCloud>()) {
     return caf::make_message(launch_atom_v, content.get_as<LaunchOrder>(1),
-                             peer<MasterActor>(to, from));
+                             peer<MasterForCloud>(to, from));
   }
   if (content.match_elements<watch_atom, JobListener, std::vector<JobId>>()) {
     return caf::make_message(watch_atom_v, listener(to, from),
@@ -226,12 +226,12 @@ caf::message Network::translate(NodeIndex from, NodeIndex to, caf::message conte
     return caf::make_message(unwatch_atom_v, listener(to, from),
                              content.get_as<std::vector<JobId>>(2));
   }
-  if (content.match_elements<greet_atom, MasterActor>()) {
-    return caf::make_message(greet_atom_v, peer<MasterActor>(to, from));
+  if (content.match_elements<greet_atom, MasterForCloud>()) {
+    return caf::make_message(greet_atom_v, peer<MasterForCloud>(to, from));
   }
-  if (content.match_elements<end_atom, InstanceId, MasterActor>()) {
+  if (content.match_elements<end_atom, InstanceId, MasterForCloud>()) {
     return caf::make_message(end_atom_v, content.get_as<InstanceId>(1),
-                             peer<MasterActor>(to, from));
+                             peer<MasterForCloud>(to, from));
   }
   return content;
 }

@@ -17,8 +17,8 @@ TEST_P(RepeatedMessages, ChangeNothingOfWhatHappens) {
   for (const char* policy : {"no-packing", "eva", "eva,full-only"}) {
     muster::test::EchoPlan plan(seed);
     RunSetup setup = cluster.setup(policy, seed, std::nullopt);
-    setup.link_cloud = [&plan](caf::actor_system& system, const CloudActor& cloud) {
-      return CloudActor{system.spawn<muster::test::CloudLink>(std::ref(plan), cloud)};
+    setup.link_cloud = [&plan](caf::actor_system& system, const CloudForMasters& cloud) {
+      return CloudForMasters{system.spawn<muster::test::CloudLink>(std::ref(plan), cloud)};
     };
     const auto echoed = run_replay(setup);
     ASSERT_TRUE(echoed.has_value())

@@ -2,7 +2,7 @@
 
 #include <caf/all.hpp>
 
-#include "actors/no_views.hpp"
+#include "actors/interfaces.hpp"
 #include "actors/virtual_time.hpp"
 
 namespace muster::test {
@@ -51,53 +51,44 @@ inline std::ostream& operator<<(std::ostream& out, const Heard& heard) {
   return out << heard.at_s << "s " << heard.what;
 }
 
+/// A master as its workers and the cloud know it.
+using ListeningMaster = Together<MasterForWorkers, MasterForCloud>;
+
 /// Stands in for a master: writes down what it is told.
-inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Heard>& heard,
-                                          std::vector<WorkerActor>* workers = nullptr,
-                                          std::vector<CloudReport>* reports = nullptr) {
+inline ListeningMaster spawn_listening_master(VirtualSystem& system, std::vector<Heard>& heard,
+                                              std::vector<WorkerActor>* workers = nullptr,
+                                              std::vector<CloudReport>* reports = nullptr) {
   const auto note = [&system, &heard](const std::string& what) {
     heard.push_back({to_seconds(system.time().now()), what});
   };
-  return system.actors().spawn([note, workers,
-                                reports](MasterActor::pointer) -> MasterActor::behavior_type {
-    return master_without_views(
-        [](hand_atom, const std::vector<Job>& jobs) {
-          std::vector<SubmitVerdict> verdicts;
-          for (const Job& job : jobs) verdicts.push_back({job.id, true, {}});
-          return verdicts;
-        },
-        [](watch_atom, const JobListener&, const std::vector<JobId>&) {
-          return std::vector<JobEnd>{};
-        },
-        [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-        [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-        [](hold_atom, JobId id, bool) { return id; }, [](drain_atom, InstanceId id) { return id; },
-        [note, workers](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
-          note("hello " + std::to_string(hello.instance.value));
-          if (workers != nullptr) workers->push_back(worker);
-        },
-        [note](const WorkerReport& report) {
-          static constexpr const char* kKinds[] = {"started", "left",  "finished",
-                                                   "failed",  "taken", "rejected"};
-          note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
-               std::to_string(report.task.value));
-        },
-        [note](const SampleAnswer& answer) {
-          note("samples " + std::to_string(answer.samples.size()) + " at " +
-               std::to_string(static_cast<double>(answer.samples.at(0).scaled) /
-                              TaskThroughput::kOne));
-        },
-        [](const LogAnswer&) {},
-        [note, reports](const CloudReport& report) {
-          static constexpr const char* kKinds[] = {"up",     "refused", "gone",
-                                                   "notice", "clock",   "offerings"};
-          if (reports != nullptr) reports->push_back(report);
-          note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
-               std::to_string(report.instance.value));
-        },
-        [](greet_atom) {}, [](const LoadQuestion&) { return LoadReport{}; },
-        [](const LogRequest&) { return LogAnswer{}; }, [](const Wakeup& wakeup) { wakeup.run(); });
-  });
+  return system.actors().spawn(
+      [note, workers, reports](ListeningMaster::pointer) -> ListeningMaster::behavior_type {
+        return {
+            [note, workers](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
+              note("hello " + std::to_string(hello.instance.value));
+              if (workers != nullptr) workers->push_back(worker);
+            },
+            [note](const WorkerReport& report) {
+              static constexpr const char* kKinds[] = {"started", "left",  "finished",
+                                                       "failed",  "taken", "rejected"};
+              note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
+                   std::to_string(report.task.value));
+            },
+            [note](const SampleAnswer& answer) {
+              note("samples " + std::to_string(answer.samples.size()) + " at " +
+                   std::to_string(static_cast<double>(answer.samples.at(0).scaled) /
+                                  TaskThroughput::kOne));
+            },
+            [](const LogAnswer&) {},
+            [note, reports](const CloudReport& report) {
+              static constexpr const char* kKinds[] = {"up",     "refused", "gone",
+                                                       "notice", "clock",   "offerings"};
+              if (reports != nullptr) reports->push_back(report);
+              note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
+                   std::to_string(report.instance.value));
+            },
+        };
+      });
 }
 
 }  // namespace muster::test

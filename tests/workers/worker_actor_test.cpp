@@ -76,7 +76,7 @@ class WorkerActorTest : public ::testing::TestWithParam<Weight> {
   test::VirtualSystem system_;
   LightWorkers light_{system_.actors(), system_.time().origin()};
   std::vector<Heard> heard_;
-  MasterActor master_;
+  test::ListeningMaster master_;
   WorkerActor worker_;
 };
 

@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "actors/clock_wall.hpp"
-#include "actors/no_views.hpp"
 #include "config/catalog_file.hpp"
 #include "masters/master_actor.hpp"
 #include "model/check.hpp"
@@ -80,12 +79,11 @@ Job job_of(std::uint64_t id) {
 }
 
 // No launch is ever ordered: only the handlers' types have to be there.
-CloudActor spawn_cloud(caf::actor_system& system) {
-  return system.spawn([](CloudActor::pointer) -> CloudActor::behavior_type {
-    return cloud_without_views(
-        [](launch_atom, const LaunchOrder&, const MasterActor&) {},
-        [](end_atom, InstanceId, const MasterActor&) {}, [](greet_atom, const MasterActor&) {},
-        [](interrupt_atom, InstanceId id) { return id; }, [](const Wakeup&) {});
+CloudForMasters spawn_cloud(caf::actor_system& system) {
+  return system.spawn([](CloudForMasters::pointer) -> CloudForMasters::behavior_type {
+    return {[](launch_atom, const LaunchOrder&, const MasterForCloud&) {},
+            [](end_atom, InstanceId, const MasterForCloud&) {},
+            [](greet_atom, const MasterForCloud&) {}};
   });
 }
 
@@ -111,7 +109,7 @@ struct Disk {
     std::filesystem::remove_all(kFolder);
   }
 
-  MasterSetup setup(ClockOrigin origin, CloudActor cloud) {
+  MasterSetup setup(ClockOrigin origin, CloudForMasters cloud) {
     MasterSetup setup;
     setup.parts.catalog = &catalog;
     setup.parts.policy = std::make_unique<IdlePolicy>();
@@ -137,7 +135,7 @@ struct Disk {
 };
 
 /// So many jobs that wait and as many that are over: cancelled before they ran.
-void fill(caf::actor_system& system, const MasterActor& master, std::uint64_t jobs) {
+void fill(caf::actor_system& system, const MasterForSites& master, std::uint64_t jobs) {
   caf::scoped_actor site(system);
   const auto refused = [](const caf::error&) { MUSTER_CHECK(false, "the master takes jobs"); };
   for (std::uint64_t first = 1; first <= 2 * jobs; first += kAtOnce) {
@@ -185,7 +183,7 @@ int run(std::uint32_t jobs, int times) {
   caf::actor_system here(here_config);
   caf::actor_system there(there_config);
   const ClockOrigin origin = wall_origin(here);
-  const CloudActor cloud = spawn_cloud(here);
+  const CloudForMasters cloud = spawn_cloud(here);
   const MasterActor master = here.spawn<MasterActorImpl>(disk.setup(origin, cloud));
   fill(here, master, jobs);
   const auto port = here.middleman().publish(master, 0, "127.0.0.1");
@@ -199,7 +197,7 @@ int run(std::uint32_t jobs, int times) {
   node.name = "n0";
   node.master = "m0";
   config.nodes.push_back(node);
-  const auto handles = [](const MasterActor& whom) {
+  const auto handles = [](const MasterForUsers& whom) {
     ClusterHandles all;
     all.masters = {whom};
     all.numbers = {0};

@@ -29,7 +29,6 @@
 #include <vector>
 
 #include "actors/clock_wall.hpp"
-#include "actors/no_views.hpp"
 #include "config/catalog_file.hpp"
 #include "masters/master_actor.hpp"
 #include "model/check.hpp"
@@ -107,15 +106,15 @@ class TimedMaster final : public MasterActorImpl {
   static std::string kind_of(const caf::type_erased_tuple& content) {
     if (content.match_elements<JobsQuestion>()) return "page of jobs";
     if (content.match_elements<FindQuestion>()) return "find a job";
-    if (begins_with<figures_atom>(content)) return "figures";
-    if (begins_with<plan_atom, Job>(content)) return "dry run";
+    if (is_message<figures_atom>(content)) return "figures";
+    if (is_message<plan_atom, Job>(content)) return "dry run";
     if (content.match_elements<Wakeup>()) return "wakeup (rounds, durable, alarms)";
     if (content.match_elements<WorkerReport>()) return "report of a worker";
     if (content.match_elements<CloudReport>()) return "report of the cloud";
-    if (begins_with<cancel_atom, std::vector<JobId>>(content)) return "cancel";
-    if (begins_with<hold_atom, JobId, bool>(content)) return "hold";
-    if (begins_with<hand_atom, std::vector<Job>>(content)) return "hand";
-    if (begins_with<hello_atom, WorkerHello, WorkerActor>(content)) return "hello";
+    if (is_message<cancel_atom, std::vector<JobId>>(content)) return "cancel";
+    if (is_message<hold_atom, JobId, bool>(content)) return "hold";
+    if (is_message<hand_atom, std::vector<Job>>(content)) return "hand";
+    if (is_message<hello_atom, WorkerHello, WorkerActor>(content)) return "hello";
     return "other";
   }
 
@@ -124,8 +123,8 @@ class TimedMaster final : public MasterActorImpl {
 
 /// Runs the attempts of one instance for two seconds from the first one's start. One alarm for all:
 /// a hundred thousand of them would keep the clock of the actors from everybody.
-WorkerActor spawn_worker(caf::actor_system& system, const MasterActor& master, InstanceId instance,
-                         std::atomic<std::uint64_t>& finished) {
+WorkerActor spawn_worker(caf::actor_system& system, const MasterForWorkers& master,
+                         InstanceId instance, std::atomic<std::uint64_t>& finished) {
   return system.spawn<caf::hidden>(
       [=, &finished](WorkerActor::pointer self) -> WorkerActor::behavior_type {
         const auto running = std::make_shared<std::vector<StartOrder>>();
@@ -164,19 +163,22 @@ WorkerActor spawn_worker(caf::actor_system& system, const MasterActor& master, I
 struct Counts {
   std::atomic<std::uint64_t> launched = 0;
   std::atomic<std::uint64_t> finished = 0;
+  MasterForWorkers master{};  ///< of all instances; there before the first job
 };
 
+using BenchCloud = Together<CloudForMasters, OwnSteps>;
+
 /// Takes every order; what it was asked for is up after three seconds, and its worker says hello.
-CloudActor spawn_cloud(caf::actor_system& system, ClockOrigin origin, Counts& counts) {
-  return system.spawn([=, &system, &counts](CloudActor::pointer self) -> CloudActor::behavior_type {
+BenchCloud spawn_cloud(caf::actor_system& system, ClockOrigin origin, Counts& counts) {
+  return system.spawn([=, &system, &counts](BenchCloud::pointer self) -> BenchCloud::behavior_type {
     const auto known = std::make_shared<std::set<InstanceId>>();
     const auto coming = std::make_shared<std::vector<InstanceId>>();
-    const auto say = [=](const MasterActor& master, InstanceId id, CloudReportKind kind) {
+    const auto say = [=](const MasterForCloud& master, InstanceId id, CloudReportKind kind) {
       const Instant now = origin.instant(self->clock().now());
       self->send(master, CloudReport{id, kind, now, {}, now});
     };
-    return cloud_without_views(
-        [=, &system, &counts](launch_atom, const LaunchOrder& order, const MasterActor& master) {
+    return {
+        [=, &system, &counts](launch_atom, const LaunchOrder& order, const MasterForCloud& master) {
           const InstanceId id = order.instance;
           // Every order is known once: reminders must not launch a second worker.
           if (!known->insert(id).second) return;  // a reminder
@@ -188,19 +190,19 @@ CloudActor spawn_cloud(caf::actor_system& system, ClockOrigin origin, Counts& co
             for (const InstanceId each : *coming) {
               say(master, each, CloudReportKind::up);
               const WorkerHello hello{each, 1, Resources::of(0, 1'000, 10'000), "none", {}};
-              self->send(master, hello_atom_v, hello,
-                         spawn_worker(system, master, each, counts.finished));
+              self->send(counts.master, hello_atom_v, hello,
+                         spawn_worker(system, counts.master, each, counts.finished));
             }
             coming->clear();
           };
-          self->delayed_send(CloudActor{self}, seconds{3}, Wakeup{come_up});
+          self->delayed_send(BenchCloud{self}, seconds{3}, Wakeup{come_up});
         },
-        [=](end_atom, InstanceId id, const MasterActor& master) {
+        [=](end_atom, InstanceId id, const MasterForCloud& master) {
           say(master, id, CloudReportKind::gone);
         },
-        [=](greet_atom, const MasterActor& master) { say(master, {}, CloudReportKind::clock); },
-        [](interrupt_atom, InstanceId id) { return id; },
-        [](const Wakeup& wakeup) { wakeup.run(); });
+        [=](greet_atom, const MasterForCloud& master) { say(master, {}, CloudReportKind::clock); },
+        [](const Wakeup& wakeup) { wakeup.run(); },
+    };
   });
 }
 
@@ -221,8 +223,8 @@ Job job_of(std::uint64_t id, std::uint64_t first_task, std::uint64_t tasks) {
 }
 
 /// One question; how long it took. A user gives up after ten seconds.
-template <class Answer, class... Words>
-void ask(caf::scoped_actor& self, const MasterActor& master, Times& times, const std::string& what,
+template <class Answer, class Master, class... Words>
+void ask(caf::scoped_actor& self, const Master& master, Times& times, const std::string& what,
          Words... words) {
   const auto begin = steady_clock::now();
   self->request(master, seconds{10}, words...)
@@ -231,7 +233,7 @@ void ask(caf::scoped_actor& self, const MasterActor& master, Times& times, const
 }
 
 /// Asks one thing after the other until it is told to stop.
-void be_a_user(caf::actor_system& system, const MasterActor& master, const std::string& where,
+void be_a_user(caf::actor_system& system, const MasterForUsers& master, const std::string& where,
                std::uint64_t first_job, Times& times, const std::atomic<bool>& over) {
   caf::scoped_actor self(system);
   // Steps of 2: the two users begin at 1 and 2 and never name the same job.
@@ -280,7 +282,7 @@ struct World {
     history = std::move(empty).value();
   }
 
-  MasterSetup setup(std::unique_ptr<Policy> policy, ClockOrigin origin, CloudActor cloud) {
+  MasterSetup setup(std::unique_ptr<Policy> policy, ClockOrigin origin, CloudForMasters cloud) {
     MasterSetup setup;
     setup.parts.catalog = &catalog;
     setup.parts.policy = std::move(policy);
@@ -314,7 +316,7 @@ struct World {
 };
 
 /// Hands the array over, waits until its tasks have run, and cancels what is left of it.
-void run_array(caf::actor_system& here, const MasterActor& master, std::uint64_t tasks,
+void run_array(caf::actor_system& here, const MasterForSites& master, std::uint64_t tasks,
                World& world) {
   caf::scoped_actor site(here);
   ask<std::vector<SubmitVerdict>>(site, master, world.waiting, "hand the array", hand_atom_v,
@@ -347,11 +349,12 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
   caf::actor_system here(here_config);
   caf::actor_system there(there_config);
   const ClockOrigin origin = wall_origin(here);
-  const CloudActor cloud = spawn_cloud(here, origin, world.counts);
+  const BenchCloud cloud = spawn_cloud(here, origin, world.counts);
   MasterSetup setup = world.setup(make_policy(spec.value(), world.catalog).value(), origin, cloud);
   setup.settings.caps.max_instances = max_instances;
   if (beside) setup.planner = PlannerPlace::own_thread;
   const MasterActor master = here.spawn<TimedMaster>(std::move(setup), std::ref(world.handling));
+  world.counts.master = master;
   const auto port = here.middleman().publish(master, 0, "127.0.0.1");
   MUSTER_CHECK(port, "there is a free port");
   const auto far = there.middleman().remote_actor<MasterActor>("127.0.0.1", *port);
@@ -384,6 +387,7 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
   // The actors refer to `world`, which ends with this function.
   caf::anon_send_exit(master, caf::exit_reason::kill);
   caf::anon_send_exit(cloud, caf::exit_reason::kill);
+  world.counts.master = nullptr;
   return 0;
 }
 

@@ -140,11 +140,11 @@ class Simulation {
     log.rename_by([this](Event& event) { names_.rename(event); });
     log.show_to([this](const Event& event) { notify_world(event); });
     cloud_ = system_.spawn<CloudConnector>(cloud_setup(decider.cloud));
-    cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
+    cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : CloudForMasters{cloud_};
     compose(std::move(decider));
     WorkloadDriverSetup user;
     user.workload = setup.workload;
-    user.sites = group_.sites;
+    user.sites = actors_.doors;
     user.seed = setup.seed;
     user.origin = time_.origin();
     user.answer_timeout = config.master.accept_timeout * 2;
@@ -157,8 +157,7 @@ class Simulation {
 
   ~Simulation() {
     end(user_);
-    for (const SiteActor& site : group_.sites) end(site);
-    for (const MasterActor& master : group_.masters) end(master);
+    actors_.end();
     end(cloud_link_);
     end(cloud_);
     end(waker_);
@@ -216,7 +215,7 @@ class Simulation {
       group.origin = time_.origin();
       group.seed = setup_.seed;
       sampling_.emplace(system_, group);
-      group_ = sampling_->group();
+      actors_ = sampling_->actors();
       return;
     }
     compose_cells(std::move(decider));
@@ -258,7 +257,7 @@ class Simulation {
     for (std::size_t i = 0; i < intake.sites.size(); ++i) {
       intake.site_stores.push_back(&site_stores_.emplace_back(config.site.tokens));
     }
-    group_ = spawn_group(system_, std::move(masters), intake);
+    actors_ = RunActors(spawn_group(system_, std::move(masters), intake));
   }
 
   static caf::actor_system_config& prepare(caf::actor_system_config& config) {
@@ -285,8 +284,8 @@ class Simulation {
     return cloud;
   }
 
-  const MasterActor& renter_of(InstanceId id) const {
-    return group_.masters[group_.masters.size() == 1 ? 0 : master_of(id)];
+  const FleetOwner& renter_of(InstanceId id) const {
+    return actors_.owners[actors_.owners.size() == 1 ? 0 : master_of(id)];
   }
 
   WorkerActor launch_worker(InstanceId id, TypeId type) {
@@ -405,10 +404,11 @@ class Simulation {
   CapLosses cap_losses_;
   std::map<std::pair<std::uint32_t, JobId>, const Job*> open_parts_;  ///< of the log
   ActorMachines machines_{[this](InstanceId id, TypeId type) { return launch_worker(id, type); }};
-  CloudActor cloud_, cloud_link_;
+  CloudActor cloud_;
+  CloudForMasters cloud_link_;                          ///< the cloud as masters reach it
   std::unique_ptr<sampling::Composition> composition_;  ///< of a sampling group
   std::optional<SamplingRun> sampling_;
-  Group group_;
+  RunActors actors_;
   WorkloadDriverHandle user_;
 };
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 #include "config/replay_config.hpp"
 #include "model/catalog.hpp"
 #include "model/event.hpp"
@@ -27,7 +27,7 @@ struct RunSetup {
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> shuffle;  ///< runs ready actors in an order drawn from this seed
   /// Makes the cloud that the master sees from the cloud that there is: room for a faulty link.
-  std::function<CloudActor(caf::actor_system&, const CloudActor&)> link_cloud;
+  std::function<CloudForMasters(caf::actor_system&, const CloudForMasters&)> link_cloud;
   std::function<Duration()> stopwatch;                              ///< measures, never decides
   std::function<void(std::size_t over, std::size_t all)> progress;  ///< told now and then
   std::function<void(const Event&)> on_event;  ///< shown every event as it is written; may be empty

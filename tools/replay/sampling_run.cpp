@@ -52,9 +52,18 @@ SamplingRun::SamplingRun(caf::actor_system& system, const SamplingSetup& setup)
         system.spawn<sampling::SchedulerActor>(std::ref(shared_), std::move(scheduler)));
   }
   shared_.site = system.spawn<sampling::GroupSite>(std::ref(shared_));
-  handles_.sites = {shared_.site};
-  handles_.masters = {
+  actors_.doors = {shared_.site};
+  actors_.owners = {
       system.spawn<sampling::FleetManager>(std::ref(shared_), setup.fleet, setup.cloud)};
+}
+
+void RunActors::end() const {
+  for (const SiteForSubmitters& door : doors) {
+    caf::anon_send_exit(door, caf::exit_reason::kill);
+  }
+  for (const FleetOwner& owner : owners) {
+    caf::anon_send_exit(owner, caf::exit_reason::kill);
+  }
 }
 
 void SamplingRun::end() {

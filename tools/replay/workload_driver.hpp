@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/clock.hpp"
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 #include "model/rng.hpp"
 #include "tools/replay/workload/workload.hpp"
 
@@ -35,7 +35,8 @@ struct RunProgress {
 
 struct WorkloadDriverSetup {
   const JobSource* workload = nullptr;
-  std::vector<SiteActor> sites;  ///< each job is submitted at one of them, drawn by the seed
+  std::vector<SiteForSubmitters>
+      sites;  ///< each job is submitted at one of them, drawn by the seed
   std::uint64_t seed = 1;
   ClockOrigin origin;
   Duration answer_timeout{};  ///< of a site

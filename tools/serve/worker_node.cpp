@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "actors/clock_wall.hpp"
+#include "actors/interfaces.hpp"
 #include "actors/link/worker_link_master.hpp"
-#include "actors/messages.hpp"
 #include "tools/serve/machines/task_user.hpp"
 #include "tools/serve/node/node_log.hpp"
 #include "workers/process/process_executor.hpp"

@@ -2,14 +2,13 @@
 
 #include <utility>
 
-#include "actors/no_views.hpp"
 #include "model/check.hpp"
 
 namespace muster::sampling {
 
 FleetManager::FleetManager(caf::actor_config& config, GroupShared& group, const Fleet& fleet,
-                           CloudActor cloud)
-    : MasterActor::base(config),
+                           CloudForMasters cloud)
+    : FleetManagerActor::base(config),
       group_(group),
       timer_(this, group.origin),
       fleet_(fleet),
@@ -20,39 +19,20 @@ void FleetManager::on_exit() {
   cloud_ = nullptr;
 }
 
-// Answers as a master does, so that the composition root and workers need not know of groups; jobs
-// go to the group's site.
-MasterActor::behavior_type FleetManager::make_behavior() {
+FleetManagerActor::behavior_type FleetManager::make_behavior() {
   rent();
-  const auto unknown = ActorError::unknown;  // what only masters of jobs are asked
-  return master_without_views(
-      [this](hand_atom, std::vector<Job>& jobs) -> caf::result<std::vector<SubmitVerdict>> {
-        return delegate(group_.site, forward_atom_v, std::move(jobs));
-      },
-      [this](watch_atom, const JobListener& listener,
-             std::vector<JobId>& jobs) -> caf::result<std::vector<JobEnd>> {
-        return delegate(group_.site, watch_atom_v, listener, std::move(jobs));
-      },
-      [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-      [=](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
-        return unknown;
-      },
-      [=](hold_atom, JobId, bool) -> caf::result<JobId> { return unknown; },
+  return {
       [this](drain_atom, InstanceId id) { return give_back(id); },
       [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
         on_hello(hello.instance, worker);
       },
-      [this](const WorkerReport& report) { on_worker(report); }, [](const SampleAnswer&) {},
-      [](const LogAnswer&) {}, [this](const CloudReport& report) { on_cloud(report); },
-      [](greet_atom) {},
-      [this](const LoadQuestion&) {
-        LoadReport report;
-        report.active_jobs = group_.event_log->open_jobs();
-        report.instances = rented_.size();
-        return report;
-      },
-      [=](const LogRequest&) -> caf::result<LogAnswer> { return unknown; },
-      [](const Wakeup& wakeup) { wakeup.run(); });
+      [this](const WorkerReport& report) { on_worker(report); },
+      [](const SampleAnswer&) {
+      },  // a worker may tell of a job's pace unasked; here it counts for nothing
+      [](const LogAnswer&) {},  // no output is asked for
+      [this](const CloudReport& report) { on_cloud(report); },
+      [](const Wakeup& wakeup) { wakeup.run(); },
+  };
 }
 
 void FleetManager::rent() {
@@ -71,7 +51,7 @@ void FleetManager::rent() {
                        static_cast<std::uint8_t>(share.market),
                        {},
                        price},
-           MasterActor{this});
+           MasterForCloud{this});
     }
   }
   expected_ = rented_.size();
@@ -84,7 +64,7 @@ caf::result<InstanceId> FleetManager::give_back(InstanceId id) {
   if (!std::exchange(found->second.ended, true)) {
     group_.event_log->record(ReleaseDecided{id, {CauseCode::drained, 0}}, timer_.now());
     group_.event_log->record(TerminateIssued{id}, timer_.now());
-    send(cloud_, end_atom_v, id, MasterActor{this});
+    send(cloud_, end_atom_v, id, MasterForCloud{this});
   }
   return id;
 }

@@ -8,14 +8,18 @@
 
 namespace muster::sampling {
 
+/// The messages of a master that has workers and no jobs.
+using FleetManagerActor =
+    Together<MasterForWorkers, MasterForCloud, caf::typed_actor<DrainInstance>, OwnSteps>;
+
 /// The master of a sampling group's workers: rents its fixed fleet, opens the group when every
 /// instance is there or was refused, writes down what the workers report and ends what is not
-/// wanted any more. It decides nothing about tasks; jobs that it is
-/// handed go to the group's site.
-class FleetManager : public MasterActor::base {
+/// wanted any more. It decides nothing about tasks; jobs go to the group's site.
+class FleetManager : public FleetManagerActor::base {
  public:
   /// The group has to outlive the actor.
-  FleetManager(caf::actor_config& config, GroupShared& group, const Fleet& fleet, CloudActor cloud);
+  FleetManager(caf::actor_config& config, GroupShared& group, const Fleet& fleet,
+               CloudForMasters cloud);
   const char* name() const override { return "muster.fleet-manager"; }
   void on_exit() override;
 
@@ -38,9 +42,9 @@ class FleetManager : public MasterActor::base {
   void open_when_complete();
 
   GroupShared& group_;
-  ActorTimer<MasterActor, FleetManager> timer_;
+  ActorTimer<FleetManagerActor, FleetManager> timer_;
   Fleet fleet_;
-  CloudActor cloud_;
+  CloudForMasters cloud_;
   std::map<InstanceId, Rented> rented_;
   std::size_t expected_ = 0;  ///< instances that are neither ready nor refused
 };

@@ -26,18 +26,11 @@ void GroupSite::on_exit() {
 GroupSiteActor::behavior_type GroupSite::make_behavior() {
   return {
       [this](hand_atom, std::vector<Job>& jobs) { return take(std::move(jobs)); },
-      [this](forward_atom, std::vector<Job>& jobs) { return take_numbered(std::move(jobs)); },
       [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
         return watch(listener, jobs);
       },
       [this](cancel_atom, JobId id) { return cancel(id); },
-      [](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
-        return ActorError::unknown;  // a group has one door
-      },
       [this](over_atom, const JobEnd& end) { notify_over(end.job, end.outcome); },
-      [](const LoadQuestion&) { return LoadReport{}; },
-      [](const JobsQuestion&) -> caf::result<JobsView> { return ActorError::unknown; },
-      [](figures_atom) -> caf::result<SiteFigures> { return ActorError::unknown; },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](open_atom) {
         open_ = true;
@@ -65,12 +58,6 @@ GroupSite::Verdicts GroupSite::take(std::vector<Job> jobs) {
     }
     verdicts.push_back(begin(std::move(job)));
   }
-  return verdicts;
-}
-
-GroupSite::Verdicts GroupSite::take_numbered(std::vector<Job> jobs) {
-  Verdicts verdicts;
-  for (Job& job : jobs) verdicts.push_back(begin(std::move(job)));
   return verdicts;
 }
 

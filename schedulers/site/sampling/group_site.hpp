@@ -28,7 +28,6 @@ class GroupSite : public GroupSiteActor::base {
   using Ends = std::vector<JobEnd>;
 
   Verdicts take(std::vector<Job> jobs);
-  Verdicts take_numbered(std::vector<Job> jobs);
   SubmitVerdict begin(Job job);
   caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
   void place(const SharedJob& job);

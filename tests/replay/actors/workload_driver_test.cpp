@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "actors/no_views.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/site_actor.hpp"
 #include "storage/memory_site_store.hpp"
@@ -28,24 +27,22 @@ using ::testing::Pair;
 class WorkloadDriverTest : public ::testing::Test {
  protected:
   WorkloadDriverTest() {
-    master_ = muster::test::spawn_listening_master(system_, heard_);
-    door_ = system_.actors().spawn([this](SiteActor::pointer self) -> SiteActor::behavior_type {
-      return site_without_views(
-          [this, self](hand_atom, const std::vector<Job>& jobs) { return hand(self, jobs); },
-          [](forward_atom, const std::vector<Job>&) { return Verdicts{}; },
-          [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
-            listener_ = listener;
-            for (JobId job : jobs) note("watches " + std::to_string(job.value));
-            return over_;
-          },
-          [this](cancel_atom, JobId id) {
-            note("cancels " + std::to_string(id.value));
-            return CancelReport{id, {}, {}};
-          },
-          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-          [](over_atom, const JobEnd&) {}, [](const LoadQuestion&) { return LoadReport{}; },
-          [](const Wakeup&) {});
-    });
+    master_ = spawn_accepting_master();
+    door_ = system_.actors().spawn(
+        [this](SiteForSubmitters::pointer self) -> SiteForSubmitters::behavior_type {
+          return {
+              [this, self](hand_atom, const std::vector<Job>& jobs) { return hand(self, jobs); },
+              [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
+                listener_ = listener;
+                for (JobId job : jobs) note("watches " + std::to_string(job.value));
+                return over_;
+              },
+              [this](cancel_atom, JobId id) {
+                note("cancels " + std::to_string(id.value));
+                return CancelReport{id, {}, {}};
+              },
+          };
+        });
   }
   ~WorkloadDriverTest() override {
     listener_ = nullptr;
@@ -57,7 +54,26 @@ class WorkloadDriverTest : public ::testing::Test {
 
   using Verdicts = std::vector<SubmitVerdict>;
 
-  caf::result<Verdicts> hand(SiteActor::pointer self, const std::vector<Job>& jobs) {
+  /// A master that takes every job; none of them ends.
+  MasterForSites spawn_accepting_master() {
+    return system_.actors().spawn([](MasterForSites::pointer) -> MasterForSites::behavior_type {
+      return {
+          [](hand_atom, const std::vector<Job>& jobs) {
+            Verdicts verdicts;
+            for (const Job& job : jobs) verdicts.push_back({job.id, true, {}});
+            return verdicts;
+          },
+          [](watch_atom, const JobListener&, const std::vector<JobId>&) {
+            return std::vector<JobEnd>{};
+          },
+          [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
+          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
+          [](const LoadQuestion&) { return LoadReport{}; },
+      };
+    });
+  }
+
+  caf::result<Verdicts> hand(SiteForSubmitters::pointer self, const std::vector<Job>& jobs) {
     std::string text = "handed";
     for (const Job& job : jobs) text += " " + job.token + (job.id.valid() ? " numbered" : "");
     note(text);
@@ -111,8 +127,9 @@ class WorkloadDriverTest : public ::testing::Test {
   std::string refused_;
   int fails_ = 0;
   std::uint64_t numbered_ = 0;
-  MasterActor master_;
-  SiteActor door_, site_;
+  MasterForSites master_;
+  SiteForSubmitters door_;
+  SiteActor site_;
   WorkloadDriverHandle user_;
   JobListener listener_;
 };

@@ -185,7 +185,7 @@ void ActorBackend::hold_job(const Found& found, JobId job, bool held, const api:
   const Answer over = refusal(409, "over", name + " is over");
   const Answer stopping = refusal(409, "stopping", name + " is stopping");
   if (found.over && found.all_answered) return reply(over);
-  std::vector<MasterActor> masters;
+  std::vector<MasterOrders> masters;
   for (std::size_t i : found.masters) masters.push_back(handles_.masters[i]);
   ask_each<JobId>(
       system_, masters, timeout_,
@@ -235,7 +235,7 @@ void ActorBackend::change_instance(InstanceId instance, api::InstanceChange chan
   if (number == handles_.numbers.end()) {
     return reply(refusal(404, "not found", "there is no " + name));
   }
-  const MasterActor& master =
+  const MasterOrders master =
       handles_.masters[static_cast<std::size_t>(number - handles_.numbers.begin())];
   ask<InstanceId>(system_, master, timeout_, done, drain_atom_v, instance);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/clock.hpp"
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 #include "config/cluster_config.hpp"
 #include "tools/serve/api/backend.hpp"
 #include "tools/serve/node/gather.hpp"
@@ -22,11 +22,11 @@ namespace muster {
 
 /// The actors of the cluster as the API speaks to them.
 struct ClusterHandles {
-  SiteActor own_site;                  ///< takes the jobs of this API
-  std::vector<SiteActor> sites;        ///< all, in the order of the config
-  std::vector<MasterActor> masters;    ///< the same
-  std::vector<std::uint32_t> numbers;  ///< of the masters, in ids
-  CloudActor cloud;
+  SiteForSubmitters own_site;           ///< takes the jobs of this API
+  std::vector<SiteQueries> sites;       ///< all, in the order of the config
+  std::vector<MasterForUsers> masters;  ///< likewise
+  std::vector<std::uint32_t> numbers;   ///< of the masters, in ids
+  CloudForUsers cloud;
   /// Whether a node of the config is linked (or this one).
   std::function<bool(const std::string& node)> connected;
   const Catalog* catalog = nullptr;  ///< what is on offer; null: not known here

@@ -25,7 +25,7 @@ constexpr std::size_t kJobsAtOnce = 250;
 
 /// Calls `done` once: when the site says that the job is over, or ends, or when the time has
 /// passed.
-void await_end(caf::actor_system& system, const SiteActor& site, JobId job, Duration wait,
+void await_end(caf::actor_system& system, const SiteForSubmitters& site, JobId job, Duration wait,
                std::function<void()> done) {
   system.spawn([=](caf::event_based_actor* self) -> caf::behavior {
     const auto end = [self, done] {

@@ -163,8 +163,8 @@ class LiveNode::Parts {
       std::vector<SitePlace> sites;
       for (const NodeConfig* node : config.sites()) {
         const bool own = node->name == self_.name;
-        sites.push_back({own ? SiteActor{} : site_of(*node), *node->site, node->position,
-                         roster_.sites.at(*node->site)});
+        sites.push_back({own ? SiteForSites{} : SiteForSites{site_of(*node)}, *node->site,
+                         node->position, roster_.sites.at(*node->site)});
       }
       auto role =
           start_site(context, std::move(stores->site), std::move(masters), std::move(sites));
@@ -179,7 +179,7 @@ class LiveNode::Parts {
     const auto cloud = peers_.find(setup_.config.cloud_node().name);
     if (!master_ || cloud == peers_.end()) return;
     cloud->second->cloud_back = [address = caf::actor_cast<caf::weak_actor_ptr>(master_->actor)] {
-      if (auto master = caf::actor_cast<MasterActor>(address.lock())) {
+      if (auto master = caf::actor_cast<MasterForNode>(address.lock())) {
         caf::anon_send(master, greet_atom_v);
       }
     };

@@ -52,7 +52,7 @@ Failure<NodeError> store_failure(const Failure<StoreError>& error) {
 
 Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext& context,
                                                               std::unique_ptr<Store> store,
-                                                              const CloudActor& cloud) {
+                                                              const CloudForMasters& cloud) {
   const ClusterConfig& config = context.setup.config;
   const std::string name = config.find(context.setup.node)->master.value();
   auto spec = parse_policy(config.policy);

@@ -63,7 +63,7 @@ struct CloudRole {
 /// Reads the role's state in the store and starts its actor on it.
 Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext& context,
                                                               std::unique_ptr<Store> store,
-                                                              const CloudActor& cloud);
+                                                              const CloudForMasters& cloud);
 Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& context,
                                                           std::unique_ptr<Store> store,
                                                           std::vector<MasterPlace> masters,

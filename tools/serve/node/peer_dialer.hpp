@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/messages.hpp"
+#include "actors/interfaces.hpp"
 #include "actors/peer_proxy.hpp"
 #include "config/cluster_config.hpp"
 #include "tools/serve/node/live_node.hpp"
