@@ -30,7 +30,6 @@ std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& 
   const FamilyDemand* demand = state.demand(*placing.task, placing.type);
   if (demand == nullptr) return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
   const Grant grant = placing.grant.value_or(Grant::of(demand->amount));
-  if (grant.width != 1) return Refusal{RefusalKind::not_now, RefusalCode::malformed, {}, 0, 0};
   if (const auto kind = demand->amount.first_exceeding(grant.amount)) {
     return short_of(RefusalCode::malformed, *kind, demand->amount, grant.amount);
   }

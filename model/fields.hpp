@@ -109,7 +109,6 @@ void fields(auto& a, Like<Cause> auto& v) {
 
 void fields(auto& a, Like<Grant> auto& v) {
   a("amount", v.amount);
-  a.unless_default("width", v.width, 1u);
 }
 
 void fields(auto& a, Like<Refusal> auto& v) {
@@ -160,12 +159,6 @@ void fields(auto& a, Like<ElasticSpec> auto& v) {
   a("batch", v.batch);
 }
 
-void fields(auto& a, Like<ServiceSpec> auto& v) {
-  a("replicas", v.replicas);
-  a.unless_default("goal", v.goal, 0.0);
-  a.unless_default("constraints", v.constraints, {});
-}
-
 void fields(auto& a, Like<Job> auto& v) {
   a({"job", "id"}, v.id);
   a("name", v.name);
@@ -181,7 +174,6 @@ void fields(auto& a, Like<Job> auto& v) {
   a("retries", v.retries);
   a.unless_default("token", v.token, {});
   a.template alternative<ElasticSpec>("elastic", v.kind);
-  a.template alternative<ServiceSpec>("service", v.kind);
   a.unless_default("length", v.prediction.length, JobLength::unknown);
   a.unless_default("spot_safe", v.prediction.spot_safe, false);
   a("predicted_runtime_s", v.prediction.runtime);

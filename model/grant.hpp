@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "model/resources.hpp"
 
 namespace muster {
@@ -10,10 +8,10 @@ namespace muster {
 /// task's row, billed by the ledger and ordered from the worker. Nothing derives it anew.
 struct Grant {
   Resources amount;
-  std::uint32_t width = 0;  ///< 1; 0: no grant
 
-  /// That of a rigid task.
-  static Grant of(const Resources& amount) { return {amount, 1}; }
+  static Grant of(const Resources& amount) { return {amount}; }
+  /// No placement goes with it.
+  bool is_empty() const { return amount == Resources{}; }
   friend bool operator==(const Grant&, const Grant&) = default;
 };
 

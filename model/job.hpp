@@ -133,16 +133,7 @@ struct ElasticSpec {
   friend bool operator==(const ElasticSpec&, const ElasticSpec&) = default;
 };
 
-/// What never ends by itself.
-struct ServiceSpec {
-  std::uint32_t replicas = 1;
-  double goal = 0;                         ///< of its performance, in its own unit; 0: none
-  std::vector<std::string> constraints{};  ///< on its placement
-
-  friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
-};
-
-using JobKind = std::variant<BatchSpec, ElasticSpec, ServiceSpec>;
+using JobKind = std::variant<BatchSpec, ElasticSpec>;
 
 /// What a user submits: tasks that belong together.
 /// The tasks of a gang start together and all run at the pace of the slowest (Eva 4.4).

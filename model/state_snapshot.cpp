@@ -301,7 +301,7 @@ ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& c
   for (TaskRow& row : s.tasks_) {
     // Snapshots of earlier versions meant what the task demands.
     const auto fill = [&](Slot place, Grant& grant) {
-      if (place == kNoSlot || grant.width > 0) return;
+      if (place == kNoSlot || !grant.is_empty()) return;
       grant = Grant::of(s.demand(row, s.instances_[place].type)->amount);
     };
     fill(row.at, row.held);

@@ -36,7 +36,7 @@ enum class Part : std::uint64_t {
   checkpoints,
   max_fails,
   elastic,
-  service,
+  obsolete_service,  // keeps the numbers of those that follow
   task_runtime_hint,
   epoch,
   progress_unit,
@@ -193,13 +193,6 @@ struct KindDigest {
     const auto& [initial, largest, local_min, local_max] = *elastic.batch;
     digest.begin(Part::batch_limits);
     for (const std::uint32_t each : {initial, largest, local_min, local_max}) digest.word(each);
-  }
-  void operator()(const ServiceSpec& service) const {
-    digest.begin(Part::service);
-    digest.word(service.replicas);
-    digest.number(service.goal);
-    digest.word(service.constraints.size());
-    for (const std::string& each : service.constraints) digest.text(each);
   }
 };
 

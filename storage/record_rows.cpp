@@ -72,9 +72,9 @@ void put(record::TaskRow::Builder out, const TaskRow& in) {
   out.setStartedAt(nanos(started_at));
   out.setRan(ran.count());
   out.setFruitless(fruitless);
-  // A width of 0 is no grant: an absent record is the default and takes no room.
-  if (held.width > 0) put(out.initHeld(), held);
-  if (planned.width > 0) put(out.initPlanned(), planned);
+  // An absent record is the default and takes no room.
+  if (!held.is_empty()) put(out.initHeld(), held);
+  if (!planned.is_empty()) put(out.initPlanned(), planned);
 }
 
 TaskRow get(record::TaskRow::Reader in) {

@@ -63,7 +63,7 @@ struct InstanceType {
 
 struct Grant {
   amount @0 :Amounts;
-  width @1 :UInt32;
+  obsoleteWidth @1 :UInt32;  # 1 in records of earlier versions
 }
 struct Amounts {
   gpu @0 :Float64;
@@ -243,8 +243,8 @@ struct Job {
   noCheckpoints @22 :Bool;
   maxFailsSet @23 :Bool;
   maxFails @24 :UInt32;
-  elastic @25 :ElasticSpec;  # set: the job is elastic
-  service @26 :ServiceSpec;  # set: it is a service; neither: a batch job
+  elastic @25 :ElasticSpec;  # set: the job is elastic; else a batch job
+  obsolete26 @26 :AnyPointer;  # never set
   predictedRuntimeSet @27 :Bool;
   predictedRuntime @28 :Int64;
   confidence @29 :Float64;
@@ -282,12 +282,6 @@ struct TrainingSample {
   sync @5 :Float64;
   gradSqr @6 :Float64;
   gradVar @7 :Float64;
-}
-
-struct ServiceSpec {
-  replicas @0 :UInt32;
-  goal @1 :Float64;
-  constraints @2 :List(Text);
 }
 
 struct Cause {

@@ -79,7 +79,7 @@ TEST_F(AttemptNewsTest, WhatWasNotSaidOfTheStartIsPutOnRecordWithTheEnd) {
 TEST_F(AttemptNewsTest, WhatATaskLeavesIsForTheNextOne) {
   happen(JobAccepted{test::JobBuilder(3).demand(Resources::of(0, 4, 4)).build()});
   start(1);
-  happen(TaskAssigned{TaskId{3}, InstanceId{0}, {}, Grant{Resources::of(0, 4, 4), 1}});
+  happen(TaskAssigned{TaskId{3}, InstanceId{0}, {}, Grant{Resources::of(0, 4, 4)}});
   reconciler_->reconcile(now());
   forget();
   news_->finished({TaskId{1}, 1, {}}, now());

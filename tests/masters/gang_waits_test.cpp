@@ -46,7 +46,7 @@ class GangWaitsTest : public ::testing::Test {
   void cloud_refuses(double seconds, std::uint64_t job, std::uint64_t instance) {
     const InstanceId id{instance};
     happen(seconds, LaunchRequested{id, test::type_named(catalog_, "it4"), {}, {}, {}});
-    happen(seconds, TaskAssigned{TaskId{job}, id, {}, Grant{Resources::of(0, 2, 4), 1}});
+    happen(seconds, TaskAssigned{TaskId{job}, id, {}, Grant{Resources::of(0, 2, 4)}});
     happen(seconds,
            LaunchRefused{id, {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0}});
   }
@@ -124,8 +124,8 @@ TEST_F(GangWaitsTest, AGangThatStartsEndsItsTurnAndTheOthersHaveAsLongAsItTook) 
   refuse(101, 3);
   happen(170, GangTurn{*due(170)});
   ready(171, 1);
-  happen(180, TaskAssigned{TaskId{1}, InstanceId{1}, {}, Grant{Resources::of(0, 2, 4), 1}});
-  happen(180, StartIssued{TaskId{1}, InstanceId{1}, 1, Grant{Resources::of(0, 2, 4), 1}});
+  happen(180, TaskAssigned{TaskId{1}, InstanceId{1}, {}, Grant{Resources::of(0, 2, 4)}});
+  happen(180, StartIssued{TaskId{1}, InstanceId{1}, 1, Grant{Resources::of(0, 2, 4)}});
   EXPECT_FALSE(waits_->turn(at_s(181)));
   EXPECT_FALSE(due(189));
   EXPECT_EQ(due(191)->job, JobId{3});
@@ -161,7 +161,7 @@ TEST_F(GangWaitsTest, ManyRefusalsOfAWideGangLookAtItsTasksOnce) {
   begin(true);
   ready(0, 9);
   single(7);
-  happen(0, TaskAssigned{TaskId{7}, InstanceId{9}, {}, Grant{Resources::of(0, 2, 4), 1}});
+  happen(0, TaskAssigned{TaskId{7}, InstanceId{9}, {}, Grant{Resources::of(0, 2, 4)}});
   happen(0,
          JobAccepted{test::JobBuilder(1).tasks(kTasks).demand(Resources::of(0, 0.001, 0)).build()});
   const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, Resource::cpu, 3, 2};

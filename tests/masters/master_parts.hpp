@@ -93,7 +93,7 @@ class MasterPartsTest : public ::testing::Test {
     return instances_of(all);
   }
 
-  inline static const Grant kGrant{Resources::of(0, 2, 4), 1};
+  inline static const Grant kGrant{Resources::of(0, 2, 4)};
   Catalog catalog_ = table3_catalog();
   MasterSettings settings_ = plain_settings();
   std::optional<MasterRecorder> recorder_;

@@ -64,17 +64,14 @@ TEST_F(PlanCheckTest, RefusesWhatWouldOverfillAnInstanceWithTheNumbers) {
 
 TEST_F(PlanCheckTest, HoldsGrantsAgainstTheRoomAndAgainstWhatTasksDemand) {
   Plan plan;
-  plan.places = {put(1, 0), put(2, 0), put(3, 1)};
+  plan.places = {put(1, 0), put(2, 0)};
   plan.places[0].grant = Grant::of(Resources::of(0, 9, 8));
   plan.places[1].grant = Grant::of(Resources::of(0, 4, 8));
-  plan.places[2].grant = Grant{Resources::of(0, 5, 8), 2};
   const CheckedPlan checked = check(plan);
   const Refusal over{RefusalKind::not_now, RefusalCode::over_capacity, Resource::cpu, 9, 8};
   const Refusal short_of{RefusalKind::not_now, RefusalCode::malformed, Resource::cpu, 5, 4};
   EXPECT_EQ(checked.places[0], over);
   EXPECT_EQ(checked.places[1], short_of);
-  ASSERT_TRUE(checked.places[2].has_value()) << "only elastic jobs have a width";
-  EXPECT_EQ(checked.places[2]->code, RefusalCode::malformed);
   plan.places.resize(1);
   plan.places[0].grant = Grant::of(Resources::of(0, 8, 32));
   EXPECT_FALSE(check(plan).places[0].has_value());

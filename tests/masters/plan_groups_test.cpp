@@ -35,10 +35,9 @@ class PlanGroups : public test::MasterTest {
   }
 };
 
-TEST_F(PlanGroups, TheReplicasOfAServiceAreAllPlacedOrNone) {
-  Job service = JobBuilder(1).tasks(3).gang(false).demand(Resources::of(0, 4, 4)).build();
-  service.kind = ServiceSpec{3, 0, {}};
-  ASSERT_EQ(master_->submit(service, now()), SubmitResult::accepted);
+TEST_F(PlanGroups, ThePlacesOfAJobThatIsNoGangAreAllTakenOrNone) {
+  const Job three = JobBuilder(1).tasks(3).gang(false).demand(Resources::of(0, 4, 4)).build();
+  ASSERT_EQ(master_->submit(three, now()), SubmitResult::accepted);
   rent(0);
   const std::vector<PlaceTarget> one(3, InstanceId{0});
   Plan plan;

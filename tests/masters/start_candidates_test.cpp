@@ -47,7 +47,7 @@ class StartCandidatesTest : public ::testing::Test {
     return tried;
   }
 
-  inline static const Grant kGrant{Resources::of(0, 2, 4), 1};
+  inline static const Grant kGrant{Resources::of(0, 2, 4)};
   Catalog catalog_ = test::table3_catalog();
   ClusterState state_{catalog_};
   StartCandidates candidates_;

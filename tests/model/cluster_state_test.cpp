@@ -82,7 +82,7 @@ TEST_F(ClusterStateTest, AnInstanceKnowsSinceWhenItIsBilled) {
 TEST_F(ClusterStateTest, ATaskHoldsWhatItWasGranted) {
   const InstanceId here = ready_instance(0), there = ready_instance(1);
   apply(JobAccepted{JobBuilder(1).demand(Resources::of(0, 3, 8)).build()});
-  const Grant more{Resources::of(0, 4, 9), 2}, most{Resources::of(0, 5, 10), 3};
+  const Grant more{Resources::of(0, 4, 9)}, most{Resources::of(0, 5, 10)};
   apply(TaskAssigned{TaskId{1}, here, {}, more});
   EXPECT_EQ(state_.find(TaskId{1})->planned, more);
   EXPECT_EQ(state_.find(TaskId{1})->held, Grant{});

@@ -53,8 +53,8 @@ TEST_F(Feasible, is_nothing_on_a_family_without_a_demand) {
 
 TEST_F(Feasible, is_a_grant_of_all_that_the_task_demands_and_no_more_than_there_is) {
   const TaskRow* task = accept(JobBuilder(1).demand(Resources::of(0, 2, 8)).build());
-  const auto granted = [&](double cpus, std::uint32_t width = 1) {
-    return why(task, "it3", Market::on_demand, Grant{Resources::of(0, cpus, 8), width});
+  const auto granted = [&](double cpus) {
+    return why(task, "it3", Market::on_demand, Grant::of(Resources::of(0, cpus, 8)));
   };
   EXPECT_EQ(granted(2), std::nullopt);
   EXPECT_EQ(granted(8), std::nullopt);
@@ -62,10 +62,6 @@ TEST_F(Feasible, is_a_grant_of_all_that_the_task_demands_and_no_more_than_there_
   EXPECT_EQ(granted(1), too_little);
   const Refusal too_much{RefusalKind::not_now, RefusalCode::over_capacity, Resource::cpu, 9, 8};
   EXPECT_EQ(granted(9), too_much);
-  for (const std::uint32_t width : {0u, 2u}) {
-    ASSERT_TRUE(granted(2, width).has_value());
-    EXPECT_EQ(granted(2, width)->code, RefusalCode::malformed);
-  }
   const Placing said{
       task, test::type_named(catalog_, "it3"), {}, Grant::of(Resources::of(0, 3, 9))};
   EXPECT_EQ(grant_of(state_, said), said.grant);

@@ -61,10 +61,6 @@ std::vector<Change> changes_of_what_runs() {
       [](Job& job) {
         job.kind = ElasticSpec{1, 4, {1, 1.8}};
       },
-      [](Job& job) { job.kind = ServiceSpec{}; },
-      [](Job& job) {
-        job.kind = ServiceSpec{2, 0.5, {"apart"}};
-      },
   };
 }
 

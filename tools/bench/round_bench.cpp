@@ -104,8 +104,8 @@ class Cell {
     }
   }
   void run(TaskId task, InstanceId on, const Resources& demand) {
-    happen(TaskAssigned{task, on, {}, Grant{demand, 1}});
-    happen(StartIssued{task, on, 1, Grant{demand, 1}});
+    happen(TaskAssigned{task, on, {}, Grant{demand}});
+    happen(StartIssued{task, on, 1, Grant{demand}});
     happen(TaskStarted{task, 1, {}, {}});
     running_.push_back(task);
   }

@@ -352,12 +352,9 @@ class RunCheck::Books {
       return broken("task {} may not run on family {} of instance {}", e.task.value, type.family,
                     e.instance.value);
     }
-    Resources demanded;  // of all workers that an elastic job has there
-    const std::uint32_t width = e.grant ? e.grant->width : 1;
-    for (const Resource kind : kAllResources) demanded[kind] = demand->amount[kind] * width;
-    if (const auto kind = demanded.first_exceeding(task.granted)) {
+    if (const auto kind = demand->amount.first_exceeding(task.granted)) {
       broken("task {} starts with {} {} of the {} that it demands", e.task.value,
-             task.granted[*kind], name_of(*kind), demanded[*kind]);
+             task.granted[*kind], name_of(*kind), demand->amount[*kind]);
     }
   }
 
