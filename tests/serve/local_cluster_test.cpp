@@ -26,6 +26,7 @@ class LocalClusterFiles : public testing::Test {
   fs::path key() const { return authority_key(dir() / "pki", PkiRole::node); }
 
   Expected<Prepared, LocalError> prepare(const fs::path& catalog = {}) const {
+    fs::create_directories(dir());
     LocalRequest request;
     request.sites = request.masters = request.nodes = 1;
     request.catalog = catalog.empty() ? types_.path() : catalog;

@@ -205,24 +205,16 @@ std::string difference(const UpArguments& asked, const local::LocalCluster& clus
                      nodes);
 }
 
-/// Shows the cluster, which is up, and what has been changed of it.
+/// Shows the cluster, whose nodes are linked, and what has been changed of it.
 int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluster,
-                 const std::vector<std::string>& changes) {
+                 const nlohmann::json& nodes, const std::vector<std::string>& changes) {
   const fs::path dir = folder_of(arguments.dir);
   const auto config = load_cluster_config(cluster.config_file(), {});
-  nlohmann::json nodes;
-  std::optional<Missing> missing;
-  if (config) {
-    missing = await_ready(dir, arguments.wait_s, LastWords(dir, config.value()), nodes);
-  }
   client::ContextOptions where;
   where.cluster = dir.string();
   const auto context = client::find_cluster(where, client::process_environment());
-  if (!config || !context || missing) {
-    complain(dir.string() + ": " +
-             (!config    ? config.error().message
-              : !context ? context.error().message
-                         : "it runs, but " + missing->text));
+  if (!config || !context) {
+    complain(dir.string() + ": " + (!config ? config.error().message : context.error().message));
     return kFailed;
   }
   // The cluster has come up with them: a later failure goes back to these and no further.
@@ -358,20 +350,26 @@ int run_up(const UpArguments& arguments) {
     complain("the hard limits of where this is started hold the cluster and its tasks too: " + low +
              " (ulimit -H)");
   }
-  // It runs already: prepare() has found nothing that would need another start.
-  if (prepared.value().runs) return show_cluster(arguments, cluster, {});
   // Before the start, so that the lengths of the logs separate old complaints from new ones.
   const LastWords words(dir, prepared.value().config);
-  if (auto started = cluster.start(local::own_program()); !started) {
-    return take_back(cluster, started.error().message);
+  const bool runs = prepared.value().runs;
+  if (!runs) {
+    if (auto started = cluster.start(local::own_program()); !started) {
+      return take_back(cluster, started.error().message);
+    }
   }
   nlohmann::json nodes;
   if (const auto missing = await_ready(dir, arguments.wait_s, words, nodes)) {
-    return take_back(
-        cluster, fmt::format("the cluster did not come up: {}; its last words: {}{}", missing->text,
-                             words.of(missing->node), words.ends(missing->node)));
+    if (!runs) {
+      return take_back(
+          cluster, fmt::format("the cluster did not come up: {}; its last words: {}{}",
+                               missing->text, words.of(missing->node), words.ends(missing->node)));
+    }
+    complain(dir.string() + ": it runs, but " + missing->text);
+    return kFailed;
   }
-  return show_cluster(arguments, cluster, said_of(prepared.value(), was_there, arguments));
+  // Of one that runs nothing has been changed: prepare() refuses what would need another start.
+  return show_cluster(arguments, cluster, nodes, said_of(prepared.value(), was_there, arguments));
 }
 
 int run_down(const std::string& dir, bool keep_instances, bool erase) {

@@ -294,14 +294,11 @@ Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request
     return Failed{LocalError::bad_request, std::move(wrong)};
   }
   const bool fresh = !exists();
-  const SettingsDraft draft(dir_, config_file());
-  if (!draft.trouble().empty()) return failed(draft.trouble());
   std::vector<fs::path> own = request.made;
-  own.insert(own.end(), draft.made().begin(), draft.made().end());
   if (!request.own_parent.empty()) own.push_back(request.own_parent);
   const auto before = fresh ? fresh_config(dir_, request) : load_own(config_file());
   if (!before) return Failed{LocalError::bad_request, before.error().message};
-  auto wanted = draft.settle(before.value(), request);
+  auto wanted = settle(config_file(), before.value(), request);
   if (!wanted) return wanted;
   Prepared& prepared = wanted.value();
   prepared.runs = keeper().has_value();

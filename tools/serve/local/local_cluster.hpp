@@ -34,9 +34,9 @@ class LocalCluster {
   /// The keeper's process number while it runs.
   std::optional<int> keeper() const;
 
-  /// Makes the folder's files, or changes what the request asks to have otherwise. Nothing is
-  /// written when the request is refused: for its own faults, or because the cluster runs and would
-  /// have to be another one.
+  /// Makes the files of the folder, which is there, or changes what the request asks to have
+  /// otherwise. Nothing is written when the request is refused: for its own faults, or because the
+  /// cluster runs and would have to be another one.
   Expected<Prepared, LocalError> prepare(const LocalRequest& request) const;
   /// The cluster has come up with its settings: those from before are forgotten.
   void keep_settings() const;

@@ -45,38 +45,22 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-SettingsDraft::SettingsDraft(fs::path dir, fs::path file)
-    : dir_(std::move(dir)), file_(std::move(file)) {
-  std::error_code bad;
-  for (fs::path each = dir_; !each.empty() && !fs::exists(each, bad); each = each.parent_path()) {
-    made_.insert(made_.begin(), each);
-  }
-  fs::create_directories(dir_, bad);
-  if (bad) trouble_ = dir_.string() + ": " + bad.message();
-}
-
-SettingsDraft::~SettingsDraft() {
-  std::error_code none;
-  fs::remove(path(), none);
-  for (auto each = made_.rbegin(); each != made_.rend() && fs::is_empty(*each, none); ++each) {
-    fs::remove(*each, none);
-  }
-}
-
-Expected<Prepared, LocalError> SettingsDraft::settle(const ClusterConfig& before,
-                                                     const LocalRequest& request) const {
+Expected<Prepared, LocalError> settle(const fs::path& file, const ClusterConfig& before,
+                                      const LocalRequest& request) {
   Prepared wanted{before};
   auto changes = apply_flags(request, wall_now(), wanted.config);
   if (!changes) return changes.error();
   wanted.changes = std::move(changes).value();
-  std::string trouble = write_file(path(), cluster_config_text(wanted.config), 0600);
+  const std::string draft = file.string() + ".next";
+  std::string trouble = write_file(draft, cluster_config_text(wanted.config), 0600);
+  auto checked = load_cluster_config(draft, request.overrides);
+  std::error_code none;
+  fs::remove(draft, none);
   if (!trouble.empty()) return Failure<LocalError>{LocalError::failed, std::move(trouble)};
-  auto checked = load_cluster_config(path(), request.overrides);
   if (!checked) {
     std::string text = checked.error().message;
-    const std::string own = path().string();
-    for (auto at = text.find(own); at != std::string::npos; at = text.find(own)) {
-      text.replace(at, own.size(), file_.string());
+    for (auto at = text.find(draft); at != std::string::npos; at = text.find(draft)) {
+      text.replace(at, draft.size(), file.string());
     }
     return Failure<LocalError>{LocalError::bad_request, std::move(text)};
   }
@@ -84,7 +68,7 @@ Expected<Prepared, LocalError> SettingsDraft::settle(const ClusterConfig& before
     wanted.changes.push_back(std::move(each));
   }
   wanted.config = std::move(checked).value();
-  wanted.config.file = file_;
+  wanted.config.file = file;
   return wanted;
 }
 
