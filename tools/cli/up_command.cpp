@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,9 +88,11 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
     if (const std::string node = words.node_that_gives_up(); !node.empty()) {
       return Missing{fmt::format("node {} has ended {} times", node, LastWords::kVainStarts), node};
     }
-    // It takes a moment to begin; once it is there it ends by somebody's will alone.
+    // It takes a moment to begin; once it is there it ends by somebody's will alone. One that was
+    // started here, and begins and ends between two looks, is told by its own end.
     const bool is_kept = cluster.keeper().has_value();
-    if (std::exchange(kept, is_kept) && !is_kept) {
+    const bool has_ended = waitpid(-1, nullptr, WNOHANG) > 0;
+    if (has_ended || (std::exchange(kept, is_kept) && !is_kept)) {
       return Missing{"it was ended while it started, perhaps by `muster down`"};
     }
     // A new one each time: without retries of its own, the loop is the retry.
