@@ -7,6 +7,7 @@
 
 #include "tests/experiment/studies.hpp"
 #include "tools/report/assets.hpp"
+#include "tools/serve/page/chart_js.hpp"
 
 namespace muster::experiment {
 namespace {
@@ -92,9 +93,9 @@ TEST(Results, as_json_have_points_runs_and_what_made_them) {
 
 TEST(Results, as_a_page_need_nothing_from_elsewhere_and_escape_texts) {
   std::string page = results_html(sample());
-  const std::size_t library = page.find(report::assets::kChartJs);
+  const std::size_t library = page.find(web::kChartJs);
   ASSERT_NE(library, std::string::npos);
-  page.erase(library, report::assets::kChartJs.size());
+  page.erase(library, web::kChartJs.size());
   for (const char* loader : {"http:", "https:", "src=", "href=", "@import", "url(", "fetch("}) {
     EXPECT_THAT(page, Not(HasSubstr(loader)));
   }

@@ -7,6 +7,7 @@
 
 #include "tests/report/runs.hpp"
 #include "tools/report/assets.hpp"
+#include "tools/serve/page/chart_js.hpp"
 
 namespace muster::report {
 namespace {
@@ -30,9 +31,9 @@ metrics::RunResult plotted(const std::string& policy) {
 
 /// What the page says besides the chart library.
 std::string own_part(std::string page) {
-  const std::size_t library = page.find(assets::kChartJs);
+  const std::size_t library = page.find(web::kChartJs);
   EXPECT_NE(library, std::string::npos) << "the chart library is in the page";
-  return page.erase(library, assets::kChartJs.size());
+  return page.erase(library, web::kChartJs.size());
 }
 
 json data_of(const std::string& page) {
@@ -65,7 +66,7 @@ TEST(HtmlReport, needs_nothing_from_elsewhere) {
 }
 
 TEST(HtmlReport, the_chart_library_cannot_end_its_script_element) {
-  EXPECT_EQ(assets::kChartJs.find("</script"), std::string_view::npos);
+  EXPECT_EQ(web::kChartJs.find("</script"), std::string_view::npos);
   EXPECT_EQ(assets::kScript.find("</script"), std::string_view::npos);
 }
 

@@ -4,6 +4,7 @@
 #include "tools/experiment/result_tables.hpp"
 #include "tools/report/assets.hpp"
 #include "tools/report/html_text.hpp"
+#include "tools/serve/page/chart_js.hpp"
 
 // The results as one page. It holds statistics and no runs: a page over thousands of runs opens as
 // fast as one over ten.
@@ -91,7 +92,7 @@ std::string results_html(const Results& results) {
                                          {"notes", notes_html(results)},
                                          {"provenance", provenance_html(results.provenance)},
                                          {"data", report::script_safe(data_of(results))},
-                                         {"chartjs", std::string(assets::kChartJs)},
+                                         {"chartjs", std::string(web::kChartJs)},
                                          {"script", std::string(page::kScript)}});
 }
 

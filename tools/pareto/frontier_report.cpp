@@ -13,6 +13,7 @@
 #include "tools/report/assets.hpp"
 #include "tools/report/html_text.hpp"
 #include "tools/report/table.hpp"
+#include "tools/serve/page/chart_js.hpp"
 
 namespace muster::pareto {
 namespace {
@@ -273,7 +274,7 @@ std::string frontier_html(const FrontierReport& report) {
                             {"classes", report::html_table(classes_of(report.load))},
                             {"notes", notes},
                             {"data", report::script_safe(points_json(report.frontier))},
-                            {"chartjs", std::string(assets::kChartJs)},
+                            {"chartjs", std::string(web::kChartJs)},
                             {"script", std::string(page::kScript)}});
 }
 

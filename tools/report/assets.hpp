@@ -5,9 +5,8 @@
 /// The text files that the HTML report is made of, embedded when the program is built.
 namespace muster::report::assets {
 
-extern const std::string_view kChartJs;  ///< the Chart.js library, minified
-extern const std::string_view kPage;     ///< report.html with {{name}} where parts go
-extern const std::string_view kStyle;    ///< report.css
-extern const std::string_view kScript;   ///< report.js
+extern const std::string_view kPage;    ///< report.html with {{name}} where parts go
+extern const std::string_view kStyle;   ///< report.css
+extern const std::string_view kScript;  ///< report.js
 
 }  // namespace muster::report::assets

@@ -1,10 +1,6 @@
-# Makes a C++ file of text files: cmake -DOUT=FILE -DFILES=name=path;... -P embed.cmake
-# Each becomes `extern const std::string_view NAME` in muster::report::assets, or in -DNAMESPACE=...
-# with the header -DHEADER=...
-if(NOT DEFINED NAMESPACE)
-  set(NAMESPACE muster::report::assets)
-  set(HEADER tools/report/assets.hpp)
-endif()
+# Makes a C++ file of text files:
+#   cmake -DOUT=FILE -DFILES=name=path;... -DNAMESPACE=... -DHEADER=... -P embed.cmake
+# Each becomes `extern const std::string_view NAME` of the namespace, which the header declares.
 set(text "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n\n")
 foreach(entry IN LISTS FILES)
   string(REGEX MATCH "^[^=]+" name "${entry}")

@@ -11,6 +11,7 @@
 #include "tools/report/assets.hpp"
 #include "tools/report/html_text.hpp"
 #include "tools/report/summary.hpp"
+#include "tools/serve/page/chart_js.hpp"
 
 // The report as one HTML file that needs no other and no network: style, scripts and data are put
 // into it. Texts of users are escaped wherever they go, as HTML or as JSON inside a script.
@@ -161,7 +162,7 @@ std::string html_report(const std::string& title, std::span<const RunResult> run
                                    {"summary", html_table(summarize(runs))},
                                    {"leftovers", html_leftovers(runs)},
                                    {"data", script_safe(data)},
-                                   {"chartjs", std::string(assets::kChartJs)},
+                                   {"chartjs", std::string(web::kChartJs)},
                                    {"script", std::string(assets::kScript)}});
 }
 

@@ -14,12 +14,12 @@
 #include "config/job_request.hpp"
 #include "config/resubmit_request.hpp"
 #include "model/submission_key.hpp"
-#include "tools/report/assets.hpp"
 #include "tools/serve/api/assets.hpp"
 #include "tools/serve/api/audit_entry.hpp"
 #include "tools/serve/api/openapi.hpp"
 #include "tools/serve/api/request_mark.hpp"
 #include "tools/serve/api/token_routes.hpp"
+#include "tools/serve/page/chart_js.hpp"
 
 namespace muster::api {
 namespace {
@@ -79,7 +79,7 @@ std::string_view asset_of(Operation operation) {
     case Operation::style:
       return assets::kStyle;
     default:
-      return report::assets::kChartJs;
+      return web::kChartJs;
   }
 }
 
