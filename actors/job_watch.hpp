@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/interfaces.hpp"
+#include "actors/messages/interfaces.hpp"
 
 namespace muster {
 

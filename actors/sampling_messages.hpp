@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "actors/interfaces.hpp"
+#include "actors/messages/interfaces.hpp"
 #include "schedulers/sampling/local_queue.hpp"
 #include "schedulers/sampling/protocol.hpp"
 

@@ -4,9 +4,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "masters/instances/offering_news.hpp"
 #include "masters/master_load.hpp"
-#include "masters/offering_news.hpp"
-#include "schedulers/packing/never_fits.hpp"
+#include "schedulers/packing/types/never_fits.hpp"
 
 namespace muster {
 namespace {

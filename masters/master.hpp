@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "masters/attempt_news.hpp"
-#include "masters/claim_orders.hpp"
-#include "masters/evictions.hpp"
-#include "masters/plan_application.hpp"
-#include "masters/planner.hpp"
+#include "masters/claims/claim_orders.hpp"
+#include "masters/claims/evictions.hpp"
+#include "masters/plan/plan_application.hpp"
+#include "masters/plan/planner.hpp"
+#include "masters/tasks/attempt_news.hpp"
 
 namespace muster {
 

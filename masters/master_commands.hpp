@@ -1,9 +1,9 @@
 #pragma once
 
-#include "masters/cloud_orders.hpp"
-#include "masters/instance_releases.hpp"
+#include "masters/instances/cloud_orders.hpp"
+#include "masters/instances/instance_releases.hpp"
 #include "masters/master_recorder.hpp"
-#include "masters/task_orders.hpp"
+#include "masters/tasks/task_orders.hpp"
 
 namespace muster {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "masters/capped.hpp"
+#include "masters/instances/capped.hpp"
 
 // The load of a master is that of its scarcest good: its queue, its instances' capacity with what
 // the caps still allow, or its money. So a site that avoids loaded masters avoids each kind of

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "masters/claims.hpp"
-#include "masters/gang_waits.hpp"
+#include "masters/claims/claims.hpp"
 #include "masters/master_dependencies.hpp"
-#include "masters/plan_check.hpp"
+#include "masters/plan/plan_check.hpp"
+#include "masters/tasks/gang_waits.hpp"
 #include "model/cluster_state.hpp"
 #include "model/history.hpp"
 #include "model/ledger.hpp"

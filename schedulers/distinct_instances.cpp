@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "model/feasible.hpp"
-#include "schedulers/packing/cheapest_types.hpp"
 #include "schedulers/packing/priority_order.hpp"
+#include "schedulers/packing/types/cheapest_types.hpp"
 
 // Plans in which no task has to be kept apart are looked through once and left as they are.
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "schedulers/market_view.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {

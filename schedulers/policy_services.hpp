@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "schedulers/packing/integer_program.hpp"
+#include "schedulers/packing/programs/integer_program.hpp"
 #include "schedulers/pair_truth.hpp"
 
 namespace muster {

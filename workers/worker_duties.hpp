@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "actors/clock.hpp"
-#include "actors/interfaces.hpp"
+#include "actors/messages/interfaces.hpp"
+#include "actors/time/clock.hpp"
 #include "workers/executor.hpp"
 
 namespace muster {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/cloud/machine_backend.hpp"
-#include "actors/interfaces.hpp"
+#include "actors/messages/interfaces.hpp"
 
 namespace muster {
 

@@ -9,7 +9,7 @@
 
 #include "model/ids.hpp"
 #include "model/offering.hpp"
-#include "storage/cloud_store.hpp"
+#include "storage/stores/cloud_store.hpp"
 
 // What a cloud connector asks of a cloud, and what it is told by it. A provider knows one cloud and
 // nothing of masters, stores, bills or actors; the connector knows those and nothing of the cloud.

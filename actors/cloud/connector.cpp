@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "actors/byte_cut.hpp"
 #include "actors/cloud/connector_host.hpp"
+#include "actors/messages/byte_cut.hpp"
 #include "model/live_ids.hpp"
 
 // Everything about one instance happens in turn: while its record is being written all orders for

@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "actors/clock.hpp"
 #include "actors/cloud/cloud_provider.hpp"
 #include "actors/cloud/rented.hpp"
-#include "actors/interfaces.hpp"
+#include "actors/messages/interfaces.hpp"
+#include "actors/time/clock.hpp"
 #include "model/catalog.hpp"
 #include "model/number_set.hpp"
-#include "storage/cloud_store.hpp"
+#include "storage/stores/cloud_store.hpp"
 
 namespace muster {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "actors/byte_cut.hpp"
 #include "actors/cloud/connector_host.hpp"
+#include "actors/messages/byte_cut.hpp"
 
 // How a connector goes on where an earlier one ended, and what it answers.
 

@@ -8,7 +8,7 @@
 
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
-#include "storage/cloud_store.hpp"
+#include "storage/stores/cloud_store.hpp"
 
 namespace muster {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "model/views.hpp"
-#include "storage/cloud_store.hpp"
+#include "storage/stores/cloud_store.hpp"
 
 // A cloud's records, as those see them who ask it.
 

@@ -7,7 +7,7 @@
 
 #include "actors/link/frame.hpp"
 #include "actors/link/tls.hpp"
-#include "actors/messages.hpp"
+#include "actors/messages/messages.hpp"
 #include "model/expected.hpp"
 
 // Messages of the worker and the master actor as frames and back. A frame that would be longer than

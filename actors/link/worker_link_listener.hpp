@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
-#include "actors/interfaces.hpp"
 #include "actors/link/tls.hpp"
 #include "actors/link/worker_link_options.hpp"
+#include "actors/messages/interfaces.hpp"
 #include "model/expected.hpp"
 
 namespace muster {

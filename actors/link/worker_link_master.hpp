@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "actors/interfaces.hpp"
 #include "actors/link/tls.hpp"
 #include "actors/link/worker_link_options.hpp"
+#include "actors/messages/interfaces.hpp"
 #include "config/endpoint.hpp"
 #include "model/expected.hpp"
 

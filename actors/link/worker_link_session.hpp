@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "actors/interfaces.hpp"
 #include "actors/link/frame_connection.hpp"
 #include "actors/link/worker_link_listener.hpp"
+#include "actors/messages/interfaces.hpp"
 
 namespace muster {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <tuple>
 
-#include "schedulers/packing/fit_tree.hpp"
+#include "schedulers/packing/index/fit_tree.hpp"
 
 // Equal tasks are counted, not listed: a fill takes as many of a shape as fit at once, and finds
 // the next shape that fits without a look at those that do not (FitTree). What a type would be

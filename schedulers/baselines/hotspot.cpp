@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "schedulers/packing/alone_on_fleet.hpp"
+#include "schedulers/packing/rounds/alone_on_fleet.hpp"
 
 // The policy remembers nothing: at each event it looks at every instance, and compares prices as
 // they are now.

@@ -5,8 +5,8 @@
 #include "schedulers/baselines/rent.hpp"
 #include "schedulers/packing/event_policy.hpp"
 #include "schedulers/packing/expected_run.hpp"
-#include "schedulers/packing/moves.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/moves.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 
 namespace muster {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "schedulers/packing/open_rooms.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/index/open_rooms.hpp"
 #include "schedulers/packing/tnrp.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {

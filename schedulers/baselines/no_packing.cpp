@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "schedulers/packing/alone_on_fleet.hpp"
-#include "schedulers/packing/cheapest_types.hpp"
+#include "schedulers/packing/rounds/alone_on_fleet.hpp"
+#include "schedulers/packing/types/cheapest_types.hpp"
 
 // Rounds in which nothing can differ from the last one answer at once: with a round a period and
 // weeks of replay most are of that kind.

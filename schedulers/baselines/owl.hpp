@@ -6,7 +6,7 @@
 
 #include "schedulers/baselines/pair_profile.hpp"
 #include "schedulers/packing/colocation_memory.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {

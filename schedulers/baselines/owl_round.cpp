@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "schedulers/packing/awaits_room.hpp"
-#include "schedulers/packing/cheapest_types.hpp"
 #include "schedulers/packing/priority_order.hpp"
+#include "schedulers/packing/types/cheapest_types.hpp"
 
 // A round looks at all pairs of the kinds of tasks that may be paired; each is a step of the
 // budget, and so is each kind of task that is alone on a given instance. Where it is spent, what

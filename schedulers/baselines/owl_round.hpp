@@ -9,8 +9,8 @@
 
 #include "schedulers/baselines/best_pairs.hpp"
 #include "schedulers/baselines/pair_profile.hpp"
-#include "schedulers/packing/layout.hpp"
-#include "schedulers/packing/open_rooms.hpp"
+#include "schedulers/packing/index/open_rooms.hpp"
+#include "schedulers/packing/rounds/layout.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {

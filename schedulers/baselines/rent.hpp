@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "schedulers/packing/market_offers.hpp"
-#include "schedulers/packing/open_rooms.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/index/open_rooms.hpp"
+#include "schedulers/packing/types/market_offers.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 
 namespace muster {
 

@@ -4,7 +4,7 @@
 
 #include "schedulers/baselines/rent.hpp"
 #include "schedulers/packing/event_policy.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 
 namespace muster {
 

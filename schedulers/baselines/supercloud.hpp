@@ -9,7 +9,7 @@
 #include "schedulers/baselines/greedy_buyer.hpp"
 #include "schedulers/packing/event_policy.hpp"
 #include "schedulers/packing/expected_run.hpp"
-#include "schedulers/packing/moves.hpp"
+#include "schedulers/packing/rounds/moves.hpp"
 
 namespace muster {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "schedulers/packing/colocation_memory.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "schedulers/packing/awaits_room.hpp"
-#include "schedulers/packing/cheapest_types.hpp"
+#include "schedulers/packing/types/cheapest_types.hpp"
 
 // A round looks at every instance once and then costs the logarithm of their number for each task
 // that waits (JoinIndex). Instances, tasks that wait and looks at groups of instances are steps of

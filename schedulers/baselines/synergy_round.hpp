@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schedulers/baselines/join_index.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/feasible.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 
 namespace muster::boa {
 namespace {

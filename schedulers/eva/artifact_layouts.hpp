@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "schedulers/packing/layout.hpp"
+#include "schedulers/packing/rounds/layout.hpp"
 
 namespace muster::eva {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "schedulers/packing/fill_existing.hpp"
-#include "schedulers/packing/layout.hpp"
+#include "schedulers/packing/rounds/fill_existing.hpp"
+#include "schedulers/packing/rounds/layout.hpp"
 
 namespace muster::eva {
 

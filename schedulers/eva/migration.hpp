@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schedulers/eva/artifact_layouts.hpp"
-#include "schedulers/packing/layout.hpp"
+#include "schedulers/packing/rounds/layout.hpp"
 
 namespace muster::eva {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "schedulers/packing/cheapest_types.hpp"
 #include "schedulers/packing/priority_order.hpp"
+#include "schedulers/packing/types/cheapest_types.hpp"
 
 // Both layouts differ in one thing only: which instances keep their tasks. All others are pooled
 // with the tasks that wait, packed by Algorithm 1, and mapped back to instances.

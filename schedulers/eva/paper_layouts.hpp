@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "schedulers/packing/fill_existing.hpp"
-#include "schedulers/packing/full_reconfiguration.hpp"
-#include "schedulers/packing/layout.hpp"
-#include "schedulers/packing/transition.hpp"
+#include "schedulers/packing/rounds/fill_existing.hpp"
+#include "schedulers/packing/rounds/full_reconfiguration.hpp"
+#include "schedulers/packing/rounds/layout.hpp"
+#include "schedulers/packing/rounds/transition.hpp"
 
 namespace muster::eva {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "schedulers/packing/cheapest_types.hpp"
-#include "schedulers/packing/named_in_event.hpp"
+#include "schedulers/packing/rounds/named_in_event.hpp"
+#include "schedulers/packing/types/cheapest_types.hpp"
 
 // Follows events rather than reading the state: every index is brought up to date by the tasks and
 // instances that an event names, and a round looks at what has changed. A policy that was not fed,

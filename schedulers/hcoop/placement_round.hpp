@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "schedulers/hcoop/waiting.hpp"
-#include "schedulers/packing/free_capacity_index.hpp"
+#include "schedulers/packing/index/free_capacity_index.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::hcoop {

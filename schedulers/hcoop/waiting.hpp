@@ -11,8 +11,8 @@
 
 #include "schedulers/hcoop/hcoop_params.hpp"
 #include "schedulers/packing/complementary.hpp"
-#include "schedulers/packing/feasible_types.hpp"
-#include "schedulers/packing/ordered_index.hpp"
+#include "schedulers/packing/index/ordered_index.hpp"
+#include "schedulers/packing/types/feasible_types.hpp"
 
 namespace muster::hcoop {
 

@@ -7,8 +7,8 @@
 
 #include "schedulers/ilp/ilp_params.hpp"
 #include "schedulers/packing/bound/column_generation.hpp"
-#include "schedulers/packing/hosting_problem.hpp"
-#include "schedulers/packing/integer_program.hpp"
+#include "schedulers/packing/programs/hosting_problem.hpp"
+#include "schedulers/packing/programs/integer_program.hpp"
 
 namespace muster::ilp {
 

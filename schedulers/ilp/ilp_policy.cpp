@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "schedulers/packing/cheapest_types.hpp"
+#include "schedulers/packing/types/cheapest_types.hpp"
 
 namespace muster::ilp {
 namespace {

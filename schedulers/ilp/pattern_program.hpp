@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schedulers/packing/bound/fluid_problem.hpp"
-#include "schedulers/packing/integer_program.hpp"
+#include "schedulers/packing/programs/integer_program.hpp"
 
 namespace muster::ilp {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "schedulers/packing/assignment.hpp"
+#include "schedulers/packing/rounds/assignment.hpp"
 
 namespace muster::ilp {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "schedulers/packing/hosting_problem.hpp"
-#include "schedulers/packing/integer_program.hpp"
+#include "schedulers/packing/programs/hosting_problem.hpp"
+#include "schedulers/packing/programs/integer_program.hpp"
 
 namespace muster::ilp {
 

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "schedulers/packing/named_in_event.hpp"
+#include "schedulers/packing/rounds/named_in_event.hpp"
 
 // What is derived (who waits, what is free, what long tasks hold) follows the tasks and instances
 // that an event names; only what the state does not say is saved.

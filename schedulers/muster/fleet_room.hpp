@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/resource_sum.hpp"
-#include "schedulers/packing/free_capacity_index.hpp"
+#include "schedulers/packing/index/free_capacity_index.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::own {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "schedulers/packing/awaits_room.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 
 namespace muster::own {
 namespace {

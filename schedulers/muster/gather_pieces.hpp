@@ -8,7 +8,7 @@
 #include "schedulers/muster/pair_rates.hpp"
 #include "schedulers/muster/piece.hpp"
 #include "schedulers/muster/work_prices.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 
 namespace muster::own {
 

@@ -5,7 +5,7 @@
 
 #include "schedulers/muster/muster_params.hpp"
 #include "schedulers/muster/piece.hpp"
-#include "schedulers/packing/priced_types.hpp"
+#include "schedulers/packing/types/priced_types.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::own {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "model/plan.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 
 namespace muster::own {
 

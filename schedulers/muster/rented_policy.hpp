@@ -12,8 +12,8 @@
 #include "schedulers/muster/timed_jobs.hpp"
 #include "schedulers/muster/work_prices.hpp"
 #include "schedulers/packing/forgetting.hpp"
-#include "schedulers/packing/idle_instances.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/idle_instances.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::own {

@@ -8,7 +8,7 @@
 
 #include "schedulers/muster/gather_pieces.hpp"
 #include "schedulers/muster/repartition.hpp"
-#include "schedulers/packing/layout.hpp"
+#include "schedulers/packing/rounds/layout.hpp"
 
 namespace muster::own {
 

@@ -8,7 +8,7 @@
 
 #include "schedulers/muster/pair_rates.hpp"
 #include "schedulers/muster/piece.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 
 namespace muster::own {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "schedulers/muster/timed_round.hpp"
-#include "schedulers/packing/moves.hpp"
+#include "schedulers/packing/rounds/moves.hpp"
 
 // Instances that are used little are emptied: all of an instance's tasks go to where they cost
 // least, or together to a cheaper instance, or none does. It costs what the targets last longer,

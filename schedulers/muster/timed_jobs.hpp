@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "schedulers/muster/muster_params.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::own {

@@ -8,8 +8,8 @@
 
 #include "schedulers/muster/muster_params.hpp"
 #include "schedulers/muster/run_times.hpp"
-#include "schedulers/packing/market_offers.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
+#include "schedulers/packing/types/market_offers.hpp"
 
 namespace muster::own {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schedulers/muster/piece.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 
 namespace muster::own {
 

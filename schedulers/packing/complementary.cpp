@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "schedulers/packing/max_weight_matching.hpp"
+#include "schedulers/packing/programs/max_weight_matching.hpp"
 
 // Finding companions is branch and bound over treaps ordered along a Z-curve: boxes bound the
 // deviation from above, FitsWith has the last word. pack_plainly() is the definition that the fast

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/resources.hpp"
-#include "schedulers/packing/ordered_index.hpp"
+#include "schedulers/packing/index/ordered_index.hpp"
 
 // Packing of tasks that need most what the others need least (HCoop III-D). Demands are shares of
 // a reference capacity, so that cores, GiB and devices compare.

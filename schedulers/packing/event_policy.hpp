@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "schedulers/packing/idle_instances.hpp"
+#include "schedulers/packing/rounds/idle_instances.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {

@@ -6,7 +6,7 @@
 
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 
 namespace muster {
 

@@ -6,7 +6,7 @@
 
 #include "learning/colocation_table.hpp"
 #include "model/ids.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 
 namespace muster {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "model/feasible.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 
 namespace muster::pollux {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "storage/site_store.hpp"
+#include "storage/stores/site_store.hpp"
 
 namespace muster {
 

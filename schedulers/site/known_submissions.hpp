@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/site_store.hpp"
+#include "storage/stores/site_store.hpp"
 
 namespace muster {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/cancel.hpp"
-#include "storage/site_store.hpp"
+#include "storage/stores/site_store.hpp"
 
 namespace muster {
 

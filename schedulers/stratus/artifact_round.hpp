@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "schedulers/packing/layout.hpp"
-#include "schedulers/packing/market_offers.hpp"
+#include "schedulers/packing/rounds/layout.hpp"
+#include "schedulers/packing/types/market_offers.hpp"
 #include "schedulers/policy.hpp"
 #include "schedulers/stratus/stratus_params.hpp"
 

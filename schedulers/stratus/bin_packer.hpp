@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "schedulers/packing/open_rooms.hpp"
+#include "schedulers/packing/index/open_rooms.hpp"
 #include "schedulers/stratus/runtime_bins.hpp"
 
 namespace muster::stratus {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "schedulers/packing/moves.hpp"
+#include "schedulers/packing/rounds/moves.hpp"
 #include "schedulers/stratus/stratus_round.hpp"
 
 // Instances that have long been used little are emptied (3.4). All of an instance's tasks leave or

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "schedulers/packing/market_offers.hpp"
-#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/types/market_offers.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 #include "schedulers/stratus/bin_packer.hpp"
 
 namespace muster::stratus {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 #include "schedulers/stratus/scaler.hpp"
 #include "schedulers/stratus/stratus_params.hpp"
 

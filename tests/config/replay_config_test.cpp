@@ -7,14 +7,14 @@
 #include <cstdlib>
 
 #include "config/config_keys.hpp"
+#include "replay/pairwise_interference.hpp"
+#include "replay/replay_parts.hpp"
+#include "replay/workload/composed.hpp"
+#include "replay/workload/synthetic.hpp"
+#include "replay/workload/training.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
-#include "tools/replay/pairwise_interference.hpp"
-#include "tools/replay/replay_parts.hpp"
-#include "tools/replay/workload/composed.hpp"
-#include "tools/replay/workload/synthetic.hpp"
-#include "tools/replay/workload/training.hpp"
 
 namespace muster {
 namespace {

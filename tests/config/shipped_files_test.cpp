@@ -5,10 +5,10 @@
 
 #include "config/catalog_file.hpp"
 #include "config/replay_config.hpp"
+#include "replay/pairwise_interference.hpp"
+#include "replay/replay_parts.hpp"
+#include "replay/workload/synthetic.hpp"
 #include "tests/support/places.hpp"
-#include "tools/replay/pairwise_interference.hpp"
-#include "tools/replay/replay_parts.hpp"
-#include "tools/replay/workload/synthetic.hpp"
 
 namespace muster {
 namespace {

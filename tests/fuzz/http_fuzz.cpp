@@ -21,9 +21,9 @@
 #include <thread>
 #include <vector>
 
+#include "serve/api/server.hpp"
 #include "tests/serve/fake_backend.hpp"
 #include "tests/serve/raw_client.hpp"
-#include "tools/serve/api/server.hpp"
 
 namespace muster::api {
 namespace {

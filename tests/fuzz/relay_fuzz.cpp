@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "tests/link/raw_peer.hpp"
-#include "tests/link/relay_world.hpp"
+#include "tests/actors/link/raw_peer.hpp"
+#include "tests/actors/link/relay_world.hpp"
 
 namespace muster::test {
 namespace {

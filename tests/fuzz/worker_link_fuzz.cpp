@@ -21,8 +21,8 @@
 #include <thread>
 #include <vector>
 
-#include "tests/actors/worker_link_world.hpp"
-#include "tests/link/raw_peer.hpp"
+#include "tests/actors/link/raw_peer.hpp"
+#include "tests/actors/link/worker_link_world.hpp"
 
 namespace muster::test {
 namespace {

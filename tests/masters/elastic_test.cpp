@@ -1,7 +1,7 @@
 // Elastic jobs: a plan gives them another width, and whatever of them runs starts again as one.
 
-#include "masters/cell_view.hpp"
-#include "masters/plan_resizes.hpp"
+#include "masters/plan/plan_resizes.hpp"
+#include "masters/view/cell_view.hpp"
 #include "tests/masters/scripted_master.hpp"
 
 namespace muster {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "schedulers/registry.hpp"
-#include "storage/record_codec.hpp"
+#include "storage/records/record_codec.hpp"
 #include "tests/masters/fold_world.hpp"
 #include "tests/support/plain_settings.hpp"
 

@@ -17,7 +17,7 @@
 #include "learning/goodput_model.hpp"
 #include "masters/master.hpp"
 #include "schedulers/registry.hpp"
-#include "storage/record_codec.hpp"
+#include "storage/records/record_codec.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/plain_settings.hpp"
 #include "workers/process/progress.hpp"

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "masters/cell_pieces.hpp"
+#include "masters/view/cell_pieces.hpp"
 #include "model/stay.hpp"
 #include "tests/masters/scripted_master.hpp"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "masters/offering_news.hpp"
+#include "masters/instances/offering_news.hpp"
 #include "tests/masters/scripted_master.hpp"
 #include "tests/support/plain_settings.hpp"
 #include "tests/support/same_state.hpp"

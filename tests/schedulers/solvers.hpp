@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedulers/packing/integer_program.hpp"
+#include "schedulers/packing/programs/integer_program.hpp"
 
 // Solvers for tests, inside the process.
 

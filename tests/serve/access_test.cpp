@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "serve/api/host_names.hpp"
+#include "serve/api/routes.hpp"
 #include "tests/serve/served.hpp"
 #include "tests/support/temp_file.hpp"
-#include "tools/serve/api/host_names.hpp"
-#include "tools/serve/api/routes.hpp"
 
 namespace muster::api {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "config/job_request.hpp"
+#include "serve/api/log_piece.hpp"
 #include "tests/serve/schema.hpp"
 #include "tests/serve/served.hpp"
 #include "tests/support/temp_file.hpp"
-#include "tools/serve/api/log_piece.hpp"
 
 namespace muster::api {
 namespace {

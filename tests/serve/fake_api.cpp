@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "serve/api/server.hpp"
 #include "tests/serve/fake_backend.hpp"
-#include "tools/serve/api/server.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "tools/serve/api/log_piece.hpp"
+#include "serve/api/log_piece.hpp"
 
 namespace muster::api {
 namespace {

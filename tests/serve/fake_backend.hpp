@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/serve/api/backend.hpp"
+#include "serve/api/backend.hpp"
 
 namespace muster::api {
 

@@ -6,8 +6,8 @@
 #include <csignal>
 #include <thread>
 
+#include "serve/machines/process_machines.hpp"
 #include "tests/support/temp_file.hpp"
-#include "tools/serve/machines/process_machines.hpp"
 
 namespace muster {
 namespace {

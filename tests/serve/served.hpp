@@ -5,9 +5,9 @@
 #include <memory>
 #include <string_view>
 
+#include "serve/api/server.hpp"
 #include "tests/serve/fake_backend.hpp"
 #include "tests/serve/raw_client.hpp"
-#include "tools/serve/api/server.hpp"
 
 namespace muster::api {
 

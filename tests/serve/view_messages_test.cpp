@@ -2,9 +2,9 @@
 // what it does not write.
 #include <gtest/gtest.h>
 
+#include "serve/node/view_json.hpp"
 #include "tests/support/sample_views.hpp"
 #include "tests/support/virtual_system.hpp"
-#include "tools/serve/node/view_json.hpp"
 
 namespace muster {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "serve/machines/machine_folder.hpp"
+#include "serve/machines/task_user.hpp"
 #include "tests/support/temp_file.hpp"
-#include "tools/serve/machines/machine_folder.hpp"
-#include "tools/serve/machines/task_user.hpp"
 
 // Whether the tasks of a job could start on this computer, as it is looked at when a job is
 // submitted.

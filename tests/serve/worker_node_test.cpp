@@ -1,4 +1,4 @@
-#include "tools/serve/worker_node.hpp"
+#include "serve/worker_node.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "tests/actors/worker_link_world.hpp"
+#include "tests/actors/link/worker_link_world.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 

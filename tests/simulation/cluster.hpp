@@ -10,12 +10,12 @@
 
 #include "actors/cloud/connector.hpp"
 #include "actors/cloud/loopback_provider.hpp"
+#include "serve/group/group.hpp"
 #include "tests/simulation/disks.hpp"
 #include "tests/simulation/machines.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/scenario.hpp"
 #include "tests/support/virtual_system.hpp"
-#include "tools/group.hpp"
 
 namespace muster::ring {
 
@@ -23,7 +23,7 @@ namespace muster::ring {
 enum class NodeKind : std::uint8_t { site, master, cloud };
 
 /// The cluster of a scenario: every actor on a node of its own, with a disk and a clock of its own.
-/// The nodes are composed as the live root composes them (tools/serve/node/node_roles.cpp).
+/// The nodes are composed as the live root composes them (serve/node/node_roles.cpp).
 class Cluster {
  public:
   using Complain = MachinePark::Complain;

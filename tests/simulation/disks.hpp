@@ -13,10 +13,10 @@
 
 #include "model/master_snapshot.hpp"
 #include "model/rng.hpp"
-#include "storage/cloud_store.hpp"
-#include "storage/history.hpp"
-#include "storage/journal.hpp"
-#include "storage/site_store.hpp"
+#include "storage/stores/cloud_store.hpp"
+#include "storage/stores/history.hpp"
+#include "storage/stores/journal.hpp"
+#include "storage/stores/site_store.hpp"
 #include "tests/simulation/timeline.hpp"
 
 // Stores in memory that behave as those on disks: writes take time, are refused now and then, and

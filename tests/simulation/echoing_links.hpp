@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/interfaces.hpp"
+#include "actors/messages/interfaces.hpp"
 #include "model/rng.hpp"
 
 // Stand-ins for links between nodes that repeat themselves: every message gets through once and in

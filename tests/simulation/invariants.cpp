@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "actors/byte_cut.hpp"
 #include "actors/cloud/rented.hpp"
+#include "actors/messages/byte_cut.hpp"
 #include "model/live_ids.hpp"
-#include "storage/event_json.hpp"
-#include "tools/metrics/run_check.hpp"
+#include "replay/metrics/run_check.hpp"
+#include "storage/events/event_json.hpp"
 
 namespace muster::ring {
 namespace {

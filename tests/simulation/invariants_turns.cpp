@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "masters/claims.hpp"
+#include "masters/claims/claims.hpp"
 #include "model/live_ids.hpp"
 #include "tests/simulation/invariants.hpp"
 

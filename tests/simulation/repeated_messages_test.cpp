@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/replay/actors/random_cluster.hpp"
+#include "tests/replay/random_cluster.hpp"
 #include "tests/simulation/echoing_links.hpp"
 
 namespace muster::replay {

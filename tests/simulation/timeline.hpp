@@ -4,8 +4,8 @@
 #include <functional>
 #include <utility>
 
-#include "actors/messages.hpp"
-#include "actors/virtual_time.hpp"
+#include "actors/messages/messages.hpp"
+#include "actors/time/virtual_time.hpp"
 #include "tests/support/virtual_system.hpp"
 
 namespace muster::ring {

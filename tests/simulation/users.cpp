@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "model/live_ids.hpp"
-#include "tools/serve/node/gather.hpp"
+#include "serve/node/gather.hpp"
 
 namespace muster::ring {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "storage/cloud_store.hpp"
+#include "storage/stores/cloud_store.hpp"
 
 namespace muster::test {
 

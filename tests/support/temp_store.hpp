@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "storage/store.hpp"
+#include "storage/stores/store.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/temp_file.hpp"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/csv.hpp"
+#include "replay/workload/training_profiles.hpp"
 #include "tests/support/places.hpp"
-#include "tools/replay/workload/training_profiles.hpp"
 
 namespace muster::test {
 

@@ -2,8 +2,8 @@
 
 #include <caf/all.hpp>
 
-#include "actors/interfaces.hpp"
-#include "actors/virtual_time.hpp"
+#include "actors/messages/interfaces.hpp"
+#include "actors/time/virtual_time.hpp"
 
 namespace muster::test {
 

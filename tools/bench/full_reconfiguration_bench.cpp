@@ -14,8 +14,8 @@
 
 #include "config/catalog_file.hpp"
 #include "model/rng.hpp"
-#include "schedulers/packing/full_reconfiguration.hpp"
-#include "tools/replay/workload/workload.hpp"
+#include "replay/workload/workload.hpp"
+#include "schedulers/packing/rounds/full_reconfiguration.hpp"
 
 namespace muster {
 namespace {

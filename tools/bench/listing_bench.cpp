@@ -21,13 +21,13 @@
 #include <utility>
 #include <vector>
 
-#include "actors/clock_wall.hpp"
+#include "actors/time/clock_wall.hpp"
 #include "config/catalog_file.hpp"
-#include "masters/master_actor.hpp"
+#include "masters/actor/master_actor.hpp"
 #include "model/check.hpp"
-#include "storage/store_history.hpp"
-#include "storage/store_journal.hpp"
-#include "tools/serve/node/actor_backend.hpp"
+#include "serve/node/actor_backend.hpp"
+#include "storage/stores/store_history.hpp"
+#include "storage/stores/store_journal.hpp"
 
 namespace muster {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "masters/cell_view.hpp"
 #include "masters/master.hpp"
-#include "masters/plan_slices.hpp"
+#include "masters/plan/plan_slices.hpp"
+#include "masters/view/cell_view.hpp"
 #include "tools/bench/bench_master.hpp"
 
 namespace muster::bench {

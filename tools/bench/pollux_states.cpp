@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "config/catalog_file.hpp"
+#include "replay/replay.hpp"
+#include "replay/replay_parts.hpp"
 #include "schedulers/pollux/genetic_search.hpp"
 #include "schedulers/pollux/local_search.hpp"
 #include "schedulers/pollux/pollux_round.hpp"
-#include "tools/replay/replay.hpp"
-#include "tools/replay/replay_parts.hpp"
 
 namespace muster {
 namespace {

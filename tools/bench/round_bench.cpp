@@ -16,7 +16,7 @@
 
 #include "config/catalog_file.hpp"
 #include "model/rng.hpp"
-#include "schedulers/packing/round_input.hpp"
+#include "schedulers/packing/rounds/round_input.hpp"
 #include "schedulers/registry.hpp"
 
 namespace muster {

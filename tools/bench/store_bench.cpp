@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "model/check.hpp"
-#include "storage/rocks_cloud_store.hpp"
-#include "storage/store_history.hpp"
+#include "storage/stores/rocks_cloud_store.hpp"
+#include "storage/stores/store_history.hpp"
 
 namespace muster {
 namespace {

@@ -28,13 +28,13 @@
 #include <utility>
 #include <vector>
 
-#include "actors/clock_wall.hpp"
+#include "actors/time/clock_wall.hpp"
 #include "config/catalog_file.hpp"
-#include "masters/master_actor.hpp"
+#include "masters/actor/master_actor.hpp"
 #include "model/check.hpp"
 #include "schedulers/registry.hpp"
-#include "storage/store_history.hpp"
-#include "storage/store_journal.hpp"
+#include "storage/stores/store_history.hpp"
+#include "storage/stores/store_journal.hpp"
 
 namespace muster {
 namespace {

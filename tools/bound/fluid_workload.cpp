@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "config/price_series_file.hpp"
-#include "tools/replay/interference.hpp"
-#include "tools/replay/workload/demands_text.hpp"
+#include "replay/interference.hpp"
+#include "replay/workload/demands_text.hpp"
 
 namespace muster::bound {
 namespace {

@@ -6,8 +6,8 @@
 #include "config/replay_config.hpp"
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
+#include "replay/workload/workload.hpp"
 #include "schedulers/packing/bound/fluid_problem.hpp"
-#include "tools/replay/workload/workload.hpp"
 
 namespace muster::bound {
 

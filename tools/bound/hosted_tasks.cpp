@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/metrics/occupancy.hpp"
-#include "tools/replay/workload/demands_text.hpp"
+#include "replay/metrics/occupancy.hpp"
+#include "replay/workload/demands_text.hpp"
 
 namespace muster::bound {
 

@@ -11,7 +11,7 @@
 #include "model/catalog.hpp"
 #include "model/cluster_state.hpp"
 #include "model/event.hpp"
-#include "tools/metrics/rented_price.hpp"
+#include "replay/metrics/rented_price.hpp"
 
 namespace muster::bound {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "replay/workload/demands_text.hpp"
 #include "schedulers/packing/bound/divided_bound.hpp"
-#include "tools/replay/workload/demands_text.hpp"
 
 namespace muster::bound {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "config/replay_config.hpp"
 #include "model/catalog.hpp"
+#include "replay/workload/workload.hpp"
 #include "tools/bound/bound_report.hpp"
-#include "tools/replay/workload/workload.hpp"
 
 namespace muster::bound {
 

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "storage/event_log.hpp"
-#include "storage/recovery.hpp"
-#include "storage/store.hpp"
-#include "storage/store_folder.hpp"
+#include "storage/events/event_log.hpp"
+#include "storage/stores/recovery.hpp"
+#include "storage/stores/store.hpp"
+#include "storage/stores/store_folder.hpp"
 #include "tools/bound/bound_report.hpp"
 
 namespace muster::bound {

@@ -5,7 +5,7 @@ import re
 import subprocess
 
 MODULES = ("model", "learning", "schedulers", "storage", "config", "actors", "masters", "workers",
-         "tools")
+           "serve", "replay", "tools")
 HEADERS = (".hpp", ".h", ".hh")
 CPP = HEADERS + (".cpp", ".cc")
 

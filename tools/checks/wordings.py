@@ -86,7 +86,8 @@ def counts(root):
     for path in sources.project_files(root):
         lines = wordings(path, sources.read(root, path)) if path.startswith("tests/") else []
         if lines:
-            found[path.split("/")[1]] += len(lines)
+            folders = path.split("/")[1:-1]
+            found["/".join(folders[:2 if folders[0] == "tools" else 1])] += len(lines)
     return found
 
 

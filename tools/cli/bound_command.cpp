@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/report/progress.hpp"
 #include "tools/bound/bound_report.hpp"
 #include "tools/bound/solve_trials.hpp"
 #include "tools/bound/state_bound.hpp"
@@ -14,7 +15,6 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
 #include "tools/client/printable.hpp"
-#include "tools/report/progress.hpp"
 
 // The command that says what no policy can cost less than, on a workload that `muster replay`
 // would replay.

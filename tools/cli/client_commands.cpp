@@ -29,7 +29,7 @@ void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
   Add(app, exit_code);
 }
 
-// tests/client/client_commands_test.cpp holds the names to what the functions add.
+// tests/tools/client/client_commands_test.cpp holds the names to what the functions add.
 const std::array<Group, 11> kGroups = {{
     {{"submit"}, add_submit},
     {{"plan"}, add_plan},

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "config/text_file.hpp"
+#include "replay/workload/formats.hpp"
+#include "replay/workload/row_spool.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
-#include "tools/replay/workload/formats.hpp"
-#include "tools/replay/workload/row_spool.hpp"
 
 namespace muster::cli {
 namespace {

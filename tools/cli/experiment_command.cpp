@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "replay/replay_parts.hpp"
+#include "replay/report/progress.hpp"
+#include "replay/report/table.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/interrupt_watch.hpp"
 #include "tools/cli/output.hpp"
@@ -17,9 +20,6 @@
 #include "tools/experiment/digest.hpp"
 #include "tools/experiment/seed_list.hpp"
 #include "tools/experiment/session.hpp"
-#include "tools/replay/replay_parts.hpp"
-#include "tools/report/progress.hpp"
-#include "tools/report/table.hpp"
 
 namespace muster::cli {
 namespace {

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "storage/event_log.hpp"
+#include "replay/report/explain.hpp"
+#include "storage/events/event_log.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
@@ -13,7 +14,6 @@
 #include "tools/client/pages.hpp"
 #include "tools/client/printable.hpp"
 #include "tools/client/views.hpp"
-#include "tools/report/explain.hpp"
 
 // The command that says why: of a job of the live cluster, by asking its API, or of a task or
 // instance of an event log, by reading the log.

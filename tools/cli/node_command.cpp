@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "serve/local/local_cluster.hpp"
+#include "serve/node/live_node.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
-#include "tools/serve/local/local_cluster.hpp"
-#include "tools/serve/node/live_node.hpp"
-#include "workers/process/task_limits.hpp"
+#include "workers/process/limits/task_limits.hpp"
 
 namespace muster::cli {
 namespace {

@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "config/numbers.hpp"
+#include "replay/replay.hpp"
+#include "replay/report/progress.hpp"
+#include "replay/report/table.hpp"
 #include "schedulers/registry.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
@@ -20,9 +23,6 @@
 #include "tools/pareto/budget_range.hpp"
 #include "tools/pareto/frontier_report.hpp"
 #include "tools/pareto/rented_gpus.hpp"
-#include "tools/replay/replay.hpp"
-#include "tools/report/progress.hpp"
-#include "tools/report/table.hpp"
 
 // The commands that help to choose a budget for elastic jobs: what each of several would give, by
 // the width calculator of `boa` and by replays under it, and the cheapest one for a target.

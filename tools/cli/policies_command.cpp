@@ -8,10 +8,10 @@
 
 #include "config/cluster_config.hpp"
 #include "config/config_keys.hpp"
+#include "replay/replay_parts.hpp"
 #include "schedulers/registry.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
-#include "tools/replay/replay_parts.hpp"
 
 // The commands that list policies and config keys, from the registries that the readers use: what
 // is listed is what is understood.

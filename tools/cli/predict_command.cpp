@@ -7,10 +7,10 @@
 #include <string>
 
 #include "config/numbers.hpp"
+#include "replay/workload/stated_truth.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/printable.hpp"
-#include "tools/replay/workload/stated_truth.hpp"
 #include "tools/train/run_times.hpp"
 
 namespace muster::cli {

@@ -10,7 +10,13 @@
 #include <vector>
 
 #include "config/replay_config.hpp"
-#include "storage/event_log.hpp"
+#include "replay/metrics/metric_table.hpp"
+#include "replay/replay.hpp"
+#include "replay/report/html_report.hpp"
+#include "replay/report/json_report.hpp"
+#include "replay/report/progress.hpp"
+#include "replay/report/table.hpp"
+#include "storage/events/event_log.hpp"
 #include "tools/bound/hosting_bounds.hpp"
 #include "tools/bound/solve_trials.hpp"
 #include "tools/cli/commands.hpp"
@@ -18,13 +24,7 @@
 #include "tools/cli/replay_inputs.hpp"
 #include "tools/cli/side_by_side.hpp"
 #include "tools/client/printable.hpp"
-#include "tools/metrics/metric_table.hpp"
 #include "tools/pareto/frontier.hpp"
-#include "tools/replay/replay.hpp"
-#include "tools/report/html_report.hpp"
-#include "tools/report/json_report.hpp"
-#include "tools/report/progress.hpp"
-#include "tools/report/table.hpp"
 
 // The command that replays a workload under several policies and seeds. All inputs are read and all
 // outputs tried before the first run: runs may take hours, and a mistake in a name should not show

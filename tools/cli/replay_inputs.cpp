@@ -4,9 +4,9 @@
 
 #include "config/catalog_file.hpp"
 #include "config/fleet.hpp"
+#include "replay/replay_parts.hpp"
+#include "replay/workload/offered_load.hpp"
 #include "tools/cli/output.hpp"
-#include "tools/replay/replay_parts.hpp"
-#include "tools/replay/workload/offered_load.hpp"
 
 namespace muster::cli {
 

@@ -8,8 +8,8 @@
 
 #include "config/replay_config.hpp"
 #include "model/catalog.hpp"
+#include "replay/workload/workload.hpp"
 #include "tools/cli/commands.hpp"
-#include "tools/replay/workload/workload.hpp"
 
 namespace muster::cli {
 

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "tools/cli/commands.hpp"
-#include "workers/process/shim.hpp"
-#include "workers/process/shim_server.hpp"
+#include "workers/process/shim/shim.hpp"
+#include "workers/process/shim/shim_server.hpp"
 
 namespace muster::cli {
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "storage/event_json.hpp"
-#include "storage/recovery.hpp"
-#include "storage/store_backup.hpp"
-#include "storage/store_check.hpp"
-#include "storage/store_roster.hpp"
+#include "storage/events/event_json.hpp"
+#include "storage/stores/recovery.hpp"
+#include "storage/stores/store_backup.hpp"
+#include "storage/stores/store_check.hpp"
+#include "storage/stores/store_roster.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/store_fold.hpp"

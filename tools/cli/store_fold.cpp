@@ -7,7 +7,7 @@
 
 #include "masters/event_replay.hpp"
 #include "schedulers/registry.hpp"
-#include "storage/recovery.hpp"
+#include "storage/stores/recovery.hpp"
 
 namespace muster::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/store.hpp"
+#include "storage/stores/store.hpp"
 
 namespace muster::cli {
 

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "config/numbers.hpp"
+#include "replay/report/progress.hpp"
+#include "replay/workload/stated_truth.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
-#include "tools/replay/workload/stated_truth.hpp"
-#include "tools/report/progress.hpp"
 #include "tools/train/report.hpp"
 
 namespace muster::cli {

@@ -14,6 +14,10 @@
 
 #include "config/catalog_file.hpp"
 #include "config/numbers.hpp"
+#include "serve/local/folder_lock.hpp"
+#include "serve/local/local_cluster.hpp"
+#include "serve/local/task_passage.hpp"
+#include "serve/machines/task_user.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/last_words.hpp"
 #include "tools/cli/output.hpp"
@@ -21,11 +25,7 @@
 #include "tools/client/context.hpp"
 #include "tools/client/printable.hpp"
 #include "tools/client/shell_words.hpp"
-#include "tools/serve/local/folder_lock.hpp"
-#include "tools/serve/local/local_cluster.hpp"
-#include "tools/serve/local/task_passage.hpp"
-#include "tools/serve/machines/task_user.hpp"
-#include "workers/process/task_limits.hpp"
+#include "workers/process/limits/task_limits.hpp"
 
 namespace muster::cli {
 namespace {

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "config/worker_config.hpp"
+#include "serve/machines/machine_folder.hpp"
+#include "serve/machines/task_user.hpp"
+#include "serve/worker_node.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
-#include "tools/serve/machines/machine_folder.hpp"
-#include "tools/serve/machines/task_user.hpp"
-#include "tools/serve/worker_node.hpp"
-#include "workers/process/limits.hpp"
-#include "workers/process/task_limits.hpp"
+#include "workers/process/limits/limits.hpp"
+#include "workers/process/limits/task_limits.hpp"
 
 // The command that is the worker of an instance. Flags become overrides of its config, so that
 // there is one way to state a setting. How the process ends decides what becomes of the tasks: on

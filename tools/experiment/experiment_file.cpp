@@ -9,8 +9,8 @@
 #include "config/key_reader.hpp"
 #include "config/key_values.hpp"
 #include "config/numbers.hpp"
+#include "replay/metrics/metric_table.hpp"
 #include "tools/experiment/seed_list.hpp"
-#include "tools/metrics/metric_table.hpp"
 
 // Experiments as TOML. Their keys name keys of other configs, which are checked when the runs are
 // laid out; here the form is checked, and that what is named is there.

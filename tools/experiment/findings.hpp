@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "replay/metrics/metric_table.hpp"
 #include "tools/experiment/plan.hpp"
 #include "tools/experiment/statistics.hpp"
-#include "tools/metrics/metric_table.hpp"
 
 namespace muster::experiment {
 

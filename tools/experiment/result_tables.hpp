@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "replay/report/summary.hpp"
 #include "tools/experiment/results.hpp"
-#include "tools/report/summary.hpp"
 
 namespace muster::experiment {
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
+#include "replay/report/assets.hpp"
+#include "replay/report/html_text.hpp"
+#include "serve/page/chart_js.hpp"
 #include "tools/experiment/page.hpp"
 #include "tools/experiment/result_tables.hpp"
-#include "tools/report/assets.hpp"
-#include "tools/report/html_text.hpp"
-#include "tools/serve/page/chart_js.hpp"
 
 // The results as one page. It holds statistics and no runs: a page over thousands of runs opens as
 // fast as one over ten.

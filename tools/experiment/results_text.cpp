@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "replay/report/table.hpp"
 #include "tools/experiment/result_tables.hpp"
-#include "tools/report/table.hpp"
 
 // Tables for people. Numbers have the decimals and units of the replay's own tables, so that both
 // can be held against each other.

@@ -6,9 +6,9 @@
 
 #include "config/catalog_file.hpp"
 #include "config/key_text.hpp"
+#include "replay/replay.hpp"
 #include "schedulers/policy_spec.hpp"
 #include "tools/experiment/digest.hpp"
-#include "tools/replay/replay.hpp"
 
 // What a run is known by. The config is taken as it was understood and not as it was written: a
 // comment or another order of keys makes no other run, a new default does.

@@ -6,10 +6,10 @@
 
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
+#include "replay/workload/workload.hpp"
 #include "schedulers/boa/boa_params.hpp"
 #include "schedulers/boa/gpu_types.hpp"
 #include "schedulers/boa/width_plan.hpp"
-#include "tools/replay/workload/workload.hpp"
 
 namespace muster::pareto {
 

@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "replay/report/assets.hpp"
+#include "replay/report/html_text.hpp"
+#include "replay/report/table.hpp"
 #include "schedulers/boa/class_work.hpp"
+#include "serve/page/chart_js.hpp"
 #include "tools/pareto/page.hpp"
-#include "tools/report/assets.hpp"
-#include "tools/report/html_text.hpp"
-#include "tools/report/table.hpp"
-#include "tools/serve/page/chart_js.hpp"
 
 namespace muster::pareto {
 namespace {

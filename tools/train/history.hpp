@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "learning/classifier_training.hpp"
-#include "tools/replay/workload/workload.hpp"
+#include "replay/workload/workload.hpp"
 
 namespace muster::train {
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "config/work_folder.hpp"
-#include "workers/process/log_file.hpp"
+#include "workers/process/files/log_file.hpp"
 
 namespace muster {
 namespace {

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "workers/executor.hpp"
-#include "workers/process/attempt_sweeper.hpp"
-#include "workers/process/cpu_shares.hpp"
 #include "workers/process/descriptor.hpp"
-#include "workers/process/disk_watch.hpp"
-#include "workers/process/gpu_shares.hpp"
-#include "workers/process/limits.hpp"
+#include "workers/process/files/attempt_sweeper.hpp"
+#include "workers/process/files/disk_watch.hpp"
+#include "workers/process/limits/cpu_shares.hpp"
+#include "workers/process/limits/gpu_shares.hpp"
+#include "workers/process/limits/limits.hpp"
+#include "workers/process/limits/task_users.hpp"
 #include "workers/process/progress.hpp"
-#include "workers/process/shim_supervisor.hpp"
-#include "workers/process/task_users.hpp"
+#include "workers/process/shim/shim_supervisor.hpp"
 
 namespace muster {
 

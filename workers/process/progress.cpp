@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "workers/process/attempt_dir.hpp"
+#include "workers/process/files/attempt_dir.hpp"
 
 namespace muster::process {
 namespace {

@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "workers/process/namespaces.hpp"
-#include "workers/process/shim_task.hpp"
+#include "workers/process/limits/namespaces.hpp"
+#include "workers/process/shim/shim_task.hpp"
 
 namespace muster::process {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "workers/process/attempt_dir.hpp"
+#include "workers/process/files/attempt_dir.hpp"
 
 namespace muster::process {
 

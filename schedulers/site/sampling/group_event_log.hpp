@@ -5,10 +5,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "actors/messages.hpp"
+#include "actors/messages/messages.hpp"
 #include "model/catalog.hpp"
 #include "schedulers/sampling/protocol.hpp"
-#include "storage/journal.hpp"
+#include "storage/stores/journal.hpp"
 
 namespace muster::sampling {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/clock.hpp"
 #include "actors/sampling_messages.hpp"
+#include "actors/time/clock.hpp"
 #include "schedulers/site/sampling/composition.hpp"
 #include "schedulers/site/sampling/group_event_log.hpp"
 

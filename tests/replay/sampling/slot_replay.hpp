@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "tests/replay/actors/replay_setup.hpp"
+#include "tests/replay/replay_setup.hpp"
 
 namespace muster::replay::test {
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "schedulers/packing/bound/whole_bound.hpp"
-#include "tests/bound/whole_problems.hpp"
+#include "serve/solver/cbc_solver.hpp"
 #include "tests/schedulers/catalogs.hpp"
+#include "tests/schedulers/packing/bound/whole_problems.hpp"
 #include "tests/schedulers/solvers.hpp"
-#include "tools/solver/cbc_solver.hpp"
 
 namespace muster::ilp {
 namespace {

@@ -1,0 +1,46 @@
+#include "actors/messages/interfaces.hpp"
+#include "actors/sampling_messages.hpp"
+
+namespace muster {
+
+std::string to_string(ActorError code) {
+  switch (code) {
+    case ActorError::invalid_job:
+      return "the job has no task";
+    case ActorError::unknown:
+      return "not known here";
+    case ActorError::not_connected:
+      return "who would know cannot be reached now";
+    case ActorError::too_many:
+      return "too_many";
+    case ActorError::store_failed:
+      return "what has to be kept cannot be written down";
+    case ActorError::stopping:
+      return "it will not be completed";
+    case ActorError::learns_numbers:
+      return "the site still learns its numbers";
+    case ActorError::too_large:
+      return "the answer is larger than a message between nodes may be";
+    case ActorError::busy:
+      return "as many questions of that kind wait as may";
+    case ActorError::planner_failed:
+      return "what decides has failed and begins anew";
+    case ActorError::other_roster:
+      return "it numbers sites and masters in another way";
+  }
+  return "unknown error";
+}
+
+void add_messages(caf::actor_system_config& config) {
+  config.add_message_types<caf::id_block::muster>();
+  config.add_message_types<caf::id_block::muster_handles>();
+  config.add_message_types<caf::id_block::muster_sampling>();
+  config.add_message_types<caf::id_block::muster_membership>();
+  config.add_error_category(caf::atom("muster"),
+                            [](std::uint8_t code, caf::atom_value, const caf::message& context) {
+                              const std::string text = to_string(static_cast<ActorError>(code));
+                              return context.empty() ? text : text + ": " + caf::to_string(context);
+                            });
+}
+
+}  // namespace muster

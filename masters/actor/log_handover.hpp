@@ -1,0 +1,161 @@
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "actors/messages/messages.hpp"
+#include "storage/events/log_sink.hpp"
+
+namespace muster {
+
+/// Brings what attempts have written from their workers into the keep of their master's node, once
+/// they are over. Little output came with the report of the end; the rest is asked for piece by
+/// piece, a few attempts at once and each piece when the one before is on the disk. Plain calls:
+/// the master's actor is around it. What it does not get is on record as lost, with the reason.
+///
+/// Instances are served in turn. One whose worker leaves a question open, or whose output the disk
+/// did not take, is left alone for a while and then asked for one attempt at a time.
+class LogHandover {
+ public:
+  /// No stream is longer, whatever a worker says.
+  static constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 63;
+
+  struct Host {
+    /// False: the instance's worker cannot be spoken to.
+    std::function<bool(InstanceId, const LogRequest&)> ask;
+    /// The attempt need not be kept on its instance any more.
+    std::function<void(InstanceId, const LogName&)> acknowledge;
+    /// Nothing keeps the instance any more.
+    std::function<void(InstanceId)> free;
+    /// Runs the step where the handover lives; may be called from any thread.
+    std::function<void(std::function<void()>)> post;
+    /// For questions, whose answers come to hear().
+    std::function<std::uint64_t()> number;  ///< rises
+    std::function<Instant()> now;
+    /// on_time() is to be called then. A call that is too early does no harm.
+    std::function<void(Instant)> wake;
+  };
+  struct Bounds {
+    Duration hold{};  ///< of an instance that is to be ended; about so long an answer may take
+    std::uint64_t stream_bytes = 0;  ///< of a stream; what a worker says beyond is not taken
+  };
+  LogHandover(LogSink& sink, Bounds bounds, Host host);
+
+  /// The attempt is over, by the word of its worker. Once that is durable, begin() follows.
+  void note(const WorkerReport& report);
+  /// The same when it is yet to be found out whether that attempt ever was on the instance;
+  /// confirm() or dismiss() follows. False: what became of the attempt is known already.
+  bool note_unsure(const WorkerReport& report);
+  void confirm(const LogName& name, InstanceId on);
+  /// The output is not taken from there. `lost`, if there is any, goes on record as the reason why
+  /// there is none.
+  void dismiss(const LogName& name, InstanceId on, const std::string& lost);
+  /// False: nothing is to come of it from that instance.
+  bool begin(const LogName& name, InstanceId on);
+  /// False: it answers nobody here.
+  bool hear(const LogAnswer& answer);
+  /// The instance's worker cannot be spoken to; it can (again).
+  void cut(InstanceId id);
+  void met(InstanceId id);
+  /// Nothing more comes from the instance: what is not across is lost.
+  void lose(InstanceId id, const std::string& reason);
+  /// What the attempt has written is lost; it was never noted.
+  void lose(const LogName& name, const std::string& reason);
+
+  /// Whether the instance must not be ended yet: something is to come from it, and it was not held
+  /// for the longest time. From the first question on.
+  bool holds(InstanceId id, Instant now);
+  /// Before anything else of an instance that is to be ended: its worker has to say first what it
+  /// has. As if something were to come from it, until met().
+  void expect(InstanceId id);
+  /// When on_time() has something to do.
+  std::optional<Instant> next_due() const;
+  /// Lets go of those that were held for the longest time, and waits no longer for answers that are
+  /// overdue.
+  void on_time(Instant now);
+  /// The instance is ended whatever is to come.
+  void let_go(InstanceId id) { held_.erase(id); }
+
+  /// Where the output of an attempt is that is over and not across; nothing when it is not so.
+  std::optional<InstanceId> place_of(const LogName& name) const;
+
+ private:
+  enum class Step { unsure, noted, waiting, active, stalled };
+  /// How far it has come.
+  struct Cursor {
+    std::size_t stream = 0;    ///< the one that is asked for
+    std::uint64_t offset = 0;  ///< where its next piece begins
+    std::uint64_t taken = 0;   ///< bytes of it that have come
+    std::uint64_t pieces = 0;  ///< in so many
+  };
+  struct Coming {
+    InstanceId on;
+    Step step = Step::noted;
+    std::array<std::optional<std::string>, kLogStreams> whole;  ///< came with the report
+    Cursor at;
+    bool closed = false;         ///< all of it is with the keeper
+    bool refused = false;        ///< the disk did not take what came of it last
+    std::uint64_t serial = 0;    ///< tells it from an earlier one of that name
+    std::uint64_t question = 0;  ///< that is open; 0: none is
+  };
+  using Entry = std::map<LogName, Coming>::iterator;
+  struct Question {
+    LogName name;
+    Instant due;
+  };
+  /// Of an instance from which something is to come.
+  struct Source {
+    std::set<LogName> names;
+    std::deque<LogName> waiting;
+    std::size_t active = 0;
+    bool in_turn = false;
+    bool silent = false;           ///< its worker left the last question open
+    bool refused = false;          ///< the disk did not take what came from there last
+    std::optional<Instant> until;  ///< it is left alone
+  };
+
+  Coming& add(const WorkerReport& report);
+  void pump();
+  void go_on(const LogName& name);
+  void take_whole(const LogName& name, Coming& coming);
+  void take(LogDelivery delivery, Coming& coming, const Cursor& before);
+  void on_taken(const LogName& name, std::uint64_t serial, bool written);
+  static void add_whole(Coming& coming, LogDelivery& delivery);
+  void lose(const LogName& name, Coming& coming, const std::string& reason);
+  void leave_active(Coming& coming, Step next);
+  void enlist(InstanceId id);
+  std::optional<LogName> next_waiting(InstanceId id);
+  void wait_again(Entry entry, Duration pause);
+  void end_holds(Instant now);
+  void end_question(Coming& coming);
+  Duration patience() const;
+  Duration pause() const;
+  void finish(Entry entry);
+  void drop(Entry entry);
+  void free_if_done(InstanceId id);
+  bool awaits(InstanceId id) const;
+
+  LogSink& sink_;
+  Bounds bounds_;
+  Host host_;
+  std::map<LogName, Coming> coming_;
+  std::map<InstanceId, Source> by_instance_;
+  std::map<std::uint64_t, Question> asked_;         ///< by number: the first is due first
+  std::deque<InstanceId> turns_;                    ///< with attempts that wait
+  std::set<std::pair<Instant, InstanceId>> rests_;  ///< when who is left alone no longer
+  std::size_t active_ = 0;
+  std::uint64_t serial_ = 0;
+  std::size_t texts_ = 0;  ///< attempts whose output is here in memory
+  std::set<InstanceId> expected_;
+  std::map<InstanceId, Instant> held_;  ///< until when
+  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace muster

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "config/master_settings.hpp"
+#include "masters/claims/claims.hpp"
+#include "model/event.hpp"
+
+namespace muster {
+
+/// What a choice of room depends on besides the job.
+struct ClaimChoiceInput {
+  const ClusterState& state;
+  const MasterSettings& settings;
+  bool owns_fleet = false;
+  Instant now;
+};
+
+/// Which room is kept for the job, which waits as said: the instance that holds it and has room for
+/// it soonest, or those that empty soonest and whose end leaves the caps or a full cloud room for
+/// what it would be rented. What `present` has closed for it stays closed, and an instance more is.
+/// Nothing can hold it: the claim says so by keeping nothing. O(instances and tasks on them).
+RoomClaimed choose_room(const ClaimChoiceInput& in, const JobRow& job, const RoomWait& wait,
+                        const KeptRoom* present);
+
+/// The task to keep room for: `last`, or the next one of the job that waits. Null: none does.
+const TaskRow* waiting_task(const ClusterState& state, const JobRow& job, TaskId last);
+
+}  // namespace muster

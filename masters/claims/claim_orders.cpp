@@ -1,0 +1,71 @@
+#include "masters/claims/claim_orders.hpp"
+
+#include <vector>
+
+#include "masters/claims/claim_choice.hpp"
+#include "model/feasible.hpp"
+
+namespace muster {
+
+ClaimOrders::ClaimOrders(const MasterCommands& commands, const MasterSettings& settings)
+    : commands_(commands), settings_(settings) {}
+
+bool ClaimOrders::serve(Instant now) {
+  const MasterFacts& facts = commands_.recorder.facts();
+  const std::uint64_t before = facts.events;
+  // Nobody but the gang starts in its turn.
+  if (facts.gangs.turn(now)) return false;
+  if (facts.claims.is_not_taken(facts.rounds)) {
+    const RoomClaim& claim = *facts.claims.claim();
+    commands_.recorder.record(
+        RoomClaimed{claim.room.place.job, claim.room.task, claim.short_of, 0, {}, {}}, now);
+  }
+  if (const JobRow* job = facts.claims.due(state(), now)) {
+    claim(*job, now);
+  } else if (facts.claims.is_late(now)) {
+    const JobRow* late = state().find(facts.claims.kept()->place.job);
+    if (late != nullptr) claim(*late, now);
+  }
+  give_room(now);
+  return facts.events != before;
+}
+
+void ClaimOrders::claim(const JobRow& job, Instant now) {
+  const MasterMemory& memory = commands_.recorder.memory();
+  const Claims& claims = memory.facts().claims;
+  const KeptRoom* present = claims.kept();
+  if (present != nullptr && present->place.job != job.job.id) present = nullptr;
+  const ClaimChoiceInput in{state(), settings_, memory.owns_fleet(), now};
+  commands_.recorder.record(choose_room(in, job, *claims.wait_of(job.job.id), present), now);
+}
+
+/// The claim may be over with any of the steps, so that what is closed is looked at in a copy.
+void ClaimOrders::give_room(Instant now) {
+  const KeptRoom* kept = commands_.recorder.facts().claims.kept();
+  if (kept == nullptr) return;
+  const JobRow* job = state().find(kept->place.job);
+  const TaskRow* task = job == nullptr ? nullptr : waiting_task(state(), *job, kept->task);
+  if (task == nullptr) return;
+  const std::vector<ClosedInstance> closed = kept->closed;
+  const bool alone = !job->job.gang || job->tasks.size() == 1;
+  for (const ClosedInstance& one : closed) {
+    const InstanceRow* row = state().find(one.instance);
+    if (row == nullptr || row->released) continue;
+    if (alone && place(*task, *row, now)) return;
+    commands_.releases.release_if_unused(one.instance, now);
+  }
+  commands_.releases.end_empty(now);
+}
+
+bool ClaimOrders::place(const TaskRow& task, const InstanceRow& row, Instant now) {
+  const Placing placing{&task, row.type, row.market};
+  if (why_infeasible(state(), placing)) return false;
+  if (state().job(task.job).job.distinct_instances && has_peer(state(), task, row)) return false;
+  const Grant grant = grant_of(state(), placing);
+  const Resources& capacity = state().catalog()[row.type].capacity;
+  if (!(row.committed + grant.amount).fits_in(capacity)) return false;
+  commands_.tasks.assign({task.id, row.id, {CauseCode::kept_room, 0}, grant}, now);
+  return true;
+}
+
+}  // namespace muster

@@ -1,0 +1,316 @@
+#include "masters/claims/claims.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "masters/instances/capped.hpp"
+#include "model/day_spend.hpp"
+#include "model/feasible.hpp"
+
+namespace muster {
+namespace {
+
+/// Doublings that make any rest as long as it may be.
+constexpr std::uint32_t kMostRests = 32;
+
+bool runs_whole(const JobRow& job) {
+  return job.job.gang && job.tasks.size() > 1;
+}
+
+/// The cloud has no room for more, so that an instance less may make some.
+bool is_full_cloud(RefusalCode code) {
+  return code == RefusalCode::cloud_capacity || code == RefusalCode::cloud_quota;
+}
+
+Instant next_day(Instant now) {
+  return Instant{(day_of(now) + 1) * kCapDay};
+}
+
+}  // namespace
+
+bool is_for_room(RefusalCode code) {
+  return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
+         code == RefusalCode::day_cap || is_full_cloud(code) ||
+         code == RefusalCode::over_capacity || code == RefusalCode::awaiting_capacity ||
+         code == RefusalCode::kept_room;
+}
+
+std::optional<Price> least_price(const ClusterState& state, const TaskRow& task) {
+  std::optional<Price> least;
+  for (const OfferingRow& row : state.offerings().rows()) {
+    if (!row.available || (least && *least <= row.price)) continue;
+    if (!why_infeasible(state, {&task, row.key.type, row.key.market})) least = row.price;
+  }
+  return least;
+}
+
+struct Claims::Fold {
+  Claims& c;
+  const ClusterState& state;
+  Instant at;
+
+  void operator()(const JobAccepted& e) { ++c.by_priority_[e.job.priority]; }
+
+  void operator()(const PlanPartRefused& e) {
+    if (e.task.valid()) refused(e.task, e.refusal);
+  }
+  void operator()(const TaskRefused& e) { refused(e.task, e.refusal); }
+
+  void refused(TaskId id, const Refusal& refusal) {
+    if (!c.is_bounded(refusal.code)) return;
+    const TaskRow* task = state.find(id);
+    if (task == nullptr || task->phase != TaskPhase::pending) return;
+    const JobRow& job = state.job(task->job);
+    if (job.terminal_outcome) return;
+    RoomWait& wait = wait_of(job, id, refusal);
+    wait.task = id;
+    // That room is kept for another job says less than what it was that it lacked.
+    if (refusal.code != RefusalCode::kept_room) wait.short_of = refusal;
+    if (refusal.code == RefusalCode::day_cap) return c.rest(job, next_day(at));
+    learn_need(job, refusal);
+  }
+
+  /// A gang says itself how much it needs.
+  void learn_need(const JobRow& job, const Refusal& refusal) {
+    if (!c.book_.claim || c.book_.claim->room.place.job != job.job.id || !runs_whole(job)) return;
+    KeptRoom& room = c.book_.claim->room;
+    if (refusal.code == RefusalCode::instance_cap) {
+      room.instances = static_cast<std::uint32_t>(refusal.asked);
+    } else if (refusal.code == RefusalCode::spend_cap) {
+      room.nano_usd_h = Price::from_usd_h(refusal.asked).nano_usd_h();
+    }
+  }
+
+  RoomWait& wait_of(const JobRow& job, TaskId id, const Refusal& refusal) {
+    const auto [wait, is_new] =
+        c.book_.waits.try_emplace(job.job.id, RoomWait{id, at, refusal, {}, 0});
+    if (is_new) c.ready_.insert(key_of(job));
+    return wait->second;
+  }
+
+  /// Gangs that the cloud refuses have turns. One job's other tasks may have been meant for it too.
+  void operator()(const LaunchRefused& e) {
+    if (!is_full_cloud(e.refusal.code)) return;
+    std::map<Slot, TaskId> first_of;  // of each job
+    for (Slot slot : state.find(e.instance)->planned) {
+      first_of.try_emplace(state.task(slot).job, state.task(slot).id);
+    }
+    for (const auto& [slot, task] : first_of) {
+      const JobRow& job = state.job(slot);
+      if (!runs_whole(job) && !job.terminal_outcome) refused_by_cloud(job, task, e.refusal);
+    }
+  }
+  void refused_by_cloud(const JobRow& job, TaskId task, const Refusal& refusal) {
+    RoomWait& wait = wait_of(job, task, refusal);
+    wait.task = task;
+    wait.short_of = refusal;
+    if (wait.unavailable_until > at) return;
+    // An instance less was of no use, or there is none whose end could be.
+    const bool claimed = c.book_.claim && c.book_.claim->room.place.job == job.job.id;
+    if (claimed || state.instances().size() < 2) c.rest_longer(job, at);
+  }
+
+  void operator()(const TaskAssigned& e) {
+    const TaskRow& task = *state.find(e.task);
+    if (task.phase != TaskPhase::pending) return;
+    const JobRow& job = state.job(task.job);
+    if (job.pending <= 1) return c.forget(job);
+    if (!runs_whole(job)) drop(job.job.id);
+  }
+  void operator()(const JobFinished& e) {
+    const JobRow& job = *state.find(e.job);
+    const auto count = c.by_priority_.find(job.job.priority);
+    if (count != c.by_priority_.end() && --count->second == 0) c.by_priority_.erase(count);
+    c.forget(job);
+  }
+  void operator()(const JobTerminating& e) { c.forget(*state.find(e.job)); }
+  void operator()(const JobHeld& e) { c.forget(*state.find(e.job)); }
+
+  void operator()(const RoomClaimed& e) {
+    const JobRow& job = *state.find(e.job);
+    // Under the settings of now what refused it may not have been a lack of room.
+    if (!c.book_.waits.contains(e.job)) return;
+    if (e.instances == 0 && e.closed.empty()) return c.rest_longer(job, at);
+    std::optional<RoomClaim>& claim = c.book_.claim;
+    if (!claim || claim->room.place.job != e.job) claim.emplace().since = at;
+    claim->room = {e.task, queue_place_of(job), e.closed, e.instances, e.price.nano_usd_h()};
+    claim->short_of = e.short_of;
+    claim->chosen_at = at;
+  }
+  void operator()(const RoundDecided& e) {
+    c.wake(state, at - e.took);
+    if (!c.book_.claim) return;
+    std::optional<std::uint64_t>& first = c.book_.claim->first_round;
+    if (!c.has_room(state)) {
+      first.reset();  // others have taken it, and not the job has left it
+    } else if (!first) {
+      first = e.round;
+    }
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+
+  void drop(JobId id) {
+    if (c.book_.claim && c.book_.claim->room.place.job == id) c.book_.claim.reset();
+  }
+};
+
+void Claims::absorb(const Event& event, const ClusterState& state) {
+  if (on_) std::visit(Fold{*this, state, event.at}, event.body);
+}
+
+/// Without caps it is the policy that chose a full instance, though it may rent others.
+bool Claims::is_bounded(RefusalCode code) const {
+  const bool of_plan = code == RefusalCode::over_capacity || code == RefusalCode::awaiting_capacity;
+  return is_for_room(code) && (!of_plan || settings_.caps.any());
+}
+
+void Claims::forget(const JobRow& job) {
+  const auto wait = book_.waits.find(job.job.id);
+  if (wait == book_.waits.end()) return;
+  ready_.erase(key_of(job));
+  resting_.erase({wait->second.unavailable_until, job.job.id});
+  book_.waits.erase(wait);
+  if (book_.claim && book_.claim->room.place.job == job.job.id) book_.claim.reset();
+}
+
+void Claims::rest(const JobRow& job, Instant until) {
+  RoomWait& wait = book_.waits.at(job.job.id);
+  ready_.erase(key_of(job));
+  resting_.erase({wait.unavailable_until, job.job.id});
+  wait.unavailable_until = until;
+  resting_.emplace(until, job.job.id);
+  if (book_.claim && book_.claim->room.place.job == job.job.id) book_.claim.reset();
+}
+
+void Claims::rest_longer(const JobRow& job, Instant now) {
+  RoomWait& wait = book_.waits.at(job.job.id);
+  const Duration length = rest_after(wait.rests);
+  wait.rests = std::min(wait.rests + 1, kMostRests);
+  rest(job, now + length);
+}
+
+/// Doubled so many times, up to the longest.
+Duration Claims::rest_after(std::uint32_t rests) const {
+  const Duration first = std::max(settings_.launch_backoff, settings_.starve_after);
+  Duration length = first;
+  for (; rests > 0 && length < settings_.gangs.longest; --rests) length *= 2;
+  return std::max(first, std::min(length, settings_.gangs.longest));
+}
+
+void Claims::wake(const ClusterState& state, Instant now) {
+  while (!resting_.empty() && resting_.begin()->first <= now) {
+    const JobId id = resting_.begin()->second;
+    resting_.erase(resting_.begin());
+    const JobRow* job = state.find(id);
+    if (job == nullptr) continue;
+    book_.waits.at(id).unavailable_until = {};
+    ready_.insert(key_of(*job));
+  }
+}
+
+std::optional<Instant> Claims::by_age(const JobRow& job) const {
+  const bool goes_before = !by_priority_.empty() && by_priority_.begin()->first < job.job.priority;
+  if (!on_ || goes_before) return std::nullopt;
+  return job.accepted_at + settings_.starve_after;
+}
+
+const JobRow* Claims::due(const ClusterState& state, Instant now) const {
+  // A job may be as wide as it is by now without those of its tasks that waited.
+  const auto waits = std::ranges::find_if(ready_, [&](const Key& key) {
+    const JobRow* job = state.find(std::get<JobId>(key));
+    return job != nullptr && job->pending > 0;
+  });
+  if (waits == ready_.end()) return nullptr;
+  const JobRow* first = state.find(std::get<JobId>(*waits));
+  const KeptRoom* kept = this->kept();
+  if (kept != nullptr && !queue_place_of(*first).is_before(kept->place)) return nullptr;
+  const RoomWait& wait = book_.waits.at(first->job.id);
+  // What a full cloud refuses is not asked for again at once, whatever its priority.
+  const Instant due = is_full_cloud(wait.short_of.code)
+                          ? first->accepted_at + settings_.starve_after
+                          : by_age(*first).value_or(now);
+  return due <= now ? first : nullptr;
+}
+
+bool Claims::is_late(Instant now) const {
+  if (!book_.claim || now < book_.claim->chosen_at + settings_.starve_after) return false;
+  return std::ranges::all_of(book_.claim->room.closed, [now](const ClosedInstance& closed) {
+    return !closed.until || *closed.until <= now;
+  });
+}
+
+/// The caps leave what the job needs to be rented for.
+bool Claims::caps_have_room(const ClusterState& state) const {
+  const MasterCaps& caps = settings_.caps;
+  const KeptRoom& room = book_.claim->room;
+  if (caps.max_instances == 0 && caps.max_usd_h == 0) return true;
+  const Capped rented = capped(state, owns_fleet_);
+  if (caps.max_instances > 0 && rented.instances + room.instances > caps.max_instances) {
+    return false;
+  }
+  const Price together = Price::from_nano_usd_h(rented.nano_usd_h + room.nano_usd_h);
+  return caps.max_usd_h == 0 || together <= Price::from_usd_h(caps.max_usd_h);
+}
+
+/// What could be rented for it now, as far as the master can know.
+bool Claims::has_room(const ClusterState& state) const {
+  const RoomClaim& claim = *book_.claim;
+  if (claim.room.instances == 0) return false;
+  // An instance less is what a full cloud may have room by.
+  const bool waits = is_full_cloud(claim.short_of.code) &&
+                     std::ranges::any_of(claim.room.closed, [&](const ClosedInstance& closed) {
+                       return state.find(closed.instance) != nullptr;
+                     });
+  return !waits && caps_have_room(state);
+}
+
+bool Claims::is_not_taken(std::uint64_t round) const {
+  return book_.claim && book_.claim->first_round &&
+         round >= *book_.claim->first_round + kRoundsOfClaim;
+}
+
+std::optional<JobId> Claims::turn(const ClusterState& state, std::uint64_t round) const {
+  if (!book_.claim || !has_room(state)) return std::nullopt;
+  const RoomClaim& claim = *book_.claim;
+  const bool was_there = claim.first_round && *claim.first_round < round;
+  // Of a full cloud nobody knows whether it has room for two.
+  if (!was_there && !is_full_cloud(claim.short_of.code)) return std::nullopt;
+  return claim.room.place.job;
+}
+
+const RoomWait* Claims::wait_of(JobId id) const {
+  const auto found = book_.waits.find(id);
+  return found == book_.waits.end() ? nullptr : &found->second;
+}
+
+/// Snapshots of earlier versions do not list them, and whoever waits for the same reason as before
+/// is not refused again.
+void Claims::add_those_that_wait(const ClusterState& state) {
+  if (!on_) return;
+  for (const TaskRow& task : state.pending()) {
+    if (!is_bounded(task.reason.code)) continue;
+    const JobRow& job = state.job(task.job);
+    if (job.terminal_outcome) continue;
+    book_.waits.try_emplace(job.job.id, RoomWait{task.id, job.accepted_at, task.reason, {}, 0});
+  }
+}
+
+void Claims::restore(RoomWaits book, const ClusterState& state) {
+  book_ = std::move(book);
+  if (!on_) book_ = {};
+  for (const JobRow& job : state.jobs()) ++by_priority_[job.job.priority];
+  add_those_that_wait(state);
+  for (const auto& [id, wait] : book_.waits) {
+    const JobRow* job = state.find(id);
+    if (job == nullptr) continue;
+    if (wait.unavailable_until > Instant{}) {
+      resting_.emplace(wait.unavailable_until, id);
+    } else {
+      ready_.insert(key_of(*job));
+    }
+  }
+}
+
+}  // namespace muster

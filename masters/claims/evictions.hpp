@@ -1,0 +1,32 @@
+#pragma once
+
+#include "masters/instances/fleet_keeper.hpp"
+#include "masters/instances/spend_guard.hpp"
+#include "masters/master_commands.hpp"
+
+namespace muster {
+
+/// Takes tasks off instances and gives these back, because a notice, a user, a lost worker or the
+/// day's cap calls for it.
+class Evictions {
+ public:
+  Evictions(const MasterCommands& commands, SpendGuard& guard, FleetKeeper& fleet);
+
+  /// Takes every task off the instance and gives it back. False when it is not there.
+  bool evict(InstanceId id, CauseCode why, Instant now);
+  /// The same, and has it ended with whatever is on it. Its tasks wait again when it is gone.
+  bool abandon(InstanceId id, CauseCode why, Instant now);
+  /// Does what the day's cap asks for.
+  void keep_caps(Instant now);
+
+ private:
+  const ClusterState& state() const { return commands_.recorder.facts().state; }
+  void stop_occupants(const InstanceRow& row, Instant now);
+  void release(const InstanceRow& row, CauseCode why, Instant now);
+
+  MasterCommands commands_;
+  SpendGuard& guard_;
+  FleetKeeper& fleet_;
+};
+
+}  // namespace muster

@@ -1,0 +1,107 @@
+#include "masters/tasks/attempt_news.hpp"
+
+#include <vector>
+
+#include "masters/tasks/stop_meaning.hpp"
+
+// What workers say of attempts. News may come late, twice, or of an attempt that another one has
+// followed: whatever does not speak of the present attempt of a task changes nothing. Orders that a
+// worker never heard are found when it lists what it knows, and given again.
+
+namespace muster {
+
+AttemptNews::AttemptNews(MasterRecorder& recorder, TaskOrders& tasks, JobEnds& ends,
+                         Reconciler& reconciler)
+    : recorder_(recorder), tasks_(tasks), ends_(ends), reconciler_(reconciler) {}
+
+/// The row of the attempt that the news speaks of; null when it is an old or unknown one.
+const TaskRow* AttemptNews::present(TaskId id, Attempt attempt) const {
+  const TaskRow* row = state().find(id);
+  return row != nullptr && row->attempt == attempt && row->at != kNoSlot ? row : nullptr;
+}
+
+void AttemptNews::started(const TaskStarted& news, Instant now) {
+  const TaskRow* row = present(news.task, news.attempt);
+  if (row == nullptr || row->phase != TaskPhase::starting) return;
+  recorder_.record(news, now);
+  if (row->target == kNoSlot) tasks_.stop_if_running(news.task, now);  // lost its place on the way
+}
+
+void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
+  const TaskRow* row = present(news.task, news.attempt);
+  if (row == nullptr) return;
+  const ProgramEnd end = end_after_stop(news.end.exit_code);
+  const StopMeaning meaning = meaning_of(end, stopped_by(state(), *row), state().job(row->job).job);
+  if (meaning == StopMeaning::done) return finished({news.task, news.attempt, news.end}, now);
+  const JobId job = state().job(row->job).job.id;
+  const InstanceId left = state().instance(row->at).id;
+  // What was said of its start, or its order to stop, may have got lost with a master or a worker.
+  if (row->phase == TaskPhase::starting) {
+    recorder_.record(TaskStarted{news.task, news.attempt, {}, {}}, now);
+  }
+  if (row->phase == TaskPhase::running) recorder_.record(StopIssued{news.task, news.attempt}, now);
+  recorder_.record(news, now);
+  ends_.end_if_done(job, now);
+  ends_.end_if_stuck({&news.task, 1}, now);
+  reconciler_.reconcile_task(news.task, now);
+  reconciler_.reconcile_room(left, now);
+}
+
+void AttemptNews::finished(const TaskFinished& news, Instant now) {
+  const TaskRow* row = present(news.task, news.attempt);
+  if (row == nullptr) return;
+  const JobId job = state().job(row->job).job.id;
+  const InstanceId left = state().instance(row->at).id;
+  if (row->phase == TaskPhase::starting) {
+    recorder_.record(TaskStarted{news.task, news.attempt, {}, {}}, now);
+  }
+  recorder_.record(news, now);
+  ends_.release_capped(job, now);
+  ends_.end_if_done(job, now);
+  reconciler_.reconcile_room(left, now);
+}
+
+void AttemptNews::failed(TaskFailed news, Instant now) {
+  const TaskRow* row = present(news.task, news.attempt);
+  if (row == nullptr) return;
+  const JobRow& job = state().job(row->job);
+  const JobId id = job.job.id;
+  // What fails of a job that is being ended would have been stopped.
+  news.for_good = !job.terminal_outcome && ends_.is_last_attempt(job.job, news);
+  recorder_.record(news, now);
+  if (news.for_good) {
+    ends_.lose_task(id, now);
+  } else if (state().find(id)->terminal_outcome) {
+    ends_.end_if_done(id, now);
+  }
+  reconciler_.reconcile(now);
+}
+
+void AttemptNews::compare(InstanceId id, const std::set<KnownAttempt>& known, Instant now) {
+  std::set<KnownAttempt> expected;
+  const InstanceRow* row = state().find(id);
+  const std::vector<Slot> occupants = row == nullptr ? std::vector<Slot>{} : row->occupants;
+  for (Slot slot : occupants) {
+    const TaskRow& task = state().task(slot);
+    const KnownAttempt attempt{task.id, task.attempt};
+    expected.insert(attempt);
+    if (known.contains(attempt)) {
+      if (task.phase == TaskPhase::stopping) tasks_.repeat_stop(task.id, task.attempt, id);
+    } else if (task.phase == TaskPhase::starting) {
+      tasks_.repeat_start(task, id);
+    } else {
+      failed({task.id,
+              task.attempt,
+              "its worker does not know of it any more",
+              {},
+              true,
+              FailureKind::lost},
+             now);
+    }
+  }
+  for (const KnownAttempt& attempt : known) {
+    if (!expected.contains(attempt)) tasks_.repeat_stop(attempt.first, attempt.second, id);
+  }
+}
+
+}  // namespace muster

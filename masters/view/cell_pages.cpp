@@ -1,0 +1,245 @@
+// A master's jobs and their tasks, page by page.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "actors/messages/byte_cut.hpp"
+#include "actors/messages/inspect_views.hpp"
+#include "config/submission.hpp"
+#include "masters/view/cell_pieces.hpp"
+#include "masters/view/cell_view.hpp"
+
+namespace muster {
+namespace {
+
+using cell::job_view;
+using cell::task_view;
+
+/// So many tasks of a job that is not over are written out at once: who wants more asks on, and
+/// the master does something else in between.
+constexpr std::size_t kTasksAtOnce = 250;
+
+/// Writes the first of the tasks, at least one, that go into one message with what is said of the
+/// job.
+template <class Make>
+void put_tasks(JobDetails& details, const std::vector<std::size_t>& positions, Make make) {
+  ByteCut cut;
+  cut.takes(details.job);
+  for (const std::size_t position : positions) {
+    TaskView task = make(position);
+    if (!cut.takes(task) && !details.tasks.empty()) break;
+    details.tasks.push_back(std::move(task));
+  }
+  details.behind = positions.size() - details.tasks.size();
+}
+
+/// Takes one more job into the list, or cuts the list there.
+bool take(JobsView& list, ByteCut& cut, JobView job) {
+  list.cut = !cut.takes(job);
+  if (!list.cut) list.jobs.push_back(std::move(job));
+  return !list.cut;
+}
+
+std::string end_text(JobOutcome outcome) {
+  return fmt::format("{} {}", outcome == JobOutcome::failed ? "has" : "was",
+                     muster::name_of(outcome));
+}
+
+/// Why a task of a job that is over is as it is.
+std::string why(const TaskHistory& task, JobOutcome outcome) {
+  if (task.finished) return "has finished";
+  if (task.failed) return "has failed: " + task.reason;
+  if (task.attempts > 0) return "was stopped, for the job " + end_text(outcome);
+  if (!task.reason.empty()) return "is refused, " + task.reason;
+  return "has not run, for the job " + end_text(outcome);
+}
+
+/// The tasks of a page, by their indices, and how many that are wanted come behind them. Holds
+/// no more than a page while it looks at all tasks.
+class TaskPage {
+ public:
+  TaskPage(const JobQuestion& wanted, std::size_t most)
+      : filter_(wanted), most_(std::min(wanted.bound(), most)) {}
+
+  /// `phase` is asked for where it matters.
+  template <class Phase>
+  void offer(std::uint32_t index, std::size_t position, Phase phase) {
+    if (filter_.after && index <= *filter_.after) return;
+    if (!filter_.phase.empty() && name_of(phase()) != filter_.phase) return;
+    ++wanted_;
+    if (lowest_.size() == most_ && index > lowest_.front().first) return;
+    lowest_.emplace_back(index, position);
+    std::push_heap(lowest_.begin(), lowest_.end());
+    if (lowest_.size() <= most_) return;
+    std::pop_heap(lowest_.begin(), lowest_.end());
+    lowest_.pop_back();
+  }
+  /// Their positions, in the order of their indices. Nothing is offered afterwards.
+  std::vector<std::size_t> positions() {
+    std::sort_heap(lowest_.begin(), lowest_.end());
+    std::vector<std::size_t> all;
+    for (const auto& [index, position] : lowest_) all.push_back(position);
+    return all;
+  }
+  std::size_t behind() const { return wanted_ - lowest_.size(); }
+
+ private:
+  const JobQuestion& filter_;
+  const std::size_t most_;
+  std::size_t wanted_ = 0;
+  std::vector<std::pair<std::uint32_t, std::size_t>> lowest_;  ///< a heap, the highest on top
+};
+
+JobDetails over_job(const JobHistory& over, const JobQuestion& wanted, const Catalog& catalog) {
+  TaskPage page(wanted, wanted.bound());
+  for (std::size_t i = 0; i < over.tasks.size(); ++i) {
+    page.offer(over.job.tasks[i].array_index, i, [&] { return cell::phase_of(over.tasks[i]); });
+  }
+  JobDetails details{true, job_view(over)};
+  if (wanted.tasks_only) {
+    details.job.command.clear();
+  } else {
+    details.job.submission = config::shown_submission(over.job);
+  }
+  put_tasks(details, page.positions(), [&](std::size_t i) {
+    TaskView task = task_view(over.tasks[i], i, over, catalog);
+    if (wanted.explained) task.why = why(over.tasks[i], over.outcome);
+    return task;
+  });
+  details.behind += page.behind();
+  return details;
+}
+
+/// The jobs that are not over and are wanted, the highest number first.
+std::vector<Slot> active_page(const ClusterState& state, const JobsQuestion& wanted) {
+  const std::size_t most = wanted.bound();
+  std::vector<std::pair<JobId, Slot>> page;  // a heap, the lowest number on top
+  const auto above = std::greater<std::pair<JobId, Slot>>();
+  // Those that came last mostly have the highest numbers, so that few are put in and out again.
+  for (Slot slot = state.last_job(); slot != kNoSlot; slot = state.job_before(slot)) {
+    const Job& job = state.job(slot).job;
+    if (!(job.id < wanted.active_below)) continue;
+    if (page.size() == most && job.id < page.front().first) continue;
+    if (!wanted.takes(job)) continue;
+    page.emplace_back(job.id, slot);
+    std::push_heap(page.begin(), page.end(), above);
+    if (page.size() <= most) continue;
+    std::pop_heap(page.begin(), page.end(), above);
+    page.pop_back();
+  }
+  std::sort_heap(page.begin(), page.end(), above);
+  std::vector<Slot> slots;
+  for (const auto& [id, slot] : page) slots.push_back(slot);
+  return slots;
+}
+
+/// Part of a list that is read from the history, behind the jobs that are not over.
+struct OverPart {
+  JobsView list;
+  std::set<JobId> listed;     ///< a job may get over before the history is read
+  std::vector<JobId> wanted;  ///< these alone, if `only`
+  bool only = false;
+  HistoryPage page;
+  std::string master;
+  ByteCut cut{};  ///< what `list` has taken of a message
+
+  JobsView read(const History& history) const {
+    JobsView whole = list;
+    ByteCut so_far = cut;
+    const auto use = [&](const JobHistory& job) {
+      if (listed.contains(job.job.id)) return true;
+      JobView view = job_view(job);
+      view.master = master;
+      return take(whole, so_far, std::move(view));
+    };
+    if (!only) history.by_number(page, use);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const auto job = history.find(wanted[i]);
+      if (!job || use(*job)) continue;
+      whole.rest.assign(wanted.begin() + static_cast<std::ptrdiff_t>(i), wanted.end());
+      break;
+    }
+    return whole;
+  }
+};
+
+}  // namespace
+
+CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
+  const ClusterState& state = master.state();
+  OverPart over{{}, {}, {}, wanted.only.has_value(), {}, name, ByteCut()};
+  std::vector<Slot> active;
+  if (wanted.only) {
+    const std::size_t asked = std::min<std::size_t>(wanted.only->size(), JobsQuestion::kMost);
+    for (std::size_t i = 0; i < asked; ++i) {
+      const JobId id = (*wanted.only)[i];
+      if (const JobRow* row = state.find(id)) {
+        active.push_back(row->slot);
+      } else if (history != nullptr && history->contains(id)) {
+        over.wanted.push_back(id);
+      }
+    }
+  } else if (wanted.active) {
+    active = active_page(state, wanted);
+  }
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    const JobRow& row = state.job(active[i]);
+    JobView view = job_view(row, master);
+    view.master = name;
+    if (!take(over.list, over.cut, std::move(view))) {
+      if (!wanted.only) return {std::move(over.list), {}};
+      for (; i < active.size(); ++i) over.list.rest.push_back(state.job(active[i]).job.id);
+      over.list.rest.insert(over.list.rest.end(), over.wanted.begin(), over.wanted.end());
+      return {std::move(over.list), {}};
+    }
+    over.listed.insert(row.job.id);
+  }
+  // Who has as many that are not over shows no others.
+  const bool more = wanted.only
+                        ? !over.wanted.empty()
+                        : wanted.over && history != nullptr && active.size() < wanted.bound();
+  if (!more) return {std::move(over.list), {}};
+  over.page = {wanted.user, wanted.over_below, wanted.bound()};
+  return {{}, [over = std::move(over), kept = history] { return over.read(*kept); }};
+}
+
+CellAnswer<JobDetails> CellView::job(const JobQuestion& wanted) const {
+  const JobRow* row = master.state().find(wanted.job);
+  if (row == nullptr) {
+    if (history == nullptr || !history->contains(wanted.job)) return {};
+    return {{}, [wanted, name = name, over = history, &catalog = master.catalog()] {
+              const auto found = over->find(wanted.job);
+              if (!found) return JobDetails{};
+              JobDetails details = over_job(*found, wanted, catalog);
+              details.job.master = name;
+              return details;
+            }};
+  }
+  JobDetails details{true, job_view(*row, master)};
+  details.job.master = name;
+  if (!wanted.tasks_only) {
+    details.job.reason = cell::reason_of(*row, master);
+    details.job.submission = config::shown_submission(row->job);
+  }
+  const ClusterState& state = master.state();
+  TaskPage page(wanted, kTasksAtOnce);
+  for (std::size_t i = 0; i < row->tasks.size(); ++i) {
+    const TaskRow& task = state.task(row->tasks[i]);
+    page.offer(state.spec(task).array_index, i, [&] { return cell::phase_of(task); });
+  }
+  if (wanted.tasks_only) details.job.command.clear();
+  put_tasks(details, page.positions(), [&](std::size_t i) {
+    const TaskRow& row_of = state.task(row->tasks[i]);
+    TaskView task = task_view(row_of, master, now);
+    if (wanted.explained) task.why = cell::why(row_of, master);
+    return task;
+  });
+  details.behind += page.behind();
+  return {std::move(details), {}};
+}
+
+}  // namespace muster

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "masters/master.hpp"
+#include "masters/view/cell_tally.hpp"
+#include "model/views.hpp"
+#include "storage/stores/history.hpp"
+
+namespace muster {
+
+/// A round that changed something, for those who want to know what was decided.
+struct Decision {
+  Instant at;
+  std::uint64_t round = 0;
+  RoundNote note;
+  std::uint32_t launches = 0;
+  std::uint32_t placements = 0;
+  std::uint32_t moves = 0;
+  std::uint32_t releases = 0;
+  std::uint32_t resizes = 0;
+};
+
+/// Keeps the last decisions of a master, from the events it commits.
+class DecisionLog {
+ public:
+  static constexpr std::size_t kKept = 200;
+  void watch(const std::vector<Event>& events);
+  /// What is watched until its end is a slice of the newest round's plan.
+  void begin_slice() { of_round_ = true; }
+  void end_slice(bool more_follow) {
+    of_round_ = false;
+    if (!more_follow) shrink();
+  }
+  const std::deque<Decision>& newest_last() const { return kept_; }
+
+ private:
+  void shrink();
+
+  std::deque<Decision> kept_;
+  bool open_ = false;      ///< the newest one is still being carried out
+  bool of_round_ = false;  ///< so is what is watched next
+};
+
+/// What is known of an instance's worker besides the state.
+struct WorkerStanding {
+  bool connected = false;
+  std::string limits;
+  std::string isolation{};
+};
+
+/// Where an attempt is or was, and how it ended.
+struct AttemptPlace {
+  bool known = false;
+  bool running = false;
+  Attempt attempt = 0;
+  InstanceId on;
+  ProcessEnd end;
+};
+
+/// An answer, or what has to be read before there is one.
+template <class View>
+struct CellAnswer {
+  View view{};
+  /// Not empty: makes the view instead. Waits for the disk; may be called from any thread while
+  /// the history lives, whatever has become of the master.
+  std::function<View()> read{};
+};
+
+/// A master as those see it who look at the cluster.
+struct CellView {
+  const Master& master;
+  const History* history = nullptr;  ///< null: jobs that are over are not shown
+  std::map<InstanceId, WorkerStanding> workers{};
+  std::string name;
+  Instant now;
+  std::string trouble{};
+  double last_decision_ms = 0;
+  const DecisionLog* decisions = nullptr;
+  const CellTally* tally = nullptr;
+
+  CellAnswer<JobsView> jobs(const JobsQuestion& wanted) const;
+  CellAnswer<JobDetails> job(const JobQuestion& wanted) const;
+  CellAnswer<FoundView> find(const FindQuestion& wanted) const;
+  CellAnswer<RequestView> request(const RequestQuestion& wanted) const;
+  CellAnswer<CostView> cost(const CostQuestion& wanted) const;
+  /// Those of higher numbers, as many as go into one message.
+  InstancesView instances(InstanceId after = {}) const;
+  CellFigures figures() const;
+  /// The present, as one of the samples of the past.
+  HistorySample sample() const;
+  /// The newest so many, 0: all that are kept.
+  DecisionsView decided(std::uint32_t most) const;
+  /// What the policy would do with one job more.
+  PlanView plan(Job job) const;
+  /// Of a task of a job that is not over, where its attempt is; 0: the newest one.
+  AttemptPlace place_of(TaskId task, Attempt attempt) const;
+
+ private:
+  InstanceView instance(const InstanceRow& row) const;
+  CellAnswer<CostView> cost_by_job() const;
+  CostView spent() const;
+};
+
+/// The same of a job that is over; waits for the disk.
+AttemptPlace place_of(TaskId task, Attempt attempt, const History& history);
+
+/// What would be done for the job, in the words of a master of that name.
+PlanView view_of(const DryRun& run, JobId job, const std::string& master);
+
+}  // namespace muster

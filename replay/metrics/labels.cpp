@@ -1,0 +1,51 @@
+#include "replay/metrics/labels.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+// Times, amounts and reasons as words, the same in all reports.
+
+namespace muster::metrics {
+
+std::string clock_text(Instant instant) {
+  const std::int64_t total =
+      std::chrono::floor<std::chrono::seconds>(instant.time_since_epoch()).count();
+  constexpr std::int64_t kDay = 86'400;
+  // Division rounds to zero: times before 0 belong to day -1, not 0.
+  const std::int64_t day = total >= 0 ? total / kDay : -((kDay - 1 - total) / kDay);
+  const std::int64_t second = total - day * kDay;
+  return fmt::format("day {} {:02}:{:02}:{:02}", day, second / 3600, second / 60 % 60, second % 60);
+}
+
+std::string length_text(Duration duration) {
+  const double seconds = to_seconds(duration);
+  if (std::abs(seconds) >= 7200) return fmt::format("{:.2f} h", seconds / 3600);
+  if (std::abs(seconds) >= 120) {
+    const auto whole = static_cast<std::int64_t>(seconds);
+    return fmt::format("{} min {} s", whole / 60, std::abs(whole % 60));
+  }
+  return fmt::format("{:.4g} s", seconds);
+}
+
+std::string usd_text(double usd) {
+  // An amount that rounds to zero is shown without a sign.
+  return fmt::format("{}${:.2f}", usd < 0 && std::lround(usd * 100) != 0 ? "-" : "", std::abs(usd));
+}
+
+std::string describe(const Refusal& refusal) {
+  std::string text = fmt::format("{}: {}", name_of(refusal.kind), name_of(refusal.code));
+  if (refusal.binding) {
+    text += fmt::format(" ({}: asked {:.6g}, available {:.6g})", name_of(*refusal.binding),
+                        refusal.asked, refusal.available);
+  } else if (refusal.asked != 0 || refusal.available != 0) {
+    text += fmt::format(" (asked {:.6g}, available {:.6g})", refusal.asked, refusal.available);
+  }
+  return text;
+}
+
+std::string describe(const Cause& cause) {
+  return fmt::format("{}, gain {}/h", name_of(cause.code), usd_text(cause.gain_usd_h));
+}
+
+}  // namespace muster::metrics

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "config/csv.hpp"
+#include "model/job.hpp"
+#include "replay/workload/workload.hpp"
+
+namespace muster::replay {
+
+/// The columns of Muster's workload CSV, in the order in which they are written.
+inline constexpr std::array<CsvColumn, 27> kMusterColumns = {{{"id", true},
+                                                              {"submit_s", true},
+                                                              {"user", true},
+                                                              {"name", true},
+                                                              {"tasks", true},
+                                                              {"gpu", true},
+                                                              {"cpu", true},
+                                                              {"memory_gib", true},
+                                                              {"duration_s", true},
+                                                              {"class", true},
+                                                              {"interference"},
+                                                              {"iterations"},
+                                                              {"iterations_per_s"},
+                                                              {"image"},
+                                                              {"fetch_s"},
+                                                              {"build_s"},
+                                                              {"init_s"},
+                                                              {"stop_s"},
+                                                              {"upload_s"},
+                                                              {"priority"},
+                                                              {"gang"},
+                                                              {"distinct_instances"},
+                                                              {"storage_gib"},
+                                                              {"network_gbit_s"},
+                                                              {"runtime_hint_s"},
+                                                              {"families"},
+                                                              {"task_iterations"}}};
+
+/// Reads what belongs to each start and stop of a task, and its image.
+void read_steps(CsvReader& row, Delays& delays, std::string& image);
+
+/// Reads the demands: gpu, cpu, memory_gib, storage_gib and network_gbit_s for any family, or those
+/// of the `families` column; never both.
+Demands read_demands(CsvReader& row);
+
+/// A job's row of the CSV, in parts: when it is made, two things are not known that depend on all
+/// jobs.
+struct MusterRow {
+  std::string id;
+  Instant submit;      ///< as the trace counts
+  std::string middle;  ///< the fields behind submit_s and before distinct_instances
+  bool distinct_instances = false;
+  std::string rest;  ///< the fields behind it
+
+  /// The line. The column distinct_instances is there when any job of the file needs it.
+  std::string line(Duration begin, bool with_distinct) const;
+};
+
+/// The row of a job of `tasks` tasks, of which the first one stands for all.
+MusterRow muster_row(const WorkloadJob& job, std::size_t tasks);
+
+/// The line that names the columns.
+std::string muster_header(bool with_distinct);
+
+}  // namespace muster::replay

@@ -1,0 +1,117 @@
+#include "schedulers/packing/index/open_rooms.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/feasible.hpp"
+#include "schedulers/packing/complementary.hpp"
+
+namespace muster {
+
+RoomGroups::RoomGroups(const Catalog& catalog) {
+  for (const InstanceType& type : catalog.types()) {
+    const auto known = std::find(names_.begin(), names_.end(), type.family);
+    family_of_.push_back(static_cast<std::uint32_t>(known - names_.begin()));
+    if (known == names_.end()) names_.push_back(type.family);
+    reference_ = most_of(reference_, type.capacity);
+  }
+  families_ = static_cast<std::uint32_t>(names_.size());
+  for (Resource kind : kAllResources) {
+    per_unit_[kind] = reference_[kind] > kResourceEpsilon ? 1 / reference_[kind] : 0;
+  }
+}
+
+double RoomGroups::sum_of_shares(const Resources& amount) const {
+  double sum = 0;
+  for (Resource kind : kAllResources) sum += std::max(0.0, amount[kind]) * per_unit_[kind];
+  return sum;
+}
+
+GroupNeeds RoomGroups::needs(const Demands& demands, MarketChoice markets) const {
+  GroupNeeds needs(size());
+  for (std::size_t family = 0; family < families_; ++family) {
+    const FamilyDemand* demand = demands.on(names_[family]);
+    if (demand == nullptr || demand->speed <= 0) continue;
+    if (wants(markets, Market::on_demand)) needs[2 * family] = demand->amount;
+    if (wants(markets, Market::spot)) needs[2 * family + 1] = demand->amount;
+  }
+  return needs;
+}
+
+/// A search for the largest product. What is free below a node bounds the products there.
+struct OrderedRooms::Alignment {
+  const Index& index;
+  const Resources& need;
+  Resources weights;  ///< of a unit that is free
+  double best = -1;
+  std::optional<Key> found{};
+
+  double of(const Resources& free) const {
+    double sum = 0;
+    for (Resource kind : kAllResources) sum += weights[kind] * free[kind];
+    return sum;
+  }
+  void search(Index::Index at) {
+    if (at == Index::kNone) return;
+    const Index::Node& node = index.node(at);
+    if (!need.fits_in(node.all.free) || of(node.all.free) <= best) return;
+    search(node.left);
+    // Looked at between the two sides, so that the first of equals is the first by key.
+    if (need.fits_in(node.item) && of(node.item) > best) {
+      best = of(node.item);
+      found = node.key;
+    }
+    search(node.right);
+  }
+};
+
+void OrderedRooms::Most::add(const Most& other) {
+  free = most_of(free, other.free);
+}
+
+std::optional<OrderedRooms::Key> OrderedRooms::first(const GroupNeeds& needs,
+                                                     const Key& from) const {
+  std::optional<Key> best;
+  for (std::size_t group = 0; group < by_group_.size(); ++group) {
+    if (!needs[group] || by_group_[group].empty()) continue;
+    const auto* found = by_group_[group].first(
+        from, [&](const Most& most) { return needs[group]->fits_in(most.free); },
+        [&](const Resources& free) { return needs[group]->fits_in(free); });
+    if (found != nullptr && (!best || found->key < *best)) best = found->key;
+  }
+  return best;
+}
+
+std::optional<OrderedRooms::Key> OrderedRooms::last(const GroupNeeds& needs, double order) const {
+  std::optional<double> greatest;
+  for (std::size_t group = 0; group < by_group_.size(); ++group) {
+    if (!needs[group] || by_group_[group].empty()) continue;
+    const auto* found = by_group_[group].last(
+        {order, std::numeric_limits<std::uint32_t>::max()},
+        [&](const Most& most) { return needs[group]->fits_in(most.free); },
+        [&](const Resources& free) { return needs[group]->fits_in(free); });
+    if (found != nullptr)
+      greatest = std::max(greatest.value_or(found->key.order), found->key.order);
+  }
+  // From behind the greatest number of one order comes first: the least is looked for from ahead.
+  return greatest ? first(needs, {*greatest, 0}) : std::nullopt;
+}
+
+std::optional<OrderedRooms::Key> OrderedRooms::most_aligned(const GroupNeeds& needs,
+                                                            const Resources& per_unit) const {
+  std::optional<Key> found;
+  double best = -1;
+  for (std::size_t group = 0; group < by_group_.size(); ++group) {
+    if (!needs[group] || by_group_[group].empty()) continue;
+    Alignment search{by_group_[group], *needs[group], {}, best};
+    for (Resource kind : kAllResources) {
+      search.weights[kind] = (*needs[group])[kind] * per_unit[kind] * per_unit[kind];
+    }
+    search.search(by_group_[group].root());
+    if (search.found) found = search.found;
+    best = search.best;
+  }
+  return found;
+}
+
+}  // namespace muster

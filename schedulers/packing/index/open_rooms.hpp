@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/cluster_state.hpp"
+#include "model/plan.hpp"
+#include "schedulers/packing/index/ordered_index.hpp"
+
+namespace muster {
+
+/// What a task takes on the instances of each group; nothing where it may not be.
+using GroupNeeds = std::vector<std::optional<Resources>>;
+
+/// Instances on which a task has one demand: those of one market and family of types are a group.
+class RoomGroups {
+ public:
+  explicit RoomGroups(const Catalog& catalog);
+
+  std::uint32_t size() const { return 2 * families_; }
+  std::uint32_t of(TypeId type, Market market) const {
+    return 2 * family_of_[type.value] + (market == Market::spot ? 1 : 0);
+  }
+  /// Of a task with those demands whose job may be on those markets.
+  GroupNeeds needs(const Demands& demands, MarketChoice markets) const;
+  /// The largest capacity of every kind of resource.
+  const Resources& reference() const { return reference_; }
+  /// One over the reference; 0 of what no type has.
+  const Resources& per_unit() const { return per_unit_; }
+  /// What there is, as shares of the reference, summed over the kinds of resources.
+  double sum_of_shares(const Resources& amount) const;
+
+ private:
+  std::vector<std::string> names_;  ///< of each family
+  std::vector<std::uint32_t> family_of_;
+  std::uint32_t families_ = 0;
+  Resources reference_, per_unit_;
+};
+
+/// Rooms in the order of a key, by groups: the first one that has room for a task is found without
+/// a look at those that have none. A room is named by its number.
+class OrderedRooms {
+ public:
+  struct Key {
+    double order = 0;
+    std::uint32_t room = 0;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+
+  explicit OrderedRooms(std::uint32_t groups) : by_group_(groups) {}
+
+  void insert(std::uint32_t group, const Key& key, const Resources& free) {
+    by_group_[group].insert(key, free);
+  }
+  /// It has to be in it.
+  void erase(std::uint32_t group, const Key& key) { by_group_[group].erase(key); }
+  /// What is free in the room is another amount now. It has to be in it.
+  void replace(std::uint32_t group, const Key& key, const Resources& free) {
+    by_group_[group].replace(key, free);
+  }
+  /// Of each resource the most that is free in any room of the group; nothing: it has no room.
+  std::optional<Resources> most(std::uint32_t group) const {
+    if (by_group_[group].empty()) return std::nullopt;
+    return by_group_[group].all().free;
+  }
+  /// The first room, not before `from`, that holds what the task needs there.
+  std::optional<Key> first(const GroupNeeds& needs, const Key& from) const;
+  /// Of the rooms that hold it and whose order is at most `order` one of the greatest; of these the
+  /// one with the least number.
+  std::optional<Key> last(const GroupNeeds& needs, double order) const;
+  /// The room that is freest of what the task needs: with the largest sum over the kinds of
+  /// resources of need x free, each times `per_unit` (the dot product of Panigrahy et al.). Ties:
+  /// the first.
+  std::optional<Key> most_aligned(const GroupNeeds& needs, const Resources& per_unit) const;
+
+ private:
+  struct Most {
+    Most() = default;
+    explicit Most(const Resources& room) : free(room) {}
+    void add(const Most& other);
+    friend bool operator==(const Most&, const Most&) = default;
+    Resources free;
+  };
+  using Index = OrderedIndex<Key, Resources, Most>;
+  struct Alignment;
+
+  std::vector<Index> by_group_;
+};
+
+}  // namespace muster

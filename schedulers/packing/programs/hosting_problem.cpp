@@ -1,0 +1,89 @@
+#include "schedulers/packing/programs/hosting_problem.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "schedulers/packing/rounds/assignment.hpp"
+
+namespace muster {
+namespace {
+
+class Hosting {
+ public:
+  Hosting(const ReservationPrices& prices, const std::function<bool(TypeId)>& rests)
+      : prices_(prices), rests_(rests) {
+    for (const TypeId type : prices.types().by_descending_price()) {
+      made_.types.push_back(type);
+      const InstanceType& of = prices.types()[type];
+      made_.fluid.types.push_back({of.name, of.capacity, prices.types().usd_h(type)});
+    }
+    made_.fluid.rates = bound::PairTable(1);
+  }
+
+  void add(ShapeId shape) {
+    const auto [entry, is_new] = of_shape_.try_emplace(shape.value, kUnassigned);
+    if (is_new) entry->second = kind_of(shape);
+    const std::uint32_t kind = entry->second;
+    made_.kind_of.push_back(kind);
+    if (kind == kUnassigned) {
+      ++(is_free(shape) ? made_.free : made_.never_fit);
+      return;
+    }
+    bound::FluidKind& of = made_.fluid.kinds[kind];
+    of.work_h += 1;
+    ++of.tasks;
+    ++of.most;
+  }
+
+  HostingProblem take() { return std::move(made_); }
+
+ private:
+  bool holds(ShapeId shape, TypeId type) const { return prices_.on(shape, type).fits; }
+  bool is_free(ShapeId shape) const {
+    return std::ranges::any_of(made_.types, [&](TypeId type) {
+      return holds(shape, type) && prices_.on(shape, type).amount == Resources{};
+    });
+  }
+
+  std::uint32_t kind_of(ShapeId shape) {
+    if (is_free(shape)) return kUnassigned;
+    const bool any_to_be_had = std::ranges::any_of(
+        made_.types, [&](TypeId type) { return holds(shape, type) && !rests_(type); });
+    bound::FluidKind kind;
+    std::vector<std::pair<std::size_t, std::array<double, kResourceKinds>>> key;
+    for (std::size_t i = 0; i < made_.types.size(); ++i) {
+      const TypeId type = made_.types[i];
+      const bool counts = holds(shape, type) && !(any_to_be_had && rests_(type));
+      const Resources& amount = prices_.on(shape, type).amount;
+      kind.on.push_back(counts ? bound::OnType{amount, 1} : bound::OnType{});
+      if (counts) key.emplace_back(i, amount.amounts());
+    }
+    if (key.empty()) return kUnassigned;
+    const auto number = static_cast<std::uint32_t>(made_.fluid.kinds.size());
+    const auto [known, is_new] = known_.try_emplace(std::move(key), number);
+    if (is_new) {
+      made_.fluid.kinds.push_back(std::move(kind));
+      made_.shapes.push_back(shape);
+    }
+    return known->second;
+  }
+
+  const ReservationPrices& prices_;
+  const std::function<bool(TypeId)>& rests_;
+  HostingProblem made_;
+  std::map<std::uint32_t, std::uint32_t> of_shape_;
+  std::map<std::vector<std::pair<std::size_t, std::array<double, kResourceKinds>>>, std::uint32_t>
+      known_;
+};
+
+}  // namespace
+
+HostingProblem hosting_problem(std::span<const ShapeId> tasks, const ReservationPrices& prices,
+                               const std::function<bool(TypeId)>& rests) {
+  Hosting hosting(prices, rests);
+  for (const ShapeId shape : tasks) hosting.add(shape);
+  return hosting.take();
+}
+
+}  // namespace muster

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "schedulers/packing/bound/fluid_problem.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
+
+namespace muster {
+
+/// The question what instances that host a set of tasks cost at least, at one moment: a fluid
+/// problem in which an hour of work of a kind is one task, all run equally fast wherever they may,
+/// and nobody slows anybody. Its bound is what no choice of instances costs less than, $/h.
+struct HostingProblem {
+  bound::FluidProblem fluid;
+  std::vector<std::uint32_t> kind_of;  ///< of each task; kUnassigned: it is not in the problem
+  std::vector<TypeId> types;           ///< of each of the problem's types
+  std::vector<ShapeId> shapes;         ///< of each kind
+  std::uint64_t never_fit = 0;         ///< tasks that no type on offer holds
+  std::uint64_t free = 0;              ///< tasks that take nothing of some type which holds them
+};
+
+/// Tasks of equal amounts on every type are one kind. `rests`: types that are not to be had; only
+/// those count that need one of them.
+HostingProblem hosting_problem(std::span<const ShapeId> tasks, const ReservationPrices& prices,
+                               const std::function<bool(TypeId)>& rests);
+
+}  // namespace muster

@@ -1,0 +1,129 @@
+#include "schedulers/packing/rounds/fill_existing.hpp"
+
+#include <algorithm>
+
+// Tasks of one kind are interchangeable, so that a look at a host costs O(kinds that wait), not
+// O(tasks). The kinds keep the order of their first tasks: on ties the task that came first wins.
+
+namespace muster {
+
+void FillExisting::make_groups(const RoundInput& input, const TaskKinds& kinds,
+                               std::span<const std::uint32_t> waiting) {
+  members_.assign(waiting.begin(), waiting.end());
+  // Stable: tasks of one kind keep their order, and the first of them gets the dearest host.
+  std::stable_sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return input.tasks()[a].kind < input.tasks()[b].kind;
+  });
+  groups_.clear();
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    const std::uint32_t kind = input.tasks()[members_[i]].kind;
+    if (groups_.empty() || groups_.back().kind != kind) groups_.push_back({kind, i, i});
+    ++groups_.back().end;
+  }
+  std::sort(groups_.begin(), groups_.end(),
+            [&](const Group& a, const Group& b) { return members_[a.next] < members_[b.next]; });
+  shapes_.clear();
+  for (const Group& group : groups_) shapes_.push_back(kinds.all()[group.kind].shape);
+  std::sort(shapes_.begin(), shapes_.end());
+  shapes_.erase(std::unique(shapes_.begin(), shapes_.end()), shapes_.end());
+}
+
+void FillExisting::list_hosts(std::span<const char> open, const Layout& layout) {
+  hosts_.clear();
+  for (std::uint32_t host = 0; host < layout.hosts.size(); ++host) {
+    if (open[host]) hosts_.push_back(host);
+  }
+  std::stable_sort(hosts_.begin(), hosts_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return layout.hosts[a].price_usd_h > layout.hosts[b].price_usd_h;
+  });
+}
+
+bool FillExisting::has_room(const WorthModel& model, const Layout& layout, std::uint32_t host,
+                            ShapeId waiting) const {
+  const TypeId type = layout.hosts[host].type;
+  const ShapeOnType& shape = model.prices.on(waiting, type);
+  return shape.fits && (used_[host] + shape.amount).fits_in(model.prices.types()[type].capacity);
+}
+
+/// The company that the class finds on the host being filled. Kinds of one class share it; it holds
+/// for one look, since each task that enters changes it.
+const InstanceWorth::Company& FillExisting::company_of(ClassId cls, const InstanceWorth& worth) {
+  if (cls.value >= companies_.size()) companies_.resize(cls.value + std::size_t{1});
+  Known& known = companies_[cls.value];
+  if (known.look != look_) known = {look_, worth.company_of(cls)};
+  return known.company;
+}
+
+void FillExisting::fill(const WorthModel& model, const TaskKinds& kinds, std::uint32_t host,
+                        Layout& layout) {
+  const TypeId type = layout.hosts[host].type;
+  InstanceWorth& worth = worth_[host];
+  while (true) {
+    // A new number makes all of `companies_` stale without clearing them.
+    ++look_;
+    Group* best = nullptr;
+    double best_usd_h = worth.usd_h();
+    for (Group& group : groups_) {
+      if (group.next == group.end) continue;
+      const TaskKind& kind = kinds.all()[group.kind];
+      if (!has_room(model, layout, host, kind.shape)) continue;
+      const double usd_h = worth.with(entrant_of(model, kind, type), company_of(kind.cls, worth));
+      // A task that leaves the worth as it is enters too: the room is paid for.
+      if (usd_h > best_usd_h || (best == nullptr && usd_h == best_usd_h)) {
+        best = &group;
+        best_usd_h = usd_h;
+      }
+    }
+    if (best == nullptr) break;
+    const TaskKind& kind = kinds.all()[best->kind];
+    worth.add(entrant_of(model, kind, type));
+    used_[host] += model.prices.on(kind.shape, type).amount;
+    layout.assign(members_[best->next++], host);
+  }
+  layout.hosts[host].worth_usd_h = worth.usd_h();
+}
+
+/// Leaves in `hosts_` those that have room for something that waits. Most hosts of a full cluster
+/// have none: what their tasks are worth together is not asked for then, and stays as it is.
+void FillExisting::add_up_hosts(const RoundInput& input, const WorthModel& model,
+                                const TaskKinds& kinds, const Layout& layout) {
+  used_.assign(layout.hosts.size(), {});
+  const auto kind_of = [&](std::uint32_t task) -> const TaskKind& {
+    return kinds.all()[input.tasks()[task].kind];
+  };
+  for (std::uint32_t task = 0; task < layout.host_of.size(); ++task) {
+    const std::uint32_t host = layout.host_of[task];
+    if (host == kUnassigned) continue;
+    used_[host] += model.prices.on(kind_of(task).shape, layout.hosts[host].type).amount;
+  }
+  std::erase_if(hosts_, [&](std::uint32_t host) {
+    return std::none_of(shapes_.begin(), shapes_.end(),
+                        [&](ShapeId shape) { return has_room(model, layout, host, shape); });
+  });
+  if (worth_.size() < layout.hosts.size()) worth_.resize(layout.hosts.size());
+  filled_.assign(layout.hosts.size(), 0);
+  for (std::uint32_t host : hosts_) {
+    filled_[host] = 1;
+    worth_[host].clear(model);
+  }
+  // One pass over all tasks instead of a list a host.
+  for (std::uint32_t task = 0; task < layout.host_of.size(); ++task) {
+    const std::uint32_t host = layout.host_of[task];
+    if (host == kUnassigned || !filled_[host]) continue;
+    worth_[host].add(entrant_of(model, kind_of(task), layout.hosts[host].type));
+  }
+}
+
+void FillExisting::run(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                       std::span<const char> open, std::vector<std::uint32_t>& waiting,
+                       Layout& layout) {
+  if (waiting.empty()) return;
+  make_groups(input, kinds, waiting);
+  list_hosts(open, layout);
+  add_up_hosts(input, model, kinds, layout);
+  for (std::uint32_t host : hosts_) fill(model, kinds, host, layout);
+  // Keeps the order of those left, which the caller's next step packs in.
+  std::erase_if(waiting, [&](std::uint32_t task) { return layout.host_of[task] != kUnassigned; });
+}
+
+}  // namespace muster

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+
+#include "model/plan.hpp"
+#include "schedulers/packing/rounds/full_reconfiguration.hpp"
+#include "schedulers/policy.hpp"
+
+// Whatever led to a set of tasks on a new instance: it need not be of the type for which the set
+// was found. It is rented of the cheapest type of the same market on which each of the tasks has
+// its demand and runs no slower. Of equal prices the planned type stays, then the catalog's first.
+
+namespace muster {
+
+/// Changes the types of the plan's launches, and the gains by what is saved. What the cloud has
+/// refused lately is not chosen.
+void use_cheapest_types(const ClusterView& view, Plan& plan);
+
+/// The same for a configuration, before its bins become instances, so that a bin finds the instance
+/// that it was given in an earlier round. `rests`: types that are not to be had now.
+void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
+                        const std::function<bool(TypeId)>& rests, Configuration& configuration);
+
+}  // namespace muster

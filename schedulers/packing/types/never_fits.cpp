@@ -1,0 +1,185 @@
+#include "schedulers/packing/types/never_fits.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/feasible.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
+
+// Puts the refusal of reservation_price() into words: the same search decides for policies, so that
+// both name the same resource.
+
+namespace muster {
+namespace {
+
+/// The types that the job may get.
+Catalog offered_to(const Job& job, const Catalog& catalog, const Fleet& fleet) {
+  std::vector<InstanceType> types;
+  if (fleet.empty()) {
+    for (const InstanceType& type : catalog.types()) {
+      // Every type has a price on demand; only some have one on the spot market.
+      if (wants(job.markets, Market::on_demand) || type.spot) types.push_back(type);
+    }
+    return Catalog(std::move(types));
+  }
+  for (const FleetShare& share : fleet) {
+    if (share.count > 0 && wants(job.markets, share.market)) types.push_back(catalog[share.type]);
+  }
+  return Catalog(std::move(types));
+}
+
+/// "8", "0.5"
+std::string number_of(double amount) {
+  // std::to_string writes six decimals: there is a point, at which the cutting of zeros ends.
+  std::string text = std::to_string(amount);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+/// "gpus", "memory"
+std::string plural_of(Resource kind) {
+  const bool counted = kind == Resource::gpu || kind == Resource::cpu;
+  return std::string(name_of(kind)) + (counted ? "s" : "");
+}
+
+std::string amount_of(Resource kind, double amount) {
+  const std::string number = number_of(amount);
+  if (kind == Resource::memory) return number + " GiB of memory";
+  const bool counted = kind == Resource::gpu || kind == Resource::cpu;
+  return number + " " + std::string(name_of(kind)) + (counted && amount != 1 ? "s" : "");
+}
+
+std::string sentence(const Refusal& refusal, const Catalog& offered, const std::string& nothing) {
+  if (!refusal.binding) return nothing + " takes such a task";
+  const Resource kind = *refusal.binding;
+  const auto has = [&](double amount) {
+    return std::find_if(
+        offered.types().begin(), offered.types().end(),
+        [&](const InstanceType& type) { return type.capacity[kind] + kResourceEpsilon >= amount; });
+  };
+  const bool none_has_any =
+      std::none_of(offered.types().begin(), offered.types().end(),
+                   [&](const InstanceType& type) { return type.capacity[kind] > 0; });
+  if (none_has_any) return nothing + " has " + plural_of(kind);
+  const bool alone = has(refusal.asked) == offered.types().end();
+  const auto largest = std::find_if(
+      offered.types().begin(), offered.types().end(),
+      [&](const InstanceType& type) { return type.capacity[kind] == refusal.available; });
+  // `alone`: no type has this much even by itself. Otherwise some has, but not beside the rest, and
+  // `available` is the most among those that have the rest.
+  std::string text = nothing + " has " + amount_of(kind, refusal.asked);
+  text +=
+      alone ? "; the largest has " : " beside what else is asked for; the largest of those has ";
+  text += number_of(refusal.available);
+  return largest == offered.types().end() ? text : text + " (" + largest->name + ")";
+}
+
+/// At least so much of each kind, whichever family the task gets.
+Resources least_demand(const TaskSpec& task) {
+  const std::vector<FamilyDemand>& entries = task.demands.entries();
+  if (entries.empty()) return {};
+  Resources least = entries.front().amount;
+  for (const FamilyDemand& entry : entries) {
+    for (Resource kind : kAllResources) least[kind] = std::min(least[kind], entry.amount[kind]);
+  }
+  return least;
+}
+
+/// The tasks that start together; one where nothing has to.
+std::size_t tasks_together(const Job& job) {
+  if (const auto* elastic = std::get_if<ElasticSpec>(&job.kind)) return elastic->min_width;
+  return job.gang ? job.tasks.size() : 1;
+}
+
+/// An instance of the type may have a task of the job.
+bool takes_some(const InstanceType& type, const Job& job) {
+  const Demands* looked_at = nullptr;
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const TaskSpec& task) {
+    if (looked_at != nullptr && task.demands == *looked_at) return false;
+    looked_at = &task.demands;
+    const FamilyDemand* demand = task.demands.on(type.family);
+    return demand != nullptr && demand->amount.fits_in(type.capacity);
+  });
+}
+
+}  // namespace
+
+std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog,
+                                          const Fleet& fleet) {
+  const Catalog offered = offered_to(job, catalog, fleet);
+  std::string nothing = fleet.empty() ? "no instance type on offer" : "no instance of the fleet";
+  if (job.markets == MarketChoice::spot) nothing += " on the spot market";
+  if (job.markets == MarketChoice::on_demand && !fleet.empty()) nothing += " on demand";
+  // An empty catalog has no binding resource, and sentence() would have nothing to name.
+  if (offered.size() == 0) return "there is " + nothing;
+  const Demands* looked_at = nullptr;  // the tasks of a job are mostly alike
+  for (const TaskSpec& task : job.tasks) {
+    if (looked_at != nullptr && task.demands == *looked_at) continue;
+    looked_at = &task.demands;
+    const ReservationPrice price = reservation_price(task.demands, offered);
+    if (!price.fits()) return sentence(price.refusal, offered, nothing);
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> why_task_never_fits(const Job& job, const Catalog& catalog,
+                                           const Fleet& fleet) {
+  if (fleet.empty()) return std::nullopt;
+  const Demands* looked_at = nullptr;  // the tasks of a job are mostly alike
+  for (const TaskSpec& task : job.tasks) {
+    if (looked_at != nullptr && task.demands == *looked_at) continue;
+    looked_at = &task.demands;
+    const bool fits = std::any_of(fleet.begin(), fleet.end(), [&](const FleetShare& share) {
+      const InstanceType& type = catalog[share.type];
+      const FamilyDemand* demand = task.demands.on(type.family);
+      return share.count > 0 && wants(job.markets, share.market) && demand != nullptr &&
+             demand->speed > 0 && demand->amount.fits_in(type.capacity);
+    });
+    if (fits) continue;
+    Refusal refusal = reservation_price(task.demands, offered_to(job, catalog, fleet)).refusal;
+    refusal.code = RefusalCode::fixed_fleet;
+    return refusal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalog,
+                                           const Fleet& fleet) {
+  const std::size_t together = std::min(tasks_together(job), job.tasks.size());
+  if (fleet.empty() || together <= 1) return std::nullopt;
+  Resources capacity;
+  std::uint64_t instances = 0;
+  for (const FleetShare& share : fleet) {
+    const InstanceType& type = catalog[share.type];
+    if (!wants(job.markets, share.market) || !takes_some(type, job)) continue;
+    for (Resource kind : kAllResources) capacity[kind] += type.capacity[kind] * share.count;
+    instances += share.count;
+  }
+  if (job.distinct_instances && together > instances) {
+    return Refusal{RefusalKind::never,
+                   RefusalCode::distinct_instances,
+                   {},
+                   static_cast<double>(together),
+                   static_cast<double>(instances)};
+  }
+  Resources least;
+  for (std::size_t i = 0; i < together; ++i) least += least_demand(job.tasks[i]);
+  const auto binding = least.first_exceeding(capacity);
+  if (!binding) return std::nullopt;
+  return Refusal{RefusalKind::never, RefusalCode::fixed_fleet, binding, least[*binding],
+                 capacity[*binding]};
+}
+
+std::string gang_sentence(const Refusal& refusal) {
+  if (refusal.binding) {
+    return "the tasks of the gang ask for " + amount_of(*refusal.binding, refusal.asked) +
+           " together; a master's fleet has " + number_of(refusal.available) + " for them";
+  }
+  return "the tasks of the gang ask for " + number_of(refusal.asked) +
+         " distinct instances; a master's fleet has " + number_of(refusal.available) + " for them";
+}
+
+}  // namespace muster

@@ -1,0 +1,62 @@
+#include "schedulers/packing/types/priced_types.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/feasible.hpp"
+
+namespace muster {
+
+PricedTypes::PricedTypes(const Catalog& catalog, MarketChoice markets)
+    : catalog_(&catalog), markets_(markets) {
+  // The catalog's prices first. Their count of changes is forgotten, so that the state's own table
+  // is read even where it has the same count.
+  learn(OfferingTable(catalog));
+  known_.reset();
+}
+
+bool PricedTypes::learn(const OfferingTable& offerings) {
+  if (std::exchange(known_, offerings.known()) == offerings.known()) return false;
+  std::vector<Priced> present;
+  present.reserve(catalog_->size());
+  for (const InstanceType& type : catalog_->types()) {
+    present.push_back(
+        {.price = type.on_demand,
+         .market = markets_ == MarketChoice::spot ? Market::spot : Market::on_demand});
+  }
+  for (const OfferingRow& row : offerings.rows()) {
+    // Policies price by type and market: rows of single zones are passed over.
+    if (!wants(markets_, row.key.market) || !row.key.zone.empty()) continue;
+    Priced& priced = present[row.key.type.value];
+    priced.on[static_cast<std::size_t>(row.key.market)] = row.price;
+    // Rows of a type on demand come before those on the spot market.
+    if (priced.offered && priced.price <= row.price) continue;
+    priced.price = row.price;
+    priced.market = row.key.market;
+    priced.offered = true;
+  }
+  // Callers compute everything anew on true; a change of the other market alone is none here.
+  if (present == priced_) return false;
+  priced_ = std::move(present);
+  by_descending_price_.clear();
+  for (std::uint32_t i = 0; i < priced_.size(); ++i) {
+    if (priced_[i].offered) by_descending_price_.push_back(TypeId{i});
+  }
+  std::stable_sort(by_descending_price_.begin(), by_descending_price_.end(),
+                   [&](TypeId a, TypeId b) { return price(a) > price(b); });
+  return true;
+}
+
+std::optional<Price> PricedTypes::price(TypeId type, Market market) const {
+  return priced_[type.value].on[static_cast<std::size_t>(market)];
+}
+
+std::optional<Price> PricedTypes::price(TypeId type, MarketChoice choice) const {
+  const Priced& priced = priced_[type.value];
+  if (markets_ != MarketChoice::any || choice == MarketChoice::any) {
+    return priced.offered ? std::optional(priced.price) : std::nullopt;
+  }
+  return price(type, choice == MarketChoice::spot ? Market::spot : Market::on_demand);
+}
+
+}  // namespace muster

@@ -1,0 +1,127 @@
+#include "schedulers/packing/types/reservation_price.hpp"
+
+#include <algorithm>
+
+// Prices are kept by shape: tasks of an array have one shape, so that a round costs O(new shapes x
+// types) here and not O(tasks x types).
+
+namespace muster {
+namespace {
+
+bool holds(const InstanceType& type, const Demands& demands) {
+  const FamilyDemand* demand = demands.on(type.family);
+  return demand != nullptr && demand->speed > 0 && demand->amount.fits_in(type.capacity);
+}
+
+/// What the type offers on the markets.
+double offered_by(const PricedTypes& types, TypeId type, Resource kind, MarketChoice choice) {
+  return types.price(type, choice) ? types[type].capacity[kind] : 0;
+}
+
+/// Goes through the kinds of resources and keeps the types that offer enough of each; the first
+/// kind of which none of the kept ones has enough is the binding one.
+Refusal why_no_type(const Demands& demands, const PricedTypes& types, MarketChoice choice) {
+  Refusal refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
+  std::vector<TypeId> left;
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
+    const FamilyDemand* demand = demands.on(types[TypeId{i}].family);
+    if (demand != nullptr && demand->speed > 0) left.push_back(TypeId{i});
+  }
+  for (Resource kind : kAllResources) {
+    TypeId most;
+    std::vector<TypeId> enough;
+    for (TypeId type : left) {
+      const double offered = offered_by(types, type, kind, choice);
+      if (!most.valid() || offered > offered_by(types, most, kind, choice)) most = type;
+      const double asked = demands.on(types[type].family)->amount[kind];
+      if (asked <= offered + kResourceEpsilon) enough.push_back(type);
+    }
+    if (most.valid() && enough.empty()) {
+      refusal.binding = kind;
+      refusal.asked = demands.on(types[most].family)->amount[kind];
+      refusal.available = offered_by(types, most, kind, choice);
+      return refusal;
+    }
+    left = std::move(enough);
+  }
+  return refusal;
+}
+
+}  // namespace
+
+ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types,
+                                   MarketChoice choice) {
+  ReservationPrice best;
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
+    const TypeId type{i};
+    const std::optional<Price> price = types.price(type, choice);
+    if (!price || !holds(types[type], demands)) continue;
+    // Families run the task at different speeds: the least price an iteration is the cheapest way,
+    // not the least price an hour (Eva 4.2).
+    const double usd_per_iteration = price->usd_h() / demands.on(types[type].family)->speed;
+    if (best.fits() && usd_per_iteration >= best.usd_per_iteration) continue;
+    best.type = type;
+    best.usd_h = price->usd_h();
+    best.usd_per_iteration = usd_per_iteration;
+  }
+  if (!best.fits()) best.refusal = why_no_type(demands, types, choice);
+  return best;
+}
+
+ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog) {
+  return reservation_price(demands, PricedTypes(catalog));
+}
+
+void ReservationPrices::learn(const ClusterState& state) {
+  if (types_.learn(state.offerings())) {
+    // New prices: every shape is priced again, and version_ tells those that keep numbers made of
+    // them.
+    shapes_.clear();
+    ++version_;
+  } else if (changes_ == state.shape_changes()) {
+    return;
+  }
+  changes_ = state.shape_changes();
+  shapes_.resize(state.shape_count());
+  for (std::uint32_t i = 0; i < shapes_.size(); ++i) {
+    const std::uint64_t made = state.shape_made(ShapeId{i});
+    // Shape ids are used again for other demands; `made` tells them apart.
+    if (shapes_[i].made == made) continue;
+    shapes_[i] = made == 0 ? Priced{} : priced(state.shape(ShapeId{i}), made);
+  }
+}
+
+ShapeId ReservationPrices::add(const Demands& demands) {
+  shapes_.push_back(priced(demands, shapes_.size() + 1));
+  return ShapeId{static_cast<std::uint32_t>(shapes_.size() - 1)};
+}
+
+const ReservationPrice& ReservationPrices::of(ShapeId shape, MarketChoice choice) const {
+  const Priced& known = shapes_[shape.value];
+  if (types_.markets() != MarketChoice::any || choice == MarketChoice::any) return known.price;
+  return known.on_market[choice == MarketChoice::spot ? 1 : 0];
+}
+
+ReservationPrices::Priced ReservationPrices::priced(const Demands& demands,
+                                                    std::uint64_t made) const {
+  Priced out{made, reservation_price(demands, types_), {}, {}};
+  if (types_.markets() == MarketChoice::any) {
+    out.on_market = {reservation_price(demands, types_, MarketChoice::on_demand),
+                     reservation_price(demands, types_, MarketChoice::spot)};
+  }
+  out.on_types.reserve(types_.size());
+  for (std::uint32_t i = 0; i < types_.size(); ++i) {
+    const InstanceType& type = types_[TypeId{i}];
+    ShapeOnType on;
+    if (const FamilyDemand* demand = demands.on(type.family)) {
+      on.amount = demand->amount;
+      // Also where it does not fit: `fits` says so, and speed alone decides the worth.
+      on.worth_usd_h = out.price.usd_per_iteration * demand->speed;
+      on.fits = types_.offered(TypeId{i}) && holds(type, demands);
+    }
+    out.on_types.push_back(on);
+  }
+  return out;
+}
+
+}  // namespace muster

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/cluster_state.hpp"
+#include "model/job.hpp"
+#include "model/refusal.hpp"
+#include "schedulers/packing/types/priced_types.hpp"
+
+namespace muster {
+
+/// What a task is worth: the price of hosting it alone in the cheapest way (Eva 4.2).
+/// Where families differ in speed the cheapest way is the one with the least cost an iteration.
+struct ReservationPrice {
+  TypeId type;                   ///< the cheapest way; invalid when no type holds the task
+  double usd_h = 0;              ///< price of that type
+  double usd_per_iteration = 0;  ///< in units of hours of work at speed 1
+  Refusal refusal;               ///< why no type holds it; only when `type` is invalid
+
+  bool fits() const { return type.valid(); }
+};
+
+/// Looks at all types on offer on the markets of the choice; the first one in the catalog's order
+/// wins a tie.
+ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types,
+                                   MarketChoice choice = MarketChoice::any);
+/// The same at the catalog's prices on demand.
+ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog);
+
+/// A demand shape on one instance type.
+struct ShapeOnType {
+  Resources amount;
+  double worth_usd_h = 0;  ///< reservation price an iteration x speed on the type's family
+  bool fits = false;
+};
+
+/// Reservation prices of all shapes of a cluster state on one market or on both, computed once a
+/// shape and kept as long as a task has it and no price changes.
+class ReservationPrices {
+ public:
+  explicit ReservationPrices(const Catalog& catalog, MarketChoice markets = MarketChoice::on_demand)
+      : types_(catalog, markets) {}
+
+  /// Takes in the present prices, computes what is missing for the state's shapes, and drops what
+  /// no task has any more.
+  void learn(const ClusterState& state);
+  /// Computes the prices of one more shape, where there is no state; its id is the number of shapes
+  /// before it.
+  ShapeId add(const Demands& demands);
+
+  const ReservationPrice& of(ShapeId shape) const { return shapes_[shape.value].price; }
+  /// The same for who runs on the markets of the choice only. Where one market is looked at
+  /// everybody runs there.
+  const ReservationPrice& of(ShapeId shape, MarketChoice choice) const;
+  const ShapeOnType& on(ShapeId shape, TypeId type) const {
+    return shapes_[shape.value].on_types[type.value];
+  }
+  const PricedTypes& types() const { return types_; }
+  /// Rises whenever all of it was computed anew.
+  std::uint64_t version() const { return version_; }
+
+ private:
+  struct Priced {
+    std::uint64_t made = 0;  ///< which shape it is, as the state counts them; 0: none
+    ReservationPrice price;
+    std::array<ReservationPrice, 2> on_market;  ///< where both markets are looked at
+    std::vector<ShapeOnType> on_types;
+  };
+  Priced priced(const Demands& demands, std::uint64_t made) const;
+
+  PricedTypes types_;
+  std::uint64_t version_ = 0;
+  std::vector<Priced> shapes_;
+  std::uint64_t changes_ = 0;  ///< of the state's shapes that are known
+};
+
+}  // namespace muster

@@ -1,0 +1,173 @@
+// A site scheduler as its users are shown it.
+
+#include <algorithm>
+#include <utility>
+
+#include "config/submission.hpp"
+#include "model/job_view.hpp"
+#include "schedulers/site/actor/site_actor.hpp"
+
+// Pages go from the highest number down. Every way out gives as many jobs as a page has, which is
+// enough for any order among them, so that a page costs O(peers x page).
+
+namespace muster {
+namespace {
+
+/// A job, or a part of one, that no master has yet.
+JobView on_its_way(const Job& job) {
+  JobView view = view_of(job);
+  view.state = ShownState::handing_over;
+  view.waiting = job.tasks.size();
+  return view;
+}
+
+/// Why one on its way has not arrived, where that is more than that it has just come.
+std::optional<std::string> why_on_its_way(std::uint32_t failures, bool alone, std::size_t bytes,
+                                          const std::string& to) {
+  if (failures == 0) return std::nullopt;
+  std::string why = to + " has not confirmed it, though it was handed over " +
+                    std::to_string(failures) + (failures == 1 ? " time" : " times");
+  if (alone) why += ", at last alone (" + std::to_string(bytes) + " bytes)";
+  return why;
+}
+
+/// What all parts of a job have in common.
+void drop_texts(JobView& view) {
+  view.command.clear();
+  view.name.clear();
+  view.workload_class.clear();
+}
+
+/// A job, or a part of one, that ended here.
+JobView over_here(const EndedHandoff& ended) {
+  JobView view = on_its_way(ended.job);
+  view.state = shown(ended.outcome);
+  view.reason = ended.reason;
+  view.tasks = ended.tasks;
+  view.whole = std::max(ended.job.total_tasks, ended.tasks);
+  view.waiting = 0;
+  view.over = ended.at;
+  return view;
+}
+
+}  // namespace
+
+/// The jobs that were asked for, in the order of JobCursor. Only those that are shown are written
+/// out; the parts of a job stay together.
+JobsView SiteScheduler::shown_jobs(const JobsQuestion& wanted) const {
+  std::vector<Shown> found;
+  if (wanted.only) {
+    for (const JobId job : *wanted.only) {
+      for (const Shown& part : parts_shown(job)) found.push_back(part);
+    }
+  } else {
+    found = page_shown(wanted);
+  }
+  // Who asks for some jobs gets all parts of each, wherever they stand in lists.
+  const auto place = [&](const Shown& shown) {
+    return std::pair(!wanted.only && shown.ended != nullptr, shown.job->id);
+  };
+  std::stable_sort(found.begin(), found.end(), [&](const Shown& a, const Shown& b) {
+    const auto [a_over, a_job] = place(a);
+    const auto [b_over, b_job] = place(b);
+    return a_over != b_over ? b_over : a_job > b_job;
+  });
+  JobsView list;
+  ByteCut cut;
+  std::size_t jobs = 0;
+  const Shown* last = nullptr;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Shown& each = found[i];
+    const bool is_new = last == nullptr || place(*last) != place(each);
+    if (is_new) ++jobs;
+    // Active jobs and ended ones are pages of their own.
+    if (last != nullptr && place(*last).first != place(each).first) jobs = 1;
+    last = &each;
+    // Parts of a job that is shown are shown all.
+    if (jobs > wanted.bound()) continue;
+    JobView view = view_of_part(each);
+    if (wanted.only && wanted.only->size() == 1 && is_new) {
+      view.submission = config::shown_submission(*each.job);
+    }
+    // What the first part has said is not said again, so that all of them go into one message.
+    if (!is_new) drop_texts(view);
+    if (!cut.takes(view) && is_new) {
+      list.cut = true;
+      if (wanted.only)
+        put_rest(list, {found.begin() + static_cast<std::ptrdiff_t>(i), found.end()});
+      break;
+    }
+    list.jobs.push_back(std::move(view));
+  }
+  return list;
+}
+
+JobView SiteScheduler::view_of_part(const Shown& each) const {
+  JobView view = each.ended != nullptr ? over_here(*each.ended) : on_its_way(*each.job);
+  if (each.to == nullptr) return view;
+  view.to = target_name(*each.to);
+  view.to_site = each.to->site;
+  if (each.waiting == nullptr) return view;
+  view.reason =
+      why_on_its_way(each.waiting->failures, each.waiting->alone, each.waiting->bytes, view.to);
+  return view;
+}
+
+/// The jobs that are still to be asked for, each once.
+void SiteScheduler::put_rest(JobsView& list, const std::vector<Shown>& rest) {
+  std::set<JobId> jobs;
+  for (const Shown& each : rest) jobs.insert(each.job->id);
+  list.rest.assign(jobs.begin(), jobs.end());
+}
+
+/// Of each way out, and of what ended here, as many jobs as may be shown.
+std::vector<SiteScheduler::Shown> SiteScheduler::page_shown(const JobsQuestion& wanted) const {
+  std::vector<Shown> found;
+  std::size_t jobs = 0;
+  JobId last;
+  const auto use = [&](const Shown& one) {
+    if (!wanted.takes(*one.job)) return true;
+    if (std::exchange(last, one.job->id) != one.job->id && ++jobs > wanted.bound()) return false;
+    found.push_back(one);
+    return true;
+  };
+  for (const std::vector<HandoffPeer>* peers : {&masters_, &sites_}) {
+    for (const HandoffPeer& each : *peers) {
+      if (!wanted.active) continue;
+      jobs = 0;
+      last = {};
+      each.waiting.highest_first(wanted.active_below, [&](const PendingHandoff& one) {
+        return use({&one.job, &each.to, nullptr, &one});
+      });
+    }
+  }
+  if (!wanted.over) return found;
+  jobs = 0;
+  last = {};
+  ended_.highest_first(wanted.over_below, [&](const EndedHandoff& one) {
+    return use({&one.job, nullptr, &one});
+  });
+  return found;
+}
+
+std::vector<SiteScheduler::Shown> SiteScheduler::parts_shown(JobId job) const {
+  std::vector<Shown> found;
+  for (const std::vector<HandoffPeer>* peers : {&masters_, &sites_}) {
+    for (const HandoffPeer& each : *peers) {
+      const PendingHandoff* one = each.waiting.find(job);
+      if (one != nullptr) found.push_back({&one->job, &each.to, nullptr, one});
+    }
+  }
+  ended_.parts_of(job, [&](const EndedHandoff& one) {
+    found.push_back({&one.job, nullptr, &one});
+  });
+  return found;
+}
+
+SiteFigures SiteScheduler::figures() const {
+  SiteFigures view{parts_.sites[own_].name, jobs_in_hand(), store_trouble_};
+  if (learns_) view.trouble += (view.trouble.empty() ? "" : "; ") + who_is_learnt_from();
+  return view;
+}
+
+}  // namespace muster

@@ -1,0 +1,451 @@
+// From a request to its response: has the gate look at it, checks parameters and body, and asks the
+// backend. Faults of the request are answered before the cluster is asked.
+
+#include "serve/api/api.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "config/job_request.hpp"
+#include "config/resubmit_request.hpp"
+#include "model/submission_key.hpp"
+#include "serve/api/assets.hpp"
+#include "serve/api/audit_entry.hpp"
+#include "serve/api/openapi.hpp"
+#include "serve/api/request_mark.hpp"
+#include "serve/api/token_routes.hpp"
+#include "serve/page/chart_js.hpp"
+
+namespace muster::api {
+namespace {
+
+/// Stands in messages where those about files have the file's name.
+constexpr std::string_view kBodySource = "body";
+Response refuse_request(const Failure<ConfigError>& error) {
+  // 400: the text is no JSON at all. 422: it is, but some value in it is not allowed.
+  return error_response(error.code == ConfigError::malformed ? 400 : 422, error.message);
+}
+
+/// The reply that answers the exchange.
+Reply reply_to(const std::shared_ptr<Exchange>& exchange) {
+  return [exchange](Answer answer) { exchange->finish(to_response(std::move(answer))); };
+}
+
+/// The token of a submission that names none is the request's number; each of several has its own.
+void put_tokens(std::vector<JobRequest>& requests, const std::string& number) {
+  for (std::size_t i = 0; i < requests.size() && !number.empty(); ++i) {
+    if (!requests[i].token.empty()) continue;
+    requests[i].token = requests.size() == 1 ? number : fmt::format("{} {}", number, i);
+  }
+}
+
+JobState state_of(std::string_view word) {
+  return word == "over" ? JobState::over : word == "all" ? JobState::all : JobState::active;
+}
+
+CostBy cost_by(std::string_view word) {
+  return word == "job" ? CostBy::job : word == "instance" ? CostBy::instance : CostBy::user;
+}
+
+/// Which jobs are asked for; false when they cannot begin where they are to.
+bool put_place(const Query& query, View& what) {
+  what.state = state_of(query.text("state"));
+  what.user = query.text("user");
+  const std::string& after = query.text("after");
+  if (after.empty()) return true;
+  what.after = job_cursor_from(after);
+  if (!what.after) return false;
+  // A cursor of active jobs means nothing among those that are over, and the other way round.
+  return what.state == JobState::all || what.after->over == (what.state == JobState::over);
+}
+
+std::string_view asset_of(Operation operation) {
+  switch (operation) {
+    case Operation::page:
+      return assets::kPage;
+    case Operation::script:
+      return assets::kScript;
+    case Operation::plot:
+      return assets::kPlot;
+    case Operation::text:
+      return assets::kText;
+    case Operation::views:
+      return assets::kViews;
+    case Operation::style:
+      return assets::kStyle;
+    default:
+      return web::kChartJs;
+  }
+}
+
+}  // namespace
+
+Api::Api(Backend& backend, Gate gate, ApiParts parts)
+    : backend_(backend),
+      gate_(std::move(gate)),
+      parts_(std::move(parts)),
+      traffic_(std::make_shared<Traffic>()),
+      openapi_(openapi_document()) {}
+
+std::optional<Response> Api::refuse(const RequestHead& head, const std::string& from) const {
+  const Pass pass = gate_.look(head);
+  const int status = pass.refused ? pass.refused->status : 0;
+  // Those that were turned away for who they are, not for a slip of theirs.
+  if (status == 401 || status == 403 || status == 421) {
+    AuditEntry entry = entry_of(head, pass, from);
+    entry.status = status;
+    write_down(std::move(entry), true);
+  }
+  return pass.refused;
+}
+
+void Api::write_down(AuditEntry entry, bool refused) const {
+  if (!parts_.audit) return;
+  entry.at_s = gate_.tokens().now_s();
+  refused ? parts_.audit->add_refused(std::move(entry)) : parts_.audit->add(std::move(entry));
+}
+
+/// Has the answer written down when the request is to change something, or may be refused because
+/// of whose job it is about.
+void Api::watch(const Request& request, const Pass& pass, const std::string& from,
+                Exchange& exchange) const {
+  const bool changing = changes(*pass.route);
+  // Not what the log's own thread answers: it must not be the last to let go of the log.
+  if (!parts_.audit || !(changing || only_own_jobs(*pass.route, pass.who.role))) return;
+  exchange.set_note([weak = weak_from_this(), entry = entry_of(request.head, pass, from),
+                     changing](const Response& response) mutable {
+    constexpr int kForbidden = 403, kFirstFault = 400;
+    const auto self = weak.lock();
+    if (!self || !(changing || response.status == kForbidden)) return;
+    add_answer(entry, response);
+    // What has changed nothing can be asked for as often as somebody likes, to push out the rest.
+    self->write_down(std::move(entry), response.status >= kFirstFault);
+  });
+}
+
+std::shared_ptr<Exchange> Api::handle(const Request& request, const std::string& from,
+                                      Respond respond) {
+  Pass pass = gate_.look(request.head);
+  // No route is no fault of its own: what is refused has its reason.
+  const Route* route = pass.route;
+  const auto exchange = std::make_shared<Exchange>(route ? route->pattern : std::string_view(),
+                                                   traffic_, std::move(respond));
+  if (pass.refused) {
+    exchange->finish(std::move(*pass.refused));
+    return exchange;
+  }
+  watch(request, pass, from, *exchange);
+  Expected<Query, int> query = Query::parse(split_target(request.head.target).query, *route);
+  if (!query) {
+    exchange->finish(error_response(query.error().code, query.error().message));
+    return exchange;
+  }
+  if (route->body.empty() && !request.body.empty()) {
+    exchange->finish(error_response(422, "body: this request has none"));
+    return exchange;
+  }
+  const auto mark = mark_of(request.head);
+  if (!mark) {
+    exchange->finish(error_response(400, mark.error().message));
+    return exchange;
+  }
+  dispatch(
+      {*route, std::move(pass), std::move(query).value(), request.body, exchange, mark.value()});
+  return exchange;
+}
+
+/// What the server knows by itself; nothing when the cluster, or a disk, has to be asked.
+std::optional<Response> Api::answer_at_once(const Call& call) {
+  Response response{.body = {}, .content_type = call.route.content_type};
+  switch (call.route.operation) {
+    case Operation::openapi:
+      response.body = openapi_;
+      return response;
+    case Operation::health:
+      response.body = "{\"ok\": true}";
+      return response;
+    case Operation::page:
+    case Operation::script:
+    case Operation::plot:
+    case Operation::text:
+    case Operation::views:
+    case Operation::style:
+    case Operation::chart:
+      response.body = asset_of(call.route.operation);
+      return response;
+    case Operation::me:
+      return answer_me(call.pass.who);
+    case Operation::tokens:
+      return answer_tokens(gate_.tokens());
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Answers that are there go out at once and take no place among those that wait.
+void Api::dispatch(Call call) {
+  if (auto response = answer_at_once(call)) return call.exchange->finish(*std::move(response));
+  enter(std::move(call));
+}
+
+/// Requests that wait for jobs to be over take no places from those that are answered at once.
+void Api::enter(Call call) {
+  const Duration wait = call.route.operation == Operation::job
+                            ? std::chrono::seconds{call.query.number("wait_s")}
+                            : Duration{};
+  const bool for_a_job = wait > Duration::zero();
+  const Places places =
+      for_a_job ? Places{parts_.limits.max_waiting_for_jobs, parts_.limits.jobs_of_token}
+                : Places{parts_.limits.max_waiting, parts_.limits.of_token};
+  const auto where = for_a_job ? Waiting::for_job : Waiting::for_cluster;
+  // Changes of tokens wait for a disk alone: whoever fills the places cannot keep his token.
+  const Operation asked = call.route.operation;
+  const bool is_of_tokens = asked == Operation::create_token || asked == Operation::revoke_token ||
+                            asked == Operation::rotate_token;
+  if (!is_of_tokens && !call.exchange->enter(where, call.pass.who.token, places)) {
+    return call.exchange->finish(error_response(
+        429, fmt::format("{} requests wait for {} already, or {} of the token '{}': send this one "
+                         "again when some of them are answered",
+                         places.all, for_a_job ? "jobs to be over" : "the cluster", places.of_token,
+                         call.pass.who.token)));
+  }
+  // The connection allows this time on top of its own limit for the cluster's answer.
+  call.exchange->wait_longer(wait);
+  if (is_order(call.route) && parts_.requests && !call.mark.number.empty()) {
+    return recognise(std::move(call));
+  }
+  go_on(std::move(call));
+}
+
+void Api::go_on(Call call) {
+  if (only_own_jobs(call.route, call.pass.who.role)) return ask_if_own(std::move(call));
+  ask_backend(call);
+}
+
+/// Goes on when the job is the caller's. Whose a job is never changes, so the answer stays true.
+void Api::ask_if_own(Call call) {
+  const JobId job{call.pass.found.numbers.at(0)};
+  backend_.owner(job, [self = shared_from_this(), call = std::move(call), job](JobOwner owner) {
+    const Principal& who = call.pass.who;
+    if (!owner.user) return call.exchange->finish(to_response(std::move(owner.why)));
+    if (*owner.user == who.user) return self->ask_backend(call);
+    call.exchange->finish(error_response(
+        403, fmt::format("job {} is one of '{}'; the token '{}' acts for '{}' and may do that with "
+                         "its own jobs only",
+                         job.value, *owner.user, who.token, who.user)));
+  });
+}
+
+void Api::ask_backend(const Call& call) {
+  const auto change_job = [&](JobChange change) {
+    backend_.change_job(JobId{call.pass.found.numbers.at(0)}, change, reply_to_order(call));
+  };
+  const auto change_instance = [&](InstanceChange change) {
+    backend_.change_instance(InstanceId{call.pass.found.numbers.at(0)}, change,
+                             reply_to_order(call));
+  };
+  switch (call.route.operation) {
+    case Operation::submit:
+      return submit(call);
+    case Operation::resubmit:
+      return resubmit(call);
+    case Operation::plan:
+      return plan(call);
+    case Operation::log:
+      return read_log(call);
+    case Operation::metrics:
+      return metrics(call);
+    case Operation::audit:
+      return read_audit(call);
+    case Operation::create_token:
+    case Operation::revoke_token:
+    case Operation::rotate_token:
+      return change_token(call);
+    case Operation::cancel:
+      return change_job(JobChange::cancel);
+    case Operation::hold:
+      return change_job(JobChange::hold);
+    case Operation::release:
+      return change_job(JobChange::release);
+    case Operation::drain:
+      return change_instance(InstanceChange::drain);
+    case Operation::interrupt:
+      return change_instance(InstanceChange::interrupt);
+    case Operation::jobs:
+      return view(call, View::Kind::jobs);
+    case Operation::job:
+      return view(call, View::Kind::job);
+    case Operation::explain:
+      return view(call, View::Kind::explain);
+    case Operation::instances:
+      return view(call, View::Kind::instances);
+    case Operation::nodes:
+      return view(call, View::Kind::nodes);
+    case Operation::cost:
+      return view(call, View::Kind::cost);
+    case Operation::decisions:
+      return view(call, View::Kind::decisions);
+    case Operation::history:
+      return view(call, View::Kind::history);
+    default:
+      return view(call, View::Kind::status);
+  }
+}
+
+/// Puts down whose the job is, and whose its submission's token. False after a refusal: only an
+/// admin's token may act for others.
+bool Api::put_user(const Call& call, JobRequest& request) const {
+  const Principal& who = call.pass.who;
+  if (request.user.empty()) request.user = who.user;
+  request.token = scoped_token(who.user, request.token);
+  if (who.role == Role::admin || request.user == who.user) return true;
+  call.exchange->finish(error_response(
+      403, fmt::format("user: the token '{}' acts for '{}' and not for '{:.256}'; leave the field "
+                       "out",
+                       who.token, who.user, request.user)));
+  return false;
+}
+
+/// False after a refusal: what others wait behind is not for any user to say.
+bool Api::may_give_priority(const Call& call, const JobRequest& request) const {
+  const Principal& who = call.pass.who;
+  if (who.role == Role::admin || request.priority <= parts_.limits.max_user_priority) return true;
+  call.exchange->finish(error_response(
+      403, fmt::format("priority: the token '{}' of the role user may give at most {}, and not {} "
+                       "(api.max_user_priority of the cluster file); an admin's token may give any",
+                       who.token, parts_.limits.max_user_priority, request.priority)));
+  return false;
+}
+
+void Api::submit(const Call& call) {
+  auto requests = job_requests_from_json(call.body, std::string(kBodySource));
+  if (!requests) {
+    return call.exchange->finish(refuse_request(requests.error()));
+  }
+  put_tokens(requests.value(), call.mark.number);
+  std::vector<Job> jobs;
+  std::size_t tasks = 0;
+  for (JobRequest& request : requests.value()) {
+    if (!put_user(call, request) || !may_give_priority(call, request)) return;
+    jobs.push_back(make_job(request));
+    // Counted job by job: a request that is far too large is not built whole.
+    tasks += jobs.back().tasks.size();
+    if (tasks > parts_.limits.max_tasks) {
+      return call.exchange->finish(error_response(
+          422, fmt::format("jobs: the jobs of one request have at most {} tasks in all; send the "
+                           "rest in another one",
+                           parts_.limits.max_tasks)));
+    }
+  }
+  backend_.submit(std::move(jobs), reply_to(call.exchange));
+}
+
+void Api::resubmit(const Call& call) {
+  auto request = resubmit_request_from_json(call.body, std::string(kBodySource));
+  if (!request) {
+    return call.exchange->finish(refuse_request(request.error()));
+  }
+  if (request->token.empty()) request->token = call.mark.number;
+  std::optional<int> most;
+  if (call.pass.who.role != Role::admin) most = parts_.limits.max_user_priority;
+  backend_.resubmit({JobId{call.pass.found.numbers.at(0)}, request->failed, request->max_fails,
+                     std::move(request.value().token), call.pass.who.user, most},
+                    reply_to(call.exchange));
+}
+
+void Api::plan(const Call& call) {
+  auto request = job_request_from_json(call.body, std::string(kBodySource));
+  if (!request) {
+    return call.exchange->finish(refuse_request(request.error()));
+  }
+  if (!put_user(call, request.value()) || !may_give_priority(call, request.value())) return;
+  backend_.plan(make_job(request.value()), reply_to(call.exchange));
+}
+
+void Api::read_log(const Call& call) {
+  // Tasks count by 32 bits; a larger index in the path would be cut off to one that exists.
+  constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
+  if (call.pass.found.numbers.at(1) > kMaxIndex) {
+    return call.exchange->finish(error_response(404, "no job has a task of that index"));
+  }
+  const LogQuery query{
+      .job = JobId{call.pass.found.numbers.at(0)},
+      .index = static_cast<std::uint32_t>(call.pass.found.numbers.at(1)),
+      .attempt = static_cast<Attempt>(call.query.number("attempt")),
+      .error_stream = call.query.text("stream") == "err",
+      .offset = call.query.number("offset"),
+      .max = static_cast<std::uint32_t>(call.query.number("max")),
+      .raw = call.query.number("raw") == 1,
+  };
+  backend_.read_log(query, reply_to(call.exchange));
+}
+
+void Api::metrics(const Call& call) {
+  const auto response_with = [traffic = traffic_, type = call.route.content_type](
+                                 const std::optional<MetricsInput>& cluster) {
+    return Response{.body = metrics_text(cluster, traffic->figures()), .content_type = type};
+  };
+  // Without the cluster the server's own figures are still worth having.
+  call.exchange->set_late([response_with] { return response_with(std::nullopt); });
+  backend_.metrics(
+      [exchange = call.exchange, response_with](const std::optional<MetricsInput>& cluster) {
+        exchange->finish(response_with(cluster));
+      });
+}
+
+void Api::read_audit(const Call& call) {
+  if (!parts_.audit) {
+    return call.exchange->finish(error_response(409, "this server keeps no audit log"));
+  }
+  AuditQuestion question;
+  question.most = call.query.number("limit");
+  question.user = call.query.text("user");
+  const auto within = static_cast<std::int64_t>(call.query.number("within_s"));
+  if (within > 0) question.since_s = gate_.tokens().now_s() - within;
+  parts_.audit->read(std::move(question), [exchange = call.exchange,
+                                           node = nlohmann::json(parts_.audit->node()).dump()](
+                                              std::vector<std::string> lines) {
+    // Each line is a document already.
+    exchange->finish(
+        {.body = fmt::format("{{\"node\": {}, \"entries\": [{}]}}", node, fmt::join(lines, ", "))});
+  });
+}
+
+void Api::view(const Call& call, View::Kind kind) {
+  View what{.kind = kind};
+  if (!call.pass.found.numbers.empty()) {
+    what.job = JobId{call.pass.found.numbers.front()};
+  }
+  if (kind == View::Kind::job) {
+    what.wait = std::chrono::seconds{call.query.number("wait_s")};
+  }
+  if (kind == View::Kind::jobs && !put_place(call.query, what)) {
+    return call.exchange->finish(error_response(
+        422,
+        "after: has to be the 'next' of an answer to the same question before, like active:12 "
+        "or, when jobs that are over are asked for, over:12"));
+  }
+  if (kind == View::Kind::job || kind == View::Kind::explain) {
+    what.phase = call.query.text("phase");
+    if (!call.query.text("after").empty()) {
+      what.after_task = static_cast<std::uint32_t>(call.query.number("after"));
+    }
+  }
+  if (call.query.has("limit")) {
+    what.limit = static_cast<std::uint32_t>(call.query.number("limit"));
+  }
+  if (kind == View::Kind::history) {
+    what.hours = static_cast<std::uint32_t>(call.query.number("hours"));
+  }
+  if (kind == View::Kind::cost) {
+    what.by = cost_by(call.query.text("by"));
+  }
+  backend_.view(what, reply_to(call.exchange));
+}
+
+}  // namespace muster::api

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "config/cluster_config.hpp"
+#include "model/catalog.hpp"
+#include "model/expected.hpp"
+#include "serve/machines/computer.hpp"
+
+// What a local cluster may rent and spend. The cluster file has caps for each master; users give
+// and are shown those of all masters together.
+
+namespace muster::local {
+
+/// What --caps says. What is not named stays as it is, or has its default in a new cluster.
+struct CapsRequest {
+  bool none = false;  ///< no caps at all; then nothing else is given
+  std::optional<std::uint32_t> instances;
+  std::optional<double> usd_h, usd_day;
+  std::string text{};  ///< as it was written
+};
+
+enum class CapsError : std::uint8_t { malformed, too_few };
+
+/// Reads "none" or "instances=N,usd_h=X,usd_day=Y", of which any may be left out.
+Expected<CapsRequest, CapsError> caps_from(const std::string& text);
+
+/// Gives each of the config's masters the same share of what a beginner survives on this computer:
+/// 4 instances a core but no more than one for each 512 MiB of memory, $5 an hour and $20 a day,
+/// however many masters there are; but for each at least 4 instances, for a gang of four small
+/// tasks, as the cloud has room for so many on this computer anyway, and money is kept together.
+void set_default_caps(const machines::Computer& computer, ClusterConfig& config);
+
+/// Changes the caps of the config as asked.
+Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig& config);
+
+/// What of the instances asked for no master gets, because each has the same whole number of them;
+/// empty: nothing.
+std::string caps_rest(const CapsRequest& request, const ClusterConfig& config);
+
+/// What is on offer, on demand, that a master's share of the money is too small for, and how to
+/// raise it; empty: for nothing.
+std::string caps_shortfall(const ClusterConfig& config, const Catalog& catalog);
+
+/// The caps of all masters together in a few words: "6 instances, $5.00 an hour"; or "none".
+std::string caps_of_all(const ClusterConfig& config);
+
+/// The caps of the whole cluster and of each master, for whoever starts it; a line or two.
+std::string caps_text(const ClusterConfig& config);
+
+}  // namespace muster::local

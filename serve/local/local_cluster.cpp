@@ -1,0 +1,447 @@
+#include "serve/local/local_cluster.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <asio/ip/tcp.hpp>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "actors/link/pki.hpp"
+#include "actors/time/clock_wall.hpp"
+#include "serve/api/private_file.hpp"
+#include "serve/local/local_pki.hpp"
+#include "serve/local/settings_draft.hpp"
+#include "serve/local/shipped_file.hpp"
+#include "serve/local/task_passage.hpp"
+#include "serve/machines/process_machines.hpp"
+#include "serve/node/machine_template.hpp"
+#include "serve/node/node_stores.hpp"
+
+namespace muster::local {
+namespace {
+
+using Failed = Failure<LocalError>;
+namespace fs = std::filesystem;
+
+constexpr auto kStopPatience = std::chrono::seconds{30};  ///< from one thing that ends to the next
+constexpr auto kTellEvery = std::chrono::seconds{2};
+constexpr auto kOtherStop = std::chrono::minutes{10};
+constexpr auto kLook = std::chrono::milliseconds{50};
+constexpr unsigned kFirstPort = 12000;
+constexpr unsigned kMostPorts =
+    2 * (kMaxSites + kMaxMasters) + 16;  ///< more than any cluster needs
+
+Failed failed(const std::string& text) {
+  return {LocalError::failed, text};
+}
+
+/// The first of the ports that the system gives to outgoing connections. Connections of others, and
+/// of the cluster's own nodes, take those at any time between choosing a port and listening at it.
+unsigned first_outgoing_port() {
+  unsigned first = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
+  return first > kFirstPort + kMostPorts ? first : 32768;  // as the system has it by default
+}
+
+/// Ports of the loopback interface that are free now, in a row as far as they are. They are below
+/// those of outgoing connections, from a random one on, so that two clusters seldom want the same;
+/// the system chooses where none is free there. Never `taken`.
+std::vector<std::uint16_t> free_ports(std::size_t count, unsigned taken) {
+  asio::io_context io;
+  std::vector<asio::ip::tcp::acceptor> held;  // all at once, so that they differ
+  std::vector<std::uint16_t> ports;
+  const unsigned span = first_outgoing_port() - kFirstPort;
+  unsigned at = 0;
+  if (getrandom(&at, sizeof at, 0) != sizeof at) at = 0;
+  at %= span;
+  for (unsigned tried = 0; ports.size() < count; ++tried, at = (at + 1) % span) {
+    const auto wanted = static_cast<std::uint16_t>(tried < span ? kFirstPort + at : 0);
+    if (wanted != 0 && wanted == taken) continue;
+    asio::ip::tcp::acceptor acceptor(io);
+    asio::error_code failed;
+    acceptor.open(asio::ip::tcp::v4());
+    acceptor.bind({asio::ip::address_v4::loopback(), wanted}, failed);
+    if (failed && wanted != 0) continue;
+    if (failed) throw asio::system_error(failed);
+    ports.push_back(acceptor.local_endpoint().port());
+    held.push_back(std::move(acceptor));
+  }
+  return ports;
+}
+
+std::string random_token() {
+  // 192 bits, which nobody guesses; in hexadecimal they fit a header.
+  std::array<unsigned char, 24> bytes{};
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got = getrandom(bytes.data() + have, bytes.size() - have, 0);
+    if (got > 0) have += static_cast<std::size_t>(got);
+  }
+  std::string text;
+  for (unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+struct NamedPlace {
+  const char* name;
+  GeoPoint position;
+};
+constexpr std::array<NamedPlace, kMaxSites> kPlaces{{{"tokyo", {35.68, 139.69}},
+                                                     {"oslo", {59.91, 10.75}},
+                                                     {"austin", {30.27, -97.74}},
+                                                     {"nairobi", {-1.29, 36.82}},
+                                                     {"sydney", {-33.87, 151.21}}}};
+
+/// The roles of a cluster spread over its nodes: sites first, then masters, then the cloud, each on
+/// a node of its own as far as there are any.
+std::vector<NodeConfig> spread(const LocalRequest& request) {
+  const std::uint32_t roles = request.sites + request.masters;
+  std::vector<NodeConfig> nodes(request.nodes);
+  const std::vector<std::uint16_t> ports =
+      free_ports(request.nodes + roles, request.api_port.value_or(0));
+  std::size_t next = 0;
+  const auto loopback = [&] { return Endpoint{"127.0.0.1", ports[next++]}; };
+  for (std::uint32_t i = 0; i < request.nodes; ++i) {
+    nodes[i].name = fmt::format("n{}", i);
+    nodes[i].address = loopback();
+  }
+  for (std::uint32_t i = 0; i < request.sites; ++i) {
+    nodes[i].site = kPlaces[i].name;
+    nodes[i].position = kPlaces[i].position;
+    nodes[i].api = loopback();
+  }
+  // With fewer nodes than roles, masters share nodes with sites, from the first one on.
+  const std::uint32_t first_master = request.nodes >= roles ? request.sites : 0;
+  for (std::uint32_t i = 0; i < request.masters; ++i) {
+    nodes[first_master + i].master = fmt::format("m{}", i);
+    nodes[first_master + i].workers = loopback();
+  }
+  const auto idle = std::find_if(nodes.begin(), nodes.end(),
+                                 [](const NodeConfig& node) { return !node.site && !node.master; });
+  (idle != nodes.end() ? *idle : nodes[first_master]).cloud = true;
+  return nodes;
+}
+
+/// What is wrong with the numbers; empty: nothing.
+std::string fault_of(const LocalRequest& request) {
+  const auto between = [](std::uint32_t number, std::uint32_t most) {
+    return number >= 1 && number <= most;
+  };
+  if (!between(request.sites, kMaxSites)) {
+    return fmt::format("a local cluster has 1 to {} sites", kMaxSites);
+  }
+  if (!between(request.masters, kMaxMasters)) {
+    return fmt::format("a local cluster has 1 to {} masters", kMaxMasters);
+  }
+  const std::uint32_t least = std::max(request.sites, request.masters);
+  const std::uint32_t most = request.sites + request.masters + 1;
+  if (request.nodes < least || request.nodes > most) {
+    return fmt::format("a local cluster with {} sites and {} masters has {} to {} nodes",
+                       request.sites, request.masters, least, most);
+  }
+  return {};
+}
+
+/// The file of a cluster that `up` has made. One of an earlier version, or from which somebody has
+/// taken the caps, gets those of a new one.
+Expected<ClusterConfig, ConfigError> load_own(const fs::path& file) {
+  auto config = load_cluster_config(file, {});
+  if (config) return config;
+  auto lenient = load_cluster_config(file, {"master.caps=none"});
+  if (!lenient) return config;
+  set_default_caps(machines::look_at_computer(), lenient.value());
+  return lenient;
+}
+
+/// There is no node's folder yet that could hold a store.
+bool is_first(const ClusterConfig& config) {
+  return std::none_of(config.nodes.begin(), config.nodes.end(), [&](const NodeConfig& node) {
+    for (const char* role : {"site", "master", "cloud"}) {
+      if (fs::exists(config.state / node.name / role)) return true;
+    }
+    return false;
+  });
+}
+
+/// Lets every node make the stores that it lacks; empty, or why not.
+std::string permit_stores(const ClusterConfig& config, bool first) {
+  for (const NodeConfig& node : config.nodes) {
+    const fs::path folder = config.state / node.name;
+    std::error_code bad;
+    fs::create_directories(folder, bad);
+    if (bad) return folder.string() + ": " + bad.message();
+    const std::string text = first ? kFirstStores : "";
+    if (auto trouble = write_file(folder / kStorePermit, text, 0600); !trouble.empty()) {
+      return trouble;
+    }
+  }
+  return {};
+}
+
+/// Where the command finds the cluster: the first API, and the others in case that is away. Beyond
+/// a loopback address they speak TLS, with certificates of the cluster's own authority.
+nlohmann::json client_document(const ClusterConfig& config) {
+  std::vector<std::string> apis;
+  bool tls = false;
+  for (const NodeConfig& node : config.nodes) {
+    if (!node.api) continue;
+    const bool plain = is_loopback(*node.api) || config.insecure_loopback;
+    Endpoint reached = *node.api;
+    // One that listens on all addresses is asked at one of them.
+    if (is_wildcard(reached)) reached.host = "127.0.0.1";
+    apis.push_back((plain ? "http://" : "https://") + to_text(reached));
+    tls |= !plain;
+  }
+  nlohmann::json document{{"api", apis.at(0)},
+                          {"others", std::vector<std::string>(apis.begin() + 1, apis.end())},
+                          {"token_file", "token"}};
+  if (tls) document["ca"] = authority_certificate(config.pki, PkiRole::node).string();
+  return document;
+}
+
+/// Waits until no machine is left, as long as their number goes on falling. Empty, or which do not
+/// end.
+std::string await_ends(const ProcessMachines& machines,
+                       const std::function<void(std::size_t)>& progress) {
+  using Steady = std::chrono::steady_clock;
+  std::size_t fewest = machines.count();
+  auto told = Steady::now();
+  for (auto fell = told; machines.count() > 0; std::this_thread::sleep_for(kLook)) {
+    const std::size_t count = machines.count();
+    const auto now = Steady::now();
+    if (count < fewest) fell = now;
+    fewest = std::min(fewest, count);
+    if (now - told >= kTellEvery) {
+      told = now;
+      progress(count);
+    }
+    if (now - fell < kStopPatience) continue;
+    constexpr std::size_t kNamed = 5;
+    std::string names;
+    std::vector<InstanceId> left = machines.left();
+    left.resize(std::min(left.size(), kNamed));
+    for (const InstanceId id : left) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", id.value);
+    }
+    return fmt::format("{} instance{} not end: {}{}; their folders are below {}", count,
+                       count == 1 ? " does" : "s do", names, count > kNamed ? " and others" : "",
+                       machines.folder().string());
+  }
+  return {};
+}
+
+/// A new cluster as it is when no flag says anything else.
+Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
+                                                  const LocalRequest& request) {
+  ClusterConfig config;
+  config.name = "local";
+  config.nodes = spread(request);
+  config.state = dir / "state";
+  config.pki = dir / "pki";
+  config.api_token = dir / "token";
+  config.policy = kLocalPolicy;
+  config.catalog = shipped_file(own_program(), "cluster/local-types.csv");
+  config.cloud.delay_scale = kLocalDelayScale;
+  set_default_caps(machines::look_at_computer(), config);
+  return config;
+}
+
+/// What a new cluster has besides its file; empty, or why it could not be made.
+std::string make_files(const fs::path& dir, const ClusterConfig& config) {
+  std::string trouble = make_pki(config.pki, config);
+  if (trouble.empty()) trouble = write_file(dir / "token", random_token() + "\n", 0600);
+  const std::string client = client_document(config).dump(2) + "\n";
+  if (trouble.empty()) trouble = write_file(dir / "client.json", client, 0600);
+  return trouble;
+}
+
+/// Lets the command find an API that has moved. A client.json that says something else than the
+/// settings from before is its owner's own.
+std::string move_client(const fs::path& dir, const ClusterConfig& before,
+                        const ClusterConfig& after) {
+  const fs::path file = dir / "client.json";
+  const std::string text = client_document(after).dump(2) + "\n";
+  const bool is_ours = text_of(file) == client_document(before).dump(2) + "\n";
+  return is_ours && text_of(file) != text ? write_file(file, text, 0600) : std::string{};
+}
+
+}  // namespace
+
+std::optional<int> LocalCluster::keeper() const {
+  const int fd = open((dir_ / "keeper.lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  const bool is_held = flock(fd, LOCK_SH | LOCK_NB) != 0;
+  std::array<char, 32> text{};
+  const ssize_t got = read(fd, text.data(), text.size() - 1);
+  close(fd);
+  if (!is_held || got <= 0) return std::nullopt;
+  return std::atoi(text.data());
+}
+
+Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request) const {
+  if (std::string wrong = fault_of(request); !wrong.empty()) {
+    return Failed{LocalError::bad_request, std::move(wrong)};
+  }
+  const bool fresh = !exists();
+  std::vector<fs::path> own = request.made;
+  if (!request.own_parent.empty()) own.push_back(request.own_parent);
+  const auto before = fresh ? fresh_config(dir_, request) : load_own(config_file());
+  if (!before) return Failed{LocalError::bad_request, before.error().message};
+  auto wanted = settle(config_file(), before.value(), request);
+  if (!wanted) return wanted;
+  Prepared& prepared = wanted.value();
+  prepared.runs = keeper().has_value();
+  if (!prepared.runs || !prepared.changes.empty()) {
+    std::string fault = settings_fault(prepared.config, request);
+    if (fault.empty()) fault = passage_fault(dir_, own, prepared.config);
+    if (!fault.empty()) return Failed{LocalError::bad_request, std::move(fault)};
+  }
+  if (prepared.runs && request.new_stores) {
+    return Failed{LocalError::running,
+                  "it runs, and stores are made at its start only: `muster down` first, then "
+                  "`muster up --new-store`"};
+  }
+  if (prepared.runs && !prepared.changes.empty()) {
+    return Failed{LocalError::running, refusal_while_it_runs(prepared.changes)};
+  }
+  if (prepared.runs) {
+    std::string trouble = drop_node_authority(prepared.config);
+    return trouble.empty() ? std::move(wanted) : failed(trouble);
+  }
+  // Before the file that makes this a cluster: without it the next start begins again.
+  std::string trouble = make_parts(request, prepared.config);
+  if (trouble.empty()) trouble = put_settings(before.value(), prepared);
+  if (!trouble.empty()) return failed(trouble);
+  if (fresh) prepared.changes.clear();
+  trouble = open_passage(dir_, own, prepared.config);
+  if (!trouble.empty()) return failed(trouble);
+  return wanted;
+}
+
+std::string LocalCluster::make_parts(const LocalRequest& request,
+                                     const ClusterConfig& config) const {
+  if (!exists()) {
+    const std::string trouble = permit_stores(config, is_first(config));
+    return trouble.empty() ? make_files(dir_, config) : trouble;
+  }
+  if (std::string trouble = renew_pki(config); !trouble.empty()) return trouble;
+  return request.new_stores ? permit_stores(config, false) : std::string{};
+}
+
+/// The settings from before are kept beside the new ones until the cluster has come up with these.
+/// Who is killed between the lines leaves the old settings, perhaps with a copy that says the same;
+/// or the new ones with the old ones beside them: then the next start tries the new ones, and puts
+/// the old ones back when it fails. A copy that is there already is of the last settings that the
+/// cluster came up with, and stays.
+std::string LocalCluster::put_settings(const ClusterConfig& before,
+                                       const Prepared& prepared) const {
+  const bool is_new = !exists();
+  // A file that only load_own() can read is no use to the nodes.
+  const bool is_usable = !is_new && load_cluster_config(config_file(), {});
+  if (is_usable && prepared.changes.empty()) return {};
+  std::string trouble;
+  if (is_new) keep_settings();  // of a cluster that is none
+  if (!prepared.changes.empty() && !fs::exists(before_file())) {
+    trouble = write_file(before_file(),
+                         is_usable ? text_of(config_file()) : cluster_config_text(before), 0600);
+  }
+  if (trouble.empty()) {
+    trouble = write_file(config_file(), cluster_config_text(prepared.config), 0600);
+  }
+  return trouble.empty() ? move_client(dir_, before, prepared.config) : trouble;
+}
+
+void LocalCluster::keep_settings() const {
+  std::error_code bad;
+  fs::remove(before_file(), bad);
+}
+
+/// The copy goes last, so that who is killed before it is gone does all of it again.
+Expected<bool, LocalError> LocalCluster::restore_settings() const {
+  if (!fs::exists(before_file())) return false;
+  const auto tried = load_own(config_file());
+  const auto before = load_own(before_file());
+  if (!before) return failed(before.error().message);
+  std::string trouble = write_file(dir_ / "cluster.toml.failed", text_of(config_file()), 0600);
+  if (trouble.empty() && tried) trouble = move_client(dir_, tried.value(), before.value());
+  if (!trouble.empty()) return failed(trouble);
+  std::error_code bad;
+  fs::rename(before_file(), config_file(), bad);
+  if (bad) return failed(config_file().string() + ": " + bad.message());
+  trouble = sync_folder_of(config_file());
+  return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
+}
+
+Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {
+  const std::string dir = dir_.string();
+  const std::string command = program.string();
+  std::vector<char*> argv;
+  std::vector<std::string> words{command, "keeper", dir};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, (dir_ / "keeper.log").c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&files, 1, 2);
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
+  pid_t pid = 0;
+  const int trouble = posix_spawn(&pid, command.c_str(), &files, &how, argv.data(), environ);
+  posix_spawnattr_destroy(&how);
+  posix_spawn_file_actions_destroy(&files);
+  if (trouble != 0) return failed(command + ": " + std::strerror(trouble));
+  return true;
+}
+
+Expected<bool, LocalError> LocalCluster::stop(
+    bool keep_instances, const std::function<void(std::size_t)>& progress) const {
+  if (!exists()) return Failed{LocalError::bad_request, "there is no cluster in " + dir_.string()};
+  // One ends a cluster: others wait until it has, and find nothing left to do.
+  const api::FileLock alone(dir_ / "down", kOtherStop);
+  if (!alone.fault().empty()) {
+    return failed("another `muster down` is still at work here: " + alone.fault());
+  }
+  // Whoever was before may have ended it, and erased it.
+  if (!exists()) return true;
+  const auto until = std::chrono::steady_clock::now() + kStopPatience;
+  if (const auto pid = keeper()) {
+    kill(*pid, SIGTERM);
+    while (keeper() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
+    if (keeper()) return failed(fmt::format("its keeper (process {}) does not end", *pid));
+  }
+  if (keep_instances) return true;
+  auto config = load_own(config_file());
+  if (!config) return Failed{LocalError::bad_request, config.error().message};
+  NodeSetup setup{std::move(config).value(), {}, own_program(), false, false};
+  setup.node = setup.config.cloud_node().name;
+  const ClusterRoster nobody;  // none is made here
+  const fs::path state = setup.config.state / setup.node;
+  auto machines = ProcessMachines::open(machine_template(setup, nobody, state));
+  if (!machines) return failed(machines.error().message);
+  const std::string trouble = machines.value()->end_all(wall_now());
+  const std::string left = await_ends(*machines.value(), progress);
+  if (!left.empty()) return failed(left);
+  return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
+}
+
+fs::path own_program() {
+  std::error_code bad;
+  const fs::path program = fs::read_symlink("/proc/self/exe", bad);
+  return bad ? fs::path("muster") : program;
+}
+
+}  // namespace muster::local

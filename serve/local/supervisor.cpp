@@ -1,0 +1,167 @@
+// Keeps the nodes of a local cluster running, as an init system does elsewhere.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "serve/local/local_cluster.hpp"
+#include "workers/process/limits/task_limits.hpp"
+
+namespace muster::local {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kFirstPause = std::chrono::milliseconds{200};
+constexpr auto kLongestPause = std::chrono::milliseconds{5'000};
+constexpr auto kSteady = std::chrono::seconds{10};  ///< a node that ran so long starts at once
+constexpr auto kEndPatience = std::chrono::seconds{10};
+
+/// Not fmt::print(), which throws where the disk of the log is full: nodes end with their keeper.
+template <class... Values>
+void say(fmt::format_string<Values...> text, Values&&... values) {
+  std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
+}
+
+/// One node and its process.
+struct Child {
+  std::string node;
+  pid_t pid = -1;
+  Clock::time_point started;
+  Clock::time_point due;  ///< when it is to be started, while it does not run
+  std::chrono::milliseconds pause = kFirstPause;
+};
+
+pid_t spawn_node(const std::filesystem::path& program, const std::string& file,
+                 const std::string& node) {
+  std::vector<std::string> words{program.string(), "node", "--config", file,
+                                 "--name",         node,   "--kept"};
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&how, &none);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+  pid_t pid = -1;
+  const int trouble = posix_spawn(&pid, program.c_str(), nullptr, &how, argv.data(), environ);
+  posix_spawnattr_destroy(&how);
+  if (trouble != 0) {
+    say("{}: {}\n", program.string(), std::strerror(trouble));
+    return -1;
+  }
+  return pid;
+}
+
+/// The lock with this process's number in it; -1 when another keeper has it.
+int take_lock(const std::filesystem::path& file) {
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return -1;
+  // Somebody may just be looking whether it is held.
+  for (int tries = 10; flock(fd, LOCK_EX | LOCK_NB) != 0; --tries) {
+    if (tries == 0) return -1;
+    usleep(20'000);
+  }
+  const std::string number = std::to_string(getpid()) + "\n";
+  if (ftruncate(fd, 0) != 0) return -1;
+  if (write(fd, number.data(), number.size()) != static_cast<ssize_t>(number.size())) return -1;
+  return fd;
+}
+
+void reap(std::vector<Child>& children) {
+  int status = 0;
+  // One SIGCHLD may stand for several children: all that have ended are taken.
+  for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    for (Child& child : children) {
+      if (child.pid != pid) continue;
+      const bool steady = Clock::now() - child.started > kSteady;
+      child.pause = steady ? kFirstPause : std::min(child.pause * 2, kLongestPause);
+      child.pid = -1;
+      child.due = Clock::now() + child.pause;
+      say("node {} ended ({}); it starts again in {} ms\n", child.node,
+          WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                              : fmt::format("exit code {}", WEXITSTATUS(status)),
+          child.pause.count());
+    }
+  }
+}
+
+bool any_runs(const std::vector<Child>& children) {
+  return std::any_of(children.begin(), children.end(), [](const Child& c) { return c.pid > 0; });
+}
+
+void end_all(std::vector<Child>& children) {
+  const auto signal_all = [&](int signal) {
+    for (const Child& child : children) {
+      if (child.pid > 0) kill(child.pid, signal);
+    }
+  };
+  // A node that is asked writes out its journals; one that hangs has kEndPatience.
+  signal_all(SIGTERM);
+  const auto until = Clock::now() + kEndPatience;
+  while (any_runs(children) && Clock::now() < until) {
+    usleep(20'000);
+    reap(children);
+  }
+  signal_all(SIGKILL);
+  while (any_runs(children)) {
+    usleep(5'000);
+    reap(children);
+  }
+}
+
+}  // namespace
+
+int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& program) {
+  const int lock = take_lock(dir / "keeper.lock");
+  if (lock < 0) {
+    say("{}: another keeper runs here\n", dir.string());
+    return 1;
+  }
+  const std::filesystem::path file = LocalCluster(dir).config_file();
+  auto config = load_cluster_config(file, {});
+  if (!config) {
+    say("{}\n", config.error().message);
+    return 1;
+  }
+  // Those of the shell that it was started from are not meant for a cluster.
+  process::raise_own_limits();
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (int signal : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&ends, signal);
+  // Blocked, they are taken by sigtimedwait() alone, and none is lost between two looks.
+  sigprocmask(SIG_BLOCK, &ends, nullptr);
+
+  std::vector<Child> children;
+  for (const NodeConfig& node : config.value().nodes) children.push_back({node.name, -1, {}, {}});
+  while (true) {
+    for (Child& child : children) {
+      if (child.pid > 0 || child.due > Clock::now()) continue;
+      child.started = Clock::now();
+      child.pid = spawn_node(program, file.string(), child.node);
+      child.due = Clock::now() + child.pause;
+    }
+    // Bounds the wait: no signal says that a child's pause is over.
+    const timespec nap{0, 100'000'000};
+    const int signal = sigtimedwait(&ends, nullptr, &nap);
+    reap(children);
+    if (signal == SIGTERM || signal == SIGINT) break;
+  }
+  end_all(children);
+  close(lock);
+  return 0;
+}
+
+}  // namespace muster::local

@@ -1,0 +1,269 @@
+// Asks masters, sites and the cloud for the API. A question goes to all masters, or all sites, at
+// once; who has not answered within `timeout_` is left out, and named as silent.
+
+#include "serve/node/actor_backend.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/messages/byte_cut.hpp"
+#include "model/live_ids.hpp"
+#include "serve/node/backend_answers.hpp"
+#include "serve/node/json_text.hpp"
+#include "serve/node/log_piece_of.hpp"
+
+namespace muster {
+namespace {
+
+using api::Answer;
+using api::refusal;
+using backend::from_error;
+using backend::ok;
+
+/// Bytes of UTF-8.
+constexpr std::uint32_t kLongestCharacter = 4;
+/// Bytes of output in one answer.
+constexpr std::uint32_t kLongestPiece = kListBytes;
+
+std::vector<std::string> names_of(const std::vector<const NodeConfig*>& nodes,
+                                  std::optional<std::string> NodeConfig::*role) {
+  std::vector<std::string> names;
+  for (const NodeConfig* node : nodes) names.push_back(*(node->*role));
+  return names;
+}
+
+/// What is asked for, in words.
+std::string name_of(const api::LogQuery& query) {
+  const std::string attempt =
+      query.attempt == 0 ? "" : "attempt " + std::to_string(query.attempt) + " of ";
+  return attempt + "task " + std::to_string(query.index) + " of job " +
+         std::to_string(query.job.value);
+}
+
+}  // namespace
+
+ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& config,
+                           ClusterHandles handles, ClockOrigin origin)
+    : system_(system),
+      config_(config),
+      handles_(std::move(handles)),
+      origin_(origin),
+      timeout_(config.link.request_timeout / 2),
+      last_(std::make_shared<LastAnswers>(names_of(config.masters(), &NodeConfig::master),
+                                          names_of(config.sites(), &NodeConfig::site), now())) {}
+
+ActorBackend::~ActorBackend() {
+  end_asking();
+}
+
+void ActorBackend::end_asking() {
+  if (asker_) caf::anon_send_exit(asker_, caf::exit_reason::user_shutdown);
+}
+
+Instant ActorBackend::now() const {
+  return origin_.instant(system_.clock().now());
+}
+
+void ActorBackend::keep_asking() {
+  const auto ask_all_of_them = [&system = system_, masters = handles_.masters,
+                                sites = handles_.sites, timeout = timeout_, origin = origin_,
+                                last = last_] {
+    ask_all<CellFigures>(
+        system, masters, timeout,
+        [&system, origin, last](const Answers<CellFigures>& answers) {
+          last->on_load(answered(answers), {}, origin.instant(system.clock().now()));
+          last->persist(answers);
+        },
+        figures_atom_v);
+    ask_all<SiteFigures>(
+        system, sites, timeout,
+        [&system, origin, last](const Answers<SiteFigures>& answers) {
+          last->on_load({}, answered(answers), origin.instant(system.clock().now()));
+        },
+        figures_atom_v);
+  };
+  // It outlives this object by moments, so it uses nothing of it.
+  asker_ = system_.spawn([ask_all_of_them, pause = timeout_](caf::event_based_actor* self) {
+    self->delayed_send(self, Duration::zero(), load_atom_v);
+    return caf::behavior{[ask_all_of_them, pause, self](load_atom) {
+      ask_all_of_them();
+      self->delayed_send(self, pause, load_atom_v);
+    }};
+  });
+}
+
+/// Asks every master, then every site, whose the job is.
+void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const Found&)> done) {
+  ask_all<FoundView>(
+      system_, handles_.masters, timeout_,
+      [this, job, done](const Answers<FoundView>& answers) {
+        Found found;
+        found.over = true;
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+          if (!answers[i]) {
+            found.silent.push_back(i);
+            continue;
+          }
+          if (!answers[i]->known) continue;
+          found.masters.push_back(i);
+          found.over &= answers[i]->over;
+          if (!answers[i]->position) continue;
+          found.of_task = i;
+          found.position = *answers[i]->position;
+        }
+        found.all_answered = found.silent.empty();
+        if (!found.masters.empty()) return done(found);
+        ask_all<JobsView>(
+            system_, handles_.sites, timeout_,
+            [found, done](const Answers<JobsView>& sites) mutable {
+              for (const JobsView& site : heard(sites)) {
+                for (const JobView& part : site.jobs) {
+                  found.at_site |= !part.over;
+                  found.over_at_site = true;
+                }
+              }
+              done(found);
+            },
+            JobsQuestion::parts_of({job}));
+      },
+      FindQuestion{job, index});
+}
+
+Answer ActorBackend::not_found(const Found& found, JobId job) const {
+  const std::string name = "job " + std::to_string(job.value);
+  if (found.at_site) {
+    return refusal(409, "no master yet", name + " is still on its way to a master");
+  }
+  if (found.over_at_site) return refusal(409, "over", name + " is over");
+  if (!found.silent.empty()) {
+    const char* verb = found.silent.size() == 1 ? " does" : " do";
+    return refusal(503, "unreachable",
+                   master_names(found.silent) + verb + " not answer and may have " + name);
+  }
+  if (!found.all_answered) {
+    return refusal(503, "unreachable", "not every part of the cluster can be reached at present");
+  }
+  return refusal(404, "not found", "there is no " + name);
+}
+
+/// The site of this API takes the cancel and sees to it that everybody hears of it.
+void ActorBackend::cancel_job(JobId job, const api::Reply& reply) {
+  ask<CancelReport>(
+      system_, handles_.own_site, timeout_,
+      [this, job, reply](const caf::expected<CancelReport>& report) {
+        const std::string name = "job " + std::to_string(job.value);
+        if (!report) return reply(from_error(report.error(), system_, name));
+        if (!report->unconfirmed.empty()) {
+          JsonText under_way;
+          under_way.begin_object().field("job", job).field("unconfirmed", report->unconfirmed);
+          return reply({202, under_way.end_object().take()});
+        }
+        switch (report->standing) {
+          case CancelStanding::ended:
+            return reply(ok("job", job.value));
+          case CancelStanding::over:
+            return reply(refusal(409, "over", name + " is over"));
+          default:
+            return reply(refusal(404, "not found", "there is no " + name));
+        }
+      },
+      cancel_atom_v, job);
+}
+
+void ActorBackend::change_job(JobId job, api::JobChange change, api::Reply reply) {
+  if (change == api::JobChange::cancel) return cancel_job(job, reply);
+  find(job, 0, [this, job, change, reply](const Found& found) {
+    if (found.masters.empty()) return reply(not_found(found, job));
+    hold_job(found, job, change == api::JobChange::hold, reply);
+  });
+}
+
+/// Those that did not say whether they have a part of the job may have one: it is done when
+/// everybody has answered. A part that is over meanwhile is no obstacle.
+void ActorBackend::hold_job(const Found& found, JobId job, bool held, const api::Reply& reply) {
+  const std::string name = "job " + std::to_string(job.value);
+  const Answer over = refusal(409, "over", name + " is over");
+  const Answer stopping = refusal(409, "stopping", name + " is stopping");
+  if (found.over && found.all_answered) return reply(over);
+  std::vector<MasterOrders> masters;
+  for (std::size_t i : found.masters) masters.push_back(handles_.masters[i]);
+  ask_each<JobId>(
+      system_, masters, timeout_,
+      [this, found, job, name, over, stopping,
+       reply](const std::vector<caf::expected<JobId>>& answers) {
+        bool any = false;
+        bool stops = false;
+        std::vector<std::size_t> missing = found.silent;
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+          any |= answers[i].engaged();
+          const bool ends = !answers[i] && answers[i].error() == ActorError::stopping;
+          stops |= ends;
+          const bool knows = answers[i] || ends || answers[i].error() == ActorError::unknown;
+          if (!knows) missing.push_back(found.masters[i]);
+        }
+        if (missing.empty()) {
+          return reply(any ? ok("job", job.value) : stops ? stopping : over);
+        }
+        reply(refusal(503, "unreachable",
+                      "not confirmed by " + master_names(missing) + ", which may have a part of " +
+                          name + ": the same may be sent again"));
+      },
+      hold_atom_v, job, held);
+}
+
+/// In the order of the config.
+std::string ActorBackend::master_names(std::vector<std::size_t> masters) const {
+  std::sort(masters.begin(), masters.end());
+  std::string names;
+  for (const std::size_t i : masters) {
+    names += (names.empty() ? "master " : ", master ") + *config_.masters()[i]->master;
+  }
+  return names;
+}
+
+void ActorBackend::change_instance(InstanceId instance, api::InstanceChange change,
+                                   api::Reply reply) {
+  const std::string name = "instance " + std::to_string(instance.value);
+  const auto done = [this, reply, instance, name](const caf::expected<InstanceId>& answer) {
+    reply(answer ? ok("instance", instance.value) : from_error(answer.error(), system_, name));
+  };
+  if (change == api::InstanceChange::interrupt) {
+    return ask<InstanceId>(system_, handles_.cloud, timeout_, done, interrupt_atom_v, instance);
+  }
+  const auto number =
+      std::find(handles_.numbers.begin(), handles_.numbers.end(), master_of(instance));
+  if (number == handles_.numbers.end()) {
+    return reply(refusal(404, "not found", "there is no " + name));
+  }
+  const MasterOrders master =
+      handles_.masters[static_cast<std::size_t>(number - handles_.numbers.begin())];
+  ask<InstanceId>(system_, master, timeout_, done, drain_atom_v, instance);
+}
+
+void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
+  find(query.job, query.index, [this, query, reply](const Found& found) {
+    if (found.masters.empty()) return reply(not_found(found, query.job));
+    if (!found.of_task) {
+      return reply(refusal(404, "not found",
+                           "job " + std::to_string(query.job.value) + " has no task " +
+                               std::to_string(query.index)));
+    }
+    LogRequest request;
+    request.task = task_id_of(query.job, found.position);
+    request.attempt = query.attempt;
+    request.error_stream = query.error_stream;
+    request.offset = query.offset;
+    // Not fewer, or a piece could stay empty; not more than go into one message.
+    request.max_bytes = std::clamp(query.max, kLongestCharacter, kLongestPiece);
+    ask<LogAnswer>(
+        system_, handles_.masters[*found.of_task], timeout_,
+        [this, reply, query](const caf::expected<LogAnswer>& part) {
+          if (!part) return reply(from_error(part.error(), system_, name_of(query)));
+          const api::LogPiece piece = piece_of(*part);
+          reply(query.raw ? api::log_bytes(piece) : api::log_document(piece));
+        },
+        request);
+  });
+}
+
+}  // namespace muster

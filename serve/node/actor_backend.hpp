@@ -1,0 +1,122 @@
+#pragma once
+
+#include <atomic>
+#include <caf/all.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/messages/interfaces.hpp"
+#include "actors/time/clock.hpp"
+#include "config/cluster_config.hpp"
+#include "serve/api/backend.hpp"
+#include "serve/node/gather.hpp"
+#include "serve/node/job_owners.hpp"
+#include "serve/node/last_answers.hpp"
+#include "serve/node/merge.hpp"
+#include "serve/node/merge_jobs.hpp"
+
+namespace muster {
+
+/// The actors of the cluster as the API speaks to them.
+struct ClusterHandles {
+  SiteForSubmitters own_site;           ///< takes the jobs of this API
+  std::vector<SiteQueries> sites;       ///< all, in the order of the config
+  std::vector<MasterForUsers> masters;  ///< likewise
+  std::vector<std::uint32_t> numbers;   ///< of the masters, in ids
+  CloudForUsers cloud;
+  /// Whether a node of the config is linked (or this one).
+  std::function<bool(const std::string& node)> connected;
+  const Catalog* catalog = nullptr;  ///< what is on offer; null: not known here
+  Fleet fleet{};                     ///< of all masters together
+  Fleet largest_share{};             ///< of one master: a gang is never split
+};
+
+/// Answers the API by asking actors.
+class ActorBackend final : public api::Backend {
+ public:
+  /// System and config have to outlive it, and it the actors that ask for it: the system's, once
+  /// those that are asked have been ended.
+  ActorBackend(caf::actor_system& system, const ClusterConfig& config, ClusterHandles handles,
+               ClockOrigin origin);
+  ~ActorBackend() override;
+  ActorBackend(const ActorBackend&) = delete;
+  ActorBackend& operator=(const ActorBackend&) = delete;
+
+  /// From now on asks masters and sites for their figures by itself, too, so that it knows since
+  /// when one is silent, and a master's last figures, though nobody asks.
+  void keep_asking();
+  void end_asking();
+
+  void submit(std::vector<Job> jobs, api::Reply reply) override;
+  void resubmit(const api::Again& what, api::Reply reply) override;
+  void owner(JobId job, std::function<void(api::JobOwner)> reply) override;
+  void change_job(JobId job, api::JobChange change, api::Reply reply) override;
+  void change_instance(InstanceId instance, api::InstanceChange change, api::Reply reply) override;
+  void read_log(const api::LogQuery& query, api::Reply reply) override;
+  void plan(Job job, api::Reply reply) override;
+  void view(const api::View& what, api::Reply reply) override;
+  void metrics(std::function<void(std::optional<api::MetricsInput>)> reply) override;
+
+ private:
+  /// Where a job was found.
+  struct Found {
+    std::vector<std::size_t> masters;    ///< that have the job or parts of it; none: no master has
+    std::optional<std::size_t> of_task;  ///< the one that has the task that was asked for
+    bool at_site = false;                ///< some of it is on its way
+    bool over_at_site = false;           ///< or has ended there, if not at_site
+    bool over = false;                   ///< all of its parts
+    bool all_answered = false;
+    std::vector<std::size_t> silent{};  ///< masters that have not answered
+    std::uint32_t position = 0;         ///< of that task
+  };
+  void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
+  api::Answer not_found(const Found& found, JobId job) const;
+  void say_what_is_missing(JobId job, const api::Reply& reply);
+  void check(std::vector<Job> jobs, bool again, api::Reply reply);
+  void hand_in(std::vector<Job> jobs, bool again, api::Reply reply);
+  std::optional<std::string> impossible(const std::vector<Job>& jobs) const;
+
+  void cancel_job(JobId job, const api::Reply& reply);
+  void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
+  struct JobsLook;
+  struct JobLook;
+  void view_jobs(const api::View& what, api::Reply reply);
+  void ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQuestion& wanted,
+                    std::function<void(bool any_master, merge::Jobs)> use);
+  void add_jobs(const std::shared_ptr<JobsLook>& look);
+  void take_jobs(const std::shared_ptr<JobsLook>& look, const merge::ListedPage& page);
+  void view_job(const api::View& what, api::Reply reply);
+  void add_tasks(const std::shared_ptr<JobLook>& look);
+  void put_together(const std::shared_ptr<JobLook>& look, Answers<JobsView> sites,
+                    Answers<JobDetails> masters);
+  void take_tasks(const std::shared_ptr<JobLook>& look, std::optional<merge::WholeJob> piece);
+  void finish_job(const std::shared_ptr<JobLook>& look);
+  void view_instances(api::Reply reply);
+  void add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
+                     std::function<void(caf::expected<InstancesView>)> done);
+  void view_decisions(std::uint32_t limit, api::Reply reply);
+  void view_history(std::uint32_t hours, api::Reply reply);
+  void view_cost(const api::View& what, api::Reply reply);
+  /// Calls `use` with the figures of the masters and of the sites, as they came.
+  void figures(std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use);
+  /// Notes who has answered, and tells those who have not; no `sites`: they were not asked.
+  Silent silent(const Answered& masters, const Answered& sites);
+  std::string master_names(std::vector<std::size_t> masters) const;
+  std::vector<merge::NodeLine> node_list(const Answers<CellFigures>& masters) const;
+  Instant now() const;
+
+  caf::actor_system& system_;
+  const ClusterConfig& config_;
+  ClusterHandles handles_;
+  ClockOrigin origin_;
+  Duration timeout_;
+  std::shared_ptr<LastAnswers> last_;
+  JobOwners owners_;
+  std::atomic<std::uint32_t> lookers_{0};  ///< threads that look at work folders
+  caf::actor asker_;                       ///< while it keeps asking
+};
+
+}  // namespace muster

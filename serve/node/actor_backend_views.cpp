@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "serve/node/actor_backend.hpp"
+#include "serve/node/backend_answers.hpp"
+#include "serve/node/view_json.hpp"
+
+// What the API shows of the cluster: put together of what masters and sites say, with a word of
+// those who say nothing.
+
+namespace muster {
+namespace {
+
+using api::Answer;
+using api::refusal;
+using backend::none_answers;
+using backend::ok;
+
+}  // namespace
+
+void ActorBackend::view(const api::View& what, api::Reply reply) {
+  using Kind = api::View::Kind;
+  switch (what.kind) {
+    case Kind::jobs:
+      return view_jobs(what, std::move(reply));
+    case Kind::job:
+    case Kind::explain:
+      return view_job(what, std::move(reply));
+    case Kind::instances:
+      return view_instances(std::move(reply));
+    case Kind::decisions:
+      return view_decisions(what.limit, std::move(reply));
+    case Kind::history:
+      return view_history(what.hours, std::move(reply));
+    case Kind::cost:
+      return view_cost(what, std::move(reply));
+    case Kind::nodes:
+      return figures([this, reply](const Answers<CellFigures>& masters, const auto&) {
+        reply(ok(view_json::nodes(node_list(masters))));
+      });
+    case Kind::status:
+      return figures(
+          [this, reply](const Answers<CellFigures>& masters, const Answers<SiteFigures>& sites) {
+            reply(ok(view_json::status(
+                merge::status(heard(masters), heard(sites), to_seconds(now()), node_list(masters)),
+                silent(answered(masters), answered(sites)))));
+          });
+  }
+}
+
+/// The next message of a master's instances, until it has told of all; `so_far` is what came. Who
+/// does not answer for all of them has not answered.
+void ActorBackend::add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
+                                 std::function<void(caf::expected<InstancesView>)> done) {
+  InstanceId after;
+  if (!so_far->instances.empty()) after = so_far->instances.back().instance;
+  ask<InstancesView>(
+      system_, handles_.masters[master], timeout_,
+      [this, master, so_far, done](caf::expected<InstancesView> piece) {
+        if (!piece) return done(std::move(piece));
+        const bool more = piece->more && !piece->instances.empty();
+        std::move(piece->instances.begin(), piece->instances.end(),
+                  std::back_inserter(so_far->instances));
+        if (!more) return done(std::move(*so_far));
+        add_instances(master, so_far, done);
+      },
+      instances_atom_v, after);
+}
+
+void ActorBackend::view_instances(api::Reply reply) {
+  struct Gathered {
+    std::mutex mutex{};
+    Answers<InstancesView> answers{};
+    std::size_t missing = 0;
+  };
+  const auto all = std::make_shared<Gathered>();
+  all->missing = handles_.masters.size();
+  all->answers.resize(handles_.masters.size());
+  for (std::size_t i = 0; i < handles_.masters.size(); ++i) {
+    add_instances(
+        i, std::make_shared<InstancesView>(),
+        [this, all, i, reply](caf::expected<InstancesView> whole) {
+          {
+            const std::lock_guard lock(all->mutex);
+            all->answers.too_large |= !whole && whole.error() == ActorError::too_large;
+            if (whole) all->answers[i] = std::move(*whole);
+            if (--all->missing > 0) return;
+          }
+          const Answered who = answered(all->answers);
+          const bool too_large = all->answers.too_large;
+          auto parts = heard(std::move(all->answers));
+          if (parts.empty()) return reply(none_answers(too_large));
+          reply(ok(view_json::instances(merge::instances(std::move(parts)), silent(who, {}))));
+        });
+  }
+}
+
+void ActorBackend::view_decisions(std::uint32_t limit, api::Reply reply) {
+  ask_all<DecisionsView>(
+      system_, handles_.masters, timeout_,
+      [this, limit, reply](Answers<DecisionsView> masters) {
+        const Answered who = answered(masters);
+        const bool too_large = masters.too_large;
+        std::vector<DecisionsView> parts = heard(std::move(masters));
+        if (parts.empty()) return reply(none_answers(too_large));
+        reply(ok(view_json::decisions(merge::decisions(std::move(parts), limit), silent(who, {}))));
+      },
+      decisions_atom_v, limit);
+}
+
+void ActorBackend::view_history(std::uint32_t hours, api::Reply reply) {
+  ask_all<HistoryView>(
+      system_, handles_.masters, timeout_,
+      [this, reply](Answers<HistoryView> masters) {
+        const Answered who = answered(masters);
+        const bool too_large = masters.too_large;
+        const std::vector<HistoryView> parts = heard(std::move(masters));
+        if (parts.empty()) return reply(none_answers(too_large));
+        reply(ok(view_json::history(merge::history(parts), silent(who, {}))));
+      },
+      history_atom_v, hours);
+}
+
+void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
+  static constexpr CostSplit kBy[] = {CostSplit::user, CostSplit::job, CostSplit::instance};
+  const CostSplit by = kBy[static_cast<std::size_t>(what.by)];
+  ask_all<CostView>(
+      system_, handles_.masters, timeout_,
+      [this, by, reply](Answers<CostView> masters) {
+        const Silent missing = silent(answered(masters), {});
+        const bool too_large = masters.too_large;
+        const std::vector<CostView> parts = heard(std::move(masters));
+        if (parts.empty()) return reply(none_answers(too_large));
+        if (by != CostSplit::instance) {
+          return reply(ok(view_json::cost(merge::cost(parts, std::nullopt), missing)));
+        }
+        ask<RentedView>(
+            system_, handles_.cloud, timeout_,
+            [this, parts, missing, reply](const caf::expected<RentedView>& rented) {
+              if (rented) return reply(ok(view_json::cost(merge::cost(parts, *rented), missing)));
+              Silent without = missing;
+              without.push_back({SilentNode::Role::cloud, config_.cloud_node().name});
+              reply(ok(view_json::cost(merge::cost(parts, std::nullopt), without)));
+            },
+            RentedQuestion{});
+      },
+      CostQuestion{by});
+}
+
+void ActorBackend::figures(std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use) {
+  ask_all<CellFigures>(
+      system_, handles_.masters, timeout_,
+      [this, use](const Answers<CellFigures>& masters) {
+        last_->on_load(answered(masters), {}, now());
+        last_->persist(masters);
+        ask_all<SiteFigures>(
+            system_, handles_.sites, timeout_,
+            [use, masters](const Answers<SiteFigures>& sites) { use(masters, sites); },
+            figures_atom_v);
+      },
+      figures_atom_v);
+}
+
+Silent ActorBackend::silent(const Answered& masters, const Answered& sites) {
+  const Instant present = now();
+  last_->on_load(masters, sites, present);
+  return last_->silent(masters, sites, present);
+}
+
+std::vector<merge::NodeLine> ActorBackend::node_list(const Answers<CellFigures>& masters) const {
+  std::vector<merge::NodeLine> lines;
+  std::size_t next_master = 0;
+  for (const NodeConfig& node : config_.nodes) {
+    merge::NodeLine line;
+    line.name = node.name;
+    line.connected = handles_.connected(node.name);
+    if (node.site) line.roles.push_back("site " + *node.site);
+    if (node.master) {
+      line.roles.push_back("master " + *node.master);
+      if (const std::optional<CellFigures>& said = masters[next_master++]) {
+        line.load = merge::NodeLoad{said->active_jobs, said->pending, said->instance_count,
+                                    said->usd_h, config_.policy};
+      }
+    }
+    if (node.cloud) line.roles.push_back("cloud");
+    if (node.api) line.roles.push_back("api");
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void ActorBackend::metrics(std::function<void(std::optional<api::MetricsInput>)> reply) {
+  figures([this, reply](const Answers<CellFigures>& masters, const Answers<SiteFigures>& sites) {
+    const std::vector<CellFigures> parts = heard(masters);
+    api::MetricsInput all = merge::metrics(parts, heard(sites));
+    all.reachable = !parts.empty();
+    api::Metric reachable{"muster_master_reachable",
+                          "Whether the master answers; 0: its part is missing in all others",
+                          false,
+                          {}};
+    const std::vector<const NodeConfig*> nodes = config_.masters();
+    for (std::size_t i = 0; i < masters.size(); ++i) {
+      reachable.samples.push_back({{{"master", *nodes[i]->master}}, masters[i] ? 1.0 : 0.0});
+    }
+    all.metrics.insert(all.metrics.begin(), std::move(reachable));
+    reply(std::move(all));
+  });
+}
+
+}  // namespace muster

@@ -1,0 +1,213 @@
+// Jobs that come in by the API: those that are new (submit), those of which only a dry run is asked
+// (plan), and those that are submitted again (resubmit).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/messages/byte_cut.hpp"
+#include "model/live_ids.hpp"
+#include "model/submission_key.hpp"
+#include "schedulers/packing/types/never_fits.hpp"
+#include "serve/machines/task_user.hpp"
+#include "serve/node/actor_backend.hpp"
+#include "serve/node/backend_answers.hpp"
+#include "serve/node/json_text.hpp"
+#include "serve/node/resubmission.hpp"
+#include "serve/node/view_json.hpp"
+
+namespace muster {
+namespace {
+
+using api::Answer;
+using api::refusal;
+using backend::from_error;
+using backend::ok;
+
+/// Threads that look at work folders and programs at a time, at the most: one on a file system that
+/// does not answer keeps a thread for as long.
+constexpr std::uint32_t kMostLookers = 16;
+
+/// As many jobs as the site has room for wait there: the same may be sent again.
+Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
+  if (error != ActorError::too_many) return from_error(error, system, "such site");
+  return refusal(503, "busy", "as many jobs as there is room for wait at the site already");
+}
+
+/// What a site knows a resubmission by. Which tasks have failed may be more when the same is asked
+/// for again, so the token that the site is given says what was asked for, not what it came to.
+std::string token_of(const api::Again& what) {
+  if (what.token.empty()) return {};
+  constexpr char kBetween = '\x1e';
+  std::string token = "resubmit";
+  token += kBetween + std::to_string(what.job.value);
+  token += kBetween + std::string(what.failed_only ? "failed" : "all");
+  if (what.max_fails) token += kBetween + std::to_string(*what.max_fails);
+  return scoped_token(what.scope, token + kBetween + what.token);
+}
+
+/// A job's number in a refusal is that of another job, which has the token.
+Answer not_accepted(const SubmitVerdict& verdict) {
+  return verdict.job.valid() ? refusal(409, "token", verdict.reason)
+                             : refusal(422, "invalid", verdict.reason);
+}
+
+/// Nodes that speak to each other over the loopback are of one computer, and so are the machines of
+/// their cloud.
+bool has_machines_here(const ClusterConfig& config) {
+  return std::any_of(config.nodes.begin(), config.nodes.end(), [](const NodeConfig& node) {
+    return node.cloud && is_loopback(node.address);
+  });
+}
+
+/// A work folder or a program with which tasks could not start, where instances are processes of
+/// this computer; the first such job. Elsewhere the attempt says so.
+std::optional<std::string> barred(const std::vector<Job>& jobs, const LiveWorkerConfig& tasks) {
+  machines::WorkFolders folders(tasks);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::string why = folders.fault(jobs[i].program, jobs[i].user);
+    if (why.empty()) continue;
+    return jobs.size() == 1 ? why : "/jobs/" + std::to_string(i) + ": " + why;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// What no master could ever run, for all have the same catalog; the first such job.
+std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs) const {
+  if (handles_.catalog == nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    auto why = why_never_fits(jobs[i], *handles_.catalog, handles_.fleet);
+    if (!why) {
+      const auto gang = why_gang_never_fits(jobs[i], *handles_.catalog, handles_.largest_share);
+      if (gang) why = gang_sentence(*gang);
+    }
+    if (!why) continue;
+    return jobs.size() == 1 ? *why : "/jobs/" + std::to_string(i) + ": " + *why;
+  }
+  return std::nullopt;
+}
+
+void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
+  check(std::move(jobs), false, std::move(reply));
+}
+
+/// Hands in what can run. The look at work folders and programs has a thread of its own, as it
+/// waits for disks and processes. Where there are as many as there may be, nobody waits: what is
+/// not looked at here the attempt says.
+void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
+  const bool looks =
+      has_machines_here(config_) && std::any_of(jobs.begin(), jobs.end(), [](const Job& job) {
+        return machines::WorkFolders::looks_at(job.program);
+      });
+  const auto go_on = [this, again](std::vector<Job> fine, const api::Reply& answer) {
+    if (const auto why = impossible(fine)) return answer(refusal(422, "fits no type", *why));
+    if (const auto why = why_too_large(fine)) return answer(refusal(422, "too large", *why));
+    hand_in(std::move(fine), again, answer);
+  };
+  if (!looks) return go_on(std::move(jobs), reply);
+  if (lookers_.fetch_add(1) >= kMostLookers) {
+    lookers_.fetch_sub(1);
+    return go_on(std::move(jobs), reply);
+  }
+  system_.spawn<caf::detached>([this, go_on, reply, tasks = config_.worker,
+                                jobs = std::move(jobs)](caf::event_based_actor*) {
+    const auto why = barred(jobs, tasks);
+    lookers_.fetch_sub(1);
+    if (why) return reply(refusal(422, "barred", *why));
+    go_on(jobs, reply);
+  });
+}
+
+/// `again`: the token alone says what is asked for, so the job that has it is the answer.
+void ActorBackend::hand_in(std::vector<Job> jobs, bool again, api::Reply reply) {
+  std::vector<std::string> users;
+  for (const Job& job : jobs) users.push_back(job.user);
+  ask<std::vector<SubmitVerdict>>(
+      system_, handles_.own_site, timeout_,
+      [this, again, reply, users](const caf::expected<std::vector<SubmitVerdict>>& verdicts) {
+        if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
+        for (std::size_t i = 0; i < std::min(users.size(), verdicts->size()); ++i) {
+          const SubmitVerdict& verdict = verdicts->at(i);
+          if (verdict.accepted) owners_.add(verdict.job, users[i]);
+        }
+        JsonText out;
+        out.begin_object().key("jobs").begin_list();
+        // The first job that is not accepted is the whole answer.
+        for (const SubmitVerdict& verdict : *verdicts) {
+          const bool made_before = again && verdict.job.valid();
+          if (!verdict.accepted && !made_before) return reply(not_accepted(verdict));
+          out.begin_object().field("job", verdict.job).end_object();
+        }
+        reply({201, out.end_list().end_object().take()});
+      },
+      hand_atom_v, std::move(jobs));
+}
+
+/// What a job was submitted as stays among the nodes: its environment is for its tasks alone.
+void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
+  ask_all<RequestView>(
+      system_, handles_.masters, timeout_,
+      [this, what, reply](Answers<RequestView> masters) {
+        const std::string name = "job " + std::to_string(what.job.value);
+        auto job = submitted_again(heard(std::move(masters)), what.failed_only);
+        if (job) {
+          job->token = token_of(what);
+          // An admin may have given the first one more than its user may give.
+          if (what.max_priority) job->priority = std::min(job->priority, *what.max_priority);
+          if (what.max_fails) job->max_fails = what.max_fails;
+          std::vector<Job> jobs;
+          jobs.push_back(std::move(job).value());
+          return check(std::move(jobs), true, reply);
+        }
+        if (job.error().code == ResubmitError::nothing) {
+          return reply(refusal(409, "nothing failed", "no task of " + name + " has failed"));
+        }
+        say_what_is_missing(what.job, reply);
+      },
+      RequestQuestion{what.job});
+}
+
+/// Of a job that is not, or not all, with the masters.
+void ActorBackend::say_what_is_missing(JobId job, const api::Reply& reply) {
+  find(job, 0, [this, job, reply](const Found& found) {
+    if (found.all_answered && (found.over_at_site ? !found.at_site : !found.masters.empty())) {
+      return reply(refusal(409, "not known",
+                           "not every task of job " + std::to_string(job.value) +
+                               " is known to a master: submit it anew"));
+    }
+    if (found.masters.empty()) return reply(not_found(found, job));
+    reply(refusal(503, "unreachable", "not every part of the cluster can be reached at present"));
+  });
+}
+
+/// Any master that answers will do: each has the same policy and catalog.
+void ActorBackend::plan(Job job, api::Reply reply) {
+  if (const auto why = why_too_large(job)) return reply(refusal(422, "too large", *why));
+  constexpr std::uint32_t kNoSite = 1'000;  // its jobs are numbered apart from all that exist
+  job.id = job_id_of(kNoSite, 1);
+  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
+  ask_first<PlanView>(
+      system_, handles_.masters, timeout_,
+      [this, reply](const caf::expected<PlanView>& answer) {
+        if (answer) return reply(ok(view_json::plan(*answer)));
+        // It is there and takes jobs in: links that are lost say so at once.
+        if (answer.error() == caf::sec::request_timeout) {
+          return reply(
+              refusal(503, "busy",
+                      fmt::format("the master has not made the plan within {:.3g} s: it is "
+                                  "busy with a round for what waits; ask again later",
+                                  to_seconds(timeout_))));
+        }
+        const bool is_told = answer.error() == ActorError::busy ||
+                             answer.error() == ActorError::planner_failed ||
+                             answer.error() == ActorError::too_large;
+        reply(is_told ? from_error(answer.error(), system_, "such master")
+                      : backend::none_answers(false));
+      },
+      plan_atom_v, std::move(job));
+}
+
+}  // namespace muster

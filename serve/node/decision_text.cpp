@@ -1,0 +1,180 @@
+#include "serve/node/decision_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+// Words for the choices and figures that policies note (schedulers/). The table is for readers
+// only: what it lacks is shown under its own name, so that a new policy needs no change here.
+
+namespace muster {
+namespace {
+
+/// A policy's word and what it says to a reader. In the words of a figure {} is its value.
+struct Words {
+  std::string_view name;
+  std::string_view text;
+};
+
+constexpr std::array kChoices{
+    Words{"full", "Reconfigures all instances"},
+    Words{"partial", "Reconfigures only what has changed"},
+    Words{"fleet", "Places on the fleet that there is"},
+    Words{"event", "Acts on what has just happened"},
+    Words{"recompute", "Uses newly computed widths"},
+    Words{"repartition", "Distributes the tasks anew"},
+    Words{"timed tasks", "Packs tasks by how long they will run"},
+    Words{"at once", "Places what has come at once"},
+    Words{"packed", "Packs complementary tasks together"},
+    Words{"alone", "Places each task by itself"},
+    Words{"genetic", "Searches the allocations of all jobs"},
+    Words{"local", "Improves the allocations of single jobs"},
+};
+
+enum class Unit : std::uint8_t { usd, usd_h, seconds, share, number };
+
+struct FigureWords {
+  std::string_view name;
+  Unit unit;
+  std::string_view text;
+};
+
+constexpr std::array kFigures{
+    FigureWords{"S_F", Unit::usd_h, "reconfiguring all would save {}"},
+    FigureWords{"M_F", Unit::usd, "with migrations for {}"},
+    FigureWords{"S_P", Unit::usd_h, "reconfiguring a part would save {}"},
+    FigureWords{"M_P", Unit::usd, "with migrations for {}"},
+    FigureWords{"D", Unit::seconds, "what is set up is expected to last {}"},
+    FigureWords{"lambda", Unit::number, "jobs come and go {} times a second"},
+    FigureWords{"p", Unit::share, "{} of such events lead to a full reconfiguration"},
+    FigureWords{"value_usd_h", Unit::usd_h, "the new distribution is worth {}"},
+    FigureWords{"greedy_usd_h", Unit::usd_h, "placing one by one would be worth {}"},
+    FigureWords{"repartitions", Unit::number, "{} distributions tried"},
+    FigureWords{"steps", Unit::number, "{} steps of search"},
+    FigureWords{"timed_packed", Unit::number, "{} packed by run time"},
+    FigureWords{"timed_moved", Unit::number, "{} moved for it"},
+    FigureWords{"packed", Unit::number, "{} packed beside others"},
+    FigureWords{"mean_DV", Unit::number, "tasks together deviate by {} on average"},
+    FigureWords{"waiting", Unit::number, "{} tasks still wait"},
+    FigureWords{"moved", Unit::number, "{} moved by the policy's own wish"},
+    FigureWords{"cleared", Unit::number, "{} instances cleared"},
+    FigureWords{"wanted", Unit::number, "jobs want {} GPUs"},
+    FigureWords{"budget", Unit::number, "the budget allows {} GPUs"},
+    FigureWords{"load", Unit::number, "jobs as they come need {} at least"},
+    FigureWords{"load_planned_for", Unit::number, "{} with what is taken to have been before"},
+    FigureWords{"planned_gpus", Unit::number, "the plan is for {} GPUs"},
+    FigureWords{"planned_jct_s", Unit::seconds, "a job is expected to take {}"},
+    FigureWords{"placed", Unit::number, "{} placed"},
+    FigureWords{"kept", Unit::number, "{} kept where they are"},
+};
+
+/// As the commands print money.
+std::string usd_text(double usd) {
+  if (usd != 0 && std::abs(usd) < 0.00005) return "<$0.0001";
+  constexpr double kLarge = 10;
+  return fmt::format("{}${:.{}f}", usd < 0 ? "-" : "", std::abs(usd),
+                     std::abs(usd) < kLarge ? 4 : 2);
+}
+
+std::string length_text(double seconds) {
+  if (seconds < 60) return fmt::format("{:.3g} s", seconds);
+  if (seconds < 3600) return fmt::format("{:.3g} min", seconds / 60);
+  return fmt::format("{:.3g} h", seconds / 3600);
+}
+
+std::string value_text(Unit unit, double value) {
+  if (!std::isfinite(value)) return "an unknown amount";
+  switch (unit) {
+    case Unit::usd:
+      return usd_text(value);
+    case Unit::usd_h:
+      return usd_text(value) + " an hour";
+    case Unit::seconds:
+      return length_text(value);
+    case Unit::share:
+      return fmt::format("{:.3g} %", value * 100);
+    case Unit::number:
+      break;
+  }
+  return fmt::format("{:.4g}", value);
+}
+
+/// What a policy decided for spot instances alone carries these (schedulers/market_split.cpp).
+constexpr std::string_view kSpotFigure = "spot ";
+constexpr std::string_view kSpotChoice = "; spot: ";
+
+/// What the policy `muster` tells itself: whether the round is to be held again (its memory.hpp).
+constexpr std::string_view kAgain = "again";
+constexpr double kUnfinished = 2;
+
+std::string figure_text(const FigureView& figure) {
+  if (figure.name == kAgain) return "it goes on in the next round, as time was short for all";
+  if (figure.name.starts_with(kSpotFigure)) {
+    return "on spot " + figure_text({figure.name.substr(kSpotFigure.size()), figure.value});
+  }
+  // Shares of tasks and counts of them have one name with two policies; a share has a fraction.
+  const auto known = std::find_if(kFigures.begin(), kFigures.end(),
+                                  [&](const FigureWords& one) { return one.name == figure.name; });
+  if (known == kFigures.end()) {
+    std::string name = figure.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name + " " + value_text(Unit::number, figure.value);
+  }
+  const bool is_share = known->name == "packed" && figure.value < 1;
+  const std::string value = value_text(is_share ? Unit::share : known->unit, figure.value);
+  const std::size_t place = known->text.find("{}");
+  return fmt::format("{}{}{}", known->text.substr(0, place), value, known->text.substr(place + 2));
+}
+
+/// That a reader would miss.
+bool says_nothing(const FigureView& figure) {
+  std::string_view name = figure.name;
+  if (name.starts_with(kSpotFigure)) name.remove_prefix(kSpotFigure.size());
+  return figure.value == 0 || (name == kAgain && figure.value < kUnfinished);
+}
+
+std::string choice_text(const std::string& choice) {
+  if (choice.empty()) return "Decides";
+  if (const std::size_t at = choice.find(kSpotChoice); at != std::string::npos) {
+    return fmt::format("{} (on spot: {})", choice_text(choice.substr(0, at)),
+                       choice_text(choice.substr(at + kSpotChoice.size())));
+  }
+  const auto known = std::find_if(kChoices.begin(), kChoices.end(),
+                                  [&](const Words& one) { return one.name == choice; });
+  return known == kChoices.end() ? fmt::format("Chooses \"{}\"", choice) : std::string(known->text);
+}
+
+/// "launches 1 instance, moves 2 tasks"
+std::string changes_text(const DecisionView& decision) {
+  std::string text;
+  const auto add = [&](std::string_view verb, std::uint32_t count, std::string_view what) {
+    if (count == 0) return;
+    text += fmt::format("{}{} {} {}{}", text.empty() ? "" : ", ", verb, count, what,
+                        count == 1 ? "" : "s");
+  };
+  add("launches", decision.launches, "instance");
+  add("places", decision.placements, "task");
+  add("moves or stops", decision.moves, "task");
+  add("resizes", decision.resizes, "job");
+  add("releases", decision.releases, "instance");
+  return text.empty() ? "changes nothing" : text;
+}
+
+}  // namespace
+
+std::string sentence_of(const DecisionView& decision) {
+  std::string text = fmt::format("{}: {}", choice_text(decision.choice), changes_text(decision));
+  std::string_view before = "; ";
+  for (const FigureView& figure : decision.figures) {
+    if (says_nothing(figure)) continue;
+    text += fmt::format("{}{}", before, figure_text(figure));
+    before = ", ";
+  }
+  return text + ".";
+}
+
+}  // namespace muster

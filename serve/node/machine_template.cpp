@@ -1,0 +1,219 @@
+#include "serve/node/machine_template.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "actors/link/pki.hpp"
+#include "actors/link/worker_link_options.hpp"
+#include "model/live_ids.hpp"
+#include "serve/machines/task_user.hpp"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMachines = "machines";
+
+/// A TOML string; JSON's escapes are TOML's too.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump();
+}
+
+std::string seconds(Duration time) {
+  return fmt::format("\"{}s\"", to_seconds(time));
+}
+
+/// Where workers keep their attempts, unless that is the machines' folders. Short, for sockets have
+/// their paths in it, and another one than any other cluster's.
+fs::path all_attempts(const ClusterConfig& config) {
+  return config.worker.attempts / fmt::format("muster-{:x}", fs::hash_value(config.state));
+}
+
+fs::path attempts_of(const ClusterConfig& config, InstanceId instance) {
+  return all_attempts(config) / std::to_string(instance.value);
+}
+
+/// The node whose master has rented the instance; null when there is none in the file.
+const NodeConfig* renter(const ClusterConfig& config, const ClusterRoster& roster,
+                         InstanceId instance) {
+  for (const NodeConfig* node : config.masters()) {
+    const auto number = roster.masters.find(*node->master);
+    if (number != roster.masters.end() && number->second == master_of(instance)) return node;
+  }
+  return nullptr;
+}
+
+/// What the nodes keep on this computer: stores, keys, other machines, the word that opens the API.
+struct Hidden {
+  fs::path folder;  ///< of the cluster file
+  std::vector<fs::path> places;
+};
+
+/// As the paths lead now: a task may be able to replace a link, and what it leads to is hidden.
+Hidden hidden_of(const ClusterConfig& config) {
+  const fs::path attempts = config.worker.attempts.empty() ? fs::path() : all_attempts(config);
+  Hidden hidden{fs::absolute(config.file).parent_path(), {}};
+  std::error_code unreadable;  // then it stays as it is given
+  for (const fs::path& place :
+       {config.state, config.pki, config.api_token, config.api.tokens, attempts}) {
+    if (place.empty()) continue;
+    const fs::path direct = fs::weakly_canonical(fs::absolute(place), unreadable);
+    hidden.places.push_back(unreadable ? place : direct);
+  }
+  const fs::path direct = fs::weakly_canonical(hidden.folder, unreadable);
+  if (!unreadable) hidden.folder = direct;
+  return hidden;
+}
+
+std::string hidden_toml(const Hidden& hidden) {
+  // A folder that `muster up` has made is the cluster's as a whole: what is added there, such as a
+  // token, would count. Around another cluster file there may be anything.
+  const bool own_folder = fs::exists(hidden.folder / "client.json");
+  std::string text = own_folder ? quoted(hidden.folder.string()) : std::string{};
+  for (const fs::path& place : hidden.places) {
+    text += (text.empty() ? "" : ", ") + quoted(place.string());
+  }
+  return "hide = [" + text + "]\n";
+}
+
+std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const MachineOrder& order,
+                        const fs::path& folder) {
+  const ClusterConfig& config = setup.config;
+  const fs::path shim = setup.program.parent_path() / "muster-shim";
+  const fs::path state =
+      config.worker.attempts.empty() ? folder / "state" : attempts_of(config, order.instance);
+  std::string text = fmt::format(
+      "instance = {}\nmasters = [{}]\nmaster_name = {}\ninsecure_loopback = {}\n"
+      "state_dir = {}\ncheckpoint_root = {}\nlog = {}\n",
+      order.instance.value, quoted(to_text(*master.workers)), quoted(master.name),
+      config.insecure_loopback, quoted(state.string()), quoted(config.worker.checkpoints.string()),
+      quoted((folder / "worker.log").string()));
+  if (fs::exists(shim)) text += fmt::format("shim_program = {}\n", quoted(shim.string()));
+  text += "\n[capacity]\n";
+  for (Resource kind : kAllResources) {
+    text += fmt::format("{} = {}\n", name_of(kind), order.type.capacity[kind]);
+  }
+  text += fmt::format(
+      "\n[tasks]\nstop_grace = {}\nlog_bytes = {}\nlog_files = {}\ntail_bytes = {}\n"
+      "acknowledged_keep = {}\nuid = {}\nisolation = {}\nmax_processes = {}\nhold_cpu = {}\n"
+      "disk_check = {}\n",
+      seconds(config.worker.stop_grace), config.worker.log_bytes, config.worker.log_files,
+      config.worker.tail_bytes, seconds(config.worker.acknowledged_keep), config.worker.task_uid,
+      quoted(isolation_words()[static_cast<std::size_t>(config.worker.isolation)]),
+      config.worker.max_processes, config.worker.hold_cpu, seconds(config.worker.disk_check));
+  if (!config.worker.task_uids.empty()) {
+    text += fmt::format("uids = {}\n", quoted(config.worker.task_uids));
+  }
+  if (config.worker.disk_free_mib) {
+    text += fmt::format("disk_free_mib = {}\n", *config.worker.disk_free_mib);
+  }
+  text += fmt::format("\n[link]\nheartbeat = {}\ntimeout = {}\nmax_frame_bytes = {}\n",
+                      seconds(config.link.heartbeat), seconds(config.link.timeout),
+                      config.link.max_frame_bytes);
+  if (config.insecure_loopback) return text;
+  const std::string name = certificate_name(order.instance);
+  text += fmt::format("\n[tls]\ncertificate = {}\nkey = {}\ntrusted = {}\n",
+                      quoted((folder / (name + ".pem")).string()),
+                      quoted((folder / (name + ".key")).string()),
+                      quoted(authority_certificate(config.pki, PkiRole::node).string()));
+  return text;
+}
+
+/// What is known of the cluster when an instance is prepared.
+struct Preparation {
+  NodeSetup setup;
+  ClusterRoster roster;
+  Hidden hidden;
+};
+
+std::string prepare(const Preparation& known, const MachineOrder& order, const fs::path& folder) {
+  const auto& [setup, roster, hidden] = known;
+  const ClusterConfig& config = setup.config;
+  const NodeConfig* master = renter(config, roster, order.instance);
+  if (master == nullptr) {
+    return fmt::format("instance {} is of no master of the cluster", order.instance.value);
+  }
+  if (!config.insecure_loopback) {
+    IssueRequest request;
+    request.role = PkiRole::worker;
+    request.name = certificate_name(order.instance);
+    request.out = folder;
+    request.replace = true;
+    if (auto issued = issue(config.pki, request); !issued) return issued.error().message;
+  }
+  std::error_code bad;
+  fs::create_directories(config.worker.checkpoints, bad);
+  if (bad) return config.worker.checkpoints.string() + ": " + bad.message();
+  if (!config.worker.attempts.empty() && machines::other_task_user(config.worker)) {
+    // Down to the instance's own, so that the one above is not empty, and goes with no other.
+    const std::string trouble = machines::make_open_folder(attempts_of(config, order.instance));
+    if (!trouble.empty()) return trouble;
+  }
+  // On the disk before the machine's command is, without which the folder is no machine.
+  return machines::write_durably(folder / "worker.toml",
+                                 hidden_toml(hidden) + worker_toml(setup, *master, order, folder));
+}
+
+/// Lets tasks of another user get through to their own folders; nobody else has any business here.
+void open_passage(const ClusterConfig& config, const fs::path& node_state) {
+  constexpr auto kThrough = fs::perms::group_exec | fs::perms::others_exec;
+  std::error_code ignored;  // task_user_fault() tells what came of it
+  if (!config.worker.attempts.empty()) machines::make_open_folder(all_attempts(config));
+  for (const fs::path& folder :
+       {config.state, node_state, node_state / kMachines, config.worker.checkpoints}) {
+    machines::make_open_folder(folder);
+    fs::permissions(folder, kThrough, fs::perm_options::add, ignored);
+  }
+}
+
+}  // namespace
+
+fs::path machines_folder(const fs::path& node_state) {
+  return node_state / kMachines;
+}
+
+std::string task_user_fault(const ClusterConfig& config, const fs::path& node_state) {
+  if (const auto fault = machines::task_user_fault(config.worker)) {
+    return fmt::format("worker.{} = {}: {}", fault->key, fault->value, fault->text);
+  }
+  const auto user = machines::other_task_user(config.worker);
+  if (!user) return {};
+  for (const fs::path& place :
+       {node_state / kMachines, config.worker.checkpoints, config.worker.attempts}) {
+    if (place.empty()) continue;
+    if (const auto barred = machines::barred_on_way(place, *user)) {
+      return fmt::format("worker.{}: {}", machines::task_user_setting(config.worker),
+                         machines::barred_text(*barred, *user));
+    }
+  }
+  return {};
+}
+
+MachineOptions machine_template(const NodeSetup& setup, const ClusterRoster& roster,
+                                const fs::path& node_state) {
+  MachineOptions options;
+  options.dir = node_state / kMachines;
+  options.passage = machines::other_task_user(setup.config.worker).has_value();
+  if (options.passage) open_passage(setup.config, node_state);
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  options.memory_reserve_bytes =
+      static_cast<std::uint64_t>(setup.config.cloud.memory_reserve_gib * kGiB);
+  options.command = {setup.program.string(), "worker", "--config", "{dir}/worker.toml"};
+  options.prepare = [known = Preparation{setup, roster, hidden_of(setup.config)}](
+                        const MachineOrder& order, const fs::path& folder) {
+    return prepare(known, order, folder);
+  };
+  if (!setup.config.worker.attempts.empty()) {
+    options.forget = [config = setup.config](InstanceId instance) {
+      std::error_code ignored;
+      fs::remove_all(attempts_of(config, instance), ignored);
+      // Goes with the last of them.
+      fs::remove(all_attempts(config), ignored);
+    };
+  }
+  return options;
+}
+
+}  // namespace muster

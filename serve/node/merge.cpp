@@ -1,0 +1,282 @@
+#include "serve/node/merge.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace muster::merge {
+namespace {
+
+/// From one sample of the cluster's past to the next.
+constexpr Duration kStep = std::chrono::minutes{1};
+
+void add_to(HistorySample& sum, const HistorySample& part) {
+  sum.usd_h += part.usd_h;
+  sum.spent_usd += part.spent_usd;
+  sum.instances += part.instances;
+  sum.tasks_running += part.tasks_running;
+  sum.tasks_pending += part.tasks_pending;
+  sum.jobs_waiting += part.jobs_waiting;
+}
+
+/// The counter of a kind, and the label that tells its parts; no label: it has none.
+struct Counter {
+  const char* name;
+  const char* label;
+  const char* help;
+};
+
+/// In the order of CountKind.
+constexpr std::array<Counter, kCountKinds> kCounters{{
+    {"muster_jobs_over_total", "outcome", "Jobs that ended since the master was started"},
+    {"muster_attempts_started_total", "", "Attempts of tasks that started"},
+    {"muster_attempts_ended_total", "end", "Attempts of tasks that ended, by how"},
+    {"muster_moves_total", "", "Tasks that were told to leave their instance and go on elsewhere"},
+    {"muster_interruptions_total", "", "Instances that the cloud took back"},
+    {"muster_launches_total", "market", "Instances that were asked for"},
+    {"muster_launch_refusals_total", "reason", "Instances that the cloud did not give"},
+    {"muster_plan_refusals_total", "reason", "Parts of plans that were not carried out"},
+}};
+
+void put_counters(api::MetricsInput& all, const std::vector<CellFigures>& masters) {
+  std::array<api::Metric, kCountKinds> metrics;
+  for (std::size_t i = 0; i < kCountKinds; ++i) {
+    metrics[i] = {kCounters[i].name, kCounters[i].help, true, {}};
+  }
+  for (const CellFigures& one : masters) {
+    for (const CountView& count : one.counts) {
+      const auto kind = static_cast<std::size_t>(count.kind);
+      if (kind >= kCountKinds) continue;  // of a master of a later version
+      api::Sample sample{{{"master", one.master}}, static_cast<double>(count.count)};
+      const std::string label = kCounters[kind].label;
+      if (!label.empty()) sample.labels.insert(sample.labels.begin(), {label, count.of});
+      metrics[kind].samples.push_back(std::move(sample));
+    }
+  }
+  for (api::Metric& metric : metrics) all.metrics.push_back(std::move(metric));
+}
+
+void put_histograms(api::MetricsInput& all, const std::vector<CellFigures>& masters) {
+  struct Shown {
+    const char* of;
+    const char* name;
+    const char* help;
+  };
+  static constexpr std::array<Shown, 2> kShown{{
+      {"decision", "muster_decision_seconds", "How long decisions took"},
+      {"start", "muster_start_seconds",
+       "From a job's arrival at its master to the first start of each of its tasks"},
+  }};
+  // Those of one name stand together, or the text would announce the name twice.
+  for (const Shown& shown : kShown) {
+    for (const CellFigures& one : masters) {
+      for (const HistogramView& view : one.histograms) {
+        if (view.name != shown.of) continue;
+        api::Distribution distribution{shown.name, shown.help, {{"master", one.master}},
+                                       {},         {},         view.sum};
+        for (const BucketView& bucket : view.buckets) {
+          distribution.bounds.push_back(bucket.bound);
+          distribution.buckets.push_back(bucket.count);
+        }
+        distribution.buckets.push_back(view.beyond);
+        all.distributions.push_back(std::move(distribution));
+      }
+    }
+  }
+}
+
+api::Metric gauge(const std::string& name, const std::string& help) {
+  return {name, help, false, {}};
+}
+
+/// Sums of parts that have the same name, by their names.
+class Sums {
+ public:
+  void add(const std::vector<CostPart>& parts) {
+    for (const CostPart& part : parts) by_name_[part.name] += part.usd;
+  }
+  void add(const std::string& name, double usd) { by_name_[name] += usd; }
+  std::vector<CostPart> parts() const {
+    std::vector<CostPart> all;
+    for (const auto& [name, usd] : by_name_) all.push_back({name, usd});
+    return all;
+  }
+
+ private:
+  std::map<std::string, double> by_name_;
+};
+
+}  // namespace
+
+std::vector<InstanceView> instances(std::vector<InstancesView> masters) {
+  std::vector<InstanceView> all;
+  for (InstancesView& one : masters) {
+    std::move(one.instances.begin(), one.instances.end(), std::back_inserter(all));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const InstanceView& a, const InstanceView& b) {
+    return a.requested > b.requested;
+  });
+  return all;
+}
+
+std::vector<DecisionView> decisions(std::vector<DecisionsView> masters, std::uint32_t limit) {
+  std::vector<DecisionView> all;
+  for (DecisionsView& one : masters) {
+    std::move(one.decisions.begin(), one.decisions.end(), std::back_inserter(all));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const DecisionView& a, const DecisionView& b) { return a.at > b.at; });
+  if (limit > 0 && all.size() > limit) all.resize(limit);
+  return all;
+}
+
+CostView cost(const std::vector<CostView>& masters, const std::optional<RentedView>& rented) {
+  CostView whole;
+  Sums by;
+  Sums idle;
+  for (const CostView& master : masters) {
+    whole.total_usd += master.total_usd;
+    whole.unsettled_usd += master.unsettled_usd;
+    whole.tasks_usd += master.tasks_usd;
+    idle.add(master.idle);
+    by.add(master.by);
+  }
+  if (rented) {
+    // The cloud's bill, of which these are the parts: masters are asked at another moment.
+    whole.total_usd = rented->total_usd;
+    double rest = rented->total_usd;
+    for (const RentedInstance& one : rented->rented) {
+      by.add(std::to_string(one.instance.value) + " " + one.type, one.usd);
+      rest -= one.usd;
+    }
+    // Less is rounding of the sums of doubles, for bills below a million dollars.
+    constexpr double kRounding = 1e-9;
+    if (std::abs(rest) > kRounding) by.add("(earlier instances)", rest);
+  }
+  whole.idle = idle.parts();
+  whole.by = by.parts();
+  std::stable_sort(whole.by.begin(), whole.by.end(),
+                   [](const CostPart& a, const CostPart& b) { return a.usd > b.usd; });
+  return whole;
+}
+
+ClusterStatus status(const std::vector<CellFigures>& masters, const std::vector<SiteFigures>& sites,
+                     double now_s, std::vector<NodeLine> nodes) {
+  ClusterStatus all;
+  all.now_s = now_s;
+  std::map<std::pair<std::string, std::string_view>, OfferCount> counts;
+  for (const CellFigures& one : masters) {
+    all.jobs_waiting += one.jobs_waiting;
+    all.jobs_running += one.jobs_running;
+    all.jobs_held += one.jobs_held;
+    all.jobs_over += one.over_jobs;
+    all.tasks_pending += one.waiting_tasks();
+    all.tasks_running += one.running;
+    all.elastic_jobs += one.elastic_jobs;
+    all.elastic_workers += one.elastic_workers;
+    all.usd_h += one.usd_h;
+    all.total_usd += one.total_usd;
+    all.today_usd += one.today_usd;
+    for (const OfferCount& line : one.instances) {
+      OfferCount& sum = counts[{line.type, name_of(line.market)}];
+      sum = {line.type, line.market, sum.count + line.count};
+    }
+    all.caps.push_back({one.master, one.caps});
+    if (!one.trouble.empty()) all.trouble.push_back(one.master + ": " + one.trouble);
+  }
+  for (const auto& [offer, count] : counts) all.instances.push_back(count);
+  for (const SiteFigures& site : sites) {
+    all.jobs_handing_over += site.waiting;
+    if (!site.trouble.empty()) all.trouble.push_back("site " + site.site + ": " + site.trouble);
+  }
+  for (const NodeLine& node : nodes) {
+    if (!node.connected) all.trouble.push_back(node.name + ": not connected");
+  }
+  all.nodes = std::move(nodes);
+  return all;
+}
+
+std::vector<HistorySample> history(const std::vector<HistoryView>& masters) {
+  const auto minute = [](Instant at) { return at.time_since_epoch() / kStep; };
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  for (const HistoryView& master : masters) {
+    if (master.samples.empty()) continue;
+    first = std::min(first, minute(master.samples.front().at));
+    last = std::max(last, minute(master.samples.back().at));
+  }
+  // A clock that was far off once must not make a list of years.
+  constexpr std::int64_t kMostMinutes = 1'500;
+  first = std::max(first, last - kMostMinutes);
+  std::vector<HistorySample> sums;
+  std::vector<std::size_t> next(masters.size(), 0);
+  for (std::int64_t at = first; at <= last; ++at) {
+    HistorySample sum;
+    sum.at = Instant{(at + 1) * kStep};
+    for (std::size_t i = 0; i < masters.size(); ++i) {
+      const std::vector<HistorySample>& samples = masters[i].samples;
+      while (next[i] < samples.size() && minute(samples[next[i]].at) <= at) ++next[i];
+      if (next[i] > 0) add_to(sum, samples[next[i] - 1]);
+    }
+    sums.push_back(sum);
+  }
+  // The newest minute is not over: its sum is of the moment of its newest sample.
+  for (const HistoryView& master : masters) {
+    if (master.samples.empty() || minute(master.samples.back().at) != last) continue;
+    sums.back().at = std::min(sums.back().at, master.samples.back().at);
+  }
+  return sums;
+}
+
+api::MetricsInput metrics(const std::vector<CellFigures>& masters,
+                          const std::vector<SiteFigures>& sites) {
+  api::Metric jobs = gauge("muster_jobs", "Jobs by state");
+  api::Metric tasks = gauge("muster_tasks", "Tasks of unfinished jobs by phase");
+  api::Metric instances = gauge("muster_instances", "Instances that are rented");
+  api::Metric rate = gauge("muster_spend_usd_per_hour", "Price of all instances that are up");
+  api::Metric spent{"muster_spent_usd_total", "Dollars charged so far", true, {}};
+  api::Metric rounds{"muster_rounds_total", "Policy rounds", true, {}};
+  api::Metric decision = gauge("muster_last_decision_seconds", "How long the last decision took");
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  for (const CellFigures& one : masters) {
+    const auto job = [&](const char* state, std::uint64_t count) {
+      jobs.samples.push_back({{{"state", state}, {"master", one.master}}, number(count)});
+    };
+    job("waiting", one.jobs_waiting);
+    job("running", one.jobs_running);
+    job("held", one.jobs_held);
+    const auto task = [&](const char* phase, std::uint64_t count) {
+      tasks.samples.push_back({{{"phase", phase}, {"master", one.master}}, number(count)});
+    };
+    task("pending", one.pending);
+    task("assigned", one.assigned);
+    task("held", one.held);
+    task("capped", one.capped);
+    task("running", one.running);
+    for (const OfferCount& line : one.instances) {
+      instances.samples.push_back({{{"type", line.type},
+                                    {"market", std::string(name_of(line.market))},
+                                    {"master", one.master}},
+                                   number(line.count)});
+    }
+    rate.samples.push_back({{{"master", one.master}}, one.usd_h});
+    spent.samples.push_back({{{"master", one.master}}, one.total_usd});
+    rounds.samples.push_back({{{"master", one.master}}, number(one.rounds)});
+    decision.samples.push_back({{{"master", one.master}}, one.last_decision_ms / 1e3});
+  }
+  for (const SiteFigures& site : sites) {
+    jobs.samples.push_back(
+        {{{"state", "handing over"}, {"site", site.site}}, number(site.waiting)});
+  }
+  api::MetricsInput all;
+  all.metrics = {jobs, tasks, instances, rate, spent, rounds, decision};
+  put_counters(all, masters);
+  put_histograms(all, masters);
+  return all;
+}
+
+}  // namespace muster::merge

@@ -1,0 +1,201 @@
+#include "serve/node/node_roles.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "actors/cloud/providers.hpp"
+#include "schedulers/registry.hpp"
+#include "serve/machines/computer.hpp"
+#include "serve/node/machine_template.hpp"
+#include "serve/solver/cbc_solver.hpp"
+#include "storage/stores/recovery.hpp"
+
+namespace muster {
+namespace {
+
+/// Any time whatever: only differences are looked at.
+Duration steady_now() {
+  return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+/// How many of the cluster's masters have a lower number: the order in the file means nothing.
+std::uint32_t rank_of(const RoleContext& context, std::uint32_t number) {
+  std::uint32_t rank = 0;
+  for (const NodeConfig* node : context.setup.config.masters()) {
+    if (context.roster.masters.at(*node->master) < number) ++rank;
+  }
+  return rank;
+}
+
+/// Where what the master's tasks wrote is kept when they are over.
+Expected<std::unique_ptr<LogStore>, StoreError> open_logs(const RoleContext& context,
+                                                          const std::string& master) {
+  const LogsConfig& config = context.setup.config.logs;
+  LogStoreOptions options;
+  options.max_bytes = config.keep_mib << 20;
+  options.max_age = std::chrono::hours{24} * config.keep_days;
+  options.clock = [&system = context.system, origin = context.origin] {
+    return origin.instant(system.clock().now()).time_since_epoch();
+  };
+  options.note = context.note;
+  return LogStore::open(config.folder.empty() ? context.state / "logs" : config.folder / master,
+                        std::move(options));
+}
+
+Failure<NodeError> store_failure(const Failure<StoreError>& error) {
+  return {NodeError::store, error.message};
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext& context,
+                                                              std::unique_ptr<Store> store,
+                                                              const CloudForMasters& cloud) {
+  const ClusterConfig& config = context.setup.config;
+  const std::string name = config.find(context.setup.node)->master.value();
+  auto spec = parse_policy(config.policy);
+  if (!spec) return Failure<NodeError>{NodeError::bad_policy, spec.error().message};
+  const auto masters = static_cast<std::uint32_t>(config.masters().size());
+  auto policy =
+      make_policy(spec.value(), context.catalog, masters, policy_services(SolverStop::seconds));
+  if (!policy) return Failure<NodeError>{NodeError::bad_policy, policy.error().message};
+
+  auto role = std::make_unique<MasterRole>();
+  role->store = std::move(store);
+  const Duration began = steady_now();
+  auto recovered = recover_master(*role->store, context.catalog);
+  if (!recovered) return store_failure(recovered.error());
+  role->journal = std::make_unique<StoreJournal>(*role->store, context.catalog, recovered.value());
+  StoreHistoryOptions history_options;
+  history_options.max_jobs = config.live_master.history_jobs;
+  auto history = StoreHistory::open(*role->store, *role->journal, context.catalog, history_options);
+  if (!history) return store_failure(history.error());
+  role->history = std::move(history).value();
+  const auto asks = role->store->get(Family::meta, kAsksNumbers);
+  if (!asks) return store_failure(asks.error());
+  auto logs = open_logs(context, name);
+  if (!logs) return store_failure(logs.error());
+  role->logs = std::move(logs).value();
+  context.note(fmt::format("master {}: {} events after {} in the snapshot, read in {:.0f} ms", name,
+                           recovered.value().tail.size(), recovered.value().snapshot_at,
+                           to_seconds(steady_now() - began) * 1e3));
+
+  MasterSetup master;
+  master.parts.catalog = &context.catalog;
+  master.parts.policy = std::move(policy).value();
+  master.journal = role->journal.get();
+  master.settings = config.master;
+  const std::uint32_t number = context.roster.masters.at(name);
+  auto fleet = fleet_share(config.fleet.parts, context.catalog, rank_of(context, number), masters);
+  if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
+  master.parts.fleet = std::move(fleet).value();
+  master.cloud = cloud;
+  master.origin = context.origin;
+  master.parts.seed = config.seed;
+  master.stopwatch = steady_now;
+  master.times = &role->times;
+  master.parts.name = name;
+  master.note = context.note;
+  master.asks_numbers = asks.value().has_value();
+  master.history = role->history.get();
+  master.logs.sink = role->logs.get();
+  master.logs.bounds.hold = from_seconds(config.logs.handover_s);
+  // The worker keeps full files and the one that it writes to.
+  master.logs.bounds.stream_bytes = config.worker.log_bytes * (config.worker.log_files + 2);
+  master.snapshot = std::move(recovered.value().snapshot);
+  master.tail = std::move(recovered.value().tail);
+  master.save_snapshot = [journal = role->journal.get()](MasterSnapshot snapshot,
+                                                         std::uint64_t behind) {
+    journal->save_snapshot(std::move(snapshot), behind);
+  };
+  role->figures =
+      std::make_unique<FigureLog>(context.state / ("figures-" + name + ".csv"), CellHistory::kKept);
+  master.past = role->figures->read();
+  master.keep_sample = [figures = role->figures.get()](const HistorySample& sample) {
+    figures->append(sample);
+  };
+  master.planner = PlannerPlace::own_thread;
+  role->actor = spawn_master(context.system, std::move(master), {number, masters});
+  return role;
+}
+
+Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& context,
+                                                          std::unique_ptr<Store> store,
+                                                          std::vector<MasterPlace> masters,
+                                                          std::vector<SitePlace> sites) {
+  const ClusterConfig& config = context.setup.config;
+  auto role = std::make_unique<SiteRole>();
+  role->store = std::move(store);
+  RocksSiteStoreOptions store_options;
+  store_options.max_tokens = config.site.tokens;
+  store_options.max_queued_jobs = config.site.max_waiting;
+  auto records = RocksSiteStore::open(*role->store, store_options);
+  if (!records) return store_failure(records.error());
+  role->records = std::move(records).value();
+
+  SiteDependencies site;
+  site.masters = std::move(masters);
+  site.accept_timeout = config.master.accept_timeout;
+  site.origin = context.origin;
+  site.store = role->records.get();
+  site.sites = std::move(sites);
+  site.number = context.roster.sites.at(config.find(context.setup.node)->site.value());
+  for (const auto& [name, number] : context.roster.sites) {
+    site.site_numbers = std::max(site.site_numbers, number + 1);
+  }
+  const auto intake = intake_of(config.policy);
+  if (!intake) return Failure<NodeError>{NodeError::bad_policy, intake.error().message};
+  site.seed = config.seed;
+  site.train_apart = true;
+  site.note = context.note;
+  auto classifier =
+      make_classifier_service(config.classify, intake.value(), role->records->classifier());
+  if (!classifier) return Failure<NodeError>{NodeError::bad_policy, classifier.error().message};
+  site.classifier = std::move(classifier).value();
+  // The API waits half of that time for the site.
+  site.cancel_wait = config.link.request_timeout / 4;
+  const SiteSettings settings = site_settings(config.site, intake.value());
+  role->actor = context.system.spawn<SiteScheduler>(settings, std::move(site));
+  return role;
+}
+
+Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& context,
+                                                            std::unique_ptr<Store> store) {
+  const ClusterConfig& config = context.setup.config;
+  auto role = std::make_unique<CloudRole>();
+  role->store = std::move(store);
+  auto records = RocksCloudStore::open(*role->store);
+  if (!records) return store_failure(records.error());
+  role->records = std::move(records).value();
+  MachineOptions machine = machine_template(context.setup, context.roster, context.state);
+  if (std::string fault = task_user_fault(config, context.state); !fault.empty()) {
+    return Failure<NodeError>{NodeError::task_user, std::move(fault)};
+  }
+  auto machines = ProcessMachines::open(std::move(machine));
+  if (!machines) return Failure<NodeError>{NodeError::machines, machines.error().message};
+  role->machines = std::move(machines).value();
+
+  auto make = load_provider(config.cloud, context.catalog);
+  if (!make) return Failure<NodeError>{NodeError::bad_catalog, make.error().message};
+  LoopbackOptions loopback = loopback_options(config.cloud);
+  loopback.catalog = &context.catalog;
+  loopback.limits.instances =
+      config.cloud.max_instances.value_or(machines::most_workers(machines::look_at_computer()));
+  loopback.interruptions.seed = loopback.delays.seed = config.seed;
+  loopback.machines = role->machines.get();
+  role->provider = make.value()(std::move(loopback));
+
+  ConnectorSetup cloud = connector_setup(config.cloud);
+  cloud.catalog = &context.catalog;
+  cloud.origin = context.origin;
+  cloud.store = role->records.get();
+  cloud.provider = role->provider.get();
+  cloud.bill = &role->bill;
+  cloud.note = context.note;
+  role->actor = context.system.spawn<CloudConnector>(std::move(cloud));
+  return role;
+}
+
+}  // namespace muster

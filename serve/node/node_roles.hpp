@@ -1,0 +1,74 @@
+#pragma once
+
+#include <caf/all.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "actors/cloud/connector.hpp"
+#include "serve/group/group.hpp"
+#include "serve/machines/process_machines.hpp"
+#include "serve/node/live_node.hpp"
+#include "serve/node/node_stores.hpp"
+#include "storage/events/figure_log.hpp"
+#include "storage/events/log_store.hpp"
+#include "storage/stores/rocks_cloud_store.hpp"
+#include "storage/stores/rocks_site_store.hpp"
+#include "storage/stores/store_history.hpp"
+#include "storage/stores/store_journal.hpp"
+
+// What each role of a node keeps beside its actor. Destroyed after the actor has ended.
+
+namespace muster {
+
+/// What all roles of a node share.
+struct RoleContext {
+  caf::actor_system& system;
+  const NodeSetup& setup;
+  const Catalog& catalog;
+  ClockOrigin origin;
+  std::filesystem::path state;  ///< the node's folder
+  const ClusterRoster& roster;
+  std::function<void(const std::string&)> note;
+};
+
+/// What stands behind a master.
+struct MasterRole {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<StoreJournal> journal;
+  std::unique_ptr<StoreHistory> history;
+  std::unique_ptr<LogStore> logs;
+  std::unique_ptr<FigureLog> figures;
+  DecisionTimes times;
+  MasterActor actor;
+};
+
+/// What stands behind a site scheduler.
+struct SiteRole {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<RocksSiteStore> records;
+  SiteActor actor;
+};
+
+/// What stands behind the cloud connector.
+struct CloudRole {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<RocksCloudStore> records;
+  std::unique_ptr<ProcessMachines> machines;
+  std::unique_ptr<CloudProvider> provider;
+  CloudBill bill;
+  CloudActor actor;
+};
+
+/// Reads the role's state in the store and starts its actor on it.
+Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext& context,
+                                                              std::unique_ptr<Store> store,
+                                                              const CloudForMasters& cloud);
+Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& context,
+                                                          std::unique_ptr<Store> store,
+                                                          std::vector<MasterPlace> masters,
+                                                          std::vector<SitePlace> sites);
+Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& context,
+                                                            std::unique_ptr<Store> store);
+
+}  // namespace muster

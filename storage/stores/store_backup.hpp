@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+
+#include "storage/stores/store.hpp"
+
+namespace muster {
+
+/// What the copy of a store is for.
+enum class CopyFor : std::uint8_t {
+  keeping,  ///< a backup, as the store was
+  use       ///< in place of a store: its owner asks others which numbers have been given out since
+};
+
+/// Makes a copy of the store, which was opened for reading, in a folder where nothing is yet; an
+/// owner that has it open goes on meanwhile. Until all of it is on the disk the folder has no
+/// store.
+StoreTrouble copy_store(const Store& from, const std::filesystem::path& to, CopyFor purpose);
+
+}  // namespace muster

@@ -1,0 +1,324 @@
+#include "storage/stores/store_history.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+// The history of a master. Jobs lie in the store by their place, the order in which they were
+// added, and an index of all of them (entries_, places_) is in memory, so that lists need no disk.
+// What is bounded by max_jobs is dropped from both in the write that adds a job.
+
+namespace muster {
+Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
+    Store& store, StoreJournal& journal, const Catalog& catalog,
+    const StoreHistoryOptions& options) {
+  auto history = std::unique_ptr<StoreHistory>(new StoreHistory(store, journal, catalog, options));
+  std::vector<std::uint64_t> bare;
+  // The order counts: complete() fills in the entries that load_places() found bare, and the
+  // sums by user below need every entry's cost.
+  if (auto trouble = history->load_places(bare)) return *std::move(trouble);
+  if (auto trouble = history->complete(bare)) return *std::move(trouble);
+  if (auto trouble = history->load_spent()) return *std::move(trouble);
+  for (const auto& [place, entry] : history->entries_) history->kept_[entry.user] += entry.cost;
+  history->reader_.thread = std::thread([raw = history.get()] { raw->run_reader(); });
+  return history;
+}
+
+StoreHistory::~StoreHistory() {
+  {
+    const std::lock_guard lock(reader_.mutex);
+    reader_.ends = true;
+    reader_.queue.clear();
+  }
+  reader_.wake.notify_one();
+  if (reader_.thread.joinable()) reader_.thread.join();
+}
+
+/// Reads the index; `bare` gets the places of which it says no more than whose they are.
+StoreTrouble StoreHistory::load_places(std::vector<std::uint64_t>& bare) {
+  StoreTrouble bad;
+  const auto use = [&](std::string_view key, std::string_view value) {
+    const auto job = number_of(key);
+    auto found = decode_place(value);
+    if (!job || !found) {
+      bad = bad_record(store_, Family::place, job ? found.error().message : "a key of no job");
+      return false;
+    }
+    if (!found->known) bare.push_back(found->place);
+    found->entry.job = JobId{*job};
+    places_.emplace_hint(places_.end(), JobId{*job}, found->place);
+    entries_.emplace(found->place, std::move(found->entry));
+    return true;
+  };
+  if (auto trouble = store_.scan(Family::place, {}, use)) return trouble;
+  return bad;
+}
+
+/// Brings the index of an earlier format up to date, from the jobs themselves.
+StoreTrouble StoreHistory::complete(const std::vector<std::uint64_t>& bare) {
+  // Bounds the memory of one batch: an old history may have as many bare entries as max_jobs.
+  constexpr std::size_t kTogether = 1'000;
+  StoreBatch batch;
+  for (std::size_t i = 0; i < bare.size(); ++i) {
+    const auto bytes = store_.get(Family::history, key_of(bare[i]));
+    if (!bytes) return bytes.error();
+    HistoryEntry& entry = entries_.at(bare[i]);
+    if (!bytes.value()) {
+      return bad_record(store_, Family::history,
+                        fmt::format("job {} is in the index only", entry.job.value));
+    }
+    const auto job = decode_history(*bytes.value(), catalog_);
+    if (!job) return bad_record(store_, Family::history, job.error().message);
+    entry = entry_of(job.value());
+    batch.put(Family::place, key_of(entry.job.value), encode_place({bare[i], entry}));
+    if (i + 1 < bare.size() && (i + 1) % kTogether != 0) continue;
+    if (auto trouble = store_.write(batch, Durability::machine)) return trouble;
+    batch = {};
+  }
+  return std::nullopt;
+}
+
+StoreTrouble StoreHistory::load_spent() {
+  StoreTrouble bad;
+  const auto use = [&](std::string_view key, std::string_view value) {
+    const auto spent = decode_money(value);
+    if (!spent) {
+      bad = bad_record(store_, Family::spent, spent.error().message);
+      return false;
+    }
+    dropped_.emplace(std::string(key), spent.value());
+    return true;
+  };
+  if (auto trouble = store_.scan(Family::spent, {}, use)) return trouble;
+  return bad;
+}
+
+void StoreHistory::add(JobHistory job) {
+  const auto kept = std::make_shared<const JobHistory>(std::move(job));
+  const HistoryEntry entry = entry_of(*kept);
+  Dropped dropped;
+  std::uint64_t place = 0;
+  {
+    // Place and drops are settled in memory first: a read in between finds the job in `waiting`,
+    // and two adds in a row never take the same place.
+    const std::lock_guard lock(shared_->mutex);
+    place = enter(entry, dropped);
+    while (entries_.size() > options_.max_jobs) drop_oldest(dropped);
+    shared_->waiting.emplace(place, kept);
+  }
+  journal_.change(
+      [kept, place, entry, dropped, &catalog = catalog_](StoreBatch& batch) {
+        batch.put(Family::history, key_of(place), encode_history(*kept, catalog));
+        batch.put(Family::place, key_of(entry.job.value), encode_place({place, entry}));
+        for (const std::uint64_t old : dropped.places) batch.erase(Family::history, key_of(old));
+        for (const JobId old : dropped.jobs) batch.erase(Family::place, key_of(old.value));
+        for (const auto& [user, spent] : dropped.spent) {
+          batch.put(Family::spent, user, encode_money(spent));
+        }
+      },
+      // Holds `shared_` itself: the journal may call this when the history is gone. Only what
+      // the store has by then may leave `waiting`, or at() would find the job in neither.
+      [shared = shared_, place] {
+        const std::lock_guard lock(shared->mutex);
+        shared->waiting.erase(place);
+      });
+}
+
+void StoreHistory::drop(JobId job) {
+  std::uint64_t place = 0;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    const auto known = places_.find(job);
+    if (known == places_.end()) return;
+    place = known->second;
+    const HistoryEntry& entry = entries_.at(place);
+    Money& kept = kept_[entry.user];
+    kept -= entry.cost;
+    if (kept == Money{}) kept_.erase(entry.user);
+    entries_.erase(place);
+    places_.erase(known);
+    last_read_ = {};  // its place may be given again
+  }
+  journal_.change(
+      [job, place](StoreBatch& batch) {
+        batch.erase(Family::history, key_of(place));
+        batch.erase(Family::place, key_of(job.value));
+      },
+      [] {});
+}
+
+/// Puts the entry behind all others. After a crash a master may add a job again that it had added
+/// before: the new one counts.
+std::uint64_t StoreHistory::enter(const HistoryEntry& entry, Dropped& dropped) {
+  std::uint64_t place = entries_.empty() ? 0 : entries_.rbegin()->first + 1;
+  if (const auto old = places_.find(entry.job); old != places_.end()) {
+    // Only the record at the old place goes. The index is by job, so the same batch overwrites
+    // its entry, and erasing it after the put would lose the job.
+    dropped.places.push_back(old->second);
+    const HistoryEntry& before = entries_.at(old->second);
+    kept_[before.user] -= before.cost;
+    entries_.erase(old->second);
+  }
+  entries_.emplace(place, entry);
+  places_[entry.job] = place;
+  kept_[entry.user] += entry.cost;
+  return place;
+}
+
+void StoreHistory::drop_oldest(Dropped& dropped) {
+  const auto& [place, entry] = *entries_.begin();
+  dropped.places.push_back(place);
+  dropped.jobs.push_back(entry.job);
+  Money& kept = kept_[entry.user];
+  kept -= entry.cost;
+  // Keeps the map to users that have jobs in the history. Money is an exact integer, so the sum
+  // does come back to zero.
+  if (kept == Money{}) kept_.erase(entry.user);
+  // User names are the submitters' choice: without a bound this map, which is kept for good,
+  // would grow with them. Past the bound a new user's dropped costs are not remembered.
+  if (dropped_.contains(entry.user) || dropped_.size() < options_.max_users) {
+    dropped.spent[entry.user] = dropped_[entry.user] += entry.cost;
+  }
+  places_.erase(entry.job);
+  entries_.erase(entries_.begin());
+}
+
+std::shared_ptr<const JobHistory> StoreHistory::at(std::uint64_t place) const {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    const auto found = shared_->waiting.find(place);
+    // Looked for before the store: a job that leaves `waiting` after this is in the store
+    // already.
+    if (found != shared_->waiting.end()) return found->second;
+  }
+  {
+    const std::lock_guard lock(shared_->mutex);
+    if (last_read_.second && last_read_.first == place) return last_read_.second;
+  }
+  const auto bytes = store_.get(Family::history, key_of(place));
+  // The job may have been dropped since its place was looked up; nothing is wrong then.
+  if (!bytes || !bytes.value()) return nullptr;
+  auto job = decode_history(*bytes.value(), catalog_);
+  if (!job) return nullptr;
+  auto read = std::make_shared<const JobHistory>(std::move(job).value());
+  const std::lock_guard lock(shared_->mutex);
+  last_read_ = {place, read};
+  return read;
+}
+
+std::size_t StoreHistory::size() const {
+  const std::scoped_lock lock(shared_->mutex);
+  return entries_.size();
+}
+
+std::optional<JobHistory> StoreHistory::find(JobId id) const {
+  std::uint64_t place = 0;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    const auto found = places_.find(id);
+    if (found == places_.end()) return std::nullopt;
+    place = found->second;
+  }
+  const auto job = at(place);
+  if (!job) return std::nullopt;
+  return *job;
+}
+
+bool StoreHistory::contains(JobId id) const {
+  const std::scoped_lock lock(shared_->mutex);
+  return places_.contains(id);
+}
+
+void StoreHistory::visit(const std::vector<std::uint64_t>& places, const Use& use) const {
+  // Without the lock: reading and decoding may take long, and add() must not wait for it.
+  for (const std::uint64_t place : places) {
+    const auto job = at(place);
+    if (job && !use(*job)) return;
+  }
+}
+
+void StoreHistory::newest(std::size_t limit, const Use& use) const {
+  std::vector<std::uint64_t> places;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    for (auto it = entries_.rbegin(); it != entries_.rend() && places.size() < limit; ++it) {
+      places.push_back(it->first);
+    }
+  }
+  visit(places, use);
+}
+
+void StoreHistory::by_number(const HistoryPage& page, const Use& use) const {
+  if (page.limit == 0) return;
+  std::vector<std::uint64_t> places;
+  JobId below = page.below;
+  do {
+    // The lock is let go between the pieces; a job added meanwhile has a higher number than
+    // `below` or is missed by this page, as one added after it would be.
+    below = look_on(page, below, places);
+  } while (below.valid() && places.size() < page.limit);
+  visit(places, use);
+}
+
+/// Adds places of the page's jobs with numbers below one. Looks at so few that a master that adds a
+/// job meanwhile does not notice; the number where to go on, none at the end.
+JobId StoreHistory::look_on(const HistoryPage& page, JobId below,
+                            std::vector<std::uint64_t>& places) const {
+  // A page of one user may pass over every job of the others.
+  constexpr std::size_t kTogether = 2'000;
+  const std::lock_guard lock(shared_->mutex);
+  auto it = below.valid() ? places_.lower_bound(below) : places_.end();
+  for (std::size_t i = 0; it != places_.begin(); ++i) {
+    if (i >= kTogether || places.size() >= page.limit) return it->first;
+    --it;
+    if (page.user.empty() || entries_.at(it->second).user == page.user) {
+      places.push_back(it->second);
+    }
+  }
+  return {};
+}
+
+std::map<std::string, Money> StoreHistory::spent_by_user() const {
+  const std::lock_guard lock(shared_->mutex);
+  std::map<std::string, Money> spent = kept_;
+  for (const auto& [user, money] : dropped_) spent[user] += money;
+  return spent;
+}
+
+void StoreHistory::newest_entries(std::size_t limit,
+                                  const std::function<void(const HistoryEntry&)>& use) const {
+  const std::lock_guard lock(shared_->mutex);
+  std::size_t left = limit;
+  for (auto it = entries_.rbegin(); it != entries_.rend() && left > 0; ++it, --left) {
+    use(it->second);
+  }
+}
+
+bool StoreHistory::read_apart(std::function<void()> read) const {
+  {
+    const std::lock_guard lock(reader_.mutex);
+    // Reads hold what their askers gave them: a queue without a bound would let slow disks and
+    // fast askers fill the memory.
+    if (reader_.queue.size() >= options_.max_reads) return false;
+    reader_.queue.push_back(std::move(read));
+  }
+  reader_.wake.notify_one();
+  return true;
+}
+
+void StoreHistory::run_reader() const {
+  std::unique_lock lock(reader_.mutex);
+  while (true) {
+    reader_.wake.wait(lock, [this] { return reader_.ends || !reader_.queue.empty(); });
+    if (reader_.ends) return;
+    const auto read = std::move(reader_.queue.front());
+    reader_.queue.pop_front();
+    lock.unlock();
+    // Unlocked, so that others can queue their reads while this one waits for the disk.
+    read();
+    lock.lock();
+  }
+}
+
+}  // namespace muster

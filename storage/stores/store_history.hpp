@@ -1,0 +1,102 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "storage/stores/history.hpp"
+#include "storage/stores/store_journal.hpp"
+
+namespace muster {
+
+/// What a history keeps at most.
+struct StoreHistoryOptions {
+  std::size_t max_jobs = 100'000;  ///< the oldest go first; from 1
+  std::size_t max_users = 10'000;  ///< whose jobs that are no longer kept are still summed; from 0
+  std::size_t max_reads = 1'000;   ///< of read_apart() that wait; from 1
+};
+
+/// The finished jobs of a master in its store. What is added rides with the journal's writes and
+/// can be found at once. What lists and bills need of every job is in memory too. All members may
+/// be called from any thread.
+class StoreHistory final : public History {
+ public:
+  /// The store, the journal and the catalog have to outlive the history. A store of an earlier
+  /// format is brought up to date once, which reads all of the history.
+  static Expected<std::unique_ptr<StoreHistory>, StoreError> open(
+      Store& store, StoreJournal& journal, const Catalog& catalog,
+      const StoreHistoryOptions& options = {});
+  /// Ends what is being read and drops what waits to be.
+  ~StoreHistory() override;
+
+  void add(JobHistory job) override;
+  void drop(JobId job) override;
+  std::size_t size() const override;
+  std::optional<JobHistory> find(JobId id) const override;
+  void newest(std::size_t limit, const Use& use) const override;
+  void by_number(const HistoryPage& page, const Use& use) const override;
+  bool contains(JobId id) const override;
+  std::map<std::string, Money> spent_by_user() const override;
+  void newest_entries(std::size_t limit,
+                      const std::function<void(const HistoryEntry&)>& use) const override;
+  bool read_apart(std::function<void()> read) const override;
+
+ private:
+  /// What is shared with the journal's thread, which may outlive the history.
+  struct Shared {
+    std::mutex mutex;
+    std::map<std::uint64_t, std::shared_ptr<const JobHistory>> waiting;  ///< not yet durable
+  };
+  /// What adding a job changes in the store besides the job's own records.
+  struct Dropped {
+    std::vector<std::uint64_t> places;
+    std::vector<JobId> jobs;
+    std::map<std::string, Money> spent;  ///< new sums of users
+  };
+  /// The thread that reads, and who waits for it.
+  struct Reader {
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::deque<std::function<void()>> queue;
+    bool ends = false;
+    std::thread thread;
+  };
+
+  StoreHistory(Store& store, StoreJournal& journal, const Catalog& catalog,
+               const StoreHistoryOptions& options)
+      : store_(store), journal_(journal), catalog_(catalog), options_(options) {}
+
+  StoreTrouble load_places(std::vector<std::uint64_t>& bare);
+  StoreTrouble complete(const std::vector<std::uint64_t>& bare);
+  StoreTrouble load_spent();
+  std::uint64_t enter(const HistoryEntry& entry, Dropped& dropped);
+  void drop_oldest(Dropped& dropped);
+  std::shared_ptr<const JobHistory> at(std::uint64_t place) const;
+  void visit(const std::vector<std::uint64_t>& places, const Use& use) const;
+  JobId look_on(const HistoryPage& page, JobId below, std::vector<std::uint64_t>& places) const;
+  void run_reader() const;
+
+  Store& store_;
+  StoreJournal& journal_;
+  const Catalog& catalog_;
+  const StoreHistoryOptions options_;
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+  // Under the shared mutex as well.
+  std::map<std::uint64_t, HistoryEntry> entries_;  ///< by place
+  std::map<JobId, std::uint64_t> places_;
+  std::map<std::string, Money> kept_;     ///< what the kept jobs of a user have cost
+  std::map<std::string, Money> dropped_;  ///< what those have that are no longer kept
+  /// The record that was read last, with its place: the tasks of a large job are asked for in many
+  /// pieces. Under the shared mutex.
+  mutable std::pair<std::uint64_t, std::shared_ptr<const JobHistory>> last_read_;
+  mutable Reader reader_;
+};
+
+}  // namespace muster

@@ -1,0 +1,173 @@
+#include "masters/plan/plan_application.hpp"
+
+#include "tests/masters/master_commands.hpp"
+
+namespace muster {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class PlanApplicationTest : public test::MasterCommandsTest {
+ protected:
+  PlanApplicationTest() { make(); }
+  void make() {
+    begin_commands();
+    guard_.emplace(*recorder_, *cloud_, settings_.caps);
+    rules_.emplace(*recorder_, *cloud_, *guard_, settings_);
+    ends_.emplace(*recorder_, *tasks_, settings_, false);
+    application_.emplace(commands(), *ends_, *rules_);
+  }
+  /// The commit of the plan alone.
+  Commit apply(Plan plan) {
+    forget();
+    std::vector<Plan> slices;
+    slices.push_back(std::move(plan));
+    application_->take(std::move(slices));
+    application_->apply_next(now());
+    return recorder_->commit();
+  }
+  static Place to(std::uint64_t task, std::uint64_t instance) {
+    return {TaskId{task}, InstanceId{instance}, {}};
+  }
+  template <class Wanted>
+  static std::vector<Wanted> of(const Commit& commit) {
+    std::vector<Wanted> found;
+    for (const Event& event : commit.events) {
+      if (const auto* body = std::get_if<Wanted>(&event.body)) found.push_back(*body);
+    }
+    return found;
+  }
+
+  std::optional<SpendGuard> guard_;
+  std::optional<PlanRules> rules_;
+  std::optional<JobEnds> ends_;
+  std::optional<PlanApplication> application_;
+};
+
+TEST_F(PlanApplicationTest, WhatIsLaunchedIsWhereItsTasksAreAssigned) {
+  submit(1);
+  Plan plan;
+  plan.launches.push_back({it4(), Market::on_demand, {}});
+  plan.places.push_back({TaskId{1}, LaunchIndex{0}, {}});
+  const Commit commit = apply(std::move(plan));
+  ASSERT_EQ(commit.events.size(), 2U);
+  const InstanceId launched = std::get<LaunchRequested>(commit.events[0].body).instance;
+  EXPECT_EQ(std::get<TaskAssigned>(commit.events[1].body).to, launched);
+}
+
+TEST_F(PlanApplicationTest, WhatDoesNotFitIsRefusedAndToldToTheTask) {
+  ready(0);  // 4 cores
+  for (const std::uint64_t id : {1, 2, 3}) submit(id);
+  Plan plan;
+  for (const std::uint64_t id : {1, 2, 3}) plan.places.push_back(to(id, 0));
+  const Commit commit = apply(std::move(plan));
+  EXPECT_EQ(of<TaskAssigned>(commit).size(), 2U);
+  const auto refused = of<PlanPartRefused>(commit);
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_EQ(refused[0].task, TaskId{3});
+  EXPECT_EQ(task(3).reason.code, RefusalCode::over_capacity);
+}
+
+TEST_F(PlanApplicationTest, AnArrayThatWaitsForRoomIsNotRefusedTheSameAgain) {
+  ready(0);
+  submit(1, 3, false);
+  Plan plan;
+  for (const std::uint64_t id : {1, 101, 102}) plan.places.push_back(to(id, 0));
+  EXPECT_EQ(of<PlanPartRefused>(apply(plan)).size(), 1U);
+  plan.places = {plan.places.back()};
+  EXPECT_THAT(apply(plan).events, IsEmpty());
+}
+
+TEST_F(PlanApplicationTest, WhatCanNeverRunTakesItsJobWithIt) {
+  submit(1);
+  const Refusal never{RefusalKind::never, RefusalCode::fits_no_type, Resource::cpu, 99, 8};
+  Plan plan;
+  plan.refusals.push_back({TaskId{1}, never});
+  const auto over = of<JobFinished>(apply(std::move(plan)));
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].outcome, JobOutcome::refused);
+}
+
+TEST_F(PlanApplicationTest, AMalformedRefusalIsRefusedItself) {
+  submit(1);
+  Refusal odd{RefusalKind::never, RefusalCode::fits_no_type, Resource::cpu, 99, 8};
+  odd.asked = std::numeric_limits<double>::quiet_NaN();
+  Plan plan;
+  plan.refusals.push_back({TaskId{1}, odd});
+  const Commit commit = apply(std::move(plan));
+  EXPECT_EQ(of<PlanPartRefused>(commit).size(), 1U);
+  EXPECT_THAT(of<JobFinished>(commit), IsEmpty());
+}
+
+TEST_F(PlanApplicationTest, WhenOneOfAGangMovesItsPeersStartAgain) {
+  ready(0);
+  ready(1);
+  submit(1, 2);
+  run(1, 0);
+  run(101, 0);
+  Plan plan;
+  plan.places.push_back(to(1, 1));
+  const Commit commit = apply(std::move(plan));
+  EXPECT_EQ(of<StopIssued>(commit).size(), 2U);
+  EXPECT_EQ(of<TaskAssigned>(commit).back().cause.code, CauseCode::gang_restart);
+}
+
+TEST_F(PlanApplicationTest, StopsAndReleasesAreSetAbout) {
+  ready(0);
+  ready(1);
+  submit(1);
+  run(1, 0);
+  Plan plan;
+  plan.stops.push_back({TaskId{1}, {}});
+  plan.stops.push_back({TaskId{9}, {}});
+  plan.releases.push_back({InstanceId{1}, {}});
+  plan.releases.push_back({InstanceId{9}, {}});
+  const Commit commit = apply(std::move(plan));
+  EXPECT_EQ(of<TaskUnassigned>(commit).size(), 1U);
+  EXPECT_EQ(of<ReleaseDecided>(commit).size(), 1U);
+  EXPECT_EQ(of<PlanPartRefused>(commit).size(), 2U) << "there is no such task or instance";
+}
+
+TEST_F(PlanApplicationTest, WhatWasKeptForATaskThatIsRefusedIsGivenBack) {
+  settings_.min_stay = std::chrono::hours{1};
+  make();
+  ready(0);
+  ready(1);
+  submit(1);
+  run(1, 0);
+  Plan plan;
+  plan.places.push_back(to(1, 1));
+  const Commit commit = apply(std::move(plan));
+  EXPECT_THAT(of<TaskAssigned>(commit), IsEmpty());
+  const auto released = of<ReleaseDecided>(commit);
+  ASSERT_EQ(released.size(), 1U);
+  EXPECT_EQ(released[0].instance, InstanceId{1});
+}
+
+TEST_F(PlanApplicationTest, EachSliceIsHeldAgainstTheStateOfThen) {
+  ready(0);
+  submit(1);
+  submit(2);
+  Plan first, second;
+  first.places.push_back(to(1, 0));
+  second.places.push_back(to(2, 0));
+  std::vector<Plan> slices;
+  slices.push_back(std::move(first));
+  slices.push_back(std::move(second));
+  application_->take(std::move(slices));
+  EXPECT_EQ(application_->slices_left(), 2U);
+  application_->apply_next(now());
+  EXPECT_EQ(application_->slices_left(), 1U);
+  happen(InstanceGone{InstanceId{0}, {}, CloudReason::not_said});
+  forget();
+  application_->apply_next(now());
+  const auto refused = events<PlanPartRefused>();
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_EQ(refused[0].refusal.code, RefusalCode::outdated);
+  application_->apply_next(now());
+  EXPECT_THAT(recorder_->commit().events, IsEmpty()) << "there is none left";
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cmath>
+
+#include "model/rng.hpp"
+#include "tests/replay/replay_setup.hpp"
+
+namespace muster::replay::test {
+
+/// A workload, a cloud and caps drawn from the seed; some jobs never fit.
+inline SmallReplay random_cluster(std::uint64_t seed) {
+  Rng rng(seed);
+  SmallReplay replay;
+  double submit_s = 0;
+  const std::uint64_t jobs = 5 + rng.below(25);
+  for (std::uint64_t i = 0; i < jobs; ++i) {
+    submit_s += std::floor(rng.exponential(400));
+    const double gpus = rng.uniform() < 0.3 ? static_cast<double>(rng.below(3)) : 0;
+    const double cores = 1 + static_cast<double>(rng.below(rng.uniform() < 0.05 ? 40 : 8));
+    const double memory_gib = 1 + static_cast<double>(rng.below(28));
+    const std::size_t tasks = rng.uniform() < 0.3 ? 2 + rng.below(3) : 1;
+    replay.job(submit_s, std::floor(rng.uniform(0, 9000)), Resources::of(gpus, cores, memory_gib),
+               tasks);
+  }
+  // A gang needs all its instances at once, so the cloud has at least one a task.
+  if (rng.uniform() < 0.5) {
+    replay.config().cloud.max_instances = static_cast<std::uint32_t>(4 + rng.below(8));
+  }
+  replay.config().world.interference.model = "uniform";
+  replay.config().world.interference.default_pair = rng.uniform(0.5, 1);
+  return replay;
+}
+
+}  // namespace muster::replay::test

@@ -1,0 +1,163 @@
+#include "tests/serve/node/actor_backend_fixture.hpp"
+
+namespace muster::test {
+namespace {
+
+TEST_F(ActorBackendTest, AListGoesOverAllMastersPageByPage) {
+  fakes_[0].jobs = {part(1, false), part(4, false), part(9, true), part(2, true)};
+  fakes_[1].jobs = {part(3, false), part(8, true), part(1'000'000'001, true)};
+  using enum api::JobState;
+  EXPECT_EQ(page(all, 9), "4 3 1 -1000000001 -9 -8 -2 end");
+  EXPECT_EQ(page(all, 2), "4 3 active:3");
+  EXPECT_EQ(page(all, 2, "active:3"), "1 -1000000001 over:1000000001");
+  EXPECT_EQ(page(all, 2, "over:1000000001"), "-9 -8 over:8");
+  EXPECT_EQ(page(all, 2, "over:8"), "-2 end");
+  EXPECT_EQ(page(active, 3), "4 3 1 end");
+  EXPECT_EQ(page(active, 2, "active:4"), "3 1 end");
+  EXPECT_EQ(page(over, 1), "-1000000001 over:1000000001");
+  EXPECT_EQ(page(over, 9, "over:9"), "-8 -2 end");
+}
+
+TEST_F(ActorBackendTest, AJobOfWhichAPartRunsOnIsListedOnceAndNotAsOver) {
+  fakes_[0].jobs = {part(7, true, 3, 5), part(9, true), part(2, true)};
+  fakes_[1].jobs = {part(7, false, 2, 5), part(20, false), part(21, false)};
+  using enum api::JobState;
+  EXPECT_EQ(page(all, 9), "21 20 7 -9 -2 end");
+  EXPECT_EQ(page(all, 3), "21 20 7 active:7");
+  EXPECT_EQ(page(all, 2, "active:7"), "-9 over:7") << "it looks over to one of them only";
+  EXPECT_EQ(page(all, 2, "over:7"), "-2 end");
+  EXPECT_EQ(page(over, 9), "-9 -2 end");
+  const nlohmann::json jobs =
+      look({.kind = api::View::Kind::jobs, .state = active, .limit = 9})["jobs"];
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[2]["finished"], 3) << "its part that is over is asked for";
+  EXPECT_EQ(jobs[2]["running"], 2);
+}
+
+TEST_F(ActorBackendTest, OfAJobWithAPartAtASilentMasterIsNotSaidThatItIsOver) {
+  fakes_[0].jobs = {part(7, true, 3, 5), part(9, true)};
+  fakes_[2].answers = false;
+  using enum api::JobState;
+  EXPECT_EQ(page(over, 9), "-9 end");
+  const nlohmann::json all_jobs = look({.kind = api::View::Kind::jobs, .state = all, .limit = 9});
+  ASSERT_EQ(all_jobs["jobs"].size(), 2U);
+  EXPECT_EQ(all_jobs["jobs"][1]["state"], "unknown");
+  EXPECT_EQ(all_jobs["complete"], false);
+}
+
+TEST_F(ActorBackendTest, ALongPageIsAskedForInPiecesOfThoseThatAnswer) {
+  for (std::uint64_t job = 1; job <= 700; ++job) {
+    fakes_[job % 2].jobs.push_back(part(job, job % 5 == 0));
+  }
+  fakes_[2].answers = false;
+  const nlohmann::json jobs =
+      look({.kind = api::View::Kind::jobs, .state = api::JobState::all, .limit = 650});
+  ASSERT_EQ(jobs["jobs"].size(), 650U);
+  EXPECT_EQ(jobs["next"], "over:255");
+  EXPECT_EQ(jobs["complete"], false);
+  EXPECT_EQ(fakes_[0].asked, 3);
+  EXPECT_EQ(fakes_[2].asked, 1) << "a silent one is waited for once";
+}
+
+TEST_F(ActorBackendTest, APageOfTasksIsPutTogetherOfWhatMastersTellAtOnce) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    fakes_[i].jobs = {part(7, false, 15, 30)};
+    for (std::uint32_t task = 0; task < 15; ++task) {
+      fakes_[i].tasks.emplace_back();
+      fakes_[i].tasks.back().index = i == 0 ? task : 15 + task;
+    }
+  }
+  const auto tasks = [&](std::uint32_t limit, std::optional<std::uint32_t> after) {
+    api::View what{.kind = api::View::Kind::job, .job = JobId{7}, .limit = limit};
+    what.after_task = after;
+    const nlohmann::json job = look(what);
+    EXPECT_EQ(job["tasks_total"], 30);
+    EXPECT_EQ(job["complete"], true);
+    std::string text;
+    for (const nlohmann::json& task : job["tasks"]) text += task["task"].dump() + " ";
+    return text + job["next"].dump() + " " + job["tasks_behind"].dump();
+  };
+  EXPECT_EQ(tasks(3, std::nullopt), "0 1 2 2 27");
+  EXPECT_EQ(tasks(6, 11), "12 13 14 15 16 17 17 12");
+  EXPECT_EQ(tasks(9, 26), "27 28 29 null 0");
+  EXPECT_TRUE(tasks(100, std::nullopt).ends_with("28 29 null 0"));
+}
+
+TEST_F(ActorBackendTest, AListThatMastersCutIsAskedOnUntilItIsWhole) {
+  fakes_[0].jobs = {part(1, false), part(4, false), part(9, true), part(2, true),
+                    part(7, true, 1, 2)};
+  fakes_[1].jobs = {part(3, false), part(8, true), part(7, true, 1, 2)};
+  for (FakeMaster& fake : fakes_) fake.at_once = 1;
+  using enum api::JobState;
+  EXPECT_EQ(page(all, 9), "4 3 1 -9 -8 -7 -2 end");
+  EXPECT_EQ(page(all, 2), "4 3 active:3");
+  EXPECT_EQ(page(all, 4, "active:3"), "1 -9 -8 -7 over:7");
+  EXPECT_EQ(page(over, 9), "-9 -8 -7 -2 end");
+}
+
+TEST_F(ActorBackendTest, InstancesComeInAsManyAnswersAsTheyNeed) {
+  for (std::uint64_t id = 1; id <= 5; ++id) {
+    fakes_[id % 2].instances.instances.emplace_back();
+    fakes_[id % 2].instances.instances.back().instance = InstanceId{id};
+  }
+  for (FakeMaster& fake : fakes_) fake.at_once = 2;
+  const nlohmann::json shown = look(api::View::Kind::instances);
+  EXPECT_EQ(shown["instances"].size(), 5U);
+  EXPECT_EQ(shown["complete"], true);
+}
+
+TEST_F(ActorBackendTest, AnAnswerThatIsTooLargeIsNotTakenForAMasterThatIsAway) {
+  for (FakeMaster& fake : fakes_) fake.too_large = true;
+  using enum api::View::Kind;
+  for (const api::View& what :
+       {api::View{.kind = jobs}, api::View{.kind = job, .job = JobId{1}},
+        api::View{.kind = explain, .job = JobId{1}}, api::View{.kind = instances},
+        api::View{.kind = cost}, api::View{.kind = decisions}, api::View{.kind = history}}) {
+    api::Answer answer;
+    backend_->view(what, [&](const api::Answer& said) { answer = said; });
+    system_.time().drain();
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_THAT(answer.json, testing::HasSubstr("larger than a message between nodes may be"));
+  }
+}
+
+TEST_F(ActorBackendTest, WhoAsksForADryRunIsToldWhenAllMastersHaveTooManyOfThem) {
+  const auto plan = [&] {
+    api::Answer answer;
+    backend_->plan(JobBuilder(1).build(), [&](const api::Answer& said) { answer = said; });
+    system_.time().drain();
+    return answer;
+  };
+  for (FakeMaster& fake : fakes_) fake.plans = ActorError::busy;
+  EXPECT_EQ(plan().status, 503);
+  EXPECT_THAT(plan().json, testing::HasSubstr("ask again in a few seconds"));
+  fakes_[2].plans = {};
+  EXPECT_EQ(plan().status, 200) << "any master will do";
+}
+
+TEST_F(ActorBackendTest, AMasterThatMakesNoPlanInTimeIsSaidToBeBusy) {
+  for (FakeMaster& fake : fakes_) fake.plans_late = true;
+  api::Answer answer;
+  backend_->plan(JobBuilder(1).build(), [&](const api::Answer& said) { answer = said; });
+  system_.time().drain();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_THAT(answer.json, testing::HasSubstr("busy with a round"));
+}
+
+TEST_F(ActorBackendTest, AJobThatNoMessageCarriesIsRefusedWithItsSize) {
+  Job job = JobBuilder(1).build();
+  job.program.argv = {std::string(1U << 20U, 'a')};
+  api::Answer answer;
+  const auto hear = [&](const api::Answer& said) { answer = said; };
+  backend_->submit({job}, hear);
+  system_.time().drain();
+  EXPECT_EQ(answer.status, 422);
+  EXPECT_THAT(answer.json, testing::HasSubstr("bytes in a message between nodes"));
+  answer = {};
+  backend_->plan(job, hear);
+  system_.time().drain();
+  EXPECT_EQ(answer.status, 422);
+}
+
+}  // namespace
+}  // namespace muster::test

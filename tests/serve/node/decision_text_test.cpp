@@ -1,0 +1,75 @@
+// What a round decided, as the sentence that the API and the page show.
+#include "serve/node/decision_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace muster {
+namespace {
+
+TEST(DecisionText, says_what_a_full_reconfiguration_does_and_what_it_is_worth) {
+  DecisionView decision;
+  decision.choice = "full";
+  decision.launches = 1;
+  decision.moves = 2;
+  decision.figures = {{"S_F", 0.12}, {"M_F", 0.007983}, {"D", 5400}};
+  EXPECT_EQ(
+      sentence_of(decision),
+      "Reconfigures all instances: launches 1 instance, moves or stops 2 tasks; reconfiguring "
+      "all would save $0.1200 an hour, with migrations for $0.0080, what is set up is "
+      "expected to last 1.5 h.");
+}
+
+TEST(DecisionText, names_a_choice_and_a_figure_that_it_does_not_know_as_the_policy_does) {
+  DecisionView decision;
+  decision.choice = "by moonlight";
+  decision.figures = {{"tide_m", 2.5}};
+  decision.releases = 3;
+  EXPECT_EQ(sentence_of(decision), "Chooses \"by moonlight\": releases 3 instances; tide m 2.5.");
+}
+
+TEST(DecisionText, leaves_out_figures_of_zero) {
+  DecisionView decision;
+  decision.choice = "repartition";
+  decision.releases = 1;
+  decision.figures = {{"value_usd_h", 0}, {"steps", 46}};
+  EXPECT_EQ(sentence_of(decision),
+            "Distributes the tasks anew: releases 1 instance; 46 steps of search.");
+}
+
+TEST(DecisionText, says_that_a_round_goes_on_and_not_that_one_is_held_again) {
+  DecisionView decision;
+  decision.choice = "event";
+  decision.figures = {{"again", 1}, {"spot again", 1}};
+  EXPECT_EQ(sentence_of(decision), "Acts on what has just happened: changes nothing.");
+  decision.figures = {{"again", 2}};
+  EXPECT_EQ(sentence_of(decision),
+            "Acts on what has just happened: changes nothing; it goes on in the next round, as "
+            "time was short for all.");
+}
+
+TEST(DecisionText, is_whole_without_choice_and_figures) {
+  EXPECT_EQ(sentence_of({}), "Decides: changes nothing.");
+}
+
+TEST(DecisionText, tells_what_is_of_spot_instances) {
+  DecisionView decision;
+  decision.choice = "full; spot: partial";
+  decision.placements = 1;
+  decision.figures = {{"spot M_P", 12}};
+  EXPECT_EQ(sentence_of(decision),
+            "Reconfigures all instances (on spot: Reconfigures only what has changed): places 1 "
+            "task; on spot with migrations for $12.00.");
+}
+
+TEST(DecisionText, has_words_for_an_amount_that_is_none) {
+  DecisionView decision;
+  decision.figures = {{"M_F", std::numeric_limits<double>::infinity()}, {"packed", 0.25}};
+  EXPECT_EQ(sentence_of(decision),
+            "Decides: changes nothing; with migrations for an unknown amount, 25 % packed beside "
+            "others.");
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,281 @@
+#include "storage/records/record_codec.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "model/state_snapshot.hpp"
+#include "tests/support/arbitrary_events.hpp"
+#include "tests/support/random_cluster.hpp"
+#include "tests/support/same_state.hpp"
+
+namespace muster {
+namespace {
+
+using test::difference;
+using testing::HasSubstr;
+
+RC_GTEST_PROP(RecordCodecProperty, every_event_reads_back_as_it_was, ()) {
+  const Catalog catalog = test::table3_catalog();
+  std::vector<Event> events;
+  for (std::size_t kind = 0; kind < std::variant_size_v<EventBody>; ++kind) {
+    events.push_back({Instant{test::arbitrary::duration()}, test::arbitrary::body(kind)});
+  }
+  const auto again = decode_events(encode_events(events, catalog), catalog);
+  if (!again) RC_FAIL(again.error().message);
+  RC_ASSERT(again->size() == events.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    RC_ASSERT(again.value()[i].at == events[i].at);
+    RC_ASSERT(events[i].body == again.value()[i].body);
+  }
+}
+
+TEST(RecordCodec, bytes_and_odd_numbers_read_back_as_they_were) {
+  const Catalog catalog = test::table3_catalog();
+  const std::string bytes("a\0b\xff", 4);
+  Job job = test::JobBuilder(1).build();
+  job.program.argv = {bytes, ""};
+  const std::vector<Event> events{
+      {test::at_s(-1), JobAccepted{job}},
+      {test::at_s(1), TaskFailed{TaskId{1}, 1, bytes, {-1, bytes, ""}}},
+      {test::at_s(1),
+       RoundDecided{
+           1, {"", {{"inf", std::numeric_limits<double>::infinity()}, {"nan", std::nan("")}}}}}};
+  const auto again = decode_events(encode_events(events, catalog), catalog);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(events[0].body, again.value()[0].body);
+  EXPECT_EQ(events[1].body, again.value()[1].body);
+  const auto& figures = std::get<RoundDecided>(again.value()[2].body).note.figures;
+  EXPECT_TRUE(std::isinf(figures[0].second));
+  EXPECT_TRUE(std::isnan(figures[1].second));
+}
+
+TEST(RecordCodec, instance_types_stand_by_name) {
+  const Catalog catalog = test::table3_catalog();
+  const std::vector<Event> events{
+      {test::at_s(1),
+       LaunchRequested{InstanceId{1}, test::type_named(catalog, "it3"), {}, {}, {}}}};
+  const std::string bytes = encode_events(events, catalog);
+  std::vector<InstanceType> turned(catalog.types().rbegin(), catalog.types().rend());
+  const auto again = decode_events(bytes, Catalog{turned});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(std::get<LaunchRequested>(again.value()[0].body).type, TypeId{1});
+  turned.erase(turned.begin() + 1);
+  const auto missing = decode_events(bytes, Catalog{turned});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message,
+            "instance type \"it3\" is not in the catalog any more, and records name it");
+}
+
+MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
+  MasterSnapshot snapshot{cluster.state, cluster.ledger, {}, {}, {}, 0, 0, {}};
+  TaskHistory story;
+  story.attempts = 3;
+  story.finished = true;
+  story.moves = 1;
+  story.failures = 2;
+  story.reason = "exit code 1";
+  story.instance = InstanceId{4};
+  story.type = TypeId{2};
+  story.started_at = test::at_s(1);
+  story.end = {1, "out", "err"};
+  story.cost = Money{static_cast<Money::Units>(-7) << 70};
+  story.failure = FailureKind::time_limit;
+  story.failed = true;
+  story.losses = 4;
+  snapshot.tasks.emplace(TaskId{8}, story);
+  snapshot.tasks.emplace(TaskId{9}, TaskHistory{});
+  snapshot.throughput.emplace(JobId{3}, ThroughputSum{0.1 + 0.2, 5});
+  snapshot.unavailable[{TypeId{1}, Market::spot, "a"}] = {test::at_s(77), 3,
+                                                          RefusalCode::cloud_quota};
+  snapshot.spend.by_day[20'000] = Money{(static_cast<Money::Units>(1) << 100) + 3};
+  for (const InstanceRow& row : snapshot.state.instances()) snapshot.spend.up(row, test::at_s(55));
+  snapshot.next_instance = 12;
+  snapshot.rounds = 13;
+  snapshot.policy_state = std::string("\0\xfftable", 7);
+  snapshot.gangs.waits[JobId{4}] = {test::at_s(5), test::at_s(6), 2, 1, true};
+  snapshot.gangs.turn = GangTurn{JobId{4}, test::at_s(99)};
+  snapshot.failed_parts = {{JobId{5}, 2, 3}, {JobId{1}, 7, 0}};
+  for (const JobRow& job : snapshot.state.jobs()) {
+    const TaskId task = job.job.tasks.front().id;
+    const Refusal cap{RefusalKind::not_now, RefusalCode::instance_cap, {}, 1, 0};
+    snapshot.room.waits[job.job.id] = {task, test::at_s(3), cap, test::at_s(4), 2};
+    KeptRoom room{
+        task, queue_place_of(job), {{InstanceId{2}, {}}, {InstanceId{7}, test::at_s(9)}}, 2, 123};
+    snapshot.room.claim = RoomClaim{std::move(room), cap, test::at_s(5), test::at_s(6), 7};
+  }
+  return snapshot;
+}
+
+bool same_story(const TaskHistory& a, const TaskHistory& b) {
+  const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
+               end, cost, failure, failed, losses] = a;
+  return attempts == b.attempts && finished == b.finished && moves == b.moves &&
+         failures == b.failures && reason == b.reason && instance == b.instance && type == b.type &&
+         started_at == b.started_at && ended_at == b.ended_at && end == b.end && cost == b.cost &&
+         failure == b.failure && failed == b.failed && losses == b.losses;
+}
+
+TEST(RecordCodec, an_image_reads_back_as_it_was) {
+  const Catalog catalog = test::table3_catalog();
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    test::RandomCluster cluster(catalog, seed);
+    for (std::uint64_t i = 0; i < 40 * seed; ++i) cluster.step();
+    const MasterSnapshot snapshot = image_of_cluster(cluster);
+    const auto again = decode_snapshot(encode_snapshot(snapshot), catalog);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(difference(snapshot.state, again->state), "");
+    EXPECT_EQ(difference(snapshot.ledger, again->ledger), "");
+    ASSERT_EQ(again->tasks.size(), 2u);
+    EXPECT_TRUE(same_story(snapshot.tasks.at(TaskId{8}), again->tasks.at(TaskId{8})));
+    EXPECT_TRUE(same_story(snapshot.tasks.at(TaskId{9}), again->tasks.at(TaskId{9})));
+    EXPECT_EQ(again->throughput.at(JobId{3}).sum, 0.1 + 0.2);
+    EXPECT_EQ(again->throughput.at(JobId{3}).count, 5u);
+    EXPECT_EQ(again->failed_parts, snapshot.failed_parts);
+    EXPECT_EQ(again->unavailable, snapshot.unavailable);
+    EXPECT_EQ(again->spend.by_day, snapshot.spend.by_day);
+    EXPECT_EQ(again->spend.up_since, snapshot.spend.up_since);
+    EXPECT_EQ(again->next_instance, 12u);
+    EXPECT_EQ(again->rounds, 13u);
+    EXPECT_EQ(again->policy_state, snapshot.policy_state);
+    EXPECT_EQ(again->gangs.waits, snapshot.gangs.waits);
+    EXPECT_EQ(again->room, snapshot.room);
+    ASSERT_TRUE(again->gangs.turn.has_value());
+    EXPECT_EQ(again->gangs.turn->job, JobId{4});
+    EXPECT_EQ(again->gangs.turn->until, test::at_s(99));
+  }
+}
+
+TEST(RecordCodec, an_image_that_bills_an_instance_it_does_not_have_is_refused) {
+  const Catalog catalog = test::table3_catalog();
+  MasterSnapshot snapshot{ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}, {}, 0, {}};
+  snapshot.spend.up_since[InstanceId{5}] = test::at_s(55);
+  EXPECT_FALSE(decode_snapshot(encode_snapshot(snapshot), catalog));
+}
+
+TEST(RecordCodec, an_image_follows_its_types_into_another_catalog) {
+  const Catalog catalog = test::table3_catalog();
+  ClusterState state(catalog);
+  state.apply({test::at_s(1), LaunchRequested{InstanceId{1}, TypeId{3}, {}, {}, {}}});
+  MasterSnapshot snapshot{state, {}, {}, {}, {}, 0, 0, {}, {}, 0, {}, GangWaitState{}, -1, {}};
+  snapshot.unavailable[{TypeId{0}, Market::spot}] = {test::at_s(77)};
+  const std::string bytes = encode_snapshot(snapshot);
+  const Catalog fewer{{catalog.types()[2], catalog.types()[3]}};
+  const auto again = decode_snapshot(bytes, fewer);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->state.find(InstanceId{1})->type, TypeId{1});
+  EXPECT_TRUE(again->unavailable.empty());
+  const Catalog none{{catalog.types()[0]}};
+  const auto missing = decode_snapshot(bytes, none);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message,
+            "instance type \"it4\" is not in the catalog any more, and records name it");
+}
+
+TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
+  const Handoff handoff{test::JobBuilder(5).tasks(3).build(), {true, 4}};
+  const auto handoff_again = decode_handoff(encode_handoff(handoff));
+  ASSERT_TRUE(handoff_again);
+  EXPECT_EQ(handoff_again->job, handoff.job);
+  EXPECT_EQ(handoff_again->to, handoff.to);
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}}))->job, JobId{9});
+  EXPECT_FALSE(decode_token(encode_token({"t", JobId{9}}))->user);
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, "ann"}))->user, "ann");
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, ""}))->user, "");
+  EXPECT_TRUE(decode_token(encode_token({{}, JobId{9}, {}, true}))->forwarded);
+  EXPECT_FALSE(decode_token(encode_token({"t", JobId{9}, "ann"}))->digest);
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, "ann", false, 0}))->digest, 0u);
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, "ann", false, ~0ULL}))->digest, ~0ULL);
+  RentedRecord rented;
+  rented.instance = InstanceId{3};
+  rented.type = "it3";
+  rented.market = Market::spot;
+  rented.price = Price::from_usd_h(0.1);
+  rented.up_at = test::at_s(5);
+  rented.notice = test::at_s(0);
+  rented.ending = true;
+  rented.machine = "pid 7";
+  rented.zone = "a";
+  rented.max_price = Price::from_usd_h(0.2);
+  rented.reason = CloudReason::reclaimed;
+  rented.charged = Money::of(Price::from_usd_h(3), std::chrono::hours{1});
+  rented.priced_at = test::at_s(4);
+  rented.change = 9;
+  EXPECT_EQ(decode_rented(encode_rented(rented)).value(), rented);
+  const OfferingChange change{
+      7, test::at_s(3), {"it3", Market::spot, "a", Price::from_usd_h(0.3), false, 0.25}};
+  EXPECT_EQ(decode_cloud_change(encode_cloud_change(change)).value(), change);
+  EXPECT_EQ(decode_object(encode_object(std::string("\0x", 2))).value(), std::string("\0x", 2));
+}
+
+TEST(RecordCodec, places_and_sums_of_money_read_back_as_they_were) {
+  const Money cost = Money::of(Price::from_usd_h(1e6), std::chrono::hours{100'000});
+  const HistoryPlace place{7, {JobId{9}, "ada", "a name", cost}};
+  const auto again = decode_place(encode_place(place));
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->known);
+  EXPECT_EQ(again->place, 7u);
+  EXPECT_EQ(again->entry, place.entry);
+  EXPECT_EQ(decode_money(encode_money(Money{} - cost)).value(), Money{} - cost);
+  const auto bare = decode_place(encode_number(8));
+  ASSERT_TRUE(bare);
+  EXPECT_FALSE(bare->known) << "as the first format had it";
+  EXPECT_EQ(bare->place, 8u);
+  EXPECT_FALSE(decode_place(encode_money(cost)));
+}
+
+TEST(RecordCodec, a_history_outlives_the_types_of_its_catalog) {
+  const Catalog catalog = test::table3_catalog();
+  JobHistory history{
+      test::JobBuilder(5).build(), JobOutcome::failed, test::at_s(1), test::at_s(9), 0.75, {}};
+  history.tasks.emplace_back();
+  history.tasks[0].type = TypeId{2};
+  history.tasks[0].ended_at = test::at_s(8);
+  const std::string bytes = encode_history(history, catalog);
+  const auto again = decode_history(bytes, catalog);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->job, history.job);
+  EXPECT_EQ(again->outcome, JobOutcome::failed);
+  EXPECT_EQ(again->over_at, test::at_s(9));
+  EXPECT_EQ(again->mean_throughput, 0.75);
+  EXPECT_TRUE(same_story(again->tasks.at(0), history.tasks[0]));
+  EXPECT_EQ(decode_history(bytes, Catalog{})->tasks.at(0).type, TypeId{});
+}
+
+TEST(RecordCodec, another_kind_of_record_is_refused) {
+  const auto number = decode_number(encode_object("x"));
+  ASSERT_FALSE(number);
+  EXPECT_EQ(number.error().code, StoreError::corrupt);
+  EXPECT_EQ(number.error().message, "a record of another kind stands here");
+}
+
+TEST(RecordCodec, damaged_bytes_give_an_error_or_a_value_but_never_worse) {
+  const Catalog catalog = test::table3_catalog();
+  test::RandomCluster cluster(catalog, 3);
+  std::vector<Event> events;
+  for (int i = 0; i < 60; ++i) events.push_back(cluster.step());
+  const std::string batch = encode_events(events, catalog);
+  const std::string snapshot = encode_snapshot(image_of_cluster(cluster));
+  std::mt19937_64 dice(1);
+  int refused = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string bytes = i % 2 == 0 ? batch : snapshot;
+    for (std::uint64_t n = 1 + dice() % 4; n > 0; --n) {
+      bytes[dice() % bytes.size()] = static_cast<char>(dice());
+    }
+    if (dice() % 4 == 0) bytes.resize(dice() % bytes.size());
+    if (i % 2 == 0) {
+      refused += decode_events(bytes, catalog) ? 0 : 1;
+    } else {
+      refused += decode_snapshot(bytes, catalog) ? 0 : 1;
+    }
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/event.hpp"
+#include "model/ids.hpp"
+#include "model/resources.hpp"
+#include "model/time.hpp"
+#include "workers/process/descriptor.hpp"
+#include "workers/process/limits/limit_means.hpp"
+#include "workers/process/limits/namespaces.hpp"
+
+namespace muster::process {
+
+/// What names an attempt on an instance.
+struct AttemptKey {
+  TaskId task;
+  Attempt attempt = 0;
+  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
+};
+
+/// The names of the files in an attempt's folder. Logs are `out.N` and `err.N`, where N is the
+/// place of the file's first byte in all that was written.
+inline constexpr const char* kOrderFile = "order";  ///< what to run
+/// Locked as long as the shim lives; holds what the shim itself complained of.
+inline constexpr const char* kLockFile = "lock";
+inline constexpr const char* kResultFile = "result";  ///< how the attempt ended
+inline constexpr const char* kAcknowledgedFile =
+    "settled";  ///< the result, once it is on record elsewhere
+inline constexpr const char* kProgressSocket = "socket";
+inline constexpr const char* kWorkFolder = "work";
+inline constexpr const char* kScriptFile = "script";  ///< the order's own, for the task to execute
+inline constexpr const char* kOutLog = "out";
+inline constexpr const char* kErrLog = "err";
+
+/// Of an attempt whose folder was removed.
+inline constexpr const char* kFolderIsGone = "lost, its folder is gone";
+
+/// Everything that a shim has to know to run one attempt.
+struct Order {
+  JobId job;
+  AttemptKey key;
+  std::uint32_t array_index = 0;
+  std::uint32_t task_count = 1;
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string work_dir;        ///< empty: a folder of the attempt's own
+  std::string checkpoint_dir;  ///< made by the shim, handed to the task's user
+  std::string gpus;            ///< device numbers, separated by commas
+  Resources granted;
+  std::string workload_class;
+  double baseline_rate_per_s = 0;
+  Duration time_limit{};  ///< 0: none
+  Duration stop_grace{};
+  int warn_signal = 0;             ///< that it gets before its time limit; 0: none
+  Duration warn_before{};          ///< so long before
+  bool warn_program_only = false;  ///< not what the program has started
+  Duration memory_interval{};
+  LimitMeans means = LimitMeans::subreaper;
+  std::string group;  ///< the attempt's own cgroup, made by the shim; empty: none
+  std::uint32_t max_processes = 0;
+  int nice = 0;
+  std::vector<std::uint32_t> cpus{};  ///< that the task may run on; none: all
+  std::optional<std::uint32_t> user;  ///< uid and gid that the task runs as
+  std::uint32_t user_group = 0;
+  std::vector<std::uint32_t> user_groups{};  ///< besides
+  std::string user_name{};                   ///< whose job it is
+  std::string user_home{};                   ///< empty: its work folder
+  bool own_user = false;                     ///< nothing but tasks of this user runs as it
+  std::vector<HiddenPlace> hidden{};         ///< out of the task's sight, by namespaces
+  std::uint64_t log_file_bytes = 0;
+  std::uint32_t log_files_kept = 0;
+  std::string script{};        ///< run in place of argv[0]; empty: argv is run
+  bool make_work_dir = false;  ///< by the task, where it is missing
+  std::string login{};         ///< of the account that it runs under: USER and LOGNAME; empty: none
+  std::string shell{};         ///< of that account; empty: none
+  std::string control;         ///< abstract name of the socket on which the shim takes orders
+};
+
+/// How an attempt's process ended.
+enum class EndKind : std::uint8_t {
+  exited,
+  signalled,
+  out_of_memory,
+  timed_out,
+  not_started,  ///< by the fault of what was to be started
+  supervisor_killed,
+  not_launched,  ///< by a fault of the worker or its machine
+  disk_full,     ///< ended for what it took of a full disk
+  too_many_processes,
+  folder_gone,  ///< it ended well, and what it wrote is lost
+};
+
+/// Why an attempt that ended so has failed.
+FailureKind failure_of(EndKind kind);
+
+/// What the shim leaves of an attempt that is over.
+struct AttemptResult {
+  std::optional<AttemptKey> key{};  ///< whose it is; those of earlier versions do not say
+  EndKind kind = EndKind::exited;
+  std::int32_t exit_code = 0;   ///< 128+n: signal n
+  bool stopped = false;         ///< it had been asked to stop before it ended
+  std::string reason;           ///< empty: it exited with 0
+  std::int64_t started_ns = 0;  ///< since 1970; 0: never
+  std::int64_t ended_ns = 0;
+  Duration stopping{};  ///< from the request to stop until the end
+  double user_s = 0;    ///< processor time of the task and what it waited for
+  double system_s = 0;
+  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t out_bytes = 0;  ///< written to the logs
+  std::uint64_t err_bytes = 0;
+};
+
+/// The result of an attempt that was not begun: "cannot start: " and the reason.
+AttemptResult not_begun(EndKind kind, const std::string& reason);
+
+/// Why an attempt of that time limit has failed by it.
+std::string time_limit_text(Duration limit);
+
+/// Text forms of the two records; what is not one reads as nothing.
+/// Empty when a text of the order is not UTF-8.
+std::string to_text(const Order& order);
+std::string to_text(const AttemptResult& result);
+std::optional<Order> order_from(std::string_view text);
+std::optional<AttemptResult> result_from(std::string_view text);
+
+/// "TASK.ATTEMPT", the name of an attempt's folder and of its cgroup.
+std::string name_of(const AttemptKey& key);
+std::optional<AttemptKey> key_from(std::string_view name);
+
+/// The whole of a file of at most `max_bytes`; nothing when it cannot be read or is larger.
+std::optional<std::string> read_whole(int folder, const char* name, std::size_t max_bytes);
+/// Puts a file in place in one step; 0, or the errno of what could not be done.
+int write_whole(int folder, const char* name, std::string_view content, bool sync);
+/// Writes a file that is not there yet and that nobody reads before this has returned; a cut one is
+/// left where this process is killed. 0, or an errno.
+int write_new(int folder, const char* name, std::string_view content, bool sync);
+
+/// The file of the lock, which somebody else may hold; empty when it cannot be opened.
+Descriptor open_lock(int folder);
+/// Somebody holds the lock of that file, wherever its name is by now.
+bool is_locked(int lock_file);
+/// The open folder has been removed: nothing can be put there any more.
+bool is_removed(int folder);
+/// Takes the lock of an attempt's folder. Empty when somebody holds it or it cannot be made: errno
+/// is EWOULDBLOCK in the first case.
+Descriptor take_lock(int folder);
+
+/// An open folder; empty when it cannot be opened.
+Descriptor open_folder(const std::filesystem::path& path);
+
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{4} << 20;
+
+}  // namespace muster::process

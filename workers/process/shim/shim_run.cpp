@@ -1,0 +1,386 @@
+#include "workers/process/shim/shim_run.hpp"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "workers/process/shim/shim_sockets.hpp"
+
+// One thread and one poll(): streams, sockets, signals as a descriptor, and deadlines. Nothing in
+// the loop waits for anybody, so that no task and no executor can hold it up, but for a task that
+// shares this process's memory while it executes its program (share_into()).
+
+namespace muster::process {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How often progress is passed on, and the pause after anything was heard on its socket: a task
+/// that floods the socket costs the shim little.
+constexpr Duration kProgressInterval = milliseconds{200};
+constexpr Duration kProgressRest = milliseconds{2};
+constexpr Duration kNever = Duration::max();
+constexpr std::size_t kCopyBytes = std::size_t{64} << 10;
+/// Enough for full pipes; a process that escaped must not keep the shim reading.
+constexpr int kDrainRounds = 32;
+constexpr LineServer::Bounds kControlBounds{
+    .connections = 4, .line_bytes = kMaxControlLine, .bytes_a_round = 4096};
+
+LogWriter::Bounds log_bounds(const Order& order) {
+  return {order.log_file_bytes, order.log_files_kept};
+}
+
+std::int64_t wall_time_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+ShimRun::ShimRun(ShimSetup setup, Order order)
+    : setup_(std::move(setup)),
+      order_(std::move(order)),
+      out_log_(setup_.folder.get(), kOutLog, log_bounds(order_)),
+      err_log_(setup_.folder.get(), kErrLog, log_bounds(order_)),
+      control_(kControlBounds),
+      progress_(LineServer::Bounds{}) {}
+
+bool ShimRun::run() {
+  // finish() comes in either case: a task that could not start has a result as well.
+  if (prepare()) {
+    while (!over_) watch_once();
+  }
+  return finish();
+}
+
+bool ShimRun::prepare() {
+  // First: an executor may ask for a stop while the task is still being started.
+  open_sockets();
+  if (!prepare_folders()) return false;
+  if (!order_.group.empty()) {
+    group_ = TaskGroup::make(order_);
+    if (!group_) {
+      fail_start(EndKind::not_launched,
+                 "cannot start: cgroup " + order_.group + ": " + std::strerror(errno));
+      return false;
+    }
+  }
+  auto task = fork_task(order_, place_, group_ ? group_->folder() : -1);
+  if (!task) {
+    StartTrouble trouble;
+    trouble.error = errno;
+    fail_start(EndKind::not_launched, describe(trouble, order_, place_));
+    return false;
+  }
+  task_ = std::move(*task);
+  // Two clocks: limits are measured by one that nobody sets, reports show the wall's.
+  started_ = boot_time();
+  started_ns_ = wall_time_ns();
+  usage_check_ = started_ + order_.memory_interval;
+  return true;
+}
+
+void ShimRun::open_sockets() {
+  control_.greet([this] { return greeting(); });
+  control_.listen(listen_abstract(order_.control));
+  control_.admit({geteuid()});
+  // Tasks of this user that are isolated by namespaces find the name of the socket, too.
+  control_.admit_own_namespace_only();
+  control_.add(std::move(setup_.executor));
+  progress_.admit({geteuid(), order_.user.value_or(geteuid())});
+  auto [listener, name] = listen_for_task(setup_.folder.get(), setup_.path, order_);
+  // An abstract name is open to every process of the user, in whatever container.
+  if (name.starts_with('@')) progress_.admit_namespace_of([this] { return task_.pid; });
+  progress_.listen(std::move(listener));
+  place_.progress_socket = std::move(name);
+}
+
+bool ShimRun::prepare_folders() {
+  place_.attempt_dir = setup_.path;
+  const std::string own = setup_.path + "/" + kWorkFolder;
+  place_.work_dir = order_.work_dir.empty() ? own : order_.work_dir;
+  const char* home = getenv("HOME");
+  // Another user must not get the worker's home folder, which it could not read anyway.
+  place_.home = order_.user || home == nullptr ? place_.work_dir : home;
+  if (!order_.user_home.empty()) place_.home = order_.user_home;
+  for (const std::string& folder : {order_.work_dir.empty() ? own : "", order_.checkpoint_dir}) {
+    if (folder.empty()) continue;
+    if (const int error = make_task_folder(folder, order_); error != 0) {
+      fail_start(EndKind::not_launched, "cannot start: " + folder + ": " + std::strerror(error));
+      return false;
+    }
+  }
+  if (order_.script.empty()) return true;
+  place_.script = setup_.path + "/" + kScriptFile;
+  if (const int error = write_script(setup_.folder.get(), order_); error != 0) {
+    fail_start(EndKind::not_launched,
+               "cannot start: the script cannot be written: " + std::string(std::strerror(error)));
+    return false;
+  }
+  return true;
+}
+
+void ShimRun::watch_once() {
+  std::vector<pollfd> polled{{setup_.signals.get(), POLLIN, 0}};
+  for (const Descriptor* stream : {&task_.out, &task_.err, &task_.news}) {
+    if (*stream) polled.push_back({stream->get(), POLLIN, 0});
+  }
+  control_.add_to(polled);
+  // While it rests the socket is not polled: its bytes wait in the kernel.
+  if (boot_time() >= progress_rest_) progress_.add_to(polled);
+  if (poll(polled.data(), polled.size(), wait_ms()) < 0 && errno != EINTR) {
+    over_ = true;
+    return;
+  }
+  // Streams before signals: the end of the task is seen after what it wrote.
+  copy(task_.out, out_log_);
+  copy(task_.err, err_log_);
+  if (starting_) on_start_order();
+  on_sockets(polled);
+  on_signals();
+  check_deadlines();
+}
+
+int ShimRun::wait_ms() const {
+  // The nearest of all deadlines; without one poll() waits for a descriptor.
+  const Duration now = boot_time();
+  Duration until = kNever;
+  if (ending_ == Ending::none && order_.time_limit > Duration::zero()) {
+    until = std::min(until, warned_ ? started_ + order_.time_limit : warn_at());
+  }
+  if (kill_at_ != Duration::zero()) until = std::min(until, kill_at_);
+  if (order_.means != LimitMeans::cgroup2) until = std::min(until, usage_check_);
+  if (untold_) until = std::min(until, meter_.points().back().at + kProgressInterval);
+  if (progress_rest_ > now) until = std::min(until, progress_rest_);
+  if (until == kNever) return -1;
+  // Rounded up: a deadline looked at too early would only make the loop spin.
+  const auto left = std::chrono::ceil<milliseconds>(until - now).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
+}
+
+void ShimRun::on_signals() {
+  signalfd_siginfo info{};
+  while (read(setup_.signals.get(), &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo == SIGTERM) end_gently(Ending::stop);
+    if (info.ssi_signo == SIGCHLD) reap();
+  }
+}
+
+void ShimRun::reap() {
+  int status = 0;
+  rusage usage{};
+  pid_t ended = 0;
+  while ((ended = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+    // Orphans that have come to the shim are reaped too, and their ends are nobody's news.
+    if (ended != task_.pid) continue;
+    status_ = status;
+    usage_ = usage;
+    over_ = true;
+    // The pipe of a start is read once more: the task may have ended before the news was heard.
+    if (starting_) on_start_order();
+  }
+}
+
+void ShimRun::on_start_order() {
+  StartTrouble trouble;
+  const ssize_t got = read(task_.news.get(), &trouble, sizeof trouble);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  // The pipe closes with exec: nothing in it means that the program runs.
+  task_.news.reset();
+  starting_ = false;
+  if (got == sizeof trouble) {
+    fail_start(end_kind_of(trouble, order_), describe(trouble, order_, place_));
+    start_failure_code_ = exit_code_of(trouble);
+  } else {
+    control_.tell(greeting());
+  }
+}
+
+void ShimRun::on_sockets(const std::vector<pollfd>& polled) {
+  control_.serve(polled, [this](std::string_view line) { return control(line); });
+  const Duration now = boot_time();
+  if (now >= progress_rest_ &&
+      progress_.serve(polled, [this](std::string_view line) { return progress(line); })) {
+    progress_rest_ = now + kProgressRest;
+  }
+}
+
+std::optional<std::string> ShimRun::control(std::string_view line) {
+  if (line == "stop") {
+    end_gently(Ending::stop);
+  } else if (line.starts_with(kDiskFull)) {
+    end_for_disk(line.substr(kDiskFull.size()), false);
+  } else if (line.starts_with(kDiskFullOfCheckpoints)) {
+    end_for_disk(line.substr(kDiskFullOfCheckpoints.size()), true);
+  } else {
+    return std::nullopt;
+  }
+  return "";
+}
+
+std::optional<std::string> ShimRun::progress(std::string_view line) {
+  if (line.starts_with("step")) {
+    const auto step = step_from(line);
+    if (!step) {
+      return "error: say: step LOCAL_BATCH ACCUMULATION STEP_S SYNC_S GRAD_SQR GRAD_VAR\n";
+    }
+    step_ = step;
+    return "ok\n";
+  }
+  const auto units = progress_from(line);
+  if (!units) return "error: say: progress N\n";
+  // Points that go back would make negative rates.
+  if (*units < units_) return "error: progress does not go back\n";
+  units_ = *units;
+  untold_ = {boot_time(), units_, step_};
+  notify_progress();
+  return "ok\n";
+}
+
+void ShimRun::notify_progress() {
+  const auto& points = meter_.points();
+  if (!untold_) return;
+  // Bounds what is sent: one point for each interval, always the newest.
+  if (!points.empty() && boot_time() < points.back().at + kProgressInterval) return;
+  meter_.add(*untold_);
+  control_.tell(progress_line(*untold_));
+  untold_.reset();
+}
+
+std::string ShimRun::greeting() const {
+  if (starting_) return {};
+  // The number is no executor's child's: a server has forked this process.
+  std::string said = kShimIs + std::to_string(getpid()) + "\nstarted\n";
+  // An executor that connects again hears everything from the start.
+  for (const ProgressPoint& point : meter_.points()) said += progress_line(point);
+  return said;
+}
+
+bool ShimRun::copy(Descriptor& from, LogWriter& to) {
+  if (!from) return false;
+  // Not filled with zeros: most tasks say little, and pages that nobody writes to cost nothing.
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(kCopyBytes);
+  const ssize_t got = read(from.get(), buffer_.get(), kCopyBytes);
+  if (got > 0) to.write({buffer_.get(), static_cast<std::size_t>(got)});
+  if (got == 0) from.reset();
+  return got > 0;
+}
+
+void ShimRun::check_deadlines() {
+  const Duration now = boot_time();
+  notify_progress();
+  if (over_) return;
+  if (order_.time_limit > Duration::zero() && now >= started_ + order_.time_limit) {
+    end_gently(Ending::time);
+  } else if (!warned_ && now >= warn_at()) {
+    warn();
+  }
+  if (order_.means != LimitMeans::cgroup2 && now >= usage_check_) check_usage();
+  if (kill_at_ != Duration::zero() && now >= kill_at_) kill_task();
+}
+
+/// The time limit where there is nothing to warn of.
+Duration ShimRun::warn_at() const {
+  const bool warns = order_.warn_signal != 0 && order_.time_limit > Duration::zero();
+  if (!warns) return order_.time_limit > Duration::zero() ? started_ + order_.time_limit : kNever;
+  return started_ + order_.time_limit - order_.warn_before;
+}
+
+void ShimRun::warn() {
+  warned_ = true;
+  // Who is to end already needs no warning.
+  if (ending_ != Ending::none || task_.pid <= 0) return;
+  const pid_t group = order_.warn_program_only ? task_.pid : -task_.pid;
+  if (kill(group, order_.warn_signal) != 0) kill(task_.pid, order_.warn_signal);
+}
+
+void ShimRun::check_usage() {
+  usage_check_ = boot_time() + order_.memory_interval;
+  const std::vector<pid_t> processes = group_ ? group_->members() : descendants_of(getpid());
+  if (order_.max_processes != 0 && processes.size() > order_.max_processes) {
+    over_processes_ = processes.size();
+    if (ending_ == Ending::none) ending_ = Ending::processes;
+    return kill_task();
+  }
+  const std::uint64_t held = resident_bytes(processes);
+  peak_bytes_ = std::max(peak_bytes_, held);
+  const double granted = order_.granted[Resource::memory] * 1024 * 1024 * 1024;
+  if (granted <= 0 || static_cast<double>(held) <= granted) return;
+  over_bytes_ = held;
+  // The first cause stands: a task that is being stopped may pass its limits as well.
+  if (ending_ == Ending::none) ending_ = Ending::memory;
+  kill_task();
+}
+
+void ShimRun::end_gently(Ending why) {
+  // What has ended before it is asked has an end of its own.
+  reap();
+  // The first cause stands, and a task that is over needs no signal.
+  if (ending_ != Ending::none || over_) return;
+  ending_ = why;
+  if (why == Ending::stop) asked_to_stop_ = boot_time();
+  kill_at_ = boot_time() + order_.stop_grace;
+  // Before its setsid() the child leads no group yet.
+  if (task_.pid > 0 && kill(-task_.pid, SIGTERM) != 0) kill(task_.pid, SIGTERM);
+}
+
+/// At once: what it would still save goes to the same disk.
+void ShimRun::end_for_disk(std::string_view reason, bool drop_checkpoint) {
+  if (over_) return;
+  disk_reason_ = reason;
+  drop_checkpoint_ = drop_checkpoint;
+  if (ending_ == Ending::none) ending_ = Ending::disk;
+  kill_task();
+}
+
+/// Before the result, which needs some of it. A work folder that the job has named is its user's.
+void ShimRun::make_space_on_disk() const {
+  std::error_code ignored;
+  if (order_.work_dir.empty()) std::filesystem::remove_all(place_.work_dir, ignored);
+  if (drop_checkpoint_) std::filesystem::remove_all(order_.checkpoint_dir, ignored);
+}
+
+void ShimRun::kill_task() {
+  kill_at_ = Duration::zero();
+  // Descendants as well: without a group they are all there is, with one they may have left it.
+  if (group_) group_->kill_all();
+  for (const pid_t pid : descendants_of(getpid())) kill(pid, SIGKILL);
+}
+
+bool ShimRun::finish() {
+  // In this order: nothing runs any more, so that the streams end; what they still hold is copied;
+  // room is made; and the result comes last, since it says that all this is done.
+  if (group_) group_->kill_all();
+  kill_descendants();
+  for (int i = 0; i < kDrainRounds && copy(task_.out, out_log_); ++i) {
+  }
+  for (int i = 0; i < kDrainRounds && copy(task_.err, err_log_); ++i) {
+  }
+  if (!disk_reason_.empty()) make_space_on_disk();
+  const std::string text = to_text(result_to_leave());
+  if (group_) group_->remove();
+  // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to
+  // make its own there.
+  rmdir(order_.checkpoint_dir.c_str());
+  const int error = write_whole(setup_.folder.get(), kResultFile, text, false);
+  if (error == 0) return true;
+  // What it has left in its work folder may be what fills the disk: without a result the attempt
+  // would count as lost, and be tried again.
+  if (error == ENOSPC || error == EDQUOT) make_space_on_disk();
+  // Whoever follows the attempt is told, too: its end must not hang on one file.
+  control_.tell(kResultIs + text + "\n");
+  return !is_removed(setup_.folder.get()) && write_patiently(setup_.folder.get(), text);
+}
+
+}  // namespace muster::process
