@@ -2,8 +2,9 @@
 
 #include <filesystem>
 
-#include "config/replay_config.hpp"
+#include "config/config_error.hpp"
 #include "model/catalog.hpp"
+#include "model/expected.hpp"
 
 namespace muster {
 

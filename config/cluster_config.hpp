@@ -7,14 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "config/classify_config.hpp"
 #include "config/cloud_config.hpp"
+#include "config/config_error.hpp"
 #include "config/config_keys.hpp"
 #include "config/endpoint.hpp"
-#include "config/replay_config.hpp"
+#include "config/fleet.hpp"
+#include "config/master_settings.hpp"
+#include "config/site_settings.hpp"
 #include "config/task_isolation.hpp"
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
 #include "model/geo.hpp"
+#include "model/time.hpp"
 
 namespace muster {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -9,10 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "config/config_error.hpp"
 #include "config/error_list.hpp"
 #include "config/numbers.hpp"
-#include "config/replay_config.hpp"
 #include "config/time_text.hpp"
+#include "model/expected.hpp"
+#include "model/time.hpp"
 
 namespace muster {
 

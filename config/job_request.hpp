@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/replay_config.hpp"
+#include "config/config_error.hpp"
 #include "model/expected.hpp"
 #include "model/job.hpp"
 

@@ -1,9 +1,17 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
 
+#include "config/classify_config.hpp"
+#include "config/fleet.hpp"
 #include "config/key_kinds.hpp"
-#include "config/replay_config.hpp"
+#include "config/master_settings.hpp"
+#include "config/site_settings.hpp"
+#include "model/time.hpp"
 
 namespace muster::config {
 

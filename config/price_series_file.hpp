@@ -3,8 +3,8 @@
 #include <chrono>
 #include <filesystem>
 
+#include "config/config_error.hpp"
 #include "config/price_series.hpp"
-#include "config/replay_config.hpp"
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
 #include "model/time.hpp"

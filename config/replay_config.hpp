@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "config/classify_config.hpp"
 #include "config/cloud_config.hpp"
+#include "config/config_error.hpp"
 #include "config/fleet.hpp"
 #include "config/master_settings.hpp"
 #include "config/part_settings.hpp"
@@ -19,13 +21,6 @@
 namespace muster {
 
 struct ReplayParts;
-
-enum class ConfigError : std::uint8_t {
-  unreadable,
-  malformed,
-  invalid,
-  bad_override  ///< the files are fine, what came with the call is not
-};
 
 /// What a task asks for where its trace does not say.
 struct TaskDefaults {
@@ -98,28 +93,6 @@ struct GroupConfig {
   std::uint32_t masters = 1;
   std::vector<std::string> site_texts;  ///< "NAME:LATITUDE,LONGITUDE" each; none: one site
   std::vector<std::pair<std::string, GeoPoint>> sites;
-};
-
-/// How sites predict run times (docs/classifier.md).
-struct PredictConfig {
-  std::string by = "log-ratio";  ///< how experts are compared, or: hint
-  bool limits = true;            ///< what users state is learnt from; not where it is the truth
-  std::uint32_t values = 1000;   ///< of each feature of a job that are remembered
-  std::uint32_t history = 20;    ///< newest run times that are kept with each of them
-};
-
-/// How sites tell short jobs from long ones (docs/classifier.md).
-struct ClassifyConfig {
-  std::string by;               ///< svm, hint, oracle or none; empty: as the policy's module says
-  std::filesystem::path model;  ///< what `muster train` wrote; empty: nothing is known at first
-  Duration threshold{std::chrono::minutes{10}};  ///< T_th: what runs longer is long
-  double eps = 0.5;                   ///< SORS: how far a run may stay below what is promised
-  double p_threshold = 0.95;          ///< SORS: how sure that has to be
-  std::uint32_t min_samples = 20;     ///< past errors without which SORS says no
-  std::uint32_t max_samples = 500;    ///< of them, taken evenly; trainings are quadratic
-  std::uint32_t max_history = 5000;   ///< finished jobs that a training looks at
-  std::uint32_t retrain_after = 500;  ///< finished jobs from one training to the next
-  PredictConfig predict{};
 };
 
 /// What a service asks that bills each task for what it has asked for while it runs.

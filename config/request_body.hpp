@@ -3,8 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "config/replay_config.hpp"
+#include "config/config_error.hpp"
 #include "config/request_value.hpp"
+#include "model/expected.hpp"
 
 namespace muster::config {
 

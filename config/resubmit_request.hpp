@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/replay_config.hpp"
+#include "config/config_error.hpp"
 #include "model/expected.hpp"
 
 namespace muster {

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "config/cluster_config.hpp"
+#include "config/config_error.hpp"
 #include "config/config_keys.hpp"
 #include "config/endpoint.hpp"
 #include "config/key_kinds.hpp"
-#include "config/replay_config.hpp"
 #include "model/expected.hpp"
 #include "model/ids.hpp"
 #include "model/resources.hpp"
+#include "model/time.hpp"
 
 namespace muster {
 

@@ -23,6 +23,8 @@
 #include "replay/metrics/measure.hpp"
 #include "replay/replayed_policy.hpp"
 #include "replay/run_log.hpp"
+#include "replay/sampling/compositions.hpp"
+#include "replay/sampling/group_member.hpp"
 #include "replay/sampling_run.hpp"
 #include "replay/true_pairs.hpp"
 #include "replay/width_errors.hpp"
@@ -30,10 +32,8 @@
 #include "replay/workload_driver.hpp"
 #include "replay/workload_names.hpp"
 #include "replay/world.hpp"
-#include "schedulers/site/sampling/compositions.hpp"
 #include "serve/group/group.hpp"
 #include "storage/stores/memory_site_store.hpp"
-#include "workers/group_member.hpp"
 #include "workers/light_worker.hpp"
 #include "workers/model_executor.hpp"
 
@@ -261,7 +261,7 @@ class Simulation {
   }
 
   static caf::actor_system_config& prepare(caf::actor_system_config& config) {
-    add_messages(config);
+    add_sampling_messages(config);
     config.load<VirtualTime>();
     return config;
   }

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "schedulers/site/sampling/fleet_manager.hpp"
-#include "schedulers/site/sampling/group_site.hpp"
-#include "schedulers/site/sampling/scheduler_actor.hpp"
+#include "replay/sampling/fleet_manager.hpp"
+#include "replay/sampling/group_site.hpp"
+#include "replay/sampling/scheduler_actor.hpp"
 
 // Spawns the actors of a sampling group for a replay: its schedulers, the site that takes jobs in,
 // and the manager of the fixed fleet.

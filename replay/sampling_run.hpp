@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "model/fleet.hpp"
+#include "replay/sampling/sampling_group.hpp"
 #include "replay/workload/workload.hpp"
-#include "schedulers/site/sampling/sampling_group.hpp"
 #include "serve/group/group.hpp"
 
 namespace muster::replay {

@@ -62,7 +62,7 @@ struct PolicyModule {
       make{};
   /// Which of the parameters asks for the true rates of pairs ("profile=given"); empty: none does.
   std::function<std::string(const std::any&)> asks_for_pairs{};
-  /// Of a group with actors of its own: its entry in schedulers/site/sampling/compositions.cpp.
+  /// Of a group with actors of its own: its entry in replay/sampling/compositions.cpp.
   std::string composition{};
 
   Expected<std::unique_ptr<Policy>, PolicyError> make_policy(

@@ -7,7 +7,8 @@
 #include "actors/cloud/connector.hpp"
 #include "actors/cloud/loopback_provider.hpp"
 #include "config/cloud_config.hpp"
-#include "config/replay_config.hpp"
+#include "config/config_error.hpp"
+#include "model/expected.hpp"
 
 // From a config to the cloud that it names.
 

@@ -1,5 +1,4 @@
 #include "actors/messages/interfaces.hpp"
-#include "actors/sampling_messages.hpp"
 
 namespace muster {
 
@@ -34,8 +33,6 @@ std::string to_string(ActorError code) {
 void add_messages(caf::actor_system_config& config) {
   config.add_message_types<caf::id_block::muster>();
   config.add_message_types<caf::id_block::muster_handles>();
-  config.add_message_types<caf::id_block::muster_sampling>();
-  config.add_message_types<caf::id_block::muster_membership>();
   config.add_error_category(caf::atom("muster"),
                             [](std::uint8_t code, caf::atom_value, const caf::message& context) {
                               const std::string text = to_string(static_cast<ActorError>(code));

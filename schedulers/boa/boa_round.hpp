@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "schedulers/boa/boa_memory.hpp"
-#include "schedulers/boa/node_packing.hpp"
+#include "schedulers/packing/node_packing.hpp"
 
 namespace muster::boa {
 

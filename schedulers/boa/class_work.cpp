@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "schedulers/boa/glue_plan.hpp"
-#include "schedulers/boa/node_packing.hpp"
+#include "schedulers/packing/node_packing.hpp"
 
 namespace muster::boa {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schedulers/boa/node_packing.hpp"
+#include "schedulers/packing/node_packing.hpp"
 
 namespace muster::boa {
 

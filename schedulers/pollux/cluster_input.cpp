@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "model/feasible.hpp"
-#include "schedulers/boa/node_packing.hpp"
+#include "schedulers/packing/node_packing.hpp"
 
 namespace muster::pollux {
 namespace {

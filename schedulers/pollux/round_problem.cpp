@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/feasible.hpp"
-#include "schedulers/boa/node_packing.hpp"
+#include "schedulers/packing/node_packing.hpp"
 
 // Workers of jobs that ask for different amounts share nodes by units: a node has as many as every
 // count of workers that fill one divides, so that with equal workers a unit is a worker.

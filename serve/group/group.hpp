@@ -1,10 +1,15 @@
 #pragma once
 
 #include <caf/all.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "actors/messages/interfaces.hpp"
-#include "config/replay_config.hpp"
+#include "config/classify_config.hpp"
 #include "masters/actor/master_actor.hpp"
+#include "model/expected.hpp"
+#include "model/time.hpp"
 #include "schedulers/policy_module.hpp"
 #include "schedulers/site/actor/site_actor.hpp"
 

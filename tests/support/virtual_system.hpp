@@ -10,7 +10,9 @@ namespace muster::test {
 /// An actor system in virtual time for transcripts of what actors say to each other.
 class VirtualSystem {
  public:
-  VirtualSystem() : system_(prepare(config_)) {}
+  /// The actors may say what `add` adds.
+  explicit VirtualSystem(void (*add)(caf::actor_system_config&) = add_messages)
+      : system_(prepare(config_, add)) {}
   ~VirtualSystem() {
     time().drop_timers();
     system_.await_actors_before_shutdown(false);
@@ -31,8 +33,9 @@ class VirtualSystem {
   }
 
  private:
-  static caf::actor_system_config& prepare(caf::actor_system_config& config) {
-    add_messages(config);
+  static caf::actor_system_config& prepare(caf::actor_system_config& config,
+                                           void (*add)(caf::actor_system_config&)) {
+    add(config);
     config.load<VirtualTime>();
     return config;
   }

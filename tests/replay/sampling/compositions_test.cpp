@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/compositions.hpp"
+#include "replay/sampling/compositions.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "schedulers/site/sampling/scheduler_actor.hpp"
+#include "replay/sampling/group_member.hpp"
+#include "replay/sampling/scheduler_actor.hpp"
 #include "tests/schedulers/sampling/group_builders.hpp"
 #include "tests/support/virtual_system.hpp"
-#include "workers/group_member.hpp"
 
 namespace muster::sampling {
 namespace {
@@ -151,7 +151,7 @@ class MessageTranscriptTest : public ::testing::Test {
     return std::exchange(said_, {});
   }
 
-  muster::test::VirtualSystem system_;
+  muster::test::VirtualSystem system_{add_sampling_messages};
   Catalog catalog_ = test::slots();
   MemoryJournal journal_;
   GroupEventLog book_;

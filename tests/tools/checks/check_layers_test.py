@@ -53,6 +53,13 @@ class CheckLayers(unittest.TestCase):
                 self.assert_breaks(f"{module}/a.cpp", f'\n#include "{other}/b.hpp"\n', 2,
                                    f"must not include {other} ")
 
+    def test_live_code_does_not_include_the_config_of_replays(self):
+        for path in ("actors/a.cpp", "masters/a.cpp", "serve/node/a.cpp"):
+            with self.subTest(path=path):
+                self.assert_breaks(path, '#include "config/replay_config.hpp"\n', 1,
+                                   "replays")
+        self.assert_fine({"replay/a.cpp": '#include "config/replay_config.hpp"\n'})
+
     def test_modules_on_one_layer_do_not_include_each_other(self):
         for module, other in [("storage", "config"), ("config", "storage"), ("masters", "workers"),
                             ("workers", "schedulers/site"), ("schedulers/site", "masters")]:

@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/pigeon_composition.hpp"
+#include "replay/sampling/pigeon_composition.hpp"
 
 namespace muster::sampling {
 

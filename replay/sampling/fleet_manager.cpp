@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/fleet_manager.hpp"
+#include "replay/sampling/fleet_manager.hpp"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "schedulers/site/sampling/sampling_group.hpp"
+#include "replay/sampling/sampling_group.hpp"
 
 namespace muster::sampling {
 

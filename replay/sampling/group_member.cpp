@@ -1,4 +1,4 @@
-#include "workers/group_member.hpp"
+#include "replay/sampling/group_member.hpp"
 
 #include <utility>
 

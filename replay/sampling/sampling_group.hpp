@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "actors/sampling_messages.hpp"
 #include "actors/time/clock.hpp"
-#include "schedulers/site/sampling/composition.hpp"
-#include "schedulers/site/sampling/group_event_log.hpp"
+#include "replay/sampling/composition.hpp"
+#include "replay/sampling/group_event_log.hpp"
+#include "replay/sampling/sampling_messages.hpp"
 
 namespace muster::sampling {
 

@@ -1,11 +1,11 @@
-#include "schedulers/site/sampling/compositions.hpp"
+#include "replay/sampling/compositions.hpp"
 
 #include <functional>
 #include <utility>
 
-#include "schedulers/site/sampling/eagle_composition.hpp"
-#include "schedulers/site/sampling/pigeon_composition.hpp"
-#include "schedulers/site/sampling/sparrow_composition.hpp"
+#include "replay/sampling/eagle_composition.hpp"
+#include "replay/sampling/pigeon_composition.hpp"
+#include "replay/sampling/sparrow_composition.hpp"
 
 namespace muster::sampling {
 namespace {

@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/group_event_log.hpp"
+#include "replay/sampling/group_event_log.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -76,4 +76,7 @@ using GroupWorker =
     WorkerActor::extend<caf::reacts_to<GroupMembership>, caf::reacts_to<sampling::Reservation>,
                         caf::reacts_to<sampling::Cancellation>, caf::reacts_to<TaskAnswer>>;
 
+/// The messages of add_messages(), and those above.
+void add_sampling_messages(caf::actor_system_config& config);
+
 }  // namespace muster

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "schedulers/site/sampling/composition.hpp"
+#include "replay/sampling/composition.hpp"
 
 namespace muster::sampling {
 

@@ -1,21 +1,21 @@
 #pragma once
 
-#include "schedulers/site/sampling/composition.hpp"
+#include "replay/sampling/composition.hpp"
 
 namespace muster::sampling {
 
-/// A distributor, and behind it a master for each group of workers. Workers ask nobody: the master
-/// sends what they have room for, and with the distributor hears of every end.
-class PigeonComposition final : public CompositionOf<PigeonParams> {
+/// A scheduler that probes for short jobs, and a central one that places the tasks of long jobs
+/// outside the short partition.
+class EagleComposition final : public CompositionOf<EagleParams> {
  public:
   using CompositionOf::CompositionOf;
 
   std::string fault(std::size_t workers) const override;
   std::vector<std::unique_ptr<Scheduler>> make_schedulers(std::uint64_t seed) const override;
+  std::size_t scheduler_for(const SampledJob& job) const override;
   bool is_reserved(WorkerIndex worker, std::size_t workers) const override;
   void connect(GroupMembership& group, const std::vector<GroupScheduler>& schedulers,
                std::size_t workers) const override;
-  bool schedulers_end_jobs() const override { return true; }
 };
 
 }  // namespace muster::sampling

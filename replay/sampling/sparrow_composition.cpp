@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/sparrow_composition.hpp"
+#include "replay/sampling/sparrow_composition.hpp"
 
 namespace muster::sampling {
 

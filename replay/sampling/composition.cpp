@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/composition.hpp"
+#include "replay/sampling/composition.hpp"
 
 namespace muster::sampling {
 

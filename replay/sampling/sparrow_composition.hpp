@@ -1,6 +1,6 @@
 #pragma once
 
-#include "schedulers/site/sampling/composition.hpp"
+#include "replay/sampling/composition.hpp"
 
 namespace muster::sampling {
 

@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/scheduler_actor.hpp"
+#include "replay/sampling/scheduler_actor.hpp"
 
 #include <utility>
 

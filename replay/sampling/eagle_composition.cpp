@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/eagle_composition.hpp"
+#include "replay/sampling/eagle_composition.hpp"
 
 #include "schedulers/sampling/central_scheduler.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "actors/sampling_messages.hpp"
+#include "replay/sampling/sampling_messages.hpp"
 #include "schedulers/sampling/local_queue.hpp"
 #include "workers/worker_duties.hpp"
 

@@ -1,4 +1,4 @@
-#include "schedulers/boa/node_packing.hpp"
+#include "schedulers/packing/node_packing.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/job_watch.hpp"
-#include "schedulers/site/sampling/sampling_group.hpp"
+#include "replay/sampling/sampling_group.hpp"
 
 namespace muster::sampling {
 

@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/group_site.hpp"
+#include "replay/sampling/group_site.hpp"
 
 #include <algorithm>
 #include <numeric>

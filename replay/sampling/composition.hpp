@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/sampling_messages.hpp"
+#include "replay/sampling/sampling_messages.hpp"
 #include "schedulers/sampling/group_params.hpp"
 #include "schedulers/sampling/scheduler.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/fleet.hpp"
-#include "schedulers/site/sampling/sampling_group.hpp"
+#include "replay/sampling/sampling_group.hpp"
 
 namespace muster::sampling {
 

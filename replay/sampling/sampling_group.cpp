@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/sampling_group.hpp"
+#include "replay/sampling/sampling_group.hpp"
 
 namespace muster::sampling {
 
