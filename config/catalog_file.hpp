@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "config/cloud_config.hpp"
 #include "config/config_error.hpp"
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
