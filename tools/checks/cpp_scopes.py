@@ -212,12 +212,5 @@ class _Walk:
 
 
 def scan(text):
-    """(functions, namespace-scope declarations) of a C++ text."""
-    walk = _Walk(text).run()
-    return walk.functions, walk.declarations
-
-
-def types(text):
-    """(functions, classes) of a C++ text."""
-    walk = _Walk(text).run()
-    return walk.functions, walk.types
+    """What a C++ text has: its `functions`, `types` and namespace-scope `declarations`."""
+    return _Walk(text).run()
