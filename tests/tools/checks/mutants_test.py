@@ -1,0 +1,81 @@
+"""What tools/checks/mutants changes, and that it puts back what it changed."""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import tempfile
+import unittest
+
+from fixture import CHECKS, write
+
+sys.path.insert(0, CHECKS)
+LOADER = importlib.machinery.SourceFileLoader("mutants", os.path.join(CHECKS, "mutants"))
+SPEC = importlib.util.spec_from_loader("mutants", LOADER)
+mutants = importlib.util.module_from_spec(SPEC)
+LOADER.exec_module(mutants)
+
+LIMITS = """namespace muster {
+// a < b stays, as a comment does
+bool over(int used, int limit) {
+  if (used < 0) return false;
+  log("used < limit");
+  return used >= limit && limit != 0;
+}
+}  // namespace muster
+"""
+
+
+class Mutants(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="muster-mutants-")
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        write(self.root, {"model/limits.cpp": LIMITS, "model/limits.hpp": "bool over(int a = 1);\n",
+                          "tests/model/CMakeLists.txt": "muster_test(\n  model SOURCES a.cpp)\n"})
+
+    def test_code_in_functions_is_changed_and_comments_and_literals_are_not(self):
+        found = {(number + 1, changed.strip())
+                 for _, number, changed in mutants.candidates(self.root, "model")}
+        self.assertEqual(found, {
+            (4, "if (used <= 0) return false;"), (4, "if (used < 0) return true;"),
+            (4, "if (used < 1) return false;"), (4, "if (!(used < 0)) return false;"), (5, ";"),
+            (6, "return used > limit && limit != 0;"), (6, "return used >= limit || limit != 0;"),
+            (6, "return used >= limit && limit == 0;"),
+            (6, "return used >= limit && limit != 1;")})
+
+    def test_a_room_without_programs_has_those_of_the_folder_above(self):
+        self.assertEqual(mutants.test_programs(self.root, "model/deep"), ["model"])
+        with self.assertRaises(SystemExit):
+            mutants.test_programs(self.root, "nowhere")
+
+    def test_a_line_is_put_back_whatever_became_of_it(self):
+        for builds, passes, verdict in ((False, None, None), (True, True, "unnoticed"),
+                                        (True, False, "noticed"), (True, None, "noticed")):
+            with self.subTest(builds=builds, passes=passes):
+                trials = mutants.Trials(self.root, "build", ["model"], "")
+                seen = []
+                trials.build = lambda: seen.append(self.read()) or builds
+                trials.test = lambda: passes
+                self.assertEqual(trials.verdict("model/limits.cpp", 3, "  // nothing"), verdict)
+                self.assertIn("// nothing", seen[0])
+                self.assertEqual(self.read(), LIMITS)
+
+    def test_an_interrupted_run_puts_the_line_back(self):
+        trials = mutants.Trials(self.root, "build", ["model"], "")
+
+        def interrupted():
+            raise KeyboardInterrupt
+
+        trials.build = interrupted
+        with self.assertRaises(KeyboardInterrupt):
+            trials.verdict("model/limits.cpp", 3, "")
+        self.assertEqual(self.read(), LIMITS)
+
+    def read(self):
+        with open(os.path.join(self.root, "model/limits.cpp"), encoding="utf-8") as file:
+            return file.read()
+
+
+if __name__ == "__main__":
+    unittest.main()
