@@ -87,7 +87,7 @@ class Documented(MusterTest):
 
     @unittest.skipUnless(NIGHTLY, "MUSTER_NIGHTLY=1 runs the replays of whole traces")
     def test_the_table_of_a_whole_trace(self):
-        command, shown = self.after_command("docs/results.md",
+        command, shown = self.after_command("docs/research/appendix/system.md",
                                             "muster replay config/replay/eva-gavel.toml")
         self.compare(shown, self.replay(command))
 

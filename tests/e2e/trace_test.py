@@ -66,7 +66,9 @@ class Trace(MusterTest):
         self.assert_within(0.02, 15248.76, runs["eva,artifact"])
 
     def test_the_bounds_below_every_policy(self):
-        """Proved within the nodes that are allowed; docs/results-muster.md has the figures."""
+        """Proved within the nodes that are allowed.
+
+        docs/research/appendix/muster.md has the figures."""
         for config, model, usd in ((GAVEL, "uniform", 410707.91), (GAVEL, "none", 367465.02),
                                    (GAVEL, "pairwise", 403010.28), (ALIBABA, "uniform", 230381.45)):
             with self.subTest(config=os.path.basename(config), model=model):

@@ -91,7 +91,7 @@ TEST(ByTheClock, RoundsThatAreNotHeldChangeNoFigure) {
   for (const Event& event : run.events) {
     if (const auto* round = std::get_if<RoundDecided>(&event.body)) quiet += round->quiet;
   }
-  // docs/results.md had these figures when every one of 2,396 rounds was held.
+  // docs/research/appendix/system.md had these figures when every one of 2,396 rounds was held.
   EXPECT_LT(run.result.rounds, 2396U);
   EXPECT_EQ(run.result.rounds + quiet, 2396U);
   EXPECT_NEAR(run.result.total_cost_usd, 26109.29, 0.005);

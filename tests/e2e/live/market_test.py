@@ -2,7 +2,8 @@
 they cost more than was bid, and the market goes on when nodes die.
 
 The long form: MUSTER_MARKET_JOBS=300 MUSTER_MARKET_S=900 python3 -m unittest market_test.Market
-(docs/results-stratus.md). MUSTER_MARKET_PRICES is then a file of m4 to take instead of a made one.
+(docs/research/appendix/stratus.md). MUSTER_MARKET_PRICES is then a file of m4 to
+take instead of a made one.
 """
 
 import csv
