@@ -62,6 +62,9 @@ BatchChoice first_batch(const BatchLimits& limits, std::uint32_t replicas) {
 }
 
 BatchChoice capped_batch(const BatchLimits& limits, std::uint32_t replicas, BatchChoice choice) {
+  // A pass of one sample a worker is the least there is, so passes may have to go first.
+  const std::uint32_t most_passes = std::max(limits.largest / replicas, 1U);
+  choice.accumulation = std::min(choice.accumulation, most_passes - 1);
   const std::uint32_t passes = replicas * (choice.accumulation + 1);
   choice.local_batch = std::clamp(choice.local_batch, 1U, std::max(limits.largest / passes, 1U));
   return choice;

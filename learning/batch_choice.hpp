@@ -37,7 +37,8 @@ std::vector<BatchChoice> batch_candidates(const BatchLimits& limits, std::uint32
 /// Where a job begins that has no model yet: the least batch that its workers can share.
 BatchChoice first_batch(const BatchLimits& limits, std::uint32_t replicas);
 
-/// `choice` with the local batch lowered until the total is within the largest one.
+/// `choice` with passes left out and the local batch lowered until the total is within the largest
+/// one, or is one sample a worker.
 BatchChoice capped_batch(const BatchLimits& limits, std::uint32_t replicas, BatchChoice choice);
 
 }  // namespace muster

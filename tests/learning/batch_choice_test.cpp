@@ -37,6 +37,15 @@ TEST(BatchChoice, HasNoCandidatesForMoreWorkersThanTheLargestBatchFeeds) {
   EXPECT_TRUE(batch_candidates(kCifar, 129).empty());
 }
 
+TEST(BatchChoice, PassesAreLeftOutWhereSingleSamplesExceedTheLargestBatch) {
+  BatchLimits limits;
+  limits.initial = limits.local_min = limits.local_max = 1;
+  limits.largest = 63;
+  const BatchChoice split = split_batch(limits, 2, 63);
+  EXPECT_EQ(split.total(2), 64U);
+  EXPECT_EQ(capped_batch(limits, 2, split).total(2), 62U);
+}
+
 RC_GTEST_PROP(BatchChoice, CandidatesRiseFromTheLeastToTheLargestBatch, ()) {
   const auto some = [](std::uint32_t low, std::uint32_t high) {
     return *rc::gen::inRange<std::uint32_t>(low, high + 1);
