@@ -40,7 +40,7 @@ enum class StopMeaning : std::uint8_t {
   failed
 };
 
-/// The table of docs/tasks.md, "What an end means".
+/// The table of docs/tasks.md, "The meaning of an end".
 StopMeaning meaning_of(ProgramEnd end, StoppedBy by, const Job& job);
 
 /// How a program ended that was asked to stop.

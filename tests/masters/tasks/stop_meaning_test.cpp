@@ -1,4 +1,5 @@
-// Every cell of "What an end means" (docs/tasks.md): how the program ended, by who had it stopped.
+// Every cell of "The meaning of an end" (docs/tasks.md): how the program ended, by who had it
+// stopped.
 
 #include "masters/tasks/stop_meaning.hpp"
 
