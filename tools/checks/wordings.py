@@ -22,6 +22,7 @@ TOKEN = re.compile(r'R"(\w*)\((?P<raw>.*?)\)\1"|"(?P<text>(?:\\.|[^"\\\n])*)"'
 # Calls whose argument is compared with a text; types and matchers begin in capitals.
 COMPARED = re.compile(r"(?:^|:)(?:[A-Z]\w*|string|vector|pair|map|optional|nullopt|)$")
 UNITTEST = re.compile(r"assert[A-Z]")
+ONE_VALUE = re.compile(r"assert(?:True|False|IsNone|IsNotNone)$")
 SEARCHES = re.compile(r"^(?:find|contains|starts_with|ends_with)$")
 
 
@@ -64,7 +65,7 @@ def wordings_of_python(text):
             continue
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         # Behind what unittest compares stands what to say of it.
-        compared = 2 if UNITTEST.match(name) else len(node.args)
+        compared = (1 if ONE_VALUE.match(name) else 2 if UNITTEST.match(name) else len(node.args))
         parts = [part for argument in node.args[:compared] for part in ast.walk(argument)]
         if name.startswith("assert") and any(
                 isinstance(part, ast.Constant) and isinstance(part.value, str)

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from fixture import CHECKS, write
+from fixture import CHECKS, assert_golden, write
 
 LOG = """# ninja log v5
 0\t30000\t1\ta.dir/a.cpp.o\t1
@@ -41,12 +41,12 @@ class BuildTimes(unittest.TestCase):
         write(self.root, {"build/debug/.ninja_log": LOG})
         status, output, _ = self.times("debug")
         self.assertEqual(status, 0)
-        self.assertEqual(output.splitlines(), [
-            "   12.5 s  pch.dir/all.hxx.gch",
-            "    2.5 s  a.dir/a.cpp.o",
-            "    1.0 s  b.dir/b.cpp.o",
-            "   16.0 s  to compile 3 objects, the sum of all",
-            "    0.8 s  to link and for all else"])
+        lines = output.splitlines()
+        self.assertEqual(lines[:3], ["   12.5 s  pch.dir/all.hxx.gch",
+                                     "    2.5 s  a.dir/a.cpp.o",
+                                     "    1.0 s  b.dir/b.cpp.o"])
+        self.assertEqual([line[:11] for line in lines[3:]], ["   16.0 s  ", "    0.8 s  "])
+        assert_golden(self, "\n".join(lines[3:]))
 
     def test_twenty_are_named_and_all_are_counted(self):
         names = [f"{number}.o" for number in range(30)]
@@ -61,7 +61,8 @@ class BuildTimes(unittest.TestCase):
     def test_without_a_build_it_says_so(self):
         status, _, error = self.times("debug")
         self.assertEqual(status, 1)
-        self.assertEqual(error, "tools/build: nothing was built in build/debug yet\n")
+        self.assertIn("build/debug", error)
+        assert_golden(self, error)
 
 
 if __name__ == "__main__":

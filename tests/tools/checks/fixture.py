@@ -5,7 +5,10 @@ import subprocess
 import sys
 import tempfile
 
-CHECKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tools/checks")
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+CHECKS = os.path.join(TESTS, "../tools/checks")
+sys.path.insert(0, os.path.join(TESTS, "support"))
+from golden import assert_golden
 
 
 def write(root, files):

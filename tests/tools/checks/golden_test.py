@@ -7,10 +7,9 @@ import sys
 import tempfile
 import unittest
 
-from fixture import write
-
-TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-sys.path.insert(0, os.path.join(TESTS, "support"))
+# What is tested here reads this: a test that regenerate itself runs must not pass it on.
+os.environ.pop("MUSTER_GOLDEN_OUT", None)
+from fixture import TESTS, write
 import golden
 
 PORT_TEST = """
@@ -66,12 +65,18 @@ class Regenerate(unittest.TestCase):
         for name in ("golden/regenerate", "support/golden.py"):
             os.makedirs(os.path.join(self.root, "tests", os.path.dirname(name)))
             shutil.copy(os.path.join(TESTS, name), os.path.join(self.root, "tests", name))
+        self.write_test("e2e", "e2e/port")
+
+    def write_test(self, folder, name):
+        """The test of ports in this folder of tests/, which ctest knows as NAME."""
+        support = "../" * (folder.count("/") + 1) + "support"
         write(self.root, {
-            "tests/e2e/port_test.py": PORT_TEST.replace("FINE", "True"),
-            "build/CTestTestfile.cmake": f'add_test("e2e/port" "{sys.executable}" "-B" "-m" '
-                                         '"unittest" "port_test")\nset_tests_properties("e2e/port" '
+            f"tests/{folder}/port_test.py": PORT_TEST.replace("../support", support)
+                                                     .replace("FINE", "True"),
+            "build/CTestTestfile.cmake": f'add_test("{name}" "{sys.executable}" "-B" "-m" '
+                                         f'"unittest" "port_test")\nset_tests_properties("{name}" '
                                          f'PROPERTIES WORKING_DIRECTORY '
-                                         f'"{self.root}/tests/e2e")\n'})
+                                         f'"{self.root}/tests/{folder}")\n'})
 
     def read(self, name):
         path = os.path.join(self.root, "tests/golden", name)
@@ -103,6 +108,18 @@ class Regenerate(unittest.TestCase):
         self.assertEqual(self.regenerate(), 0)
         self.assertEqual(self.read("e2e/port.txt"), TEXTS)
         self.assertEqual(self.run_tests()[0], 0)
+
+    def test_the_command_finds_the_tests_of_the_checks_among_those_of_the_house(self):
+        self.write_test("tools/checks", "house/port_test")
+        self.assertEqual(self.regenerate("tools/checks"), 0)
+        self.assertEqual(self.read("tools/checks/port.txt"), TEXTS)
+
+    def test_a_test_that_asks_in_a_tree_of_its_own_has_no_texts(self):
+        write(self.root, {"tests/e2e/port_test.py":
+                          f"TEXT = {PORT_TEST!r}\nimport unittest\n"
+                          "class Port(unittest.TestCase):\n    def test_fine(self): pass\n"})
+        self.assertEqual(self.regenerate(), 0)
+        self.assertIsNone(self.read("e2e/port.txt"))
 
     def test_a_text_that_changed_or_that_nobody_asks_for_fails(self):
         for texts, said in ((TEXTS.replace("0 is", "0 was"), "0 was"),

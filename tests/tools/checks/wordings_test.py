@@ -40,6 +40,8 @@ class Counting(unittest.TestCase):
         self.assert_counts(0, f"assert_golden(self, done.stderr, at='a')\nx = {SAID}\n", path)
         self.assert_counts(0, f"self.assertTrue(done, msg={SAID})\n", path)
         self.assert_counts(0, f"self.assertEqual(done, 3, {SAID})\n", path)
+        self.assert_counts(0, f"self.assertFalse(done, {SAID})\n", path)
+        self.assert_counts(1, f"self.assertTrue({SAID} in done.stderr)\n", path)
 
     def test_only_tests_count(self):
         self.assert_counts(0, f"EXPECT_EQ(error, {SAID});", "config/a_test.cpp")
