@@ -5,6 +5,7 @@ import unittest
 
 from client_test import ACCEPTED, ClientTest
 from fake_api import Reply, job, task
+from fixture import assert_golden
 
 
 class Pages(ClientTest):
@@ -58,7 +59,7 @@ class Pages(ClientTest):
 
     def test_a_server_that_turns_in_a_circle_is_left(self):
         self.api.on("GET", "/v1/jobs", {"jobs": [job(1)], "next": "active:1"})
-        self.assert_fails(1, ["next page is the one that was asked for"], "jobs", "--limit", "9")
+        self.assert_fails_at(1, (), "jobs", "--limit", "9")
 
     def have_tasks(self, count, failed=()):
         """Job 12 has so many tasks, of which some have failed."""
@@ -97,8 +98,8 @@ class Pages(ClientTest):
             with self.subTest(command=command):
                 tasks, more = self.tasks_shown(command)
                 self.assertEqual(tasks, list(range(100)))
-                self.assertEqual(more, f"2900 more tasks: `muster {command} 12 --from 100`; "
-                                       "--limit N shows N at once")
+                self.assertIn(f"2900 more tasks: `muster {command} 12 --from 100`", more)
+                assert_golden(self, more)
                 self.assertEqual(self.tasks_shown(command, "--from", "2990"),
                                  (list(range(2990, 3000)), ""))
                 self.assertEqual(self.tasks_shown(command, "--limit", "2999"),

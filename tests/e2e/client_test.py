@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -40,7 +41,9 @@ class ClientTest(MusterTest):
 
     def assert_fails_at(self, status, place, *arguments):
         """assert_fails, and the errors are the texts of tests/golden, which name the place."""
-        assert_golden(self, self.assert_fails(status, [], *arguments).stderr, at=place)
+        done = self.assert_fails(status, [], *arguments)
+        assert_golden(self, done.stderr.replace(self.api.url, "{api}"), at=place)
+        return done
 
 
 class Submit(ClientTest):
@@ -98,10 +101,9 @@ class Submit(ClientTest):
     def test_every_fault_of_every_file_is_named_and_nothing_sent(self):
         self.write("a.toml", "cpus = 0\ntask = 3\n")
         self.write("b.toml", 'command = ["b"]\ngang = true\narray = "0-1"\n')
-        done = self.assert_fails(2, ["a.toml:1:8: cpus: ", "a.toml:2:1: task: unknown key",
-                                     "did you mean 'tasks'", "a.toml: command: is missing",
-                                     "b.toml:2:8: gang: cannot be an array"],
-                                 "submit", "a.toml", "b.toml")
+        done = self.assert_fails_at(2, ["a.toml:1:8: cpus", "a.toml:2:1: task",
+                                        "a.toml: command", "b.toml:2:8: gang"],
+                                    "submit", "a.toml", "b.toml")
         self.assertEqual((done.stdout, self.api.requests), ("", []))
 
     def test_wrong_calls_are_told_from_failures(self):
@@ -143,13 +145,14 @@ class Submit(ClientTest):
         self.assertEqual([sent["token"] for sent in self.api.bodies("/v1/jobs")], ["mine"] * 2)
 
     def test_it_gives_up_after_the_time_it_was_given(self):
-        self.api.on("POST", "/v1/jobs", problem(503, "the store is full"))
-        self.assert_fails(1, ["the store is full", "at present"],
+        trouble = "the store is full"
+        self.api.on("POST", "/v1/jobs", problem(503, trouble))
+        self.assert_fails(1, [trouble, "at present"],
                           "submit", "--retry-for", "500ms", "--", "true")
         self.assertGreater(len(self.api.requests), 1)
         self.api.requests.clear()
-        self.api.on("POST", "/v1/jobs", problem(503, "the store is full", Retry_After="3600"))
-        self.assert_fails(1, ["the store is full"], "submit", "--", "true")
+        self.api.on("POST", "/v1/jobs", problem(503, trouble, Retry_After="3600"))
+        self.assert_fails(1, [trouble], "submit", "--", "true")
         self.assertEqual(len(self.api.requests), 1)
 
     def test_what_the_server_refuses_is_not_tried_again(self):
@@ -223,7 +226,8 @@ class Wait(ClientTest):
             finally:
                 process.kill()
         self.assertEqual(process.returncode, 130, complaints)
-        self.assertIn("the work goes on; see `muster job 12`", complaints)
+        self.assertIn("`muster job 12`", complaints)
+        assert_golden(self, complaints)
         self.assertEqual([path for path in self.api.paths() if "cancel" in path], [])
 
 
@@ -319,8 +323,8 @@ class Lists(ClientTest):
         self.api.on("POST", "/v1/plan", {**self.PLAN, "launches": [], "places": [],
                                          "refusals": [], "moves": 0, "usd_h_now": 0.17})
         printed = self.succeed("plan", "--", "true")
-        self.assertEqual(printed, "the policy decides on it in a later round\n"
-                         "cost: $0.1700 an hour, as now\n")
+        self.assertIn("$0.1700", printed)
+        assert_golden(self, printed)
 
     def test_times_in_sentences_are_local_as_others_are(self):
         since = "it waits for room since 2027-01-15 08:00:00 UTC, and more"
@@ -329,7 +333,7 @@ class Lists(ClientTest):
         os.environ["TZ"] = "America/New_York"
         self.addCleanup(os.environ.pop, "TZ")
         printed = self.succeed("explain", "12")
-        self.assertIn("it waits for room since 2027-01-15 03:00:00, and more", printed)
+        self.assertIn(since.replace("08:00:00 UTC", "03:00:00"), printed)
         self.assertIn("UTC", self.succeed("explain", "12", "--json"))
 
     def test_json_is_the_servers_document(self):
@@ -343,12 +347,16 @@ class Lists(ClientTest):
         bad = [Reply(raw=b"<html>It works!</html>"), Reply(raw=b""), Reply([1, 2]), Reply(None),
                Reply(raw=b'{"jobs": "\xff"}'), Reply(raw=b"[" * 100000),
                Reply(raw=b'{"a":' * 100000 + b"1" + b"}" * 100000)]
+        said = set()
         for command, (method, path, _, _) in self.COMMANDS.items():
             for reply in bad:
                 with self.subTest(command=command, body=reply.body[:30]):
                     self.api.on(method, path, reply)
-                    self.assert_fails(1, ["is no JSON object: is it Muster's API?"],
-                                      *self.with_json(command))
+                    done = self.assert_fails(1, [self.api.url], *self.with_json(command))
+                    before = done.stderr.partition(" It says: ")[0]
+                    said.add(re.sub(r"(?:job 12: )?http://[^ ]+", "{url}", before))
+        self.assertEqual(len(said), 1, said)
+        assert_golden(self, *said)
 
     def test_a_field_of_another_kind_is_named(self):
         for document, words in [({}, "/jobs is missing; it has to be a list"),
@@ -378,7 +386,8 @@ class Lists(ClientTest):
     def test_a_cancel_says_who_has_not_confirmed_it_yet(self):
         self.api.on("POST", "/v1/jobs/1/cancel", {"job": 1, "unconfirmed": ["m1", "oslo"]})
         done = self.succeed("cancel", "1")
-        self.assertEqual(done, "job 1: will be cancelled; not confirmed yet by m1, oslo\n")
+        self.assertIn("m1, oslo", done)
+        assert_golden(self, done)
 
     def test_all_jobs_of_a_users_token_are_its_own(self):
         self.api.on("GET", "/v1/me", {"token": "laptop", "role": "user", "user": "ann",
@@ -396,8 +405,7 @@ class Lists(ClientTest):
         self.assertEqual(self.succeed("help"), self.succeed("--help"))
 
     def test_an_empty_work_folder_is_refused(self):
-        self.assert_fails(2, ["--workdir", "leave the option out"], "submit", "--workdir", "",
-                          "--", "true")
+        self.assert_fails_at(2, "--workdir", "submit", "--workdir", "", "--", "true")
 
     def test_a_cancel_can_choose_its_jobs(self):
         self.api.on("GET", "/v1/jobs", {"jobs": [job(3, "running"), job(2, "waiting"),

@@ -10,7 +10,7 @@ import unittest
 
 from client_test import ACCEPTED, ClientTest
 from fake_api import Reply, details, job, problem, task
-from fixture import ONE_JOB
+from fixture import ONE_JOB, assert_golden
 
 
 class Streams(ClientTest):
@@ -23,8 +23,7 @@ class Streams(ClientTest):
         for line in ('"$M" jobs >&-', '"$M" jobs --json >&-', '"$M" jobs >&- 2>&1 <&-'):
             done = self.run_in_shell(line)
             self.assertEqual((done.returncode, done.stdout), (1, ""), line)
-        self.assertIn("cannot write to the standard output",
-                      self.run_in_shell('"$M" jobs >&-').stderr)
+        assert_golden(self, self.run_in_shell('"$M" jobs >&-').stderr)
         self.assertEqual({method for method, _, _ in self.api.requests}, {"GET"})
         self.assertEqual([body for _, _, body in self.api.requests if body], [])
 
@@ -76,9 +75,8 @@ class Streams(ClientTest):
             self.assertNotEqual(done.returncode, 0)
             self.assertNotIn("filesystem error", done.stderr)
             self.assertNotIn("[", done.stderr)
-        self.assertIn("the folder that you are in is gone",
-                      self.run_in_shell('mkdir d; cd d; rmdir ../d; "$M" submit --workdir . -- pwd')
-                      .stderr)
+        done = self.run_in_shell('mkdir d; cd d; rmdir ../d; "$M" submit --workdir . -- pwd')
+        assert_golden(self, done.stderr)
 
 
 class Terminal(ClientTest):
@@ -157,8 +155,8 @@ class Terminal(ClientTest):
 class Words(ClientTest):
     def test_a_script_without_a_first_line_gets_the_line_to_type(self):
         self.write("batch it", "#SBATCH --time 5\nmodule load x\n")
-        self.assert_fails(2, ["begin it with a line like #!/bin/sh",
-                              "muster submit --workdir . -- sh './batch it'"], "submit", "batch it")
+        done = self.assert_fails_at(2, (), "submit", "batch it")
+        self.assertIn("muster submit --workdir . -- sh './batch it'", done.stderr)
 
     def test_sizes_times_and_arrays_in_others_notations(self):
         self.api.on("POST", "/v1/jobs", Reply(ACCEPTED, 201))
@@ -173,9 +171,9 @@ class Words(ClientTest):
                                   ("--env node.name=x", "env", {"node.name": "x"})):
             self.succeed("submit", *flags.split(), "--", "true")
             self.assertEqual(self.api.bodies("/v1/jobs")[-1][key], value, flags)
-        self.assert_fails(2, ["K, M, G and T", "powers of 1024"],
-                          "submit", "--memory", "4X", "--", "true")
-        self.assert_fails(2, ["ms, s, m or min, h, d"], "submit", "--time", "4X", "--", "true")
+        for flag in ("--memory", "--time"):
+            done = self.assert_fails_at(2, (), "submit", flag, "4X", "--", "true")
+            self.assertIn("4X", done.stderr)
 
     def test_without_a_home_the_account_says_where_it_is(self):
         done = subprocess.run(["env", "-i", "PATH=" + os.environ["PATH"], os.environ["MUSTER"],
@@ -229,11 +227,12 @@ class Wait(ClientTest):
         self.assertEqual(self.succeed("jobs", "--name", "other", "--limit", "1").count("other"), 1)
         self.assert_fails(2, ["say which jobs"], "cancel", "3", "--name", "other")
         self.assert_fails(2, ["say which jobs"], "wait")
-        self.assert_fails(1, ["no job is known that has the name 'absent'"],
-                          "wait", "--name", "absent")
+        done = self.assert_fails_at(1, (), "wait", "--name", "absent")
+        self.assertIn("'absent'", done.stderr)
         for verb, done in (("cancel", "cancelled"), ("hold", "held"), ("release", "released")):
-            self.assert_fails(1, [f"no job that is not over has the name 'absent': nothing was "
-                                  f"{done}"], verb, "--name", "absent")
+            said = self.assert_fails_at(1, (), verb, "--name", "absent").stderr
+            self.assertIn("'absent'", said)
+            self.assertIn(done, said)
 
     def test_of_all_jobs_there_may_be_none(self):
         self.api.on("GET", "/v1/jobs", {"jobs": [], "next": None})
@@ -257,8 +256,8 @@ class BothStreams(ClientTest):
         self.api.on("GET", "/v1/jobs/12/tasks/0/log", self.reply)
         done = self.muster("logs", "12")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertIn("nothing on the standard output of task 0; "
-                      "its standard error has 2 lines: --err", done.stderr)
+        self.assertIn("2 lines: --err", done.stderr)
+        assert_golden(self, done.stderr)
         self.assertEqual(self.muster("logs", "12", "--err").stderr, "")
         self.assertEqual(self.succeed("logs", "12", "--both"),
                          "[0 err] Traceback\n[0 err] ValueError\n")

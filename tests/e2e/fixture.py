@@ -9,7 +9,7 @@ import unittest
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 sys.path.insert(0, os.path.join(SOURCE, "tests/support"))
-from golden import assert_golden
+from golden import assert_golden, line_with
 EVA_200 = os.path.join(SOURCE, "config/replay/eva-200.toml")
 CATALOG = os.path.join(SOURCE, "config/catalogs/ec2-eva.csv")
 EVA_JOBS = os.path.join(SOURCE, "tests/data/eva-jobs.json")

@@ -35,6 +35,12 @@ def without_folders(text):
     return re.sub(re.escape(begin) + r"[\w-]*", "{dir}", text.replace(SOURCE, "{source}"))
 
 
+def line_with(text, part):
+    """The first line of a text that has this in it; empty where no line has. For a sentence among
+    figures."""
+    return next((line for line in text.split("\n") if part in line), "")
+
+
 def read(path):
     """The texts of a file, in their form, by test; of no file there are none."""
     tests = {}
