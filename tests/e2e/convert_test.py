@@ -80,7 +80,9 @@ class Convert(MusterTest):
         for config in ("list.toml", "csv.toml"):
             done = self.muster("replay", config, "--json", "-")
             self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertIn("job 8 did not complete: never: fits no type (cpu: asked 65", done.stderr)
+            self.assertIn("job 8 ", done.stderr)
+            self.assertIn("(cpu: asked 65", done.stderr)
+            assert_golden(self, done.stderr)
             runs += json.loads(done.stdout)["runs"]
         self.assertEqual([run["jobs_completed"] for run in runs], [7, 7])
         for key in ("total_cost_usd", "not_completed", *JCTS):

@@ -38,7 +38,9 @@ class Explain(MusterTest):
                              (event["t"], event["cause"]["code"], event["cause"]["gain_usd_h"]))
             self.assertIn(move["text"], text)
             self.assertIn(move["cause"], move["text"])
-        self.assertIn("its job is over: completed", text)
+        end = self.story("--task", "17")["lines"][-1]
+        self.assertEqual((end["what"], end["outcome"]), ("job over", "completed"))
+        self.assertIn(end["text"], text)
 
     def test_a_refusal_is_told_with_what_was_asked_and_available(self):
         refused = next(event for event in self.events() if event["event"] == "task_refused")
@@ -59,7 +61,7 @@ class Explain(MusterTest):
         gone = next(event for event in self.events()
                     if event["event"] == "instance_gone" and event["instance"] == 3)
         self.assertEqual(story["lines"][-1]["t_s"], gone["t"])
-        self.assertIn("is gone: billing ends", text)
+        self.assertEqual(story["lines"][-1]["what"], "gone")
 
     def test_json_in_a_file_comes_with_the_text(self):
         text = self.explain("--task", "17", "--json", "story.json")

@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from fixture import EVA_200, SOURCE, MusterTest
+from fixture import EVA_200, SOURCE, MusterTest, assert_golden, line_with
 
 G4DN = os.path.join(SOURCE, "config/catalogs/ec2-g4dn.csv")
 PROFILES = os.path.join(SOURCE, "tests/data/dl")
@@ -77,7 +77,9 @@ class Pareto(MusterTest):
     def test_it_prints_a_table_and_writes_a_page(self):
         text = self.succeed("pareto", self.training(), "--budgets", "20:60:20", "--html", "b.html")
         self.assertIn("training jobs trace.csv", text)
-        self.assertIn("1 of 3 budgets cannot be kept: the load is 22.56 GPUs", text)
+        note = line_with(text, "1 of 3 budgets")
+        self.assertIn("22.56 GPUs", note)
+        assert_golden(self, note)
         self.assertIn("report: b.html", text)
         page = self.read("b.html")
         self.assertIn("<canvas>", page)
@@ -87,8 +89,8 @@ class Pareto(MusterTest):
         config = self.training()
         done = self.muster("replay", config, "--policy", "boa,budget=10", "--json", "-")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("boa,budget=10: a budget of 10 GPUs cannot be kept: the load is 22.56 GPUs, "
-                      "and what costs least needs ", done.stderr)
+        self.assertIn("22.56 GPUs", done.stderr)
+        assert_golden(self, done.stderr, at="boa,budget=10")
         run, = json.loads(done.stdout)["runs"]
         self.assertEqual(run["jobs_completed"], JOBS, "no queue grows without end")
         kept = self.muster("replay", config, "--policy", "boa,budget=60", "--json", "-")
@@ -99,8 +101,7 @@ class Pareto(MusterTest):
         slow = ("replay", config, "--set", "cloud.delay_scale=200", "--json", "-", "--policy")
         spent = self.muster(*slow, "boa,budget=40")
         self.assertEqual(spent.returncode, 0, spent.stderr)
-        self.assertIn("boa,budget=40: a budget of 40 GPUs is predicted to be overspent: ",
-                      spent.stderr)
+        assert_golden(self, spent.stderr, at="boa,budget=40")
         run, = json.loads(spent.stdout)["runs"]
         self.assertGreater(run["gpus_while_arriving"]["rented"], 40, "as it was said")
         used = self.muster(*slow, "boa,budget=40,budget_counts=used")
@@ -110,10 +111,10 @@ class Pareto(MusterTest):
         done = self.muster("replay", self.training(), "--policy",
                            "boa,rates_h=brt:6,weights=bert:2", "--json", "-")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('rates_h names "brt", a class of which no job comes; those that come are '
-                      'bert', done.stderr)
-        self.assertIn('rates_h says nothing of class "bert"', done.stderr)
+        self.assertIn('"brt"', done.stderr)
+        self.assertIn('"bert"', done.stderr)
         self.assertNotIn("weights names", done.stderr)
+        assert_golden(self, done.stderr)
         fleet = self.muster("replay", self.training(), "--policy", "boa,budget=40", "--json", "-",
                             "--set", "cloud.delay_scale=200",
                             "--set", 'master.fleet=["10*g4dn.12xlarge"]')
