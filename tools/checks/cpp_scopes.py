@@ -100,11 +100,16 @@ def _in_initialisers(flat):
     return bool(re.search(r"\(\)[^:=]*:", rest)) and bool(re.search(r"[\w>]\s*$", rest))
 
 
-def _function_name(flat):
+def _without_arguments(flat):
+    """The head without template arguments, which have parentheses of their own."""
     before = None
     while before != flat:
         before, flat = flat, re.sub(r"<[^<>]*>", "", flat)
-    match = re.search(r"(operator\s*(?:\(\)|[^\s(]+)|[~\w:]+)\s*\(\)", flat)
+    return flat
+
+
+def _function_name(flat):
+    match = re.search(r"(operator\s*(?:\(\)|[^\s(]+)|[~\w:]+)\s*\(\)", _without_arguments(flat))
     return match.group(1) if match else "?"
 
 
@@ -198,9 +203,10 @@ class _Walk:
         is_function = _PROTOTYPE.search(flat)
         if is_function and not re.match(r"(using|static_assert|friend|extern|return)\b", flat):
             self._declare("function", _function_name(flat))
-        if re.search(r"\b(?:using|static_assert|friend|enum|static|typedef)\b", flat):
+        if re.search(r"\b(?:using|static_assert|friend|enum|static|typedef)\b"
+                     r"|^(?:class|struct|union)\s+\w+$", flat):
             return
-        member = _MEMBER.search(flat)
+        member = _MEMBER.search(_without_arguments(flat))
         if member and "operator" not in flat:
             self._add("members", member.group(1))
         elif "()" in flat:

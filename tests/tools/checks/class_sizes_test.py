@@ -48,6 +48,11 @@ class Bounds(unittest.TestCase):
                             for i in range(40))
         self.assert_fine({"model/large.hpp": class_of(28).replace("};", overloads + "};")})
 
+    def test_a_function_that_is_kept_is_a_member_and_a_class_that_is_named_is_none(self):
+        more = "  std::function<void(int)> more_;\n  class Other;\n};"
+        self.assert_fine({"model/large.hpp": class_of(30, 19).replace("};", more)})
+        self.assert_says({"model/large.hpp": class_of(30, 20).replace("};", more)}, "21 members")
+
     def test_plain_data_may_have_any_number_of_members(self):
         self.assert_fine({"model/large.hpp": class_of(1, 30).replace("_ =", " =")})
 
