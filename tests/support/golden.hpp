@@ -65,7 +65,7 @@ class GoldenMatcher {
  public:
   explicit GoldenMatcher(std::vector<std::string> places) : places_(std::move(places)) {}
 
-  bool MatchAndExplain(std::string_view text, testing::MatchResultListener* listener) const;
+  bool MatchAndExplain(std::string_view text, ::testing::MatchResultListener* listener) const;
   void DescribeTo(std::ostream* out) const;
   void DescribeNegationTo(std::ostream* out) const;
 
@@ -79,14 +79,14 @@ class GoldenMatcher {
 /// Matches the next text that tests/golden/ holds for the running test; folders are replaced as
 /// without_folders() does. Every such expectation of a test has a text of its own, in the order in
 /// which they are looked at: not for Contains(), Each() and UnorderedElementsAre().
-inline testing::PolymorphicMatcher<GoldenMatcher> IsGolden() {
-  return testing::MakePolymorphicMatcher(GoldenMatcher({}));
+inline ::testing::PolymorphicMatcher<GoldenMatcher> IsGolden() {
+  return ::testing::MakePolymorphicMatcher(GoldenMatcher({}));
 }
 
 /// IsGolden(), and the text names these places: "jobs.csv:3: gpu" matches "jobs.csv:3: gpu: ...".
 template <class... Places>
-testing::PolymorphicMatcher<GoldenMatcher> IsGoldenAt(const Places&... places) {
-  return testing::MakePolymorphicMatcher(GoldenMatcher({std::string(places)...}));
+::testing::PolymorphicMatcher<GoldenMatcher> IsGoldenAt(const Places&... places) {
+  return ::testing::MakePolymorphicMatcher(GoldenMatcher({std::string(places)...}));
 }
 
 }  // namespace muster::test

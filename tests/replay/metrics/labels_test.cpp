@@ -1,9 +1,15 @@
 #include "replay/metrics/labels.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/golden.hpp"
 
 namespace muster::metrics {
 namespace {
+using muster::test::IsGolden;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 TEST(Labels, an_instant_is_days_since_the_start_and_a_time_of_day) {
   EXPECT_EQ(clock_text(Instant{}), "day 0 00:00:00");
@@ -25,11 +31,12 @@ TEST(Labels, money_has_its_sign_before_the_dollar) {
 }
 
 TEST(Labels, a_refusal_says_kind_gate_and_numbers) {
-  EXPECT_EQ(describe(Refusal{}), "not now: awaiting round");
-  EXPECT_EQ(describe(Refusal{RefusalKind::never, RefusalCode::fits_no_type, Resource::gpu, 16, 8}),
-            "never: fits no type (gpu: asked 16, available 8)");
-  EXPECT_EQ(describe(Refusal{RefusalKind::not_now, RefusalCode::spend_cap, {}, 13.5, 12}),
-            "not now: spend cap (asked 13.5, available 12)");
+  EXPECT_THAT(describe(Refusal{}), IsGolden());
+  EXPECT_THAT(
+      describe(Refusal{RefusalKind::never, RefusalCode::fits_no_type, Resource::gpu, 16, 8}),
+      AllOf(HasSubstr("(gpu: asked 16, available 8)"), IsGolden()));
+  EXPECT_THAT(describe(Refusal{RefusalKind::not_now, RefusalCode::spend_cap, {}, 13.5, 12}),
+              AllOf(HasSubstr("(asked 13.5, available 12)"), IsGolden()));
 }
 
 TEST(Labels, a_cause_says_its_gain) {

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replay/metrics/labels.hpp"
 #include "tests/replay/metrics/log_builder.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::metrics {
 namespace {
 
+using muster::test::IsGolden;
 using muster::test::JobBuilder;
 using muster::test::LogBuilder;
 using testing::DoubleEq;
@@ -224,9 +227,10 @@ TEST(Measure, jobs_that_did_not_complete_are_listed_with_their_reason) {
   log.assign(6, 1).start(6, 1).finish(6).end(6);
   EXPECT_THAT(
       measured(log).not_completed,
-      ElementsAre(Pair("1", "never: fits no type (gpu: asked 16, available 4)"),
-                  Pair("2", "failed: exit 1"), Pair("3", "not now: awaiting instance"),
-                  Pair("4", "not over when the log ends"), Pair("5", "not now: awaiting round")));
+      ElementsAre(Pair("1", describe(too_big)), Pair("2", "failed: exit 1"),
+                  Pair("3", describe(Refusal{
+                                RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0})),
+                  Pair("4", IsGolden()), Pair("5", describe(Refusal{}))));
 }
 
 TEST(Measure, figures_without_a_meaning_are_absent) {

@@ -5,18 +5,26 @@
 
 #include "replay/metrics/measure.hpp"
 #include "tests/replay/metrics/log_builder.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::metrics {
 namespace {
 
+using muster::test::IsGolden;
 using muster::test::JobBuilder;
 using muster::test::LogBuilder;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<std::string> broken(const LogBuilder& log) {
   return check_run(log.events(), log.catalog());
+}
+
+/// The text of a fault, which names these: "task 1", "instance 2".
+auto names(const std::string& one, const std::string& other = "") {
+  return AllOf(HasSubstr(one), HasSubstr(other), IsGolden());
 }
 
 /// Job 1 (2 CPUs, 4 GiB) is on instance 1 (it3: 8 CPUs, 32 GiB).
@@ -84,15 +92,14 @@ TEST(CheckRun, a_task_without_a_demand_for_the_family_is_found) {
   LogBuilder log;
   log.at(0).accept(JobBuilder(1).demands(Demands({{"gpu", Resources::of(1, 1, 1), 1}})));
   log.boot(1, "it3").start(1, 1);
-  EXPECT_THAT(broken(over(log)), ElementsAre(HasSubstr("may not run on family cpu")));
+  EXPECT_THAT(broken(over(log)), ElementsAre(names("task 1", "instance 1")));
 }
 
 TEST(CheckRun, a_task_on_two_instances_is_found) {
   LogBuilder log = running();
   log.boot(2, "it3").start(1, 2, 2).finish(1, 2).end(1);
   log.terminate(1).gone(1).terminate(2).gone(2);
-  EXPECT_THAT(broken(log),
-              ElementsAre(HasSubstr("task 1 starts on instance 2 while it is on instance 1")));
+  EXPECT_THAT(broken(log), ElementsAre(names("task 1", "instance 2")));
 }
 
 TEST(CheckRun, attempts_have_to_rise_by_one) {
@@ -104,19 +111,19 @@ TEST(CheckRun, attempts_have_to_rise_by_one) {
 TEST(CheckRun, a_message_of_an_old_attempt_is_found) {
   LogBuilder log = running();
   log.fail(1, "exit 1").start(1, 1, 2).finish(1, 1).finish(1, 2).end(1).terminate(1).gone(1);
-  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("attempt 1 of task 1 finishes, but is not live")));
+  EXPECT_THAT(broken(log), ElementsAre(names("attempt 1", "task 1")));
 }
 
 TEST(CheckRun, a_task_that_starts_before_its_instance_is_ready_is_found) {
   LogBuilder log;
   log.at(0).accept(JobBuilder(1)).launch(1, "it3").up(1).start(1, 1).ready(1);
-  EXPECT_THAT(broken(over(log)), ElementsAre(HasSubstr("which is not ready")));
+  EXPECT_THAT(broken(over(log)), ElementsAre(names("task 1", "instance 1")));
 }
 
 TEST(CheckRun, a_job_that_neither_ends_nor_has_a_reason_is_found) {
   LogBuilder log;
   log.at(0).accept(JobBuilder(1));
-  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("job 1 neither ends nor has a reason")));
+  EXPECT_THAT(broken(log), ElementsAre(names("job 1", "task 1")));
   log.refuse(1, {RefusalKind::never, RefusalCode::fits_no_type, Resource::gpu, 9, 4});
   EXPECT_THAT(broken(log), IsEmpty());
 }
@@ -124,36 +131,31 @@ TEST(CheckRun, a_job_that_neither_ends_nor_has_a_reason_is_found) {
 TEST(CheckRun, a_job_left_running_is_found) {
   LogBuilder log = running();
   log.terminate(1);
-  EXPECT_THAT(broken(log),
-              ElementsAre(HasSubstr("is ended with task 1 on it"),
-                          HasSubstr("instance 1 is never gone"), HasSubstr("job 1 neither ends")));
+  EXPECT_THAT(broken(log), ElementsAre(names("instance 1", "task 1"), names("instance 1"),
+                                       names("job 1", "task 1")));
 }
 
 TEST(CheckRun, a_job_that_ends_before_its_tasks_is_found) {
   LogBuilder log = running();
   log.end(1).finish(1).terminate(1).gone(1);
-  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("job 1 ends while its task 1 is on an instance")));
+  EXPECT_THAT(broken(log), ElementsAre(names("job 1", "task 1")));
 
   LogBuilder undone;
   undone.at(0).accept(JobBuilder(1)).end(1).end(1);
-  EXPECT_THAT(broken(undone), ElementsAre(HasSubstr("is completed, its task 1 is not"),
-                                          HasSubstr("ends twice"), HasSubstr("is completed")));
+  EXPECT_THAT(broken(undone),
+              ElementsAre(names("job 1", "task 1"), names("job 1"), names("job 1", "task 1")));
 }
 
 TEST(CheckRun, what_comes_after_the_end_is_found) {
   LogBuilder log = running();
   over(log).start(1, 1, 2).finish(1).end(1).up(1).gone(1).launch(1, "it3");
   EXPECT_THAT(broken(log),
-              ElementsAre(HasSubstr("task 1 starts after its end"),
-                          HasSubstr("attempt 1 of task 1 finishes, but is not live"),
-                          HasSubstr("job 1 ends twice"), HasSubstr("instance 1 is billed twice"),
-                          HasSubstr("instance 1 is gone twice"),
-                          HasSubstr("instance 1 is launched twice")));
+              ElementsAre(names("task 1"), names("attempt 1", "task 1"), names("job 1"),
+                          names("instance 1"), names("instance 1"), names("instance 1")));
   LogBuilder again = running();
   over(again).accept(JobBuilder(1)).refuse(1, {});
-  EXPECT_THAT(broken(again), ElementsAre(HasSubstr("task 1 is accepted twice"),
-                                         HasSubstr("job 1 is accepted twice"),
-                                         HasSubstr("job 1 neither ends nor has a reason")));
+  EXPECT_THAT(broken(again),
+              ElementsAre(names("task 1"), names("job 1"), names("job 1", "task 1")));
 }
 
 TEST(CheckRun, an_instance_billed_twice_is_found) {
@@ -172,7 +174,7 @@ TEST(CheckRun, an_instance_that_is_never_gone_is_found) {
 TEST(CheckRun, time_that_runs_backwards_is_found) {
   LogBuilder log;
   log.at(10).launch(1, "it3").at(9).up(1).at(11).gone(1);
-  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("time runs backwards to 9 s")));
+  EXPECT_THAT(broken(log), ElementsAre(names("9 s")));
 }
 
 TEST(CheckRun, things_that_were_never_there_are_found) {
@@ -207,7 +209,7 @@ TEST(CheckRun, an_elastic_job_is_completed_by_as_many_tasks_as_it_runs_as) {
   EXPECT_THAT(broken(wide), IsEmpty());
   LogBuilder half = elastic_running();
   half.at(10).add(JobResized{JobId{1}, 2, {}});
-  EXPECT_THAT(broken(over(half)), ElementsAre(HasSubstr("job 1 is completed, its task 101 is")));
+  EXPECT_THAT(broken(over(half)), ElementsAre(names("job 1", "task 101")));
 }
 
 TEST(CheckRun, an_elastic_job_needs_no_reason_for_workers_that_it_is_not_to_have) {
@@ -215,7 +217,7 @@ TEST(CheckRun, an_elastic_job_needs_no_reason_for_workers_that_it_is_not_to_have
   log.at(0).accept(JobBuilder(1).elastic(1, 3)).refuse(1, {});
   EXPECT_THAT(broken(log), IsEmpty());
   log.add(JobResized{JobId{1}, 2, {}});
-  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("has a reason not to (task 101)")));
+  EXPECT_THAT(broken(log), ElementsAre(names("job 1", "(task 101)")));
 }
 
 TEST(CheckRun, a_width_that_a_job_cannot_have_is_found) {

@@ -7,12 +7,17 @@
 
 #include "replay/workload/training.hpp"
 #include "tests/replay/workload/workload_compare.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
 #include "tests/support/training_tables.hpp"
 
 namespace muster::replay {
 namespace {
 
+using muster::test::IsGolden;
+using muster::test::message_of;
+using testing::AllOf;
 using testing::HasSubstr;
 
 struct GapFigures {
@@ -101,8 +106,8 @@ TEST(TrainingJobs, SayWhichCycleABurstinessNeeds) {
   const muster::test::TempFile file("trace.csv", trace_of(10));
   WorkloadConfig config = bursty(file, 20);
   config.own.of<TrainingSettings>().burst_cycle = std::chrono::minutes{9};
-  EXPECT_THAT(test::message_of(read_workload(config, 1)),
-              HasSubstr("workload.training.burst_cycle has to be longer than 570 s"));
+  EXPECT_THAT(message_of(read_workload(config, 1), WorkloadError::invalid),
+              AllOf(HasSubstr("workload.training.burst_cycle"), HasSubstr("570 s"), IsGolden()));
 }
 
 }  // namespace

@@ -9,12 +9,16 @@
 
 #include "config/csv.hpp"
 #include "replay/pairwise_interference.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::replay {
 namespace {
 
+using muster::test::IsGoldenAt;
+using muster::test::message_of;
 using muster::test::TempFile;
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -55,8 +59,7 @@ std::string error_of_matrix(const std::string& content, bool as_generated = fals
   const TempFile file("matrix.csv", content);
   InterferenceConfig config = evas(as_generated);
   config.own.of<PairwiseSettings>().matrix = file.path();
-  const auto model = make_interference(config);
-  return model ? "no error" : model.error().message;
+  return message_of(make_interference(config), ConfigError::invalid);
 }
 
 TEST(NoInterference, LetsEverybodyRunAtFullSpeed) {
@@ -194,23 +197,16 @@ TEST(AsGenerated, MultipliesThePairsBesideAnUnknownWorkload) {
 }
 
 TEST(AsGenerated, NeedsTheWorkloadsOfTheArtifact) {
-  EXPECT_THAT(error_of_matrix("workload,cyclegan\ncyclegan,0.9\n", true),
-              HasSubstr("matrix.csv: the variant \"as-generated\" reproduces Eva's artifact and "
-                        "needs its nine workloads; 'seq' is missing"));
+  EXPECT_THAT(error_of_matrix("workload,cyclegan\ncyclegan,0.9\n", true), IsGoldenAt("matrix.csv"));
 }
 
 TEST(ContentionMatrix, SaysWhatIsWrongWithTheFile) {
-  EXPECT_THAT(error_of_matrix("name,a\na,1\n"),
-              HasSubstr("matrix.csv:1: header: has to be 'workload' and then the names"));
+  EXPECT_THAT(error_of_matrix("name,a\na,1\n"), IsGoldenAt("matrix.csv:1: header"));
   EXPECT_THAT(error_of_matrix("workload,a,b\na,1,0\nb,1.5,nan\n"),
-              HasSubstr("matrix.csv:2: b: has to be a number above 0 and at most 1; it is '0'"));
-  EXPECT_THAT(error_of_matrix("workload,a,b\na,1,0\nb,1.5,nan\n"),
-              HasSubstr("matrix.csv:3: b: has to be a number above 0 and at most 1; it is 'nan'"));
+              IsGoldenAt("matrix.csv:2: b", "matrix.csv:3: b"));
   EXPECT_THAT(error_of_matrix("workload,a,b\nb,1,1\na,1,1\n"),
-              HasSubstr("matrix.csv:2: workload: has to be 'a', in the order of the columns; it is "
-                        "'b'"));
-  EXPECT_THAT(error_of_matrix("workload,a,b\na,1,1\n"),
-              HasSubstr("matrix.csv: has 2 columns of workloads and 1 rows"));
+              IsGoldenAt("matrix.csv:2: workload"));
+  EXPECT_THAT(error_of_matrix("workload,a,b\na,1,1\n"), IsGoldenAt("matrix.csv"));
   EXPECT_THAT(error_of_matrix("workload,a,a\na,1,1\na,1,1\n"),
               HasSubstr("matrix.csv:1: header: column 'a' appears twice"));
   EXPECT_EQ(error_of_matrix("workload,a,b\na,1,x\nb,0.5,1\n"), "no error");

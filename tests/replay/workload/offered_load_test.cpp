@@ -5,14 +5,19 @@
 
 #include "tests/replay/workload/workload_compare.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::replay {
 namespace {
 
+using muster::test::IsGolden;
+using muster::test::IsGoldenAt;
+using muster::test::message_of;
 using muster::test::TempFile;
-using test::message_of;
 using test::reading;
+using testing::AllOf;
 using testing::HasSubstr;
 
 /// 4 slots of 1 CPU, 8 servers of 4 CPUs and 16 GiB.
@@ -53,13 +58,12 @@ TEST(OfferedLoad, IsReachedByMovingTheSubmissions) {
   const CompactWorkload loaded = with_load(workload, kSlots, kCatalog, 0.6).value();
   EXPECT_EQ(loaded.submit(1), muster::test::at_s(25));
   EXPECT_DOUBLE_EQ(*offered_load(loaded, kSlots, kCatalog), 0.6);
-  EXPECT_THAT(loaded.description, HasSubstr("times of submission x 0.25 (load 0.6 on the fleet)"));
+  EXPECT_THAT(loaded.description, AllOf(HasSubstr("x 0.25"), HasSubstr("0.6"), IsGolden()));
 }
 
 TEST(OfferedLoad, OfJobsThatComeAtOnceCannotBeSet) {
   const auto loaded = with_load(jobs_of("5 1 15 15\n5 1 30 30\n"), kSlots, kCatalog, 0.6);
-  EXPECT_THAT(message_of(loaded), HasSubstr("workload.load: the load of trace jobs.tr cannot be "
-                                            "set: all its jobs are submitted at once"));
+  EXPECT_THAT(message_of(loaded, WorkloadError::invalid), IsGoldenAt("workload.load"));
 }
 
 }  // namespace

@@ -3,15 +3,20 @@
 
 #include "replay/workload/composed.hpp"
 #include "tests/replay/workload/workload_compare.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::replay {
 namespace {
 
 using namespace std::chrono_literals;
+using muster::test::IsGolden;
+using muster::test::IsGoldenAt;
+using muster::test::message_of;
 using muster::test::TempFile;
-using test::message_of;
 using test::reading;
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::string_view kTrace = "0 1 5 5\n10 2 7 6 8\n20 3 9 8 9 10\n";
@@ -80,9 +85,7 @@ TEST_F(Composed, DrawsWholeJobsOfOneTraceWhenNoOtherIsNamed) {
     EXPECT_EQ(job.job.tasks.front().demands, own);
   }
   EXPECT_NEAR(static_cast<double>(ann), 200, 50);
-  EXPECT_EQ(workload.description,
-            "composed with seed 3: workload requests.csv, 400 jobs drawn from it, Poisson arrivals "
-            "every 10 s on average");
+  EXPECT_THAT(workload.description, AllOf(HasSubstr("seed 3"), HasSubstr("400 jobs"), IsGolden()));
 }
 
 TEST_F(Composed, RepeatsItselfForASeedAndDiffersForAnother) {
@@ -98,19 +101,18 @@ TEST_F(Composed, SaysWhatItIsMadeOf) {
   WorkloadConfig wanted = config();
   wanted.min_tasks = 2;
   wanted.max_tasks = 2;
-  EXPECT_EQ(read_workload(wanted, 7).value().description,
-            "composed with seed 7: trace arrivals.tr, 1 of fewer than 2 tasks left out; "
-            "demands of each job drawn from workload requests.csv, at most 2 tasks of each job");
+  EXPECT_THAT(read_workload(wanted, 7).value().description, AllOf(HasSubstr("seed 7"), IsGolden()));
 }
 
 TEST_F(Composed, NeedsSomethingToDrawFrom) {
   WorkloadConfig wanted = config();
   wanted.min_tasks = 4;
-  EXPECT_THAT(message_of(read_workload(wanted, 1)),
-              HasSubstr("arrivals.tr: has no job of at least 4 tasks to take or to draw"));
+  EXPECT_THAT(message_of(read_workload(wanted, 1), WorkloadError::invalid),
+              IsGoldenAt("arrivals.tr"));
   wanted = config();
   wanted.own.of<ComposedWorkload>().demands = "absent.csv";
-  EXPECT_THAT(message_of(read_workload(wanted, 1)), HasSubstr("absent.csv: cannot be read"));
+  EXPECT_THAT(message_of(read_workload(wanted, 1), WorkloadError::unreadable),
+              HasSubstr("absent.csv: cannot be read"));
 }
 
 }  // namespace

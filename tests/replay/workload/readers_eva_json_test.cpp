@@ -4,15 +4,20 @@
 #include <regex>
 
 #include "tests/replay/workload/workload_compare.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::replay {
 namespace {
 
 using namespace std::chrono_literals;
+using muster::test::IsGolden;
+using muster::test::IsGoldenAt;
+using muster::test::message_of;
 using muster::test::TempFile;
-using test::message_of;
 using test::reading;
+using testing::AllOf;
 using testing::HasSubstr;
 
 /// One job of one task, whose parts a test can replace.
@@ -51,7 +56,7 @@ Expected<Workload, WorkloadError> read_text(const std::string& text) {
 }
 
 std::string error_with(const std::string& from, const std::string& to) {
-  return message_of(read_text(trace_with(from, to)));
+  return message_of(read_text(trace_with(from, to)), WorkloadError::invalid);
 }
 
 TEST(EvaJson, ReadsAJobWithAllThatTheWorldKnowsOfIt) {
@@ -145,19 +150,16 @@ TEST(EvaJson, RejectsANumberThatNoMachineCanHold) {
 }
 
 TEST(EvaJson, RejectsAnythingButAnObjectOfJobs) {
-  EXPECT_THAT(message_of(read_text("[1, 2]")), HasSubstr("trace.json:1: has to be an object"));
-  EXPECT_THAT(message_of(read_text("{\"1\": 3}")), HasSubstr("trace.json:1: 1: has to be an obj"));
+  EXPECT_THAT(message_of(read_text("[1, 2]"), WorkloadError::invalid), IsGoldenAt("trace.json:1"));
+  EXPECT_THAT(message_of(read_text("{\"1\": 3}"), WorkloadError::invalid),
+              IsGoldenAt("trace.json:1: 1"));
 }
 
 TEST(EvaJson, NamesLineAndFieldOfABadNumber) {
-  EXPECT_THAT(error_with("1000", "-1"),
-              HasSubstr("trace.json:5: 4.duration: has to be a number from 0 to"));
-  EXPECT_THAT(error_with("2.5", "0"),
-              HasSubstr("trace.json:7: 4.full_throughput: has to be a number above 0"));
+  EXPECT_THAT(error_with("1000", "-1"), IsGoldenAt("trace.json:5: 4.duration"));
+  EXPECT_THAT(error_with("2.5", "0"), IsGoldenAt("trace.json:7: 4.full_throughput"));
   EXPECT_THAT(error_with("\"upload_delay\": 20", "\"upload_delay\": \"long\""),
-              HasSubstr("trace.json:16: 4.tasks.9.upload_delay: has to be a number from 0 to"));
-  EXPECT_THAT(error_with("\"upload_delay\": 20", "\"upload_delay\": \"long\""),
-              HasSubstr("it is \"long\""));
+              IsGoldenAt("trace.json:16: 4.tasks.9.upload_delay"));
   EXPECT_THAT(error_with("60", "1e10"), HasSubstr("trace.json:4: 4.arrival_time: has to be"));
 }
 
@@ -169,18 +171,17 @@ TEST(EvaJson, NamesWhatIsMissing) {
 }
 
 TEST(EvaJson, RejectsBadDemands) {
-  EXPECT_THAT(
-      error_with("[1, 8, 32]", "[1, 8]"),
-      HasSubstr("trace.json:11: 4.tasks.9.demand.any: has to be [gpu, cpu, memory in GiB]"));
+  EXPECT_THAT(error_with("[1, 8, 32]", "[1, 8]"),
+              IsGoldenAt("trace.json:11: 4.tasks.9.demand.any"));
   EXPECT_THAT(error_with("[1, 8, 32]", "[1, -8, 32]"), HasSubstr("it is [1,-8,32]"));
   EXPECT_THAT(error_with("{\"any\": [1, 8, 32]}", "{}"),
-              HasSubstr("4.tasks.9.demand: has to give a vector for a family or for \"any\""));
-  EXPECT_THAT(error_with("\"any\"", "\"p3;c7i\""), HasSubstr("the name of a family has to be"));
+              IsGoldenAt("trace.json:11: 4.tasks.9.demand"));
+  EXPECT_THAT(error_with("\"any\"", "\"p3;c7i\""),
+              IsGoldenAt("trace.json:11: 4.tasks.9.demand.p3;c7i"));
 }
 
 TEST(EvaJson, RejectsAJobThatIsNotNumbered) {
-  EXPECT_THAT(error_with("\"4\"", "\"four\""),
-              HasSubstr("trace.json:2: four: the key of a job has to be its number"));
+  EXPECT_THAT(error_with("\"4\"", "\"four\""), IsGoldenAt("trace.json:2: four"));
 }
 
 TEST(EvaJson, RejectsRepeatedKeysAndNumbers) {
@@ -188,10 +189,10 @@ TEST(EvaJson, RejectsRepeatedKeysAndNumbers) {
               HasSubstr("trace.json:5: 4.duration: appears twice"));
   const std::string job = trace_with().substr(1, trace_with().size() - 2);
   const std::string again = std::regex_replace(job, std::regex("\"4\""), "\"04\"");
-  EXPECT_THAT(message_of(read_text("{" + job + "," + again + "}")),
-              HasSubstr("4 is already the number of the job in line 2"));
-  EXPECT_THAT(message_of(read_text("{" + job + "," + job + "}")),
-              HasSubstr("4 is already the number of the job in line 2"));
+  EXPECT_THAT(message_of(read_text("{" + job + "," + again + "}"), WorkloadError::invalid),
+              AllOf(HasSubstr("line 2"), IsGolden()));
+  EXPECT_THAT(message_of(read_text("{" + job + "," + job + "}"), WorkloadError::invalid),
+              AllOf(HasSubstr("line 2"), IsGolden()));
 }
 
 TEST(EvaJson, RejectsAJobWithoutTasksOrWithUnlikeOnes) {
@@ -202,31 +203,31 @@ TEST(EvaJson, RejectsAJobWithoutTasksOrWithUnlikeOnes) {
     const std::size_t from = text.find("\"tasks\"");
     return text.substr(0, from) + "\"tasks\": {" + inside + "}}}";
   };
-  EXPECT_THAT(message_of(read_text(tasks(""))),
-              HasSubstr("4.tasks: has to be an object with at least one task"));
-  EXPECT_THAT(message_of(read_text(tasks("\"0\": {" + task + "1}, \"1\": {" + task + "2}"))),
-              HasSubstr("4.tasks.1: all tasks of a job have to have the same demand"));
-  EXPECT_EQ(message_of(read_text(tasks("\"0\": {" + task + "1}, \"1\": {" + task + "1}"))),
+  EXPECT_THAT(message_of(read_text(tasks("")), WorkloadError::invalid), IsGoldenAt("4.tasks"));
+  EXPECT_THAT(message_of(read_text(tasks("\"0\": {" + task + "1}, \"1\": {" + task + "2}")),
+                         WorkloadError::invalid),
+              IsGoldenAt("4.tasks.1"));
+  EXPECT_EQ(message_of(read_text(tasks("\"0\": {" + task + "1}, \"1\": {" + task + "1}")),
+                       WorkloadError::invalid),
             "no error");
 }
 
 TEST(EvaJson, ShowsTheFirstErrorsAndCountsTheRest) {
   std::string text = "{";
   for (int i = 0; i < 30; ++i) text += (i > 0 ? ",\n\"" : "\"") + std::to_string(i) + "\": 1";
-  const std::string error = message_of(read_text(text + "}"));
-  EXPECT_THAT(error, HasSubstr("trace.json:20: 19: has to be an object"));
-  EXPECT_THAT(error, HasSubstr("... and 10 more"));
+  const std::string error = message_of(read_text(text + "}"), WorkloadError::invalid);
+  EXPECT_THAT(error, AllOf(HasSubstr("10 more"), IsGoldenAt("trace.json:20: 19")));
 }
 
 TEST(EvaJson, NamesAFileThatCannotBeRead) {
   const auto result = read_workload(reading("eva-json", "/nonexistent/a.json"), 1);
   EXPECT_EQ(result.error().code, WorkloadError::unreadable);
-  EXPECT_EQ(result.error().message, "/nonexistent/a.json: cannot be read: no such file");
+  EXPECT_THAT(result.error().message, IsGoldenAt("/nonexistent/a.json"));
 }
 
 TEST(Workload, RejectsAFormatThatIsNotKnown) {
-  EXPECT_THAT(message_of(read_workload(reading("eva-jsn", "x"), 1)),
-              HasSubstr("unknown workload format 'eva-jsn'; did you mean 'eva-json'?"));
+  EXPECT_THAT(message_of(read_workload(reading("eva-jsn", "x"), 1), WorkloadError::invalid),
+              AllOf(HasSubstr("'eva-json'"), IsGolden()));
 }
 
 }  // namespace

@@ -3,16 +3,22 @@
 
 #include "replay/workload/swf.hpp"
 #include "tests/replay/workload/workload_compare.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::replay {
 namespace {
 
 using namespace std::chrono_literals;
+using muster::test::IsGolden;
+using muster::test::IsGoldenAt;
+using muster::test::message_of;
 using muster::test::TempFile;
-using test::message_of;
 using test::reading;
-using testing::HasSubstr;
+using testing::_;
+using testing::ElementsAre;
+using testing::Pair;
 
 WorkloadConfig swf(const TempFile& file, std::uint32_t processors_per_task = 1) {
   WorkloadConfig config = reading("swf", file.path());
@@ -56,8 +62,9 @@ TEST(Swf, TakesWhatIsKnownWhereTheFirstChoiceIsNot) {
 
 TEST(Swf, LeavesOutAndCountsWhatDidNotRun) {
   const TempFile file("log.swf", kLines);
-  EXPECT_THAT(read_workload(swf(file), 1).value().description,
-              HasSubstr("1 that did not run left out"));
+  const Workload workload = read_workload(swf(file), 1).value();
+  EXPECT_THAT(workload.left_out().by_reason, ElementsAre(Pair(_, 1)));
+  EXPECT_THAT(workload.description, IsGolden());
 }
 
 TEST(Swf, MakesTasksForThemselvesAndLeavesOutJobsWithoutMemoryWhereItIsTold) {
@@ -70,7 +77,8 @@ TEST(Swf, MakesTasksForThemselvesAndLeavesOutJobsWithoutMemoryWhereItIsTold) {
   const Workload workload = read_workload(config, 1).value();
   EXPECT_EQ(workload.jobs.size(), 2U);
   EXPECT_FALSE(workload.jobs[0].job.gang);
-  EXPECT_THAT(workload.description, HasSubstr("1 that did not run, 1 without memory left out"));
+  EXPECT_THAT(workload.left_out().by_reason, ElementsAre(Pair(_, 1), Pair(_, 1)));
+  EXPECT_THAT(workload.description, IsGolden());
 }
 
 TEST(Swf, PutsSeveralProcessorsIntoATaskAndRoundsUp) {
@@ -88,14 +96,9 @@ TEST(Swf, NamesLineAndFieldOfWhatIsWrong) {
                       "1 0 0 60 1 1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n"
                       "1 x 0 60 many 1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n"
                       "2 0 0 60 1 1\n");
-  const std::string error = message_of(read_workload(swf(file), 1));
-  EXPECT_THAT(error, HasSubstr("log.swf:2: job number: 1 is already the number of the job in "
-                               "line 1"));
-  EXPECT_THAT(error,
-              HasSubstr("log.swf:2: submit time: has to be a time: seconds, or a date such as "
-                        "2016-02-25T11:58:59Z; it is 'x'"));
-  EXPECT_THAT(error, HasSubstr("log.swf:2: processors: has to be a number from -1"));
-  EXPECT_THAT(error, HasSubstr("log.swf:3: the line has 6 fields, it has to have 18"));
+  const std::string error = message_of(read_workload(swf(file), 1), WorkloadError::invalid);
+  EXPECT_THAT(error, IsGoldenAt("log.swf:2: job number", "log.swf:2: submit time",
+                                "log.swf:2: processors", "log.swf:3"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "replay/workload/training.hpp"
 #include "replay/workload/training_truth.hpp"
 #include "tests/replay/workload/workload_compare.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
 #include "tests/support/training_tables.hpp"
 
@@ -12,8 +13,8 @@ namespace muster::replay {
 namespace {
 
 using namespace std::chrono_literals;
+using muster::test::message_of;
 using muster::test::TempFile;
-using test::message_of;
 using test::reading;
 using testing::HasSubstr;
 
@@ -121,7 +122,8 @@ TEST(TrainingJobs, AreFasterOnFamiliesThatTheConfigSaysAre) {
   EXPECT_EQ(demands.on("old")->speed, 0.5);
   for (const char* wrong : {"p3", "@3", "p3@", "p3@0", "p3@-1", "p3@fast", "p3@1001"}) {
     settings.families = {wrong};
-    EXPECT_THAT(message_of(read_workload(config, 1)), HasSubstr("workload.training.families"));
+    EXPECT_THAT(message_of(read_workload(config, 1), WorkloadError::invalid),
+                HasSubstr("workload.training.families"));
   }
 }
 
@@ -169,14 +171,15 @@ TEST(TrainingJobs, CountWithTheWorkOfOneWorker) {
 
 TEST(TrainingJobs, NameFileLineAndFieldOfWhatCannotBe) {
   const TempFile file("trace.csv", "name,time,application\na,1,bert\nb,2,brt\nc,-1,bert\nd,,ncf\n");
-  const std::string error = message_of(read_workload(training(file), 1));
+  const std::string error = message_of(read_workload(training(file), 1), WorkloadError::invalid);
   EXPECT_THAT(error, HasSubstr("trace.csv:3: application: "));
   EXPECT_THAT(error, HasSubstr("bert"));
   EXPECT_THAT(error, HasSubstr("trace.csv:4: time: "));
   EXPECT_THAT(error, HasSubstr("trace.csv:5: time: "));
   WorkloadConfig config = training(file);
   config.own.of<TrainingSettings>().profiles = "/nowhere";
-  EXPECT_THAT(message_of(read_workload(config, 1)), HasSubstr("/nowhere"));
+  EXPECT_THAT(message_of(read_workload(config, 1), WorkloadError::unreadable),
+              HasSubstr("/nowhere"));
 }
 
 }  // namespace

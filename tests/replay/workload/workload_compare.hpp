@@ -60,9 +60,4 @@ inline std::string csv_of(const Workload& workload) {
   return std::move(out).str();
 }
 
-template <class Read>
-std::string message_of(const Expected<Read, WorkloadError>& result) {
-  return result ? "no error" : result.error().message;
-}
-
 }  // namespace muster::replay::test
