@@ -9,6 +9,7 @@ from fixture import write
 
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tools")
 sys.path += [os.path.join(TOOLS, "checks"), os.path.join(TOOLS, "site")]
+import flags
 import pages
 import sequence
 import verify
@@ -60,6 +61,33 @@ class Drawing(unittest.TestCase):
     def test_an_unknown_line_is_an_error(self):
         with self.assertRaises(ValueError):
             sequence.drawing("sequenceDiagram\nparticipant A as Ann\nloop forever\n")
+
+
+class Known:
+    """Help texts of two commands."""
+
+    def of(self, words):
+        texts = {"up": "  --caps TEXT", "submit": "  --cpus N"}
+        first = words.split(" ")[0]
+        return (first, texts[first]) if first in texts else None
+
+
+class Flags(unittest.TestCase):
+    def problems(self, text):
+        return flags.problems_of("a.md", text, Known())
+
+    def test_calls_that_the_command_knows_are_fine(self):
+        for text in ("`muster up --caps none`\n", "`muster submit train.sh --epochs 3`\n",
+                     "```\n$ muster submit --cpus 2 -- make --jobs 4\n```\n",
+                     "muster is --what\n"):
+            with self.subTest(text=text):
+                self.assertEqual(self.problems(text), [])
+
+    def test_unknown_flags_and_commands_are_named(self):
+        for text in ("`muster up --cap none`\n", "    muster submit \\\n        --caps 2\n",
+                     "```\nmuster upp\n```\n"):
+            with self.subTest(text=text):
+                self.assertEqual(len(self.problems(text)), 1)
 
 
 class Verify(unittest.TestCase):
