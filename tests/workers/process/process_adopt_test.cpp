@@ -8,6 +8,7 @@
 
 #include <csignal>
 
+#include "tests/support/golden.hpp"
 #include "tests/support/process_host.hpp"
 #include "workers/process/limits/limits.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 
 using process::LimitMeans;
 using test::content_of;
+using test::IsGolden;
 using test::ProcessHost;
 using test::script;
 
@@ -168,7 +170,7 @@ TEST_P(ProcessAdoptTest, AnAttemptWhoseFolderWasJustMadeHasFailed) {
   EXPECT_EQ(found[0].attempt, 2u);
   const auto end = host_.end_of(TaskId{4}, 2);
   EXPECT_EQ(end.what, "failed");
-  EXPECT_EQ(end.reason, "its supervisor was killed");
+  EXPECT_THAT(end.reason, IsGolden());
   EXPECT_EQ(end.end.failure, FailureKind::lost);
 }
 
@@ -179,7 +181,9 @@ TEST_P(ProcessAdoptTest, DamagedRecordsFailTheAttempt) {
   std::filesystem::create_directories(file("state/attempts/not an attempt"));
   restart();
   EXPECT_EQ(executor_->adopt().size(), 1u);
-  EXPECT_EQ(end_of(4).reason, "its supervisor was killed");
+  const auto end = end_of(4);
+  EXPECT_EQ(end.end.failure, FailureKind::lost);
+  EXPECT_THAT(end.reason, IsGolden());
 }
 
 TEST_P(ProcessAdoptTest, AKilledSupervisorTakesTheTaskAndItsDaemonsWithIt) {
@@ -190,7 +194,8 @@ TEST_P(ProcessAdoptTest, AKilledSupervisorTakesTheTaskAndItsDaemonsWithIt) {
   ASSERT_EQ(kill(pid_in("shim"), SIGKILL), 0);
   const auto end = end_of(1);
   EXPECT_EQ(end.what, "failed");
-  EXPECT_EQ(end.reason, "its supervisor was killed");
+  EXPECT_EQ(end.end.failure, FailureKind::lost);
+  EXPECT_THAT(end.reason, IsGolden());
   EXPECT_TRUE(goes_away(pid_in("task")));
   EXPECT_TRUE(goes_away(pid_in("daemon")));
 }
@@ -212,7 +217,9 @@ TEST_P(ProcessAdoptTest, WhatHasClearedItsEnvironmentEndsWithItsKilledSupervisor
   ASSERT_TRUE(wait_for_file("ready"));
   ASSERT_TRUE(started(2));
   ASSERT_EQ(kill(pid_in("shim"), SIGKILL), 0);
-  EXPECT_EQ(end_of(1).reason, "its supervisor was killed");
+  const auto end = end_of(1);
+  EXPECT_EQ(end.end.failure, FailureKind::lost);
+  EXPECT_THAT(end.reason, IsGolden());
   EXPECT_TRUE(goes_away(pid_in("daemon")));
   EXPECT_TRUE(goes_away(pid_in("its-child")));
   EXPECT_FALSE(host_.heard("failed", TaskId{2})) << "another attempt's shim is no stray";
@@ -243,7 +250,9 @@ TEST_P(ProcessAdoptTest, WhatForksTheShimsMayBeKilledAndAnotherTakesItsPlace) {
   EXPECT_EQ(end_of(3).reason, "exit code 3");
   // What is this process's child without having been forked by the new server is no stray.
   ASSERT_EQ(kill(pid_in("shim"), SIGKILL), 0);
-  EXPECT_EQ(end_of(2).reason, "its supervisor was killed");
+  const auto end = end_of(2);
+  EXPECT_EQ(end.end.failure, FailureKind::lost);
+  EXPECT_THAT(end.reason, IsGolden());
   std::ofstream(file("go")) << "!";
   EXPECT_EQ(end_of(1).what, "finished");
 }
@@ -275,7 +284,9 @@ TEST_P(ProcessAdoptTest, ASupervisorThatWasKilledWhileNobodyWatchedIsFound) {
   ASSERT_EQ(kill(pid_in("shim"), SIGKILL), 0);
   restart();
   EXPECT_EQ(executor_->adopt().size(), 1u);
-  EXPECT_EQ(end_of(1).reason, "its supervisor was killed");
+  const auto end = end_of(1);
+  EXPECT_EQ(end.end.failure, FailureKind::lost);
+  EXPECT_THAT(end.reason, IsGolden());
   EXPECT_TRUE(goes_away(pid_in("daemon")));
 }
 

@@ -1,9 +1,11 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <cstring>
 
+#include "tests/support/golden.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/process_host.hpp"
 #include "workers/process/progress.hpp"
@@ -16,8 +18,11 @@ using process::boot_time;
 using process::progress_from;
 using process::ProgressMeter;
 using process::step_from;
+using test::IsGolden;
 using test::ProcessHost;
 using test::script;
+using testing::AllOf;
+using testing::StartsWith;
 
 Duration at(double seconds) {
   return from_seconds(seconds);
@@ -257,8 +262,7 @@ TEST_F(ProcessProgressTest, AStepOfTrainingIsToldWithTheNextProgressAndByTheNext
   execution.task_count = 4;
   Reporter reporter(begin(execution));
   EXPECT_EQ(reporter.ask("step 32 1 0.5 0.25 2 30.5\n"), "ok\n");
-  EXPECT_EQ(reporter.ask("step 32\n"),
-            "error: say: step LOCAL_BATCH ACCUMULATION STEP_S SYNC_S GRAD_SQR GRAD_VAR\n");
+  EXPECT_THAT(reporter.ask("step 32\n"), AllOf(StartsWith("error: "), IsGolden()));
   report(reporter, 1);
   const auto said = [&] {
     const auto samples = executor_->sample();
@@ -307,15 +311,15 @@ TEST_F(ProcessProgressTest, TheExampleInTheDocumentsGoesOnFromItsCheckpoint) {
 TEST_F(ProcessProgressTest, WrongLinesAreAnsweredAndChangeNothing) {
   Reporter reporter(begin(script(1, "")));
   EXPECT_EQ(reporter.ask("progress 10\n"), "ok\n");
-  EXPECT_EQ(reporter.ask("progress 9\n"), "error: progress does not go back\n");
-  EXPECT_EQ(reporter.ask("stop\n"), "error: say: progress N\n");
-  EXPECT_EQ(reporter.ask(std::string(3, '\0') + "\n"), "error: say: progress N\n");
+  EXPECT_THAT(reporter.ask("progress 9\n"), AllOf(StartsWith("error: "), IsGolden()));
+  EXPECT_THAT(reporter.ask("stop\n"), AllOf(StartsWith("error: "), IsGolden()));
+  EXPECT_THAT(reporter.ask(std::string(3, '\0') + "\n"), AllOf(StartsWith("error: "), IsGolden()));
   EXPECT_EQ(reporter.ask("progress 10\n"), "ok\n");
 }
 
 TEST_F(ProcessProgressTest, AnEndlessLineIsCutOff) {
   Reporter reporter(begin(script(1, "")));
-  EXPECT_EQ(reporter.ask(std::string(300, 'a')), "error: the line is too long\n");
+  EXPECT_THAT(reporter.ask(std::string(300, 'a')), AllOf(StartsWith("error: "), IsGolden()));
   EXPECT_EQ(reporter.hear(), "");
 }
 

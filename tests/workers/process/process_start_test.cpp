@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "tests/support/golden.hpp"
 #include "tests/support/process_host.hpp"
 #include "workers/process/limits/task_limits.hpp"
 #include "workers/process/shim/shim_task.hpp"
@@ -23,8 +24,10 @@ namespace {
 namespace fs = std::filesystem;
 using process::TaskAccount;
 using test::content_of;
+using test::IsGolden;
 using test::ProcessHost;
 using test::script;
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 
@@ -79,37 +82,33 @@ TEST_F(TaskStart, WhatIsNotFoundIsToldFromWhatCannotBeExecuted) {
 }
 
 TEST_F(TaskStart, AProgramThatPathDoesNotHaveIsSaidToBeNotInIt) {
-  EXPECT_EQ(start({"no-such-program"}).reason,
-            "cannot start: no-such-program: not found in PATH, which is "
-            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  EXPECT_THAT(
+      start({"no-such-program"}).reason,
+      AllOf(HasSubstr("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"), IsGolden()));
 }
 
 TEST_F(TaskStart, ARelativePathSaysInWhichFolderItWasLookedUp) {
-  EXPECT_EQ(start({"./run.sh"}).reason,
-            "cannot start: ./run.sh: No such file or directory: looked up in a fresh folder; "
-            "--workdir . starts it here");
+  EXPECT_THAT(start({"./run.sh"}).reason,
+              AllOf(HasSubstr("./run.sh"), HasSubstr("--workdir ."), IsGolden()));
   Execution named = script(++tasks_, "");
   named.program.argv = {"./run.sh"};
   named.program.work_dir = "/";
-  EXPECT_EQ(run(named).reason,
-            "cannot start: ./run.sh: No such file or directory: looked up in the work folder, /");
+  EXPECT_THAT(run(named).reason, AllOf(HasSubstr("./run.sh"), EndsWith(", /"), IsGolden()));
 }
 
 TEST_F(TaskStart, AnInterpreterThatIsMissingIsNamed) {
   const std::string dos = file("dos.sh", "#!/bin/bash\r\necho hi\r\n");
-  EXPECT_EQ(start({dos}).reason, "cannot start: " + dos +
-                                     ": its interpreter '/bin/bash\\r' is not there: DOS line "
-                                     "ends?");
+  EXPECT_THAT(start({dos}).reason, AllOf(HasSubstr(dos), HasSubstr("'/bin/bash\\r'"), IsGolden()));
   const std::string gone = file("gone.py", "#! /usr/bin/python9 -u\n");
-  EXPECT_EQ(start({gone}).reason,
-            "cannot start: " + gone + ": its interpreter '/usr/bin/python9' is not there");
+  EXPECT_THAT(start({gone}).reason,
+              AllOf(HasSubstr(gone), HasSubstr("'/usr/bin/python9'"), IsGolden()));
   const std::string through = file("through.sh", "#!" + gone + "\n");
-  EXPECT_EQ(start({through}).reason,
-            "cannot start: " + through + ": its interpreter '/usr/bin/python9' is not there");
+  EXPECT_THAT(start({through}).reason,
+              AllOf(HasSubstr(through), HasSubstr("'/usr/bin/python9'"), IsGolden()));
   const std::string plain = file("plain", "text", 0644);
   const std::string barred = file("barred.sh", "#!" + plain + "\n");
-  EXPECT_EQ(start({barred}).reason, "cannot start: " + barred + ": its interpreter '" + plain +
-                                        "' cannot be executed: Permission denied");
+  EXPECT_THAT(start({barred}).reason,
+              AllOf(HasSubstr(barred), HasSubstr("'" + plain + "'"), IsGolden()));
 }
 
 TEST_F(TaskStart, ALoaderThatIsMissingIsNamed) {
@@ -120,9 +119,8 @@ TEST_F(TaskStart, ALoaderThatIsMissingIsNamed) {
   program.replace(at, loader.size(), "/lib64/ld-musl--x86-64.so.1");
   const std::string foreign = file("foreign", program);
   const auto end = start({foreign});
-  EXPECT_EQ(end.reason, "cannot start: " + foreign +
-                            ": its loader '/lib64/ld-musl--x86-64.so.1' is not there: it was "
-                            "built for another system");
+  EXPECT_THAT(end.reason,
+              AllOf(HasSubstr(foreign), HasSubstr("'/lib64/ld-musl--x86-64.so.1'"), IsGolden()));
   EXPECT_EQ(end.end.exit_code, 126);
 }
 
@@ -131,10 +129,13 @@ TEST_F(TaskStart, AProgramForAnotherMachineIsNotGivenToAShell) {
   const auto machine = static_cast<unsigned char>(program[18]);
   program[18] = static_cast<char>(machine == EM_AARCH64 ? EM_X86_64 : EM_AARCH64);
   const std::string other = file("other", program);
-  EXPECT_THAT(start({other}).reason, HasSubstr("Exec format error: it is a program for "));
+  std::string reason = start({other}).reason;
+  const std::string name = reason.substr(reason.rfind(' ') + 1);
+  EXPECT_NE(name, "");
+  reason.replace(reason.size() - name.size(), name.size(), "{machine}");
+  EXPECT_THAT(reason, AllOf(HasSubstr(other), IsGolden()));
   const std::string data = file("data", std::string("\1\0\2", 3));
-  EXPECT_THAT(start({data}).reason,
-              EndsWith("Exec format error: it is neither a program of this machine nor a script"));
+  EXPECT_THAT(start({data}).reason, AllOf(HasSubstr(data), IsGolden()));
 }
 
 TEST_F(TaskStart, ATextWithoutAFirstLineIsReadByAShell) {
@@ -145,35 +146,34 @@ TEST_F(TaskStart, ATextWithoutAFirstLineIsReadByAShell) {
 
 TEST_F(TaskStart, WhatMayNotBeExecutedSaysWhy) {
   const std::string plain = file("plain", "text", 0644);
-  EXPECT_THAT(start({plain}).reason,
-              HasSubstr("Permission denied: its mode 644 does not let this user execute it"));
+  EXPECT_THAT(start({plain}).reason, AllOf(HasSubstr("mode 644"), IsGolden()));
   EXPECT_THAT(start({files_.folder().string()}).reason, EndsWith(": is a folder"));
   EXPECT_THAT(start({plain + "/x"}).reason,
               EndsWith("Not a directory: " + plain + " is no folder"));
-  EXPECT_THAT(start({"/dev/null"}).reason, EndsWith("Permission denied: it is no file"));
+  EXPECT_THAT(start({"/dev/null"}).reason, IsGolden());
 }
 
 TEST_F(TaskStart, LinksThatLeadNowhereSayWhereTheyLead) {
   ASSERT_EQ(symlink("/no/such/place", path("dead").c_str()), 0);
   const auto dead = start({path("dead")});
-  EXPECT_THAT(dead.reason, EndsWith("it is a link to /no/such/place, which is not there"));
+  EXPECT_THAT(dead.reason, AllOf(HasSubstr("/no/such/place"), IsGolden()));
   EXPECT_EQ(dead.end.exit_code, 127);
   ASSERT_EQ(symlink(path("b").c_str(), path("a").c_str()), 0);
   ASSERT_EQ(symlink(path("a").c_str(), path("b").c_str()), 0);
-  EXPECT_THAT(start({path("a")}).reason, EndsWith("its links lead in a circle"));
+  EXPECT_THAT(start({path("a")}).reason, IsGolden());
 }
 
 TEST_F(TaskStart, NamesThatAreTooLongSayHowLongTheyMayBe) {
-  EXPECT_THAT(start({"/" + std::string(300, 'x')}).reason,
-              EndsWith("File name too long: a name has at most 255 bytes, a path 4095"));
-  EXPECT_THAT(start({std::string(300, 'x')}).reason, HasSubstr("a name has at most 255 bytes"));
+  for (const std::string& name : {"/" + std::string(300, 'x'), std::string(300, 'x')}) {
+    EXPECT_THAT(start({name}).reason, AllOf(HasSubstr("255 bytes"), IsGolden()));
+  }
 }
 
 TEST_F(TaskStart, WhatIsOpenForWritingIsTriedAgainElsewhere) {
   const std::string busy = file("busy", content_of("/bin/true"));
   std::ofstream open(busy, std::ios::app);
   const auto end = start({busy});
-  EXPECT_THAT(end.reason, EndsWith("Text file busy: somebody has it open for writing"));
+  EXPECT_THAT(end.reason, IsGolden());
   EXPECT_EQ(end.end.failure, FailureKind::lost);
 }
 
@@ -187,7 +187,7 @@ TEST_F(TaskStart, AFileSystemWithoutProgramsIsSaidToBeOne) {
   const std::string program = file("mounted/run.sh", "#!/bin/sh\n");
   const auto end = start({program});
   umount2(place.c_str(), MNT_DETACH);
-  EXPECT_THAT(end.reason, EndsWith("Permission denied: its file system is mounted noexec"));
+  EXPECT_THAT(end.reason, IsGolden());
   EXPECT_EQ(end.end.exit_code, 126);
 }
 
@@ -201,10 +201,10 @@ TEST(StartTroubles, OfTheSystemNameWhatIsLacking) {
     return process::describe(trouble, order, {});
   };
   order.env = {{"A", "12345"}};
-  EXPECT_THAT(words(E2BIG), HasSubstr("command and environment are 11 bytes, which is more"));
-  EXPECT_THAT(words(ENOMEM), HasSubstr("this machine has too little for it at present"));
-  EXPECT_THAT(words(EPERM), HasSubstr("the security rules of this machine forbid this user"));
-  EXPECT_THAT(words(EAGAIN), HasSubstr("this user has as many processes as it may have"));
+  EXPECT_THAT(words(E2BIG), AllOf(HasSubstr("11 bytes"), IsGolden()));
+  EXPECT_THAT(words(ENOMEM), IsGolden());
+  EXPECT_THAT(words(EPERM), IsGolden());
+  EXPECT_THAT(words(EAGAIN), IsGolden());
   EXPECT_EQ(words(EIO), "cannot start: /x: Input/output error");
 }
 
@@ -262,10 +262,8 @@ TEST_F(TaskStart, AWorkFolderIsNeverMadeThroughSomebodyElsesLink) {
   ASSERT_EQ(lchown(path("other").c_str(), 65'534, 65'534), 0);
   EXPECT_EQ(run(in_folder(path("own/x"), "pwd -P")).end.out_tail, path("goal/x") + "\n");
   const auto end = run(in_folder(path("other/y"), "true"));
-  EXPECT_EQ(end.reason, "cannot start: work folder " + path("other/y") +
-                            ": it leads through the link " + path("other") +
-                            ", which is of user 65534: folders are made through one's own links "
-                            "only");
+  EXPECT_THAT(end.reason, AllOf(HasSubstr(path("other/y") + ": "), HasSubstr(path("other") + ","),
+                                HasSubstr("user 65534"), IsGolden()));
   EXPECT_FALSE(fs::exists(path("goal/y")));
   file("text", "");
   EXPECT_THAT(run(in_folder(path("text/z"), "true")).reason,
@@ -279,14 +277,13 @@ TEST_F(TaskStart, AWorkFolderIsMadeByItsUser) {
   fs::create_directory(path("open"));
   chmod(path("open").c_str(), 01777);
   EXPECT_EQ(run(in_folder(path("open/x/y"), "stat -c %u . ..")).end.out_tail, "65534\n65534\n");
-  EXPECT_EQ(run(in_folder(path("mine"), "true")).reason,
-            "cannot start: work folder " + path("mine") + ": user 65534 cannot make " +
-                path("mine") + ": Permission denied");
+  EXPECT_THAT(run(in_folder(path("mine"), "true")).reason,
+              AllOf(HasSubstr(path("mine") + ": user 65534 "), IsGolden()));
   fs::create_directory(path("closed"));
   chmod(path("closed").c_str(), 0700);
-  EXPECT_EQ(run(in_folder(path("closed/x"), "true")).reason,
-            "cannot start: work folder " + path("closed/x") + ": user 65534 cannot enter " +
-                path("closed") + ": Permission denied");
+  EXPECT_THAT(run(in_folder(path("closed/x"), "true")).reason,
+              AllOf(HasSubstr(path("closed/x") + ": user 65534 "), HasSubstr(path("closed") + ": "),
+                    IsGolden()));
 }
 
 TEST_F(TaskStart, ATaskHasTheNamesOfItsAccountAndOfItsJobsUser) {
