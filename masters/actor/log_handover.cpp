@@ -9,10 +9,6 @@ namespace {
 constexpr std::uint32_t kPieceBytes = 256 * 1024;
 /// A worker may cut pieces shorter than it is asked to, but not each to nothing.
 constexpr std::uint64_t kSparePieces = 100;
-/// Attempts whose output comes across at once; of one instance; of one that gives trouble.
-constexpr std::size_t kMaxActive = 64;
-constexpr std::size_t kMaxActiveEach = 4;
-constexpr std::size_t kMaxActiveProbing = 1;
 /// Bounds of the time that an answer may take, and of the pause after the disk took nothing.
 constexpr Duration kLeastPatience = std::chrono::seconds{1};
 constexpr Duration kMostPatience = std::chrono::minutes{1};
@@ -27,6 +23,27 @@ constexpr std::size_t kMaxTexts = 10'000;
 
 }  // namespace
 
+Duration LogHandover::Bounds::patience() const {
+  return std::clamp<Duration>(hold, kLeastPatience, kMostPatience);
+}
+
+Duration LogHandover::Bounds::pause() const {
+  return std::clamp<Duration>(hold / kPausesInHold, kLeastPause, kMostPause);
+}
+
+std::uint64_t LogHandover::Bounds::most_pieces() const {
+  return kSparePieces + 2 * stream_bytes / kPieceBytes;
+}
+
+void LogHandover::Coming::add_whole(LogDelivery& delivery) {
+  std::size_t& stream = at.stream;
+  for (; stream < kLogStreams && whole[stream]; ++stream) {
+    const std::string& text = *whole[stream];
+    if (!text.empty()) delivery.pieces.push_back({stream == 1, 0, text});
+  }
+  delivery.last = stream == kLogStreams;
+}
+
 LogHandover::LogHandover(LogSink& sink, Bounds bounds, Host host)
     : sink_(sink), bounds_(bounds), host_(std::move(host)) {}
 
@@ -35,11 +52,11 @@ LogHandover::Coming& LogHandover::add(const WorkerReport& report) {
   Coming& coming = coming_[name];
   coming.on = report.instance;
   coming.serial = ++serial_;
-  by_instance_[coming.on].names.insert(name);
+  turns_.add(name, coming.on);
   if (texts_ >= kMaxTexts) return coming;
   if (report.out_tail.size() == report.out_bytes) coming.whole[0] = report.out_tail;
   if (report.err_tail.size() == report.err_bytes) coming.whole[1] = report.err_tail;
-  if (coming.whole[0] || coming.whole[1]) ++texts_;
+  if (coming.has_text()) ++texts_;
   return coming;
 }
 
@@ -79,46 +96,19 @@ bool LogHandover::begin(const LogName& name, InstanceId on) {
   if (entry == coming_.end() || entry->second.on != on) return false;
   if (entry->second.step != Step::noted) return true;
   entry->second.step = Step::waiting;
-  by_instance_.at(on).waiting.push_back(name);
-  enlist(on);
+  turns_.wait(name, on);
   pump();
   return true;
 }
 
-/// It has its turn when something waits there and nothing speaks against asking for it.
-void LogHandover::enlist(InstanceId id) {
-  Source& source = by_instance_.at(id);
-  const std::size_t most = source.silent || source.refused ? kMaxActiveProbing : kMaxActiveEach;
-  if (source.in_turn || source.until || source.waiting.empty() || source.active >= most) return;
-  source.in_turn = true;
-  turns_.push_back(id);
-}
-
-std::optional<LogName> LogHandover::next_waiting(InstanceId id) {
-  std::deque<LogName>& waiting = by_instance_.at(id).waiting;
-  while (!waiting.empty()) {
-    const LogName name = waiting.front();
-    waiting.pop_front();
-    const auto entry = coming_.find(name);
-    if (entry == coming_.end() || entry->second.on != id) continue;
-    if (entry->second.step == Step::waiting) return name;
-  }
-  return std::nullopt;
-}
-
+/// Has those whose turn it is begin.
 void LogHandover::pump() {
-  while (active_ < kMaxActive && !turns_.empty()) {
-    const InstanceId id = turns_.front();
-    turns_.pop_front();
-    const auto source = by_instance_.find(id);
-    if (source == by_instance_.end() || !std::exchange(source->second.in_turn, false)) continue;
-    if (source->second.until) continue;
-    const auto name = next_waiting(id);
-    if (!name) continue;
+  const auto waits = [this](const LogName& name, InstanceId on) {
+    const auto entry = coming_.find(name);
+    return entry != coming_.end() && entry->second.on == on && entry->second.step == Step::waiting;
+  };
+  while (const auto name = turns_.next(waits)) {
     coming_.at(*name).step = Step::active;
-    ++active_;
-    ++source->second.active;
-    enlist(id);
     go_on(*name);
   }
 }
@@ -129,7 +119,12 @@ void LogHandover::go_on(const LogName& name) {
   if (entry == coming_.end() || entry->second.step != Step::active) return;
   Coming& coming = entry->second;
   const Cursor& at = coming.at;
-  if (at.stream == kLogStreams || coming.whole[at.stream]) return take_whole(name, coming);
+  if (at.stream == kLogStreams || coming.whole[at.stream]) {
+    LogDelivery delivery{name};
+    const Cursor before = at;
+    coming.add_whole(delivery);
+    return take(std::move(delivery), coming, before);
+  }
   LogRequest request;
   request.number = host_.number();
   request.task = name.task;
@@ -137,33 +132,12 @@ void LogHandover::go_on(const LogName& name) {
   request.error_stream = at.stream == 1;
   request.offset = at.offset;
   request.max_bytes = kPieceBytes;
-  const Instant due = host_.now() + patience();
+  const Instant due = host_.now() + bounds_.patience();
   asked_[request.number] = {name, due};
   coming.question = request.number;
   if (host_.ask(coming.on, request)) return host_.wake(due);
   end_question(coming);
   leave_active(coming, Step::stalled);
-}
-
-void LogHandover::end_question(Coming& coming) {
-  asked_.erase(std::exchange(coming.question, 0));
-}
-
-void LogHandover::take_whole(const LogName& name, Coming& coming) {
-  LogDelivery delivery{name};
-  const Cursor before = coming.at;
-  add_whole(coming, delivery);
-  take(std::move(delivery), coming, before);
-}
-
-/// Adds the next streams as far as they came with the report.
-void LogHandover::add_whole(Coming& coming, LogDelivery& delivery) {
-  std::size_t& stream = coming.at.stream;
-  for (; stream < kLogStreams && coming.whole[stream]; ++stream) {
-    const std::string& text = *coming.whole[stream];
-    if (!text.empty()) delivery.pieces.push_back({stream == 1, 0, text});
-  }
-  delivery.last = stream == kLogStreams;
 }
 
 /// Goes on when the keeper has dealt with it. One that has too much to do gets it later.
@@ -179,7 +153,7 @@ void LogHandover::take(LogDelivery delivery, Coming& coming, const Cursor& befor
   });
   if (waits) return;
   coming.at = before;
-  wait_again(coming_.find(name), pause());
+  wait_again(coming_.find(name), bounds_.pause());
 }
 
 /// What the disk did not take begins anew: the worker has it still.
@@ -188,12 +162,11 @@ void LogHandover::on_taken(const LogName& name, std::uint64_t serial, bool writt
   if (entry == coming_.end() || entry->second.serial != serial) return;
   Coming& coming = entry->second;
   coming.refused = !written;
-  by_instance_.at(coming.on).refused = !written;
+  turns_.written(coming.on, written);
   if (!written) {
     coming.at = {};
-    return wait_again(entry, pause());
+    return wait_again(entry, bounds_.pause());
   }
-  enlist(coming.on);
   if (coming.closed) return finish(entry);
   go_on(name);
   pump();
@@ -202,12 +175,11 @@ void LogHandover::on_taken(const LogName& name, std::uint64_t serial, bool writt
 /// Its instance is left alone for so long.
 void LogHandover::wait_again(Entry entry, Duration pause) {
   Coming& coming = entry->second;
-  Source& source = by_instance_.at(coming.on);
+  const Instant until = host_.now() + pause;
   coming.closed = false;
-  source.waiting.push_back(entry->first);
-  source.until = host_.now() + pause;
-  rests_.insert({*source.until, coming.on});
-  host_.wake(*source.until);
+  turns_.rest(coming.on, until);
+  turns_.wait(entry->first, coming.on);
+  host_.wake(until);
   leave_active(coming, Step::waiting);
   pump();
 }
@@ -219,18 +191,16 @@ bool LogHandover::hear(const LogAnswer& answer) {
   Coming& coming = coming_.at(name);
   if (answer.instance != coming.on) return true;
   end_question(coming);
-  by_instance_.at(coming.on).silent = false;
-  enlist(coming.on);
+  turns_.answered(coming.on);
   const Cursor before = coming.at;
   Cursor& at = coming.at;
   at.taken += answer.text.size();
   LogDelivery delivery{name};
   if (answer.unknown) delivery.lost = "its worker does not have it any more";
-  const std::uint64_t most_pieces = kSparePieces + 2 * bounds_.stream_bytes / kPieceBytes;
   const bool too_far =
       answer.offset > kMaxOffset || answer.text.size() > kMaxOffset - answer.offset;
   if (answer.offset < at.offset || too_far || at.taken > bounds_.stream_bytes ||
-      ++at.pieces > most_pieces) {
+      ++at.pieces > bounds_.most_pieces()) {
     delivery.lost = kTooMuch;
   }
   if (!delivery.lost.empty()) {
@@ -244,7 +214,7 @@ bool LogHandover::hear(const LogAnswer& answer) {
   }
   if (answer.text.empty() || !answer.more_may_come) {
     at = {at.stream + 1};
-    add_whole(coming, delivery);
+    coming.add_whole(delivery);
   }
   if (delivery.pieces.empty() && !delivery.last) {
     go_on(name);
@@ -256,16 +226,13 @@ bool LogHandover::hear(const LogAnswer& answer) {
 
 void LogHandover::leave_active(Coming& coming, Step next) {
   if (std::exchange(coming.step, next) != Step::active) return;
-  --active_;
-  --by_instance_.at(coming.on).active;
-  enlist(coming.on);
+  turns_.leave(coming.on);
 }
 
 /// Questions to it will not be answered.
 void LogHandover::cut(InstanceId id) {
-  const auto source = by_instance_.find(id);
-  if (source == by_instance_.end()) return;
-  for (const LogName& name : source->second.names) {
+  if (!turns_.has(id)) return;
+  for (const LogName& name : turns_.of(id)) {
     Coming& coming = coming_.at(name);
     if (coming.question == 0) continue;
     end_question(coming);
@@ -276,15 +243,13 @@ void LogHandover::cut(InstanceId id) {
 
 void LogHandover::met(InstanceId id) {
   expected_.erase(id);
-  const auto source = by_instance_.find(id);
-  if (source == by_instance_.end()) return free_if_done(id);
-  for (const LogName& name : source->second.names) {
+  if (!turns_.has(id)) return free_if_done(id);
+  for (const LogName& name : turns_.of(id)) {
     Coming& coming = coming_.at(name);
     if (coming.step != Step::stalled) continue;
     coming.step = Step::waiting;
-    source->second.waiting.push_back(name);
+    turns_.wait(name, id);
   }
-  enlist(id);
   pump();
 }
 
@@ -300,11 +265,9 @@ void LogHandover::drop(Entry entry) {
   const InstanceId on = coming.on;
   end_question(coming);
   leave_active(coming, Step::noted);
-  if (coming.whole[0] || coming.whole[1]) --texts_;
+  if (coming.has_text()) --texts_;
   coming_.erase(entry);
-  const auto source = by_instance_.find(on);
-  source->second.names.erase(name);
-  if (source->second.names.empty()) by_instance_.erase(source);
+  turns_.remove(name, on);
   free_if_done(on);
 }
 
@@ -315,10 +278,8 @@ void LogHandover::free_if_done(InstanceId id) {
 void LogHandover::lose(InstanceId id, const std::string& reason) {
   held_.erase(id);
   expected_.erase(id);
-  const auto source = by_instance_.find(id);
-  if (source == by_instance_.end()) return;
-  const std::set<LogName> names = source->second.names;
-  for (const LogName& name : names) {
+  if (!turns_.has(id)) return;
+  for (const LogName& name : turns_.of(id)) {
     const auto entry = coming_.find(name);
     if (!entry->second.closed && entry->second.step != Step::unsure) {
       lose(name, entry->second, entry->second.refused ? kDiskTookNothing : reason);
@@ -332,21 +293,13 @@ void LogHandover::lose(InstanceId id, const std::string& reason) {
 /// What came with the report is not lost with the instance.
 void LogHandover::lose(const LogName& name, Coming& coming, const std::string& reason) {
   LogDelivery delivery{name};
-  add_whole(coming, delivery);
+  coming.add_whole(delivery);
   if (!delivery.last) delivery.lost = reason;
   if (coming.at.stream == 0 && coming.whole[1] && !coming.whole[1]->empty()) {
     delivery.pieces.push_back({true, 0, *coming.whole[1]});
   }
   delivery.last = true;
   sink_.take(std::move(delivery), {});
-}
-
-void LogHandover::lose(const LogName& name, const std::string& reason) {
-  sink_.take({name, {}, true, reason}, {});
-}
-
-bool LogHandover::awaits(InstanceId id) const {
-  return by_instance_.contains(id) || expected_.contains(id);
 }
 
 bool LogHandover::holds(InstanceId id, Instant now) {
@@ -356,16 +309,12 @@ bool LogHandover::holds(InstanceId id, Instant now) {
   return held->second > now;
 }
 
-void LogHandover::expect(InstanceId id) {
-  expected_.insert(id);
-}
-
 std::optional<Instant> LogHandover::next_due() const {
   std::optional<Instant> next;
   const auto add = [&next](Instant due) { next = next ? std::min(*next, due) : due; };
   for (const auto& [id, until] : held_) add(until);
   if (!asked_.empty()) add(asked_.begin()->second.due);
-  if (!rests_.empty()) add(rests_.begin()->first);
+  if (const auto rest = turns_.next_rest()) add(*rest);
   return next;
 }
 
@@ -374,41 +323,24 @@ void LogHandover::on_time(Instant now) {
   while (!asked_.empty() && asked_.begin()->second.due <= now) {
     const auto entry = coming_.find(asked_.begin()->second.name);
     end_question(entry->second);
-    by_instance_.at(entry->second.on).silent = true;
-    wait_again(entry, patience());
+    turns_.left_open(entry->second.on);
+    wait_again(entry, bounds_.patience());
   }
-  while (!rests_.empty() && rests_.begin()->first <= now) {
-    const InstanceId id = rests_.extract(rests_.begin()).value().second;
-    const auto source = by_instance_.find(id);
-    if (source == by_instance_.end() || !source->second.until) continue;
-    if (*source->second.until > now) continue;  // it gave trouble once more
-    source->second.until.reset();
-    enlist(id);
-  }
+  turns_.end_rests(now);
   pump();
 }
-
 void LogHandover::end_holds(Instant now) {
   std::vector<InstanceId> over;
   for (const auto& [id, until] : held_) {
     if (until <= now) over.push_back(id);
   }
   for (const InstanceId id : over) {
-    const auto source = by_instance_.find(id);
-    const bool silent = source != by_instance_.end() && source->second.silent;
+    const bool silent = turns_.is_silent(id);
     lose(id, std::string(silent ? "its worker did not answer; " : "") +
                  "it was not across when its instance had been kept for it as long as "
                  "logs.handover_s allows");
     host_.free(id);
   }
-}
-
-Duration LogHandover::patience() const {
-  return std::clamp<Duration>(bounds_.hold, kLeastPatience, kMostPatience);
-}
-
-Duration LogHandover::pause() const {
-  return std::clamp<Duration>(bounds_.hold / kPausesInHold, kLeastPause, kMostPause);
 }
 
 std::optional<InstanceId> LogHandover::place_of(const LogName& name) const {

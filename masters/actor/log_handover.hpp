@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "actors/messages/messages.hpp"
+#include "masters/actor/log_turns.hpp"
 #include "storage/events/log_sink.hpp"
 
 namespace muster {
@@ -20,8 +20,7 @@ namespace muster {
 /// piece, a few attempts at once and each piece when the one before is on the disk. Plain calls:
 /// the master's actor is around it. What it does not get is on record as lost, with the reason.
 ///
-/// Instances are served in turn. One whose worker leaves a question open, or whose output the disk
-/// did not take, is left alone for a while and then asked for one attempt at a time.
+/// Whose turn it is, and which instances are left alone, is for LogTurns to say.
 class LogHandover {
  public:
   /// No stream is longer, whatever a worker says.
@@ -45,6 +44,10 @@ class LogHandover {
   struct Bounds {
     Duration hold{};  ///< of an instance that is to be ended; about so long an answer may take
     std::uint64_t stream_bytes = 0;  ///< of a stream; what a worker says beyond is not taken
+
+    Duration patience() const;          ///< that an answer is waited for
+    Duration pause() const;             ///< after the disk took nothing
+    std::uint64_t most_pieces() const;  ///< in which a stream may come
   };
   LogHandover(LogSink& sink, Bounds bounds, Host host);
 
@@ -67,14 +70,16 @@ class LogHandover {
   /// Nothing more comes from the instance: what is not across is lost.
   void lose(InstanceId id, const std::string& reason);
   /// What the attempt has written is lost; it was never noted.
-  void lose(const LogName& name, const std::string& reason);
+  void lose(const LogName& name, const std::string& reason) {
+    sink_.take({name, {}, true, reason}, {});
+  }
 
   /// Whether the instance must not be ended yet: something is to come from it, and it was not held
   /// for the longest time. From the first question on.
   bool holds(InstanceId id, Instant now);
   /// Before anything else of an instance that is to be ended: its worker has to say first what it
   /// has. As if something were to come from it, until met().
-  void expect(InstanceId id);
+  void expect(InstanceId id) { expected_.insert(id); }
   /// When on_time() has something to do.
   std::optional<Instant> next_due() const;
   /// Lets go of those that were held for the longest time, and waits no longer for answers that are
@@ -104,53 +109,37 @@ class LogHandover {
     bool refused = false;        ///< the disk did not take what came of it last
     std::uint64_t serial = 0;    ///< tells it from an earlier one of that name
     std::uint64_t question = 0;  ///< that is open; 0: none is
+
+    bool has_text() const { return whole[0] || whole[1]; }
+    /// Adds the next streams as far as they came with the report.
+    void add_whole(LogDelivery& delivery);
   };
   using Entry = std::map<LogName, Coming>::iterator;
   struct Question {
     LogName name;
     Instant due;
   };
-  /// Of an instance from which something is to come.
-  struct Source {
-    std::set<LogName> names;
-    std::deque<LogName> waiting;
-    std::size_t active = 0;
-    bool in_turn = false;
-    bool silent = false;           ///< its worker left the last question open
-    bool refused = false;          ///< the disk did not take what came from there last
-    std::optional<Instant> until;  ///< it is left alone
-  };
-
   Coming& add(const WorkerReport& report);
   void pump();
   void go_on(const LogName& name);
-  void take_whole(const LogName& name, Coming& coming);
   void take(LogDelivery delivery, Coming& coming, const Cursor& before);
   void on_taken(const LogName& name, std::uint64_t serial, bool written);
-  static void add_whole(Coming& coming, LogDelivery& delivery);
   void lose(const LogName& name, Coming& coming, const std::string& reason);
   void leave_active(Coming& coming, Step next);
-  void enlist(InstanceId id);
-  std::optional<LogName> next_waiting(InstanceId id);
   void wait_again(Entry entry, Duration pause);
   void end_holds(Instant now);
-  void end_question(Coming& coming);
-  Duration patience() const;
-  Duration pause() const;
+  void end_question(Coming& coming) { asked_.erase(std::exchange(coming.question, 0)); }
   void finish(Entry entry);
   void drop(Entry entry);
   void free_if_done(InstanceId id);
-  bool awaits(InstanceId id) const;
+  bool awaits(InstanceId id) const { return turns_.has(id) || expected_.contains(id); }
 
   LogSink& sink_;
   Bounds bounds_;
   Host host_;
   std::map<LogName, Coming> coming_;
-  std::map<InstanceId, Source> by_instance_;
-  std::map<std::uint64_t, Question> asked_;         ///< by number: the first is due first
-  std::deque<InstanceId> turns_;                    ///< with attempts that wait
-  std::set<std::pair<Instant, InstanceId>> rests_;  ///< when who is left alone no longer
-  std::size_t active_ = 0;
+  LogTurns turns_;                           ///< of the attempts that are coming
+  std::map<std::uint64_t, Question> asked_;  ///< by number: the first is due first
   std::uint64_t serial_ = 0;
   std::size_t texts_ = 0;  ///< attempts whose output is here in memory
   std::set<InstanceId> expected_;

@@ -9,10 +9,14 @@
 
 namespace muster {
 
-bool misses_change(const ClusterState& state, std::span<const OfferingChange> changes) {
+bool misses_change(std::uint64_t known, std::span<const OfferingChange> changes) {
   const auto news = std::find_if(changes.begin(), changes.end(),
-                                 [&](const auto& change) { return state.is_news(change); });
-  return news != changes.end() && news->number > state.offerings().known() + 1;
+                                 [&](const auto& change) { return change.number > known; });
+  return news != changes.end() && news->number > known + 1;
+}
+
+bool misses_change(const ClusterState& state, std::span<const OfferingChange> changes) {
+  return misses_change(state.offerings().known(), changes);
 }
 
 bool record_offerings(MasterRecorder& recorder, std::span<const OfferingChange> changes,

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "masters/actor/part_host.hpp"
+#include "storage/stores/history.hpp"
+
+namespace muster {
+
+/// Reads of a master's history, which may wait for the disk: meanwhile the master goes on.
+class ApartReads {
+ public:
+  /// Null: there is no history, and nothing is read.
+  ApartReads(const History* history, PartHost& host) : history_(history), host_(host) {}
+
+  const History* history() const { return history_; }
+  bool has(JobId id) const { return history_ != nullptr && history_->contains(id); }
+
+  /// Has `read` run where it may wait for the disk, and `then` in the actor with what it gave.
+  /// False: too many wait already.
+  template <class Value>
+  bool read(std::function<Value()> read, std::function<void(Value&&)> then) const {
+    return history_->read_apart(
+        [read = std::move(read), then = std::move(then), post = host_.post_first()] {
+          const auto found = std::make_shared<Value>(read());
+          post([then, found] { then(std::move(*found)); });
+        });
+  }
+  /// Has `answer` told what `read` gave, or why it was not run: too many wait already.
+  template <class Value>
+  void answer(std::function<Value()> read, const Answer<Value>& answer) const {
+    const bool waits =
+        this->read<Value>(std::move(read), [answer](Value&& found) { answer(std::move(found)); });
+    if (!waits) answer(caf::make_error(ActorError::store_failed));
+  }
+
+ private:
+  const History* history_;
+  PartHost& host_;
+};
+
+}  // namespace muster

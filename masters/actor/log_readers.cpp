@@ -1,0 +1,179 @@
+#include "masters/actor/log_readers.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace muster {
+namespace {
+
+constexpr const char* kOnlyTail = "only the end of it is left";
+constexpr const char* kGone = "its instance was gone before it was across";
+
+caf::error no_such_attempt(const AttemptPlace& place) {
+  if (place.attempt == 0) return caf::make_error(ActorError::unknown, "it has had no attempt yet");
+  return caf::make_error(ActorError::unknown, "there is attempt " + std::to_string(place.attempt));
+}
+
+/// The newest attempt's output as far as it is known without any log.
+LogAnswer tail_answer(const LogRequest& request, const AttemptPlace& place) {
+  const std::string& tail = request.error_stream ? place.end.err_tail : place.end.out_tail;
+  const std::size_t from = std::min<std::size_t>(request.offset, tail.size());
+  LogAnswer answer{place.on, request.number, from, tail.substr(from), place.running};
+  answer.attempt = place.attempt;
+  answer.end = tail.size();
+  return answer;
+}
+
+/// Nothing of the attempt was kept but, perhaps, its end. An empty reason: it is not known.
+LogAnswer lost_answer(const LogRequest& request, const AttemptPlace& place, bool has_removed,
+                      const std::string& reason) {
+  const bool newest = request.attempt == 0 || request.attempt == place.attempt;
+  AttemptPlace known = place;
+  if (!newest) known.end = {};
+  LogAnswer answer = tail_answer(request, known);
+  answer.attempt = newest ? place.attempt : request.attempt;
+  answer.more_may_come = false;
+  if (!reason.empty()) {
+    answer.lost = answer.end > 0 ? std::string(kOnlyTail) + ": " + reason : reason;
+    return answer;
+  }
+  answer.lost = answer.end > 0 ? kOnlyTail : kGone;
+  if (has_removed) answer.lost += ", or it was removed to keep logs.keep_mib and logs.keep_days";
+  return answer;
+}
+
+}  // namespace
+
+LogReaders::LogReaders(Setup setup, const AttemptPlaces& places, Host host)
+    : setup_(std::move(setup)), places_(places), host_(std::move(host)) {}
+
+void LogReaders::read(const LogRequest& request, Answer<LogAnswer> answer) {
+  if (const auto place = places_.known(request.task)) return send(request, *place, answer);
+  const bool waits = places_.read(request.task, [this, request, answer](const AttemptPlace& place) {
+    send(request, place, answer);
+  });
+  if (!waits) answer(caf::make_error(ActorError::store_failed));
+}
+
+/// `place` is of the newest attempt.
+void LogReaders::send(const LogRequest& request, const AttemptPlace& place,
+                      const Answer<LogAnswer>& answer) {
+  if (!place.known) return answer(caf::make_error(ActorError::unknown));
+  if (request.attempt > place.attempt) return answer(no_such_attempt(place));
+  const Attempt attempt = request.attempt == 0 ? place.attempt : request.attempt;
+  const bool runs = places_.runs_on(request.task, attempt).has_value();
+  InstanceId on;
+  if (runs || (!setup_.is_kept && attempt == place.attempt)) {
+    on = place.on;
+  } else if (setup_.is_kept) {
+    on = host_.place_of({request.task, attempt}).value_or(InstanceId{});
+  }
+  if (on.valid() && host_.can_ask(on)) {
+    return ask(request, {answer, request.number, on, attempt, runs, host_.now()});
+  }
+  if (attempt == 0 || runs) {
+    LogAnswer nothing{on, request.number, request.offset, {}, place.running};
+    nothing.attempt = attempt;
+    return answer(std::move(nothing));
+  }
+  if (setup_.is_kept && on.valid()) return answer(caf::make_error(ActorError::not_connected));
+  if (setup_.is_kept) return send_kept(request, place, answer);
+  if (attempt != place.attempt) return answer(no_such_attempt(place));
+  answer(tail_answer(request, place));
+}
+
+void LogReaders::ask(const LogRequest& request, Reader reader) {
+  const InstanceId on = reader.on;
+  if (!has_room(on)) {
+    return reader.answer(
+        caf::make_error(ActorError::busy, "too many questions for output wait for instance " +
+                                              std::to_string(on.value) + ", or for all of master " +
+                                              setup_.master + ": ask again in a few seconds"));
+  }
+  LogRequest onward = request;
+  onward.number = host_.number();
+  onward.attempt = reader.attempt;
+  readers_[onward.number] = std::move(reader);
+  ++readers_of_[on];
+  host_.ask(on, onward);
+}
+
+/// Whether one more may wait for that worker. Those are dropped for whom nobody waits any more.
+bool LogReaders::has_room(InstanceId on) {
+  const LogReaderBounds& bounds = setup_.bounds;
+  // Numbers rise with time, so the oldest stand first.
+  while (!readers_.empty() && host_.now() - readers_.begin()->second.since >= bounds.age) {
+    take(readers_.begin()).answer(caf::make_error(ActorError::not_connected));
+  }
+  const auto same = readers_of_.find(on);
+  return readers_.size() < bounds.most &&
+         (same == readers_of_.end() || same->second < bounds.of_instance);
+}
+
+LogReaders::Reader LogReaders::take(Entry entry) {
+  Reader taken = std::move(entry->second);
+  readers_.erase(entry);
+  const auto same = readers_of_.find(taken.on);
+  if (--same->second == 0) readers_of_.erase(same);
+  return taken;
+}
+
+void LogReaders::send_kept(const LogRequest& request, const AttemptPlace& place,
+                           const Answer<LogAnswer>& answer) {
+  const Attempt attempt = request.attempt == 0 ? place.attempt : request.attempt;
+  const auto use = [request, place, attempt, answer,
+                    has_removed = host_.has_removed](const std::optional<KeptLog>& kept) {
+    if (!kept || kept->none) {
+      return answer(lost_answer(request, place, has_removed(), kept ? kept->lost : ""));
+    }
+    LogAnswer made{place.on, request.number, kept->offset, kept->text,
+                   kept->offset + kept->text.size() < kept->end};
+    made.attempt = attempt;
+    made.end = kept->end;
+    made.lost = kept->lost;
+    answer(std::move(made));
+  };
+  const bool waits = host_.read_kept(
+      {{request.task, attempt}, request.error_stream, request.offset, request.max_bytes}, use);
+  if (!waits) answer(caf::make_error(ActorError::store_failed));
+}
+
+void LogReaders::hear(const LogAnswer& answer) {
+  const auto entry = readers_.find(answer.number);
+  if (entry == readers_.end()) return;
+  const Reader reader = take(entry);
+  LogAnswer onward = answer;
+  onward.number = reader.number;
+  onward.attempt = reader.attempt;
+  onward.unknown = false;
+  onward.lost.clear();
+  onward.end = std::min(onward.end, LogHandover::kMaxOffset);
+  if (answer.offset > LogHandover::kMaxOffset) {  // nobody counts on from there
+    onward.offset = 0;
+    onward.text.clear();
+    onward.more_may_come = false;
+    onward.lost = "its worker says what cannot be";
+  }
+  if (answer.unknown && reader.runs) onward.more_may_come = true;  // its order is on its way
+  if (answer.unknown && !reader.runs) onward.lost = kGone;
+  if (onward.lost.empty() || setup_.is_kept) return reader.answer(std::move(onward));
+  reader.answer(caf::make_error(ActorError::unknown));
+}
+
+void LogReaders::cut(InstanceId id) {
+  for (auto reader = readers_.begin(); reader != readers_.end();) {
+    const auto next = std::next(reader);
+    if (reader->second.on == id) {
+      take(reader).answer(caf::make_error(ActorError::not_connected));
+    }
+    reader = next;
+  }
+}
+
+void LogReaders::clear() {
+  readers_.clear();
+  readers_of_.clear();
+}
+
+}  // namespace muster

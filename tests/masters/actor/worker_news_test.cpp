@@ -1,0 +1,101 @@
+#include "masters/actor/worker_news.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/masters/actor/actor_parts.hpp"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// The task of job 1 is placed on instance 0, which is up.
+class WorkerNewsTest : public test::ActorPartsTest {
+ protected:
+  WorkerNewsTest() {
+    cloud_->start();
+    cloud_->hear(report(CloudReportKind::clock));
+    order_one();
+    cloud_->hear(report(CloudReportKind::up));
+    said();
+  }
+  TaskPhase phase() const { return master_->state().find(TaskId{1})->phase; }
+};
+
+TEST_F(WorkerNewsTest, AHelloMakesTheInstanceReadyAndAnOldOneChangesNothing) {
+  workers_->greet(hello(2), worker_);
+  EXPECT_THAT(said(), ElementsAre("monitor"));
+  EXPECT_EQ(phase(), TaskPhase::starting);
+  WorkerHello old = hello(1);
+  old.known.push_back(attempt(WorkerReportKind::finished));
+  workers_->greet(old, worker_);
+  EXPECT_EQ(phase(), TaskPhase::starting) << "what it says may be out of date";
+}
+
+TEST_F(WorkerNewsTest, AHelloTellsWhatHasBecomeOfAttempts) {
+  workers_->greet(hello(1), worker_);
+  WorkerHello again = hello(2);
+  again.known.push_back(attempt(WorkerReportKind::started));
+  workers_->greet(again, worker_);
+  EXPECT_EQ(phase(), TaskPhase::running);
+}
+
+TEST_F(WorkerNewsTest, TheWorkerOfAnInstanceThatIsGoneHasToStopAndTheInstanceIsEnded) {
+  WorkerHello stranger = hello(1, 9);
+  WorkerReport running = attempt(WorkerReportKind::started);
+  running.instance = InstanceId{9};
+  running.task = TaskId{77};
+  WorkerReport over = running;
+  over.kind = WorkerReportKind::finished;
+  stranger.known = {running, over};
+  workers_->greet(stranger, worker_);
+  EXPECT_THAT(said(), ElementsAre("stop 77", "end 9"));
+  EXPECT_EQ(links_.on(InstanceId{9}), nullptr);
+}
+
+TEST_F(WorkerNewsTest, AWorkerSpeaksOfAttemptsOnItsOwnInstanceOnly) {
+  workers_->greet(hello(1), worker_);
+  WorkerReport lie = attempt(WorkerReportKind::finished);
+  lie.instance = InstanceId{5};
+  workers_->hear(lie);
+  EXPECT_EQ(phase(), TaskPhase::starting);
+  workers_->hear(attempt(WorkerReportKind::finished));
+  EXPECT_EQ(master_->state().find(TaskId{1}), nullptr) << "its job is over";
+}
+
+TEST_F(WorkerNewsTest, AnInstanceWhoseWorkerIsSilentForTooLongIsGivenUp) {
+  workers_->greet(hello(1), worker_);
+  host_.run_until_s(25);  // the cloud has no more to answer
+  said();
+  workers_->lose(worker_.address());
+  host_.run_until_s(29.9);
+  EXPECT_THAT(said(), ElementsAre("launch 0", "launch 0")) << "the cloud is asked after it";
+  host_.run_until_s(124);
+  EXPECT_FALSE(master_->state().find(InstanceId{0})->released);
+  host_.run_until_s(126);
+  EXPECT_TRUE(master_->state().find(InstanceId{0})->released);
+}
+
+TEST_F(WorkerNewsTest, AWorkerThatComesBackInTimeIsKept) {
+  workers_->greet(hello(1), worker_);
+  workers_->lose(worker_.address());
+  host_.run_until_s(50);
+  workers_->greet(hello(2), worker_);
+  host_.run_until_s(300);
+  EXPECT_FALSE(master_->state().find(InstanceId{0})->released);
+}
+
+TEST_F(WorkerNewsTest, AWorkerThatRejectsIsAskedWhatItHasAndGivenUpAfterFiveInARow) {
+  workers_->greet(hello(1), worker_);
+  said();
+  for (int i = 0; i < 4; ++i) workers_->hear(attempt(WorkerReportKind::rejected));
+  const std::vector<std::string> heard = said();
+  EXPECT_EQ(std::count(heard.begin(), heard.end(), "greet the worker"), 4);
+  EXPECT_FALSE(master_->state().find(InstanceId{0})->released);
+  workers_->hear(attempt(WorkerReportKind::rejected));
+  EXPECT_TRUE(master_->state().find(InstanceId{0})->released);
+}
+
+}  // namespace
+}  // namespace muster
