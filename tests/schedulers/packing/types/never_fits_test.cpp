@@ -1,13 +1,16 @@
 #include "schedulers/packing/types/never_fits.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/schedulers/catalogs.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster {
 namespace {
 
+using test::IsGolden;
 using testing::table_3;
 using testing::type_of;
 
@@ -17,42 +20,41 @@ Job asking(const Resources& amount, MarketChoice markets = MarketChoice::any) {
   return job;
 }
 
+/// The sentence names this number and type, or this resource or market.
+auto says(const std::string& decisive) {
+  return ::testing::Optional(::testing::AllOf(::testing::HasSubstr(decisive), IsGolden()));
+}
+
 TEST(NeverFits, says_nothing_of_what_fits_somewhere) {
   EXPECT_FALSE(why_never_fits(asking(Resources::of(4, 16, 244)), table_3(), {}));
 }
 
 TEST(NeverFits, names_what_there_is_not_enough_of_and_the_largest_type) {
-  EXPECT_EQ(why_never_fits(asking(Resources::of(1000, 1, 1)), table_3(), {}),
-            "no instance type on offer has 1000 gpus; the largest has 4 (it1)");
-  EXPECT_EQ(why_never_fits(asking(Resources::of(0, 1, 999.5)), table_3(), {}),
-            "no instance type on offer has 999.5 GiB of memory; the largest has 244 (it1)");
+  EXPECT_THAT(why_never_fits(asking(Resources::of(1000, 1, 1)), table_3(), {}), says("4 (it1)"));
+  EXPECT_THAT(why_never_fits(asking(Resources::of(0, 1, 999.5)), table_3(), {}), says("244 (it1)"));
 }
 
 TEST(NeverFits, says_when_it_is_the_combination_that_there_is_not) {
   const Catalog catalog({type_of("wide", "a", Resources::of(0, 64, 8), 1),
                          type_of("deep", "b", Resources::of(1, 4, 8), 1)});
-  EXPECT_EQ(why_never_fits(asking(Resources::of(1, 64, 8)), catalog, {}),
-            "no instance type on offer has 64 cpus beside what else is asked for; the largest of "
-            "those has 4 (deep)");
+  EXPECT_THAT(why_never_fits(asking(Resources::of(1, 64, 8)), catalog, {}), says("4 (deep)"));
 }
 
 TEST(NeverFits, looks_only_at_markets_that_the_job_takes) {
   const Catalog catalog = table_3();
-  EXPECT_EQ(why_never_fits(asking(Resources::of(0, 1, 1), MarketChoice::spot), catalog, {}),
-            "there is no instance type on offer on the spot market");
+  EXPECT_THAT(why_never_fits(asking(Resources::of(0, 1, 1), MarketChoice::spot), catalog, {}),
+              says("spot"));
   const Fleet fleet{{TypeId{3}, Market::on_demand, 2}};
-  EXPECT_EQ(why_never_fits(asking(Resources::of(0, 1, 1), MarketChoice::spot), catalog, fleet),
-            "there is no instance of the fleet on the spot market");
+  EXPECT_THAT(why_never_fits(asking(Resources::of(0, 1, 1), MarketChoice::spot), catalog, fleet),
+              says("spot"));
   EXPECT_FALSE(
       why_never_fits(asking(Resources::of(0, 1, 1), MarketChoice::on_demand), catalog, fleet));
 }
 
 TEST(NeverFits, looks_only_at_the_fleet_where_there_is_one) {
   const Fleet fleet{{TypeId{3}, Market::on_demand, 2}};
-  EXPECT_EQ(why_never_fits(asking(Resources::of(1, 1, 1)), table_3(), fleet),
-            "no instance of the fleet has gpus");
-  EXPECT_EQ(why_never_fits(asking(Resources::of(0, 1000, 1)), table_3(), fleet),
-            "no instance of the fleet has 1000 cpus; the largest has 4 (it4)");
+  EXPECT_THAT(why_never_fits(asking(Resources::of(1, 1, 1)), table_3(), fleet), says("gpus"));
+  EXPECT_THAT(why_never_fits(asking(Resources::of(0, 1000, 1)), table_3(), fleet), says("4 (it4)"));
 }
 
 Job gang_of(std::size_t tasks, const Resources& amount) {
@@ -69,8 +71,7 @@ TEST(NeverFits, refuses_a_gang_that_asks_for_more_than_all_of_the_fleet) {
   ASSERT_TRUE(refusal);
   EXPECT_EQ(*refusal,
             (Refusal{RefusalKind::never, RefusalCode::fixed_fleet, Resource::cpu, 12, 8}));
-  EXPECT_EQ(gang_sentence(*refusal),
-            "the tasks of the gang ask for 12 cpus together; a master's fleet has 8 for them");
+  EXPECT_THAT(gang_sentence(*refusal), IsGolden());
   gang.gang = false;
   EXPECT_FALSE(why_gang_never_fits(gang, table_3(), fleet)) << "they run one after the other";
 }
@@ -95,8 +96,7 @@ TEST(NeverFits, refuses_a_gang_of_more_distinct_tasks_than_instances_that_take_o
   const auto refusal = why_gang_never_fits(gang, table_3(), fleet);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(*refusal, (Refusal{RefusalKind::never, RefusalCode::distinct_instances, {}, 4, 3}));
-  EXPECT_EQ(gang_sentence(*refusal),
-            "the tasks of the gang ask for 4 distinct instances; a master's fleet has 3 for them");
+  EXPECT_THAT(gang_sentence(*refusal), IsGolden());
 }
 
 TEST(NeverFits, counts_the_least_width_of_an_elastic_job) {
@@ -111,11 +111,10 @@ TEST(NeverFits, counts_the_least_width_of_an_elastic_job) {
 TEST(NeverFits, names_no_largest_type_of_what_no_type_has_any_of) {
   const Catalog catalog({type_of("small", "a", Resources::of(0, 4, 8), 1),
                          type_of("large", "a", Resources::of(0, 64, 128), 9)});
-  EXPECT_EQ(why_never_fits(asking(Resources::of(1000, 1, 1)), catalog, {}),
-            "no instance type on offer has gpus");
+  EXPECT_THAT(why_never_fits(asking(Resources::of(1000, 1, 1)), catalog, {}), says("gpus"));
   Resources disk = Resources::of(0, 1, 1);
   disk[Resource::storage] = 5;
-  EXPECT_EQ(why_never_fits(asking(disk), catalog, {}), "no instance type on offer has storage");
+  EXPECT_THAT(why_never_fits(asking(disk), catalog, {}), says("storage"));
 }
 
 }  // namespace
