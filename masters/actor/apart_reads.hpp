@@ -30,7 +30,7 @@ class ApartReads {
   }
   /// Has `answer` told what `read` gave, or why it was not run: too many wait already.
   template <class Value>
-  void answer(std::function<Value()> read, const Answer<Value>& answer) const {
+  void answer(std::function<Value()> read, const PartAnswer<Value>& answer) const {
     const bool waits =
         this->read<Value>(std::move(read), [answer](Value&& found) { answer(std::move(found)); });
     if (!waits) answer(caf::make_error(ActorError::store_failed));

@@ -70,8 +70,8 @@ class CellAnswers {
   HistoryView history(std::uint32_t hours) const;
   /// Answers at once, or when what is needed has been read.
   template <class View>
-  void show(CellAnswer<View> made, const Answer<View>& answer) const {
-    const Answer<View> bounded = [answer](caf::expected<View> view) {
+  void show(CellAnswer<View> made, const PartAnswer<View>& answer) const {
+    const PartAnswer<View> bounded = [answer](caf::expected<View> view) {
       if (view && encoded_bytes(*view) > kMostViewBytes) {
         view = caf::make_error(ActorError::too_large);
       }

@@ -48,7 +48,7 @@ LogAnswer lost_answer(const LogRequest& request, const AttemptPlace& place, bool
 LogReaders::LogReaders(Setup setup, const AttemptPlaces& places, Host host)
     : setup_(std::move(setup)), places_(places), host_(std::move(host)) {}
 
-void LogReaders::read(const LogRequest& request, Answer<LogAnswer> answer) {
+void LogReaders::read(const LogRequest& request, PartAnswer<LogAnswer> answer) {
   if (const auto place = places_.known(request.task)) return send(request, *place, answer);
   const bool waits = places_.read(request.task, [this, request, answer](const AttemptPlace& place) {
     send(request, place, answer);
@@ -58,7 +58,7 @@ void LogReaders::read(const LogRequest& request, Answer<LogAnswer> answer) {
 
 /// `place` is of the newest attempt.
 void LogReaders::send(const LogRequest& request, const AttemptPlace& place,
-                      const Answer<LogAnswer>& answer) {
+                      const PartAnswer<LogAnswer>& answer) {
   if (!place.known) return answer(caf::make_error(ActorError::unknown));
   if (request.attempt > place.attempt) return answer(no_such_attempt(place));
   const Attempt attempt = request.attempt == 0 ? place.attempt : request.attempt;
@@ -120,7 +120,7 @@ LogReaders::Reader LogReaders::take(Entry entry) {
 }
 
 void LogReaders::send_kept(const LogRequest& request, const AttemptPlace& place,
-                           const Answer<LogAnswer>& answer) {
+                           const PartAnswer<LogAnswer>& answer) {
   const Attempt attempt = request.attempt == 0 ? place.attempt : request.attempt;
   const auto use = [request, place, attempt, answer,
                     has_removed = host_.has_removed](const std::optional<KeptLog>& kept) {

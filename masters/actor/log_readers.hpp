@@ -40,7 +40,7 @@ class LogReaders {
   };
   LogReaders(Setup setup, const AttemptPlaces& places, Host host);
 
-  void read(const LogRequest& request, Answer<LogAnswer> answer);
+  void read(const LogRequest& request, PartAnswer<LogAnswer> answer);
   void hear(const LogAnswer& answer);
   /// The worker that was asked is not there any more, and with it the question: nobody waits for
   /// its answer.
@@ -51,7 +51,7 @@ class LogReaders {
  private:
   /// Somebody who waits for a part of a log.
   struct Reader {
-    Answer<LogAnswer> answer;
+    PartAnswer<LogAnswer> answer;
     std::uint64_t number = 0;  ///< in the reader's own count
     InstanceId on;             ///< whose worker was asked
     Attempt attempt = 0;
@@ -60,10 +60,11 @@ class LogReaders {
   };
   using Entry = std::map<std::uint64_t, Reader>::iterator;
 
-  void send(const LogRequest& request, const AttemptPlace& place, const Answer<LogAnswer>& answer);
+  void send(const LogRequest& request, const AttemptPlace& place,
+            const PartAnswer<LogAnswer>& answer);
   void ask(const LogRequest& request, Reader reader);
   void send_kept(const LogRequest& request, const AttemptPlace& place,
-                 const Answer<LogAnswer>& answer);
+                 const PartAnswer<LogAnswer>& answer);
   bool has_room(InstanceId on);
   Reader take(Entry entry);
 

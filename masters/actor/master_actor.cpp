@@ -77,7 +77,7 @@ void MasterActorImpl::begin() {
 template <class Value, class Ask>
 caf::result<Value> MasterActorImpl::answered(Ask&& ask) {
   auto promise = make_response_promise<Value>();
-  ask(Answer<Value>{[promise](caf::expected<Value> answer) mutable {
+  ask(PartAnswer<Value>{[promise](caf::expected<Value> answer) mutable {
     if (answer) {
       promise.deliver(std::move(*answer));
     } else {

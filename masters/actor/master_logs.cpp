@@ -93,7 +93,7 @@ void MasterLogs::hear(const LogAnswer& answer) {
   readers_.hear(answer);
 }
 
-void MasterLogs::read(const LogRequest& request, Answer<LogAnswer> answer) {
+void MasterLogs::read(const LogRequest& request, PartAnswer<LogAnswer> answer) {
   readers_.read(request, std::move(answer));
 }
 

@@ -45,7 +45,7 @@ class MasterLogs {
   /// That is durable: see LogHandover. False: nothing is to come of it from that instance.
   bool take(const LogName& name, InstanceId on);
   void hear(const LogAnswer& answer);
-  void read(const LogRequest& request, Answer<LogAnswer> answer);
+  void read(const LogRequest& request, PartAnswer<LogAnswer> answer);
 
   /// The instance's worker cannot be spoken to; it can (again).
   void cut(InstanceId id);

@@ -14,7 +14,7 @@ namespace muster {
 
 /// Answers a question, once: with what was asked for, or why there is none.
 template <class Value>
-using Answer = std::function<void(caf::expected<Value>)>;
+using PartAnswer = std::function<void(caf::expected<Value>)>;
 
 /// A master's actor as its parts know it: its clocks, its turns, and the way to its journal.
 class PartHost {

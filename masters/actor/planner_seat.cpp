@@ -91,7 +91,7 @@ void PlannerSeat::recover() {
 }
 
 void PlannerSeat::dry_run(Job job, const std::function<PlanView(Job)>& in_place,
-                          Answer<PlanView> answer) {
+                          PartAnswer<PlanView> answer) {
   if (!beside_) {
     try {
       answer(in_place(std::move(job)));
@@ -107,7 +107,7 @@ void PlannerSeat::dry_run(Job job, const std::function<PlanView(Job)>& in_place,
   dry_runs_.ask({std::move(job), host_.now(), run, turn_away});
 }
 
-void PlannerSeat::begin_dry_run(Job job, Answer<PlanView> answer) {
+void PlannerSeat::begin_dry_run(Job job, PartAnswer<PlanView> answer) {
   const JobId id = job.id;
   const RoundWish wish = master_.wish(host_.stamp());
   const auto view = back_here<PlanView>([this, answer](PlanView&& shown) {

@@ -54,7 +54,7 @@ class PlannerSeat {
   /// Asks what the policy would do with one job more. Rounds and whatever else the planner was
   /// asked go first: of the dry runs it has one at a time. `in_place` makes the run while the
   /// planner is in the master.
-  void dry_run(Job job, const std::function<PlanView(Job)>& in_place, Answer<PlanView> answer);
+  void dry_run(Job job, const std::function<PlanView(Job)>& in_place, PartAnswer<PlanView> answer);
 
   /// Saves what the master is when enough has happened since it did last. A planner beside it makes
   /// the snapshot, of what it knows when it comes to that; meanwhile more happens.
@@ -63,7 +63,7 @@ class PlannerSeat {
  private:
   template <class Value>
   std::function<void(Value&&)> back_here(std::function<void(Value&&)> use);
-  void begin_dry_run(Job job, Answer<PlanView> answer);
+  void begin_dry_run(Job job, PartAnswer<PlanView> answer);
 
   Master& master_;
   PartHost& host_;

@@ -49,7 +49,7 @@ bool SiteRequests::is_over(JobId id) const {
   return master_.facts().accepted.contains(id.value) || reads_.has(id);
 }
 
-void SiteRequests::submit(std::vector<Job> jobs, const Answer<Verdicts>& answer) {
+void SiteRequests::submit(std::vector<Job> jobs, const PartAnswer<Verdicts>& answer) {
   if (!hooks_.takes_jobs()) return answer(caf::make_error(ActorError::store_failed));
   Verdicts verdicts;
   std::vector<Job> in_history;
@@ -78,7 +78,7 @@ SubmitVerdict SiteRequests::offer(Job job, std::vector<Job>& in_history) {
 
 /// Answers when it is known whether these, which are over here, are the jobs that the history has.
 void SiteRequests::compare_with_history(std::vector<Job> jobs, Verdicts verdicts,
-                                        const Answer<Verdicts>& answer) const {
+                                        const PartAnswer<Verdicts>& answer) const {
   if (jobs.empty()) return answer(std::move(verdicts));
   reads_.answer<Verdicts>(
       [history = reads_.history(), jobs = std::move(jobs), verdicts]() mutable {
@@ -95,7 +95,7 @@ void SiteRequests::compare_with_history(std::vector<Job> jobs, Verdicts verdicts
 }
 
 void SiteRequests::cancel(const std::vector<JobId>& jobs,
-                          const Answer<std::vector<CancelVerdict>>& answer) {
+                          const PartAnswer<std::vector<CancelVerdict>>& answer) {
   std::vector<CancelVerdict> verdicts;
   for (const JobId id : jobs) {
     CancelVerdict verdict{id, CancelStanding::unknown};
@@ -127,7 +127,7 @@ void SiteRequests::note_cancel(JobId id) {
 }
 
 void SiteRequests::watch(const JobListener& listener, const std::vector<JobId>& jobs,
-                         const Answer<std::vector<JobEnd>>& answer) {
+                         const PartAnswer<std::vector<JobEnd>>& answer) {
   if (!listener) return answer(caf::make_error(ActorError::unknown));
   if (!listeners_.has_room(jobs.size())) {
     return answer(caf::make_error(ActorError::not_connected));
@@ -160,7 +160,7 @@ void SiteRequests::tell(const JobEnd& end) {
 }
 
 void SiteRequests::tell_ends(std::vector<JobId> over,
-                             const Answer<std::vector<JobEnd>>& answer) const {
+                             const PartAnswer<std::vector<JobEnd>>& answer) const {
   using Ends = std::vector<JobEnd>;
   Ends ends;
   std::erase_if(over, [&](JobId job) {

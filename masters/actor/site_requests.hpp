@@ -35,11 +35,11 @@ class SiteRequests {
   SiteRequests(const Parts& parts, std::size_t max_watches, Host host);
 
   using Verdicts = std::vector<SubmitVerdict>;
-  void submit(std::vector<Job> jobs, const Answer<Verdicts>& answer);
-  void cancel(const std::vector<JobId>& jobs, const Answer<std::vector<CancelVerdict>>& answer);
+  void submit(std::vector<Job> jobs, const PartAnswer<Verdicts>& answer);
+  void cancel(const std::vector<JobId>& jobs, const PartAnswer<std::vector<CancelVerdict>>& answer);
   /// Jobs that are unknown are watched too: a part may be on its way here.
   void watch(const JobListener& listener, const std::vector<JobId>& jobs,
-             const Answer<std::vector<JobEnd>>& answer);
+             const PartAnswer<std::vector<JobEnd>>& answer);
   void unwatch(const JobListener& listener, const std::vector<JobId>& jobs);
   /// False: the actor that has ended is no listener.
   bool drop(const caf::actor_addr& listener);
@@ -54,9 +54,9 @@ class SiteRequests {
   bool is_over(JobId id) const;
   SubmitVerdict offer(Job job, std::vector<Job>& in_history);
   void compare_with_history(std::vector<Job> jobs, Verdicts verdicts,
-                            const Answer<Verdicts>& answer) const;
+                            const PartAnswer<Verdicts>& answer) const;
   void note_cancel(JobId id);
-  void tell_ends(std::vector<JobId> over, const Answer<std::vector<JobEnd>>& answer) const;
+  void tell_ends(std::vector<JobId> over, const PartAnswer<std::vector<JobEnd>>& answer) const;
   void put_failed(LoadReport& report, JobId after) const;
   void put_completed(LoadReport& report, const LoadQuestion& asked) const;
 

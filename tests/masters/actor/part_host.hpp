@@ -69,7 +69,7 @@ struct Answered {
   std::vector<Value> values;
   std::vector<caf::error> errors;
 
-  Answer<Value> answer() {
+  PartAnswer<Value> answer() {
     return [this](caf::expected<Value> said) {
       if (said) {
         values.push_back(std::move(*said));
