@@ -70,7 +70,12 @@ class ScriptedCloud final : public CloudProvider {
       --dumb_lists;
       return done({});
     }
-    done({true, {exists.begin(), exists.end()}});
+    const FoundInstances found{true, {exists.begin(), exists.end()}};
+    if (holds_lists) {
+      held.push_back([done, found] { done(found); });
+    } else {
+      done(found);
+    }
   }
 
   /// What is offered is another from now on, or since that time.
@@ -95,9 +100,10 @@ class ScriptedCloud final : public CloudProvider {
   std::set<InstanceId> exists;
   std::deque<LaunchAnswer> answers;  ///< given first, before everything is granted
   std::deque<EndResult> end_results;
-  int loses_answers = 0;  ///< so many launches that fail are granted all the same
-  int dumb_lists = 0;     ///< so many lists are not answered
-  bool holds_answers = false;
+  int loses_answers = 0;       ///< so many launches that fail are granted all the same
+  int dumb_lists = 0;          ///< so many lists are not answered
+  bool holds_answers = false;  ///< to launches: they are held
+  bool holds_lists = false;    ///< likewise
   std::vector<std::function<void()>> held;
   std::vector<Offering> changes;
   int launches = 0, ends = 0, lists = 0;

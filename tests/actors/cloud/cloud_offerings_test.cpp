@@ -152,11 +152,17 @@ TEST_F(CloudOfferingsTest, ChangesThatNobodyNeedsAreDropped) {
   EXPECT_EQ(offerings_.changes().size(), store_.changed.size());
   EXPECT_EQ(offerings_.changes().back().number, 20U);
   EXPECT_THAT(renewed_, IsEmpty());
+  const OfferingChange first = offerings_.changes().front();
+  RentedRecord record = record_of(1);
+  offerings_.price_from(record, first.at - std::chrono::seconds{1});
+  EXPECT_EQ(record.price, Price::from_usd_h(static_cast<double>(first.number) - 1))
+      << "the price of the change before, which is not kept";
 }
 
 TEST_F(CloudOfferingsTest, ChangesSinceTheOldestOpenOrderAreKept) {
   setup_.keep_changes = 4;
   rent(record_of(1), 0);
+  book_.at(InstanceId{1}).change_on_record = 20;
   for (int i = 1; i <= 20; ++i) hear_at(i, i);
   EXPECT_EQ(store_.changed.size(), 20U);
 }

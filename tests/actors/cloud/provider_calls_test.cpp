@@ -137,15 +137,33 @@ TEST_F(ProviderCallsTest, ALookRepeatsAnOrderThatDidNotComeToTheCloud) {
   EXPECT_EQ(remote_.launches, 1);
 }
 
-TEST_F(ProviderCallsTest, NothingIsConcludedOfALaunchThatIsUnderWay) {
-  remote_.holds_answers = true;
-  rent(record_of(1));
+TEST_F(ProviderCallsTest, NothingIsConcludedOfALaunchThatWasUnderWayWhenTheListWasAskedFor) {
+  remote_.holds_answers = remote_.holds_lists = true;
+  rent(record_of(1), 0);
   calls_.launch(kFirst);
   remote_.exists.clear();
-  book_.at(kFirst).record.up_at = test::at_s(0);
   calls_.look();
+  ASSERT_EQ(remote_.held.size(), 2U);
+  for (const auto& answer : remote_.held) answer();
+  EXPECT_THAT(gone_, IsEmpty());
+}
+
+TEST_F(ProviderCallsTest, NothingIsConcludedOfALaunchThatIsUnderWayWhenTheListComes) {
+  remote_.holds_answers = remote_.holds_lists = true;
+  rent(record_of(1), 0);
+  calls_.look();
+  calls_.launch(kFirst);
+  remote_.held.at(0)();
   EXPECT_THAT(gone_, IsEmpty());
   EXPECT_EQ(remote_.launches, 1);
+}
+
+TEST_F(ProviderCallsTest, LooksInVainAreRepeatedByOne) {
+  remote_.dumb_lists = 2;
+  calls_.look();
+  calls_.look();
+  desk_->run_until_s(100);
+  EXPECT_EQ(remote_.lists, 3);
 }
 
 TEST_F(ProviderCallsTest, ALookInVainIsRepeatedAndOthersComeInTheirTime) {
@@ -158,6 +176,9 @@ TEST_F(ProviderCallsTest, ALookInVainIsRepeatedAndOthersComeInTheirTime) {
     lists.push_back(remote_.lists);
   }
   EXPECT_THAT(lists, ElementsAre(1, 2, 3, 3, 4, 5));
+  remote_.dumb_lists = 1;
+  desk_->run_until_s(184);
+  EXPECT_EQ(remote_.lists, 7) << "pauses grow anew";
 }
 
 }  // namespace

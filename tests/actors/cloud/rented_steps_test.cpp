@@ -135,6 +135,23 @@ TEST_F(RentedStepsTest, NothingIsWrittenWhileItsPriceChanges) {
   EXPECT_TRUE(bill_.total == charge(0.8, 10) + charge(8, 10));
 }
 
+TEST_F(RentedStepsTest, ARecordThatWasOnItsWayWhileItsPriceChangedIsChargedWithTheNewOne) {
+  rent(record_of(1), 0);
+  desk_->run_until_s(10);
+  store_.slow = true;
+  ProviderNews machine;
+  machine.text = "i-7";
+  steps_.take(kOne, Due::machine, machine);
+  offerings_.hear({it3_at(8), {}});
+  ASSERT_EQ(store_.waiting.size(), 2U);
+  store_.slow = false;
+  const auto writes = std::exchange(store_.waiting, {});
+  writes[1]();
+  writes[0]();
+  EXPECT_EQ(book_.at(kOne).record.price, Price::from_usd_h(8));
+  EXPECT_TRUE(book_.at(kOne).record.charged == charge(0.8, 10));
+}
+
 TEST_F(RentedStepsTest, ARecordIsWrittenAnewWithItsNewestPrice) {
   rent(record_of(1), 0);
   desk_->run_until_s(10);
