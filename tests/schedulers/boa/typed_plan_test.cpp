@@ -6,10 +6,13 @@
 #include <limits>
 
 #include "model/rng.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::boa {
 namespace {
 
+using muster::test::IsGolden;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct Sums {
@@ -165,10 +168,11 @@ TEST(TypedWidths, ThatNoBudgetKeepsAreRefusedWithWhatIsNeeded) {
   Rng rng(1);
   const std::vector<ClassWork> classes{drawn(rng, 2)};
   const TypedWork work{classes, kTypes, 0.1};
-  const auto plan = plan_types(work, cheapest_types(work).usd_h * 0.99);
+  const double least = cheapest_types(work).usd_h;
+  const auto plan = plan_types(work, least * 0.99);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, WidthError::over_budget);
-  EXPECT_THAT(plan.error().message, HasSubstr("an hour on average at least"));
+  EXPECT_THAT(plan.error().message, AllOf(HasSubstr("$" + std::to_string(least)), IsGolden()));
 }
 
 }  // namespace
