@@ -97,9 +97,10 @@ class LoggedExecutor : public Executor {
       : log_(std::move(log)), inner_(std::move(inner)) {
     log_->info("limits: {}; isolation: {}", inner_->limits(), inner_->isolation());
   }
-  void start(const Execution& e) override {
-    log_->info("job={} task={} attempt={} start", e.job.value, e.task.id.value, e.attempt);
-    inner_->start(e);
+  void start(const TaskOrder& order) override {
+    log_->info("job={} task={} attempt={} start", order.job.value, order.task.id.value,
+               order.attempt);
+    inner_->start(order);
   }
   void stop(TaskId task, Attempt attempt) override {
     log_->info("task={} attempt={} stop", task.value, attempt);

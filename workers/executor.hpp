@@ -10,21 +10,10 @@
 #include "model/event.hpp"
 #include "model/ids.hpp"
 #include "model/job.hpp"
+#include "model/task_order.hpp"
 #include "model/time.hpp"
 
 namespace muster {
-
-/// One attempt to execute: what an executor is given.
-struct Execution {
-  JobId job;
-  TaskSpec task;
-  Attempt attempt = 0;
-  Resources granted;
-  Program program;
-  std::uint32_t task_count = 1;  ///< of the job; of an elastic one: its width
-  std::string workload_class;
-  std::string user{};  ///< whose job it is
-};
 
 /// How an attempt's process ended and the last of what it wrote; empty for what never was one.
 struct ExecutionEnd {
@@ -120,7 +109,7 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  virtual void start(const Execution& execution) = 0;
+  virtual void start(const TaskOrder& order) = 0;
   /// Lets the attempt save a checkpoint and end. Has no effect on an attempt that is over.
   virtual void stop(TaskId task, Attempt attempt) = 0;
   /// The throughput of every attempt that has started, ordered by task.

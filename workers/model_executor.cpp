@@ -22,14 +22,14 @@ ModelExecutor::Run* ModelExecutor::find(TaskId task, Attempt attempt) {
   return &found->second;
 }
 
-void ModelExecutor::start(const Execution& execution) {
-  const TaskId task = execution.task.id;
-  const Attempt attempt = execution.attempt;
-  const Delays& delays = execution.task.delays;
+void ModelExecutor::start(const TaskOrder& order) {
+  const TaskId task = order.task.id;
+  const Attempt attempt = order.attempt;
+  const Delays& delays = order.task.delays;
   // An image is built once an instance; a task without one has nothing to build.
-  const bool built = execution.task.image.empty() || images_.contains(execution.task.image);
+  const bool built = order.task.image.empty() || images_.contains(order.task.image);
   const Duration load = delays.fetch + (built ? Duration::zero() : delays.build);
-  runs_[task] = {attempt, execution.task_count, Phase::loading, delays, execution.task.image};
+  runs_[task] = {attempt, order.task_count, Phase::loading, delays, order.task.image};
   worker_.at(model_.instant(worker_.now()) + load,
              [this, task, attempt] { loaded(task, attempt); });
 }

@@ -19,7 +19,7 @@ class ModelExecutor final : public Executor, private LoadListener {
   ModelExecutor(const ModelExecutor&) = delete;
   ModelExecutor& operator=(const ModelExecutor&) = delete;
 
-  void start(const Execution& execution) override;
+  void start(const TaskOrder& order) override;
   void stop(TaskId task, Attempt attempt) override;
   std::vector<ExecutionSample> sample() override;
 

@@ -8,7 +8,7 @@ namespace muster {
 template <class Find>
 WorkerActor::behavior_type worker_behavior(Find find) {
   return {
-      [find](start_atom, const StartOrder& order) { find().start(order); },
+      [find](start_atom, const TaskOrder& order) { find().start(order); },
       [find](stop_atom, TaskId task, Attempt attempt) { find().stop(task, attempt); },
       [find](ack_atom, TaskId task, Attempt attempt) { find().acknowledge(task, attempt); },
       [find](greet_atom) { find().greet(); },

@@ -117,7 +117,7 @@ Attempt WorkerDuties::newest_of(TaskId task) const {
   return newest;
 }
 
-void WorkerDuties::start(const StartOrder& order) {
+void WorkerDuties::start(const TaskOrder& order) {
   const TaskId task = order.task.id;
   // Repeated, or overtaken by a newer attempt.
   if (order.attempt <= newest_of(task)) return;
@@ -137,8 +137,7 @@ void WorkerDuties::start(const StartOrder& order) {
   }
   open.granted = order.granted;
   hold(order.granted);
-  executor_->start({order.job, order.task, order.attempt, order.granted, order.program,
-                    order.task_count, order.workload_class, order.user});
+  executor_->start(order);
 }
 
 void WorkerDuties::acknowledge(TaskId task, Attempt attempt) {

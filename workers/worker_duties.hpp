@@ -100,7 +100,7 @@ class WorkerDuties final : private WorkerCalls {
   void end();
 
   void greet();
-  void start(const StartOrder& order);
+  void start(const TaskOrder& order);
   void stop(TaskId task, Attempt attempt) { executor_->stop(task, attempt); }
   void acknowledge(TaskId task, Attempt attempt);
   void answer_sample(std::uint64_t sample_round);

@@ -125,6 +125,8 @@ struct LogRequest {
   maxBytes @5 :UInt32;
 }
 
+# TaskOrder (model/task_order.hpp) and what it is made of: members are called as its keys are,
+# inThisSpelling, times with Ns.
 struct StartOrder {
   job @0 :UInt64;
   task @1 :TaskSpec;
@@ -146,6 +148,8 @@ struct TaskSpec {
   stopNs @6 :Int64;
   uploadNs @7 :Int64;
   arrayIndex @8 :UInt32;
+  runtimeHintNs @9 :Int64;  # what counts if runtimeHintSet
+  runtimeHintSet @10 :Bool;
 }
 
 struct FamilyDemand {

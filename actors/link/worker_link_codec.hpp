@@ -48,7 +48,7 @@ Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame);
 // --- what a master says ------------------------------------------------------------------------
 
 /// Of these only a start order can be too long.
-FrameBytes start_frame(const StartOrder& order, std::size_t max_bytes);
+FrameBytes start_frame(const TaskOrder& order, std::size_t max_bytes);
 FrameBytes stop_frame(TaskId task, Attempt attempt);
 FrameBytes ack_frame(TaskId task, Attempt attempt);
 FrameBytes greet_frame();
@@ -56,7 +56,7 @@ FrameBytes sample_frame(std::uint64_t sample_round);
 FrameBytes log_request_frame(const LogRequest& request);
 
 /// What the frames say; `malformed` with the reason when it cannot be so.
-Expected<StartOrder, LinkError> read_start(link_wire::StartOrder::Reader frame);
+Expected<TaskOrder, LinkError> read_start(link_wire::StartOrder::Reader frame);
 Expected<LogRequest, LinkError> read_log_request(link_wire::LogRequest::Reader frame);
 /// A stop or an acknowledgement.
 struct AttemptName {

@@ -56,7 +56,7 @@ void WorkerProxy::on_exit() {
 
 WorkerActor::behavior_type WorkerProxy::make_behavior() {
   return {
-      [this](start_atom, const StartOrder& order) { start(order); },
+      [this](start_atom, const TaskOrder& order) { start(order); },
       [this](stop_atom, TaskId task, Attempt attempt) {
         setup_.connection->send(stop_frame(task, attempt));
       },
@@ -77,7 +77,7 @@ WorkerActor::behavior_type WorkerProxy::make_behavior() {
   };
 }
 
-void WorkerProxy::start(const StartOrder& order) {
+void WorkerProxy::start(const TaskOrder& order) {
   FrameBytes frame = start_frame(order, setup_.max_frame_bytes);
   // Would never fit, however often it is repeated: the attempt fails here, in the worker's name.
   if (!frame.empty()) return setup_.connection->send(std::move(frame));

@@ -51,7 +51,7 @@ class WorkerProxy : public WorkerActor::base {
   behavior_type make_behavior() override;
 
  private:
-  void start(const StartOrder& order);
+  void start(const TaskOrder& order);
 
   Setup setup_;
 };

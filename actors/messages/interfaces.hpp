@@ -43,7 +43,7 @@ using TellLoad = caf::replies_to<LoadQuestion>::with<LoadReport>;
 /// `ack` says that the outcome of an attempt is durable and need not be told again; `greet`
 /// asks for a (new) hello; a log request is answered to the master.
 using WorkerActor = caf::typed_actor<
-    caf::reacts_to<start_atom, StartOrder>, caf::reacts_to<stop_atom, TaskId, Attempt>,
+    caf::reacts_to<start_atom, TaskOrder>, caf::reacts_to<stop_atom, TaskId, Attempt>,
     caf::reacts_to<ack_atom, TaskId, Attempt>, caf::reacts_to<greet_atom>,
     caf::reacts_to<sample_atom, std::uint64_t>, caf::reacts_to<LogRequest>, caf::reacts_to<Wakeup>>;
 

@@ -14,23 +14,12 @@
 #include "model/cancel.hpp"
 #include "model/event.hpp"
 #include "model/roster.hpp"
+#include "model/task_order.hpp"
 
 // Everything that actors say to each other; actors/messages/interfaces.hpp says who hears it.
 // docs/add-a-message.md lists the places that a new message touches.
 
 namespace muster {
-
-/// Asks a worker to run one attempt of a task.
-struct StartOrder {
-  JobId job;
-  TaskSpec task;
-  Attempt attempt = 0;
-  Resources granted;  ///< what the attempt may use on this instance
-  Program program;
-  std::uint32_t task_count = 1;  ///< of the job
-  std::string workload_class;
-  std::string user;  ///< whose job it is
-};
 
 /// What can become of an attempt.
 enum class WorkerReportKind : std::uint8_t {
@@ -199,11 +188,6 @@ struct Wakeup {
 };
 
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, StartOrder& x) {
-  return f(caf::meta::type_name("start_order"), x.job, x.task, x.attempt, x.granted, x.program,
-           x.task_count, x.workload_class, x.user);
-}
-template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerReport& x) {
   return f(caf::meta::type_name("worker_report"), x.instance, x.task, x.attempt, x.kind, x.fetch,
            x.build, x.upload, x.reason, x.exit_code, x.out_tail, x.err_tail, x.failure, x.out_bytes,
@@ -300,7 +284,7 @@ CAF_ADD_TYPE_ID(muster, (muster::JobId))
 CAF_ADD_TYPE_ID(muster, (muster::TaskId))
 CAF_ADD_TYPE_ID(muster, (muster::InstanceId))
 CAF_ADD_TYPE_ID(muster, (muster::Job))
-CAF_ADD_TYPE_ID(muster, (muster::StartOrder))
+CAF_ADD_TYPE_ID(muster, (muster::TaskOrder))
 CAF_ADD_TYPE_ID(muster, (muster::WorkerReport))
 CAF_ADD_TYPE_ID(muster, (muster::TaskThroughput))
 CAF_ADD_TYPE_ID(muster, (muster::SampleAnswer))

@@ -201,9 +201,9 @@ void MasterActorImpl::perform(const StartTask& effect) {
   const TaskRow* task = master_.state().find(effect.task);
   if (worker == nullptr || task == nullptr || task->attempt != effect.attempt) return;
   const JobRow& row = master_.state().job(task->job);
-  send(*worker, start_atom_v,
-       StartOrder{row.job.id, master_.state().spec(*task), effect.attempt, task->held.amount,
-                  row.job.program, row.running_together(), row.job.workload_class, row.job.user});
+  auto order = order_of(row.job, master_.state().spec(*task), effect.attempt, task->held.amount);
+  order.task_count = row.running_together();
+  send(*worker, start_atom_v, std::move(order));
 }
 
 void MasterActorImpl::perform(const StopTask& effect) {

@@ -75,15 +75,13 @@ void GroupEventLog::assign(const TaskRef& ref, const Host& to, CauseCode why, In
   record(TaskAssigned{task.id, to.instance, {why, 0}, granted(task, to.type)}, now);
 }
 
-StartOrder GroupEventLog::start(const TaskRef& ref, const Host& on, Instant now) {
+TaskOrder GroupEventLog::start(const TaskRef& ref, const Host& on, Instant now) {
   const Job& job = open_.at(ref.job).job;
   const TaskSpec& task = job.tasks[ref.index];
   const Grant grant = granted(task, on.type);
   record(StartIssued{task.id, on.instance, kOnlyAttempt, grant}, now);
   jobs_[task.id] = ref.job;
-  return {
-      ref.job, task, kOnlyAttempt, grant.amount, job.program, job.task_count(), job.workload_class,
-      job.user};
+  return order_of(job, task, kOnlyAttempt, grant.amount);
 }
 
 void GroupEventLog::started(const WorkerReport& report, Instant now) {

@@ -21,7 +21,7 @@ void GroupMember::on_exit() {
 GroupWorker::behavior_type GroupMember::make_behavior() {
   duties_.greet();
   return {
-      [this](start_atom, const StartOrder& order) { start_pushed(order); },
+      [this](start_atom, const TaskOrder& order) { start_pushed(order); },
       [this](stop_atom, TaskId task, Attempt attempt) { duties_.stop(task, attempt); },
       [this](ack_atom, TaskId task, Attempt attempt) { duties_.acknowledge(task, attempt); },
       [this](greet_atom) { duties_.greet(); },
@@ -43,7 +43,7 @@ void GroupMember::join(GroupMembership group) {
 }
 
 /// A task that nobody here asked for takes room all the same.
-void GroupMember::start_pushed(const StartOrder& order) {
+void GroupMember::start_pushed(const TaskOrder& order) {
   if (member_) member_->queue.pushed(order.task.id, order.job, order.granted);
   duties_.start(order);
 }

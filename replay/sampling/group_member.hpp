@@ -33,7 +33,7 @@ class GroupMember : public GroupWorker::base {
   };
 
   void join(GroupMembership group);
-  void start_pushed(const StartOrder& order);
+  void start_pushed(const TaskOrder& order);
   void hear(const sampling::Reservation& reservation);
   void hear(const TaskAnswer& answer);
   void ask_for_tasks();

@@ -15,7 +15,7 @@ namespace muster {
 /// To a worker: the answer to its request for a task.
 struct TaskAnswer {
   std::uint32_t ticket = 0;
-  std::optional<StartOrder> order;  ///< absent: no task is left
+  std::optional<TaskOrder> order;  ///< absent: no task is left
 };
 
 }  // namespace muster

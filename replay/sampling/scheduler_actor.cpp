@@ -101,7 +101,7 @@ void SchedulerActor::assign(const TaskRef& task, WorkerIndex to, CauseCode why) 
   group_.event_log->assign(task, host(to), why, timer_.now());
 }
 
-StartOrder SchedulerActor::start(const TaskRef& task, WorkerIndex on) {
+TaskOrder SchedulerActor::start(const TaskRef& task, WorkerIndex on) {
   return group_.event_log->start(task, host(on), timer_.now());
 }
 

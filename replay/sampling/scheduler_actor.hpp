@@ -29,7 +29,7 @@ class SchedulerActor : public GroupScheduler::base {
   void perform(const Later& action);
   Host host(WorkerIndex worker) const;
   void assign(const TaskRef& task, WorkerIndex to, CauseCode why);
-  StartOrder start(const TaskRef& task, WorkerIndex on);
+  TaskOrder start(const TaskRef& task, WorkerIndex on);
 
   GroupShared& group_;
   ActorTimer<GroupScheduler, SchedulerActor> timer_;

@@ -152,7 +152,7 @@ std::vector<FrameBytes> good_session() {
           report_frame(report_of(1, WorkerReportKind::failed), kFrameBytes),
           welcome_frame(256),
           greet_frame(),
-          start_frame(StartOrder{}, kFrameBytes)};
+          start_frame(TaskOrder{}, kFrameBytes)};
 }
 
 /// The first bytes of a client that begins TLS in earnest.

@@ -54,7 +54,7 @@ class WorkerNodeTest : public ::testing::Test {
     node_ = std::move(node).value();
   }
   void order(std::uint64_t task, const std::string& script) {
-    StartOrder order;
+    TaskOrder order;
     order.job = JobId{task};
     order.task.id = TaskId{task};
     order.task.demands = Demands(Resources::of(0, 1, 1));

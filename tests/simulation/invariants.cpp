@@ -197,8 +197,8 @@ void Invariants::said_by_master(std::uint32_t master, const caf::message& conten
     if (!cell.launched.contains(id)) {
       broken(fmt::format("instance {} is ordered before that is written down", id.value));
     }
-  } else if (content.match_elements<start_atom, StartOrder>()) {
-    const auto& order = content.get_as<StartOrder>(1);
+  } else if (content.match_elements<start_atom, TaskOrder>()) {
+    const auto& order = content.get_as<TaskOrder>(1);
     if (!cell.started.contains({order.task.id, order.attempt})) {
       broken(fmt::format("attempt {} of task {} is started before that is written down",
                          order.attempt, order.task.id.value));

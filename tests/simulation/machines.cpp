@@ -146,7 +146,7 @@ std::uint64_t MachinePark::failures(TaskId task) const {
   return found == failures_.end() ? 0 : found->second;
 }
 
-void MachinePark::begin(Machine& machine, const Execution& execution) {
+void MachinePark::begin(Machine& machine, const TaskOrder& execution) {
   const TaskId task = execution.task.id;
   const Key key{task, execution.attempt};
   if (machine.attempts.contains(key) || machine.acknowledged.contains(key)) {

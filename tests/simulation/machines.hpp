@@ -22,7 +22,7 @@ class MachinePark;
 struct MachineAttempt {
   enum class Phase { loading, running, stopping, uploading, left, finished, failed };
   FoundExecution found;
-  Execution execution;
+  TaskOrder execution;
   Phase phase = Phase::loading;
   Instant since;        ///< it has been running
   Duration progress{};  ///< when it began to run
@@ -91,7 +91,7 @@ class MachinePark final : public MachineBackend {
 
   Timeline& timeline() { return network_.timeline(); }
   void start_worker(Machine& machine);
-  void begin(Machine& machine, const Execution& execution);
+  void begin(Machine& machine, const TaskOrder& execution);
   void stop(Machine& machine, TaskId task, Attempt attempt);
   void step(Machine& machine, Key key, MachineAttempt::Phase from, Duration wait);
   void pass(Machine& machine, Key key, MachineAttempt::Phase from);
@@ -121,7 +121,7 @@ class MachineExecutor final : public Executor {
   MachineExecutor(const MachineExecutor&) = delete;
   MachineExecutor& operator=(const MachineExecutor&) = delete;
 
-  void start(const Execution& execution) override { park_.begin(machine_, execution); }
+  void start(const TaskOrder& execution) override { park_.begin(machine_, execution); }
   void stop(TaskId task, Attempt attempt) override { park_.stop(machine_, task, attempt); }
   std::vector<ExecutionSample> sample() override;
   std::vector<FoundExecution> adopt() override;

@@ -126,8 +126,8 @@ inline ProcessOptions process_options(const std::filesystem::path& folder) {
 }
 
 /// One attempt of a task of job 7 that runs a shell script.
-inline Execution script(std::uint64_t task, const std::string& text, Attempt attempt = 1) {
-  Execution execution;
+inline TaskOrder script(std::uint64_t task, const std::string& text, Attempt attempt = 1) {
+  TaskOrder execution;
   execution.job = JobId{7};
   execution.task.id = TaskId{task};
   execution.attempt = attempt;

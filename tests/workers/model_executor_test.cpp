@@ -65,9 +65,9 @@ class ModelExecutorTest : public ::testing::Test, public WorkerCalls {
     }
     now_ = at_s(seconds);
   }
-  static Execution execution(std::uint64_t task, Attempt attempt = 1) {
+  static TaskOrder execution(std::uint64_t task, Attempt attempt = 1) {
     const auto s = [](int n) { return std::chrono::seconds{n}; };
-    Execution e;
+    TaskOrder e;
     e.task.id = TaskId{task};
     e.task.image = "img";
     e.task.delays = {.fetch = s(5), .build = s(10), .init = s(60), .stop = s(1), .upload = s(7)};
@@ -150,7 +150,7 @@ TEST_F(ModelExecutorTest, SamplesWhatHasStarted) {
 }
 
 TEST_F(ModelExecutorTest, SaysHowFarAJobIsAndWhenItsPaceChanges) {
-  Execution wide = execution(1);
+  TaskOrder wide = execution(1);
   wide.task_count = 3;
   executor_->start(wide);
   run_until(20);

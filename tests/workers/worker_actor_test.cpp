@@ -18,7 +18,7 @@ using test::Heard;
 class TimedExecutor : public Executor {
  public:
   explicit TimedExecutor(ExecutorHost host) : host_(std::move(host)) {}
-  void start(const Execution& e) override {
+  void start(const TaskOrder& e) override {
     const TaskId task = e.task.id;
     const Attempt attempt = e.attempt;
     running_[task] = attempt;
@@ -65,7 +65,7 @@ class WorkerActorTest : public ::testing::TestWithParam<Weight> {
     system_.end(master_);
   }
   void order(std::uint64_t task, Attempt attempt, const Resources& granted) {
-    StartOrder order;
+    TaskOrder order;
     order.job = JobId{task};
     order.task.id = TaskId{task};
     order.attempt = attempt;
@@ -187,7 +187,7 @@ std::size_t bytes_in_use() {
 /// Runs nothing and remembers nothing.
 class IdleExecutor : public Executor {
  public:
-  void start(const Execution&) override {}
+  void start(const TaskOrder&) override {}
   void stop(TaskId, Attempt) override {}
   std::vector<ExecutionSample> sample() override { return {}; }
 };
@@ -208,7 +208,7 @@ TEST(LightWorker, TakesLittleMemory) {
   for (std::size_t i = 0; i < kWorkers; ++i) {
     setup.instance = InstanceId{i};
     workers.push_back(light.start(setup));
-    StartOrder order;
+    TaskOrder order;
     order.task.id = TaskId{i};
     order.attempt = 1;
     order.granted = Resources::of(0, 2, 4);

@@ -63,7 +63,7 @@ class Bench {
     return host;
   }
   void start_next() {
-    Execution execution;
+    TaskOrder execution;
     execution.job = JobId{1};
     execution.task.array_index = static_cast<std::uint32_t>(next_);
     execution.task.id = TaskId{next_++};

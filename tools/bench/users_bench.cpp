@@ -127,8 +127,8 @@ WorkerActor spawn_worker(caf::actor_system& system, const MasterForWorkers& mast
                          InstanceId instance, std::atomic<std::uint64_t>& finished) {
   return system.spawn<caf::hidden>(
       [=, &finished](WorkerActor::pointer self) -> WorkerActor::behavior_type {
-        const auto running = std::make_shared<std::vector<StartOrder>>();
-        const auto say = [=](const StartOrder& order, WorkerReportKind kind) {
+        const auto running = std::make_shared<std::vector<TaskOrder>>();
+        const auto say = [=](const TaskOrder& order, WorkerReportKind kind) {
           WorkerReport report;
           report.instance = instance;
           report.task = order.task.id;
@@ -137,12 +137,12 @@ WorkerActor spawn_worker(caf::actor_system& system, const MasterForWorkers& mast
           self->send(master, report);
         };
         return {
-            [=, &finished](start_atom, const StartOrder& order) {
+            [=, &finished](start_atom, const TaskOrder& order) {
               say(order, WorkerReportKind::started);
               running->push_back(order);
               if (running->size() > 1) return;
               self->delayed_send(WorkerActor{self}, seconds{2}, Wakeup{[=, &finished] {
-                                   for (const StartOrder& each : *running) {
+                                   for (const TaskOrder& each : *running) {
                                      say(each, WorkerReportKind::finished);
                                    }
                                    finished += running->size();

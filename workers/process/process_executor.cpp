@@ -168,7 +168,7 @@ void ProcessExecutor::on_full_disk(const std::string& full) {
   for (const auto& [key, waiting] : due) {
     waiting_.erase(key);
     if (full.empty()) {
-      begin(waiting.execution);
+      begin(waiting.order);
     } else {
       reject(key, full);
     }
@@ -192,23 +192,23 @@ std::filesystem::path ProcessExecutor::folder_of(const AttemptKey& key) const {
   return options_.state_dir / kAttemptsFolder / process::name_of(key);
 }
 
-void ProcessExecutor::start(const Execution& execution) {
-  const AttemptKey key{execution.task.id, execution.attempt};
+void ProcessExecutor::start(const TaskOrder& told) {
+  const AttemptKey key{told.task.id, told.attempt};
   // One that was begun already has a folder, by which it is followed and not begun twice; the end
   // of one that is over was told.
   if (runs_.contains(key) || is_over(folder_of(key))) return;
   // Entered before it begins: the ends that are posted below are dropped for attempts that are not
   // there.
   Run& run = runs_[key];
-  run.workload_class = execution.workload_class;
-  run.baseline_rate_per_s = execution.program.baseline_rate_per_s;
-  run.together = execution.task_count;
+  run.workload_class = told.workload_class;
+  run.baseline_rate_per_s = told.program.baseline_rate_per_s;
+  run.together = told.task_count;
   company_changed();
-  if (!execution.program.argv.empty()) {
-    if (!watch_ || watch_->full().empty()) return begin(execution);
+  if (!told.program.argv.empty()) {
+    if (!watch_ || watch_->full().empty()) return begin(told);
     // Without space it waits for so many looks of the watch, each `disk_check` apart.
     const Duration until = process::boot_time() + kLooksForSpace * options_.disk_check;
-    waiting_[key] = {execution, until};
+    waiting_[key] = {told, until};
     return;
   }
   fail_to_start(key, "the job says nothing to execute");
@@ -224,73 +224,56 @@ void ProcessExecutor::fail_to_start(const AttemptKey& key, const std::string& re
   });
 }
 
-void ProcessExecutor::begin(const Execution& execution) {
-  process::Order order = order_for(execution);
-  isolate(order, execution.user);
+void ProcessExecutor::begin(const TaskOrder& told) {
+  process::Order order{told};
+  fill_in(order);
+  order.worker = terms_for(order);
   // Watched before it is launched: it may write at once.
-  if (watch_) watch_->add(order.key, order.checkpoint_dir);
-  supervisor_->launch(order);
+  if (watch_) watch_->add(order.key(), order.worker.checkpoint_dir);
+  supervisor_->launch(std::move(order));
 }
 
-process::Order ProcessExecutor::order_for(const Execution& execution) {
-  process::Order order;
-  order.job = execution.job;
-  order.key = {execution.task.id, execution.attempt};
-  order.array_index = execution.task.array_index;
-  order.task_count = execution.task_count;
-  order.argv = execution.program.argv;
-  order.env = execution.program.env;
-  order.script = execution.program.script;
-  order.make_work_dir = execution.program.make_work_dir;
-  order.work_dir = !order.make_work_dir
-                       ? execution.program.work_dir
-                       : work_folder(execution.program.work_dir,
-                                     {execution.job, execution.task.array_index, execution.user});
+/// What the order leaves to its worker.
+void ProcessExecutor::fill_in(TaskOrder& order) const {
+  Program& program = order.program;
+  if (program.make_work_dir) {
+    program.work_dir =
+        work_folder(program.work_dir, {order.job, order.task.array_index, order.user});
+  }
+  if (program.stop_grace <= Duration::zero()) program.stop_grace = options_.stop_grace;
+}
+
+process::WorkerTerms ProcessExecutor::terms_for(const TaskOrder& order) {
+  const AttemptKey key{order.task.id, order.attempt};
+  process::WorkerTerms terms;
   // By job and index, not by attempt: the next attempt, on whatever instance, finds it.
-  order.checkpoint_dir = (options_.checkpoint_root / std::to_string(execution.job.value) /
-                          std::to_string(execution.task.array_index))
+  terms.checkpoint_dir = (options_.checkpoint_root / std::to_string(order.job.value) /
+                          std::to_string(order.task.array_index))
                              .string();
   // The same devices until end() gives them back, also when the worker is restarted in between.
-  order.gpus = gpus_.take(order.key, execution.granted[Resource::gpu]);
-  order.granted = execution.granted;
-  order.workload_class = execution.workload_class;
-  order.baseline_rate_per_s = execution.program.baseline_rate_per_s;
-  order.time_limit = execution.program.time_limit;
-  const bool own_grace = execution.program.stop_grace > Duration::zero();
-  order.stop_grace = own_grace ? execution.program.stop_grace : options_.stop_grace;
-  order.warn_signal = execution.program.warn_signal;
-  order.warn_before = execution.program.warn_before;
-  order.warn_program_only = execution.program.warn_program_only;
-  limit(order);
-  order.log_file_bytes = options_.log_file_bytes;
-  order.log_files_kept = options_.log_files_kept;
-  return order;
-}
-
-void ProcessExecutor::limit(process::Order& order) {
-  order.memory_interval = options_.memory_interval;
-  order.means = means_.means;
-  if (!means_.parent.empty()) order.group = means_.parent + "/" + process::name_of(order.key);
-  order.max_processes = options_.max_processes;
+  terms.gpus = gpus_.take(key, order.granted[Resource::gpu]);
+  terms.memory_interval = options_.memory_interval;
+  terms.means = means_.means;
+  if (!means_.parent.empty()) terms.group = means_.parent + "/" + process::name_of(key);
+  terms.max_processes = options_.max_processes;
   // With a limit on processors there is nobody to be nice to.
-  order.nice = means_.means == LimitMeans::cgroup2 ? 0 : options_.nice;
+  terms.nice = means_.means == LimitMeans::cgroup2 ? 0 : options_.nice;
   // The same until end() gives them back, as the devices.
-  order.cpus = cpus_.take(order.key, order.granted[Resource::cpu]);
-}
-
-void ProcessExecutor::isolate(process::Order& order, const std::string& user) const {
-  order.user_name = user;
-  order.hidden = hidden_;
-  if (users_) return;  // put_account() says as whom
-  order.user = options_.task_uid;
-  order.user_group = options_.task_gid;
-  order.login = login_;
-  order.shell = shell_;
+  terms.cpus = cpus_.take(key, order.granted[Resource::cpu]);
+  terms.log_file_bytes = options_.log_file_bytes;
+  terms.log_files_kept = options_.log_files_kept;
+  terms.hidden = hidden_;
+  if (users_) return terms;  // put_account() says as whom
+  terms.user = options_.task_uid;
+  terms.user_group = options_.task_gid;
+  terms.login = login_;
+  terms.shell = shell_;
+  return terms;
 }
 
 /// As whom an attempt runs, or why there is nobody; called on the supervisor's thread.
 std::optional<process::AttemptResult> ProcessExecutor::put_account(process::Order& order) {
-  auto account = users_->account_of(order.user_name);
+  auto account = users_->account_of(order.user);
   if (!account) {
     // A disk that is full for a moment is no fault of the job, nor is an account that should not
     // be, or accounts that cannot be looked at.
@@ -299,13 +282,14 @@ std::optional<process::AttemptResult> ProcessExecutor::put_account(process::Orde
         passes ? process::EndKind::not_launched : process::EndKind::not_started,
         account.error().message);
   }
-  order.user = account->uid;
-  order.user_group = account->gid;
-  order.user_groups = account->groups;
-  order.user_home = account->home;
-  order.own_user = account->of_range;
-  order.login = account->login;
-  order.shell = account->shell;
+  process::WorkerTerms& terms = order.worker;
+  terms.user = account->uid;
+  terms.user_group = account->gid;
+  terms.user_groups = account->groups;
+  terms.user_home = account->home;
+  terms.own_user = account->of_range;
+  terms.login = account->login;
+  terms.shell = account->shell;
   return std::nullopt;
 }
 
@@ -431,11 +415,11 @@ std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) 
   if (const auto order = text ? process::order_from(*text) : std::nullopt) {
     execution.granted = order->granted;
     run.workload_class = order->workload_class;
-    run.baseline_rate_per_s = order->baseline_rate_per_s;
+    run.baseline_rate_per_s = order->program.baseline_rate_per_s;
     run.together = order->task_count;
-    gpus_.keep(key, order->gpus, order->granted[Resource::gpu]);
-    cpus_.keep(key, order->cpus);
-    if (watch_) watch_->add(key, order->checkpoint_dir);
+    gpus_.keep(key, order->worker.gpus, order->granted[Resource::gpu]);
+    cpus_.keep(key, order->worker.cpus);
+    if (watch_) watch_->add(key, order->worker.checkpoint_dir);
   }
   supervisor_->follow(key);
   return execution;

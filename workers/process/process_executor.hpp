@@ -83,7 +83,7 @@ class ProcessExecutor : public Executor {
   ProcessExecutor(const ProcessExecutor&) = delete;
   ProcessExecutor& operator=(const ProcessExecutor&) = delete;
 
-  void start(const Execution& execution) override;
+  void start(const TaskOrder& told) override;
   void stop(TaskId task, Attempt attempt) override;
   /// Attempts that have not said enough of their progress, and those that nothing is known to
   /// compare with, are left out.
@@ -108,19 +108,18 @@ class ProcessExecutor : public Executor {
   };
   /// An attempt that waits for room on the disk.
   struct Waiting {
-    Execution execution;
+    TaskOrder order;
     Duration until{};
   };
 
   void identify_hidden();
-  process::Order order_for(const Execution& execution);
-  void limit(process::Order& order);
-  void isolate(process::Order& order, const std::string& user) const;
+  void fill_in(TaskOrder& order) const;
+  process::WorkerTerms terms_for(const TaskOrder& order);
   std::optional<process::AttemptResult> put_account(process::Order& order);
   void fail_to_start(const AttemptKey& key, const std::string& reason);
   std::filesystem::path folder_of(const AttemptKey& key) const;
   void watch_disks(InstanceId instance);
-  void begin(const Execution& execution);
+  void begin(const TaskOrder& told);
   void on_full_disk(const std::string& full);
   void reject(const AttemptKey& key, const std::string& reason);
   void hear(process::ShimNews news);

@@ -38,9 +38,9 @@ std::string shown(const char* text) {
 }
 
 std::string user_of(const Order& order) {
-  if (!order.user) return "this user";
-  const std::string uid = std::to_string(*order.user);
-  return "user " + (order.user_name.empty() ? uid : order.user_name + " (uid " + uid + ")");
+  if (!order.worker.user) return "this user";
+  const std::string uid = std::to_string(*order.worker.user);
+  return "user " + (order.user.empty() ? uid : order.user + " (uid " + uid + ")");
 }
 
 std::string octal(std::uint32_t mode) {
@@ -86,8 +86,8 @@ std::string loader_words(const StartTrouble& trouble, const std::string& error) 
 
 /// Where a name without a place of its own was looked for.
 std::string lookup_words(const Order& order, const TaskPlace& place) {
-  if (order.argv[0].front() == '/') return {};
-  if (order.work_dir.empty()) {
+  if (order.program.argv[0].front() == '/') return {};
+  if (order.program.work_dir.empty()) {
     return ": looked up in a fresh folder; --workdir . starts it here";
   }
   return ": looked up in the work folder, " + shown(place.work_dir.c_str());
@@ -106,8 +106,8 @@ std::string absent_words(const StartTrouble& trouble, const Order& order, const 
 
 std::string too_long_words(const Order& order, const std::string& error) {
   std::size_t bytes = 0;
-  for (const std::string& word : order.argv) bytes += word.size() + 1;
-  for (const auto& [name, value] : order.env) bytes += name.size() + value.size() + 2;
+  for (const std::string& word : order.program.argv) bytes += word.size() + 1;
+  for (const auto& [name, value] : order.program.env) bytes += name.size() + value.size() + 2;
   return error + ": command and environment are " + std::to_string(bytes) +
          " bytes, which is more than a program is given on this machine (a quarter of the stack's "
          "limit, and 131072 for one text)";
@@ -204,7 +204,7 @@ EndKind end_kind_of(const StartTrouble& trouble, const Order& order) {
     return EndKind::not_launched;
   }
   // The attempt's own folder is the worker's to give, one that the job names is not.
-  if (trouble.stage == StartStage::work_dir && order.work_dir.empty()) {
+  if (trouble.stage == StartStage::work_dir && order.program.work_dir.empty()) {
     return EndKind::not_launched;
   }
   // The machine is short of something for a while; another attempt may succeed.
@@ -227,11 +227,11 @@ std::string describe(const StartTrouble& trouble, const Order& order, const Task
     case StartStage::process:
       return "cannot start: no process: " + error;
     case StartStage::user:
-      return "cannot start: cannot become user " + std::to_string(order.user.value_or(0)) + ": " +
-             error;
+      return "cannot start: cannot become user " + std::to_string(order.worker.user.value_or(0)) +
+             ": " + error;
     case StartStage::sight:
       if (trouble.error == ESTALE) {
-        return "cannot start: " + replaced_place(order.hidden) +
+        return "cannot start: " + replaced_place(order.worker.hidden) +
                ", which tasks are not to see, is not where it was when the worker started; move it "
                "back, or start the cluster anew";
       }
@@ -240,7 +240,7 @@ std::string describe(const StartTrouble& trouble, const Order& order, const Task
       return "cannot start: work folder " + shown(place.work_dir.c_str()) + ": " +
              folder_words(trouble, order);
     case StartStage::program:
-      return "cannot start: " + shown(order.argv[0].c_str()) + ": " +
+      return "cannot start: " + shown(order.program.argv[0].c_str()) + ": " +
              program_words(trouble, order, place);
   }
   return "cannot start: " + error;

@@ -1,5 +1,6 @@
 #include "actors/link/worker_link_codec.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,6 +9,8 @@
 
 namespace muster {
 namespace {
+
+using testing::StartsWith;
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
@@ -43,8 +46,8 @@ SamplesResult through(const SampleAnswer& answer) {
       samples_frame(answer, kMaxBytes),
       [](link_wire::Frame::Reader frame) { return read_samples(frame.getSamples()); });
 }
-using StartResult = Expected<StartOrder, LinkError>;
-StartResult through(const StartOrder& order) {
+using StartResult = Expected<TaskOrder, LinkError>;
+StartResult through(const TaskOrder& order) {
   return read_back<StartResult>(start_frame(order, kMaxBytes), [](link_wire::Frame::Reader frame) {
     return read_start(frame.getStart());
   });
@@ -67,8 +70,8 @@ WorkerReport report() {
   return made;
 }
 
-StartOrder order() {
-  StartOrder made;
+TaskOrder order() {
+  TaskOrder made;
   made.job = JobId{1};
   made.task.id = TaskId{2};
   made.task.demands = Demands({{"gpu", Resources::of(1, 2, 3), 1.5}, {"", Resources::of(0, 4, 5)}});
@@ -292,7 +295,7 @@ TEST(WorkerLinkCodecTest, ALogAnswerIsCutToFitAndSaysSo) {
 }
 
 TEST(WorkerLinkCodecTest, AnOrderComesBackAsItWas) {
-  const StartOrder made = order();
+  const TaskOrder made = order();
   const StartResult back = through(made);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->job, made.job);
@@ -310,25 +313,91 @@ TEST(WorkerLinkCodecTest, AnOrderComesBackAsItWas) {
 }
 
 TEST(WorkerLinkCodecTest, OrdersOutOfRangeAreMalformed) {
-  const auto with = [](const std::function<void(StartOrder&)>& change) {
-    StartOrder made = order();
+  const auto with = [](const std::function<void(TaskOrder&)>& change) {
+    TaskOrder made = order();
     change(made);
     return through(made).has_value();
   };
-  EXPECT_TRUE(with([](StartOrder&) {}));
-  EXPECT_FALSE(with([](StartOrder& o) { o.attempt = 0; }));
-  EXPECT_FALSE(with([](StartOrder& o) { o.granted[Resource::gpu] = -1; }));
-  EXPECT_FALSE(with([](StartOrder& o) { o.program.time_limit = Duration{-1}; }));
-  EXPECT_FALSE(with([](StartOrder& o) {
+  EXPECT_TRUE(with([](TaskOrder&) {}));
+  EXPECT_FALSE(with([](TaskOrder& o) { o.attempt = 0; }));
+  EXPECT_FALSE(with([](TaskOrder& o) { o.granted[Resource::gpu] = -1; }));
+  EXPECT_FALSE(with([](TaskOrder& o) { o.program.time_limit = Duration{-1}; }));
+  EXPECT_FALSE(with([](TaskOrder& o) {
     o.program.baseline_rate_per_s = std::numeric_limits<double>::quiet_NaN();
   }));
-  EXPECT_FALSE(with([](StartOrder& o) {
+  EXPECT_FALSE(with([](TaskOrder& o) {
     o.task.demands = Demands({{"", Resources::of(0, 1, 1), 0}});
   }));
 }
 
+TEST(WorkerLinkCodecTest, TheReasonNamesWhatIsOutOfRange) {
+  const auto reason = [](const std::function<void(TaskOrder&)>& change) {
+    TaskOrder made = order();
+    change(made);
+    const StartResult back = through(made);
+    return back ? std::string() : back.error().message;
+  };
+  const auto with_speed = [&](double speed) {
+    return reason([speed](TaskOrder& o) {
+      o.task.demands = Demands({{"", Resources::of(0, 1, 1), speed}});
+    });
+  };
+  static constexpr Duration kBefore{-1};
+  static constexpr Duration kBeyond = kMaxSpan + Duration{1};
+  EXPECT_THAT(reason([](TaskOrder& o) { o.program.time_limit = kBefore; }),
+              StartsWith("a time limit"));
+  EXPECT_THAT(reason([](TaskOrder& o) { o.program.stop_grace = kBeyond; }),
+              StartsWith("a stop grace"));
+  EXPECT_THAT(reason([](TaskOrder& o) { o.program.warn_before = kBefore; }),
+              StartsWith("a warning before"));
+  EXPECT_THAT(reason([](TaskOrder& o) { o.task.delays.fetch = kBefore; }),
+              StartsWith("a fetch delay"));
+  EXPECT_THAT(reason([](TaskOrder& o) { o.task.delays.init = kBefore; }),
+              StartsWith("an init delay"));
+  EXPECT_THAT(reason([](TaskOrder& o) { o.task.runtime_hint = kBefore; }),
+              StartsWith("a runtime hint"));
+  EXPECT_THAT(reason([](TaskOrder& o) { o.granted[Resource::gpu] = -1; }), StartsWith("a grant"));
+  EXPECT_THAT(reason([](TaskOrder& o) {
+                o.task.demands = Demands({{"", Resources::of(-1, 1, 1), 1}});
+              }),
+              StartsWith("a demand"));
+  EXPECT_THAT(reason([](TaskOrder& o) { o.program.baseline_rate_per_s = -1; }),
+              StartsWith("a pace"));
+  EXPECT_THAT(with_speed(0), StartsWith("a speed"));
+  EXPECT_THAT(with_speed(std::numeric_limits<double>::quiet_NaN()), StartsWith("a speed"));
+  EXPECT_THAT(reason([](TaskOrder& o) { o.program.warn_signal = 65; }), StartsWith("a signal"));
+  EXPECT_THAT(reason([](TaskOrder& o) { o.task.id = {}; }), StartsWith("an order"));
+}
+
+TEST(WorkerLinkCodecTest, AnOrderOfAnEarlierMasterHasDefaultsForWhatItDoesNotSay) {
+  const FrameBytes bytes = make_frame(
+      [](link_wire::Frame::Builder frame) {
+        auto wire = frame.initStart();
+        wire.setJob(1);
+        wire.initTask().setId(2);
+        wire.getTask().setFetchNs(3);
+        wire.setAttempt(4);
+        wire.initProgram().initEnv(1)[0].setName("NAME");
+        wire.getProgram().setStopGraceNs(5);
+      },
+      kMaxBytes);
+  const auto back = read_back<StartResult>(
+      bytes, [](link_wire::Frame::Reader frame) { return read_start(frame.getStart()); });
+  ASSERT_TRUE(back);
+  TaskOrder expected;
+  expected.job = JobId{1};
+  expected.task.id = TaskId{2};
+  expected.task.demands = Demands(std::vector<FamilyDemand>{});
+  expected.task.delays.fetch = Duration{3};
+  expected.attempt = 4;
+  expected.program.env = {{"NAME", ""}};
+  expected.program.stop_grace = Duration{5};
+  expected.task_count = 0;  // masters of every version say it
+  EXPECT_EQ(back.value(), expected);
+}
+
 TEST(WorkerLinkCodecTest, AnOrderTooLongForAFrameIsGivenUp) {
-  StartOrder made = order();
+  TaskOrder made = order();
   made.program.argv.push_back(std::string(kMaxBytes, 'x'));
   EXPECT_TRUE(start_frame(made, kMaxBytes).empty());
 }

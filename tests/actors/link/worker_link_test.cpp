@@ -74,8 +74,8 @@ class WorkerLinkTest : public ::testing::Test {
   bool has_reports(std::size_t count) {
     return comes_true([&] { return master_.notes().reports.size() >= count; });
   }
-  static StartOrder order(std::uint64_t task, const std::string& argument) {
-    StartOrder order;
+  static TaskOrder order(std::uint64_t task, const std::string& argument) {
+    TaskOrder order;
     order.job = JobId{task};
     order.task.id = TaskId{task};
     order.task.demands = Demands(Resources::of(0, 1, 1));
@@ -212,7 +212,7 @@ TEST_F(WorkerLinkTest, AWorkerOfAnotherVersionIsRefusedWithTheReason) {
   listen();
   RawWorker worker = raw(7);
   ASSERT_TRUE(worker.send_hello(InstanceId{7}, kLinkMajor + 1));
-  EXPECT_EQ(worker.refusal(), "a worker of another version: it speaks 2.0 and this master 1.2");
+  EXPECT_EQ(worker.refusal(), "a worker of another version: it speaks 2.0 and this master 1.3");
   EXPECT_TRUE(worker.is_closed());
   EXPECT_TRUE(master_.notes().hellos.empty());
 }
@@ -346,7 +346,7 @@ TEST_F(WorkerLinkTest, AMasterThatIsBusyHoldsItsWorkersBackAndLosesNothing) {
   ASSERT_TRUE(has_hellos(1));
   master_.hold();
   for (std::uint64_t task = 1; task <= 100; ++task) {
-    StartOrder wanted = order(task, "finish");
+    TaskOrder wanted = order(task, "finish");
     wanted.granted = Resources::of(0, 0.01, 0.01);
     caf::anon_send(master_.worker(), start_atom_v, wanted);
   }
@@ -365,7 +365,7 @@ TEST_F(WorkerLinkTest, AQueueThatGrowsBeyondItsBoundEndsTheLinkAndTheWorkerComes
   ASSERT_TRUE(has_hellos(1));
   // The worker says more than the master, which is held, has room for.
   for (std::uint64_t task = 1; task <= 100; ++task) {
-    StartOrder wanted = order(task, "finish");
+    TaskOrder wanted = order(task, "finish");
     wanted.granted = Resources::of(0, 0.01, 0.01);
     caf::anon_send(worker_, start_atom_v, wanted);
     if (task == 1) master_.hold();

@@ -298,7 +298,7 @@ class RawWorker {
 class ScriptedExecutor : public Executor {
  public:
   explicit ScriptedExecutor(ExecutorHost host) : host_(std::move(host)) {}
-  void start(const Execution& e) override {
+  void start(const TaskOrder& e) override {
     host_.started(e.task.id, e.attempt, from_seconds(1), from_seconds(2));
     running_[e.task.id] = e.attempt;
     if (e.program.argv == std::vector<std::string>{"finish"}) {

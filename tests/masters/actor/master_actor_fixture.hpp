@@ -85,7 +85,7 @@ class MasterActorTest : public ::testing::Test {
   WorkerActor spawn_worker() {
     return system_.actors().spawn([this](WorkerActor::pointer) -> WorkerActor::behavior_type {
       return {
-          [this](start_atom, const StartOrder& order) {
+          [this](start_atom, const TaskOrder& order) {
             note("start " + std::to_string(order.task.id.value) + "." +
                  std::to_string(order.attempt));
           },

@@ -22,7 +22,7 @@ using ::testing::UnorderedElementsAre;
 class TenMilliseconds final : public Executor {
  public:
   explicit TenMilliseconds(ExecutorHost host) : host_(std::move(host)) {}
-  void start(const Execution& execution) override {
+  void start(const TaskOrder& execution) override {
     const TaskId task = execution.task.id;
     const Attempt attempt = execution.attempt;
     host_.started(task, attempt, {}, {});
@@ -58,7 +58,7 @@ class MessageTranscriptTest : public ::testing::Test {
     const GroupWorker worker =
         system_.actors().spawn([this, me](GroupWorker::pointer) -> GroupWorker::behavior_type {
           return {
-              [this, me](start_atom, const StartOrder& order) {
+              [this, me](start_atom, const TaskOrder& order) {
                 note("task " + std::to_string(order.task.id.value) + me);
               },
               [](stop_atom, TaskId, Attempt) {},
@@ -197,7 +197,7 @@ TEST_F(MessageTranscriptTest, AWorkerAsksWhenItIsFreeAndNotBefore) {
   caf::anon_send(worker, test::probe(first));
   caf::anon_send(worker, test::probe(submit(2, 1)));
   EXPECT_THAT(said_until_ms(5), ElementsAre("0.5 ms request for job 1 to scheduler"));
-  const StartOrder order = book_.start({JobId{1}, 0}, {InstanceId{0}, TypeId{0}}, {});
+  const TaskOrder order = book_.start({JobId{1}, 0}, {InstanceId{0}, TypeId{0}}, {});
   caf::anon_send(worker, TaskAnswer{requests_.at(0).ticket, order});
   EXPECT_THAT(said_until_ms(20), ElementsAre("15.5 ms request for job 2 to scheduler"));
   caf::anon_send(worker, TaskAnswer{requests_.at(1).ticket, std::nullopt});

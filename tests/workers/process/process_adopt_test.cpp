@@ -42,8 +42,8 @@ class ProcessAdoptTest : public ::testing::TestWithParam<LimitMeans> {
   }
   ProcessHost::News end_of(std::uint64_t task) { return host_.end_of(TaskId{task}, 1); }
   /// A task that runs until the file "go" is there.
-  Execution waiting(std::uint64_t task, const std::string& then = "echo gone on") {
-    Execution execution =
+  TaskOrder waiting(std::uint64_t task, const std::string& then = "echo gone on") {
+    TaskOrder execution =
         script(task, "echo begun; while [ ! -e " + file("go") + " ]; do sleep 0.01; done; " + then);
     execution.granted = Resources::of(1, 1.5, 2);
     return execution;
@@ -291,7 +291,7 @@ TEST_P(ProcessAdoptTest, ASupervisorThatWasKilledWhileNobodyWatchedIsFound) {
 }
 
 /// Runs an executor in a process of its own, which tells when the task runs and is then killed.
-void kill_a_worker(const ProcessOptions& options, const Execution& execution) {
+void kill_a_worker(const ProcessOptions& options, const TaskOrder& execution) {
   const pid_t worker = fork();
   ASSERT_GE(worker, 0);
   if (worker == 0) {
@@ -319,7 +319,7 @@ TEST_P(ProcessAdoptTest, ATaskOutlivesAKilledWorker) {
 }
 
 TEST_P(ProcessAdoptTest, TheTimeLimitHoldsWithoutAWorker) {
-  Execution execution = waiting(1);
+  TaskOrder execution = waiting(1);
   execution.program.time_limit = std::chrono::milliseconds{200};
   executor_.reset();
   kill_a_worker(options_, execution);

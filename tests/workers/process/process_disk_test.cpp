@@ -83,7 +83,7 @@ TEST_F(ProcessDiskTest, CheckpointsThatFillADiskGoAndAFolderThatTheJobNamedStays
   std::filesystem::create_directory(own);
   const auto worker =
       make(3, host_, options("w", [this] { return there("checkpoints/7/0/big.made"); }));
-  Execution execution = script(1, "touch mine; " + takes(3000, "$MUSTER_CHECKPOINT_DIR/big"));
+  TaskOrder execution = script(1, "touch mine; " + takes(3000, "$MUSTER_CHECKPOINT_DIR/big"));
   execution.program.work_dir = own.string();
   worker->start(execution);
   const auto end = host_.end_of(TaskId{1}, 1);

@@ -37,15 +37,15 @@ class ProcessEndsTest : public ::testing::Test {
   }
   /// A script that says when it is there.
   static std::string ready_at(const std::string& file) { return "touch " + file + "; "; }
-  Execution ready_then(const std::string& before, const std::string& after = kRunOn) {
+  TaskOrder ready_then(const std::string& before, const std::string& after = kRunOn) {
     return script(1,
                   before + "echo $PPID >" + file("shim") + "; " + ready_at(file("ready")) + after);
   }
-  void start(const Execution& execution) {
+  void start(const TaskOrder& execution) {
     executor_->start(execution);
     ASSERT_TRUE(host_.run_until([&] { return std::filesystem::exists(file("ready")); }));
   }
-  ProcessHost::News run(const Execution& execution) {
+  ProcessHost::News run(const TaskOrder& execution) {
     executor_->start(execution);
     return end();
   }
@@ -91,7 +91,7 @@ TEST_F(ProcessEndsTest, AnAttemptWithoutAFolderCanBeStopped) {
 }
 
 TEST_F(ProcessEndsTest, TheTimeLimitHoldsWithoutAFolder) {
-  Execution execution = ready_then(kRemove);
+  TaskOrder execution = ready_then(kRemove);
   execution.program.time_limit = 1s;
   const auto end = run(execution);
   EXPECT_EQ(end.what, "failed");
@@ -151,7 +151,7 @@ TEST_F(ProcessEndsTest, AStartOfWhatHasAFolderAlreadyComesToAnEnd) {
 }
 
 TEST_F(ProcessEndsTest, AStopEndsWhatItsSupervisorDoesNotEnd) {
-  Execution execution = ready_then("");
+  TaskOrder execution = ready_then("");
   execution.program.stop_grace = 100ms;
   start(execution);
   freeze();
@@ -161,7 +161,7 @@ TEST_F(ProcessEndsTest, AStopEndsWhatItsSupervisorDoesNotEnd) {
 }
 
 TEST_F(ProcessEndsTest, TheTimeLimitHoldsWhenItsSupervisorDoesNothing) {
-  Execution execution = ready_then("");
+  TaskOrder execution = ready_then("");
   execution.program.time_limit = 1s;
   execution.program.stop_grace = 100ms;
   start(execution);
@@ -197,7 +197,7 @@ TEST_F(ProcessEndsTest, WhatEndedBeforeItWasAskedToHasItsOwnEnd) {
 }
 
 TEST_F(ProcessEndsTest, ASignalComesBeforeTheTimeLimit) {
-  Execution execution = script(1, std::string("trap 'echo warned; exit 7' USR1; ") + kRunOn);
+  TaskOrder execution = script(1, std::string("trap 'echo warned; exit 7' USR1; ") + kRunOn);
   execution.program.time_limit = 60s;
   execution.program.warn_signal = SIGUSR1;
   execution.program.warn_before = 59s;
@@ -207,7 +207,7 @@ TEST_F(ProcessEndsTest, ASignalComesBeforeTheTimeLimit) {
 }
 
 TEST_F(ProcessEndsTest, ASignalForTheProgramAloneReachesNothingThatItHasStarted) {
-  Execution execution = script(1, "sh -c 'trap \"echo child\" USR1; " + std::string(kRunOn) +
+  TaskOrder execution = script(1, "sh -c 'trap \"echo child\" USR1; " + std::string(kRunOn) +
                                       "' & trap 'sleep 0.2; exit 7' USR1; " + kRunOn);
   execution.program.time_limit = 60s;
   execution.program.warn_signal = SIGUSR1;

@@ -33,7 +33,7 @@ class ProcessExecutorTest : public ::testing::TestWithParam<LimitMeans> {
   void make() {
     executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
   }
-  ProcessHost::News run(const Execution& execution) {
+  ProcessHost::News run(const TaskOrder& execution) {
     if (!executor_) make();
     executor_->start(execution);
     return host_.end_of(execution.task.id, execution.attempt);
@@ -95,7 +95,7 @@ TEST_P(ProcessExecutorTest, ASignalThatEndsAProgramIsNamed) {
 }
 
 TEST_P(ProcessExecutorTest, AMissingProgramNeverStarts) {
-  Execution execution = script(1, "");
+  TaskOrder execution = script(1, "");
   execution.program.argv = {"/nowhere/x"};
   const auto end = run(execution);
   EXPECT_EQ(host_.news.size(), 1u);
@@ -105,7 +105,7 @@ TEST_P(ProcessExecutorTest, AMissingProgramNeverStarts) {
 }
 
 TEST_P(ProcessExecutorTest, AMissingWorkFolderIsNamed) {
-  Execution execution = script(1, "true");
+  TaskOrder execution = script(1, "true");
   execution.program.work_dir = "/nowhere/y";
   const auto end = run(execution);
   EXPECT_THAT(end.reason, AllOf(HasSubstr("/nowhere/y"), IsGolden()));
@@ -113,7 +113,7 @@ TEST_P(ProcessExecutorTest, AMissingWorkFolderIsNamed) {
 }
 
 TEST_P(ProcessExecutorTest, AJobWithoutAProgramFails) {
-  Execution execution = script(1, "");
+  TaskOrder execution = script(1, "");
   execution.program.argv.clear();
   const auto end = run(execution);
   EXPECT_EQ(end.end.failure, FailureKind::cannot_start);
@@ -129,7 +129,7 @@ TEST_P(ProcessExecutorTest, AShimThatCannotBeStartedFailsTheAttempt) {
 
 TEST_P(ProcessExecutorTest, ATaskSeesOnlyItsOwnEnvironment) {
   setenv("MUSTER_TEST_SECRET", "of the worker", 1);
-  Execution execution = script(5, "env | grep -v ^SHLVL | sort; pwd", 4);
+  TaskOrder execution = script(5, "env | grep -v ^SHLVL | sort; pwd", 4);
   execution.task.array_index = 12;
   execution.task_count = 20;
   execution.granted = Resources::of(2, 2.5, 1);
@@ -155,7 +155,7 @@ TEST_P(ProcessExecutorTest, ATaskHasNoDescriptorButItsStreams) {
 }
 
 TEST_P(ProcessExecutorTest, ATaskRunsInItsWorkFolderAndCannotDumpCore) {
-  Execution execution = script(1, "pwd; ulimit -c; grep NoNewPrivs /proc/self/status");
+  TaskOrder execution = script(1, "pwd; ulimit -c; grep NoNewPrivs /proc/self/status");
   execution.program.work_dir = files_.folder().string();
   EXPECT_EQ(run(execution).end.out_tail, files_.folder().string() + "\n0\nNoNewPrivs:\t1\n");
 }
@@ -163,7 +163,7 @@ TEST_P(ProcessExecutorTest, ATaskRunsInItsWorkFolderAndCannotDumpCore) {
 TEST_P(ProcessExecutorTest, DevicesAreSharedOutAmongTheAttempts) {
   make();
   const auto hold = [&](std::uint64_t task, double gpus) {
-    Execution execution = script(task, "echo $CUDA_VISIBLE_DEVICES; sleep 100");
+    TaskOrder execution = script(task, "echo $CUDA_VISIBLE_DEVICES; sleep 100");
     execution.granted = Resources::of(gpus, 1, 1);
     executor_->start(execution);
     EXPECT_TRUE(host_.run_until([&] {
@@ -187,7 +187,7 @@ TEST_P(ProcessExecutorTest, DevicesAreSharedOutAmongTheAttempts) {
 }
 
 TEST_P(ProcessExecutorTest, TheTimeLimitEndsAnAttempt) {
-  Execution execution = script(1, "trap 'echo told; exit 0' TERM; while :; do sleep 0.01; done");
+  TaskOrder execution = script(1, "trap 'echo told; exit 0' TERM; while :; do sleep 0.01; done");
   execution.program.time_limit = std::chrono::seconds{2};
   const auto end = run(execution);
   EXPECT_EQ(end.what, "failed");
@@ -196,7 +196,7 @@ TEST_P(ProcessExecutorTest, TheTimeLimitEndsAnAttempt) {
 }
 
 TEST_P(ProcessExecutorTest, WhoDoesNotHeedTheTimeLimitIsKilled) {
-  Execution execution = script(1, "trap '' TERM; while :; do sleep 0.01; done");
+  TaskOrder execution = script(1, "trap '' TERM; while :; do sleep 0.01; done");
   execution.program.time_limit = std::chrono::seconds{2};
   execution.program.stop_grace = std::chrono::milliseconds{100};
   const auto end = run(execution);
@@ -240,7 +240,7 @@ TEST_P(ProcessExecutorTest, AnAttemptStoppedBeforeItRunsLeaves) {
 
 TEST_P(ProcessExecutorTest, WhoDoesNotHeedAStopIsKilledAfterTheGrace) {
   make();
-  Execution execution = script(1, "trap '' TERM; echo ready; while :; do sleep 0.01; done");
+  TaskOrder execution = script(1, "trap '' TERM; echo ready; while :; do sleep 0.01; done");
   execution.program.stop_grace = std::chrono::milliseconds{100};
   executor_->start(execution);
   ASSERT_TRUE(host_.run_until([&] {
@@ -273,7 +273,7 @@ TEST_P(ProcessExecutorTest, EverythingThatAStoppedTaskStartedEndsWithIt) {
 }
 
 TEST_P(ProcessExecutorTest, MoreMemoryThanGrantedEndsAnAttempt) {
-  Execution execution =
+  TaskOrder execution =
       script(1, "sh -c 'x=$(head -c 24000000 /dev/zero | tr \"\\0\" a); sleep 100'");
   execution.granted = Resources::of(0, 1, 10.0 / 1024);
   const auto end = run(execution);
@@ -328,7 +328,7 @@ TEST_P(ProcessExecutorTest, OfAnAttemptThatIsNotHereItSaysSo) {
 }
 
 TEST_P(ProcessExecutorTest, ARepeatedStartChangesNothing) {
-  const Execution execution = script(1, "echo once >> " + file("runs"));
+  const TaskOrder execution = script(1, "echo once >> " + file("runs"));
   run(execution);
   executor_->start(execution);
   run(script(2, "true"));
@@ -359,7 +359,7 @@ TEST_P(ProcessExecutorTest, OnlySoManySettledAttemptsAreKept) {
 TEST_P(ProcessExecutorTest, RunsAHundredAttemptsAtOnce) {
   make();
   for (std::uint64_t task = 0; task < 100; ++task) {
-    Execution execution = script(task, "");
+    TaskOrder execution = script(task, "");
     execution.program.argv = {"/bin/true"};
     executor_->start(execution);
   }

@@ -154,7 +154,7 @@ class Reporter {
 class ProcessProgressTest : public ::testing::Test {
  protected:
   /// Starts an attempt that waits to be ended; returns the name of its progress socket.
-  std::string begin(Execution execution) {
+  std::string begin(TaskOrder execution) {
     if (!executor_) {
       executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
     }
@@ -207,7 +207,7 @@ TEST_F(ProcessProgressTest, WithoutReportsThereIsNoSample) {
 }
 
 TEST_F(ProcessProgressTest, ASampleIsTheRateAgainstThatOfTheJobAlone) {
-  Execution execution = script(1, "");
+  TaskOrder execution = script(1, "");
   execution.program.baseline_rate_per_s = 1e6;
   Reporter reporter(begin(execution));
   report(reporter, 1);
@@ -217,7 +217,7 @@ TEST_F(ProcessProgressTest, ASampleIsTheRateAgainstThatOfTheJobAlone) {
 }
 
 TEST_F(ProcessProgressTest, ASampleNeverExceedsOne) {
-  Execution execution = script(1, "");
+  TaskOrder execution = script(1, "");
   execution.program.baseline_rate_per_s = 1e-6;
   Reporter reporter(begin(execution));
   report(reporter, 1);
@@ -234,7 +234,7 @@ TEST_F(ProcessProgressTest, TheBestRateOfTheClassWhenAloneIsTheReference) {
 }
 
 TEST_F(ProcessProgressTest, WithNothingToCompareWithOnlyTheProgressIsKnown) {
-  Execution other = script(2, "");
+  TaskOrder other = script(2, "");
   other.workload_class = "other";
   begin(other);
   Reporter reporter(begin(script(1, "")));
@@ -246,7 +246,7 @@ TEST_F(ProcessProgressTest, WithNothingToCompareWithOnlyTheProgressIsKnown) {
 }
 
 TEST_F(ProcessProgressTest, ProgressIsKnownToTheNextWorker) {
-  Execution execution = script(1, "");
+  TaskOrder execution = script(1, "");
   execution.program.baseline_rate_per_s = 1e6;
   Reporter reporter(begin(execution));
   report(reporter, 1);
@@ -258,7 +258,7 @@ TEST_F(ProcessProgressTest, ProgressIsKnownToTheNextWorker) {
 }
 
 TEST_F(ProcessProgressTest, AStepOfTrainingIsToldWithTheNextProgressAndByTheNextWorkerToo) {
-  Execution execution = script(1, "");
+  TaskOrder execution = script(1, "");
   execution.task_count = 4;
   Reporter reporter(begin(execution));
   EXPECT_EQ(reporter.ask("step 32 1 0.5 0.25 2 30.5\n"), "ok\n");
@@ -291,7 +291,7 @@ TEST_F(ProcessProgressTest, TheExampleInTheDocumentsGoesOnFromItsCheckpoint) {
     const std::string text = test::content_of(options_.checkpoint_root / "7/0/step");
     return text.empty() ? 0 : std::stoi(text);
   };
-  Execution execution = script(1, "");
+  TaskOrder execution = script(1, "");
   execution.program.argv = {"python3", test::source_dir() / "docs/examples/progress.py"};
   execution.program.baseline_rate_per_s = 1e6;
   int before = 0;

@@ -35,7 +35,7 @@ class TaskStart : public ::testing::Test {
  protected:
   TaskStart() : options_(test::process_options(files_.folder())) {}
 
-  ProcessHost::News run(const Execution& execution) {
+  ProcessHost::News run(const TaskOrder& execution) {
     if (!executor_) {
       executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
     }
@@ -44,7 +44,7 @@ class TaskStart : public ::testing::Test {
   }
   /// What is said of a command that cannot start, without the words before.
   ProcessHost::News start(std::vector<std::string> argv) {
-    Execution execution = script(++tasks_, "");
+    TaskOrder execution = script(++tasks_, "");
     execution.program.argv = std::move(argv);
     auto end = run(execution);
     EXPECT_EQ(end.what, "failed");
@@ -58,8 +58,8 @@ class TaskStart : public ::testing::Test {
     return path;
   }
   std::string path(const std::string& name) { return (files_.folder() / name).string(); }
-  Execution in_folder(const std::string& folder, const std::string& text) {
-    Execution execution = script(++tasks_, text);
+  TaskOrder in_folder(const std::string& folder, const std::string& text) {
+    TaskOrder execution = script(++tasks_, text);
     execution.program.work_dir = folder;
     execution.program.make_work_dir = true;
     return execution;
@@ -90,7 +90,7 @@ TEST_F(TaskStart, AProgramThatPathDoesNotHaveIsSaidToBeNotInIt) {
 TEST_F(TaskStart, ARelativePathSaysInWhichFolderItWasLookedUp) {
   EXPECT_THAT(start({"./run.sh"}).reason,
               AllOf(HasSubstr("./run.sh"), HasSubstr("--workdir ."), IsGolden()));
-  Execution named = script(++tasks_, "");
+  TaskOrder named = script(++tasks_, "");
   named.program.argv = {"./run.sh"};
   named.program.work_dir = "/";
   EXPECT_THAT(run(named).reason, AllOf(HasSubstr("./run.sh"), EndsWith(", /"), IsGolden()));
@@ -139,7 +139,7 @@ TEST_F(TaskStart, AProgramForAnotherMachineIsNotGivenToAShell) {
 }
 
 TEST_F(TaskStart, ATextWithoutAFirstLineIsReadByAShell) {
-  Execution execution = script(++tasks_, "");
+  TaskOrder execution = script(++tasks_, "");
   execution.program.argv = {file("bare", "echo read: $1\n"), "x"};
   EXPECT_EQ(run(execution).end.out_tail, "read: x\n");
 }
@@ -193,14 +193,14 @@ TEST_F(TaskStart, AFileSystemWithoutProgramsIsSaidToBeOne) {
 
 TEST(StartTroubles, OfTheSystemNameWhatIsLacking) {
   process::Order order;
-  order.argv = {"/x"};
+  order.program.argv = {"/x"};
   const auto words = [&order](int error) {
     process::StartTrouble trouble;
     trouble.stage = process::StartStage::program;
     trouble.error = error;
     return process::describe(trouble, order, {});
   };
-  order.env = {{"A", "12345"}};
+  order.program.env = {{"A", "12345"}};
   EXPECT_THAT(words(E2BIG), AllOf(HasSubstr("11 bytes"), IsGolden()));
   EXPECT_THAT(words(ENOMEM), IsGolden());
   EXPECT_THAT(words(EPERM), IsGolden());
@@ -209,7 +209,7 @@ TEST(StartTroubles, OfTheSystemNameWhatIsLacking) {
 }
 
 TEST_F(TaskStart, AScriptRunsAsItWasSubmittedByItsFirstLine) {
-  Execution execution = script(++tasks_, "");
+  TaskOrder execution = script(++tasks_, "");
   execution.program.argv = {"./train.sh", "a b", ""};
   execution.program.script = "#!/bin/sh -e\necho \"$0: $1, $#\"; false; echo not here\n";
   const auto end = run(execution);
@@ -222,7 +222,7 @@ TEST_F(TaskStart, AScriptRunsAsItWasSubmittedByItsFirstLine) {
 }
 
 TEST_F(TaskStart, AScriptWithoutAnInterpreterIsNamedAsItWasSubmitted) {
-  Execution execution = script(++tasks_, "");
+  TaskOrder execution = script(++tasks_, "");
   execution.program.argv = {"train.py"};
   execution.program.script = "#!/usr/bin/python9\n";
   const auto end = run(execution);
@@ -237,7 +237,7 @@ TEST_F(TaskStart, AScriptRunsWhereNothingMayBeExecuted) {
   if (mount("tmpfs", place.c_str(), "tmpfs", MS_NOEXEC, nullptr) != 0) {
     GTEST_SKIP() << "this system does not let tests mount";
   }
-  Execution execution = script(++tasks_, "");
+  TaskOrder execution = script(++tasks_, "");
   execution.program.argv = {"a.sh", "x"};
   execution.program.script = "#! /bin/sh -e\necho $1 $-\n";
   const auto end = run(execution);
@@ -247,7 +247,7 @@ TEST_F(TaskStart, AScriptRunsWhereNothingMayBeExecuted) {
 }
 
 TEST_F(TaskStart, AWorkFolderIsMadeForEachTaskByItsPlaceholders) {
-  Execution execution = in_folder(path("runs/job-%j/%3a"), "pwd; umask");
+  TaskOrder execution = in_folder(path("runs/job-%j/%3a"), "pwd; umask");
   execution.task.array_index = 4;
   EXPECT_EQ(run(execution).end.out_tail, path("runs/job-7/004") + "\n0022\n");
   EXPECT_EQ(run(in_folder(path("runs/job-7"), "pwd")).end.out_tail, path("runs/job-7") + "\n")
@@ -287,7 +287,7 @@ TEST_F(TaskStart, AWorkFolderIsMadeByItsUser) {
 }
 
 TEST_F(TaskStart, ATaskHasTheNamesOfItsAccountAndOfItsJobsUser) {
-  Execution execution = script(++tasks_, "echo $USER $LOGNAME $MUSTER_USER");
+  TaskOrder execution = script(++tasks_, "echo $USER $LOGNAME $MUSTER_USER");
   execution.user = "ann";
   const passwd* own = getpwuid(geteuid());
   ASSERT_NE(own, nullptr);

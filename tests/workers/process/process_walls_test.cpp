@@ -331,15 +331,15 @@ class Apart : public ::testing::Test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "only root can run tasks as other users";
   }
-  ProcessHost::News run(const Execution& execution) {
+  ProcessHost::News run(const TaskOrder& execution) {
     if (!executor_) {
       executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
     }
     executor_->start(execution);
     return host_.end_of(execution.task.id, execution.attempt);
   }
-  static Execution of(const std::string& user, std::uint64_t task, const std::string& text) {
-    Execution execution = script(task, text);
+  static TaskOrder of(const std::string& user, std::uint64_t task, const std::string& text) {
+    TaskOrder execution = script(task, text);
     execution.task.array_index = static_cast<std::uint32_t>(task);
     execution.user = user;
     return execution;
@@ -368,7 +368,7 @@ TEST_F(Apart, EachUserRunsAsItsOwnAndCannotReadWhatIsAnothers) {
 
 TEST_F(Apart, ACheckpointIsItsUsersInTheNextAttempt) {
   run(of("bob", 1, "echo b >$MUSTER_CHECKPOINT_DIR/kept"));
-  Execution again = of("bob", 1, "cat $MUSTER_CHECKPOINT_DIR/kept");
+  TaskOrder again = of("bob", 1, "cat $MUSTER_CHECKPOINT_DIR/kept");
   again.attempt = 2;
   EXPECT_EQ(run(again).end.out_tail, "b\n");
 }
@@ -387,7 +387,7 @@ TEST_F(Apart, AWorkFolderThatIsClosedToItsUserIsNamedWithTheUser) {
   const std::string closed = (files_.folder() / "closed").string();
   std::filesystem::create_directory(closed);
   chmod(closed.c_str(), 0700);
-  Execution execution = of("bob", 1, "true");
+  TaskOrder execution = of("bob", 1, "true");
   execution.program.work_dir = closed;
   EXPECT_THAT(run(execution).reason,
               AllOf(HasSubstr(closed + ": user bob (uid 300000) "), IsGolden()));
@@ -405,7 +405,7 @@ TEST_F(Apart, TheKernelHoldsAUserOfTheRangeToItsProcesses) {
 class Bounds : public ::testing::TestWithParam<LimitMeans> {
  protected:
   Bounds() : options_(test::process_options(files_.folder())) { options_.best_means = GetParam(); }
-  ProcessHost::News run(const Execution& execution) {
+  ProcessHost::News run(const TaskOrder& execution) {
     executor_.reset();  // before the next one makes a group of the same name
     executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
     executor_->start(execution);

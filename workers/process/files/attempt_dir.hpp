@@ -6,12 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "model/event.hpp"
 #include "model/ids.hpp"
-#include "model/resources.hpp"
+#include "model/task_order.hpp"
 #include "model/time.hpp"
 #include "workers/process/descriptor.hpp"
 #include "workers/process/limits/limit_means.hpp"
@@ -43,45 +42,38 @@ inline constexpr const char* kErrLog = "err";
 /// Of an attempt whose folder was removed.
 inline constexpr const char* kFolderIsGone = "lost, its folder is gone";
 
-/// Everything that a shim has to know to run one attempt.
-struct Order {
-  JobId job;
-  AttemptKey key;
-  std::uint32_t array_index = 0;
-  std::uint32_t task_count = 1;
-  std::vector<std::string> argv;
-  std::vector<std::pair<std::string, std::string>> env;
-  std::string work_dir;        ///< empty: a folder of the attempt's own
+/// What only the worker knows of an attempt: the places, shares and bounds that it gives to it.
+struct WorkerTerms {
   std::string checkpoint_dir;  ///< made by the shim, handed to the task's user
   std::string gpus;            ///< device numbers, separated by commas
-  Resources granted;
-  std::string workload_class;
-  double baseline_rate_per_s = 0;
-  Duration time_limit{};  ///< 0: none
-  Duration stop_grace{};
-  int warn_signal = 0;             ///< that it gets before its time limit; 0: none
-  Duration warn_before{};          ///< so long before
-  bool warn_program_only = false;  ///< not what the program has started
   Duration memory_interval{};
   LimitMeans means = LimitMeans::subreaper;
   std::string group;  ///< the attempt's own cgroup, made by the shim; empty: none
   std::uint32_t max_processes = 0;
-  int nice = 0;
+  std::int32_t nice = 0;
   std::vector<std::uint32_t> cpus{};  ///< that the task may run on; none: all
   std::optional<std::uint32_t> user;  ///< uid and gid that the task runs as
   std::uint32_t user_group = 0;
   std::vector<std::uint32_t> user_groups{};  ///< besides
-  std::string user_name{};                   ///< whose job it is
   std::string user_home{};                   ///< empty: its work folder
   bool own_user = false;                     ///< nothing but tasks of this user runs as it
   std::vector<HiddenPlace> hidden{};         ///< out of the task's sight, by namespaces
   std::uint64_t log_file_bytes = 0;
   std::uint32_t log_files_kept = 0;
-  std::string script{};        ///< run in place of argv[0]; empty: argv is run
-  bool make_work_dir = false;  ///< by the task, where it is missing
-  std::string login{};         ///< of the account that it runs under: USER and LOGNAME; empty: none
-  std::string shell{};         ///< of that account; empty: none
-  std::string control;         ///< abstract name of the socket on which the shim takes orders
+  std::string login{};  ///< of the account that it runs under: USER and LOGNAME; empty: none
+  std::string shell{};  ///< of that account; empty: none
+  std::string control;  ///< abstract name of the socket on which the shim takes orders
+
+  friend bool operator==(const WorkerTerms&, const WorkerTerms&) = default;
+};
+
+/// Everything that a shim has to know to run one attempt. What the master's order leaves to the
+/// worker is filled in: the grace of a stop, and the placeholders of a work folder.
+struct Order : TaskOrder {
+  WorkerTerms worker{};
+
+  AttemptKey key() const { return {task.id, attempt}; }
+  friend bool operator==(const Order&, const Order&) = default;
 };
 
 /// How an attempt's process ended.
@@ -97,6 +89,11 @@ enum class EndKind : std::uint8_t {
   too_many_processes,
   folder_gone,  ///< it ended well, and what it wrote is lost
 };
+
+/// The last of them; they count from 0.
+constexpr EndKind last_of(EndKind) {
+  return EndKind::folder_gone;
+}
 
 /// Why an attempt that ended so has failed.
 FailureKind failure_of(EndKind kind);
@@ -116,6 +113,8 @@ struct AttemptResult {
   std::uint64_t peak_memory_bytes = 0;
   std::uint64_t out_bytes = 0;  ///< written to the logs
   std::uint64_t err_bytes = 0;
+
+  friend bool operator==(const AttemptResult&, const AttemptResult&) = default;
 };
 
 /// The result of an attempt that was not begun: "cannot start: " and the reason.
@@ -124,7 +123,8 @@ AttemptResult not_begun(EndKind kind, const std::string& reason);
 /// Why an attempt of that time limit has failed by it.
 std::string time_limit_text(Duration limit);
 
-/// Text forms of the two records; what is not one reads as nothing.
+/// Text forms of the two records; what is not one reads as nothing. A text of an earlier version is
+/// read, and what it does not have of an order has its default.
 /// Empty when a text of the order is not UTF-8.
 std::string to_text(const Order& order);
 std::string to_text(const AttemptResult& result);

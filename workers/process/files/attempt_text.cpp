@@ -1,161 +1,217 @@
 // Orders and results as JSON in the attempt's folder, where they outlive the worker and the shim
-// that wrote them.
+// that wrote them. Their members are those of `fields`, with durations in ns; those of what a
+// member is made of stand among them. In a list, what is made of members is the list of their
+// values.
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "workers/process/files/attempt_dir.hpp"
+#include "workers/process/files/attempt_fields.hpp"
 
 namespace muster::process {
 namespace {
 
 using Json = nlohmann::json;
 
-// Strict: an argument that was changed to be valid UTF-8 would be another argument.
-std::string dumped(const Json& record) {
-  return record.dump(-1, ' ', false, Json::error_handler_t::strict);
+/// What a member is called here.
+template <class T>
+std::string text_name(Key key) {
+  std::string name(key.name);
+  if constexpr (std::is_same_v<T, Duration>) name.replace(name.size() - 1, 1, "ns");
+  return name;
 }
 
-/// at() and get() throw for what is missing or of another type; read_record() catches both.
-std::int64_t number(const Json& record, const char* field) {
-  return record.at(field).get<std::int64_t>();
-}
+/// Puts members into a record, or by position into a list. All of them: earlier versions ask for
+/// those that they know.
+class TextWriter {
+ public:
+  explicit TextWriter(Json& out) : out_(out) {}
 
-/// Durations are in ns, as their count.
-Duration span(const Json& record, const char* field) {
-  return Duration{number(record, field)};
-}
-
-Resources resources_of(const Json& amounts) {
-  // By position: the order of kAllResources is part of the format.
-  Resources resources;
-  for (std::size_t i = 0; i < kResourceKinds; ++i) {
-    resources[kAllResources[i]] = amounts.at(i).get<double>();
-  }
-  return resources;
-}
-
-std::vector<HiddenPlace> hidden_places(const Json& record) {
-  std::vector<HiddenPlace> places;
-  const auto found = record.find("hidden");
-  if (found == record.end()) return places;
-  for (const Json& entry : *found) {
-    // Those of earlier versions are paths alone.
-    if (entry.is_string()) {
-      places.push_back({entry.get<std::string>()});
+  template <class T>
+  void operator()(Key key, const T& value) {
+    if constexpr (Described<T>) {
+      fields(*this, value);
+    } else if (out_.is_array()) {
+      out_.push_back(json_of(value));
     } else {
-      places.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::uint64_t>(),
-                        entry.at(2).get<std::uint64_t>()});
+      out_[text_name<T>(key)] = json_of(value);
     }
   }
-  return places;
-}
-
-/// Orders of earlier versions have none of these.
-void read_walls(const Json& record, Order& order) {
-  order.user_name = record.value("user_name", std::string{});
-  order.user_home = record.value("user_home", std::string{});
-  order.own_user = record.value("own_user", false);
-  order.user_groups = record.value("user_groups", std::vector<std::uint32_t>{});
-  order.hidden = hidden_places(record);
-  order.cpus = record.value("cpus", std::vector<std::uint32_t>{});
-  order.login = record.value("login", std::string{});
-  order.shell = record.value("shell", std::string{});
-  order.warn_signal = record.value("warn_signal", 0);
-  order.warn_before = Duration{record.value("warn_before_ns", std::int64_t{0})};
-  order.warn_program_only = record.value("warn_program_only", false);
-}
-
-void read_limits(const Json& record, Order& order) {
-  order.time_limit = span(record, "time_limit_ns");
-  order.stop_grace = span(record, "stop_grace_ns");
-  order.memory_interval = span(record, "memory_interval_ns");
-  order.means = static_cast<LimitMeans>(number(record, "means"));
-  order.group = record.at("group").get<std::string>();
-  order.max_processes = record.at("max_processes").get<std::uint32_t>();
-  order.nice = record.at("nice").get<int>();
-  // Nothing: the task runs as the worker's own user.
-  if (record.contains("user")) order.user = record.at("user").get<std::uint32_t>();
-  order.user_group = record.at("user_group").get<std::uint32_t>();
-  read_walls(record, order);
-  order.log_file_bytes = record.at("log_file_bytes").get<std::uint64_t>();
-  order.log_files_kept = record.at("log_files_kept").get<std::uint32_t>();
-  order.control = record.at("control").get<std::string>();
-}
-
-Order read_order(const Json& record) {
-  Order order;
-  order.job = JobId{record.at("job").get<std::uint64_t>()};
-  order.key.task = TaskId{record.at("task").get<std::uint64_t>()};
-  order.key.attempt = record.at("attempt").get<Attempt>();
-  order.array_index = record.at("array_index").get<std::uint32_t>();
-  order.task_count = record.at("task_count").get<std::uint32_t>();
-  order.argv = record.at("argv").get<std::vector<std::string>>();
-  for (const Json& entry : record.at("env")) {
-    order.env.emplace_back(entry.at(0).get<std::string>(), entry.at(1).get<std::string>());
+  template <class T>
+  void operator()(Key key, const std::optional<T>& value) {
+    if (value) return (*this)(key, *value);
+    if (out_.is_array()) out_.push_back(nullptr);
   }
-  order.work_dir = record.at("work_dir").get<std::string>();
-  order.script = record.value("script", std::string{});
-  order.make_work_dir = record.value("make_work_dir", false);
-  order.checkpoint_dir = record.at("checkpoint_dir").get<std::string>();
-  order.gpus = record.at("gpus").get<std::string>();
-  order.granted = resources_of(record.at("granted"));
-  order.workload_class = record.at("workload_class").get<std::string>();
-  order.baseline_rate_per_s = record.at("baseline_rate_per_s").get<double>();
-  read_limits(record, order);
-  return order;
-}
-
-/// Left out where there is nothing, as most orders have none of it.
-void put_walls(const Order& order, Json& record) {
-  if (order.user) record["user"] = *order.user;
-  if (!order.user_name.empty()) record["user_name"] = order.user_name;
-  if (!order.user_home.empty()) record["user_home"] = order.user_home;
-  if (order.own_user) record["own_user"] = true;
-  if (!order.user_groups.empty()) record["user_groups"] = order.user_groups;
-  for (const HiddenPlace& place : order.hidden) {
-    record["hidden"].push_back(Json::array({place.path, place.device, place.inode}));
+  template <class T>
+  void unless_default(Key key, const T& value, const std::type_identity_t<T>&) {
+    (*this)(key, value);
   }
-  if (!order.cpus.empty()) record["cpus"] = order.cpus;
-  if (!order.login.empty()) record["login"] = order.login;
-  if (!order.shell.empty()) record["shell"] = order.shell;
-  if (!order.script.empty()) record["script"] = order.script;
-  if (order.make_work_dir) record["make_work_dir"] = true;
-  if (order.warn_signal == 0) return;
-  record["warn_signal"] = order.warn_signal;
-  record["warn_before_ns"] = order.warn_before.count();
-  record["warn_program_only"] = order.warn_program_only;
-}
 
-AttemptResult read_result(const Json& record) {
-  AttemptResult result;
-  if (record.contains("task")) {
-    result.key = AttemptKey{TaskId{record.at("task").get<std::uint64_t>()},
-                            record.at("attempt").get<Attempt>()};
+ private:
+  template <class T>
+  static Json json_of(const T& value) {
+    if constexpr (Described<T>) {
+      Json list = Json::array();
+      TextWriter members(list);
+      fields(members, value);
+      return list;
+    } else if constexpr (std::is_enum_v<T>) {
+      return static_cast<int>(value);
+    } else {
+      return value;
+    }
   }
-  result.kind = static_cast<EndKind>(number(record, "kind"));
-  result.exit_code = record.at("exit_code").get<std::int32_t>();
-  result.stopped = record.at("stopped").get<bool>();
-  result.reason = record.at("reason").get<std::string>();
-  result.started_ns = number(record, "started_ns");
-  result.ended_ns = number(record, "ended_ns");
-  result.stopping = span(record, "stopping_ns");
-  result.user_s = record.at("user_s").get<double>();
-  result.system_s = record.at("system_s").get<double>();
-  result.peak_memory_bytes = record.at("peak_memory_bytes").get<std::uint64_t>();
-  result.out_bytes = record.at("out_bytes").get<std::uint64_t>();
-  result.err_bytes = record.at("err_bytes").get<std::uint64_t>();
-  return result;
-}
+  static Json json_of(Duration value) { return value.count(); }
+  template <class Tag, class Number>
+  static Json json_of(Id<Tag, Number> id) {
+    return id.value;
+  }
+  /// By position: the order of kAllResources is part of the format.
+  static Json json_of(const Resources& value) { return value.amounts(); }
+  static Json json_of(const Demands& value) { return json_of(value.entries()); }
+  template <class T>
+  static Json json_of(const std::vector<T>& values) {
+    Json list = Json::array();
+    for (const T& value : values) list.push_back(json_of(value));
+    return list;
+  }
+
+  Json& out_;
+};
+
+/// Sets members from a record or a list. Members that are not known are passed over.
+class TextReader {
+ public:
+  /// Where members may lack, those that do keep their value.
+  TextReader(const Json& from, bool may_lack)
+      : from_(from), may_lack_(may_lack), good_(from.is_structured()) {}
+
+  bool good() const { return good_; }
+
+  template <class T>
+  void operator()(Key key, T& value) {
+    if constexpr (Described<T>) {
+      fields(*this, value);
+    } else if (const Json* found = find(text_name<T>(key))) {
+      get(*found, value);
+    } else {
+      expect(may_lack_);
+    }
+  }
+  template <class T>
+  void operator()(Key key, std::optional<T>& value) {
+    const bool may_lack = std::exchange(may_lack_, true);
+    const std::size_t before = found_;
+    T read{};
+    (*this)(key, read);
+    if (found_ > before) value = std::move(read);
+    may_lack_ = may_lack;
+  }
+  template <class T>
+  void unless_default(Key key, T& value, const std::type_identity_t<T>&) {
+    (*this)(key, value);
+  }
+
+ private:
+  const Json* find(const std::string& name) {
+    const Json* found = nullptr;
+    if (from_.is_array()) {
+      if (at_ < from_.size()) found = &from_[at_++];
+    } else if (const auto member = from_.find(name); member != from_.end()) {
+      found = &*member;
+    }
+    if (found == nullptr || found->is_null()) return nullptr;
+    ++found_;
+    return found;
+  }
+  bool expect(bool fulfilled) { return good_ = good_ && fulfilled; }
+
+  template <class T>
+  void get(const Json& from, T& value) {
+    if constexpr (Described<T>) {
+      // Hidden places of earlier versions are paths alone.
+      const Json list = from.is_array() ? from : Json::array({from});
+      TextReader members(list, true);
+      fields(members, value);
+      expect(members.good());
+    } else if constexpr (std::is_enum_v<T>) {
+      int number = 0;
+      get(from, number);
+      if (expect(number >= 0 && number <= static_cast<int>(last_of(value)))) {
+        value = static_cast<T>(number);
+      }
+    } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      // The library would cut what is too large.
+      const bool fits = from.is_number_unsigned() ? std::in_range<T>(from.get<std::uint64_t>())
+                                                  : from.is_number_integer() &&
+                                                        std::in_range<T>(from.get<std::int64_t>());
+      if (expect(fits)) value = from.get<T>();
+    } else {
+      const bool fits = std::is_same_v<T, bool>     ? from.is_boolean()
+                        : std::is_same_v<T, double> ? from.is_number()
+                                                    : from.is_string();
+      if (expect(fits)) value = from.get<T>();
+    }
+  }
+  void get(const Json& from, Duration& value) {
+    std::int64_t ns = 0;
+    get(from, ns);
+    value = Duration{ns};
+  }
+  template <class Tag, class Number>
+  void get(const Json& from, Id<Tag, Number>& id) {
+    get(from, id.value);
+  }
+  void get(const Json& from, Resources& value) {
+    expect(from.is_array());
+    for (std::size_t i = 0; good_ && i < std::min(from.size(), kResourceKinds); ++i) {
+      get(from[i], value[kAllResources[i]]);
+    }
+  }
+  void get(const Json& from, Demands& value) {
+    std::vector<FamilyDemand> entries;
+    get(from, entries);
+    value = Demands(std::move(entries));
+  }
+  template <class First, class Second>
+  void get(const Json& from, std::pair<First, Second>& value) {
+    if (!expect(from.is_array() && from.size() == 2)) return;
+    get(from[0], value.first);
+    get(from[1], value.second);
+  }
+  template <class T>
+  void get(const Json& from, std::vector<T>& values) {
+    values.clear();
+    expect(from.is_array());
+    for (std::size_t i = 0; good_ && i < from.size(); ++i) get(from[i], values.emplace_back());
+  }
+
+  const Json& from_;
+  bool may_lack_;
+  bool good_;
+  std::size_t at_ = 0;     ///< in a list
+  std::size_t found_ = 0;  ///< members that were there
+};
 
 template <class Record>
-std::optional<Record> read_record(std::string_view text, Record (*read)(const Json&)) {
-  try {
-    return read(Json::parse(text));
-    // The file may be cut: a shim may have been killed while the disk was full.
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
+Json record_of(const Record& record) {
+  Json json = Json::object();
+  TextWriter writer(json);
+  fields(writer, record);
+  return json;
+}
+
+/// Nothing for what is cut, too: a shim may have been killed while the disk was full.
+template <class Record>
+std::optional<Record> read_record(std::string_view text, bool may_lack) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  TextReader reader(json, may_lack);
+  Record record;
+  fields(reader, record);
+  return reader.good() ? std::optional(std::move(record)) : std::nullopt;
 }
 
 }  // namespace
@@ -201,68 +257,29 @@ std::string time_limit_text(Duration limit) {
 }
 
 std::string to_text(const Order& order) {
-  Json env = Json::array();
-  for (const auto& [name, value] : order.env) env.push_back(Json::array({name, value}));
-  Json record{{"job", order.job.value},
-              {"task", order.key.task.value},
-              {"attempt", order.key.attempt},
-              {"array_index", order.array_index},
-              {"task_count", order.task_count},
-              {"argv", order.argv},
-              {"env", std::move(env)},
-              {"work_dir", order.work_dir},
-              {"checkpoint_dir", order.checkpoint_dir},
-              {"gpus", order.gpus},
-              {"granted", order.granted.amounts()},
-              {"workload_class", order.workload_class},
-              {"baseline_rate_per_s", order.baseline_rate_per_s},
-              {"time_limit_ns", order.time_limit.count()},
-              {"stop_grace_ns", order.stop_grace.count()},
-              {"memory_interval_ns", order.memory_interval.count()},
-              {"means", static_cast<int>(order.means)},
-              {"group", order.group},
-              {"max_processes", order.max_processes},
-              {"nice", order.nice},
-              {"user_group", order.user_group},
-              {"log_file_bytes", order.log_file_bytes},
-              {"log_files_kept", order.log_files_kept},
-              {"control", order.control}};
-  put_walls(order, record);
-  // Empty: the caller refuses to start an attempt whose order cannot be written as it is.
+  // Strict: an argument that was changed to be valid UTF-8 would be another argument. Empty: the
+  // caller refuses to start an attempt whose order cannot be written as it is.
   try {
-    return dumped(record);
+    return record_of(order).dump(-1, ' ', false, Json::error_handler_t::strict);
   } catch (const Json::exception&) {
     return {};
   }
 }
 
 std::string to_text(const AttemptResult& result) {
-  Json record{{"kind", static_cast<int>(result.kind)},
-              {"exit_code", result.exit_code},
-              {"stopped", result.stopped},
-              {"reason", result.reason},
-              {"started_ns", result.started_ns},
-              {"ended_ns", result.ended_ns},
-              {"stopping_ns", result.stopping.count()},
-              {"user_s", result.user_s},
-              {"system_s", result.system_s},
-              {"peak_memory_bytes", result.peak_memory_bytes},
-              {"out_bytes", result.out_bytes},
-              {"err_bytes", result.err_bytes}};
-  if (result.key) {
-    record["task"] = result.key->task.value;
-    record["attempt"] = result.key->attempt;
-  }
   // A reason may hold any bytes, such as a path; a changed one is better than none.
-  return record.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return record_of(result).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::optional<Order> order_from(std::string_view text) {
-  return read_record(text, read_order);
+  auto order = read_record<Order>(text, true);
+  const bool names_attempt = order && order->task.id.valid() && order->attempt > 0;
+  return names_attempt ? std::move(order) : std::nullopt;
 }
 
+/// Whole, or it would tell of an end that was not so.
 std::optional<AttemptResult> result_from(std::string_view text) {
-  return read_record(text, read_result);
+  return read_record<AttemptResult>(text, false);
 }
 
 }  // namespace muster::process

@@ -12,6 +12,11 @@ enum class LimitMeans : std::uint8_t {
   subreaper,     ///< no group: descendants are followed, memory is watched
 };
 
+/// The last of them; they count from 0.
+constexpr LimitMeans last_of(LimitMeans) {
+  return LimitMeans::subreaper;
+}
+
 constexpr std::string_view name_of(LimitMeans means) {
   switch (means) {
     case LimitMeans::cgroup2:

@@ -86,16 +86,17 @@ bool set_limits(int folder, const Order& order) {
     if (!put(folder, "cpu.max", std::to_string(quota) + " " + std::to_string(period))) return false;
   }
   // 0 processes means no limit, and the file is left as it is.
-  return order.max_processes == 0 || put(folder, "pids.max", std::to_string(order.max_processes));
+  return order.worker.max_processes == 0 ||
+         put(folder, "pids.max", std::to_string(order.worker.max_processes));
 }
 
 }  // namespace
 
 std::optional<TaskGroup> TaskGroup::make(const Order& order) {
   // A group of that name is of this attempt, whose number is in it.
-  if (mkdir(order.group.c_str(), 0755) != 0 && errno != EEXIST) return std::nullopt;
-  auto group = find(order.group);
-  if (group && order.means == LimitMeans::cgroup2 && !set_limits(group->folder(), order)) {
+  if (mkdir(order.worker.group.c_str(), 0755) != 0 && errno != EEXIST) return std::nullopt;
+  auto group = find(order.worker.group);
+  if (group && order.worker.means == LimitMeans::cgroup2 && !set_limits(group->folder(), order)) {
     // remove() changes errno, which the caller reports.
     const int error = errno;
     group->remove();

@@ -68,10 +68,10 @@ bool make_folder(const std::string& path) {
 /// Whether a process can be started in a new group of `parent` and killed with it.
 bool try_group(const std::string& parent, LimitMeans means) {
   Order order;
-  order.means = means;
-  order.group = parent + "/probe";
+  order.worker.means = means;
+  order.worker.group = parent + "/probe";
   order.granted = Resources::of(0, 1, 1);
-  order.max_processes = 16;
+  order.worker.max_processes = 16;
   auto group = TaskGroup::make(order);
   if (!group) return false;
   const bool can_kill = faccessat(group->folder(), "cgroup.kill", W_OK, 0) == 0;

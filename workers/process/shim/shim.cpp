@@ -57,7 +57,7 @@ int supervise_attempt(const std::string& path, process::Descriptor lock,
   const auto text =
       process::read_whole(folder.get(), process::kOrderFile, process::kMaxRecordBytes);
   auto order = text ? process::order_from(*text) : std::nullopt;
-  if (!order || order->argv.empty()) return complain("the attempt's order cannot be read");
+  if (!order || order->program.argv.empty()) return complain("the attempt's order cannot be read");
   // Before the task is there: whatever it starts and leaves comes back to this process.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   process::Descriptor signals = take_signals();

@@ -70,7 +70,7 @@ AttemptResult ShimRun::result() const {
 /// The result, and what has become of the folder that it is for.
 AttemptResult ShimRun::result_to_leave() const {
   AttemptResult left = result();
-  left.key = order_.key;
+  left.key = order_.key();
   if (!is_removed(setup_.folder.get())) return left;
   left.reason += left.reason.empty() ? "" : "; ";
   left.reason += kFolderIsGone;
@@ -84,8 +84,8 @@ AttemptResult ShimRun::result_to_leave() const {
 
 void ShimRun::describe_end(AttemptResult& result) const {
   // The kernel kills for memory without the shim's asking: the group's counter tells.
-  const bool by_kernel = group_ && order_.means == LimitMeans::cgroup2 && WIFSIGNALED(status_) &&
-                         group_->killed_for_memory();
+  const bool by_kernel = group_ && order_.worker.means == LimitMeans::cgroup2 &&
+                         WIFSIGNALED(status_) && group_->killed_for_memory();
   // Memory first: a task that was to stop for another reason may be killed for it all the same.
   if (ending_ == Ending::memory || over_bytes_ > 0 || by_kernel) {
     const double used =
@@ -96,13 +96,13 @@ void ShimRun::describe_end(AttemptResult& result) const {
   } else if (ending_ == Ending::processes) {
     result.kind = EndKind::too_many_processes;
     result.reason = "too many processes: " + std::to_string(over_processes_) + ", at most " +
-                    std::to_string(order_.max_processes);
+                    std::to_string(order_.worker.max_processes);
   } else if (ending_ == Ending::disk) {
     result.kind = EndKind::disk_full;
     result.reason = disk_reason_;
   } else if (ending_ == Ending::time) {
     result.kind = EndKind::timed_out;
-    result.reason = time_limit_text(order_.time_limit);
+    result.reason = time_limit_text(order_.program.time_limit);
   } else if (WIFSIGNALED(status_)) {
     result.kind = EndKind::signalled;
     result.reason = "killed by signal " + std::to_string(WTERMSIG(status_));

@@ -36,8 +36,13 @@ constexpr int kDrainRounds = 32;
 constexpr LineServer::Bounds kControlBounds{
     .connections = 4, .line_bytes = kMaxControlLine, .bytes_a_round = 4096};
 
-LogWriter::Bounds log_bounds(const Order& order) {
-  return {order.log_file_bytes, order.log_files_kept};
+LogWriter::Bounds log_bounds(const WorkerTerms& worker) {
+  return {worker.log_file_bytes, worker.log_files_kept};
+}
+
+/// How long an attempt with a time limit runs before it is warned of it, if it is.
+Duration warned_after(const Program& program) {
+  return program.time_limit - (program.warn_signal == 0 ? Duration::zero() : program.warn_before);
 }
 
 std::int64_t wall_time_ns() {
@@ -51,8 +56,8 @@ std::int64_t wall_time_ns() {
 ShimRun::ShimRun(ShimSetup setup, Order order)
     : setup_(std::move(setup)),
       order_(std::move(order)),
-      out_log_(setup_.folder.get(), kOutLog, log_bounds(order_)),
-      err_log_(setup_.folder.get(), kErrLog, log_bounds(order_)),
+      out_log_(setup_.folder.get(), kOutLog, log_bounds(order_.worker)),
+      err_log_(setup_.folder.get(), kErrLog, log_bounds(order_.worker)),
       control_(kControlBounds),
       progress_(LineServer::Bounds{}) {}
 
@@ -68,11 +73,11 @@ bool ShimRun::prepare() {
   // First: an executor may ask for a stop while the task is still being started.
   open_sockets();
   if (!prepare_folders()) return false;
-  if (!order_.group.empty()) {
+  if (!order_.worker.group.empty()) {
     group_ = TaskGroup::make(order_);
     if (!group_) {
       fail_start(EndKind::not_launched,
-                 "cannot start: cgroup " + order_.group + ": " + std::strerror(errno));
+                 "cannot start: cgroup " + order_.worker.group + ": " + std::strerror(errno));
       return false;
     }
   }
@@ -87,19 +92,19 @@ bool ShimRun::prepare() {
   // Two clocks: limits are measured by one that nobody sets, reports show the wall's.
   started_ = boot_time();
   started_ns_ = wall_time_ns();
-  usage_check_ = started_ + order_.memory_interval;
+  usage_check_ = started_ + order_.worker.memory_interval;
   return true;
 }
 
 void ShimRun::open_sockets() {
   control_.greet([this] { return greeting(); });
-  control_.listen(listen_abstract(order_.control));
+  control_.listen(listen_abstract(order_.worker.control));
   control_.admit({geteuid()});
   // Tasks of this user that are isolated by namespaces find the name of the socket, too.
   control_.admit_own_namespace_only();
   control_.add(std::move(setup_.executor));
-  progress_.admit({geteuid(), order_.user.value_or(geteuid())});
-  auto [listener, name] = listen_for_task(setup_.folder.get(), setup_.path, order_);
+  progress_.admit({geteuid(), order_.worker.user.value_or(geteuid())});
+  auto [listener, name] = listen_for_task(setup_.folder.get(), setup_.path, order_.worker);
   // An abstract name is open to every process of the user, in whatever container.
   if (name.starts_with('@')) progress_.admit_namespace_of([this] { return task_.pid; });
   progress_.listen(std::move(listener));
@@ -109,19 +114,20 @@ void ShimRun::open_sockets() {
 bool ShimRun::prepare_folders() {
   place_.attempt_dir = setup_.path;
   const std::string own = setup_.path + "/" + kWorkFolder;
-  place_.work_dir = order_.work_dir.empty() ? own : order_.work_dir;
+  place_.work_dir = order_.program.work_dir.empty() ? own : order_.program.work_dir;
   const char* home = getenv("HOME");
   // Another user must not get the worker's home folder, which it could not read anyway.
-  place_.home = order_.user || home == nullptr ? place_.work_dir : home;
-  if (!order_.user_home.empty()) place_.home = order_.user_home;
-  for (const std::string& folder : {order_.work_dir.empty() ? own : "", order_.checkpoint_dir}) {
+  place_.home = order_.worker.user || home == nullptr ? place_.work_dir : home;
+  if (!order_.worker.user_home.empty()) place_.home = order_.worker.user_home;
+  const std::string made = order_.program.work_dir.empty() ? own : "";
+  for (const std::string& folder : {made, order_.worker.checkpoint_dir}) {
     if (folder.empty()) continue;
-    if (const int error = make_task_folder(folder, order_); error != 0) {
+    if (const int error = make_task_folder(folder, order_.worker); error != 0) {
       fail_start(EndKind::not_launched, "cannot start: " + folder + ": " + std::strerror(error));
       return false;
     }
   }
-  if (order_.script.empty()) return true;
+  if (order_.program.script.empty()) return true;
   place_.script = setup_.path + "/" + kScriptFile;
   if (const int error = write_script(setup_.folder.get(), order_); error != 0) {
     fail_start(EndKind::not_launched,
@@ -156,11 +162,12 @@ int ShimRun::wait_ms() const {
   // The nearest of all deadlines; without one poll() waits for a descriptor.
   const Duration now = boot_time();
   Duration until = kNever;
-  if (ending_ == Ending::none && order_.time_limit > Duration::zero()) {
-    until = std::min(until, warned_ ? started_ + order_.time_limit : warn_at());
+  const Program& program = order_.program;
+  if (ending_ == Ending::none && program.time_limit > Duration::zero()) {
+    until = std::min(until, started_ + (warned_ ? program.time_limit : warned_after(program)));
   }
   if (kill_at_ != Duration::zero()) until = std::min(until, kill_at_);
-  if (order_.means != LimitMeans::cgroup2) until = std::min(until, usage_check_);
+  if (order_.worker.means != LimitMeans::cgroup2) until = std::min(until, usage_check_);
   if (untold_) until = std::min(until, meter_.points().back().at + kProgressInterval);
   if (progress_rest_ > now) until = std::min(until, progress_rest_);
   if (until == kNever) return -1;
@@ -281,34 +288,30 @@ void ShimRun::check_deadlines() {
   const Duration now = boot_time();
   notify_progress();
   if (over_) return;
-  if (order_.time_limit > Duration::zero() && now >= started_ + order_.time_limit) {
+  const Program& program = order_.program;
+  const bool limited = program.time_limit > Duration::zero();
+  if (limited && now >= started_ + program.time_limit) {
     end_gently(Ending::time);
-  } else if (!warned_ && now >= warn_at()) {
+  } else if (!warned_ && limited && now >= started_ + warned_after(program)) {
     warn();
   }
-  if (order_.means != LimitMeans::cgroup2 && now >= usage_check_) check_usage();
+  if (order_.worker.means != LimitMeans::cgroup2 && now >= usage_check_) check_usage();
   if (kill_at_ != Duration::zero() && now >= kill_at_) kill_task();
-}
-
-/// The time limit where there is nothing to warn of.
-Duration ShimRun::warn_at() const {
-  const bool warns = order_.warn_signal != 0 && order_.time_limit > Duration::zero();
-  if (!warns) return order_.time_limit > Duration::zero() ? started_ + order_.time_limit : kNever;
-  return started_ + order_.time_limit - order_.warn_before;
 }
 
 void ShimRun::warn() {
   warned_ = true;
   // Who is to end already needs no warning.
   if (ending_ != Ending::none || task_.pid <= 0) return;
-  const pid_t group = order_.warn_program_only ? task_.pid : -task_.pid;
-  if (kill(group, order_.warn_signal) != 0) kill(task_.pid, order_.warn_signal);
+  const Program& program = order_.program;
+  const pid_t group = program.warn_program_only ? task_.pid : -task_.pid;
+  if (kill(group, program.warn_signal) != 0) kill(task_.pid, program.warn_signal);
 }
 
 void ShimRun::check_usage() {
-  usage_check_ = boot_time() + order_.memory_interval;
+  usage_check_ = boot_time() + order_.worker.memory_interval;
   const std::vector<pid_t> processes = group_ ? group_->members() : descendants_of(getpid());
-  if (order_.max_processes != 0 && processes.size() > order_.max_processes) {
+  if (order_.worker.max_processes != 0 && processes.size() > order_.worker.max_processes) {
     over_processes_ = processes.size();
     if (ending_ == Ending::none) ending_ = Ending::processes;
     return kill_task();
@@ -330,7 +333,7 @@ void ShimRun::end_gently(Ending why) {
   if (ending_ != Ending::none || over_) return;
   ending_ = why;
   if (why == Ending::stop) asked_to_stop_ = boot_time();
-  kill_at_ = boot_time() + order_.stop_grace;
+  kill_at_ = boot_time() + order_.program.stop_grace;
   // Before its setsid() the child leads no group yet.
   if (task_.pid > 0 && kill(-task_.pid, SIGTERM) != 0) kill(task_.pid, SIGTERM);
 }
@@ -347,8 +350,8 @@ void ShimRun::end_for_disk(std::string_view reason, bool drop_checkpoint) {
 /// Before the result, which needs some of it. A work folder that the job has named is its user's.
 void ShimRun::make_space_on_disk() const {
   std::error_code ignored;
-  if (order_.work_dir.empty()) std::filesystem::remove_all(place_.work_dir, ignored);
-  if (drop_checkpoint_) std::filesystem::remove_all(order_.checkpoint_dir, ignored);
+  if (order_.program.work_dir.empty()) std::filesystem::remove_all(place_.work_dir, ignored);
+  if (drop_checkpoint_) std::filesystem::remove_all(order_.worker.checkpoint_dir, ignored);
 }
 
 void ShimRun::kill_task() {
@@ -372,7 +375,7 @@ bool ShimRun::finish() {
   if (group_) group_->remove();
   // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to
   // make its own there.
-  rmdir(order_.checkpoint_dir.c_str());
+  rmdir(order_.worker.checkpoint_dir.c_str());
   const int error = write_whole(setup_.folder.get(), kResultFile, text, false);
   if (error == 0) return true;
   // What it has left in its work folder may be what fills the disk: without a result the attempt

@@ -51,7 +51,6 @@ class ShimRun {
   bool copy(Descriptor& from, LogWriter& to);
   void check_deadlines();
   void check_usage();
-  Duration warn_at() const;
   void warn();
   void end_gently(Ending why);
   void end_for_disk(std::string_view reason, bool drop_checkpoint);

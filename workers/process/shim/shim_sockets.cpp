@@ -100,12 +100,12 @@ Descriptor connect_abstract(const std::string& name) {
 }
 
 std::pair<Descriptor, std::string> listen_for_task(int folder, const std::string& path,
-                                                   const Order& order) {
+                                                   const WorkerTerms& worker) {
   const std::string whole = path + "/" + kProgressSocket;
   if (const auto address = address_of(whole, false)) {
     Descriptor listener = listen_at(address);
-    if (order.user && listener) {
-      fchownat(folder, kProgressSocket, *order.user, order.user_group, AT_SYMLINK_NOFOLLOW);
+    if (worker.user && listener) {
+      fchownat(folder, kProgressSocket, *worker.user, worker.user_group, AT_SYMLINK_NOFOLLOW);
     }
     return {std::move(listener), whole};
   }
@@ -114,29 +114,30 @@ std::pair<Descriptor, std::string> listen_for_task(int folder, const std::string
   return {listen_abstract(name), "@" + name};
 }
 
-int make_task_folder(const std::string& path, const Order& order) {
+int make_task_folder(const std::string& path, const WorkerTerms& worker) {
   const auto make = [&path] {
     return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
   };
   int error = make();
   if (error == ENOENT) {
     // A task of another user has to get through to what is its own, and no further.
-    make_folders_above(path, order.user ? 0711 : 0700);
+    make_folders_above(path, worker.user ? 0711 : 0700);
     error = make();
   }
   if (error != 0) return error;
-  if (!order.user) return 0;
+  if (!worker.user) return 0;
   const Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  return folder && fchown(folder.get(), *order.user, order.user_group) == 0 ? 0 : errno;
+  return folder && fchown(folder.get(), *worker.user, worker.user_group) == 0 ? 0 : errno;
 }
 
 int write_script(int folder, const Order& order) {
-  if (const int error = write_new(folder, kScriptFile, order.script, false); error != 0) {
+  if (const int error = write_new(folder, kScriptFile, order.program.script, false); error != 0) {
     return error;
   }
   const Descriptor file(openat(folder, kScriptFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file) return errno;
-  if (order.user && fchown(file.get(), *order.user, order.user_group) != 0) return errno;
+  const WorkerTerms& worker = order.worker;
+  if (worker.user && fchown(file.get(), *worker.user, worker.user_group) != 0) return errno;
   return fchmod(file.get(), 0500) == 0 ? 0 : errno;
 }
 

@@ -31,10 +31,10 @@ Descriptor connect_abstract(const std::string& name);
 /// The socket on which the order's task reports, and its name for MUSTER_SOCKET: a path in the
 /// attempt's folder, or "@NAME" of an abstract one when the path would be too long for an address.
 std::pair<Descriptor, std::string> listen_for_task(int folder, const std::string& path,
-                                                   const Order& order);
+                                                   const WorkerTerms& worker);
 
 /// Makes a folder, and those above it, and hands it to the order's user; 0 or an errno.
-int make_task_folder(const std::string& path, const Order& order);
+int make_task_folder(const std::string& path, const WorkerTerms& worker);
 
 /// Puts the order's script into the attempt's folder, for its user alone to read and to execute; 0
 /// or an errno.

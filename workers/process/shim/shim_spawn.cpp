@@ -29,9 +29,9 @@ std::string ShimSupervisor::spawn(const AttemptKey& key, Watched& watched, Descr
 void end_leftovers(int folder, const std::filesystem::path& path) {
   const auto text = read_whole(folder, kOrderFile, kMaxRecordBytes);
   const auto order = text ? order_from(*text) : std::nullopt;
-  if (order && !order->group.empty()) {
+  if (order && !order->worker.group.empty()) {
     // A group holds all that was started in it; the mark is for machines without groups.
-    if (auto group = TaskGroup::find(order->group)) {
+    if (auto group = TaskGroup::find(order->worker.group)) {
       group->kill_all();
       group->remove();
       return;

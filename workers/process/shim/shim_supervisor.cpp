@@ -154,7 +154,7 @@ int ShimSupervisor::wait_ms() const {
 }
 
 void ShimSupervisor::obey(Launch& launch) {
-  const AttemptKey key = launch.order.key;
+  const AttemptKey key = launch.order.key();
   const std::filesystem::path path = options_.attempts / name_of(key);
   // An order that is repeated must not begin the attempt twice.
   if (watched_.contains(key)) return;
@@ -171,11 +171,11 @@ void ShimSupervisor::obey(Launch& launch) {
         key, not_begun(EndKind::not_launched, path.string() + ": " + std::strerror(errno)));
   }
   // The order's user has to get through; whatever the umask of this process took away.
-  if (launch.order.user) chmod(path.c_str(), 0711);
+  if (launch.order.worker.user) chmod(path.c_str(), 0711);
   Watched& watched = watched_[key];
   watched.folder = open_folder(path);
   // A name nobody can guess, kept in the order: a later process finds the shim by it.
-  launch.order.control = watched.control = random_name();
+  launch.order.worker.control = watched.control = random_name();
   bound(watched, launch.order);
   const std::string order = to_text(launch.order);
   std::string trouble;
@@ -208,7 +208,7 @@ void ShimSupervisor::obey(Follow& follow) {
   const auto text = read_whole(watched.folder.get(), kOrderFile, kMaxRecordBytes);
   watched.lock = open_lock(watched.folder.get());
   if (const auto order = text ? order_from(*text) : std::nullopt) {
-    watched.control = order->control;
+    watched.control = order->worker.control;
     bound(watched, *order);
   }
   // No channel: either the shim has ended or it was killed, which conclude() tells apart.
@@ -316,10 +316,10 @@ void ShimSupervisor::attach(const AttemptKey& key, Watched& watched, Descriptor 
 
 /// How long the attempt may take. The shim keeps to it; this is for one that cannot.
 void ShimSupervisor::bound(Watched& watched, const Order& order) {
-  watched.stop_grace = order.stop_grace;
-  watched.time_limit = order.time_limit;
-  if (order.time_limit <= Duration::zero()) return;
-  watched.end_by = boot_time() + order.time_limit + order.stop_grace + options_.patience;
+  watched.stop_grace = order.program.stop_grace;
+  watched.time_limit = order.program.time_limit;
+  if (watched.time_limit <= Duration::zero()) return;
+  watched.end_by = boot_time() + watched.time_limit + watched.stop_grace + options_.patience;
 }
 
 /// A shim that should have ended its attempt is killed, and what is left of that with it; what

@@ -90,9 +90,9 @@ void prefer_others() {
 }
 
 void become_user(const ChildPlan& plan) {
-  if (plan.order->user) {
-    const gid_t group = plan.order->user_group;
-    const uid_t user = *plan.order->user;
+  if (plan.order->worker.user) {
+    const gid_t group = plan.order->worker.user_group;
+    const uid_t user = *plan.order->worker.user;
     if (setgroups(plan.groups.size(), plan.groups.data()) != 0 ||
         setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) {
       give_up(plan, StartStage::user);
@@ -100,7 +100,7 @@ void become_user(const ChildPlan& plan) {
   }
   // Here, while the owners of links show: in a namespace of the user's own they are nobody's.
   StartTrouble trouble;
-  if (plan.order->make_work_dir && !follow_to_made(plan.work_dir, *plan.made, trouble)) {
+  if (plan.order->program.make_work_dir && !follow_to_made(plan.work_dir, *plan.made, trouble)) {
     give_up(plan, trouble);
   }
   if (plan.sight) {
@@ -120,27 +120,27 @@ void become_user(const ChildPlan& plan) {
 /// What the kernel holds a process to, and all that it starts, without a group of its own.
 void bound_process(const Order& order) {
   // Of the task alone: the shim has to keep up with it.
-  if (order.nice != 0) setpriority(PRIO_PROCESS, 0, order.nice);
-  if (!order.cpus.empty()) {
+  if (order.worker.nice != 0) setpriority(PRIO_PROCESS, 0, order.worker.nice);
+  if (!order.worker.cpus.empty()) {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
-    for (const std::uint32_t cpu : order.cpus) CPU_SET(cpu, &cpus);
+    for (const std::uint32_t cpu : order.worker.cpus) CPU_SET(cpu, &cpus);
     // Fails when these were taken from the worker meanwhile: then it runs on what is left.
     sched_setaffinity(0, sizeof cpus, &cpus);
   }
   set_task_limits();
   // Counted for the user as a whole, so only where nothing but its tasks runs as it. Root is not
   // held to it, so it is set before the user changes.
-  if (order.own_user && order.max_processes != 0) {
-    const rlimit processes{order.max_processes, order.max_processes};
+  if (order.worker.own_user && order.worker.max_processes != 0) {
+    const rlimit processes{order.worker.max_processes, order.worker.max_processes};
     setrlimit(RLIMIT_NPROC, &processes);
   }
 }
 
 void enter_work_dir(const ChildPlan& plan) {
   StartTrouble trouble;
-  const bool entered = plan.order->make_work_dir ? make_and_enter(*plan.made, trouble)
-                                                 : enter(plan.work_dir, trouble);
+  const bool entered = plan.order->program.make_work_dir ? make_and_enter(*plan.made, trouble)
+                                                         : enter(plan.work_dir, trouble);
   if (!entered) give_up(plan, trouble);
 }
 
@@ -181,7 +181,8 @@ std::string whole_cpus(double cpus) {
 /// texts are the caller's, to be kept.
 void read_by(const Order& order, std::string& reader, std::string& option, ProgramPlan& plan) {
   reader = kShell;
-  std::string_view line = std::string_view(order.script).substr(0, order.script.find('\n'));
+  std::string_view line =
+      std::string_view(order.program.script).substr(0, order.program.script.find('\n'));
   if (line.starts_with("#!")) {
     constexpr std::string_view kBlanks = " \t";
     line.remove_prefix(std::min(line.find_first_not_of(kBlanks, 2), line.size()));
@@ -202,13 +203,13 @@ void read_by(const Order& order, std::string& reader, std::string& option, Progr
 
 /// What the task is to find in its place, wherever that is.
 Sight sight_for(const Order& order, const TaskPlace& place) {
-  std::vector<std::string> kept{order.checkpoint_dir};
+  std::vector<std::string> kept{order.worker.checkpoint_dir};
   // A folder that the job names stays hidden where it is among what is: it may hold the keys.
-  if (order.work_dir.empty()) kept.push_back(place.work_dir);
+  if (order.program.work_dir.empty()) kept.push_back(place.work_dir);
   // An abstract socket is no file.
   if (!place.progress_socket.starts_with('@')) kept.push_back(place.progress_socket);
   if (!place.script.empty()) kept.push_back(place.script);
-  return sight_of(order.hidden, kept);
+  return sight_of(order.worker.hidden, kept);
 }
 
 }  // namespace
@@ -216,18 +217,18 @@ Sight sight_for(const Order& order, const TaskPlace& place) {
 std::vector<std::string> environment_of(const Order& order, const TaskPlace& place) {
   std::map<std::string, std::string> env{
       {"PATH", kPath}, {"HOME", place.home}, {"LANG", "C.UTF-8"}};
-  if (!order.login.empty()) env["USER"] = env["LOGNAME"] = order.login;
-  if (!order.shell.empty()) env["SHELL"] = order.shell;
+  if (!order.worker.login.empty()) env["USER"] = env["LOGNAME"] = order.worker.login;
+  if (!order.worker.shell.empty()) env["SHELL"] = order.worker.shell;
   // In this order: a job may set PATH and HOME, but not what Muster says.
-  for (const auto& [name, value] : order.env) env[name] = value;
+  for (const auto& [name, value] : order.program.env) env[name] = value;
   env["MUSTER_JOB_ID"] = std::to_string(order.job.value);
-  env["MUSTER_TASK_INDEX"] = std::to_string(order.array_index);
+  env["MUSTER_TASK_INDEX"] = std::to_string(order.task.array_index);
   env["MUSTER_TASK_COUNT"] = std::to_string(order.task_count);
-  if (!order.user_name.empty()) env["MUSTER_USER"] = order.user_name;
-  env["MUSTER_ATTEMPT"] = std::to_string(order.key.attempt);
+  if (!order.user.empty()) env["MUSTER_USER"] = order.user;
+  env["MUSTER_ATTEMPT"] = std::to_string(order.key().attempt);
   env["MUSTER_CPUS"] = whole_cpus(order.granted[Resource::cpu]);
-  env["CUDA_VISIBLE_DEVICES"] = order.gpus;
-  env["MUSTER_CHECKPOINT_DIR"] = order.checkpoint_dir;
+  env["CUDA_VISIBLE_DEVICES"] = order.worker.gpus;
+  env["MUSTER_CHECKPOINT_DIR"] = order.worker.checkpoint_dir;
   env["MUSTER_SOCKET"] = place.progress_socket;
   env[kMarkVariable] = place.attempt_dir;
   std::vector<std::string> entries;
@@ -250,9 +251,9 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   std::string reader;
   std::string reader_option;
   ProgramPlan program;
-  program.argv = pointers_to(order.argv);
+  program.argv = pointers_to(order.program.argv);
   program.env = pointers_to(env);
-  program.program = place.script.empty() ? order.argv[0].c_str() : place.script.c_str();
+  program.program = place.script.empty() ? order.program.argv[0].c_str() : place.script.c_str();
   program.own_script = !place.script.empty();
   read_by(order, reader, reader_option, program);
   PlainPath made;
@@ -261,8 +262,8 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   plan.made = &made;
   plan.work_dir = place.work_dir.c_str();
   plan.order = &order;
-  plan.groups.assign(order.user_groups.begin(), order.user_groups.end());
-  if (!order.hidden.empty()) plan.sight = sight_for(order, place);
+  plan.groups.assign(order.worker.user_groups.begin(), order.worker.user_groups.end());
+  if (!order.worker.hidden.empty()) plan.sight = sight_for(order, place);
   plan.parent = getpid();
   plan.in = in.get();
   plan.out = out.get();
@@ -273,7 +274,7 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   // copy all the same: others of that user may stop it before it executes its program, and would
   // stop the shim with it. So does one whose folder may be on a file system that does not answer.
   // The user's namespaces need one, too.
-  const bool may_share = !order.user && !plan.sight && order.work_dir.empty();
+  const bool may_share = !order.worker.user && !plan.sight && order.program.work_dir.empty();
   task.pid = may_share ? share_into(group_folder, run_child, &plan)
                        : fork_into(group_folder, run_child, &plan);
   if (task.pid < 0) return std::nullopt;

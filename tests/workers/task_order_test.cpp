@@ -1,0 +1,157 @@
+// A task's order travels as a message between actors, as a frame of the worker link and as a text
+// in the attempt's folder. All three go over the same `fields`: nothing here names a member.
+
+#include "model/task_order.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <optional>
+
+#include "actors/link/worker_link_codec.hpp"
+#include "tests/support/arbitrary_events.hpp"
+#include "tests/support/virtual_system.hpp"
+#include "workers/process/files/attempt_fields.hpp"
+
+namespace muster {
+namespace {
+
+/// Puts drawn values into the range that a worker takes from its master.
+class InRange {
+ public:
+  template <class T>
+  void operator()(Key, T& value) {
+    put(value);
+  }
+  template <class T>
+  void operator()(Key, std::optional<T>& value) {
+    if (value) put(*value);
+  }
+  template <class T>
+  void unless_default(Key, T& value, const std::type_identity_t<T>&) {
+    put(value);
+  }
+
+ private:
+  template <class T>
+  void put(T& value) {
+    if constexpr (Described<T>) fields(*this, value);
+  }
+  void put(double& value) {
+    if (!(value > 0 && value <= kMaxAmount)) value = 0.1;
+  }
+  void put(Duration& value) { value = Duration{value.count() & 0xff'ffff'ffff'ffff}; }
+  void put(std::int32_t& value) { value &= 63; }
+  void put(std::uint32_t& value) { value += value == 0 ? 1 : 0; }
+  void put(Demands& value) {
+    std::vector<FamilyDemand> entries = value.entries();
+    for (FamilyDemand& entry : entries) fields(*this, entry);
+    value = Demands(std::move(entries));
+  }
+};
+
+TaskOrder drawn_order() {
+  TaskOrder order;
+  test::arbitrary::Draw draw;
+  fields(draw, order);
+  InRange in_range;
+  fields(in_range, order);
+  return order;
+}
+
+RC_GTEST_PROP(TaskOrderProperty, an_order_arrives_in_a_message_as_it_was_given, ()) {
+  const TaskOrder order = drawn_order();
+  test::VirtualSystem system;
+  std::vector<char> bytes;
+  caf::binary_serializer out{system.actors(), bytes};
+  RC_ASSERT(!out(order));
+  caf::binary_deserializer in{system.actors(), bytes};
+  TaskOrder again;
+  RC_ASSERT(!in(again));
+  RC_ASSERT(again == order);
+}
+
+RC_GTEST_PROP(TaskOrderProperty, an_order_arrives_in_a_frame_as_it_was_given, ()) {
+  const TaskOrder order = drawn_order();
+  const FrameBytes bytes = start_frame(order, std::size_t{1} << 20);
+  RC_ASSERT(!bytes.empty());
+  std::vector<std::uint64_t> words((bytes.size() - kFrameHeaderBytes) / sizeof(std::uint64_t));
+  std::memcpy(words.data(), bytes.data() + kFrameHeaderBytes, words.size() * sizeof words[0]);
+  const auto problem =
+      read_frame(words, [&](link_wire::Frame::Reader frame) -> std::optional<std::string> {
+        const auto read = read_start(frame.getStart());
+        if (!read) return read.error().message;
+        return read.value() == order ? std::optional<std::string>() : "another order";
+      });
+  RC_ASSERT(problem == std::nullopt);
+}
+
+RC_GTEST_PROP(TaskOrderProperty, an_order_is_read_from_an_attempts_folder_as_it_was_given, ()) {
+  process::Order order{drawn_order()};
+  test::arbitrary::Draw draw;
+  fields(draw, order.worker);
+  const std::optional<process::Order> again = process::order_from(process::to_text(order));
+  RC_ASSERT(again == order);
+}
+
+RC_GTEST_PROP(TaskOrderProperty, a_result_is_read_as_it_was_written, ()) {
+  process::AttemptResult result;
+  test::arbitrary::Draw draw;
+  fields(draw, result);
+  const std::optional<process::AttemptResult> again =
+      process::result_from(process::to_text(result));
+  RC_ASSERT(again == result);
+}
+
+/// Stands for a value of any type.
+struct AnyValue {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor): it is to be converted
+};
+
+/// How many members a plain struct has: with as many values it can be made, and with one more it
+/// cannot.
+template <class T, class... Values>
+consteval std::size_t members_of() {
+  if constexpr (requires { T{Values{}..., AnyValue{}}; }) {
+    return members_of<T, Values..., AnyValue>();
+  } else if constexpr (requires { T{Values{}..., std::nullopt}; }) {
+    return members_of<T, Values..., std::nullopt_t>();
+  } else {
+    return sizeof...(Values);
+  }
+}
+
+/// Counts the members that `fields` names.
+struct Named {
+  std::size_t count = 0;
+
+  void operator()(Key, const auto&) { ++count; }
+  template <class T>
+  void unless_default(Key, const T&, const std::type_identity_t<T>&) {
+    ++count;
+  }
+};
+
+template <class T>
+std::size_t named_of() {
+  Named named;
+  const T example{};
+  fields(named, example);
+  return named.count;
+}
+
+template <class T>
+class OrderParts : public ::testing::Test {};
+using Parts = ::testing::Types<TaskOrder, TaskSpec, Delays, FamilyDemand, Program,
+                               process::WorkerTerms, process::HiddenPlace, process::AttemptResult>;
+TYPED_TEST_SUITE(OrderParts, Parts);
+
+TYPED_TEST(OrderParts, NoMemberIsLeftOutOfItsDescription) {
+  EXPECT_EQ(named_of<TypeParam>(), members_of<TypeParam>());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "workers/process/files/attempt_dir.hpp"
+
+// The members of what stands in an attempt's folder, besides a task's order itself
+// (model/task_order.hpp): what goes over them is attempt_text.cpp. A member that is new there has
+// its default in the texts of earlier versions.
+
+namespace muster::process {
+
+void fields(auto& a, Like<AttemptKey> auto& v) {
+  a("task", v.task);
+  a("attempt", v.attempt);
+}
+
+void fields(auto& a, Like<HiddenPlace> auto& v) {
+  a("path", v.path);
+  a("device", v.device);
+  a("inode", v.inode);
+}
+
+void fields(auto& a, Like<WorkerTerms> auto& v) {
+  a("checkpoint_dir", v.checkpoint_dir);
+  a("gpus", v.gpus);
+  a("memory_interval_s", v.memory_interval);
+  a("means", v.means);
+  a("group", v.group);
+  a("max_processes", v.max_processes);
+  a("nice", v.nice);
+  a("cpus", v.cpus);
+  // Nothing: the task runs as the worker's own user.
+  a("user", v.user);
+  a("user_group", v.user_group);
+  a("user_groups", v.user_groups);
+  a("user_home", v.user_home);
+  a("own_user", v.own_user);
+  a("hidden", v.hidden);
+  a("log_file_bytes", v.log_file_bytes);
+  a("log_files_kept", v.log_files_kept);
+  a("login", v.login);
+  a("shell", v.shell);
+  a("control", v.control);
+}
+
+void fields(auto& a, Like<Order> auto& v) {
+  if constexpr (std::is_const_v<std::remove_reference_t<decltype(v)>>) {
+    fields(a, static_cast<const TaskOrder&>(v));
+  } else {
+    fields(a, static_cast<TaskOrder&>(v));
+  }
+  fields(a, v.worker);
+}
+
+void fields(auto& a, Like<AttemptResult> auto& v) {
+  // Results of earlier versions do not say whose they are.
+  a("of", v.key);
+  a("kind", v.kind);
+  a("exit_code", v.exit_code);
+  a("stopped", v.stopped);
+  a("reason", v.reason);
+  a("started_ns", v.started_ns);
+  a("ended_ns", v.ended_ns);
+  a("stopping_s", v.stopping);
+  a("user_s", v.user_s);
+  a("system_s", v.system_s);
+  a("peak_memory_bytes", v.peak_memory_bytes);
+  a("out_bytes", v.out_bytes);
+  a("err_bytes", v.err_bytes);
+}
+
+}  // namespace muster::process
