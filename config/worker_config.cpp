@@ -171,6 +171,23 @@ Expected<WorkerConfig, ConfigError> load_worker_config(const std::filesystem::pa
                               errors.text()};
 }
 
+std::string worker_config_text(const WorkerConfig& config) {
+  WorkerConfig copy = config;  // keys lead to members that could be written to
+  std::string text;
+  std::string last;
+  for (const auto& key : config::key_table<WorkerConfig>()) {
+    const std::string value = config::value_text(copy, key);
+    if (value.empty()) continue;
+    const std::size_t dot = key.name.find('.');
+    const bool in_section = dot != std::string::npos;
+    const std::string section = in_section ? key.name.substr(0, dot) : "";
+    if (section != last) text += fmt::format("\n[{}]\n", section);
+    text += fmt::format("{} = {}\n", key.name.substr(in_section ? dot + 1 : 0), value);
+    last = section;
+  }
+  return text;
+}
+
 std::vector<KeyInfo> worker_config_keys() {
   std::vector<KeyInfo> all;
   for (const auto& key : config::key_table<WorkerConfig>()) all.push_back(config::info_of(key));

@@ -43,6 +43,9 @@ struct WorkerConfig {
 Expected<WorkerConfig, ConfigError> load_worker_config(const std::filesystem::path& file,
                                                        const std::vector<std::string>& overrides);
 
+/// A worker file with every key that has a value, so that what it says stays when defaults change.
+std::string worker_config_text(const WorkerConfig& config);
+
 /// Every key that load_worker_config() understands, in the order of the documentation.
 std::vector<KeyInfo> worker_config_keys();
 

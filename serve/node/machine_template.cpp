@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "actors/link/pki.hpp"
 #include "actors/link/worker_link_options.hpp"
+#include "config/worker_config.hpp"
 #include "model/live_ids.hpp"
 #include "serve/machines/task_user.hpp"
 
@@ -15,15 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMachines = "machines";
-
-/// A TOML string; JSON's escapes are TOML's too.
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump();
-}
-
-std::string seconds(Duration time) {
-  return fmt::format("\"{}s\"", to_seconds(time));
-}
 
 /// Where workers keep their attempts, unless that is the machines' folders. Short, for sockets have
 /// their paths in it, and another one than any other cluster's.
@@ -67,58 +61,40 @@ Hidden hidden_of(const ClusterConfig& config) {
   return hidden;
 }
 
-std::string hidden_toml(const Hidden& hidden) {
+std::vector<std::string> hide_of(const Hidden& hidden) {
+  std::vector<std::string> hide;
   // A folder that `muster up` has made is the cluster's as a whole: what is added there, such as a
   // token, would count. Around another cluster file there may be anything.
-  const bool own_folder = fs::exists(hidden.folder / "client.json");
-  std::string text = own_folder ? quoted(hidden.folder.string()) : std::string{};
-  for (const fs::path& place : hidden.places) {
-    text += (text.empty() ? "" : ", ") + quoted(place.string());
-  }
-  return "hide = [" + text + "]\n";
+  if (fs::exists(hidden.folder / "client.json")) hide.push_back(hidden.folder.string());
+  for (const fs::path& place : hidden.places) hide.push_back(place.string());
+  return hide;
 }
 
-std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const MachineOrder& order,
-                        const fs::path& folder) {
+WorkerConfig worker_config(const NodeSetup& setup, const NodeConfig& master,
+                           const MachineOrder& order, const fs::path& folder) {
   const ClusterConfig& config = setup.config;
   const fs::path shim = setup.program.parent_path() / "muster-shim";
-  const fs::path state =
+  WorkerConfig worker;
+  worker.instance = order.instance.value;
+  worker.capacity = order.type.capacity;
+  worker.master_texts = {to_text(*master.workers)};
+  worker.master_name = master.name;
+  worker.insecure_loopback = config.insecure_loopback;
+  worker.state_dir =
       config.worker.attempts.empty() ? folder / "state" : attempts_of(config, order.instance);
-  std::string text = fmt::format(
-      "instance = {}\nmasters = [{}]\nmaster_name = {}\ninsecure_loopback = {}\n"
-      "state_dir = {}\ncheckpoint_root = {}\nlog = {}\n",
-      order.instance.value, quoted(to_text(*master.workers)), quoted(master.name),
-      config.insecure_loopback, quoted(state.string()), quoted(config.worker.checkpoints.string()),
-      quoted((folder / "worker.log").string()));
-  if (fs::exists(shim)) text += fmt::format("shim_program = {}\n", quoted(shim.string()));
-  text += "\n[capacity]\n";
-  for (Resource kind : kAllResources) {
-    text += fmt::format("{} = {}\n", name_of(kind), order.type.capacity[kind]);
-  }
-  text += fmt::format(
-      "\n[tasks]\nstop_grace = {}\nlog_bytes = {}\nlog_files = {}\ntail_bytes = {}\n"
-      "acknowledged_keep = {}\nuid = {}\nisolation = {}\nmax_processes = {}\nhold_cpu = {}\n"
-      "disk_check = {}\n",
-      seconds(config.worker.stop_grace), config.worker.log_bytes, config.worker.log_files,
-      config.worker.tail_bytes, seconds(config.worker.acknowledged_keep), config.worker.task_uid,
-      quoted(isolation_words()[static_cast<std::size_t>(config.worker.isolation)]),
-      config.worker.max_processes, config.worker.hold_cpu, seconds(config.worker.disk_check));
-  if (!config.worker.task_uids.empty()) {
-    text += fmt::format("uids = {}\n", quoted(config.worker.task_uids));
-  }
-  if (config.worker.disk_free_mib) {
-    text += fmt::format("disk_free_mib = {}\n", *config.worker.disk_free_mib);
-  }
-  text += fmt::format("\n[link]\nheartbeat = {}\ntimeout = {}\nmax_frame_bytes = {}\n",
-                      seconds(config.link.heartbeat), seconds(config.link.timeout),
-                      config.link.max_frame_bytes);
-  if (config.insecure_loopback) return text;
+  worker.checkpoint_root = config.worker.checkpoints;
+  worker.log = folder / "worker.log";
+  if (fs::exists(shim)) worker.shim_program = shim;
+  worker.tasks = config.worker;
+  worker.heartbeat = config.link.heartbeat;
+  worker.timeout = config.link.timeout;
+  worker.max_frame_bytes = config.link.max_frame_bytes;
+  if (config.insecure_loopback) return worker;
   const std::string name = certificate_name(order.instance);
-  text += fmt::format("\n[tls]\ncertificate = {}\nkey = {}\ntrusted = {}\n",
-                      quoted((folder / (name + ".pem")).string()),
-                      quoted((folder / (name + ".key")).string()),
-                      quoted(authority_certificate(config.pki, PkiRole::node).string()));
-  return text;
+  worker.certificate = folder / (name + ".pem");
+  worker.key = folder / (name + ".key");
+  worker.trusted = authority_certificate(config.pki, PkiRole::node);
+  return worker;
 }
 
 /// What is known of the cluster when an instance is prepared.
@@ -151,9 +127,10 @@ std::string prepare(const Preparation& known, const MachineOrder& order, const f
     const std::string trouble = machines::make_open_folder(attempts_of(config, order.instance));
     if (!trouble.empty()) return trouble;
   }
+  WorkerConfig worker = worker_config(setup, *master, order, folder);
+  worker.hide = hide_of(hidden);
   // On the disk before the machine's command is, without which the folder is no machine.
-  return machines::write_durably(folder / "worker.toml",
-                                 hidden_toml(hidden) + worker_toml(setup, *master, order, folder));
+  return machines::write_durably(folder / "worker.toml", worker_config_text(worker));
 }
 
 /// Lets tasks of another user get through to their own folders; nobody else has any business here.

@@ -92,6 +92,55 @@ TEST(WorkerConfigTest, ATimeoutHasRoomForTwoHeartbeats) {
   EXPECT_THAT(config.error().message, IsGoldenAt("link.timeout"));
 }
 
+/// A worker as a loopback cloud makes one, with a value for every key.
+WorkerConfig told() {
+  WorkerConfig config;
+  config.instance = 1'000'000'007;
+  config.capacity = Resources::of(2, 1.5, 0.1);
+  config.master_texts = {"127.0.0.1:1", "[::1]:2"};
+  config.master_name = "n\"0\"";
+  config.insecure_loopback = true;
+  config.state_dir = "/s \\ é";
+  config.checkpoint_root = "/c";
+  config.hide = {"/keys", "/more"};
+  config.shim_program = "/bin/shim";
+  config.log = "/log";
+  config.certificate = "/w.pem";
+  config.key = "/w.key";
+  config.trusted = "/ca.pem";
+  config.tasks.stop_grace = std::chrono::milliseconds{1500};
+  config.tasks.task_uids = "200000-265535";
+  config.tasks.hold_cpu = false;
+  config.tasks.disk_free_mib = 0;
+  config.timeout = std::chrono::seconds{20};
+  return config;
+}
+
+TEST(WorkerConfigTest, WritesATextThatMeansTheSame) {
+  const std::string text = worker_config_text(told());
+  const auto again = load(text);
+  ASSERT_TRUE(again) << again.error().message << text;
+  EXPECT_EQ(worker_config_text(again.value()), text);
+  EXPECT_EQ(again->instance, told().instance);
+  EXPECT_EQ(again->capacity, told().capacity);
+  EXPECT_EQ(again->masters.size(), 2U);
+  EXPECT_EQ(again->master_name, told().master_name);
+  EXPECT_EQ(again->state_dir, told().state_dir);
+  EXPECT_EQ(again->hide, told().hide);
+  EXPECT_EQ(again->tasks.stop_grace, told().tasks.stop_grace);
+  EXPECT_FALSE(again->tasks.hold_cpu);
+  EXPECT_EQ(again->tasks.disk_free_mib, 0U);
+}
+
+TEST(WorkerConfigTest, WritesEveryKeyAlsoAtItsDefault) {
+  // A worker that starts again later must not have other settings for that.
+  const std::string text = "\n" + worker_config_text(told());
+  for (const KeyInfo& key : worker_config_keys()) {
+    const std::string name = key.key.substr(key.key.find('.') + 1);
+    EXPECT_THAT(text, HasSubstr("\n" + name + " = ")) << key.key;
+  }
+}
+
 TEST(WorkerConfigTest, EveryKeyIsDocumented) {
   for (const KeyInfo& key : worker_config_keys()) {
     EXPECT_FALSE(key.meaning.empty()) << key.key;
