@@ -30,7 +30,7 @@ enum class HoldResult { done, unknown, stopping };
 /// Owns a cell: its jobs, its instances, and what is decided about them. Everything that happens
 /// goes in as a call with the time, becomes events, and comes out as effects; there is no other way
 /// in or out. News of the past (of an old attempt, of an instance that is gone) change nothing.
-/// Each of its parts answers for one thing: see docs/architecture.md.
+/// Each of its parts answers for one thing: see masters/README.md.
 class Master {
  public:
   Master(const MasterSettings& settings, MasterDependencies parts);
