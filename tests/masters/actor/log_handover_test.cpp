@@ -5,18 +5,17 @@
 
 #include <algorithm>
 
+#include "tests/support/builders.hpp"
+
 namespace muster {
 namespace {
 
+using test::at_s;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr InstanceId kHere{3};
 constexpr InstanceId kThere{4};
-
-Instant at_s(double seconds) {
-  return Instant{from_seconds(seconds)};
-}
 
 /// Keeps in memory, and is done when the test says so.
 class ScriptedLogSink final : public LogSink {
