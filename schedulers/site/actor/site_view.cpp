@@ -1,14 +1,14 @@
-// A site scheduler as its users are shown it.
+#include "schedulers/site/actor/site_view.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
+#include "actors/messages/byte_cut.hpp"
 #include "config/submission.hpp"
 #include "model/job_view.hpp"
-#include "schedulers/site/actor/site_actor.hpp"
-
-// Pages go from the highest number down. Every way out gives as many jobs as a page has, which is
-// enough for any order among them, so that a page costs O(peers x page).
 
 namespace muster {
 namespace {
@@ -52,16 +52,14 @@ JobView over_here(const EndedHandoff& ended) {
 
 }  // namespace
 
-/// The jobs that were asked for, in the order of JobCursor. Only those that are shown are written
-/// out; the parts of a job stay together.
-JobsView SiteScheduler::shown_jobs(const JobsQuestion& wanted) const {
+JobsView SiteView::jobs(const JobsQuestion& wanted) const {
   std::vector<Shown> found;
   if (wanted.only) {
     for (const JobId job : *wanted.only) {
-      for (const Shown& part : parts_shown(job)) found.push_back(part);
+      for (const Shown& part : parts_of(job)) found.push_back(part);
     }
   } else {
-    found = page_shown(wanted);
+    found = page(wanted);
   }
   // Who asks for some jobs gets all parts of each, wherever they stand in lists.
   const auto place = [&](const Shown& shown) {
@@ -102,10 +100,10 @@ JobsView SiteScheduler::shown_jobs(const JobsQuestion& wanted) const {
   return list;
 }
 
-JobView SiteScheduler::view_of_part(const Shown& each) const {
+JobView SiteView::view_of_part(const Shown& each) const {
   JobView view = each.ended != nullptr ? over_here(*each.ended) : on_its_way(*each.job);
   if (each.to == nullptr) return view;
-  view.to = target_name(*each.to);
+  view.to = peers_.name_of(*each.to);
   view.to_site = each.to->site;
   if (each.waiting == nullptr) return view;
   view.reason =
@@ -114,14 +112,14 @@ JobView SiteScheduler::view_of_part(const Shown& each) const {
 }
 
 /// The jobs that are still to be asked for, each once.
-void SiteScheduler::put_rest(JobsView& list, const std::vector<Shown>& rest) {
+void SiteView::put_rest(JobsView& list, const std::vector<Shown>& rest) {
   std::set<JobId> jobs;
   for (const Shown& each : rest) jobs.insert(each.job->id);
   list.rest.assign(jobs.begin(), jobs.end());
 }
 
 /// Of each way out, and of what ended here, as many jobs as may be shown.
-std::vector<SiteScheduler::Shown> SiteScheduler::page_shown(const JobsQuestion& wanted) const {
+std::vector<SiteView::Shown> SiteView::page(const JobsQuestion& wanted) const {
   std::vector<Shown> found;
   std::size_t jobs = 0;
   JobId last;
@@ -131,15 +129,13 @@ std::vector<SiteScheduler::Shown> SiteScheduler::page_shown(const JobsQuestion& 
     found.push_back(one);
     return true;
   };
-  for (const std::vector<HandoffPeer>* peers : {&masters_, &sites_}) {
-    for (const HandoffPeer& each : *peers) {
-      if (!wanted.active) continue;
-      jobs = 0;
-      last = {};
-      each.waiting.highest_first(wanted.active_below, [&](const PendingHandoff& one) {
-        return use({&one.job, &each.to, nullptr, &one});
-      });
-    }
+  for (const HandoffTarget& to : peers_.all()) {
+    if (!wanted.active) continue;
+    jobs = 0;
+    last = {};
+    handoffs_.queue(to).highest_first(wanted.active_below, [&](const PendingHandoff& one) {
+      return use({&one.job, &to, nullptr, &one});
+    });
   }
   if (!wanted.over) return found;
   jobs = 0;
@@ -150,24 +146,16 @@ std::vector<SiteScheduler::Shown> SiteScheduler::page_shown(const JobsQuestion& 
   return found;
 }
 
-std::vector<SiteScheduler::Shown> SiteScheduler::parts_shown(JobId job) const {
+std::vector<SiteView::Shown> SiteView::parts_of(JobId job) const {
   std::vector<Shown> found;
-  for (const std::vector<HandoffPeer>* peers : {&masters_, &sites_}) {
-    for (const HandoffPeer& each : *peers) {
-      const PendingHandoff* one = each.waiting.find(job);
-      if (one != nullptr) found.push_back({&one->job, &each.to, nullptr, one});
-    }
+  for (const HandoffTarget& to : peers_.all()) {
+    const PendingHandoff* one = handoffs_.find(to, job);
+    if (one != nullptr) found.push_back({&one->job, &to, nullptr, one});
   }
   ended_.parts_of(job, [&](const EndedHandoff& one) {
     found.push_back({&one.job, nullptr, &one});
   });
   return found;
-}
-
-SiteFigures SiteScheduler::figures() const {
-  SiteFigures view{parts_.sites[own_].name, jobs_in_hand(), store_trouble_};
-  if (learns_) view.trouble += (view.trouble.empty() ? "" : "; ") + who_is_learnt_from();
-  return view;
 }
 
 }  // namespace muster

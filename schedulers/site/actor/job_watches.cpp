@@ -1,11 +1,9 @@
-// How those who wait for jobs hear of their ends. Masters tell of the parts that they had, and the
-// site of those that none had; nobody has to know which of them had one: a job is over when the
-// parts that are have all of its tasks.
+#include "schedulers/site/actor/job_watches.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "schedulers/site/actor/site_actor.hpp"
+#include "actors/messages/byte_cut.hpp"
 
 namespace muster {
 namespace {
@@ -39,91 +37,90 @@ std::vector<std::vector<JobId>> watch_pieces(const std::vector<JobId>& jobs) {
 
 }  // namespace
 
+JobWatches::JobWatches(const Parts& parts, std::size_t most, Host host)
+    : parts_(parts), host_(std::move(host)), listeners_(most), unanswered_(parts.peers) {}
+
 /// Asks all masters each time, for what they knew of this site may have got lost with a link.
-caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listener,
-                                                      const std::vector<JobId>& jobs) {
-  if (!listener) return ActorError::unknown;
-  if (!listeners_.has_room(jobs.size())) return ActorError::not_connected;
+void JobWatches::watch(const JobListener& listener, const std::vector<JobId>& jobs, Answer answer) {
+  if (!listener) return answer(Failure<ActorError>{ActorError::unknown, {}});
+  if (!listeners_.has_room(jobs.size())) {
+    return answer(Failure<ActorError>{ActorError::not_connected, {}});
+  }
   for (JobId job : jobs) {
-    if (listeners_.add(listener, job)) monitor(listener);
+    if (listeners_.add(listener, job)) host_.monitor(listener);
     subscriptions_.try_emplace(job);
   }
   auto asking = std::make_shared<PendingWatch>();
-  asking->answer = make_response_promise<Ends>();
+  asking->answer = std::move(answer);
   asking->listener = listener;
-  const auto answer = asking->answer;
   // Copied first: an end may begin a cancel, which adds to what has ended here.
   std::vector<EndedHandoff> ended;
   for (JobId job : jobs) {
-    ended_.parts_of(job, [&](const EndedHandoff& part) { ended.push_back(part); });
+    parts_.ended.parts_of(job, [&](const EndedHandoff& part) { ended.push_back(part); });
   }
   for (const EndedHandoff& part : ended) part_ended_here(part, asking.get());
   const auto pieces = watch_pieces(jobs);
-  asking->open = masters_.size() * pieces.size();
-  for (std::size_t i = 0; i < masters_.size(); ++i) {
-    for (const std::vector<JobId>& piece : pieces) watch_at(i, piece, asking);
+  asking->open = parts_.peers.masters().size() * pieces.size();
+  for (const SitePeer& master : parts_.peers.masters()) {
+    for (const std::vector<JobId>& piece : pieces) watch_at(master.to, piece, asking);
   }
   if (asking->open == 0) answered(*asking);
-  return answer;
 }
 
 /// Until the master has answered or nobody watches the jobs any more. Without `asking` it is asked
 /// again.
-void SiteScheduler::watch_at(std::size_t master, std::vector<JobId> jobs,
-                             std::shared_ptr<PendingWatch> asking) {
-  const auto settled = [this, master, asking](const std::vector<JobId>& unanswered) {
+void JobWatches::watch_at(const HandoffTarget& master, std::vector<JobId> jobs,
+                          std::shared_ptr<PendingWatch> asking) {
+  auto heard = [this, master, asking = std::move(asking), jobs](const Ends* ends) {
+    if (ends != nullptr) {
+      for (const JobEnd& end : *ends) over(end, asking.get());
+    }
     if (asking) {
       answered(*asking);
     } else {
-      masters_[master].asks_again = false;
+      unanswered_.at(master).asks_again = false;
     }
-    watch_again(master, unanswered);
+    watch_again(master, ends != nullptr ? std::vector<JobId>{} : jobs);
   };
-  const auto heard = [this, asking, settled](const Ends& ends) {
-    for (const JobEnd& end : ends) over(end, asking.get());
-    settled({});
-  };
-  const auto failed = [settled, jobs](const caf::error&) { settled(jobs); };
-  request(masters_[master].master, parts_.accept_timeout, watch_atom_v, JobListener{this},
-          std::move(jobs))
-      .then(heard, failed);
+  host_.ask(master, std::move(jobs), std::move(heard));
 }
 
 /// One question at a time, after a pause, however many have asked meanwhile.
-void SiteScheduler::watch_again(std::size_t master, const std::vector<JobId>& jobs) {
-  HandoffPeer& to = masters_[master];
-  to.unanswered.insert(jobs.begin(), jobs.end());
-  if (to.asks_again || to.unanswered.empty()) return;
+void JobWatches::watch_again(const HandoffTarget& master, const std::vector<JobId>& jobs) {
+  Unanswered& to = unanswered_.at(master);
+  to.jobs.insert(jobs.begin(), jobs.end());
+  if (to.asks_again || to.jobs.empty()) return;
   to.asks_again = true;
-  timer_.at(now() + settings_.hand_retry, [this, master] {
-    std::set<JobId> open = std::exchange(masters_[master].unanswered, {});
+  host_.retry([this, master] {
+    Unanswered& of = unanswered_.at(master);
+    std::set<JobId> open = std::exchange(of.jobs, {});
     std::erase_if(open, [this](JobId job) { return !subscriptions_.contains(job); });
     if (open.empty()) {
-      masters_[master].asks_again = false;
+      of.asks_again = false;
       return;
     }
     auto pieces = watch_pieces({open.begin(), open.end()});
     // The others come when these are answered.
     for (std::size_t i = 1; i < pieces.size(); ++i) {
-      masters_[master].unanswered.insert(pieces[i].begin(), pieces[i].end());
+      of.jobs.insert(pieces[i].begin(), pieces[i].end());
     }
     watch_at(master, std::move(pieces.front()), nullptr);
   });
 }
 
 /// One master more has said what it knows, or has not in time.
-void SiteScheduler::answered(PendingWatch& asking) {
+void JobWatches::answered(PendingWatch& asking) {
   if (asking.open > 0 && --asking.open > 0) return;
-  asking.answer.deliver(std::move(asking.ends));
+  asking.answer(std::move(asking.ends));
 }
 
 /// A part is over: the job is with its last one. When some of its tasks had no end of their own,
 /// the other parts are for nothing. Who has just asked hears of it in the answer, everybody else by
 /// a message.
-void SiteScheduler::over(const JobEnd& end, PendingWatch* asking) {
+void JobWatches::over(const JobEnd& end, PendingWatch* asking) {
   const auto found = subscriptions_.find(end.job);
   if (found == subscriptions_.end()) return;
-  JobSubscription& watched = found->second;
+  Subscription& watched = found->second;
   // Masters repeat ends until nobody watches; a part is known by its first task.
   if (std::find(watched.parts.begin(), watched.parts.end(), end.first) != watched.parts.end()) {
     return;
@@ -134,26 +131,26 @@ void SiteScheduler::over(const JobEnd& end, PendingWatch* asking) {
   if (watched.tasks < end.whole) {
     // The job cannot be completed: its other parts are cancelled. Not so where two jobs share the
     // number, one of which may be well.
-    if (end.broken && !conflicts_.contains(end.job)) begin_cancel(end.job);
+    if (end.broken && !parts_.numbers.is_conflict(end.job)) host_.cancel(end.job);
     return;
   }
   const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};
   // Those that have told of their part have dropped the subscription themselves.
-  if (watched.parts.size() < masters_.size()) unwatch({end.job});
+  if (watched.parts.size() < parts_.peers.masters().size()) unwatch({end.job});
   subscriptions_.erase(found);
-  over_.add(end.job);
+  host_.over(end.job);
   for (const JobListener& listener : listeners_.take(end.job)) {
     if (asking != nullptr && listener == asking->listener) {
       asking->ends.push_back(whole);
     } else {
-      send(listener, over_atom_v, whole);
+      host_.tell(listener, whole);
     }
   }
 }
 
 /// No master has had the part: who was to have it tells it from the others. A job whose number was
 /// another's says nothing of that one.
-void SiteScheduler::part_ended_here(const EndedHandoff& ended, PendingWatch* asking) {
+void JobWatches::part_ended_here(const EndedHandoff& ended, PendingWatch* asking) {
   if (ended.conflict) return;
   // Sets the part apart from all that masters tell of.
   constexpr std::uint32_t kNoTask = 1U << 31U;  // above the positions of tasks
@@ -162,7 +159,7 @@ void SiteScheduler::part_ended_here(const EndedHandoff& ended, PendingWatch* ask
   over(end, asking);
 }
 
-void SiteScheduler::drop_listener(const caf::actor_addr& listener) {
+void JobWatches::drop(const caf::actor_addr& listener) {
   // A job that others watch as well stays subscribed.
   const std::vector<JobId> alone = listeners_.drop(listener);
   if (alone.empty()) return;
@@ -170,12 +167,15 @@ void SiteScheduler::drop_listener(const caf::actor_addr& listener) {
   unwatch(alone);
 }
 
-void SiteScheduler::unwatch(const std::vector<JobId>& jobs) {
+void JobWatches::unwatch(const std::vector<JobId>& jobs) {
   for (const std::vector<JobId>& piece : watch_pieces(jobs)) {
-    for (const HandoffPeer& each : masters_) {
-      send(each.master, unwatch_atom_v, JobListener{this}, piece);
-    }
+    for (const SitePeer& master : parts_.peers.masters()) host_.unwatch(master.to, piece);
   }
+}
+
+void JobWatches::clear() {
+  listeners_.clear();
+  subscriptions_.clear();
 }
 
 }  // namespace muster

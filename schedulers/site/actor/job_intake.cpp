@@ -1,0 +1,234 @@
+#include "schedulers/site/actor/job_intake.hpp"
+
+#include <utility>
+
+#include "actors/messages/byte_cut.hpp"
+#include "actors/messages/job_bytes.hpp"
+#include "model/submission_digest.hpp"
+#include "model/submission_key.hpp"
+
+namespace muster {
+namespace {
+
+/// Of the jobs as they were submitted; 0 for those without a token, which are never compared.
+std::vector<std::uint64_t> digests_of(const std::vector<Job>& jobs) {
+  std::vector<std::uint64_t> digests;
+  digests.reserve(jobs.size());
+  for (const Job& job : jobs) digests.push_back(job.token.empty() ? 0 : submission_digest(job));
+  return digests;
+}
+
+}  // namespace
+
+JobIntake::JobIntake(const Parts& parts, const SiteSettings& settings, Host host)
+    : parts_(parts),
+      settings_(settings),
+      host_(std::move(host)),
+      known_(settings.tokens, parts.peers.number()) {}
+
+void JobIntake::recall(std::vector<KnownToken> tokens, NumberSet forwarded,
+                       std::vector<Handoff> handoffs) {
+  // Stores of before users were kept have tokens without one; the job, while it is here, knows its
+  // user.
+  std::map<JobId, std::string> users;
+  for (const Handoff& handoff : handoffs) users[handoff.job.id] = handoff.job.user;
+  known_.recall_forwarded(std::move(forwarded));
+  for (KnownToken& known : tokens) {
+    if (const auto user = users.find(known.job); !known.user && user != users.end()) {
+      known.user = user->second;
+    }
+    known_.recall(std::move(known));
+  }
+  for (Handoff& handoff : handoffs) {
+    const std::size_t bytes = job_bytes(handoff.job);
+    parts_.handoffs.push(handoff.to, {std::move(handoff.job), {}, true, bytes});
+  }
+}
+
+/// The verdict is that of the first time, and no word of it leaves before that is durable.
+void JobIntake::News::add_known(const KnownSubmissions::Known& known) {
+  verdicts.push_back({known.job, true, {}});
+  if (known.write != 0) writes.insert(known.write);
+}
+
+void JobIntake::submit(std::vector<Job> jobs, bool forwarded, const SubmitAnswer& answer) {
+  const JobNumbers& numbers = parts_.numbers;
+  if (numbers.learns() && !forwarded) {
+    return answer(Failure<ActorError>{ActorError::learns_numbers, numbers.who_is_learnt_from()});
+  }
+  LoadRounds& rounds = parts_.rounds;
+  rounds.note_news();
+  if (rounds.is_fresh()) return take(std::move(jobs), forwarded, answer);
+  if (!rounds.has_room(jobs.size())) {
+    return answer(Failure<ActorError>{ActorError::too_many, {}});
+  }
+  const std::size_t count = jobs.size();
+  rounds.await(count, [this, forwarded, answer, jobs = std::move(jobs)]() mutable {
+    take(std::move(jobs), forwarded, answer);
+  });
+}
+
+void JobIntake::take(std::vector<Job> jobs, bool forwarded, const SubmitAnswer& answer) {
+  const JobNumbers& numbers = parts_.numbers;
+  // Numbers may have come into doubt while the jobs waited for loads.
+  if (numbers.learns() && !forwarded) {
+    return answer(Failure<ActorError>{ActorError::learns_numbers, numbers.who_is_learnt_from()});
+  }
+  if (parts_.handoffs.jobs_in_hand() + jobs.size() > settings_.max_waiting) {
+    return answer(Failure<ActorError>{ActorError::too_many, {}});
+  }
+  if (forwarded) return persist(news_of_forwarded(std::move(jobs)), answer);
+  if (const auto why = why_too_large(jobs)) {
+    return answer(Verdicts(jobs.size(), SubmitVerdict{{}, false, *why}));
+  }
+  const std::vector<std::uint64_t> digests = digests_of(jobs);
+  auto refused = tokens_of_others(jobs, digests);
+  persist(refused ? *std::move(refused) : news_of(std::move(jobs), digests), answer);
+}
+
+/// Refuses all of a submission of which a token stands for another job: its user has made a
+/// mistake. The job that has the token has to be durable before anything is said of it.
+std::optional<JobIntake::News> JobIntake::tokens_of_others(
+    const std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests) const {
+  // Two jobs of one submission may have the same token too: equal digests are one job, others are a
+  // mistake.
+  std::map<std::pair<std::string, std::string>, std::size_t> seen;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Job& job = jobs[i];
+    if (job.token.empty()) continue;
+    News refused{0};
+    const SubmissionKey key = submission_key(job);
+    const auto known = known_.find(job);
+    if (known && !known->is_of(digests[i])) {
+      if (known->write != 0) refused.writes.insert(known->write);
+      refused.verdicts.assign(jobs.size(), {known->job, false,
+                                            "the token \"" + key.token + "\" is that of job " +
+                                                std::to_string(known->job.value) +
+                                                ", which is another one: nothing was taken"});
+      return refused;
+    }
+    if (jobs.size() == 1) break;
+    const auto [place, fresh] = seen.try_emplace({key.scope, key.token}, i);
+    if (fresh || digests[place->second] == digests[i]) continue;
+    refused.verdicts.assign(
+        jobs.size(),
+        {{},
+         false,
+         "the token \"" + key.token + "\" stands for two different jobs: nothing was taken"});
+    return refused;
+  }
+  return std::nullopt;
+}
+
+JobIntake::News JobIntake::news_of(std::vector<Job> jobs,
+                                   const std::vector<std::uint64_t>& digests) {
+  News made{++last_write_};
+  std::size_t place = 0;
+  for (Job& job : jobs) {
+    const std::uint64_t digest = digests[place++];
+    if (job.tasks.empty()) {
+      made.verdicts.push_back({{}, false, "the job has no tasks"});
+      continue;
+    }
+    if (const auto known = known_.find(job)) {
+      made.add_known(*known);
+      continue;
+    }
+    // The number is spent from here on, whether the write succeeds or not.
+    number_job(job, parts_.numbers.give());
+    made.verdicts.push_back({job.id, true, {}});
+    if (!job.token.empty()) {
+      SubmissionKey key = submission_key(job);
+      made.news.tokens.push_back(
+          {std::move(key.token), job.id, std::move(key.scope), false, digest});
+      // Known before it is durable, so that a repetition finds it and waits for the same write.
+      known_.add(made.news.tokens.back(), made.write);
+    }
+    const HandoffTarget site = host_.choose_site(job);
+    if (!parts_.peers.is_self(site)) {
+      made.news.handoffs.push_back({std::move(job), site});
+      continue;
+    }
+    for (Handoff& part : host_.split(std::move(job))) made.news.handoffs.push_back(std::move(part));
+  }
+  made.news.next_job = parts_.numbers.next();
+  return made;
+}
+
+/// Another site has promised these and left them to this one, maybe more than once.
+JobIntake::News JobIntake::news_of_forwarded(std::vector<Job> jobs) {
+  News made{++last_write_};
+  for (Job& job : jobs) {
+    if (const auto known = known_.find_forwarded(job.id)) {
+      if (parts_.handoffs.holds_another(job)) {
+        made.verdicts.push_back({job.id, false, "its number is that of another job", true});
+      } else {
+        made.add_known(*known);
+      }
+      continue;
+    }
+    made.verdicts.push_back({job.id, true, {}});
+    made.news.tokens.push_back({{}, job.id, {}, true});
+    // Kept by number, for ever: another site repeats itself after any time.
+    known_.add(made.news.tokens.back(), made.write);
+    for (Handoff& part : host_.split(std::move(job))) made.news.handoffs.push_back(std::move(part));
+  }
+  return made;
+}
+
+/// What others have submitted before counts as news until it is durable.
+void JobIntake::persist(News news, const SubmitAnswer& answer) {
+  const bool any = !news.news.handoffs.empty() || !news.news.tokens.empty();
+  if (any) news.writes.insert(news.write);
+  // Shared by the write's end, by handoffs and by the timer; the first to settle it answers.
+  auto reply =
+      std::make_shared<SubmissionReply>(answer, std::move(news.verdicts), news.writes.size());
+  for (const auto write : news.writes) awaiting_[write].push_back(reply);
+  if (news.writes.empty()) reply->give();
+  if (!any) return;
+  auto handoffs = std::make_shared<std::vector<Handoff>>(news.news.handoffs);
+  parts_.writer.persist(std::move(news.news),
+                        [this, reply, handoffs, write = news.write](const std::string& trouble) {
+                          if (!trouble.empty()) handoffs->clear();
+                          hand_over(std::move(*handoffs), reply, write, trouble);
+                        });
+}
+
+/// The write of the jobs has ended.
+void JobIntake::hand_over(std::vector<Handoff> handoffs,
+                          const std::shared_ptr<SubmissionReply>& reply,
+                          KnownSubmissions::Write write, const std::string& trouble) {
+  std::set<HandoffTarget> targets;
+  // Counted before written(), which answers at once when nothing is open.
+  reply->add_open(handoffs.size());
+  for (Handoff& handoff : handoffs) {
+    const std::size_t bytes = job_bytes(handoff.job);
+    // Where its master has it waiting already, nobody waits for this one.
+    if (!parts_.handoffs.push(handoff.to, {std::move(handoff.job), reply, false, bytes})) {
+      reply->arrived();
+    }
+    targets.insert(handoff.to);
+  }
+  written(write, trouble);
+  // Nothing leaves before it is durable: a crash would forget who was chosen, and draw again.
+  for (const HandoffTarget& to : targets) parts_.handoffs.send(to);
+}
+
+/// A write of the store has ended: all who depend on it share its fate.
+void JobIntake::written(KnownSubmissions::Write write, const std::string& trouble) {
+  trouble.empty() ? known_.written(write) : known_.failed(write);
+  const auto found = awaiting_.find(write);
+  const auto replies = std::move(found->second);
+  awaiting_.erase(found);
+  for (const std::shared_ptr<SubmissionReply>& reply : replies) {
+    if (!reply->written(trouble)) continue;
+    if (settings_.promise_wait <= Duration::zero()) {
+      reply->give();
+      continue;
+    }
+    // Masters that are slow or away do not hold up the answer: the jobs are durable here.
+    host_.after(settings_.promise_wait, [reply] { reply->give(); });
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,235 @@
+// How the parts of a site scheduler reach the world and each other.
+
+#include <algorithm>
+#include <utility>
+
+#include "schedulers/site/actor/site_actor.hpp"
+
+namespace muster {
+namespace {
+
+/// Whether the request has come back without having been read. A timeout is not among these:
+/// whoever did not answer in time may have the jobs.
+bool never_left(const caf::error& error) {
+  return error == caf::sec::request_receiver_down || error == caf::sec::no_route_to_receiving_node;
+}
+
+}  // namespace
+
+const MasterForSites& SiteScheduler::master_at(const HandoffTarget& to) const {
+  return dependencies_.masters[peers_.place_of(to)].actor;
+}
+
+const SiteForSites& SiteScheduler::site_at(const HandoffTarget& to) const {
+  return dependencies_.sites[peers_.place_of(to)].actor;
+}
+
+std::function<void(std::function<void()>)> SiteScheduler::retrying() {
+  return
+      [this](std::function<void()> step) { timer_.after(settings_.hand_retry, std::move(step)); };
+}
+
+std::function<void(const std::string&)> SiteScheduler::noting() const {
+  return [this](const std::string& text) {
+    if (dependencies_.note) dependencies_.note("site " + peers_.self().name + ": " + text);
+  };
+}
+
+/// A message brings the step here from whatever thread. A weak pointer, so that a write does not
+/// keep a site alive.
+SiteWriter::Post SiteScheduler::poster() {
+  return [address = caf::actor_cast<caf::weak_actor_ptr>(this)](std::function<void()> step) {
+    if (auto self = caf::actor_cast<SiteActor>(address.lock())) {
+      caf::anon_send<caf::message_priority::high>(self, Wakeup{std::move(step)});
+    }
+  };
+}
+
+JobNumbers::Host SiteScheduler::numbers_host() {
+  return {retrying(), [this] { rounds_.ask_soon(); }, noting()};
+}
+
+double SiteScheduler::own_load() const {
+  return static_cast<double>(handoffs_.jobs_in_hand()) / static_cast<double>(settings_.capacity);
+}
+
+bool SiteScheduler::has_work() const {
+  return handoffs_.jobs_in_hand() > 0 || numbers_.learns();
+}
+
+LoadRounds::Host SiteScheduler::rounds_host() {
+  LoadRounds::Host host;
+  host.ask = [this](const HandoffTarget& to, const LoadQuestion& question,
+                    const LoadRounds::Answered& answered) {
+    const auto heard = [answered](const LoadReport& report) { answered(&report); };
+    const auto failed = [answered](const caf::error&) { answered(nullptr); };
+    // A peer that has not answered by the time of the next asking counts as not heard.
+    if (to.site) {
+      request(site_at(to), settings_.load_every, question).then(heard, failed);
+    } else {
+      request(master_at(to), settings_.load_every, question).then(heard, failed);
+    }
+  };
+  host.heard = [this](const HandoffTarget& from, const LoadReport& report) {
+    on_load(from, report);
+  };
+  host.all_heard = [this] { broken_.cancel_what_others_left(); };
+  host.has_work = [this] { return has_work(); };
+  host.wake = [this](Duration wait) { ask_alarm_.after(wait); };
+  host.sleep = [this] { ask_alarm_.disarm(); };
+  return host;
+}
+
+/// When one part of a job was terminated, the other masters' parts are for nothing; so is the rest
+/// of one of which too many tasks have failed.
+void SiteScheduler::on_load(const HandoffTarget& from, const LoadReport& report) {
+  numbers_.hear(from, report.conflicts, report.newest);
+  // News keep the pause short.
+  if (loads_.take(from, report, now())) rounds_.note_news();
+  for (const JobRuntime& ran : report.completed) {
+    classifier_.heard(ran.job, ran.tasks, ran.together);
+  }
+  classifier_.train_if_due();
+  for (JobId job : report.broken) end_rest_of(job);
+  for (JobId job : loads_.with_too_many_failed(report)) end_rest_of(job);
+}
+
+/// A part of the job will not be completed, or too many of its tasks have failed.
+void SiteScheduler::end_rest_of(JobId job) {
+  if (!broken_.add(job)) return;
+  classifier_.forget(job);
+  rounds_.note_news();
+  broken_.end_rest_of(job);
+}
+
+SiteClassifier::Host SiteScheduler::classifier_host() {
+  SiteClassifier::Host host;
+  host.train = [this](SiteClassifier::Training train,
+                      std::function<void(SiteClassifier::Trained)> adopt) {
+    if (!dependencies_.train_apart) return adopt(train());
+    // A thread of its own, since training takes seconds, in which no job would be taken in. The
+    // result comes as a message: the actor's state is touched in its own thread alone.
+    system().spawn<caf::detached + caf::hidden>(
+        [train = std::move(train), adopt = std::move(adopt),
+         address = caf::actor_cast<caf::weak_actor_ptr>(this)](caf::event_based_actor*) {
+          auto trained = train();
+          if (auto self = caf::actor_cast<SiteActor>(address.lock())) {
+            caf::anon_send(self, Wakeup{[adopt, trained] { adopt(trained); }});
+          }
+        });
+  };
+  host.keep = [this](std::string text) {
+    dependencies_.store->persist_classifier(std::move(text));
+  };
+  return host;
+}
+
+Handoffs::Host SiteScheduler::handoffs_host() {
+  Handoffs::Host host;
+  host.hand = [this](const HandoffTarget& to, std::vector<Job> jobs, const Handoffs::Done& settle) {
+    const auto heard = [settle](Verdicts& verdicts) { settle(std::move(verdicts)); };
+    const auto failed = [settle](const caf::error& error) {
+      const bool unread = never_left(error);
+      settle(Failure<HandoffFailure>{
+          unread ? HandoffFailure::never_left : HandoffFailure::unconfirmed, {}});
+    };
+    const Duration timeout = dependencies_.accept_timeout;
+    if (to.site) {
+      request(site_at(to), timeout, forward_atom_v, std::move(jobs)).then(heard, failed);
+    } else {
+      request(master_at(to), timeout, hand_atom_v, std::move(jobs)).then(heard, failed);
+    }
+  };
+  host.settled = [this](const HandoffTarget& to, const std::vector<JobId>& taken,
+                        const Verdicts& refused) {
+    // For a job to be no longer on its way.
+    const bool cancels_wait = std::any_of(taken.begin(), taken.end(),
+                                          [this](JobId job) { return cancels_.is_open(job); });
+    ends_.refuse(to, refused);
+    if (cancels_wait) cancels_.end_rest(peers_.self().to);
+  };
+  host.retry = retrying();
+  host.note = noting();
+  return host;
+}
+
+HandoffEnds::Host SiteScheduler::ends_host() {
+  HandoffEnds::Host host;
+  host.now = [this] { return now(); };
+  host.was_forwarded = [this](JobId job) {
+    return intake_.known().find_forwarded(job).has_value();
+  };
+  host.ended = [this](const EndedHandoff& ended) { watches_.ended_here(ended); };
+  host.cancel_kept = [this](JobId job) { cancels_.on_kept(job); };
+  host.retry = retrying();
+  host.note = noting();
+  return host;
+}
+
+JobCancels::Host SiteScheduler::cancels_host() {
+  JobCancels::Host host;
+  host.ask = [this](const HandoffTarget& to, std::vector<JobId> jobs,
+                    const JobCancels::Heard& heard) {
+    if (peers_.is_self(to)) return cancel_here(jobs, heard);
+    const auto answered = [heard](const JobCancels::Verdicts& verdicts) { heard(verdicts); };
+    const auto failed = [heard](const caf::error&) { heard({}); };
+    const Duration timeout = dependencies_.accept_timeout;
+    if (to.site) {
+      request(site_at(to), timeout, cancel_atom_v, std::move(jobs)).then(answered, failed);
+    } else {
+      request(master_at(to), timeout, cancel_atom_v, std::move(jobs)).then(answered, failed);
+    }
+  };
+  host.after = [this](Duration wait, std::function<void()> step) {
+    timer_.after(wait, std::move(step));
+  };
+  return host;
+}
+
+/// Ends what of the jobs can never have left this site.
+void SiteScheduler::cancel_here(
+    const std::vector<JobId>& jobs,
+    const std::function<void(const std::vector<CancelVerdict>&)>& then) {
+  for (const JobId job : jobs) {
+    broken_.leave(job);
+    classifier_.forget(job);
+  }
+  ends_.cancel(jobs, then);
+}
+
+JobWatches::Host SiteScheduler::watches_host() {
+  JobWatches::Host host;
+  host.ask = [this](const HandoffTarget& master, std::vector<JobId> jobs,
+                    const JobWatches::Heard& heard) {
+    request(master_at(master), dependencies_.accept_timeout, watch_atom_v, JobListener{this},
+            std::move(jobs))
+        .then([heard](const JobWatches::Ends& ends) { heard(&ends); },
+              [heard](const caf::error&) { heard(nullptr); });
+  };
+  host.unwatch = [this](const HandoffTarget& master, const std::vector<JobId>& jobs) {
+    send(master_at(master), unwatch_atom_v, JobListener{this}, jobs);
+  };
+  host.tell = [this](const JobListener& listener, const JobEnd& end) {
+    send(listener, over_atom_v, end);
+  };
+  host.monitor = [this](const JobListener& listener) { monitor(listener); };
+  host.cancel = [this](JobId job) { cancels_.begin(job); };
+  host.over = [this](JobId job) { cancels_.note_over(job); };
+  host.retry = retrying();
+  return host;
+}
+
+JobIntake::Host SiteScheduler::intake_host() {
+  JobIntake::Host host;
+  host.choose_site = [this](const Job& job) { return loads_.choose_site(job, own_load(), now()); };
+  host.split = [this](Job job) {
+    if (classifier_) classifier_.classify(job, loads_.use(), now());
+    return loads_.parts_of(std::move(job), now());
+  };
+  host.after = [this](Duration wait, std::function<void()> step) {
+    timer_.after(wait, std::move(step));
+  };
+  return host;
+}
+
+}  // namespace muster

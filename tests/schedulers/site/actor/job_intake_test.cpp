@@ -1,0 +1,220 @@
+#include "schedulers/site/actor/job_intake.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/schedulers/site/site_parts.hpp"
+
+namespace muster::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct JobIntakeTest : ::testing::Test {
+  SiteParts parts;
+  SiteSettings settings;
+  HandoffTarget site = site_at(0);  ///< that is to see to all jobs
+  std::vector<std::string> said;
+  std::vector<std::string> handed;
+  std::vector<Handoffs::Done> out;
+  Steps later;
+  std::vector<LoadRounds::Answered> loads_asked;
+
+  JobNumbers numbers{
+      parts.peers, parts.writer, 100, {parts.retries.taker(), [] {}, parts.noting()}};
+  PeerLoads loads{parts.peers, settings, 1};
+  LoadRounds rounds{parts.peers, loads, settings, rounds_host()};
+  Handoffs handoffs{parts.peers, parts.store, 500, handoffs_host()};
+  JobIntake intake{{parts.peers, parts.writer, numbers, rounds, handoffs}, settings, host()};
+
+  LoadRounds::Host rounds_host() {
+    return {[this](const HandoffTarget&, const LoadQuestion&, LoadRounds::Answered answered) {
+              loads_asked.push_back(std::move(answered));
+            },
+            [](const HandoffTarget&, const LoadReport&) {},
+            [] {},
+            [] { return false; },
+            [](Duration) {},
+            [] {}};
+  }
+  Handoffs::Host handoffs_host() {
+    return {[this](const HandoffTarget& to, const std::vector<Job>& jobs, Handoffs::Done done) {
+              for (const Job& job : jobs) {
+                handed.push_back(parts.peers.name_of(to) + " " + std::to_string(job.id.value));
+              }
+              out.push_back(std::move(done));
+            },
+            [](const HandoffTarget&, const std::vector<JobId>&, const Handoffs::Verdicts&) {},
+            parts.retries.taker(), parts.noting()};
+  }
+  JobIntake::Host host() {
+    return {[this](const Job&) { return site; },
+            [](const Job& job) {
+              return std::vector<Handoff>{{job, master_at(0)}};
+            },
+            [this](Duration, std::function<void()> step) { later.taker()(std::move(step)); }};
+  }
+  void submit(std::vector<Job> jobs, bool forwarded = false) {
+    intake.submit(std::move(jobs), forwarded, [this](const auto& outcome) {
+      if (!outcome) {
+        return said.push_back(to_string(outcome.error().code) + ": " + outcome.error().message);
+      }
+      for (const SubmitVerdict& each : outcome.value()) {
+        const std::string id = std::to_string(each.job.value);
+        said.push_back(each.accepted ? "job " + id : "not " + id + ": " + each.reason);
+      }
+    });
+  }
+  static Job with_token(const std::string& token, std::size_t tasks = 1) {
+    Job job = job_of(0, tasks);
+    job.token = token;
+    return job;
+  }
+  void restart_with(const SiteMemory& memory) {
+    intake.recall(memory.tokens, memory.forwarded, memory.handoffs);
+  }
+};
+
+TEST_F(JobIntakeTest, SaysAndSendsNothingBeforeItIsDurable) {
+  parts.store.slow = true;
+  submit({job_of(0), job_of(0)});
+  EXPECT_THAT(handed, IsEmpty());
+  parts.end_write();
+  EXPECT_THAT(handed, ElementsAre("m0 1", "m0 2"));
+  EXPECT_THAT(said, IsEmpty()) << "their master may have them in a moment";
+  out.front()(Handoffs::Verdicts{{JobId{1}, true, {}}, {JobId{2}, true, {}}});
+  EXPECT_THAT(said, ElementsAre("job 1", "job 2"));
+}
+
+TEST_F(JobIntakeTest, AnswersAfterAWhileThoughNoMasterDoes) {
+  submit({job_of(0)});
+  EXPECT_THAT(said, IsEmpty());
+  later.run();
+  EXPECT_THAT(said, ElementsAre("job 1"));
+  out.front()(Handoffs::Verdicts{{JobId{1}, true, {}}});
+  EXPECT_EQ(said.size(), 1u);
+}
+
+TEST_F(JobIntakeTest, WaitsForNoMasterWhereItIsNotTo) {
+  settings.promise_wait = {};
+  submit({job_of(0)});
+  EXPECT_THAT(said, ElementsAre("job 1"));
+}
+
+TEST_F(JobIntakeTest, SendsNothingThatCouldNotBeKept) {
+  parts.store.trouble = "disk full";
+  submit({with_token("a")});
+  EXPECT_THAT(handed, IsEmpty());
+  EXPECT_THAT(said, ElementsAre(to_string(ActorError::store_failed) + ": disk full"));
+  parts.store.trouble.clear();
+  settings.promise_wait = {};
+  submit({with_token("a")});
+  EXPECT_EQ(said.back(), "job 2") << "the first number is spent";
+}
+
+TEST_F(JobIntakeTest, GivesARepetitionTheFirstAnswer) {
+  settings.promise_wait = {};
+  submit({with_token("a")});
+  submit({with_token("a"), with_token("b")});
+  EXPECT_THAT(said, ElementsAre("job 1", "job 1", "job 2"));
+  out.front()(Handoffs::Verdicts{{JobId{1}, true, {}}});
+  EXPECT_THAT(handed, ElementsAre("m0 1", "m0 2")) << "each once";
+}
+
+TEST_F(JobIntakeTest, LetsARepetitionShareTheFateOfTheFirstWrite) {
+  settings.promise_wait = {};
+  parts.store.slow = true;
+  submit({with_token("a")});
+  submit({with_token("a")});
+  EXPECT_THAT(said, IsEmpty());
+  EXPECT_EQ(parts.store.waiting.size(), 1u) << "there is nothing new to keep";
+  parts.end_write("disk full");
+  EXPECT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0], said[1]);
+}
+
+TEST_F(JobIntakeTest, TakesNothingOfASubmissionWithAnotherJobsToken) {
+  settings.promise_wait = {};
+  submit({with_token("a")});
+  submit({with_token("b"), with_token("a", 2)});
+  EXPECT_THAT(said.back(), ::testing::HasSubstr("\"a\" is that"));
+  submit({with_token("c"), with_token("c", 2)});
+  EXPECT_THAT(said.back(), ::testing::HasSubstr("\"c\" stands for two"));
+  EXPECT_THAT(handed, ElementsAre("m0 1"));
+}
+
+TEST_F(JobIntakeTest, KnowsTokensAndHandsOverAfterARestart) {
+  Job first = with_token("a");
+  first.id = JobId{1};
+  restart_with({{{first, master_at(1)}}, {{"a", JobId{1}, std::nullopt}}, 2, {}});
+  EXPECT_TRUE(handoffs.find(master_at(1), JobId{1})->sent) << "it may have left";
+  submit({with_token("a")});
+  EXPECT_THAT(said, ElementsAre("job 1"));
+}
+
+TEST_F(JobIntakeTest, LeavesJobsToAnotherSiteWhole) {
+  site = site_at(1);
+  submit({job_of(0, 3)});
+  EXPECT_THAT(handed, ElementsAre("london 1"));
+}
+
+TEST_F(JobIntakeTest, KnowsForEverWhatAnotherSiteHasLeftToIt) {
+  settings.promise_wait = {};
+  const Job job = job_of(1'000'000'001);
+  submit({job}, true);
+  submit({job}, true);
+  EXPECT_THAT(said, ElementsAre("job 1000000001", "job 1000000001"));
+  EXPECT_THAT(handed, ElementsAre("m0 1000000001"));
+  Job other = job;
+  other.user = "bob";
+  submit({other}, true);
+  EXPECT_THAT(said.back(), ::testing::StartsWith("not 1000000001"));
+}
+
+TEST_F(JobIntakeTest, BoundsWhatWaitsForMasters) {
+  settings.max_waiting = 2;
+  submit({job_of(0), job_of(0), job_of(0)});
+  EXPECT_THAT(said, ElementsAre(to_string(ActorError::too_many) + ": "));
+  submit({job_of(0), job_of(0)});
+  EXPECT_EQ(handoffs.jobs_in_hand(), 2u);
+  submit({job_of(0)});
+  EXPECT_EQ(said.size(), 2u);
+}
+
+TEST_F(JobIntakeTest, NumbersNothingWhileItLearnsNumbers) {
+  numbers.recall(1, true);
+  submit({job_of(0)});
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_THAT(said[0], ::testing::HasSubstr("m0, m1, london"));
+  submit({job_of(1'000'000'001)}, true);
+  EXPECT_THAT(handed, ElementsAre("m0 1000000001")) << "it has its number";
+}
+
+TEST_F(JobIntakeTest, WaitsForLoadsThatAreTooOldToChooseBy) {
+  settings.max_unrouted = 2;
+  settings.promise_wait = {};
+  const auto all_answer = [this] {
+    const LoadReport idle;
+    for (const auto& each : std::exchange(loads_asked, {})) each(&idle);
+  };
+  rounds.ask();
+  all_answer();
+  submit({job_of(0), job_of(0)});
+  submit({job_of(0)});
+  EXPECT_THAT(said, ElementsAre(to_string(ActorError::too_many) + ": "));
+  EXPECT_THAT(handed, IsEmpty());
+  all_answer();
+  EXPECT_THAT(handed, ElementsAre("m0 1", "m0 2"));
+}
+
+TEST_F(JobIntakeTest, RefusesAJobWithoutTasksAndTakesTheOthers) {
+  settings.promise_wait = {};
+  Job none = job_of(0);
+  none.tasks.clear();
+  submit({none, job_of(0)});
+  EXPECT_THAT(said, ElementsAre(::testing::HasSubstr("no tasks"), "job 1"));
+}
+
+}  // namespace
+}  // namespace muster::test
