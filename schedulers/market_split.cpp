@@ -9,6 +9,7 @@
 
 #include "model/whole_job.hpp"
 #include "schedulers/packing/priority_order.hpp"
+#include "schedulers/packing/rules.hpp"
 
 // Two policies of one kind, each blind to the other's market. The second one costs nothing until a
 // job wants spot instances; after that both see every event, so that each is a fold over the whole
@@ -192,6 +193,7 @@ Plan MarketSplit::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   if (spot_wanted_) append(spot_->decide(divided, rng, budget), plan);
   // Two lists one after the other are not in the order of priorities.
   order_by_priority(view.state, plan);
+  tell_who_is_kept_apart(view, plan);
   return plan;
 }
 

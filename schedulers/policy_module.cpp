@@ -4,8 +4,6 @@
 #include <array>
 #include <charconv>
 
-#include "schedulers/distinct_instances.hpp"
-
 namespace muster {
 namespace {
 
@@ -45,8 +43,7 @@ Expected<std::unique_ptr<Policy>, PolicyError> PolicyModule::make_policy(
                                     " needs the true rates of all pairs of tasks, which only the "
                                     "world of a replay knows"};
   }
-  return std::unique_ptr<Policy>(
-      std::make_unique<DistinctInstances>(make(read_values.value(), catalog, services)));
+  return make(read_values.value(), catalog, services);
 }
 
 PolicySpec share_of(const PolicyModule& module, PolicySpec spec, std::uint32_t masters) {

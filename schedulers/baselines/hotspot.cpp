@@ -4,6 +4,7 @@
 #include <array>
 
 #include "schedulers/packing/rounds/alone_on_fleet.hpp"
+#include "schedulers/packing/rules.hpp"
 
 // The policy remembers nothing: at each event it looks at every instance, and compares prices as
 // they are now.
@@ -42,13 +43,15 @@ void Hotspot::use_empty(const ClusterView& view, Plan& plan) const {
     empty.insert(groups_.of(row.type, row.market), {row.price.usd_h(), i},
                  view.catalog[row.type].capacity);
   }
+  const PeerRooms peers = input_.peer_rooms();  // some may have still to leave
   const std::vector<char> wider = refuse_gangs_wider_than_fleet(view, input_, plan);
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending || wider[row.job] != 0)
       continue;
     const MarketChoice markets = view.state.markets(row);
-    const auto found = empty.first(groups_.needs(view.state.shape(row.shape), markets), {-1, 0});
+    const auto found = empty.first(groups_.needs(view.state.shape(row.shape), markets), {-1, 0},
+                                   peers.rule_for(task.apart));
     if (!found) continue;
     const InstanceRow& to = view.state.instance(input_.instances()[found->room].slot);
     empty.erase(groups_.of(to.type, to.market), *found);

@@ -198,7 +198,7 @@ void JoinIndex::look_at_new_groups(Asker& asker, Budget& budget) {
 }
 
 std::optional<JoinIndex::Found> JoinIndex::best_seen(Asker& asker, std::uint32_t kind,
-                                                     Budget& budget) {
+                                                     Budget& budget, const RoomRule& may_join) {
   std::optional<Found> best;
   double most = 0;  // the ratio of the first that has room
   for (auto at = asker.by_ratio.begin(); at != asker.by_ratio.end();) {
@@ -221,7 +221,7 @@ std::optional<JoinIndex::Found> JoinIndex::best_seen(Asker& asker, std::uint32_t
     if (!on.fits) continue;
     needs_[0] = on.amount;
     const Resources& unit = per_unit(group.type);
-    const auto room = group.rooms.most_aligned(needs_, unit);
+    const auto room = group.rooms.most_aligned(needs_, unit, may_join);
     if (!room) continue;
     double alignment = 0;
     for (Resource one : kAllResources) {
@@ -236,7 +236,8 @@ std::optional<JoinIndex::Found> JoinIndex::best_seen(Asker& asker, std::uint32_t
 }
 
 /// Of the groups that got room first.
-std::optional<JoinIndex::Found> JoinIndex::any_room(std::uint32_t kind) const {
+std::optional<JoinIndex::Found> JoinIndex::any_room(std::uint32_t kind,
+                                                    const RoomRule& may_join) const {
   GroupNeeds needs(least_.size());
   for (std::uint32_t i = 0; i < needs.size(); ++i) {
     const ShapeOnType& on = model_.prices.on(kinds_[kind].shape, TypeId{i});
@@ -248,7 +249,8 @@ std::optional<JoinIndex::Found> JoinIndex::any_room(std::uint32_t kind) const {
     if (!next) break;
     const Group& group = groups_[next->room];
     const GroupNeeds need{needs[group.type.value]};
-    const auto room = group.rooms.first(need, {-std::numeric_limits<double>::infinity(), 0});
+    const auto room =
+        group.rooms.first(need, {-std::numeric_limits<double>::infinity(), 0}, may_join);
     if (room) {
       const double with = group.worth.with(entrant_of(model_, kinds_[kind], group.type));
       return Found{room->room, ratio(with, group), 0};
@@ -265,12 +267,13 @@ void JoinIndex::forget(Asker& asker) {
   asker.seen = 0;
 }
 
-std::optional<JoinIndex::Found> JoinIndex::best(std::uint32_t kind, Budget& budget) {
+std::optional<JoinIndex::Found> JoinIndex::best(std::uint32_t kind, Budget& budget,
+                                                const RoomRule& may_join) {
   Asker& asker = asker_of(kind);
   look_at_new_groups(asker, budget);
-  auto best = best_seen(asker, kind, budget);
+  auto best = best_seen(asker, kind, budget, may_join);
   const bool any_will_do = rules_.may_fall && std::isinf(rules_.least_ratio);
-  if (!best && cut_off_ && any_will_do) best = any_room(kind);
+  if (!best && cut_off_ && any_will_do) best = any_room(kind, may_join);
   if (asker.asks > 0) --asker.asks;
   if (asker.asks == 0 || kept_ > kMostKept) forget(asker);
   return best;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "schedulers/packing/index/open_rooms.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/tnrp.hpp"
 #include "schedulers/packing/types/reservation_price.hpp"
 #include "schedulers/policy.hpp"
@@ -56,8 +57,8 @@ class JoinIndex {
   /// The host with the best ratio; of these the one with the best alignment. Nothing: none of those
   /// that may be joined has room. Each look at a group of hosts is a step of the budget; when that
   /// is spent the best host seen so far is good enough, and any host with room where the rules set
-  /// no least ratio.
-  std::optional<Found> best(std::uint32_t kind, Budget& budget);
+  /// no least ratio. Only hosts that the task may join, by their numbers.
+  std::optional<Found> best(std::uint32_t kind, Budget& budget, const RoomRule& may_join = {});
   /// The budget was spent before everything had been looked at.
   bool cut_off() const { return cut_off_; }
   /// Ratios that are remembered: a bounded number, whatever comes.
@@ -108,8 +109,9 @@ class JoinIndex {
   Asker& asker_of(std::uint32_t kind);
   void list_least(Asker& asker) const;
   void look_at_new_groups(Asker& asker, Budget& budget);
-  std::optional<Found> best_seen(Asker& asker, std::uint32_t kind, Budget& budget);
-  std::optional<Found> any_room(std::uint32_t kind) const;
+  std::optional<Found> best_seen(Asker& asker, std::uint32_t kind, Budget& budget,
+                                 const RoomRule& may_join);
+  std::optional<Found> any_room(std::uint32_t kind, const RoomRule& may_join) const;
   void forget(Asker& asker);
   void refresh(std::uint32_t group);
   std::uint32_t group_after(std::uint32_t group, const Entrant& entrant);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/feasible.hpp"
 #include "schedulers/packing/rounds/alone_on_fleet.hpp"
 #include "schedulers/packing/types/cheapest_types.hpp"
 
@@ -86,9 +87,14 @@ std::vector<char> NoPacking::place_on_fleet(const ClusterView& view, Plan& plan)
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
     if (!wider.empty() && wider[row.job] != 0) continue;
     std::optional<TypeId> cheapest;
+    // A peer may have still to leave an instance that is meant for nobody.
+    const auto meets_peer = [&](InstanceId id) {
+      return task.apart != kNoSlot && has_peer(view.state, row, *view.state.find(id));
+    };
     for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {
       const TypeId type{i};
       if (empty[i].empty() || !prices_.on(row.shape, type).fits) continue;
+      if (meets_peer(empty[i].back())) continue;
       if (cheapest && prices_.types().price(*cheapest) <= prices_.types().price(type)) continue;
       cheapest = type;
     }

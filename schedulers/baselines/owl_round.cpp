@@ -13,6 +13,26 @@
 // alone; on given instances they join the first task with which they have room.
 
 namespace muster {
+namespace {
+
+/// A task's worth, on whatever type.
+double most_worth(const WorthModel& model, const TaskKind& kind) {
+  double most = 0;
+  for (TypeId type : model.prices.types().by_descending_price()) {
+    most = std::max(most, entrant_of(model, kind, type).worth);
+  }
+  return most;
+}
+
+/// The type has room for both.
+bool holds(const ReservationPrices& prices, TypeId type, ShapeId one, ShapeId other) {
+  const ShapeOnType& first = prices.on(one, type);
+  const ShapeOnType& second = prices.on(other, type);
+  if (!first.fits || !second.fits) return false;
+  return (first.amount + second.amount).fits_in(prices.types()[type].capacity);
+}
+
+}  // namespace
 
 double PairProfile::given(ClassId task, ClassId neighbour) const {
   const std::uint64_t key = std::uint64_t{task.value} << 32U | neighbour.value;
@@ -30,7 +50,8 @@ OwlRound::OwlRound(const Parts& parts, Budget& budget)
       budget_(budget),
       host_at_(parts.input.instances().size(), kUnassigned),
       all_lone_(static_cast<std::uint32_t>(parts.model.prices.types().size())),
-      lone_at_(parts.input.instances().size(), kUnassigned) {
+      lone_at_(parts.input.instances().size(), kUnassigned),
+      peers_(parts.input.peer_rooms()) {
   const std::vector<TypeId>& dearest = p_.model.prices.types().by_descending_price();
   by_price_ = dearest;
   // Ties stay in the order of the catalog.
@@ -155,12 +176,14 @@ bool OwlRound::use_empty(std::uint32_t task) {
   for (auto at = empty_.begin(); at != empty_.end(); ++at) {
     const TypeId type{at->first};
     if (at->second.empty() || !p_.model.prices.on(kind.shape, type).fits) continue;
+    if (peers_.has(at->second.front(), apart(task))) continue;
     if (best == empty_.end() || types.price(type) < types.price(TypeId{best->first})) best = at;
   }
   if (best == empty_.end()) return false;
   const std::uint32_t instance = best->second.front();
   best->second.pop_front();
   add_lone(instance, task);
+  peers_.add(instance, apart(task));
   layout_.assign(task, host_of_instance(instance));
   steps_.push_back({task, instance});
   return true;
@@ -175,7 +198,8 @@ bool OwlRound::join_lone(std::uint32_t task) {
     const ShapeOnType& on = p_.model.prices.on(kind_of(task).shape, TypeId{i});
     if (on.fits) needs[i] = on.amount;
   }
-  const auto any = all_lone_.first(needs, {});
+  const RoomRule may_join = peers_.rule_for(apart(task));
+  const auto any = all_lone_.first(needs, {}, may_join);
   if (!any) return false;
   std::uint32_t instance = any->room;
   std::optional<double> most;
@@ -187,7 +211,7 @@ bool OwlRound::join_lone(std::uint32_t task) {
     }
     budget_.spend();
     if (!needs[type.value]) continue;
-    const auto room = lone.rooms.first({needs[type.value]}, {});
+    const auto room = lone.rooms.first({needs[type.value]}, {}, may_join);
     if (!room) continue;
     const double ratio = worth_together(lone.kind, number, type) /
                          std::max(p_.model.prices.types().usd_h(type), kWorthEpsilon_usd_h);
@@ -197,6 +221,7 @@ bool OwlRound::join_lone(std::uint32_t task) {
   }
   const std::uint32_t resident = lone_at_[instance];
   erase_lone(instance, resident);
+  peers_.add(instance, apart(task));
   layout_.assign(task, host_of_instance(instance));
   steps_.push_back({task, instance, resident});
   return true;
@@ -205,6 +230,7 @@ bool OwlRound::join_lone(std::uint32_t task) {
 void OwlRound::take_back() {
   for (; !steps_.empty(); steps_.pop_back()) {
     const Step& step = steps_.back();
+    peers_.remove(step.instance, apart(step.task));
     if (step.resident) {
       add_lone(step.instance, *step.resident);
     } else {
@@ -225,32 +251,17 @@ bool OwlRound::may_move(std::uint32_t task) const {
 }
 
 void OwlRound::list_candidates() {
-  std::map<std::uint32_t, std::size_t> known;
+  std::map<std::pair<std::uint32_t, Slot>, std::size_t> known;
   for (std::uint32_t i = 0; i < p_.input.tasks().size(); ++i) {
     if (!waits(i) && !may_move(i)) continue;
     const std::uint32_t kind = p_.input.tasks()[i].kind;
-    const auto [entry, is_new] = known.try_emplace(kind, candidates_.size());
+    const auto [entry, is_new] = known.try_emplace({kind, apart(i)}, candidates_.size());
     if (is_new) {
-      candidates_.push_back({kind});
-      candidates_.back().most_usd_h = most_worth(kind);
+      candidates_.push_back({kind, apart(i)});
+      candidates_.back().most_usd_h = most_worth(p_.model, p_.kinds.all()[kind]);
     }
     candidates_[entry->second].tasks.push_back(i);
   }
-}
-
-double OwlRound::most_worth(std::uint32_t kind) const {
-  double most = 0;
-  for (TypeId type : by_price_) {
-    most = std::max(most, entrant_of(p_.model, p_.kinds.all()[kind], type).worth);
-  }
-  return most;
-}
-
-bool OwlRound::holds(TypeId type, std::uint32_t one, std::uint32_t other) const {
-  const ShapeOnType& first = p_.model.prices.on(p_.kinds.all()[one].shape, type);
-  const ShapeOnType& second = p_.model.prices.on(p_.kinds.all()[other].shape, type);
-  if (!first.fits || !second.fits) return false;
-  return (first.amount + second.amount).fits_in(p_.model.prices.types()[type].capacity);
 }
 
 double OwlRound::worth_together(std::uint32_t one, std::uint32_t other, TypeId type) const {
@@ -266,13 +277,16 @@ double OwlRound::worth_together(std::uint32_t one, std::uint32_t other, TypeId t
 
 /// Alone a task has a ratio of 1, which comes before pairs of that ratio: only better ones count.
 std::optional<OwlRound::Pair> OwlRound::pair_of(std::uint32_t one, std::uint32_t other) const {
+  const bool are_peers = candidates_[one].apart == candidates_[other].apart;
+  if (are_peers && candidates_[one].apart != kNoSlot) return std::nullopt;
   const std::uint32_t kind = candidates_[one].kind;
   const std::uint32_t other_kind = candidates_[other].kind;
   const double at_most = candidates_[one].most_usd_h + candidates_[other].most_usd_h;
   for (TypeId type : by_price_) {
     const double price = p_.model.prices.types().usd_h(type);
     if (price >= at_most) return std::nullopt;
-    if (!holds(type, kind, other_kind)) continue;
+    if (!holds(p_.model.prices, type, p_.kinds.all()[kind].shape, p_.kinds.all()[other_kind].shape))
+      continue;
     const double worth = worth_together(kind, other_kind, type);
     const double least = p_.artifact ? price : price + kWorthEpsilon_usd_h;
     if (worth <= least) return std::nullopt;
@@ -287,6 +301,8 @@ std::uint32_t OwlRound::host_for(TypeId type, std::uint32_t one, std::uint32_t o
   for (std::uint32_t task : {one, other}) {
     const std::uint32_t home = p_.input.tasks()[task].home;
     if (p_.artifact || home == kUnassigned) continue;
+    // A peer of the one that comes may have still to leave.
+    if (peers_.has(home, apart(task == one ? other : one))) continue;
     if (p_.input.instances()[home].type == type) return host_of_instance(home);
   }
   return layout_.add_new(p_.model.prices.types(), type);

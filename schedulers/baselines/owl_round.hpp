@@ -11,6 +11,7 @@
 #include "schedulers/baselines/pair_profile.hpp"
 #include "schedulers/packing/index/open_rooms.hpp"
 #include "schedulers/packing/rounds/layout.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {
@@ -34,9 +35,11 @@ class OwlRound {
   bool cut_off() const { return cut_off_; }
 
  private:
-  /// Tasks of one kind that may be paired, the first one next.
+  /// Tasks of one kind, and of one job where its tasks are kept apart, that may be paired; the
+  /// first one next.
   struct Candidates {
     std::uint32_t kind = 0;
+    Slot apart = kNoSlot;
     std::vector<std::uint32_t> tasks{};
     std::size_t next = 0;
     double most_usd_h = 0;  ///< a task's worth, on whatever type
@@ -77,9 +80,7 @@ class OwlRound {
   void list_candidates();
   bool may_move(std::uint32_t task) const;
   std::optional<Pair> pair_of(std::uint32_t one, std::uint32_t other) const;
-  double most_worth(std::uint32_t kind) const;
   double worth_together(std::uint32_t one, std::uint32_t other, TypeId type) const;
-  bool holds(TypeId type, std::uint32_t one, std::uint32_t other) const;
   void seat_pairs();
   void seat(const BestPairs::Pair& pair);
   std::uint32_t host_for(TypeId type, std::uint32_t one, std::uint32_t other);
@@ -90,6 +91,7 @@ class OwlRound {
     return p_.kinds.all()[p_.input.tasks()[task].kind];
   }
   bool waits(std::uint32_t task) const;
+  Slot apart(std::uint32_t task) const { return p_.input.tasks()[task].apart; }
 
   Parts p_;
   Budget& budget_;
@@ -101,6 +103,7 @@ class OwlRound {
   std::map<LoneKey, Lone> lone_;
   OrderedRooms all_lone_;               ///< those of lone_, by type
   std::vector<std::uint32_t> lone_at_;  ///< of each instance of lone_ its task
+  PeerRooms peers_;                     ///< of the present; rooms are the input's instances
   std::vector<Step> steps_;             ///< of the gang that is being placed
   std::vector<Refuse> refusals_;        ///< of gangs without room for all
   std::uint32_t seated_ = 0, moved_ = 0;

@@ -1,7 +1,10 @@
 #include "schedulers/baselines/spot_fleet.hpp"
 
+#include <cstdint>
 #include <limits>
 #include <vector>
+
+#include "schedulers/packing/rules.hpp"
 
 namespace muster {
 namespace {
@@ -24,10 +27,14 @@ class PackedRooms {
     list_.push_back({at, groups_.of(type, market), free});
     insert(static_cast<std::uint32_t>(list_.size() - 1));
   }
-  /// Puts the task where the least is left; null when nothing has room.
-  const Room* put(const GroupNeeds& needs) {
-    const auto found = rooms_.first(needs, {-std::numeric_limits<double>::infinity(), 0});
+  /// The room of that number has a task of the job, or is to have it.
+  void add_peer(std::size_t room, Slot apart) { peers_.add(room, apart); }
+  /// Puts the task where the least is left, but beside no peer; null when nothing has room.
+  const Room* put(const GroupNeeds& needs, Slot apart) {
+    const auto found =
+        rooms_.first(needs, {-std::numeric_limits<double>::infinity(), 0}, peers_.rule_for(apart));
     if (!found) return nullptr;
+    peers_.add(found->room, apart);
     Room& room = list_[found->room];
     rooms_.erase(room.group, *found);
     room.free -= *needs[room.group];
@@ -46,6 +53,7 @@ class PackedRooms {
   const RoomGroups& groups_;
   Resource packed_;
   OrderedRooms rooms_;
+  PeerRooms peers_;
   std::vector<Room> list_;
 };
 
@@ -57,10 +65,16 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
   Plan plan;
   plan.refusals = input_.refusals();
   PackedRooms rooms(groups_, params_.packed);
-  for (const RoundInput::Instance& instance : input_.instances()) {
+  std::vector<std::size_t> room_of(input_.instances().size(), SIZE_MAX);
+  for (std::size_t i = 0; i < input_.instances().size(); ++i) {
+    const RoundInput::Instance& instance = input_.instances()[i];
     if ((!view.rents() && !instance.ready) || instance.closed) continue;
     const InstanceRow& row = state.instance(instance.slot);
+    room_of[i] = rooms.all().size();
     rooms.add(row.id, row.type, row.market, view.catalog[row.type].capacity - row.committed);
+  }
+  for (const RoundInput::Peer& peer : input_.peers()) {
+    rooms.add_peer(room_of[peer.instance], peer.apart);
   }
   const std::size_t present = rooms.all().size();
   const CheapestFit cheapest(prices_, groups_, params_.rank);
@@ -71,7 +85,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
     const MarketChoice markets = state.markets(row);
     const GroupNeeds needs = groups_.needs(state.shape(row.shape), markets);
     const double worth_usd_h = prices_.of(row.shape, markets).usd_h;
-    if (const auto* room = rooms.put(needs)) {
+    if (const auto* room = rooms.put(needs, task.apart)) {
       plan.places.push_back({row.id, room->at, {CauseCode::best_fit, worth_usd_h}});
       continue;
     }
@@ -84,6 +98,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
     const Resources& capacity = view.catalog[rented->type].capacity;
     const std::uint32_t group = groups_.of(rented->type, rented->market);
     rooms.add(launch, rented->type, rented->market, capacity - *needs[group]);
+    rooms.add_peer(rooms.all().size() - 1, task.apart);
   }
   for (std::size_t i = 0; i < present && view.rents(); ++i) {
     const InstanceRow& row = *state.find(std::get<InstanceId>(rooms.all()[i].at));

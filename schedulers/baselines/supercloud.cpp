@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "schedulers/packing/rules.hpp"
+
 namespace muster {
 
 /// What is left of a task by what is expected of it.
@@ -18,6 +20,7 @@ Duration Supercloud::left_of(const ClusterView& view, std::uint32_t task) const 
 std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view, Plan& plan) {
   const bool take = params_.dot || !view.rents();
   OrderedRooms rooms(groups_.size());
+  PeerRooms peers = input_.peer_rooms();
   std::vector<Resources> free;
   joined_.assign(input_.instances().size(), 0);
   for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
@@ -36,7 +39,7 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
     const MarketChoice markets = view.state.markets(row);
     const GroupNeeds needs =
         take ? groups_.needs(view.state.shape(row.shape), markets) : GroupNeeds(groups_.size());
-    const auto found = rooms.most_aligned(needs, groups_.per_unit());
+    const auto found = rooms.most_aligned(needs, groups_.per_unit(), peers.rule_for(task.apart));
     if (!found) {
       left.push_back(i);
       continue;
@@ -46,6 +49,7 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
     rooms.erase(group, *found);
     free[found->room] -= *needs[group];
     rooms.insert(group, *found, free[found->room]);
+    peers.add(found->room, task.apart);
     joined_[found->room] = 1;
     const double worth_usd_h = prices_.of(row.shape, markets).usd_h;
     plan.places.push_back({row.id, to.id, {CauseCode::packed, worth_usd_h}});
@@ -54,30 +58,35 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
 }
 
 void Supercloud::buy(const Work& work, std::span<const std::uint32_t> waiting) const {
-  const ClusterView& view = work.view;
-  Plan& plan = work.plan;
-  const auto row_of = [&](std::uint32_t task) -> const TaskRow& {
-    return view.state.task(input_.tasks()[task].slot);
-  };
+  const ClusterState& state = work.view.state;
+  const auto apart = [&](std::uint32_t task) { return input_.tasks()[task].apart; };
   for (MarketChoice choice : {MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot}) {
     std::vector<std::uint32_t> tasks;
-    std::vector<ShapeId> shapes;
     for (std::uint32_t task : waiting) {
-      const TaskRow& row = row_of(task);
-      if (view.state.markets(row) != choice) continue;
-      tasks.push_back(task);
-      shapes.push_back(row.shape);
+      if (state.markets(state.task(input_.tasks()[task].slot)) == choice) tasks.push_back(task);
     }
-    for (const GreedyGroup& group : buyer(work).buy(shapes, choice)) {
-      double gain_usd_h = -group.as.price.usd_h();
-      for (std::uint32_t i : group.tasks) gain_usd_h += prices_.of(shapes[i], choice).usd_h;
-      const bool alone = group.tasks.size() == 1;
-      const Cause cause{alone ? CauseCode::alone : CauseCode::packed, gain_usd_h};
-      const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
-      plan.launches.push_back({group.as.type, group.as.market, cause});
-      for (std::uint32_t i : group.tasks) {
-        plan.places.push_back({row_of(tasks[i]).id, launch, cause});
-      }
+    for (const auto& layer : layers_of(std::move(tasks), apart)) buy_for(work, layer, choice);
+  }
+}
+
+/// Tasks that may all share an instance.
+void Supercloud::buy_for(const Work& work, std::span<const std::uint32_t> tasks,
+                         MarketChoice choice) const {
+  Plan& plan = work.plan;
+  std::vector<ShapeId> shapes;
+  shapes.reserve(tasks.size());
+  for (std::uint32_t task : tasks) {
+    shapes.push_back(work.view.state.task(input_.tasks()[task].slot).shape);
+  }
+  for (const GreedyGroup& group : buyer(work).buy(shapes, choice)) {
+    double gain_usd_h = -group.as.price.usd_h();
+    for (std::uint32_t i : group.tasks) gain_usd_h += prices_.of(shapes[i], choice).usd_h;
+    const bool alone = group.tasks.size() == 1;
+    const Cause cause{alone ? CauseCode::alone : CauseCode::packed, gain_usd_h};
+    const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
+    plan.launches.push_back({group.as.type, group.as.market, cause});
+    for (std::uint32_t i : group.tasks) {
+      plan.places.push_back({input_.tasks()[tasks[i]].id, launch, cause});
     }
   }
 }

@@ -59,6 +59,7 @@ class Supercloud final : public EventPolicy {
   Decision hold_event(const ClusterView& view) override;
   std::vector<std::uint32_t> place_on_running(const ClusterView& view, Plan& plan);
   void buy(const Work& work, std::span<const std::uint32_t> waiting) const;
+  void buy_for(const Work& work, std::span<const std::uint32_t> tasks, MarketChoice choice) const;
   void keep_up(const MarketOffers& offers);
   const std::vector<GreedyGroup>* rebuy(const Work& work, const RoundInput::Instance& from);
   bool move(const Work& work, const RoundInput::Instance& from);

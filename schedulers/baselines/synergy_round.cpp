@@ -53,7 +53,9 @@ void SynergyRound::add_instances() {
   given_.index.expect(kinds);
   rented_.index.expect(kinds);
   budget_.spend(waiting_.size() + p_.input.instances().size());
-  for (const RoundInput::Instance& instance : p_.input.instances()) {
+  std::vector<std::pair<Side*, std::uint32_t>> host_of(p_.input.instances().size());
+  for (std::size_t i = 0; i < host_of.size(); ++i) {
+    const RoundInput::Instance& instance = p_.input.instances()[i];
     const bool given = !p_.view.rents() || instance.owned;
     if (instance.closed || (!p_.view.rents() && !instance.ready)) continue;
     // The artifact never has anything join an instance that has come empty.
@@ -66,8 +68,12 @@ void SynergyRound::add_instances() {
     const double price_usd_h =
         given ? p_.model.prices.types().usd_h(instance.type) : instance.price_usd_h;
     Side& side = given ? given_ : rented_;
-    side.index.add(instance.type, price_usd_h, free, kinds);
+    host_of[i] = {&side, side.index.add(instance.type, price_usd_h, free, kinds)};
     side.hosts.push_back({instance.id, price_usd_h, instance.residents});
+  }
+  for (const RoundInput::Peer& peer : p_.input.peers()) {
+    const auto& [side, host] = host_of[peer.instance];
+    if (side != nullptr) side->peers.add(host, peer.apart);
   }
 }
 
@@ -103,10 +109,12 @@ bool SynergyRound::join(std::uint32_t task) {
 }
 
 bool SynergyRound::join(Side& side, std::uint32_t task) {
-  const auto found = side.index.best(kind_of(task), budget_);
+  const Slot apart = p_.input.tasks()[task].apart;
+  const auto found = side.index.best(kind_of(task), budget_, side.peers.rule_for(apart));
   if (!found) return false;
   Host& host = side.hosts[found->host];
-  steps_.push_back({&side, found->host, side.index.join(found->host, kind_of(task))});
+  steps_.push_back({&side, found->host, side.index.join(found->host, kind_of(task)), apart});
+  side.peers.add(found->host, apart);
   const double gain_usd_h = side.index.worth_usd_h(found->host) - host.price_usd_h;
   const CauseCode code = host.tasks++ == 0 ? CauseCode::alone : CauseCode::packed;
   plan_.places.push_back({p_.input.tasks()[task].id, host.at, {code, gain_usd_h}});
@@ -121,6 +129,7 @@ void SynergyRound::take_back() {
   for (; !steps_.empty(); steps_.pop_back()) {
     const Step& step = steps_.back();
     step.side->index.take_back(step.host, step.before);
+    step.side->peers.remove(step.host, step.apart);
     --step.side->hosts[step.host].tasks;
     plan_.places.pop_back();
     --joins_;
@@ -137,7 +146,8 @@ void SynergyRound::rent(std::uint32_t task) {
   plan_.places.push_back({p_.input.tasks()[task].id, launch, cause});
   const Resources free = types[type].capacity - p_.model.prices.on(kind.shape, type).amount;
   const std::uint32_t there = kind_of(task);
-  rented_.index.add(type, types.usd_h(type), free, std::span(&there, 1));
+  const std::uint32_t host = rented_.index.add(type, types.usd_h(type), free, std::span(&there, 1));
+  rented_.peers.add(host, p_.input.tasks()[task].apart);
   rented_.hosts.push_back({launch, types.usd_h(type), 1});
 }
 

@@ -6,6 +6,7 @@
 
 #include "schedulers/baselines/join_index.hpp"
 #include "schedulers/packing/rounds/round_input.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {
@@ -38,12 +39,14 @@ class SynergyRound {
   struct Side {
     JoinIndex index;
     std::vector<Host> hosts{};
+    PeerRooms peers{};  ///< rooms are hosts
   };
   /// A place that was given, to be taken back.
   struct Step {
     Side* side = nullptr;
     std::uint32_t host = 0;
     JoinIndex::Before before;
+    Slot apart = kNoSlot;  ///< of the task
   };
 
   static JoinIndex::Rules rules_of(bool artifact);

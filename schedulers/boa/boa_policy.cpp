@@ -1,6 +1,9 @@
 #include "schedulers/boa/boa_policy.hpp"
 
+#include <optional>
+
 #include "schedulers/boa/boa_round.hpp"
+#include "schedulers/packing/rules.hpp"
 
 namespace muster::boa {
 
@@ -20,10 +23,12 @@ Plan BoaPolicy::decide(const ClusterView& view, Rng&, Budget& budget) {
   const bool affords = budget.allowed() == 0 || budget.used() + steps <= budget.allowed();
   const bool due = memory_.is_due(view.now) && (affords || memory_.is_overdue(view.now));
   if (due) budget.spend(steps);
-  if (!due) return BoaRound(view, memory_).run("keep");
-  BoaMemory later = memory_;
-  later.replan(view.now);
-  return BoaRound(view, later).run(BoaMemory::kRecomputed);
+  std::optional<BoaMemory> later;
+  if (due) later.emplace(memory_).replan(view.now);
+  Plan plan = later ? BoaRound(view, *later).run(BoaMemory::kRecomputed)
+                    : BoaRound(view, memory_).run("keep");
+  tell_who_is_kept_apart(view, plan);
+  return plan;
 }
 
 }  // namespace muster::boa

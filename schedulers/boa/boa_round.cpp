@@ -18,6 +18,31 @@ Market market_of(const Job& job) {
   return job.markets == MarketChoice::spot ? Market::spot : Market::on_demand;
 }
 
+/// Until instances that are asked for now are ready: those that come already are there sooner.
+Duration longest_wait(const Catalog& catalog, const std::vector<PackingNode>& nodes,
+                      const std::vector<NodeShare>& shares) {
+  Duration longest{};
+  for (const NodeShare& share : shares) {
+    const InstanceType& type = catalog[nodes[share.node].type];
+    if (!nodes[share.node].ready) longest = std::max(longest, type.acquire + type.setup);
+  }
+  return longest;
+}
+
+/// Nodes that have, or are to have, another task of a job whose tasks are kept apart suit it not.
+void leave_out_peers(const ClusterState& state, const JobRow& job, const PeerRooms& peers,
+                     std::vector<PackingNode>& nodes) {
+  if (!keeps_apart(job)) return;
+  const auto waits = [&](Slot slot) { return state.task(slot).phase == TaskPhase::pending; };
+  const auto task = std::ranges::find_if(job.tasks, waits);
+  if (task == job.tasks.end()) return;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto* id = std::get_if<InstanceId>(&nodes[i].at);
+    const bool is_there = id != nullptr && has_peer(state, state.task(*task), *state.find(*id));
+    if (is_there || peers.has(i, job.slot)) nodes[i].suits = false;
+  }
+}
+
 }  // namespace
 
 Plan BoaRound::run(std::string_view choice) {
@@ -169,8 +194,10 @@ void BoaRound::serve(const Wish& wish) {
                       : !nodes_.empty() ? nodes_.front().type
                                         : TypeId{};
   const FamilyDemand* demand = type.valid() ? spec.demands.on(view_.catalog[type].family) : nullptr;
-  const std::uint32_t holds =
+  std::uint32_t holds =
       demand == nullptr ? 0 : workers_in(view_.catalog[type].capacity, demand->amount);
+  // Of those that are kept apart a node takes one.
+  if (keeps_apart(*wish.job)) holds = std::min(holds, 1U);
   if (holds == 0) {
     const ReservationPrice price = reservation_price(spec.demands, view_.catalog);
     if (view_.rents() && !price.fits()) return refuse(wish, price.refusal);
@@ -183,6 +210,7 @@ void BoaRound::serve(const Wish& wish) {
     node.suits = wants(view_.state.markets(*wish.job), node.market) &&
                  spec.demands.on(own) == demand && (family.empty() || own == family);
   }
+  leave_out_peers(view_.state, *wish.job, peers_, nodes_);
   if (const auto shares = pack_workers(nodes_, wish.workers, worker, true)) {
     take(nodes_, *shares, worker.amount);
     return start(wish, *shares);
@@ -323,16 +351,6 @@ void BoaRound::hold_places_of(const JobRow& job) {
   }
 }
 
-/// Until instances that are asked for now are ready: those that come already are there sooner.
-Duration BoaRound::longest_wait(const std::vector<NodeShare>& shares) const {
-  Duration longest{};
-  for (const NodeShare& share : shares) {
-    const InstanceType& type = view_.catalog[nodes_[share.node].type];
-    if (!nodes_[share.node].ready) longest = std::max(longest, type.acquire + type.setup);
-  }
-  return longest;
-}
-
 /// An elastic job that runs goes on as it does until there is room for its new width. Of those that
 /// wait one begins on what is left; the others queue behind it.
 bool BoaRound::go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
@@ -344,7 +362,7 @@ bool BoaRound::go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
   }
   if (std::exchange(someone_is_partly_served_, true)) return false;
   // It would be stopped again before its start had brought it anything.
-  if (kept && longest_wait(*kept) <= memory_.rescale_of(job)) return false;
+  if (kept && longest_wait(view_.catalog, nodes_, *kept) <= memory_.rescale_of(job)) return false;
   const std::uint32_t least = std::get<ElasticSpec>(job.job.kind).min_width;
   std::vector<NodeShare> there;
   std::uint32_t workers = 0;
@@ -372,6 +390,7 @@ void BoaRound::start(const Wish& wish, const std::vector<NodeShare>& shares) {
   const JobRow& job = *wish.job;
   const ClusterState& state = view_.state;
   const Cause cause{kWidth, 0};
+  for (const NodeShare& share : shares) peers_.add(share.node, apart_of(job));
   if (wish.task != kNoSlot) {
     plan_.places.push_back({state.task(wish.task).id, nodes_[shares.front().node].at, cause});
     return;

@@ -7,6 +7,7 @@
 
 #include "schedulers/boa/boa_memory.hpp"
 #include "schedulers/packing/node_packing.hpp"
+#include "schedulers/packing/rules.hpp"
 
 namespace muster::boa {
 
@@ -40,7 +41,6 @@ class BoaRound {
   void keep_or_free(const JobRow& job);
   void free_places_of(const JobRow& job);
   void serve(const Wish& wish);
-  Duration longest_wait(const std::vector<NodeShare>& shares) const;
   void start(const Wish& wish, const std::vector<NodeShare>& shares);
   bool go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
                        const std::optional<std::vector<NodeShare>>& kept);
@@ -71,6 +71,7 @@ class BoaRound {
   Plan plan_;
   std::vector<PackingNode> nodes_;  ///< those that are ready, then those that come, by number
   std::map<InstanceId, std::size_t> by_id_;
+  PeerRooms peers_;             ///< where tasks are put that are kept apart; rooms are nodes
   std::vector<Wish> narrower_;  ///< of jobs that leave room to others
   std::vector<Wish> wishes_;
   bool someone_is_partly_served_ = false;

@@ -18,12 +18,13 @@ WorthModel with_form(const WorthModel& model, GangForm form) {
 void ArtifactLayouts::begin(const RoundInput& input, Layout& out) {
   out.reset(input.tasks().size());
   waiting_.clear();
+  present_peers_ = input.any_apart() ? input.peer_rooms() : PeerRooms{};
   host_at_.assign(input.instances().size(), kUnassigned);
 }
 
 void ArtifactLayouts::wait_for_place(const RoundInput& input, std::uint32_t task) {
   const RoundInput::Task& row = input.tasks()[task];
-  waiting_.push_back({task, row.kind, row.home});
+  waiting_.push_back({task, row.kind, row.home, row.apart});
 }
 
 std::uint32_t ArtifactLayouts::host_of_instance(const Round& round, std::uint32_t instance) {
@@ -113,7 +114,20 @@ void ArtifactLayouts::fill_present(const Round& round) {
     if (present == kUnassigned || !round.input->instances()[present].closed) continue;
     used_[i] = round.model.prices.types()[round.out.hosts[i].type].capacity;
   }
+  list_peers(round);
   while (place_best(round)) {
+  }
+}
+
+void ArtifactLayouts::list_peers(const Round& round) {
+  peers_.clear();
+  if (!round.input->any_apart()) return;
+  for (std::uint32_t i = 0; i < round.out.host_of.size(); ++i) {
+    if (round.out.host_of[i] == kUnassigned) continue;
+    peers_.add(round.out.host_of[i], round.input->tasks()[i].apart);
+  }
+  for (const RoundInput::Peer& peer : round.input->peers()) {
+    if (host_at_[peer.instance] != kUnassigned) peers_.add(host_at_[peer.instance], peer.apart);
   }
 }
 
@@ -129,6 +143,7 @@ bool ArtifactLayouts::place_best(const Round& round) {
       const ShapeOnType& shape = round.model.prices.on(kind.shape, type);
       const Resources& capacity = types[type].capacity;
       if (!shape.fits || !(used_[host] + shape.amount).fits_in(capacity)) continue;
+      if (peers_.has(host, waiting_[i].apart)) continue;
       // Worth first, then staying where it is, then how well it fills the host.
       const Score score{worths_[host].with(entrant_of(round.model, kind, type)),
                         round.out.hosts[host].present == waiting_[i].home,
@@ -141,6 +156,7 @@ bool ArtifactLayouts::place_best(const Round& round) {
   const TypeId type = round.out.hosts[best_host].type;
   worths_[best_host].add(entrant_of(round.model, kind, type));
   used_[best_host] += round.model.prices.on(kind.shape, type).amount;
+  peers_.add(best_host, waiting_[best_task].apart);
   round.out.assign(waiting_[best_task].task, best_host);
   waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(best_task));
   return true;

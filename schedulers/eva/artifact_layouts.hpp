@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "schedulers/packing/rounds/layout.hpp"
+#include "schedulers/packing/rules.hpp"
 
 namespace muster::eva {
 
@@ -43,6 +44,7 @@ class ArtifactLayouts {
     std::uint32_t task = 0;
     std::uint32_t kind = 0;
     std::uint32_t home = kUnassigned;
+    Slot apart = kNoSlot;
   };
 
   void begin(const RoundInput& input, Layout& out);
@@ -61,6 +63,8 @@ class ArtifactLayouts {
   void forget_chosen();
   void seat_singles(const Round& round, TypeId type);
   void weigh(const Round& round);
+  bool has_peer_in_fill(std::uint32_t position) const;
+  void list_peers(const Round& round);
   bool prefers(const Round& round, std::uint32_t kind, TypeId type) const {
     return round.model.prices.of(round.kinds[kind].shape).type == type;
   }
@@ -70,6 +74,8 @@ class ArtifactLayouts {
   std::vector<std::uint32_t> host_at_;  ///< of each instance
   std::vector<std::uint32_t> chosen_;   ///< the present fill, positions in waiting_
   std::vector<char> is_chosen_;
+  PeerRooms peers_;                    ///< rooms are hosts
+  PeerRooms present_peers_;            ///< rooms are the round's instances
   std::vector<InstanceWorth> worths_;  ///< of each host
   std::vector<Resources> used_;        ///< of each host
   std::vector<double> kind_worth_;     ///< of the present step, by kind

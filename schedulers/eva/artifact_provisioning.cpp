@@ -95,6 +95,8 @@ void ArtifactLayouts::fill(const Round& round, TypeId type, std::uint32_t instan
       const std::uint32_t kind = waiting_[i].kind;
       const ShapeOnType& shape = round.model.prices.on(round.kinds[kind].shape, type);
       if (!shape.fits || !(used + shape.amount).fits_in(capacity)) continue;
+      if (has_peer_in_fill(i)) continue;
+      if (instance != kUnassigned && present_peers_.has(instance, waiting_[i].apart)) continue;
       // Kinds share their worth: it is computed once a kind and step, not once a task.
       if (kind_step_[kind] != step_) {
         kind_step_[kind] = step_;
@@ -113,6 +115,14 @@ void ArtifactLayouts::fill(const Round& round, TypeId type, std::uint32_t instan
     chosen_.push_back(best_task);
     is_chosen_[best_task] = 1;
   }
+}
+
+/// The fill has a task of the job from whose others this one is kept apart.
+bool ArtifactLayouts::has_peer_in_fill(std::uint32_t position) const {
+  const Slot apart = waiting_[position].apart;
+  return apart != kNoSlot && std::ranges::any_of(chosen_, [&](std::uint32_t other) {
+           return waiting_[other].apart == apart;
+         });
 }
 
 TypeId ArtifactLayouts::cheapest_for_fill(const Round& round, TypeId type) const {
@@ -155,7 +165,7 @@ void ArtifactLayouts::seat_singles(const Round& round, TypeId type) {
     if (!prefers(round, waiting_[i].kind, type)) continue;
     const std::uint32_t instance = fullest_idle(round);
     std::uint32_t host = 0;
-    if (instance == kUnassigned) {
+    if (instance == kUnassigned || present_peers_.has(instance, waiting_[i].apart)) {
       host = round.out.add_new(round.model.prices.types(), type);
     } else {
       std::erase(idle_, instance);

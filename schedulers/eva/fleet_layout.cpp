@@ -82,33 +82,50 @@ void FleetLayout::assign(const RoundInput& input, const WorthModel& model, const
   waiting_ = std::move(left);
 }
 
+/// Hosts stand in the order of the instances.
+void FleetLayout::list_peers(const RoundInput& input, const Layout& out) {
+  peers_.clear();
+  if (!input.any_apart()) return;
+  peers_ = input.peer_rooms();
+  for (std::uint32_t i = 0; i < out.host_of.size(); ++i) {
+    if (out.host_of[i] != kUnassigned) peers_.add(out.host_of[i], input.tasks()[i].apart);
+  }
+}
+
 /// Seats what fits, whatever it is worth: kind by kind, each on the first instances with room.
 void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model,
                                 const TaskKinds& kinds, Layout& out) {
   if (waiting_.empty()) return;
   measure(input, model, kinds, out);
+  list_peers(input, out);
   // In the order of the kinds' first tasks: kinds have their numbers from what the policy has met.
-  std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> groups;
-  std::map<std::uint32_t, std::size_t> group_of;
-  for (std::uint32_t task : waiting_) {
-    const std::uint32_t kind = input.tasks()[task].kind;
-    const auto [group, is_new] = group_of.try_emplace(kind, groups.size());
-    if (is_new) groups.emplace_back(kind, std::vector<std::uint32_t>{});
-    groups[group->second].second.push_back(task);
+  std::vector<std::vector<std::uint32_t>> groups;
+  std::map<std::pair<std::uint32_t, Slot>, std::size_t> group_of;
+  for (std::uint32_t i : waiting_) {
+    const RoundInput::Task& task = input.tasks()[i];
+    const auto [group, is_new] = group_of.try_emplace({task.kind, task.apart}, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[group->second].push_back(i);
   }
   // Hosts only fill up: one that is too full for a shape is so for all kinds of that shape.
   std::map<std::uint32_t, std::uint32_t> first_host;  // with room, by the number of the shape
-  for (const auto& [number, tasks] : groups) {
-    const TaskKind& kind = kinds.all()[number];
+  for (const std::vector<std::uint32_t>& tasks : groups) {
+    const TaskKind& kind = kinds.all()[input.tasks()[tasks.front()].kind];
+    const Slot apart = input.tasks()[tasks.front()].apart;
     auto next = tasks.begin();
-    std::uint32_t& host = first_host[kind.shape.value];
+    std::uint32_t& first = first_host[kind.shape.value];
+    std::uint32_t own = first;
+    // A host that is passed by for the sake of a peer has room for others.
+    std::uint32_t& host = apart == kNoSlot ? first : own;
     for (; host < out.hosts.size(); ++host) {
       const TypeId type = out.hosts[host].type;
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
       if (!shape.fits) continue;
       const Resources& capacity = model.prices.types()[type].capacity;
-      while (next != tasks.end() && (used_[host] + shape.amount).fits_in(capacity)) {
+      while (next != tasks.end() && !peers_.has(host, apart) &&
+             (used_[host] + shape.amount).fits_in(capacity)) {
         used_[host] += shape.amount;
+        peers_.add(host, apart);
         out.assign(*next++, host);
       }
       if (next == tasks.end()) break;  // there may be room for the next kind of the shape

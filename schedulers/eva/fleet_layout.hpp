@@ -5,6 +5,7 @@
 
 #include "schedulers/packing/rounds/fill_existing.hpp"
 #include "schedulers/packing/rounds/layout.hpp"
+#include "schedulers/packing/rules.hpp"
 
 namespace muster::eva {
 
@@ -25,6 +26,7 @@ class FleetLayout {
               Layout& out);
   void seat_anywhere(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                      Layout& out);
+  void list_peers(const RoundInput& input, const Layout& out);
   bool leave_out_gangs(const RoundInput& input, const ClusterState& state, bool all);
   void measure(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                const Layout& out);
@@ -48,6 +50,7 @@ class FleetLayout {
   std::vector<std::uint32_t> waiting_;  ///< tasks without a place
   std::vector<char> open_;              ///< of each host: all of them may take more
   std::vector<Resources> used_;         ///< of each host, by what is seated there
+  PeerRooms peers_;                     ///< rooms are hosts
   FillExisting fill_existing_;
   InstanceWorth scratch_;
 };

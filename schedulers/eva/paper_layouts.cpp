@@ -1,5 +1,7 @@
 #include "schedulers/eva/paper_layouts.hpp"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "schedulers/packing/priority_order.hpp"
@@ -92,22 +94,25 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
                              const TaskKinds& kinds, Layout& out) {
   chosen_kind_.clear();
   chosen_home_.clear();
+  chosen_apart_.clear();
   for (std::uint32_t i : chosen_) {
     const RoundInput::Task& task = input.tasks()[i];
     chosen_kind_.push_back(task.kind);
+    if (input.any_apart()) chosen_apart_.push_back(task.apart);
     chosen_home_.push_back(task.home == kUnassigned ? kUnassigned : free_index_[task.home]);
   }
-  packing_.run({kinds.all(), chosen_kind_}, model, configuration_);
+  const PackingTasks tasks{kinds.all(), chosen_kind_, chosen_apart_};
+  packing_.run(tasks, model, configuration_);
   // A type that backs off can still be had from an instance that is free anyway.
   free_types_.assign(model.prices.types().size(), 0);
   for (const auto& instance : free_) free_types_[instance.type.value] = 1;
   const auto rests = [&](TypeId type) { return input.rests(type) && free_types_[type.value] == 0; };
-  if (repack_) repack_({kinds.all(), chosen_kind_}, rests, configuration_);
-  if (cheapest_types_) {
-    use_cheapest_types({kinds.all(), chosen_kind_}, model, rests, configuration_);
-  }
+  if (repack_) repack_(tasks, rests, configuration_);
+  if (cheapest_types_) use_cheapest_types(tasks, model, rests, configuration_);
   // Bins are nameless until here: the mapping keeps as many tasks as possible in place.
-  transition_.run({free_, chosen_kind_, chosen_home_}, configuration_, instance_of_bin_);
+  number_interchangeable(kinds);
+  transition_.run({free_, interchangeable_, chosen_home_}, configuration_, instance_of_bin_);
+  part_from_peers(input);
   for (std::size_t b = 0; b < configuration_.bins.size(); ++b) {
     const Configuration::Bin& bin = configuration_.bins[b];
     const std::uint32_t instance = instance_of_bin_[b];
@@ -116,6 +121,36 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
                                    : out.add_present(input, free_origin_[instance]);
     out.hosts[host].worth_usd_h = bin.worth_usd_h;
     for (std::uint32_t task : configuration_.tasks_of(bin)) out.assign(chosen_[task], host);
+  }
+}
+
+/// Tasks of a kind may change places, but those that are kept apart only among their own: others
+/// might bring them together.
+void PaperLayouts::number_interchangeable(const TaskKinds& kinds) {
+  interchangeable_ = chosen_kind_;
+  auto next = static_cast<std::uint32_t>(kinds.all().size());
+  std::map<std::pair<Slot, std::uint32_t>, std::uint32_t> numbers;
+  for (std::size_t i = 0; i < chosen_apart_.size(); ++i) {
+    if (chosen_apart_[i] == kNoSlot) continue;
+    const auto [number, is_new] = numbers.try_emplace({chosen_apart_[i], chosen_kind_[i]}, next);
+    if (is_new) ++next;
+    interchangeable_[i] = number->second;
+  }
+}
+
+/// A bin gets a new instance where one of its tasks would meet a peer that has still to leave.
+void PaperLayouts::part_from_peers(const RoundInput& input) {
+  if (chosen_apart_.empty() || input.peers().empty()) return;
+  const PeerRooms peers = input.peer_rooms();
+  for (std::size_t b = 0; b < configuration_.bins.size(); ++b) {
+    if (instance_of_bin_[b] == kUnassigned) continue;
+    const std::uint32_t instance = free_origin_[instance_of_bin_[b]];
+    const auto tasks = configuration_.tasks_of(configuration_.bins[b]);
+    const bool meets = std::ranges::any_of(tasks, [&](std::uint32_t task) {
+      const bool stays = input.tasks()[chosen_[task]].home == instance;
+      return !stays && peers.has(instance, chosen_apart_[task]);
+    });
+    if (meets) instance_of_bin_[b] = kUnassigned;
   }
 }
 

@@ -46,6 +46,8 @@ class PaperLayouts {
   void weigh(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds);
   void pack_rest(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                  Layout& out);
+  void number_interchangeable(const TaskKinds& kinds);
+  void part_from_peers(const RoundInput& input);
 
   bool cheapest_types_;
   Repack repack_;
@@ -53,6 +55,8 @@ class PaperLayouts {
   std::vector<double> worth_;  ///< of each instance, with the tasks it has
   std::vector<char> kept_;     ///< of each instance
   std::vector<std::uint32_t> chosen_, chosen_kind_, chosen_home_;
+  std::vector<Slot> chosen_apart_;
+  std::vector<std::uint32_t> interchangeable_;  ///< of each chosen task
   std::vector<FreeInstance> free_;
   std::vector<char> free_types_;            ///< of each type: whether one of it is in free_
   std::vector<std::uint32_t> free_index_;   ///< of each instance, in free_

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedulers/packing/rounds/named_in_event.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/types/cheapest_types.hpp"
 
 // Follows events rather than reading the state: every index is brought up to date by the tasks and
@@ -135,6 +136,7 @@ Plan HcoopPolicy::decide(const ClusterView& view, Rng&, Budget&) {
     ahead_ = true;
     Plan plan = hold_round(view);
     use_cheapest_types(view, plan);
+    tell_who_is_kept_apart(view, plan);
     return plan;
   }
   PlacementRound round({view, params_, feasible_types_, free_capacity_, waiting_});

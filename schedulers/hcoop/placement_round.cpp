@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/feasible.hpp"
+
 // A round costs what is fresh and what may fit where room grew. All room that it takes is taken in
 // free_capacity at once, so that later units see it, and given back by the policy when the plan is
 // made.
@@ -140,6 +142,7 @@ bool PlacementRound::handle(PlacementUnitId id, bool ask) {
 /// spot instance has room and none is to be had.
 bool PlacementRound::place_together(const PlacementUnit& unit, const std::vector<Slot>& tasks,
                                     bool ask) {
+  if (has_peers_in(tasks)) return false;
   const Market first = market_of(unit.queue);
   if (join(first, tasks)) return true;
   const bool launch_regular = unit.may_fall_back && spot_is_short(tasks);
@@ -174,8 +177,9 @@ bool PlacementRound::place_gang(const PlacementUnit& unit, bool ask) {
       const auto* on = std::get_if<InstanceId>(&place.to);
       const InstanceId id =
           on != nullptr ? *on : InstanceId{kFirstPlanned + std::get<LaunchIndex>(place.to).value};
-      const ShapeId shape = p_.view.state.find(place.task)->shape;
-      p_.free_capacity.give_back(id, {&shape, 1}, p_.feasible_types);
+      const TaskRow& row = *p_.view.state.find(place.task);
+      p_.free_capacity.give_back(id, {&row.shape, 1}, p_.feasible_types);
+      peers_.remove(id.value, apart(row.slot));
       // The room given back may hold shapes that found none a moment ago.
       known_full_.clear();
     }
@@ -194,9 +198,40 @@ std::vector<ShapeId> PlacementRound::shapes_of(const std::vector<Slot>& tasks) c
 bool PlacementRound::join(Market market, const std::vector<Slot>& tasks) {
   const std::vector<ShapeId> shapes = shapes_of(tasks);
   if (known_full_.contains(market, shapes)) return false;
-  const std::optional<InstanceId> on = p_.free_capacity.best_fit(market, shapes, p_.feasible_types);
-  on ? put(tasks, *on, CauseCode::best_fit) : known_full_.add(market, shapes);
+  const RoomRule may_join = rule_for(tasks);
+  const std::optional<InstanceId> on =
+      p_.free_capacity.best_fit(market, shapes, p_.feasible_types, may_join);
+  if (on) put(tasks, *on, CauseCode::best_fit);
+  // What has room, but a peer, may do for others.
+  if (!on && !may_join) known_full_.add(market, shapes);
   return on.has_value();
+}
+
+/// Two of them are to be kept apart, as in what an earlier version packed.
+bool PlacementRound::has_peers_in(const std::vector<Slot>& tasks) const {
+  for (std::size_t i = 1; i < tasks.size(); ++i) {
+    const Slot own = apart(tasks[i]);
+    const auto is_peer = [&](Slot other) { return apart(other) == own; };
+    const auto end = tasks.begin() + static_cast<std::ptrdiff_t>(i);
+    if (own != kNoSlot && std::any_of(tasks.begin(), end, is_peer)) return true;
+  }
+  return false;
+}
+
+/// Instances on which none of the tasks has a peer; empty where none is kept apart.
+RoomRule PlacementRound::rule_for(const std::vector<Slot>& tasks) const {
+  const bool any =
+      std::any_of(tasks.begin(), tasks.end(), [&](Slot slot) { return apart(slot) != kNoSlot; });
+  if (!any) return {};
+  return [this, &tasks](std::uint64_t instance) {
+    const InstanceRow* on = p_.view.state.find(InstanceId{instance});
+    return std::none_of(tasks.begin(), tasks.end(), [&](Slot slot) {
+      const Slot own = apart(slot);
+      if (own == kNoSlot) return false;
+      return peers_.has(instance, own) ||
+             (on != nullptr && has_peer(p_.view.state, p_.view.state.task(slot), *on));
+    });
+  };
 }
 
 bool PlacementRound::launch(Market market, const std::vector<Slot>& tasks) {
@@ -214,6 +249,7 @@ void PlacementRound::put(const std::vector<Slot>& tasks, InstanceId on, CauseCod
   p_.free_capacity.take(on, shapes_of(tasks), p_.feasible_types);
   const CauseCode cause = tasks.size() > 1 ? CauseCode::complementary : alone;
   for (Slot slot : tasks) {
+    peers_.add(on.value, apart(slot));
     plan_.places.push_back({p_.view.state.task(slot).id, target_of(on), {cause, 0}});
   }
 }

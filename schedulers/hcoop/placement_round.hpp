@@ -9,6 +9,7 @@
 
 #include "schedulers/hcoop/waiting.hpp"
 #include "schedulers/packing/index/free_capacity_index.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::hcoop {
@@ -87,6 +88,9 @@ class PlacementRound {
   bool place_parts(const PlacementUnit& unit, bool ask);
   bool join(Market market, const std::vector<Slot>& tasks);
   bool launch(Market market, const std::vector<Slot>& tasks);
+  bool has_peers_in(const std::vector<Slot>& tasks) const;
+  RoomRule rule_for(const std::vector<Slot>& tasks) const;
+  Slot apart(Slot task) const { return apart_of(p_.view.state.job(p_.view.state.task(task).job)); }
   void put(const std::vector<Slot>& tasks, InstanceId on, CauseCode alone);
   void keep_waiting(PlacementUnitId id);
   bool spot_is_short(const std::vector<Slot>& tasks) const;
@@ -95,6 +99,7 @@ class PlacementRound {
 
   Parts p_;
   KnownFull known_full_;
+  PeerRooms peers_;  ///< where the round has put tasks that are kept apart; rooms are instances
   Plan plan_;
   std::vector<PlacementUnitId> placed_;
   std::size_t packed_tasks_ = 0;

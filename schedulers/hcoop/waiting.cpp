@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedulers/packing/rules.hpp"
+
 namespace muster::hcoop {
 namespace {
 
@@ -34,6 +36,13 @@ constexpr QueueKind queue_of(bool is_long, bool spot) {
 bool is_gang(const Job& job) {
   // A gang of one waits for nobody and may be packed like any task.
   return job.gang && job.tasks.size() > 1;
+}
+
+/// Which task's interruptions count for it.
+TaskId unit_of(const ClusterState& state, const TaskRow& row) {
+  // Interruptions of a gang count at its first task: one that loses an instance stops all.
+  const Job& job = state.job(row.job).job;
+  return is_gang(job) ? job.tasks.front().id : row.id;
 }
 
 }  // namespace
@@ -77,12 +86,6 @@ InstanceId WaitingTasks::planned_at(const TaskRow& row) const {
   return records_[row.slot].planned;
 }
 
-TaskId WaitingTasks::unit_of(const ClusterState& state, const TaskRow& row) {
-  // Interruptions of a gang count at its first task: one that loses an instance stops all.
-  const Job& job = state.job(row.job).job;
-  return is_gang(job) ? job.tasks.front().id : row.id;
-}
-
 void WaitingTasks::note_interruption(const ClusterState& state, const TaskRow& row) {
   ++interruptions_[unit_of(state, row)];
 }
@@ -96,6 +99,7 @@ WaitingTasks::Record& WaitingTasks::record_of(const ClusterState& state, const T
   record.task = row.id;
   record.shape = row.shape;
   record.phase = row.phase;
+  record.apart = muster::apart_of(state.job(row.job));
   jobs_[state.job(row.job).job.id].slots.push_back(row.slot);
   return record;
 }
@@ -342,7 +346,11 @@ void WaitingTasks::pack_queue(QueueKind queue, const std::vector<Slot>& tasks,
   }
   const FitsWith fits = [&](std::span<const Packable> group, const Packable& one) {
     std::array<ShapeId, kMaxGroup> shapes;
-    for (std::size_t i = 0; i < group.size(); ++i) shapes[i] = records_[group[i].handle].shape;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const Record& other = records_[group[i].handle];
+      if (other.apart != kNoSlot && other.apart == records_[one.handle].apart) return false;
+      shapes[i] = other.shape;
+    }
     shapes[group.size()] = records_[one.handle].shape;
     // All of a pack go to one market, that of their queue.
     return feasible_types.hold(market_of(queue), {shapes.data(), group.size() + 1});

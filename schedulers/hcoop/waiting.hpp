@@ -137,8 +137,9 @@ class WaitingTasks {
     bool waits = false;    ///< and is not of a job that is terminating
     bool indexed = false;  ///< among those that wait for company
     PlacementUnitId unit = kNoPlacementUnit;
-    InstanceId planned;  ///< where it is meant to be
-    InstanceId at;       ///< where it is
+    InstanceId planned;    ///< where it is meant to be
+    InstanceId at;         ///< where it is
+    Slot apart = kNoSlot;  ///< its job's slot where the job's tasks are kept apart
   };
   struct JobTasks {
     std::vector<Slot> slots;
@@ -168,7 +169,6 @@ class WaitingTasks {
   bool is_long(const Job& job) const;
   bool wants_spot(const ClusterState& state, const TaskRow& row,
                   const FeasibleTypes& feasible_types) const;
-  static TaskId unit_of(const ClusterState& state, const TaskRow& row);
   std::vector<Slot> take_arrivals();
   std::optional<Refusal> classify(const ClusterState& state, const FeasibleTypes& feasible_types,
                                   Slot slot);

@@ -15,7 +15,6 @@ constexpr const char* kSolved = "solved";
 constexpr const char* kKept = "kept";
 constexpr const char* kFull = "full: ";
 constexpr const char* kFleet = "fleet";
-constexpr const char* kApart = "solved, then kept apart";
 constexpr const char* kKeptSince = "kept: ";
 
 /// Costs that differ by less do not differ.
@@ -130,6 +129,10 @@ std::vector<std::vector<std::uint32_t>> IlpPolicy::add_guests(
   std::map<std::uint32_t, std::size_t> host_of;  // of each shape
   for (std::uint32_t task = 0; task < tasks.kind_of.size(); ++task) {
     if (hosting.kind_of[task] != kUnassigned) continue;
+    if (tasks.apart(task) != kNoSlot) {
+      left.push_back(task);
+      continue;
+    }
     const ShapeId shape = tasks.kinds[tasks.kind_of[task]].shape;
     const auto [known, is_new] = host_of.try_emplace(shape.value, 0);
     if (is_new) {
@@ -149,10 +152,14 @@ void IlpPolicy::pack_left(const PackingTasks& tasks, const std::vector<std::uint
                           Configuration& configuration) {
   if (left.empty()) return;
   std::vector<std::uint32_t> kind_of;
+  std::vector<Slot> apart_of;
   kind_of.reserve(left.size());
-  for (const std::uint32_t task : left) kind_of.push_back(tasks.kind_of[task]);
+  for (const std::uint32_t task : left) {
+    kind_of.push_back(tasks.kind_of[task]);
+    apart_of.push_back(tasks.apart(task));
+  }
   Configuration packed;
-  packing_left_.run({tasks.kinds, kind_of}, model(), packed);
+  packing_left_.run({tasks.kinds, kind_of, apart_of}, model(), packed);
   for (Configuration::Bin bin : packed.bins) {
     bin.first += static_cast<std::uint32_t>(configuration.tasks.size());
     configuration.bins.push_back(bin);
@@ -161,7 +168,8 @@ void IlpPolicy::pack_left(const PackingTasks& tasks, const std::vector<std::uint
   for (const std::uint32_t task : packed.unplaced) configuration.unplaced.push_back(left[task]);
 }
 
-/// The tasks on the instances; nothing where one finds no seat.
+/// The tasks on the instances; nothing where one finds no seat. The program counts tasks and knows
+/// of no jobs: of equal tasks one takes each seat that has no peer there.
 std::optional<Configuration> IlpPolicy::seat(const PackingTasks& tasks,
                                              const HostingProblem& hosting,
                                              const std::vector<bound::Pattern>& instances) {
@@ -182,8 +190,16 @@ std::optional<Configuration> IlpPolicy::seat(const PackingTasks& tasks,
       worth.add(entrant_of(model(), tasks.kinds[tasks.kind_of[task]], type));
       seated.tasks.push_back(task);
     };
+    const auto has_no_peer = [&](std::uint32_t task) {
+      return tasks.apart(task) == kNoSlot ||
+             std::none_of(seated.tasks.begin() + first, seated.tasks.end(),
+                          [&](std::uint32_t one) { return tasks.apart(one) == tasks.apart(task); });
+    };
     for (const std::uint32_t kind : instances[i].kinds) {
-      if (next[kind] == waiting[kind].size()) return std::nullopt;
+      const auto begin = waiting[kind].begin() + static_cast<std::ptrdiff_t>(next[kind]);
+      const auto found = std::find_if(begin, waiting[kind].end(), has_no_peer);
+      if (found == waiting[kind].end()) return std::nullopt;
+      std::rotate(begin, found, found + 1);
       add(waiting[kind][next[kind]++]);
     }
     for (const std::uint32_t task : guests[i]) add(task);
@@ -242,30 +258,20 @@ Plan IlpPolicy::decide(const ClusterView& view, Rng&, Budget&) {
   // A solver that failed may answer when it is asked again.
   settled_ = settled_ && !search_.failed;
   Plan plan = plan_of(layout_, input_, model(), kinds_, CauseCode::full_reconfiguration);
-  if (search_.tasks > 0) tell(view, kept, plan.note);
+  if (search_.tasks > 0) tell(kept, plan.note);
   return plan;
-}
-
-/// Tasks of some job that want distinct instances are here: the plan may be changed for them after
-/// this policy (DistinctInstances).
-bool IlpPolicy::may_be_kept_apart(const ClusterView& view) const {
-  return std::ranges::any_of(input_.jobs(), [&](const RoundInput::Job& row) {
-    const JobRow& job = view.state.job(row.slot);
-    return job.job.distinct_instances && job.tasks.size() > 1;
-  });
 }
 
 /// Figures are told together or not at all, so that their means are over the same rounds: of the
 /// layout that is carried out, where there is a bound to compare it with.
-void IlpPolicy::tell(const ClusterView& view, bool kept, RoundNote& note) const {
-  const bool apart = !kept && may_be_kept_apart(view);
+void IlpPolicy::tell(bool kept, RoundNote& note) const {
   if (kept) {
     note.choice = search_.failed ? kKeptSince + search_.choice.substr(std::string(kFull).size())
                                  : std::string(kKept);
   } else {
-    note.choice = apart && search_.choice == kSolved ? kApart : search_.choice;
+    note.choice = search_.choice;
   }
-  if (apart || search_.bound_usd_h <= 0) return;
+  if (search_.bound_usd_h <= 0) return;
   note.figures.emplace_back("laid_out_tasks", search_.tasks);
   note.figures.emplace_back("cost_usd_h", search_.cost_usd_h);
   note.figures.emplace_back("bound_usd_h", search_.bound_usd_h);

@@ -56,8 +56,7 @@ class IlpPolicy final : public Policy {
   void pack_left(const PackingTasks& tasks, const std::vector<std::uint32_t>& left,
                  Configuration& configuration);
   bool keeps_present();
-  bool may_be_kept_apart(const ClusterView& view) const;
-  void tell(const ClusterView& view, bool kept, RoundNote& note) const;
+  void tell(bool kept, RoundNote& note) const;
   Plan use_fleet(const ClusterView& view);
 
   IlpParams params_;

@@ -213,7 +213,8 @@ class GangPlacer {
     };
     compare(Way::joining);
     compare(Way::apart);
-    compare(Way::filling);  // of equal ways one that takes what is there
+    // Of equal ways one that takes what is there. Who is kept apart fills nothing.
+    if (layout_.piece(tasks.front()).apart == kNoSlot) compare(Way::filling);
     if (best && best != Way::filling) place_by(*best, tasks);
     layout_.reckon(GangLoss::job_wide);
     const bool may_wait = layout_.may_wait(tasks.front());
@@ -223,8 +224,8 @@ class GangPlacer {
  private:
   enum class Way : std::uint8_t { joining, apart, filling };
   /// What makes two tasks of gangs equal to all hosts.
-  using Kind =
-      std::tuple<Way, std::uint32_t, std::uint32_t, MarketChoice, double, double, double, double>;
+  using Kind = std::tuple<Way, std::uint32_t, std::uint32_t, MarketChoice, double, double, double,
+                          double, Slot>;
 
   /// What the whole is worth with all tasks placed, each where it gains most; nothing when there is
   /// not a place for all.
@@ -259,7 +260,7 @@ class GangPlacer {
     const Piece& piece = layout_.piece(task);
     return {way,           piece.shape.value, piece.cls.value,
             piece.markets, piece.value_usd_h, piece.gang_usd_h,
-            piece.start_h, piece.horizon_h};
+            piece.start_h, piece.horizon_h,   piece.apart};
   }
 
   void take_off(std::span<const std::uint32_t> tasks) {
@@ -298,7 +299,8 @@ void place_waiting(const RoundParts& parts, RoundLayout& layout) {
       piece.cls = {};
     }
     return std::tuple(-parts.input.jobs()[tasks[task].job].priority, -piece.value_usd_h, piece.gang,
-                      piece.shape.value, piece.cls.value, piece.start_h, piece.may_wait);
+                      piece.shape.value, piece.cls.value, piece.start_h, piece.may_wait,
+                      tasks[task].apart);
   };
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < tasks.size(); ++i) {

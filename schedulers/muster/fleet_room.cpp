@@ -55,8 +55,8 @@ void FleetRoom::count_long(const Resources& before, const Resources& now) {
   long_ += now;
 }
 
-std::optional<InstanceId> FleetRoom::best_fit(ShapeId shape) const {
-  return free_.best_fit(market_, {&shape, 1}, types_);
+std::optional<InstanceId> FleetRoom::best_fit(ShapeId shape, const RoomRule& may_join) const {
+  return free_.best_fit(market_, {&shape, 1}, types_, may_join);
 }
 
 Resources FleetRoom::all_free(const ClusterState& state) const {

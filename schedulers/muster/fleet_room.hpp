@@ -8,6 +8,7 @@
 
 #include "model/resource_sum.hpp"
 #include "schedulers/packing/index/free_capacity_index.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::own {
@@ -31,7 +32,8 @@ class FleetRoom {
   const FeasibleTypes& types() const { return types_; }
   const Resources& least(ShapeId shape) const { return types_.least(shape); }
   bool ever_holds(ShapeId shape) const { return types_.hold(market_, {&shape, 1}); }
-  std::optional<InstanceId> best_fit(ShapeId shape) const;
+  /// Of the instances that the task may join.
+  std::optional<InstanceId> best_fit(ShapeId shape, const RoomRule& may_join = {}) const;
   /// The most that is free of each kind of resource on any one instance.
   Resources max_free() const { return free_.max_free(market_); }
   /// What all instances have together, and what tasks are not meant to have of it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/feasible.hpp"
 #include "schedulers/packing/awaits_room.hpp"
 #include "schedulers/packing/types/reservation_price.hpp"
 
@@ -48,7 +49,9 @@ void FleetRound::serve_kept() {
   for (const auto& [instance, task] : room_.kept()) {
     const TaskRow& row = *view_.state.find(task);
     const bool is_long = queue_.find(view_.state.job(row.job).job.id)->key.is_long;
-    const bool may_start = !is_long || has_share(row.shape, held_by_long_);
+    const RoomRule may_join = rule_for(row);
+    const bool may_start = (!is_long || has_share(row.shape, held_by_long_)) &&
+                           (!may_join || may_join(instance.value));
     if (may_start && room_.fits_on(view_.state, instance, row.shape)) {
       held_by_long_ += is_long ? room_.least(row.shape) : Resources{};
       put(row, instance);
@@ -100,19 +103,31 @@ bool FleetRound::serve(const FleetQueue::Job& job, const FleetList& list, std::s
   for (const auto& [index, slot] : job.waiting.at(list.shape)) {
     if (placed_.contains(slot)) continue;
     if (most-- == 0) break;
-    if (!place(view_.state.task(slot), list.is_long)) return false;
+    const Placed placed = place(view_.state.task(slot), list.is_long);
+    if (placed != Placed::yes) return placed == Placed::is_apart;
   }
   return true;
 }
 
-bool FleetRound::place(const TaskRow& row, bool is_long) {
-  if (is_long && !may_start_long(row.shape)) return false;
-  const auto on = room_.best_fit(row.shape);
-  if (!on) return false;
+FleetRound::Placed FleetRound::place(const TaskRow& row, bool is_long) {
+  if (is_long && !may_start_long(row.shape)) return Placed::no;
+  const RoomRule may_join = rule_for(row);
+  const auto on = room_.best_fit(row.shape, may_join);
+  if (!on) return may_join && room_.best_fit(row.shape) ? Placed::is_apart : Placed::no;
   room_.take(*on, row.shape);
   if (is_long) count_long(row.shape);
   put(row, *on);
-  return true;
+  return Placed::yes;
+}
+
+/// Instances on which the task has no peer; empty where it is not kept apart.
+RoomRule FleetRound::rule_for(const TaskRow& row) const {
+  const Slot apart = apart_of(view_.state.job(row.job));
+  if (apart == kNoSlot) return {};
+  return [this, &row, apart](std::uint64_t instance) {
+    const InstanceRow* on = view_.state.find(InstanceId{instance});
+    return !peers_.has(instance, apart) && (on == nullptr || !has_peer(view_.state, row, *on));
+  };
 }
 
 bool FleetRound::has_share(ShapeId shape, const ResourceSum& held) const {
@@ -132,6 +147,7 @@ void FleetRound::count_long(ShapeId shape) {
 
 void FleetRound::put(const TaskRow& row, InstanceId on) {
   placed_.insert(row.slot);
+  peers_.add(on.value, apart_of(view_.state.job(row.job)));
   plan_.places.push_back({row.id, on, {CauseCode::best_fit, 0}});
 }
 
@@ -151,21 +167,24 @@ void FleetRound::place_gang(const FleetQueue::Job& job) {
   }
   for (const auto& [shape, tasks] : job.waiting) {
     for (const auto& [index, slot] : tasks) {
-      if (const auto on = room_.best_fit(shape)) {
+      const TaskRow& task = view_.state.task(slot);
+      if (const auto on = room_.best_fit(shape, rule_for(task))) {
         room_.take(*on, shape);
         if (job.key.is_long) count_long(shape);
-        put(view_.state.task(slot), *on);
+        put(task, *on);
         continue;
       }
       for (; plan_.places.size() > before; plan_.places.pop_back()) {
         const Place& place = plan_.places.back();
         const TaskRow& given_back = *view_.state.find(place.task);
-        room_.give_back(std::get<InstanceId>(place.to), given_back.shape);
+        const InstanceId from = std::get<InstanceId>(place.to);
+        room_.give_back(from, given_back.shape);
+        peers_.remove(from.value, apart_of(row));
         placed_.erase(given_back.slot);
       }
       held_by_long_ = held_before;
       promised_to_long_ = promised_before;
-      if (job.waiting.size() == 1) too_many_[shape] = tasks.size();
+      if (job.waiting.size() == 1 && !keeps_apart(row)) too_many_[shape] = tasks.size();
       return;
     }
   }

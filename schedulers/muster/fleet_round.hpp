@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schedulers/muster/fleet_memory.hpp"
+#include "schedulers/packing/rules.hpp"
 
 namespace muster::own {
 
@@ -25,7 +26,13 @@ class FleetRound {
   void serve_in_order();
   void serve_turn();
   bool serve(const FleetQueue::Job& job, const FleetList& list, std::size_t most);
-  bool place(const TaskRow& row, bool is_long);
+  enum class Placed : std::uint8_t {
+    yes,
+    no,        ///< nor would others that fit alike be
+    is_apart,  ///< there is room, but for the task none without one of its peers
+  };
+  Placed place(const TaskRow& row, bool is_long);
+  RoomRule rule_for(const TaskRow& row) const;
   bool has_share(ShapeId shape, const ResourceSum& held) const;
   bool may_start_long(ShapeId shape) const;
   void count_long(ShapeId shape);
@@ -43,6 +50,7 @@ class FleetRound {
   FleetRoom& room_;
   Plan plan_;
   std::set<Slot> placed_;
+  PeerRooms peers_;  ///< where the round has put tasks that are kept apart; rooms are instances
   ResourceSum held_by_long_;      ///< with what the round has placed
   ResourceSum promised_to_long_;  ///< the same once those run that room is kept for
   Resources long_share_;

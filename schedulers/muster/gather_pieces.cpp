@@ -132,6 +132,7 @@ std::vector<Piece> gather_pieces(const RoundParts& parts, std::span<const Host> 
   std::vector<Piece> pieces;
   for (const RoundInput::Task& task : parts.input.tasks()) {
     pieces.push_back(gathering.piece_of(task));
+    pieces.back().apart = task.apart;
   }
   return pieces;
 }

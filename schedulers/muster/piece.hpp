@@ -8,6 +8,7 @@
 #include "model/catalog.hpp"
 #include "model/ids.hpp"
 #include "model/job.hpp"
+#include "model/slot_list.hpp"
 
 namespace muster::own {
 
@@ -30,6 +31,7 @@ struct Piece {
   double stake_usd_h = 0;  ///< value of all that stops with it: of the task, or of all of its gang
   double at_risk_h = 0;    ///< of work that it would have to do again if it were stopped some time
   double alone_usd_h = 0;  ///< price of an instance of its own
+  Slot apart = kNoSlot;    ///< its job's slot where the job's tasks are kept apart
 };
 
 /// What makes two pieces of no gang equal to every host that is not their home; those of most value

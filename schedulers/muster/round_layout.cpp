@@ -12,11 +12,30 @@
 #include "schedulers/muster/offers.hpp"
 
 namespace muster::own {
+namespace {
+
+/// No more than one job waits or runs.
+bool is_alone(const ClusterState& state) {
+  const WorkSums& work = state.work();
+  return work.count(JobStanding::waiting) + work.count(JobStanding::starting) +
+             work.count(JobStanding::running) <=
+         1;
+}
+
+/// The task ends before the instance, which is closed, has emptied.
+bool may_come(const RoundParts& parts, std::uint32_t task, std::uint32_t instance) {
+  const ClusterState& state = parts.view.state;
+  return parts.view.may_come(state.task(parts.input.tasks()[task].slot),
+                             state.instance(parts.input.instances()[instance].slot));
+}
+
+}  // namespace
 
 RoundLayout::RoundLayout(const RoundParts& parts)
     : p_(parts),
       offers_(offers(parts.view, parts.prices.types(), parts.params)),
-      model_{parts.prices, parts.rates, to_hours(parts.params.horizon), offers_} {
+      model_{parts.prices, parts.rates, to_hours(parts.params.horizon), offers_},
+      peers_(parts.input.peer_rooms()) {
   pieces_ = gather_pieces(parts, offers_, model_.horizon_h);
   host_of_.assign(pieces_.size(), kUnassigned);
   pace_.assign(pieces_.size(), 0);
@@ -34,7 +53,7 @@ RoundLayout::RoundLayout(const RoundParts& parts)
 bool RoundLayout::may_wait(std::uint32_t task) const {
   if (!p_.params.patient || loses_by_stop(task)) return false;
   const JobRow& job = p_.view.state.job(p_.input.jobs()[p_.input.tasks()[task].job].slot);
-  const bool alone = is_alone();
+  const bool alone = is_alone(p_.view.state);
   if (alone && p_.view.state.task(p_.input.tasks()[task].slot).attempt > 0) return false;
   const double age_s = to_seconds(p_.view.now - job.accepted_at);
   const double by_age_s = alone ? 0 : p_.params.wait_share * age_s;
@@ -44,14 +63,6 @@ bool RoundLayout::may_wait(std::uint32_t task) const {
   return std::all_of(all.begin(), all.end(), [&](std::uint32_t one) {
     return to_seconds(p_.memory.waited(p_.input.tasks()[one].id, p_.view.now)) < most_s;
   });
-}
-
-/// No more than one job waits or runs.
-bool RoundLayout::is_alone() const {
-  const WorkSums& work = p_.view.state.work();
-  return work.count(JobStanding::waiting) + work.count(JobStanding::starting) +
-             work.count(JobStanding::running) <=
-         1;
 }
 
 /// The tasks of a gang stand one after the other. They start when the slowest of them is there.
@@ -234,22 +245,25 @@ double RoundLayout::value_usd_h() const {
   return sum;
 }
 
-/// It ends before the instance has emptied.
-bool RoundLayout::may_come(std::uint32_t task, const Working& closed) const {
-  const ClusterState& state = p_.view.state;
-  return p_.view.may_come(state.task(p_.input.tasks()[task].slot),
-                          state.instance(p_.input.instances()[closed.present].slot));
-}
-
 bool RoundLayout::has_room(std::uint32_t task, std::uint32_t number, const Resources& taken) const {
   const Working& working = hosts_[number];
   if (working.gone) return false;
   if (working.present == kUnassigned) return true;
-  if (working.closed && !may_come(task, working)) return false;
+  if (working.closed && !may_come(p_, task, working.present)) return false;
   const ShapeOnType& on = p_.prices.on(pieces_[task].shape, working.host.type);
   const Resources& capacity = p_.prices.types()[working.host.type].capacity;
   if (!wants(pieces_[task].markets, working.host.market)) return false;
   return on.fits && (working.used + taken + on.amount).fits_in(capacity);
+}
+
+/// No task is there, or comes, or has still to leave, from which this one is kept apart.
+bool RoundLayout::may_join(std::uint32_t task, std::uint32_t number) const {
+  const Slot apart = pieces_[task].apart;
+  if (apart == kNoSlot) return true;
+  const Working& working = hosts_[number];
+  const auto is_peer = [&](std::uint32_t other) { return pieces_[other].apart == apart; };
+  return !(working.present != kUnassigned && peers_.has(working.present, apart)) &&
+         std::ranges::none_of(working.tasks, is_peer);
 }
 
 const Resources& RoundLayout::amount_on(std::uint32_t task, std::uint32_t number) const {
@@ -257,7 +271,7 @@ const Resources& RoundLayout::amount_on(std::uint32_t task, std::uint32_t number
 }
 
 std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t number) const {
-  if (!has_room(task, number)) return std::nullopt;
+  if (!has_room(task, number) || !may_join(task, number)) return std::nullopt;
   const Working& working = hosts_[number];
   const Piece& piece = pieces_[task];
   if (working.present == kUnassigned) {

@@ -9,6 +9,7 @@
 #include "schedulers/muster/gather_pieces.hpp"
 #include "schedulers/muster/repartition.hpp"
 #include "schedulers/packing/rounds/layout.hpp"
+#include "schedulers/packing/rules.hpp"
 
 namespace muster::own {
 
@@ -99,7 +100,7 @@ class RoundLayout {
   /// What the task takes of the host; it runs on its type.
   const Resources& amount_on(std::uint32_t task, std::uint32_t host) const;
   /// What the host would gain by the task, of gangs by the present reckoning; nothing when there is
-  /// no room. O(tasks of the host).
+  /// no room, or it may not join. O(tasks of the host).
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
 
   /// The offer is the host's own, which is there already and costs no more.
@@ -142,8 +143,7 @@ class RoundLayout {
   void gather_gangs();
   void gather_hosts();
   void revalue(std::uint32_t host);
-  bool is_alone() const;
-  bool may_come(std::uint32_t task, const Working& closed) const;
+  bool may_join(std::uint32_t task, std::uint32_t host) const;
   void settle_type(std::uint32_t host);
   void count(Working& working);
   void recount_team_of(std::uint32_t task);
@@ -155,6 +155,7 @@ class RoundLayout {
   const RoundParts p_;
   const std::vector<Host> offers_;
   ValueModel model_;
+  PeerRooms peers_;            ///< of the present; rooms are the round's instances
   std::vector<Piece> pieces_;  ///< `home` in the round's instances, `gang` in teams_
   std::vector<Team> teams_;
   std::vector<Working> hosts_;

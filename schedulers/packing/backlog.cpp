@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "schedulers/packing/rules.hpp"
+
 // The bound is one from above: more room than there is costs a look at a few tasks more, less would
 // leave room empty. What has no place of its own in a round is looked at in a later one.
 
@@ -45,9 +47,7 @@ Backlog::Backlog(const MarketView& market) : market_(market), state_(market.clus
 }
 
 Backlog::Group& Backlog::group_of(const TaskRow& task, const JobRow& job) {
-  const bool apart = job.job.distinct_instances && job.tasks.size() > 1;
-  const Kind kind{task.shape.value, state_.markets(task), job.job.priority,
-                  apart ? job.slot : kNoSlot};
+  const Kind kind{task.shape.value, state_.markets(task), job.job.priority, apart_of(job)};
   if (last_ != kind) {
     last_ = kind;
     last_group_ = &groups_[kind];

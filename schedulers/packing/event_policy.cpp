@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedulers/packing/priority_order.hpp"
+#include "schedulers/packing/rules.hpp"
 
 namespace muster {
 
@@ -36,6 +37,7 @@ Plan EventPolicy::decide(const ClusterView& view, Rng&, Budget&) {
   }
   Decision decision = hold_event(view);
   order_by_priority(view.state, decision.plan);
+  tell_who_is_kept_apart(view, decision.plan);
   decision.plan.note.choice = "event";
   settled_ = decision.settled;
   return std::move(decision.plan);

@@ -21,6 +21,7 @@ void LoneJobs::place(Plan& plan) {
         if (place.node == nullptr) continue;
         const TaskRow& task = view_.state.task(place.task);
         place.node->taken -= view_.state.demand(task, place.node->row->type)->amount;
+        peers_.remove(place.node->row->slot, apart_of(*wish.job));
       }
       refuse(wish, plan);
       continue;
@@ -47,7 +48,10 @@ bool LoneJobs::find_places(const LoneWish& wish, std::vector<Place>& places) {
     if (node == nullptr) node = room_for(task, false);
     const OfferingRow* offer = node == nullptr && view_.rents() ? cheapest(task) : nullptr;
     if (node == nullptr && offer == nullptr) return false;
-    if (node != nullptr) node->taken += view_.state.demand(task, node->row->type)->amount;
+    if (node != nullptr) {
+      node->taken += view_.state.demand(task, node->row->type)->amount;
+      peers_.add(node->row->slot, apart_of(*wish.job));
+    }
     places.push_back({slot, node, offer});
   }
   return true;
@@ -65,6 +69,8 @@ RoundNode* LoneJobs::room_for(const TaskRow& task, bool beside_all) const {
     // What this round has put there is in `taken` alone.
     const Resources& capacity = view_.catalog[row.type].capacity;
     if (!demand->amount.fits_in(capacity - node.taken)) continue;
+    const bool apart = keeps_apart(view_.state.job(task.job));
+    if (apart && (peers_.has(row.slot, task.job) || has_peer(view_.state, task, row))) continue;
     if (!beside_all) return &node;
     Resources left = capacity - node.taken;
     for (const Slot slot : row.planned) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/pollux/cluster_input.hpp"
 
 namespace muster::pollux {
@@ -30,6 +31,7 @@ class LoneJobs {
 
   const ClusterView& view_;
   ClusterInput& input_;
+  PeerRooms peers_;  ///< where tasks that are kept apart are put; rooms are instances by slot
 };
 
 }  // namespace muster::pollux

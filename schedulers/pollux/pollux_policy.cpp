@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/pollux/pollux_round.hpp"
 
 namespace muster::pollux {
@@ -49,6 +50,7 @@ Plan PolluxPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   } else {
     found_.reset();
   }
+  tell_who_is_kept_apart(view, result.plan);
   return std::move(result.plan);
 }
 

@@ -29,7 +29,7 @@ double plain_sum(const Resources& free) {
 }  // namespace
 
 ArtifactRound::ArtifactRound(const Parts& parts)
-    : p_(parts), offers_(parts.prices.types(), parts.view) {
+    : p_(parts), offers_(parts.prices.types(), parts.view), peers_(parts.input.peer_rooms()) {
   run_s_.reserve(p_.input.tasks().size());
   for (std::uint32_t i = 0; i < p_.input.tasks().size(); ++i) {
     const Job& job = p_.view.state.job(row_of(i).job).job;
@@ -107,9 +107,19 @@ void ArtifactRound::pack_gang(std::span<const std::uint32_t> gang) {
 }
 
 bool ArtifactRound::holds(const Room& room, std::uint32_t task) const {
-  if (!room.open || !wants(markets_of(task), room.market)) return false;
+  if (!room.open || !wants(markets_of(task), room.market) || has_peer(room, task)) return false;
   const ShapeOnType& on = p_.prices.on(row_of(task).shape, room.type);
   return on.fits && on.amount.fits_in(room.free);
+}
+
+/// A task of the job from whose others this one is kept apart is there, comes, or has still to
+/// leave.
+bool ArtifactRound::has_peer(const Room& room, std::uint32_t task) const {
+  const Slot apart = p_.input.tasks()[task].apart;
+  if (apart == kNoSlot) return false;
+  if (room.present != kUnassigned && peers_.has(room.present, apart)) return true;
+  return std::any_of(room.tasks.begin(), room.tasks.end(),
+                     [&](std::uint32_t other) { return p_.input.tasks()[other].apart == apart; });
 }
 
 /// Of its own bin the room whose longest task runs most like it; else of all greater bins the one
@@ -152,7 +162,7 @@ bool ArtifactRound::place(std::uint32_t task) {
 }
 
 /// The longest first, in groups of at most one, two, three and so on; a group ends, too, where no
-/// type holds one more.
+/// type holds one more, or one more would be beside a peer.
 void ArtifactRound::rent(std::vector<std::uint32_t> tasks) {
   std::stable_sort(tasks.begin(), tasks.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return run_s(a) > run_s(b); });
@@ -163,8 +173,14 @@ void ArtifactRound::rent(std::vector<std::uint32_t> tasks) {
     auto as = best_type(first.first(1), false);
     // The cloud is asked again for what it did not have: it says what the task waits for.
     if (!as) as = best_type(first.first(1), true);
-    while (as && size < most && size < first.size() &&
-           markets_of(first[size]) == markets_of(first[0])) {
+    const auto may_add = [&](std::uint32_t task) {
+      const Slot apart = p_.input.tasks()[task].apart;
+      return markets_of(task) == markets_of(first[0]) &&
+             (apart == kNoSlot || std::ranges::none_of(first.first(size), [&](std::uint32_t other) {
+                return p_.input.tasks()[other].apart == apart;
+              }));
+    };
+    while (as && size < most && size < first.size() && may_add(first[size])) {
       const auto more = best_type(first.first(size + 1), false);
       if (!more) break;
       as = more;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedulers/packing/rounds/layout.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/types/market_offers.hpp"
 #include "schedulers/policy.hpp"
 #include "schedulers/stratus/stratus_params.hpp"
@@ -51,6 +52,7 @@ class ArtifactRound {
   void pack_gang(std::span<const std::uint32_t> gang);
   std::optional<std::size_t> find(std::uint32_t task) const;
   bool holds(const Room& room, std::uint32_t task) const;
+  bool has_peer(const Room& room, std::uint32_t task) const;
   void put(std::uint32_t task, std::size_t room);
   bool place(std::uint32_t task);
   void rent(std::vector<std::uint32_t> tasks);
@@ -71,6 +73,7 @@ class ArtifactRound {
   std::vector<Room> rooms_;
   std::vector<std::uint32_t> left_;  ///< tasks that found no room
   std::vector<Refuse> refusals_;     ///< of gangs without room for all
+  PeerRooms peers_;                  ///< of the present; rooms are the input's instances
   std::uint32_t packed_ = 0, cleared_ = 0, moved_ = 0;
 };
 

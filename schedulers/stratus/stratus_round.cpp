@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schedulers/packing/awaits_room.hpp"
+#include "schedulers/packing/rules.hpp"
 
 // A round gathers rooms and tasks once and then works on indexes: a task costs the logarithm of the
 // number of rooms. Clearing is in clearing.cpp.
@@ -125,7 +126,7 @@ std::size_t StratusRound::pack_alike(std::span<const Waiting> tasks) {
 }
 
 bool StratusRound::is_apart(const Waiting& waiting) const {
-  return p_.view.state.job(row_of(waiting).job).job.distinct_instances;
+  return p_.input.tasks()[waiting.task].apart != kNoSlot;
 }
 
 /// Looked up once a job and round, and kept up by place().
@@ -268,33 +269,12 @@ void StratusRound::scale_out() {
       std::vector<Waiting> same;
       std::copy_if(at, end, std::back_inserter(same),
                    [&](const Waiting& one) { return one.item.markets == choice; });
-      for (const auto& layer : layers_of(std::move(same))) scale_out(layer);
+      // What is rented is rented for tasks of one list.
+      const auto apart = [this](const Waiting& one) { return p_.input.tasks()[one.task].apart; };
+      for (const auto& layer : layers_of(std::move(same), apart)) scale_out(layer);
     }
     at = end;
   }
-}
-
-/// Lists in each of which a job that wants distinct instances has one task at most: what is rented
-/// is rented for tasks of one list.
-std::vector<std::vector<StratusRound::Waiting>> StratusRound::layers_of(
-    std::vector<Waiting> tasks) const {
-  const bool any = std::any_of(tasks.begin(), tasks.end(),
-                               [this](const Waiting& waiting) { return is_apart(waiting); });
-  if (!any) return {std::move(tasks)};
-  std::map<std::uint32_t, std::size_t> of_job;
-  std::size_t most = 1;
-  for (const Waiting& waiting : tasks) {
-    if (is_apart(waiting)) most = std::max(most, ++of_job[p_.input.tasks()[waiting.task].job]);
-  }
-  of_job.clear();
-  std::vector<std::vector<Waiting>> layers(most);
-  std::size_t others = 0;  // are dealt out evenly, so that each list has some to fill up with
-  for (const Waiting& waiting : tasks) {
-    const bool apart = is_apart(waiting);
-    layers[(apart ? of_job[p_.input.tasks()[waiting.task].job]++ : others++) % most].push_back(
-        waiting);
-  }
-  return layers;
 }
 
 void StratusRound::scale_out(std::span<const Waiting> bin) {

@@ -64,7 +64,6 @@ class StratusRound {
   void take_back(Undo& undo);
   void take(const Waiting& waiting, std::uint32_t room);
   void place(const Waiting& waiting, const Found& found);
-  std::vector<std::vector<Waiting>> layers_of(std::vector<Waiting> tasks) const;
   void scale_out();
   void scale_out(std::span<const Waiting> bin);
   void rent(const Candidate& group, std::span<const Waiting> tasks);

@@ -1,9 +1,9 @@
-#include "schedulers/distinct_instances.hpp"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "tests/schedulers/cluster.hpp"
 #include "tests/schedulers/stratus/m4.hpp"
@@ -131,6 +131,76 @@ TEST(DistinctInstances, says_what_is_lacking_where_an_instance_without_a_peer_ha
   EXPECT_TRUE(cluster.state().find(TaskId{2})->reason == lacks ||
               cluster.state().find(TaskId{201})->reason == lacks);
   EXPECT_TRUE(cluster.ask().refusals.empty()) << "it is no news";
+}
+
+/// Instances of one type, which the policy has rented one each for tasks of 9 of 16 CPUs.
+Cluster of_large_tasks(const std::string& policy, std::size_t tasks) {
+  Cluster cluster(Catalog({testing::type_of("one", "m4", Resources::of(0, 16, 64), 0.8)}), policy);
+  cluster.submit(job_of(1, 36'000, 9, 4, tasks));
+  cluster.round();
+  cluster.cap(tasks);
+  return cluster;
+}
+
+/// Different present instances on which the plan has a place for a task of the job.
+std::size_t joined(const Cluster& cluster, const Plan& plan, std::uint64_t job) {
+  std::set<InstanceId> joined;
+  for (const Place& place : plan.places) {
+    const auto* id = std::get_if<InstanceId>(&place.to);
+    const TaskRow& task = *cluster.state().find(place.task);
+    if (id != nullptr && cluster.state().job(task.job).job.id == JobId{job}) joined.insert(*id);
+  }
+  return joined.size();
+}
+
+const std::vector<std::string> kThatShare{
+    "eva",     "eva,paper",        "eva,artifact", "muster",         "hcoop",
+    "stratus", "stratus,artifact", "spot-fleet",   "supercloud,dot", "synergy"};
+
+TEST(DistinctInstances, gets_places_on_all_instances_with_room_where_no_more_may_be_rented) {
+  for (const std::string& policy : kThatShare) {
+    SCOPED_TRACE(policy);
+    Cluster cluster = of_large_tasks(policy, 3);
+    ASSERT_EQ(cluster.state().instances().size(), 3U);
+    cluster.submit(apart(job_of(2, 36'000, 2, 4, 5)));
+    const Plan plan = cluster.ask();
+    EXPECT_EQ(joined(cluster, plan, 2), 3U) << "each of the three has room for one of the five";
+    EXPECT_TRUE(plan.releases.empty());
+  }
+}
+
+TEST(DistinctInstances, does_not_give_instances_back_that_its_tasks_can_have) {
+  for (const std::string& policy : kThatShare) {
+    SCOPED_TRACE(policy);
+    Cluster cluster = of_large_tasks(policy, 4);
+    ASSERT_EQ(cluster.state().instances().size(), 4U);
+    cluster.finish(1);
+    cluster.submit(apart(job_of(2, 36'000, 2, 4, 4)));
+    const Plan plan = cluster.ask();
+    EXPECT_EQ(joined(cluster, plan, 2), 4U);
+    EXPECT_TRUE(plan.releases.empty());
+    EXPECT_TRUE(plan.launches.empty());
+  }
+}
+
+TEST(DistinctInstances, goes_beside_no_task_of_its_job_that_has_still_to_leave) {
+  for (const std::string& policy : kThatShare) {
+    SCOPED_TRACE(policy);
+    Cluster cluster(m4(), policy);
+    cluster.add_to_fleet("4xlarge", 2);
+    cluster.submit(apart(job_of(2, 36'000, 2, 4, 3)));
+    cluster.round();
+    ASSERT_EQ(placed(cluster, 2), 2U) << cluster.layout();
+    Plan stop;
+    for (const Slot slot : cluster.state().find(JobId{2})->tasks) {
+      const TaskRow& task = cluster.state().task(slot);
+      if (task.phase != TaskPhase::running) continue;
+      stop.stops.push_back({task.id, {CauseCode::evicted, 0}});
+      break;
+    }
+    cluster.begin(stop);
+    EXPECT_EQ(joined(cluster, cluster.ask(), 2), 0U) << cluster.layout();
+  }
 }
 
 /// Tasks of the job without a place that an instance without another of its tasks has room for.

@@ -5,7 +5,6 @@
 
 #include <set>
 
-#include "schedulers/distinct_instances.hpp"
 #include "schedulers/eva/eva_policy.hpp"
 #include "schedulers/market_split.hpp"
 #include "tests/schedulers/catalogs.hpp"
@@ -158,8 +157,7 @@ TEST(MakePolicy, hands_the_parameters_on) {
   EXPECT_EQ(make("hcoop").value()->cadence().period, std::chrono::seconds{30});
   EXPECT_EQ(make("hcoop,period_s=5").value()->cadence().period, std::chrono::seconds{5});
   const auto careful = make("eva,t=0.5");
-  const auto& split = dynamic_cast<const MarketSplit&>(
-      dynamic_cast<const DistinctInstances&>(*careful.value()).policy());
+  const auto& split = dynamic_cast<const MarketSplit&>(*careful.value());
   const auto* eva = dynamic_cast<const eva::EvaPolicy*>(&split.on_demand());
   ASSERT_NE(eva, nullptr);
   EXPECT_EQ(eva->table().default_pair(), 0.5);

@@ -96,7 +96,8 @@ void FreeCapacityIndex::set_empty(Headroom& headroom, InstanceId id, std::option
 }
 
 std::optional<InstanceId> FreeCapacityIndex::best_fit(Market market, Shapes shapes,
-                                                      const FeasibleTypes& feasible_types) const {
+                                                      const FeasibleTypes& feasible_types,
+                                                      const RoomRule& may_join) const {
   const Key* best = nullptr;
   const std::vector<Index>& families = by_market_[index_of(market)];
   for (std::uint32_t family = 0; family < families.size(); ++family) {
@@ -104,9 +105,15 @@ std::optional<InstanceId> FreeCapacityIndex::best_fit(Market market, Shapes shap
     const std::optional<Resources> sum = feasible_types.together(shapes, family);
     if (!sum) continue;
     // In the order of what remains, so that the first that fits is the best fit.
-    const Index::Node* found = families[family].first(
-        Key{}, [&](const Most& most) { return sum->fits_in(most.free); },
-        [&](const Resources& free) { return sum->fits_in(free); });
+    const auto first_from = [&](const Key& from) {
+      return families[family].first(
+          from, [&](const Most& most) { return sum->fits_in(most.free); },
+          [&](const Resources& free) { return sum->fits_in(free); });
+    };
+    const Index::Node* found = first_from(Key{});
+    while (found != nullptr && may_join && !may_join(found->key.id.value)) {
+      found = first_from(Key{found->key.remaining, InstanceId{found->key.id.value + 1}});
+    }
     // Keys of different families compare: what remains is in shares of the one reference.
     if (found != nullptr && (best == nullptr || found->key < *best)) best = &found->key;
   }

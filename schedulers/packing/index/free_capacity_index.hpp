@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "schedulers/packing/index/ordered_index.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/types/feasible_types.hpp"
 
 namespace muster {
@@ -46,8 +47,11 @@ class FreeCapacityIndex {
 
   /// The instance with room for all of them together that has the least room left: the sum, over
   /// the kinds of resources, of what is free as a share of the reference. Ties: the smallest id.
+  /// Of those that they may join, by the numbers of their ids; O(log instances) for each that is
+  /// passed by for the rule's sake.
   std::optional<InstanceId> best_fit(Market market, Shapes shapes,
-                                     const FeasibleTypes& feasible_types) const;
+                                     const FeasibleTypes& feasible_types,
+                                     const RoomRule& may_join = {}) const;
   /// A round takes the room for them. The instance has to have it.
   void take(InstanceId id, Shapes shapes, const FeasibleTypes& feasible_types);
   /// Gives back what a round took for them; for gangs that did not fit whole.

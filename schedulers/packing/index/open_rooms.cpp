@@ -42,6 +42,7 @@ GroupNeeds RoomGroups::needs(const Demands& demands, MarketChoice markets) const
 struct OrderedRooms::Alignment {
   const Index& index;
   const Resources& need;
+  const RoomRule& may_join;
   Resources weights;  ///< of a unit that is free
   double best = -1;
   std::optional<Key> found{};
@@ -57,7 +58,7 @@ struct OrderedRooms::Alignment {
     if (!need.fits_in(node.all.free) || of(node.all.free) <= best) return;
     search(node.left);
     // Looked at between the two sides, so that the first of equals is the first by key.
-    if (need.fits_in(node.item) && of(node.item) > best) {
+    if (need.fits_in(node.item) && of(node.item) > best && (!may_join || may_join(node.key.room))) {
       best = of(node.item);
       found = node.key;
     }
@@ -69,8 +70,17 @@ void OrderedRooms::Most::add(const Most& other) {
   free = most_of(free, other.free);
 }
 
-std::optional<OrderedRooms::Key> OrderedRooms::first(const GroupNeeds& needs,
-                                                     const Key& from) const {
+std::optional<OrderedRooms::Key> OrderedRooms::first(const GroupNeeds& needs, const Key& from,
+                                                     const RoomRule& may_join) const {
+  std::optional<Key> found = first_with_room(needs, from);
+  while (found && may_join && !may_join(found->room)) {
+    found = first_with_room(needs, {found->order, found->room + 1});
+  }
+  return found;
+}
+
+std::optional<OrderedRooms::Key> OrderedRooms::first_with_room(const GroupNeeds& needs,
+                                                               const Key& from) const {
   std::optional<Key> best;
   for (std::size_t group = 0; group < by_group_.size(); ++group) {
     if (!needs[group] || by_group_[group].empty()) continue;
@@ -98,12 +108,13 @@ std::optional<OrderedRooms::Key> OrderedRooms::last(const GroupNeeds& needs, dou
 }
 
 std::optional<OrderedRooms::Key> OrderedRooms::most_aligned(const GroupNeeds& needs,
-                                                            const Resources& per_unit) const {
+                                                            const Resources& per_unit,
+                                                            const RoomRule& may_join) const {
   std::optional<Key> found;
   double best = -1;
   for (std::size_t group = 0; group < by_group_.size(); ++group) {
     if (!needs[group] || by_group_[group].empty()) continue;
-    Alignment search{by_group_[group], *needs[group], {}, best};
+    Alignment search{by_group_[group], *needs[group], may_join, {}, best};
     for (Resource kind : kAllResources) {
       search.weights[kind] = (*needs[group])[kind] * per_unit[kind] * per_unit[kind];
     }

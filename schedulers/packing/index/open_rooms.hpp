@@ -8,6 +8,7 @@
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
 #include "schedulers/packing/index/ordered_index.hpp"
+#include "schedulers/packing/rules.hpp"
 
 namespace muster {
 
@@ -65,15 +66,18 @@ class OrderedRooms {
     if (by_group_[group].empty()) return std::nullopt;
     return by_group_[group].all().free;
   }
-  /// The first room, not before `from`, that holds what the task needs there.
-  std::optional<Key> first(const GroupNeeds& needs, const Key& from) const;
+  /// The first room, not before `from`, that holds what the task needs there and that it may join.
+  /// O(log rooms) for each room that it passes by for the rule's sake.
+  std::optional<Key> first(const GroupNeeds& needs, const Key& from,
+                           const RoomRule& may_join = {}) const;
   /// Of the rooms that hold it and whose order is at most `order` one of the greatest; of these the
   /// one with the least number.
   std::optional<Key> last(const GroupNeeds& needs, double order) const;
   /// The room that is freest of what the task needs: with the largest sum over the kinds of
   /// resources of need x free, each times `per_unit` (the dot product of Panigrahy et al.). Ties:
-  /// the first.
-  std::optional<Key> most_aligned(const GroupNeeds& needs, const Resources& per_unit) const;
+  /// the first. Of those that the task may join.
+  std::optional<Key> most_aligned(const GroupNeeds& needs, const Resources& per_unit,
+                                  const RoomRule& may_join = {}) const;
 
  private:
   struct Most {
@@ -85,6 +89,8 @@ class OrderedRooms {
   };
   using Index = OrderedIndex<Key, Resources, Most>;
   struct Alignment;
+
+  std::optional<Key> first_with_room(const GroupNeeds& needs, const Key& from) const;
 
   std::vector<Index> by_group_;
 };

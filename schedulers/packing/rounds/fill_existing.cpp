@@ -4,6 +4,7 @@
 
 // Tasks of one kind are interchangeable, so that a look at a host costs O(kinds that wait), not
 // O(tasks). The kinds keep the order of their first tasks: on ties the task that came first wins.
+// Tasks that are kept apart are kinds by job.
 
 namespace muster {
 
@@ -12,12 +13,16 @@ void FillExisting::make_groups(const RoundInput& input, const TaskKinds& kinds,
   members_.assign(waiting.begin(), waiting.end());
   // Stable: tasks of one kind keep their order, and the first of them gets the dearest host.
   std::stable_sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return input.tasks()[a].kind < input.tasks()[b].kind;
+    const RoundInput::Task& one = input.tasks()[a];
+    const RoundInput::Task& other = input.tasks()[b];
+    return one.kind != other.kind ? one.kind < other.kind : one.apart < other.apart;
   });
   groups_.clear();
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
-    const std::uint32_t kind = input.tasks()[members_[i]].kind;
-    if (groups_.empty() || groups_.back().kind != kind) groups_.push_back({kind, i, i});
+    const RoundInput::Task& task = input.tasks()[members_[i]];
+    const bool is_new =
+        groups_.empty() || groups_.back().kind != task.kind || groups_.back().apart != task.apart;
+    if (is_new) groups_.push_back({task.kind, task.apart, i, i});
     ++groups_.back().end;
   }
   std::sort(groups_.begin(), groups_.end(),
@@ -66,7 +71,7 @@ void FillExisting::fill(const WorthModel& model, const TaskKinds& kinds, std::ui
     for (Group& group : groups_) {
       if (group.next == group.end) continue;
       const TaskKind& kind = kinds.all()[group.kind];
-      if (!has_room(model, layout, host, kind.shape)) continue;
+      if (!has_room(model, layout, host, kind.shape) || peers_.has(host, group.apart)) continue;
       const double usd_h = worth.with(entrant_of(model, kind, type), company_of(kind.cls, worth));
       // A task that leaves the worth as it is enters too: the room is paid for.
       if (usd_h > best_usd_h || (best == nullptr && usd_h == best_usd_h)) {
@@ -78,9 +83,31 @@ void FillExisting::fill(const WorthModel& model, const TaskKinds& kinds, std::ui
     const TaskKind& kind = kinds.all()[best->kind];
     worth.add(entrant_of(model, kind, type));
     used_[host] += model.prices.on(kind.shape, type).amount;
+    peers_.add(host, best->apart);
     layout.assign(members_[best->next++], host);
   }
   layout.hosts[host].worth_usd_h = worth.usd_h();
+}
+
+/// Which hosts have a task, or are still to be left by one, of which job whose tasks are kept
+/// apart.
+void FillExisting::list_peers(const RoundInput& input, const Layout& layout) {
+  peers_.clear();
+  if (!input.any_apart()) return;
+  for (std::uint32_t task = 0; task < layout.host_of.size(); ++task) {
+    if (layout.host_of[task] != kUnassigned) {
+      peers_.add(layout.host_of[task], input.tasks()[task].apart);
+    }
+  }
+  std::vector<std::uint32_t> host_of_instance(input.instances().size(), kUnassigned);
+  for (std::uint32_t host = 0; host < layout.hosts.size(); ++host) {
+    const std::uint32_t present = layout.hosts[host].present;
+    if (present != kUnassigned) host_of_instance[present] = host;
+  }
+  for (const RoundInput::Peer& peer : input.peers()) {
+    const std::uint32_t host = host_of_instance[peer.instance];
+    if (host != kUnassigned) peers_.add(host, peer.apart);
+  }
 }
 
 /// Leaves in `hosts_` those that have room for something that waits. Most hosts of a full cluster
@@ -121,6 +148,7 @@ void FillExisting::run(const RoundInput& input, const WorthModel& model, const T
   make_groups(input, kinds, waiting);
   list_hosts(open, layout);
   add_up_hosts(input, model, kinds, layout);
+  list_peers(input, layout);
   for (std::uint32_t host : hosts_) fill(model, kinds, host, layout);
   // Keeps the order of those left, which the caller's next step packs in.
   std::erase_if(waiting, [&](std::uint32_t task) { return layout.host_of[task] != kUnassigned; });

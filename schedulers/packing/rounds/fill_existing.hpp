@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "schedulers/packing/rounds/layout.hpp"
+#include "schedulers/packing/rules.hpp"
 
 namespace muster {
 
@@ -19,9 +20,10 @@ class FillExisting {
            std::span<const char> open, std::vector<std::uint32_t>& waiting, Layout& layout);
 
  private:
-  /// Waiting tasks of one kind, the first one next.
+  /// Waiting tasks of one kind, and of one job where its tasks are kept apart; the first one next.
   struct Group {
     std::uint32_t kind = 0;
+    Slot apart = kNoSlot;
     std::uint32_t next = 0;  ///< in members_
     std::uint32_t end = 0;
   };
@@ -31,6 +33,7 @@ class FillExisting {
   void list_hosts(std::span<const char> open, const Layout& layout);
   void add_up_hosts(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                     const Layout& layout);
+  void list_peers(const RoundInput& input, const Layout& layout);
   bool has_room(const WorthModel& model, const Layout& layout, std::uint32_t host,
                 ShapeId waiting) const;
   const InstanceWorth::Company& company_of(ClassId cls, const InstanceWorth& worth);
@@ -50,6 +53,7 @@ class FillExisting {
   std::uint64_t look_ = 0;
   std::vector<InstanceWorth> worth_;  ///< of each host
   std::vector<Resources> used_;       ///< of each host
+  PeerRooms peers_;                   ///< rooms are hosts of the layout
 };
 
 }  // namespace muster

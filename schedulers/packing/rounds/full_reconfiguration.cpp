@@ -7,6 +7,7 @@
 // plain form: equal tasks are one group, a fill is repeated while all its groups last, candidates
 // are sorted so that a bound ends the search for the best one, and of those that differ in their
 // demands only the first that fits is found without a look at the others.
+// Tasks that are kept apart are groups of their own job, of which a fill takes one task.
 
 namespace muster {
 namespace {
@@ -32,12 +33,14 @@ double cost_usd_h(const Configuration& configuration, const PricedTypes& types) 
 void FullReconfiguration::make_groups(const PackingTasks& tasks) {
   groups_.clear();
   group_of_kind_.assign(tasks.kinds.size(), kNoGroup);
-  for (std::uint32_t kind : tasks.kind_of) {
-    if (group_of_kind_[kind] == kNoGroup) {
-      group_of_kind_[kind] = static_cast<std::uint32_t>(groups_.size());
-      groups_.push_back({.kind = kind});
+  group_of_job_.clear();
+  for (std::uint32_t task = 0; task < tasks.kind_of.size(); ++task) {
+    std::uint32_t& group = group_of(tasks, task);
+    if (group == kNoGroup) {
+      group = static_cast<std::uint32_t>(groups_.size());
+      groups_.push_back({.kind = tasks.kind_of[task], .apart = tasks.apart(task)});
     }
-    ++groups_[group_of_kind_[kind]].end;
+    ++groups_[group].end;
   }
   // Counting sort: `end` holds the group's size until here, then the range [next, end) of members_.
   std::uint32_t begin = 0;
@@ -48,8 +51,21 @@ void FullReconfiguration::make_groups(const PackingTasks& tasks) {
   }
   members_.resize(tasks.kind_of.size());
   for (std::uint32_t task = 0; task < tasks.kind_of.size(); ++task) {
-    members_[groups_[group_of_kind_[tasks.kind_of[task]]].end++] = task;
+    members_[groups_[group_of(tasks, task)].end++] = task;
   }
+}
+
+/// kNoGroup: it has none yet.
+std::uint32_t& FullReconfiguration::group_of(const PackingTasks& tasks, std::uint32_t task) {
+  const std::uint32_t kind = tasks.kind_of[task];
+  if (tasks.apart(task) == kNoSlot) return group_of_kind_[kind];
+  return group_of_job_.try_emplace({tasks.apart(task), kind}, kNoGroup).first->second;
+}
+
+/// The fill has a task of a job from whose others the group's tasks are kept apart.
+bool FullReconfiguration::has_peer(const Group& group) const {
+  return group.apart != kNoSlot &&
+         std::find(apart_.begin(), apart_.end(), group.apart) != apart_.end();
 }
 
 double FullReconfiguration::collect(const PackingTasks& tasks, const WorthModel& model,
@@ -90,7 +106,12 @@ void FullReconfiguration::make_runs() {
   }
   if (candidates_.size() <= kFewCandidates) return;
   tree_.reset(candidates_.size());
-  for (std::size_t i = 0; i < candidates_.size(); ++i) tree_.set(i, candidates_[i].amount);
+  of_job_.clear();
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    tree_.set(i, candidates_[i].amount);
+    const Slot apart = groups_[candidates_[i].group].apart;
+    if (apart != kNoSlot) of_job_[apart].push_back(static_cast<std::uint32_t>(i));
+  }
   tree_.build();
 }
 
@@ -104,7 +125,7 @@ const FullReconfiguration::Candidate* FullReconfiguration::first_that_fits(
   };
   const auto may_enter = [&](const Candidate& candidate) {
     const Group& group = groups_[candidate.group];
-    return group.used < group.left() && fits(candidate.amount);
+    return group.used < group.left() && !has_peer(group) && fits(candidate.amount);
   };
   if (candidates_.size() > kFewCandidates) {
     if (run.at < run.end && may_enter(candidates_[run.at])) return &candidates_[run.at];
@@ -151,14 +172,20 @@ const FullReconfiguration::Candidate* FullReconfiguration::best_candidate(
 /// Resets what the last fill touched, not all groups.
 void FullReconfiguration::take_back_fill() {
   const bool many = candidates_.size() > kFewCandidates;
-  for (std::uint32_t position : fill_) {
+  const auto put_back = [&](std::uint32_t position) {
     const Candidate& candidate = candidates_[position];
-    Group& group = groups_[candidate.group];
-    group.used = 0;
-    if (many && group.left() > 0) tree_.put(position, candidate.amount);
-    if (many && group.left() == 0) tree_.drop(position);
+    const bool some_left = groups_[candidate.group].left() > 0;
+    some_left ? tree_.put(position, candidate.amount) : tree_.drop(position);
+  };
+  for (std::uint32_t position : fill_) {
+    groups_[candidates_[position].group].used = 0;
+    if (many) put_back(position);
+  }
+  for (std::size_t i = 0; many && i < apart_.size(); ++i) {
+    for (std::uint32_t position : of_job_[apart_[i]]) put_back(position);
   }
   fill_.clear();
+  apart_.clear();
 }
 
 void FullReconfiguration::begin_fill(const WorthModel& model) {
@@ -178,10 +205,20 @@ void FullReconfiguration::fill(const WorthModel& model, const Resources& capacit
     const auto position = static_cast<std::uint32_t>(best - candidates_.data());
     worth_.add(best->entrant);
     used_ += best->amount;
-    Group& group = groups_[best->group];
-    if (++group.used == group.left() && candidates_.size() > kFewCandidates) tree_.drop(position);
-    fill_.push_back(position);
+    enter(position);
   }
+}
+
+/// A task of the candidate is in the fill; of those that cannot enter any more the tree has none.
+void FullReconfiguration::enter(std::uint32_t position) {
+  const bool many = candidates_.size() > kFewCandidates;
+  Group& group = groups_[candidates_[position].group];
+  if (++group.used == group.left() && many) tree_.drop(position);
+  fill_.push_back(position);
+  if (group.apart == kNoSlot) return;
+  apart_.push_back(group.apart);
+  if (!many) return;
+  for (std::uint32_t peer : of_job_[group.apart]) tree_.drop(peer);
 }
 
 void FullReconfiguration::accept(TypeId type, Configuration& result) {
@@ -212,6 +249,7 @@ void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model
     // A set that is worth its price but for rounding is worth it.
     const double price = types.usd_h(type) - kWorthEpsilon_usd_h;
     fill_.clear();  // positions of another type's candidates
+    apart_.clear();
     // No set is worth more than its tasks undisturbed; the slack is for rounding.
     if (collect(tasks, model, type) * (1 + 1e-12) < price) continue;
     make_runs();

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "schedulers/packing/rounds/full_reconfiguration.hpp"
 
@@ -12,17 +14,19 @@ namespace {
 
 constexpr std::uint32_t kNoTask = std::numeric_limits<std::uint32_t>::max();
 
-/// Kind by kind in the order of the kinds' first tasks.
+/// Kind by kind in the order of the kinds' first tasks; tasks that are kept apart are kinds by job.
 std::vector<std::uint32_t> visiting_order(const PackingTasks& tasks) {
-  std::vector<std::uint32_t> first_of_kind(tasks.kinds.size(), kNoTask);
+  std::map<std::pair<std::uint32_t, Slot>, std::uint32_t> first_of_kind;
+  const auto key = [&](std::uint32_t task) {
+    return std::pair(tasks.kind_of[task], tasks.apart(task));
+  };
   for (std::uint32_t task = 0; task < tasks.kind_of.size(); ++task) {
-    std::uint32_t& first = first_of_kind[tasks.kind_of[task]];
-    first = std::min(first, task);
+    first_of_kind.try_emplace(key(task), task);
   }
   std::vector<std::uint32_t> order(tasks.kind_of.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return first_of_kind[tasks.kind_of[a]] < first_of_kind[tasks.kind_of[b]];
+    return first_of_kind.at(key(a)) < first_of_kind.at(key(b));
   });
   return order;
 }
@@ -32,6 +36,13 @@ struct Fill {
   InstanceWorth worth;
   Resources used;
 };
+
+/// A task of the fill is of the job from whose others this one is kept apart.
+bool has_peer(const PackingTasks& tasks, const Fill& fill, std::uint32_t task) {
+  return tasks.apart(task) != kNoSlot &&
+         std::any_of(fill.tasks.begin(), fill.tasks.end(),
+                     [&](std::uint32_t other) { return tasks.apart(other) == tasks.apart(task); });
+}
 
 /// The instance of lines 5 to 13 of the algorithm.
 Fill fill_one(const PackingTasks& tasks, const WorthModel& model, TypeId type,
@@ -44,6 +55,7 @@ Fill fill_one(const PackingTasks& tasks, const WorthModel& model, TypeId type,
     double best_worth = 0;
     for (std::uint32_t task : unassigned) {
       if (std::find(fill.tasks.begin(), fill.tasks.end(), task) != fill.tasks.end()) continue;
+      if (has_peer(tasks, fill, task)) continue;
       const TaskKind& kind = tasks.kinds[tasks.kind_of[task]];
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
       if (!shape.fits || !(fill.used + shape.amount).fits_in(capacity)) continue;

@@ -81,8 +81,10 @@ void RoundInput::gather(const MarketView& view, ReservationPrices& prices, TaskK
   instances_.clear();
   jobs_.clear();
   refusals_.clear();
+  peers_.clear();
   looks_ = 0;
   any_movable_ = false;
+  any_apart_ = false;
   changes_with_time_ = false;
   prices.learn(view.cluster.state);
   kinds.keep_up(prices);
@@ -146,6 +148,7 @@ void RoundInput::gather_job(const JobRow& job, Walk& walk) {
   const bool may_start = walk.view.may_start(job);
   const TaskRow* only = may_start ? walk.view.turn_of_task() : nullptr;
   const bool together = job.width > 0 || (job.job.gang && job.tasks.size() > 1);
+  const bool has_peers = keeps_apart(job) && (job.pending > 0 || moves_apart_);
   WideJob* wide = wide_.find(job, state);
   const auto size = static_cast<std::uint32_t>(job.tasks.size());
   const auto open_from = [&](std::uint32_t i) {
@@ -161,6 +164,7 @@ void RoundInput::gather_job(const JobRow& job, Walk& walk) {
     if (row.phase == TaskPhase::held || row.phase == TaskPhase::capped) continue;
     if (row.phase != TaskPhase::pending) {
       --placed;
+      if (has_peers) list_peer(row, job);
     } else {
       if (waiting == 0) continue;
       --waiting;
@@ -215,7 +219,8 @@ void RoundInput::gather_task(const TaskRow& row, const Tasks& of, Walk& walk) {
   Task task{.slot = row.slot,
             .id = row.id,
             .kind = walk.kinds.of(row, state, walk.prices),
-            .job = static_cast<std::uint32_t>(jobs_.size())};
+            .job = static_cast<std::uint32_t>(jobs_.size()),
+            .apart = apart_of(job)};
   // Tasks of an array go their own ways.
   task.movable = job.job.gang ? !of.gang_moves : !on_its_way(row);
   if (task.movable && row.phase == TaskPhase::running) {
@@ -228,7 +233,22 @@ void RoundInput::gather_task(const TaskRow& row, const Tasks& of, Walk& walk) {
   task.movable &= !task.held;
   if (row.target != kNoSlot) task.home = instance_of_slot_[row.target];
   any_movable_ |= task.movable;
+  any_apart_ |= task.movable && task.apart != kNoSlot;
   tasks_.push_back(task);
+}
+
+/// A task that moves counts where it is and where it is to be.
+void RoundInput::list_peer(const TaskRow& row, const JobRow& job) {
+  for (const Slot on : {row.at, row.target}) {
+    const std::uint32_t instance = on == kNoSlot ? kUnassigned : instance_of_slot_[on];
+    if (instance != kUnassigned) peers_.push_back({instance, job.slot});
+  }
+}
+
+PeerRooms RoundInput::peer_rooms() const {
+  PeerRooms rooms;
+  for (const Peer& peer : peers_) rooms.add(peer.instance, peer.apart);
+  return rooms;
 }
 
 /// More can be said of who is left out.
@@ -251,10 +271,9 @@ void RoundInput::tie_down(const TaskRow& row, const ClusterView& view, Task& tas
   const bool known = view.state.job(row.job).job.gang && !tasks_.empty() &&
                      tasks_.back().job == task.job &&
                      view.state.task(tasks_.back().slot).phase == TaskPhase::running;
-  const muster::Job& job = view.state.job(row.job).job;
   if (known) {
     task.held = tasks_.back().held;
-  } else if (job.distinct_instances && job.tasks.size() > 1 && !moves_apart_) {
+  } else if (task.apart != kNoSlot && !moves_apart_) {
     task.held = true;
   } else if (const auto reason = view.why_pinned(row)) {
     task.held = true;

@@ -10,6 +10,7 @@
 #include "schedulers/packing/backlog.hpp"
 #include "schedulers/packing/index/open_tasks.hpp"
 #include "schedulers/packing/rounds/assignment.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/tnrp.hpp"
 #include "schedulers/packing/types/reservation_price.hpp"
 
@@ -60,6 +61,13 @@ class RoundInput {
     bool movable = true;               ///< it, or its gang, is not on its way, and it need not stay
     bool held = false;                 ///< it runs and is not moved whatever a plan says
     double unsaved_usd = 0;  ///< worth of what it, or all of its gang, would lose by a move
+    Slot apart = kNoSlot;    ///< its job's slot where the job's tasks are kept apart
+  };
+  /// A task of a job whose tasks are kept apart is on the instance, or is to come there, or has
+  /// still to leave it. Listed of jobs some of whose tasks may be placed.
+  struct Peer {
+    std::uint32_t instance = 0;  ///< in instances()
+    Slot apart = kNoSlot;        ///< the job's slot
   };
   /// An instance that is wanted and not going away.
   struct Instance {
@@ -83,8 +91,8 @@ class RoundInput {
   };
 
   RoundInput() = default;
-  /// `moves_apart`: the policy knows itself where tasks may not go that want distinct instances.
-  /// For others those that run have to stay, rather than be moved to where they may not be.
+  /// `moves_apart`: the policy moves tasks whose jobs want distinct instances only to where no peer
+  /// is or has still to leave. For others those that run have to stay.
   explicit RoundInput(bool moves_apart) : moves_apart_(moves_apart) {}
 
   /// Looks at all of the view, which is of the prices' market, but for what Backlog leaves out of
@@ -98,6 +106,11 @@ class RoundInput {
   std::span<const std::uint32_t> residents(const Instance& instance) const {
     return std::span(residents_).subspan(instance.first, instance.residents);
   }
+  std::span<const Peer> peers() const { return peers_; }
+  /// The same as rooms, which are the round's instances by their number.
+  PeerRooms peer_rooms() const;
+  /// A task that may be placed is of a job whose tasks are kept apart.
+  bool any_apart() const { return any_apart_; }
   /// Refusals that are news to their tasks.
   const std::vector<Refuse>& refusals() const { return refusals_; }
   bool any_movable() const { return any_movable_; }
@@ -133,6 +146,7 @@ class RoundInput {
   void gather_task(const TaskRow& row, const Tasks& of, Walk& walk);
   static bool may_tell(const TaskRow& row, const JobRow& job, Walk& walk);
   void tell_left_out(const TaskRow& row, const JobRow& job, Walk& walk);
+  void list_peer(const TaskRow& row, const JobRow& job);
   void tie_down(const TaskRow& row, const ClusterView& view, Task& task);
   void list_residents();
   void add_up_unsaved();
@@ -142,6 +156,8 @@ class RoundInput {
   std::vector<Instance> instances_;
   std::vector<Job> jobs_;
   std::vector<std::uint32_t> residents_;
+  std::vector<Peer> peers_;
+  bool any_apart_ = false;
   std::vector<Refuse> refusals_;
   std::vector<std::uint32_t> instance_of_slot_;
   std::vector<char> rests_;  ///< of each type

@@ -134,15 +134,32 @@ TEST(Ilp, says_that_there_are_only_tasks_without_needs) {
   EXPECT_EQ(plan.places.size(), 1u);
 }
 
-TEST(Ilp, tells_no_figures_of_a_layout_that_is_changed_to_keep_tasks_apart) {
+TEST(Ilp, keeps_full_reconfiguration_where_its_instances_have_no_seats_apart) {
   Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
   Job apart = test::JobBuilder(1).tasks(4).demand(Resources::of(0, 2, 1)).build();
   apart.distinct_instances = true;
   cluster.submit(apart);
   const Plan plan = cluster.round();
   EXPECT_EQ(plan.launches.size(), 4u);
-  EXPECT_NE(plan.note.choice, "solved");
-  EXPECT_TRUE(plan.note.figures.empty());
+  EXPECT_EQ(plan.note.choice, "full: no seat");
+  EXPECT_GT(testing::figure(plan, "gap_share"), 0) << "the bound knows nothing of the wish";
+}
+
+TEST(Ilp, seats_tasks_that_are_kept_apart_on_its_instances_beside_others) {
+  Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
+  Job apart = test::JobBuilder(1).tasks(2).demand(Resources::of(0, 4, 1)).gang(false).build();
+  apart.distinct_instances = true;
+  cluster.submit(apart);
+  Job others = test::JobBuilder(2).tasks(2).demand(Resources::of(0, 4, 1)).gang(false).build();
+  cluster.submit(others);
+  cluster.round();
+  for (const InstanceRow& row : cluster.state().instances()) {
+    std::size_t of_apart = 0;
+    for (const Slot slot : row.planned) {
+      of_apart += cluster.state().task(slot).job == cluster.state().find(JobId{1})->slot;
+    }
+    EXPECT_LE(of_apart, 1u) << cluster.layout();
+  }
 }
 
 TEST(Ilp, tells_all_figures_of_a_round_or_none) {

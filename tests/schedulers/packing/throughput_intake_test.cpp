@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "schedulers/distinct_instances.hpp"
 #include "schedulers/eva/eva_policy.hpp"
 #include "schedulers/market_split.hpp"
 #include "tests/schedulers/cluster.hpp"
@@ -14,8 +13,7 @@ using muster::testing::Cluster;
 using test::JobBuilder;
 
 const EvaPolicy& eva_of(const Policy& policy) {
-  const Policy& split = dynamic_cast<const DistinctInstances&>(policy).policy();
-  return dynamic_cast<const EvaPolicy&>(dynamic_cast<const MarketSplit&>(split).on_demand());
+  return dynamic_cast<const EvaPolicy&>(dynamic_cast<const MarketSplit&>(policy).on_demand());
 }
 
 /// A cluster under Eva that packs pairs of these jobs onto it3.

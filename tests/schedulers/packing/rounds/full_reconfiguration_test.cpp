@@ -149,6 +149,7 @@ struct World {
   WorthModel model{.prices = prices, .rates = &rates};
   std::vector<TaskKind> kinds;
   std::vector<std::uint32_t> kind_of;
+  std::vector<Slot> apart_of;  ///< empty: of none are kept apart
 
   explicit World(int most_tasks) : catalog(random_types()) {
     add_shapes();
@@ -158,13 +159,18 @@ struct World {
     for (std::uint32_t& kind : kind_of) {
       kind = testing::draw<std::uint32_t>(0, static_cast<std::uint32_t>(kinds.size()));
     }
+    if (testing::draw(0, 2) == 0) {
+      for (std::size_t i = 0; i < kind_of.size(); ++i) {
+        apart_of.push_back(testing::draw(0, 2) == 0 ? testing::draw<Slot>(0, 4) : kNoSlot);
+      }
+    }
     if (testing::draw(0, 5) == 0) model.rates = nullptr;
     if (testing::draw(0, 5) == 0) model.form = GangForm::clipped;
   }
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  PackingTasks tasks() const { return {kinds, kind_of}; }
+  PackingTasks tasks() const { return {kinds, kind_of, apart_of}; }
 
  private:
   static std::vector<InstanceType> random_types() {
@@ -226,7 +232,8 @@ RC_GTEST_PROP(FullReconfiguration, is_the_same_grouped_as_task_by_task, ()) {
   RC_ASSERT(grouped.unplaced == plain.unplaced);
 }
 
-TEST(FullReconfiguration, is_the_same_for_many_distinct_demands_as_task_by_task) {
+/// More candidates than are looked at one by one.
+void expect_same_for_many(bool some_apart) {
   Table3 world;
   ColocationTable rates{0.95};
   world.model.rates = &rates;
@@ -235,10 +242,40 @@ TEST(FullReconfiguration, is_the_same_for_many_distinct_demands_as_task_by_task)
     world.kinds.push_back({ClassId{i % 3}, world.prices.add(Demands(Resources::of(0, cpu, gib)))});
     world.kind_of.push_back(static_cast<std::uint32_t>(world.kinds.size() - 1));
   }
-  const Configuration fast = world.run();
-  const Configuration plain = full_reconfiguration_plain({world.kinds, world.kind_of}, world.model);
+  std::vector<Slot> apart_of(world.kind_of.size(), kNoSlot);
+  for (std::uint32_t i = 0; some_apart && i < apart_of.size(); i += 1 + i % 3) {
+    apart_of[i] = i % 29;
+  }
+  const PackingTasks tasks{world.kinds, world.kind_of, apart_of};
+  FullReconfiguration packing;
+  Configuration fast;
+  packing.run(tasks, world.model, fast);
+  const Configuration plain = full_reconfiguration_plain(tasks, world.model);
   EXPECT_EQ(fast.tasks, plain.tasks);
   EXPECT_EQ(fast.bins.size(), plain.bins.size());
+}
+
+TEST(FullReconfiguration, is_the_same_for_many_distinct_demands_as_task_by_task) {
+  for (const bool some_apart : {false, true}) {
+    SCOPED_TRACE(some_apart);
+    expect_same_for_many(some_apart);
+  }
+}
+
+RC_GTEST_PROP(FullReconfiguration, gives_an_instance_one_task_of_a_job_that_is_kept_apart, ()) {
+  const World world(200);
+  FullReconfiguration packing;
+  Configuration result;
+  packing.run(world.tasks(), world.model, result);
+  for (const auto& bin : result.bins) {
+    std::vector<Slot> jobs;
+    for (std::uint32_t task : result.tasks_of(bin)) {
+      const Slot job = world.tasks().apart(task);
+      if (job != kNoSlot) jobs.push_back(job);
+    }
+    std::sort(jobs.begin(), jobs.end());
+    RC_ASSERT(std::adjacent_find(jobs.begin(), jobs.end()) == jobs.end());
+  }
 }
 
 RC_GTEST_PROP(FullReconfiguration, puts_every_task_in_exactly_one_place, ()) {
