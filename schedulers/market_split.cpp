@@ -192,7 +192,7 @@ Plan MarketSplit::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   }
   if (spot_wanted_) append(spot_->decide(divided, rng, budget), plan);
   // Two lists one after the other are not in the order of priorities.
-  order_by_priority(view.state, plan);
+  order_by_priority(view, plan);
   tell_who_is_kept_apart(view, plan);
   return plan;
 }

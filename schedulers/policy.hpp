@@ -116,6 +116,10 @@ struct ClusterView {
                        !(state.job(task->job).job.gang && state.job(task->job).tasks.size() > 1);
     return alone ? task : nullptr;
   }
+  /// Where the job stands in the order of the queue: by its priority, then by its age. The one
+  /// answer for whoever serves jobs in turn: an order of a policy's own counts among those of one
+  /// priority.
+  QueuePlace rank(const JobRow& job) const { return queue_place_of(job); }
   /// Whether what waits of the job may be placed now.
   bool may_start(const JobRow& job) const {
     if (turn) return *turn == job.job.id;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/kept_room.hpp"
 #include "schedulers/packing/rules.hpp"
 
 namespace muster::hcoop {
@@ -127,7 +128,7 @@ void WaitingTasks::begin_waiting(const ClusterState& state, const TaskRow& row) 
   Record& record = records_[row.slot];
   // Interrupted once is enough for the front of the queue; how often decides on the market.
   const bool first = interruptions_.contains(unit_of(state, row));
-  record.order = begin_of(state.job(row.job).job.priority, first) + next_order_++;
+  record.order = begin_of(queue_place_of(state.job(row.job)).priority, first) + next_order_++;
   record.waits = true;
   ++waiting_;
   arrivals_.push_back(row.slot);

@@ -44,7 +44,7 @@ void FleetMemory::rebuild(const ClusterView& view) {
   built_ = true;
   room_.rebuild(view);
   for (const JobRow& job : view.state.jobs()) {
-    if (shows(job.job)) queue_.add(job);
+    if (shows(job.job)) queue_.add(job, view.rank(job));
     for (Slot slot : job.tasks) follow_task(slot, view);
   }
 }
@@ -60,7 +60,7 @@ void FleetMemory::follow(const Event& event, const ClusterView& view) {
   pass_time(view, event.at);
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     const JobRow& row = *state.find(accepted->job.id);
-    if (shows(row.job)) queue_.add(row);
+    if (shows(row.job)) queue_.add(row, view.rank(row));
   }
   std::vector<Slot> changed = tasks_named_in(event, state);
   if (const TaskRow* row = state.find(attempt_in(event))) changed.push_back(row->slot);

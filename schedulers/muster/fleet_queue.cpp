@@ -31,14 +31,14 @@ bool is_long(const muster::Job& job, const FleetParams& params) {
 
 }  // namespace
 
-void FleetQueue::add(const JobRow& row) {
+void FleetQueue::add(const JobRow& row, const QueuePlace& rank) {
   Job& job = jobs_[row.job.id];
   job.slot = row.slot;
   job.tasks = row.tasks;
   job.gang = row.job.gang && row.tasks.size() > 1;
-  job.key = {.less_priority = -std::int64_t{row.job.priority},
+  job.key = {.less_priority = -std::int64_t{rank.priority},
              .is_long = is_long(row.job, params_),
-             .accepted = row.accepted_at,
+             .accepted = rank.accepted_at,
              .job = row.job.id};
   // A gang has no task that could go alone, and without a cutoff no task shows anything.
   job.doubted = job.key.is_long && !job.gang && params_.cutoff > Duration{} &&

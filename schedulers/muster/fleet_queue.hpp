@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/cluster_state.hpp"
+#include "model/kept_room.hpp"
 #include "schedulers/muster/fleet_params.hpp"
 
 namespace muster::own {
@@ -67,8 +68,8 @@ class FleetQueue {
     friend bool operator==(const Class&, const Class&) = default;
   };
 
-  /// The job has come; what it is expected to be decides its class.
-  void add(const JobRow& row);
+  /// The job has come; what it is expected to be decides its class, its rank its place there.
+  void add(const JobRow& row, const QueuePlace& rank);
   /// It is over, and with it whatever of it waits.
   void remove(JobId id);
   /// The task, of a job that is known, waits, or waits no longer.

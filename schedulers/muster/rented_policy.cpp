@@ -94,7 +94,7 @@ Plan RentedPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   Plan plan;
   if (!split.any() || split.others) plan = hold_round(split, view, rng, budget);
   if (split.any()) hold_timed_round(split, view, budget, plan);
-  order_by_priority(view.state, plan);
+  order_by_priority(view, plan);
   return plan;
 }
 

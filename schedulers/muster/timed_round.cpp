@@ -126,7 +126,7 @@ TimedRound::Kind TimedRound::kind_of(std::uint32_t task) {
   Kind kind{.tasks = {task},
             .job = job.id,
             .shape = of.shape,
-            .priority = job.priority,
+            .priority = p_.view.rank(p_.view.state.job(of.job)).priority,
             .markets = markets_of(of),
             .left = outlook_.left(job.id, from_seconds(rounded_s), ran_so_far(of, p_.view.now))};
   kind.mean_s = mean(kind.left);

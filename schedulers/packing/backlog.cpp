@@ -47,7 +47,8 @@ Backlog::Backlog(const MarketView& market) : market_(market), state_(market.clus
 }
 
 Backlog::Group& Backlog::group_of(const TaskRow& task, const JobRow& job) {
-  const Kind kind{task.shape.value, state_.markets(task), job.job.priority, apart_of(job)};
+  const Kind kind{task.shape.value, state_.markets(task), market_.cluster.rank(job).priority,
+                  apart_of(job)};
   if (last_ != kind) {
     last_ = kind;
     last_group_ = &groups_[kind];
@@ -83,7 +84,7 @@ double Backlog::room_for(const TaskRow& task, const JobRow& job) {
 
 double Backlog::room_on_present(const TaskRow& task, const JobRow& job) {
   // What is of lower priority may be put elsewhere for it.
-  const bool displaces = job.job.priority > lowest_placed_priority();
+  const bool displaces = market_.cluster.rank(job).priority > lowest_placed_priority();
   const MarketChoice markets = state_.markets(task);
   double room = 0;
   for (const InstanceRow& row : state_.instances()) {
@@ -130,7 +131,7 @@ int Backlog::lowest_placed_priority() {
   int lowest = std::numeric_limits<int>::max();
   for (const JobRow& job : state_.jobs()) {
     const std::size_t none = job.pending + job.withheld() + job.ended();
-    if (none < job.tasks.size()) lowest = std::min(lowest, job.job.priority);
+    if (none < job.tasks.size()) lowest = std::min(lowest, market_.cluster.rank(job).priority);
   }
   lowest_priority_ = lowest;
   return lowest;

@@ -36,7 +36,7 @@ Plan EventPolicy::decide(const ClusterView& view, Rng&, Budget&) {
     return plan;
   }
   Decision decision = hold_event(view);
-  order_by_priority(view.state, decision.plan);
+  order_by_priority(view, decision.plan);
   tell_who_is_kept_apart(view, decision.plan);
   decision.plan.note.choice = "event";
   settled_ = decision.settled;

@@ -9,9 +9,9 @@
 namespace muster {
 namespace {
 
-int priority_of(const ClusterState& state, const Place& place) {
-  const TaskRow* task = state.find(place.task);
-  return task == nullptr ? 0 : state.job(task->job).job.priority;
+int priority_of(const ClusterView& view, const Place& place) {
+  const TaskRow* task = view.state.find(place.task);
+  return task == nullptr ? 0 : view.rank(view.state.job(task->job)).priority;
 }
 
 /// Sorts the launches and tells the places their new positions.
@@ -50,11 +50,11 @@ std::vector<std::vector<std::uint32_t>> priority_classes(const RoundInput& input
   return classes;
 }
 
-void order_by_priority(const ClusterState& state, Plan& plan) {
+void order_by_priority(const ClusterView& view, Plan& plan) {
   if (plan.places.empty()) return;
   std::vector<int> priorities;
   priorities.reserve(plan.places.size());
-  for (const Place& place : plan.places) priorities.push_back(priority_of(state, place));
+  for (const Place& place : plan.places) priorities.push_back(priority_of(view, place));
   // The usual case: all priorities are equal. Nothing is copied then.
   if (std::ranges::all_of(priorities, [&](int one) { return one == priorities.front(); })) return;
   // A launch without places comes last.

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "model/cluster_state.hpp"
 #include "model/plan.hpp"
 #include "schedulers/packing/rounds/round_input.hpp"
+#include "schedulers/policy.hpp"
 
 namespace muster {
 
@@ -21,6 +21,6 @@ std::vector<std::vector<std::uint32_t>> priority_classes(const RoundInput& input
 
 /// Lists the plan's launches and places by falling priority: launches by the highest of the tasks
 /// meant for them. What is equal keeps its order. The plan check grants in this order.
-void order_by_priority(const ClusterState& state, Plan& plan);
+void order_by_priority(const ClusterView& view, Plan& plan);
 
 }  // namespace muster

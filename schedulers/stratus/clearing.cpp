@@ -55,9 +55,10 @@ std::vector<StratusRound::Waiting> StratusRound::residents_of(std::uint32_t inst
   std::vector<Waiting> tasks;
   tasks.reserve(p_.input.instances()[instance].residents);
   for (std::uint32_t i : p_.input.residents(p_.input.instances()[instance])) {
-    const TaskRow& row = p_.view.state.task(p_.input.tasks()[i].slot);
-    const Job& job = p_.view.state.job(row.job).job;
-    tasks.push_back({i, job.priority, {row.shape, p_.view.state.markets(row), remaining_[i]}});
+    const RoundInput::Task& task = p_.input.tasks()[i];
+    const TaskRow& row = p_.view.state.task(task.slot);
+    const int priority = p_.input.jobs()[task.job].priority;
+    tasks.push_back({i, priority, {row.shape, p_.view.state.markets(row), remaining_[i]}});
   }
   std::stable_sort(tasks.begin(), tasks.end(), [](const Waiting& a, const Waiting& b) {
     return a.item.remaining > b.item.remaining;

@@ -47,7 +47,8 @@ void StratusRound::list_waiting() {
     const Duration expected = expected_run(job, state.spec(row), rules);
     remaining_.push_back(expected_left(expected, ran_so_far(row, p_.view.now), rules));
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
-    waiting_.push_back({i, job.priority, {row.shape, state.markets(row), remaining_.back()}});
+    const int priority = p_.input.jobs()[task.job].priority;
+    waiting_.push_back({i, priority, {row.shape, state.markets(row), remaining_.back()}});
   }
   std::stable_sort(waiting_.begin(), waiting_.end(), [](const Waiting& a, const Waiting& b) {
     if (a.priority != b.priority) return a.priority > b.priority;

@@ -100,16 +100,16 @@ void RoundInput::gather(const MarketView& view, ReservationPrices& prices, TaskK
 void RoundInput::gather_jobs(const MarketView& market, const ReservationPrices& prices,
                              TaskKinds& kinds) {
   const ClusterState& state = market.cluster.state;
+  const auto priority = [&](Slot job) { return market.cluster.rank(state.job(job)).priority; };
   order_.clear();
   bool differ = false;
   for (const JobRow& job : state.jobs()) {
-    differ |= !order_.empty() && state.job(order_.back()).job.priority != job.job.priority;
+    differ |= !order_.empty() && priority(order_.back()) != priority(job.slot);
     order_.push_back(job.slot);
   }
   if (differ) {
-    std::stable_sort(order_.begin(), order_.end(), [&](Slot a, Slot b) {
-      return state.job(a).job.priority > state.job(b).job.priority;
-    });
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](Slot a, Slot b) { return priority(a) > priority(b); });
   }
   Walk walk{market.cluster, prices, kinds, Backlog(market), kMostTold};
   for (Slot slot : order_) {
@@ -143,7 +143,7 @@ void RoundInput::gather_job(const JobRow& job, Walk& walk) {
   const ClusterState& state = walk.view.state;
   if (job.terminal_outcome) return;
   Tasks of{job, nullptr, job.job.gang && on_its_way(job, state)};
-  Job entry{.slot = job.slot, .priority = job.job.priority, .gang = job.job.gang};
+  Job entry{.slot = job.slot, .priority = walk.view.rank(job).priority, .gang = job.job.gang};
   if (job.job.gang) entry.worth_usd_h = look_at_gang(job, walk, of.impossible);
   const bool may_start = walk.view.may_start(job);
   const TaskRow* only = may_start ? walk.view.turn_of_task() : nullptr;

@@ -86,7 +86,7 @@ class RoundInput {
   struct Job {
     Slot slot = kNoSlot;
     double worth_usd_h = 0;  ///< of a gang: sum of its tasks' reservation prices
-    int priority = 0;
+    int priority = 0;        ///< by its rank
     bool gang = false;
   };
 
