@@ -125,8 +125,10 @@ def orphans(root):
                          if os.path.exists(os.path.join(root, test + end)))
         for number, line in enumerate(sources.read(root, path).split("\n"), 1):
             if line and line[0] not in " #":
-                suite, name = (re.sub(r"/\d+$", "", part) for part in line.split(".", 1))
-                suite = suite.rsplit("/", 1)[-1]
+                # Behind the last slash stand the number of a typed suite and the name of a value.
+                suite, name = line.split(".", 1)
+                suite = re.sub(r"/\d+$", "", suite).rsplit("/", 1)[-1]
+                name = name.split("/")[0]
                 if not re.search(rf"\({suite},\s*{name}\)|\bdef {name}\(", source):
                     yield path, number, f"no test {line}: run tests/golden/regenerate"
 
