@@ -38,7 +38,7 @@ std::optional<RoundWish> Master::begin_round(std::span<const ThroughputSample> s
   if (facts().claims.kept() == nullptr) {
     if (const auto turn = facts().gangs.due(state(), now)) recorder_.record(*turn, now);
   }
-  if (claims_.serve(now, guard_.day_usd_left(now))) reconciler_.reconcile(now);
+  if (claims_.serve(now)) reconciler_.reconcile(now);
   if (!busy()) return std::nullopt;
   Measured measured;
   for (const ThroughputSample& sample : samples) {

@@ -10,7 +10,7 @@ namespace muster {
 ClaimOrders::ClaimOrders(const MasterCommands& commands, const MasterSettings& settings)
     : commands_(commands), settings_(settings) {}
 
-bool ClaimOrders::serve(Instant now, std::optional<double> day_usd_left) {
+bool ClaimOrders::serve(Instant now) {
   const MasterFacts& facts = commands_.recorder.facts();
   const std::uint64_t before = facts.events;
   // Nobody but the gang starts in its turn.
@@ -20,7 +20,7 @@ bool ClaimOrders::serve(Instant now, std::optional<double> day_usd_left) {
     commands_.recorder.record(
         RoomClaimed{claim.room.place.job, claim.room.task, claim.short_of, 0, {}, {}}, now);
   }
-  if (const JobRow* job = facts.claims.due(state(), now, day_usd_left)) {
+  if (const JobRow* job = facts.claims.due(state(), now)) {
     claim(*job, now);
   } else if (facts.claims.is_late(now)) {
     const JobRow* late = state().find(facts.claims.kept()->place.job);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "config/master_settings.hpp"
 #include "masters/master_commands.hpp"
 
@@ -14,9 +12,9 @@ class ClaimOrders {
  public:
   ClaimOrders(const MasterCommands& commands, const MasterSettings& settings);
 
-  /// Before a round; whether anything has changed. `day_usd_left`: of a cap on the day's money.
-  /// O(what is closed), and for a new claim what choose_room() takes.
-  bool serve(Instant now, std::optional<double> day_usd_left);
+  /// Before a round; whether anything has changed. O(what is closed), and for a new claim what
+  /// choose_room() takes.
+  bool serve(Instant now);
 
  private:
   const ClusterState& state() const { return commands_.recorder.facts().state; }

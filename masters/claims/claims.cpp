@@ -23,13 +23,6 @@ bool is_full_cloud(RefusalCode code) {
   return code == RefusalCode::cloud_capacity || code == RefusalCode::cloud_quota;
 }
 
-/// It rests for the day's money and nothing else has made it rest: what has, such as a cloud that
-/// is full, is not over with the day.
-bool is_unpaid(const RoomWait& wait) {
-  return wait.short_of.code == RefusalCode::day_cap && wait.rests == 0 &&
-         wait.unavailable_until > Instant{};
-}
-
 Instant next_day(Instant now) {
   return Instant{(day_of(now) + 1) * kCapDay};
 }
@@ -138,7 +131,6 @@ struct Claims::Fold {
     const JobRow& job = *state.find(e.job);
     // Under the settings of now what refused it may not have been a lack of room.
     if (!c.book_.waits.contains(e.job)) return;
-    c.end_rest(job);
     if (e.instances == 0 && e.closed.empty()) return c.rest_longer(job, at);
     std::optional<RoomClaim>& claim = c.book_.claim;
     if (!claim || claim->room.place.job != e.job) claim.emplace().since = at;
@@ -178,7 +170,6 @@ void Claims::forget(const JobRow& job) {
   const auto wait = book_.waits.find(job.job.id);
   if (wait == book_.waits.end()) return;
   ready_.erase(key_of(job));
-  unpaid_.erase(key_of(job));
   resting_.erase({wait->second.unavailable_until, job.job.id});
   book_.waits.erase(wait);
   if (book_.claim && book_.claim->room.place.job == job.job.id) book_.claim.reset();
@@ -187,11 +178,9 @@ void Claims::forget(const JobRow& job) {
 void Claims::rest(const JobRow& job, Instant until) {
   RoomWait& wait = book_.waits.at(job.job.id);
   ready_.erase(key_of(job));
-  unpaid_.erase(key_of(job));
   resting_.erase({wait.unavailable_until, job.job.id});
   wait.unavailable_until = until;
   resting_.emplace(until, job.job.id);
-  if (is_unpaid(wait)) unpaid_.insert(key_of(job));
   if (book_.claim && book_.claim->room.place.job == job.job.id) book_.claim.reset();
 }
 
@@ -210,22 +199,14 @@ Duration Claims::rest_after(std::uint32_t rests) const {
   return std::max(first, std::min(length, settings_.gangs.longest));
 }
 
-void Claims::end_rest(const JobRow& job) {
-  RoomWait& wait = book_.waits.at(job.job.id);
-  if (resting_.erase({wait.unavailable_until, job.job.id}) == 0) return;
-  unpaid_.erase(key_of(job));
-  wait.unavailable_until = {};
-  ready_.insert(key_of(job));
-}
-
 void Claims::wake(const ClusterState& state, Instant now) {
   while (!resting_.empty() && resting_.begin()->first <= now) {
-    const JobRow* job = state.find(resting_.begin()->second);
-    if (job == nullptr) {
-      resting_.erase(resting_.begin());
-    } else {
-      end_rest(*job);
-    }
+    const JobId id = resting_.begin()->second;
+    resting_.erase(resting_.begin());
+    const JobRow* job = state.find(id);
+    if (job == nullptr) continue;
+    book_.waits.at(id).unavailable_until = {};
+    ready_.insert(key_of(*job));
   }
 }
 
@@ -235,34 +216,17 @@ std::optional<Instant> Claims::by_age(const JobRow& job) const {
   return job.accepted_at + settings_.starve_after;
 }
 
-/// The first in the order of the queue of those that do not rest, and of those for which there is
-/// money again.
-const JobRow* Claims::first_that_waits(const ClusterState& state, std::optional<double> usd) const {
-  const auto first_of = [&](const std::set<Key>& keys) -> const JobRow* {
-    // A job may be as wide as it is by now without those of its tasks that waited.
-    const auto waits = std::ranges::find_if(keys, [&](const Key& key) {
-      const JobRow* job = state.find(std::get<JobId>(key));
-      return job != nullptr && job->pending > 0;
-    });
-    return waits == keys.end() ? nullptr : state.find(std::get<JobId>(*waits));
-  };
-  const JobRow* ready = first_of(ready_);
-  const JobRow* unpaid = usd ? first_of(unpaid_) : nullptr;
-  if (unpaid == nullptr || book_.waits.at(unpaid->job.id).short_of.asked > *usd) return ready;
-  return ready != nullptr && key_of(*ready) < key_of(*unpaid) ? ready : unpaid;
-}
-
-const JobRow* Claims::due(const ClusterState& state, Instant now,
-                          std::optional<double> day_usd_left) const {
-  const JobRow* first = first_that_waits(state, day_usd_left);
-  if (first == nullptr) return nullptr;
+const JobRow* Claims::due(const ClusterState& state, Instant now) const {
+  // A job may be as wide as it is by now without those of its tasks that waited.
+  const auto waits = std::ranges::find_if(ready_, [&](const Key& key) {
+    const JobRow* job = state.find(std::get<JobId>(key));
+    return job != nullptr && job->pending > 0;
+  });
+  if (waits == ready_.end()) return nullptr;
+  const JobRow* first = state.find(std::get<JobId>(*waits));
   const KeptRoom* kept = this->kept();
   if (kept != nullptr && !queue_place_of(*first).is_before(kept->place)) return nullptr;
   const RoomWait& wait = book_.waits.at(first->job.id);
-  // Its rest may be over before the cloud's day is.
-  const bool unpaid = wait.short_of.code == RefusalCode::day_cap && day_usd_left &&
-                      wait.short_of.asked > *day_usd_left;
-  if (unpaid) return nullptr;
   // What a full cloud refuses is not asked for again at once, whatever its priority.
   const Instant due = is_full_cloud(wait.short_of.code)
                           ? first->accepted_at + settings_.starve_after
@@ -311,11 +275,8 @@ std::optional<JobId> Claims::turn(const ClusterState& state, std::uint64_t round
   if (!book_.claim || !has_room(state)) return std::nullopt;
   const RoomClaim& claim = *book_.claim;
   const bool was_there = claim.first_round && *claim.first_round < round;
-  // Of a full cloud nobody knows whether it has room for two. Of a new day's money others would
-  // have what they need first, day after day, and the rest would not do.
-  const bool is_first =
-      claim.short_of.code == RefusalCode::day_cap && capped(state, owns_fleet_).instances == 0;
-  if (!was_there && !is_first && !is_full_cloud(claim.short_of.code)) return std::nullopt;
+  // Of a full cloud nobody knows whether it has room for two.
+  if (!was_there && !is_full_cloud(claim.short_of.code)) return std::nullopt;
   return claim.room.place.job;
 }
 
@@ -346,7 +307,6 @@ void Claims::restore(RoomWaits book, const ClusterState& state) {
     if (job == nullptr) continue;
     if (wait.unavailable_until > Instant{}) {
       resting_.emplace(wait.unavailable_until, id);
-      if (is_unpaid(wait)) unpaid_.insert(key_of(*job));
     } else {
       ready_.insert(key_of(*job));
     }

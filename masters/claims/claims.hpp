@@ -25,8 +25,7 @@ inline constexpr std::uint64_t kRoundsOfClaim = 4;
 /// From then on what comes after it is not put where it is to have its room, until it has it; what
 /// runs is not stopped. What nothing could hold, or the cloud refuses, rests as gangs do, twice as
 /// long each time, and blocks nothing. What the day's money does not pay for rests until the next
-/// day, and the first of it claims its room as soon as there is money again: where nothing is
-/// rented by then, nobody else starts before it.
+/// day.
 ///
 /// A fold over events, as GangWaits is, which it goes beside; on a fixed fleet it keeps nothing.
 /// O(log of the jobs that wait so) an event.
@@ -41,10 +40,7 @@ class Claims {
   void absorb(const Event& event, const ClusterState& state);
 
   /// The job that room is to be kept for from now on, if it is another than now; null: none.
-  /// `day_usd_left`: of a cap on the day's money, by the cloud's clock, which may be another day's
-  /// already than the one that a job rests until.
-  const JobRow* due(const ClusterState& state, Instant now,
-                    std::optional<double> day_usd_left) const;
+  const JobRow* due(const ClusterState& state, Instant now) const;
   /// An instance more is to be closed for the claim: those that are have not emptied for long.
   bool is_late(Instant now) const;
   /// The room was there for so many rounds that it is not kept for who does not take it.
@@ -74,11 +70,9 @@ class Claims {
   void add_those_that_wait(const ClusterState& state);
   bool caps_have_room(const ClusterState& state) const;
   bool has_room(const ClusterState& state) const;
-  const JobRow* first_that_waits(const ClusterState& state, std::optional<double> usd) const;
   Duration rest_after(std::uint32_t rests) const;
   void rest(const JobRow& job, Instant until);
   void rest_longer(const JobRow& job, Instant now);
-  void end_rest(const JobRow& job);
   void forget(const JobRow& job);
   void wake(const ClusterState& state, Instant now);
 
@@ -89,7 +83,6 @@ class Claims {
   // The next ones are derived from the book and the state.
   std::set<Key> ready_;                                ///< of those that wait and do not rest
   std::set<std::pair<Instant, JobId>> resting_;        ///< the others, by when they wake
-  std::set<Key> unpaid_;                               ///< of these, those that wait for money only
   std::map<std::int32_t, std::uint64_t> by_priority_;  ///< unfinished jobs
 };
 

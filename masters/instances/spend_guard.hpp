@@ -37,11 +37,6 @@ class SpendGuard final : public EventListener {
   Money spent_today(Instant now) const;
   /// As much of the day's money as a plan has to take for spent; 0 where it is not capped.
   double spent_today_usd(Instant now) const;
-  /// Of the day's money; nothing without a cap.
-  std::optional<double> day_usd_left(Instant now) const {
-    if (!has_cap()) return std::nullopt;
-    return caps_.max_usd_day - spent_today_usd(now);
-  }
   /// How long an instance has to be affordable to be rented: until it is up, and then for
   /// checkpoints once for having them saved and once more for what there will be to save.
   Duration affordable_time() const;
