@@ -7,13 +7,16 @@
 #include <ctime>
 #include <optional>
 
+#include "tests/support/golden.hpp"
+#include "tests/support/line_with.hpp"
 #include "tools/client/views.hpp"
 
 namespace muster::client {
 namespace {
 
+using muster::test::IsGolden;
+using muster::test::line_with;
 using testing::AllOf;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -65,11 +68,12 @@ TEST(Answers, ReadHowATaskFailedAndThatAJobHasNoExitCode) {
 TEST(Answers, ReadAJobThatNoMasterHasHad) {
   Answer ended = answer(kJob);
   ended.document["state"] = "refused";
-  ended.document["reason"] = "the task is not valid";
+  const std::string why = "the task is not valid";
+  ended.document["reason"] = why;
   ended.document["submitted_s"] = nullptr;
   const auto job = job_only(ended);
   ASSERT_TRUE(job.has_value()) << error_of(job);
-  EXPECT_EQ(job->reason, "the task is not valid");
+  EXPECT_EQ(job->reason, why);
   EXPECT_FALSE(job->submitted_s.has_value());
   EXPECT_TRUE(job->over());
 }
@@ -86,15 +90,17 @@ TEST(Views, SayWhatAJobWasSubmittedWith) {
   const auto job = job_details(Answer{document.dump(), document});
   ASSERT_TRUE(job.has_value()) << error_of(job);
   const std::string text = TaskTable().next(job.value());
-  EXPECT_THAT(text, HasSubstr("each task: 2 cpus, 4 GiB, 1 gpu, spot, time limit 10min, stop grace "
-                              "20s\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("priority -7, 11 tasks (array 0-100:10), at most 3 at once, retries 2, retry_on "
-                "[75,\"signal\"]\n"));
-  EXPECT_THAT(text, HasSubstr("work folder /srv\n"));
-  EXPECT_THAT(text, HasSubstr("variables A, node.name\n"));
+  EXPECT_THAT(text, HasSubstr("2 cpus, 4 GiB, 1 gpu, spot"));
+  EXPECT_THAT(text, AllOf(HasSubstr(" 10min"), HasSubstr(" 20s\n")));
+  EXPECT_THAT(text, HasSubstr("priority -7, 11 tasks (array 0-100:10)"));
+  EXPECT_THAT(text, AllOf(HasSubstr(" 3 at once"), HasSubstr("retries 2")));
+  EXPECT_THAT(text, HasSubstr("[75,\"signal\"]\n"));
+  EXPECT_THAT(text, HasSubstr(" /srv\n"));
+  EXPECT_THAT(text, HasSubstr(" A, node.name\n"));
   EXPECT_THAT(text, HasSubstr("\n  sh -c 'echo $A'\n"));
+  for (const char* of : {"2 cpus", "priority", "/srv", "node.name"}) {
+    EXPECT_THAT(line_with(text, of), IsGolden());
+  }
 }
 
 TEST(Answers, SayWhoHasNotConfirmedACancel) {
@@ -113,26 +119,27 @@ TEST(Answers, SayWhosePartIsMissingAndWhatTheySaidLast) {
   const auto silent = silent_in(answer(kPart));
   ASSERT_TRUE(silent.has_value()) << error_of(silent);
   ASSERT_EQ(silent->size(), 2U);
-  EXPECT_EQ(silence_text(silent->front()),
-            "master m0 does not answer since 12 s; it last said $0.1323 an hour, $1.0000 today, "
-            "$3.0000 in all, 2 instances, 1 task waiting");
-  EXPECT_EQ(silence_text(silent->back()), "site oslo does not answer since 3 s");
+  EXPECT_THAT(silence_text(silent->front()),
+              AllOf(HasSubstr("12 s"), HasSubstr("$0.1323"), HasSubstr("$1.0000"),
+                    HasSubstr("$3.0000"), IsGolden()));
+  EXPECT_THAT(silence_text(silent->back()),
+              AllOf(StartsWith("site oslo"), HasSubstr("3 s"), IsGolden()));
   const auto cloud = silent_in(answer(R"({"silent": [{"cloud": "n4"}]})"));
-  EXPECT_EQ(silence_text(cloud->front()), "the cloud of node n4 does not answer");
+  EXPECT_THAT(silence_text(cloud->front()), AllOf(HasSubstr("n4"), IsGolden()));
   EXPECT_TRUE(silent_in(answer("{}"))->empty()) << "an earlier version says nothing of it";
 }
 
 TEST(Views, SayOfATotalThatLacksAPartThatItIsAtLeastSoMuch) {
   const std::string cost = view(cost_of(answer(kPart)).value(), "user");
-  EXPECT_THAT(cost, HasSubstr("at least $2.0000\nmaster m0 does not answer since 12 s; "));
+  EXPECT_THAT(cost, AllOf(HasSubstr("at least $2.0000\nmaster m0 "), IsGolden()));
   StatusAnswer status;
   status.usd_h = 0.0892;
   EXPECT_THAT(view(status), HasSubstr("cost:      $0.0892 an hour now"));
   status.silent = silent_in(answer(kPart)).value();
-  EXPECT_THAT(view(status), AllOf(HasSubstr("cost:      at least $0.0892 an hour now"),
-                                  HasSubstr("jobs:      at least 0 running"),
-                                  HasSubstr("instances: none known of\n"),
-                                  HasSubstr("silent:    master m0 does not answer since 12 s; ")));
+  EXPECT_THAT(view(status),
+              AllOf(HasSubstr("cost:      at least $0.0892 an hour now"),
+                    HasSubstr("jobs:      at least 0 running"), HasSubstr("instances: none"),
+                    HasSubstr("silent:    master m0 "), IsGolden()));
   JobAnswer job;
   job.complete = false;
   EXPECT_THAT(TaskTable().next(JobDetails{job, {}}), HasSubstr("; at least $0.0000\n"));
@@ -152,16 +159,15 @@ TEST(Answers, NameTheFirstFieldThatIsWrong) {
     changed.document[key] = value;
     return error_of(job_details(changed));
   };
-  EXPECT_THAT(with("job", "x"), EndsWith("/job has to be a whole number"));
-  EXPECT_THAT(with("job", -1), EndsWith("/job has to be a whole number"));
-  EXPECT_THAT(with("job", 1.5), EndsWith("/job has to be a whole number"));
-  EXPECT_THAT(with("usd", nullptr), EndsWith("/usd has to be a number"));
-  EXPECT_THAT(with("command", "a"), EndsWith("/command has to be a list"));
-  EXPECT_THAT(with("tasks", {1}), EndsWith("/tasks/0 has to be an object"));
+  EXPECT_THAT(with("job", "x"), AllOf(HasSubstr("/job "), IsGolden()));
+  EXPECT_THAT(with("job", -1), AllOf(HasSubstr("/job "), IsGolden()));
+  EXPECT_THAT(with("job", 1.5), AllOf(HasSubstr("/job "), IsGolden()));
+  EXPECT_THAT(with("usd", nullptr), AllOf(HasSubstr("/usd "), IsGolden()));
+  EXPECT_THAT(with("command", "a"), AllOf(HasSubstr("/command "), IsGolden()));
+  EXPECT_THAT(with("tasks", {1}), AllOf(HasSubstr("/tasks/0 "), IsGolden()));
   EXPECT_THAT(with("tasks", nlohmann::json::parse(R"([{"task": 1}])")),
               HasSubstr("/tasks/0/phase is missing"));
-  EXPECT_THAT(error_of(job_details(answer("{}"))),
-              EndsWith("/job is missing; it has to be a whole number"));
+  EXPECT_THAT(error_of(job_details(answer("{}"))), AllOf(HasSubstr("/job "), IsGolden()));
 }
 
 TEST(Answers, GoOnInALogWhereTheServerSays) {
@@ -292,11 +298,9 @@ TEST(Views, SumUpWhatAPlanDoesWithAnArray) {
   plan.places.emplace_back(9, "a new c7i.xlarge");
   for (const std::uint64_t task : {6, 7, 8}) plan.refusals.push_back({task, false, "no room"});
   plan.refusals.push_back({4, true, "too large"});
-  EXPECT_THAT(view(plan), StartsWith("launch 2 x c7i.xlarge (spot) at $0.0700 an hour\n"
-                                     "tasks 0-3, 9 to new c7i.xlarge\n"
-                                     "task 5 to instance 4 (c7i.large)\n"
-                                     "task 4 can never run: too large\n"
-                                     "tasks 6-8 wait: no room\n"));
+  EXPECT_THAT(view(plan), AllOf(StartsWith("launch 2 x c7i.xlarge (spot) at $0.0700"),
+                                HasSubstr("tasks 0-3, 9 "), HasSubstr("\ntask 4 "),
+                                HasSubstr("\ntasks 6-8 "), IsGolden()));
   plan.places.clear();
   for (std::uint64_t task = 0; task < 40; task += 2) plan.places.emplace_back(task, "instance 1");
   EXPECT_THAT(view(plan), HasSubstr("tasks 0, 2, 4, 6, 8, 10, ... (20 tasks) to instance 1\n"));
