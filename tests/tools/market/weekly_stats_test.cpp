@@ -3,11 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::market {
 namespace {
 
+using muster::test::IsGolden;
+using muster::test::IsGoldenAt;
+using muster::test::message_of;
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr const char* kHeader =
@@ -21,7 +27,7 @@ auto read(const std::string& rows) {
 
 std::string error_of(const std::string& rows) {
   const auto stats = read(rows);
-  return stats ? "" : stats.error().message;
+  return stats ? "" : message_of(stats, ConfigError::invalid);
 }
 
 TEST(WeeklyStats, AreThoseOfTheRegionAndFamilyByZone) {
@@ -52,25 +58,24 @@ TEST(WeeklyStats, OfAWeekWithoutSnapshotAreThoseOfTheNearest) {
 
 TEST(WeeklyStats, SayWhereARowIsWrong) {
   EXPECT_THAT(error_of("today,m4.large,us-west-2,us-west-2a,0.1,0.3,0.2,0,0,9\n"),
-              HasSubstr("w.csv:2: week_end_utc: has to be a day"));
+              IsGoldenAt("w.csv:2: week_end_utc"));
   EXPECT_THAT(error_of("2017-06-24,m4.large,us-west-2,us-west-2a,0.4,0.3,0.35,0,0,9\n"),
               HasSubstr("w.csv:2: max_usd: is below min_usd"));
   EXPECT_THAT(error_of("2017-06-24,m4.large,us-west-2,us-west-2a,0.1,0.3,0.5,0,0,9\n"),
-              HasSubstr("mean_usd: does not lie between"));
+              IsGoldenAt("w.csv:2: mean_usd"));
   EXPECT_THAT(error_of("2017-06-24,m4.large,us-west-2,us-west-2a,0.1,0.3,0.2,0,10,9\n"),
               HasSubstr("ticks_at_or_over_ondemand: are more than"));
   EXPECT_THAT(error_of("2017-06-24,m4.large,us-west-2,us-west-2a,0.1,0.3,0.2,0,0,0\n"),
-              HasSubstr("w.csv:2: ticks: has to be"));
+              IsGoldenAt("w.csv:2: ticks"));
   EXPECT_THAT(error_of("2017-06-24,c4.large,us-west-2,us-west-2a,0.1,0.3,0.2,0,0,9\n"),
-              HasSubstr("has no rows of m4 in us-west-2"));
+              AllOf(HasSubstr("us-west-2"), IsGolden()));
 }
 
 TEST(WeeklyStats, HaveEachWeekOfASeriesOnce) {
   const std::string row = "2017-06-24,m4.large,us-west-2,us-west-2a,0.1,0.3,0.2,0.01,2,";
   EXPECT_THAT(error_of(row + "20\n2017-06-24,m4.large,us-west-2,us-west-2b,0.1,0.3,0.2,0.01,2,9\n" +
                        row + "30\n"),
-              HasSubstr("w.csv:4: week_end_utc: line 2 has this week of m4.large in us-west-2a "
-                        "already"));
+              IsGoldenAt("w.csv:4: week_end_utc"));
 }
 
 }  // namespace
