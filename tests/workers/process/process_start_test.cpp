@@ -9,6 +9,8 @@
 
 #include <cstring>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "tests/support/golden.hpp"
 #include "tests/support/process_host.hpp"
@@ -130,9 +132,11 @@ TEST_F(TaskStart, AProgramForAnotherMachineIsNotGivenToAShell) {
   program[18] = static_cast<char>(machine == EM_AARCH64 ? EM_X86_64 : EM_AARCH64);
   const std::string other = file("other", program);
   std::string reason = start({other}).reason;
-  const std::string name = reason.substr(reason.rfind(' ') + 1);
-  EXPECT_NE(name, "");
-  reason.replace(reason.size() - name.size(), name.size(), "{machine}");
+  const std::size_t before = reason.rfind(" for ");
+  ASSERT_NE(before, std::string::npos) << reason;
+  const std::size_t name = before + std::string_view(" for ").size();
+  ASSERT_LT(name, reason.size());
+  reason.replace(name, std::string::npos, "{machine}");
   EXPECT_THAT(reason, AllOf(HasSubstr(other), IsGolden()));
   const std::string data = file("data", std::string("\1\0\2", 3));
   EXPECT_THAT(start({data}).reason, AllOf(HasSubstr(data), IsGolden()));
