@@ -4,10 +4,13 @@
 #include "schedulers/registry.hpp"
 #include "schedulers/sampling/group_params.hpp"
 #include "tests/schedulers/catalogs.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::sampling {
 namespace {
 
+using muster::test::IsGolden;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -56,7 +59,8 @@ TEST(GroupModules, take_parameters) {
 
 TEST(GroupModules, refuse_what_they_do_not_know_and_say_what_they_do) {
   EXPECT_THAT(read_any("sparrow,groups=3").error().message, HasSubstr("probe_ratio"));
-  EXPECT_THAT(read_any("pigeon,groups=0").error().message, HasSubstr("a whole number from 1"));
+  EXPECT_EQ(read_any("pigeon,groups=0").error().code, PolicyError::bad_value);
+  EXPECT_THAT(read_any("pigeon,groups=0").error().message, AllOf(HasSubstr("groups"), IsGolden()));
   EXPECT_THAT(read_any("pigeon,groups=1.5").error().message, HasSubstr("whole number"));
   EXPECT_THAT(read_any("eagle,short_partition=1").error().message, HasSubstr("< 1"));
   EXPECT_THAT(read_any("eagle,srpt=maybe").error().message, HasSubstr("true or false"));
