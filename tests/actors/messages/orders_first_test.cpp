@@ -43,7 +43,7 @@ class BusyClerk final : public OrdersFirst<Clerk::base, ClerkOrders> {
               heard_.push_back("hold");
               return job;
             },
-            [this](cancel_atom, InstanceId) { heard_.push_back("cancel of another kind"); },
+            [this](cancel_atom, InstanceId) { heard_.push_back("another cancel"); },
             [](const Wakeup& wakeup) { wakeup.run(); }};
   }
 
@@ -87,8 +87,7 @@ TEST_F(OrdersFirstTest, AnOrderOvertakesAReportAndAQuestionDoesNot) {
     self->send(clerk_, cancel_atom_v, InstanceId{3});
     self->request(clerk_, kLong, cancel_atom_v, JobId{2}).then([this](JobId job) { note(job); });
   });
-  EXPECT_THAT(heard_,
-              testing::ElementsAre("cancel", "report", "hold", "query", "cancel of another kind"));
+  EXPECT_THAT(heard_, testing::ElementsAre("cancel", "report", "hold", "query", "another cancel"));
   EXPECT_THAT(answers_, testing::ElementsAre("2", "1", "answer to cost"));
 }
 
