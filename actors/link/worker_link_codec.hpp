@@ -9,6 +9,7 @@
 #include "actors/link/tls.hpp"
 #include "actors/messages/messages.hpp"
 #include "model/expected.hpp"
+#include "model/max_span.hpp"
 
 // Messages of the worker and the master actor as frames and back. A frame that would be longer than
 // `max_bytes` comes out empty, after what may be cut has been cut. Frames are checked whole when
@@ -23,7 +24,6 @@ inline constexpr std::size_t kMaxLogBytes = 524'288;  ///< of one log answer
 inline constexpr std::size_t kMaxKnownReports = 65'536;
 inline constexpr std::size_t kMaxSamples = 65'536;
 inline constexpr double kMaxAmount = 1e12;  ///< of any resource
-inline constexpr Duration kMaxSpan = from_seconds(100.0 * 365 * 86400);
 
 // --- what a worker says ------------------------------------------------------------------------
 

@@ -9,6 +9,9 @@
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "actors/link/worker_link_codec.hpp"
 #include "tests/support/arbitrary_events.hpp"
@@ -18,9 +21,13 @@
 namespace muster {
 namespace {
 
-/// Puts drawn values into the range that a worker takes from its master.
+/// Puts drawn values into the range that a worker takes from its master, or durations alone into
+/// the narrower one of all that is read.
 class InRange {
  public:
+  enum class Values { all, durations };
+  explicit InRange(Values values = Values::all) : all_(values == Values::all) {}
+
   template <class T>
   void operator()(Key, T& value) {
     put(value);
@@ -40,16 +47,22 @@ class InRange {
     if constexpr (Described<T>) fields(*this, value);
   }
   void put(double& value) {
-    if (!(value > 0 && value <= kMaxAmount)) value = 0.1;
+    if (all_ && !(value > 0 && value <= kMaxAmount)) value = 0.1;
   }
   void put(Duration& value) { value = Duration{value.count() & 0xff'ffff'ffff'ffff}; }
-  void put(std::int32_t& value) { value &= 63; }
-  void put(std::uint32_t& value) { value += value == 0 ? 1 : 0; }
+  void put(std::int32_t& value) {
+    if (all_) value &= 63;
+  }
+  void put(std::uint32_t& value) {
+    if (all_ && value == 0) value = 1;
+  }
   void put(Demands& value) {
     std::vector<FamilyDemand> entries = value.entries();
     for (FamilyDemand& entry : entries) fields(*this, entry);
     value = Demands(std::move(entries));
   }
+
+  bool all_;
 };
 
 TaskOrder drawn_order() {
@@ -92,6 +105,10 @@ RC_GTEST_PROP(TaskOrderProperty, an_order_is_read_from_an_attempts_folder_as_it_
   process::Order order{drawn_order()};
   test::arbitrary::Draw draw;
   fields(draw, order.worker);
+  InRange in_range(InRange::Values::durations);
+  fields(in_range, order.worker);
+  // The one that has a least value.
+  order.worker.memory_interval += process::kLeastMemoryInterval;
   const std::optional<process::Order> again = process::order_from(process::to_text(order));
   RC_ASSERT(again == order);
 }
@@ -100,6 +117,8 @@ RC_GTEST_PROP(TaskOrderProperty, a_result_is_read_as_it_was_written, ()) {
   process::AttemptResult result;
   test::arbitrary::Draw draw;
   fields(draw, result);
+  InRange in_range(InRange::Values::durations);
+  fields(in_range, result);
   const std::optional<process::AttemptResult> again =
       process::result_from(process::to_text(result));
   RC_ASSERT(again == result);
@@ -141,6 +160,46 @@ std::size_t named_of() {
   const T example{};
   fields(named, example);
   return named.count;
+}
+
+/// Collects what members are called in an attempt's folder.
+struct TextNames {
+  std::vector<std::string> names;
+
+  template <class T>
+  void operator()(Key key, const T& value) {
+    if constexpr (Described<T>) {
+      fields(*this, value);
+    } else {
+      names.push_back(process::text_name<T>(key));
+    }
+  }
+  template <class T>
+  void operator()(Key key, const std::optional<T>&) {
+    (*this)(key, T{});
+  }
+  template <class T>
+  void unless_default(Key key, const T& value, const std::type_identity_t<T>&) {
+    (*this)(key, value);
+  }
+};
+
+template <class T>
+class AttemptTexts : public ::testing::Test {};
+using Texts = ::testing::Types<process::Order, process::AttemptResult>;
+TYPED_TEST_SUITE(AttemptTexts, Texts);
+
+/// The members of all structs of an order stand in one object: of two that are called the same, one
+/// would take the other's value.
+TYPED_TEST(AttemptTexts, NoTwoMembersAreCalledTheSame) {
+  TextNames texts;
+  const TypeParam example{};
+  fields(texts, example);
+  std::set<std::string> seen;
+  for (const std::string& name : texts.names) {
+    EXPECT_TRUE(seen.insert(name).second) << name << ": docs/add-a-field.md";
+  }
+  EXPECT_GE(seen.size(), std::size_t{14}) << "the members of what it is made of are looked at too";
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <filesystem>
@@ -42,11 +43,14 @@ inline constexpr const char* kErrLog = "err";
 /// Of an attempt whose folder was removed.
 inline constexpr const char* kFolderIsGone = "lost, its folder is gone";
 
+/// A shim looks no more often at what its task takes.
+inline constexpr Duration kLeastMemoryInterval = std::chrono::milliseconds{1};
+
 /// What only the worker knows of an attempt: the places, shares and bounds that it gives to it.
 struct WorkerTerms {
   std::string checkpoint_dir;  ///< made by the shim, handed to the task's user
   std::string gpus;            ///< device numbers, separated by commas
-  Duration memory_interval{};
+  Duration memory_interval{};  ///< from kLeastMemoryInterval
   LimitMeans means = LimitMeans::subreaper;
   std::string group;  ///< the attempt's own cgroup, made by the shim; empty: none
   std::uint32_t max_processes = 0;
@@ -123,8 +127,8 @@ AttemptResult not_begun(EndKind kind, const std::string& reason);
 /// Why an attempt of that time limit has failed by it.
 std::string time_limit_text(Duration limit);
 
-/// Text forms of the two records; what is not one reads as nothing. A text of an earlier version is
-/// read, and what it does not have of an order has its default.
+/// Text forms of the two records; what is not one, or has a value out of range, reads as nothing.
+/// A text of an earlier version is read, and what came later than the first has its default there.
 /// Empty when a text of the order is not UTF-8.
 std::string to_text(const Order& order);
 std::string to_text(const AttemptResult& result);
@@ -156,6 +160,7 @@ Descriptor take_lock(int folder);
 /// An open folder; empty when it cannot be opened.
 Descriptor open_folder(const std::filesystem::path& path);
 
+/// Of an order or a result; a larger one is not read.
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{4} << 20;
 
 }  // namespace muster::process

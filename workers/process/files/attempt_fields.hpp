@@ -1,12 +1,25 @@
 #pragma once
 
+#include <string>
+#include <type_traits>
+
 #include "workers/process/files/attempt_dir.hpp"
 
 // The members of what stands in an attempt's folder, besides a task's order itself
-// (model/task_order.hpp): what goes over them is attempt_text.cpp. A member that is new there has
-// its default in the texts of earlier versions.
+// (model/task_order.hpp): what goes over them is attempt_text.cpp. Of an order as of a result, a
+// member that is new has its default in the texts of earlier versions; those that the first version
+// wrote have to be there (kFirstOfOrder and kFirstOfResult in attempt_text.cpp).
 
 namespace muster::process {
+
+/// What a member is called in a text. All members of an order stand in one object, whichever struct
+/// they are of, so that no two of them may be called so.
+template <class T>
+std::string text_name(Key key) {
+  std::string name(key.name);
+  if constexpr (std::is_same_v<T, Duration>) name.replace(name.size() - 1, 1, "ns");
+  return name;
+}
 
 void fields(auto& a, Like<AttemptKey> auto& v) {
   a("task", v.task);

@@ -4,10 +4,13 @@
 // values.
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
+#include "model/max_span.hpp"
 #include "workers/process/files/attempt_fields.hpp"
 
 namespace muster::process {
@@ -15,13 +18,45 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What a member is called here.
-template <class T>
-std::string text_name(Key key) {
-  std::string name(key.name);
-  if constexpr (std::is_same_v<T, Duration>) name.replace(name.size() - 1, 1, "ns");
-  return name;
+using Names = std::span<const std::string_view>;
+
+/// The members that the first version wrote, as every one since: a text without one of them is not
+/// whole. One that lacks another member is of an earlier version.
+constexpr std::array<std::string_view, 24> kFirstOfOrder = {"job",
+                                                            "task",
+                                                            "attempt",
+                                                            "array_index",
+                                                            "task_count",
+                                                            "argv",
+                                                            "env",
+                                                            "work_dir",
+                                                            "granted",
+                                                            "workload_class",
+                                                            "time_limit_ns",
+                                                            "baseline_rate_per_s",
+                                                            "stop_grace_ns",
+                                                            "checkpoint_dir",
+                                                            "gpus",
+                                                            "memory_interval_ns",
+                                                            "means",
+                                                            "group",
+                                                            "max_processes",
+                                                            "nice",
+                                                            "user_group",
+                                                            "log_file_bytes",
+                                                            "log_files_kept",
+                                                            "control"};
+constexpr std::array<std::string_view, 12> kFirstOfResult = {
+    "kind",        "exit_code", "stopped",  "reason",    "started_ns",        "ended_ns",
+    "stopping_ns", "user_s",    "system_s", "out_bytes", "peak_memory_bytes", "err_bytes"};
+/// Likewise, the number of values that stood for one in a list.
+constexpr std::size_t first_values(const FamilyDemand&) {
+  return 3;
 }
+constexpr std::size_t first_values(const HiddenPlace&) {
+  return 3;
+}
+constexpr std::size_t kFirstResources = 6;
 
 /// Puts members into a record, or by position into a list. All of them: earlier versions ask for
 /// those that they know.
@@ -81,12 +116,13 @@ class TextWriter {
   Json& out_;
 };
 
-/// Sets members from a record or a list. Members that are not known are passed over.
+/// Sets members from a record or a list. Members that are not known are passed over, and those that
+/// lack keep their value. Null is no value: only in a list does it stand for nothing.
 class TextReader {
  public:
-  /// Where members may lack, those that do keep their value.
-  TextReader(const Json& from, bool may_lack)
-      : from_(from), may_lack_(may_lack), good_(from.is_structured()) {}
+  /// Of a record: with the members that may not lack.
+  TextReader(const Json& from, Names first)
+      : from_(from), first_(first), good_(from.is_structured()) {}
 
   bool good() const { return good_; }
 
@@ -95,19 +131,27 @@ class TextReader {
     if constexpr (Described<T>) {
       fields(*this, value);
     } else if (const Json* found = find(text_name<T>(key))) {
+      ++found_;
       get(*found, value);
     } else {
-      expect(may_lack_);
+      ++lacking_;
+      expect(std::find(first_.begin(), first_.end(), text_name<T>(key)) == first_.end());
     }
   }
   template <class T>
   void operator()(Key key, std::optional<T>& value) {
-    const bool may_lack = std::exchange(may_lack_, true);
-    const std::size_t before = found_;
+    if (from_.is_array() && at_ < from_.size() && from_[at_].is_null()) {
+      ++at_;
+      return;
+    }
+    const std::size_t found = found_;
+    const std::size_t lacking = lacking_;
     T read{};
     (*this)(key, read);
-    if (found_ > before) value = std::move(read);
-    may_lack_ = may_lack;
+    if (found_ == found) return;
+    // All that it is made of or nothing: half of a name is none.
+    expect(lacking_ == lacking);
+    value = std::move(read);
   }
   template <class T>
   void unless_default(Key key, T& value, const std::type_identity_t<T>&) {
@@ -116,24 +160,17 @@ class TextReader {
 
  private:
   const Json* find(const std::string& name) {
-    const Json* found = nullptr;
-    if (from_.is_array()) {
-      if (at_ < from_.size()) found = &from_[at_++];
-    } else if (const auto member = from_.find(name); member != from_.end()) {
-      found = &*member;
-    }
-    if (found == nullptr || found->is_null()) return nullptr;
-    ++found_;
-    return found;
+    if (from_.is_array()) return at_ < from_.size() ? &from_[at_++] : nullptr;
+    const auto member = from_.find(name);
+    return member == from_.end() ? nullptr : &*member;
   }
   bool expect(bool fulfilled) { return good_ = good_ && fulfilled; }
 
   template <class T>
   void get(const Json& from, T& value) {
     if constexpr (Described<T>) {
-      // Hidden places of earlier versions are paths alone.
-      const Json list = from.is_array() ? from : Json::array({from});
-      TextReader members(list, true);
+      if (!expect(from.is_array() && from.size() >= first_values(value))) return;
+      TextReader members(from, {});
       fields(members, value);
       expect(members.good());
     } else if constexpr (std::is_enum_v<T>) {
@@ -158,14 +195,20 @@ class TextReader {
   void get(const Json& from, Duration& value) {
     std::int64_t ns = 0;
     get(from, ns);
-    value = Duration{ns};
+    // The bounds of frames: sums of a few of them and of the time stay in range.
+    if (expect(ns >= 0 && ns <= kMaxSpan.count())) value = Duration{ns};
+  }
+  void get(const Json& from, HiddenPlace& place) {
+    // Those of the first versions are paths alone.
+    if (from.is_string()) return get(from, place.path);
+    get<HiddenPlace>(from, place);
   }
   template <class Tag, class Number>
   void get(const Json& from, Id<Tag, Number>& id) {
     get(from, id.value);
   }
   void get(const Json& from, Resources& value) {
-    expect(from.is_array());
+    expect(from.is_array() && from.size() >= kFirstResources);
     for (std::size_t i = 0; good_ && i < std::min(from.size(), kResourceKinds); ++i) {
       get(from[i], value[kAllResources[i]]);
     }
@@ -189,10 +232,11 @@ class TextReader {
   }
 
   const Json& from_;
-  bool may_lack_;
+  Names first_;
   bool good_;
-  std::size_t at_ = 0;     ///< in a list
-  std::size_t found_ = 0;  ///< members that were there
+  std::size_t at_ = 0;       ///< in a list
+  std::size_t found_ = 0;    ///< members that were there
+  std::size_t lacking_ = 0;  ///< those that were not
 };
 
 template <class Record>
@@ -205,10 +249,10 @@ Json record_of(const Record& record) {
 
 /// Nothing for what is cut, too: a shim may have been killed while the disk was full.
 template <class Record>
-std::optional<Record> read_record(std::string_view text, bool may_lack) {
+std::optional<Record> read_record(std::string_view text, Names first) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
-  TextReader reader(json, may_lack);
+  TextReader reader(json, first);
   Record record;
   fields(reader, record);
   return reader.good() ? std::optional(std::move(record)) : std::nullopt;
@@ -272,14 +316,15 @@ std::string to_text(const AttemptResult& result) {
 }
 
 std::optional<Order> order_from(std::string_view text) {
-  auto order = read_record<Order>(text, true);
-  const bool names_attempt = order && order->task.id.valid() && order->attempt > 0;
-  return names_attempt ? std::move(order) : std::nullopt;
+  auto order = read_record<Order>(text, kFirstOfOrder);
+  if (!order || !order->task.id.valid() || order->attempt == 0) return std::nullopt;
+  // A shim that looked all the time would take a processor from its task.
+  if (order->worker.memory_interval < kLeastMemoryInterval) return std::nullopt;
+  return order;
 }
 
-/// Whole, or it would tell of an end that was not so.
 std::optional<AttemptResult> result_from(std::string_view text) {
-  return read_record<AttemptResult>(text, false);
+  return read_record<AttemptResult>(text, kFirstOfResult);
 }
 
 }  // namespace muster::process

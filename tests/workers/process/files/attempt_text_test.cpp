@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/process_host.hpp"
 #include "workers/process/files/attempt_dir.hpp"
@@ -64,6 +68,26 @@ Order ordered() {
   return order;
 }
 
+/// What the first version wrote of an order and of a result, whose attempt it did not say.
+constexpr const char* kFirstOrder =
+    R"({"argv":["/bin/true"],"array_index":4,"attempt":3,"baseline_rate_per_s":0.3,)"
+    R"("checkpoint_dir":"/c/7/4","control":"muster-01","env":[["SEED","9"]],"gpus":"0,2",)"
+    R"("granted":[2.0,1.5,0.1,3.0,1e9,0.25],"group":"","job":7,"log_file_bytes":8388608,)"
+    R"("log_files_kept":2,"max_processes":4096,"means":1,"memory_interval_ns":250000000,)"
+    R"("nice":5,"stop_grace_ns":7500000000,"task":21,"task_count":12,)"
+    R"("time_limit_ns":3600000000000,"user_group":0,"work_dir":"","workload_class":"sweep"})";
+constexpr const char* kFirstResult =
+    R"({"ended_ns":2,"err_bytes":12,"exit_code":137,"kind":2,"out_bytes":11,)"
+    R"("peak_memory_bytes":3145728,"reason":"x","started_ns":1,"stopped":true,)"
+    R"("stopping_ns":1500000000,"system_s":1e-06,"user_s":0.25})";
+
+/// What is read of the text of `ordered()` when a member has that value in it.
+std::optional<Order> order_with(const std::string& name, const Json& value) {
+  Json text = Json::parse(to_text(ordered()));
+  text[name] = value;
+  return order_from(text.dump());
+}
+
 AttemptResult ended() {
   AttemptResult result;
   result.key = AttemptKey{TaskId{1'000'000'021}, 3};
@@ -117,37 +141,58 @@ TEST(AttemptText, AnEarlierVersionFindsEveryMemberAlsoOfAnOrderOfDefaults) {
   }
 }
 
-TEST(AttemptText, WhatIsNotKnownIsPassedOverAndWhatLacksHasItsDefault) {
-  Json text = Json::parse(to_text(ordered()));
-  text["of a later version"] = {{"a", 1}};
-  EXPECT_EQ(order_from(text.dump()), ordered());
-  const Json whole = text;
-  for (const auto& [name, value] : whole.items()) {
-    text = whole;
-    text.erase(name);
-    const bool names_attempt = name == "task" || name == "attempt";
-    EXPECT_EQ(order_from(text.dump()).has_value(), !names_attempt) << name;
-  }
-  text = whole;
-  text.erase("stop_grace_ns");
-  Order expected = ordered();
-  expected.program.stop_grace = {};
-  EXPECT_EQ(order_from(text.dump()), expected);
+TEST(AttemptText, WhatIsNotKnownIsPassedOver) {
+  EXPECT_EQ(order_with("of a later version", {{"a", 1}}), ordered());
+  EXPECT_EQ(order_with("of a later version", nullptr), ordered());
 }
 
-TEST(AttemptText, AResultThatIsNotWholeIsNone) {
-  const Json whole = Json::parse(to_text(ended()));
+TEST(AttemptText, OfAnOrderTheFirstVersionsMembersHaveToBeThereAndLaterOnesHaveTheirDefault) {
+  const Json first = Json::parse(kFirstOrder);
+  const auto read = order_from(first.dump());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->program.stop_grace, from_seconds(7.5));
+  EXPECT_EQ(read->user, "");
+  EXPECT_EQ(read->worker.user, std::nullopt);
+  EXPECT_EQ(read->worker.hidden, std::vector<HiddenPlace>{});
+  const Json whole = Json::parse(to_text(ordered()));
   for (const auto& [name, value] : whole.items()) {
     Json text = whole;
     text.erase(name);
-    if (name == "task" || name == "attempt") continue;
+    EXPECT_EQ(order_from(text.dump()).has_value(), !first.contains(name)) << name;
+  }
+}
+
+TEST(AttemptText, OfAResultTheFirstVersionsMembersHaveToBeThere) {
+  const Json first = Json::parse(kFirstResult);
+  ASSERT_TRUE(result_from(first.dump()));
+  EXPECT_FALSE(result_from(first.dump())->key);
+  for (const auto& [name, value] : first.items()) {
+    Json text = Json::parse(to_text(ended()));
+    text.erase(name);
     EXPECT_FALSE(result_from(text.dump())) << name;
   }
-  Json nobodys = whole;
-  nobodys.erase("task");
-  nobodys.erase("attempt");
-  ASSERT_TRUE(result_from(nobodys.dump()));
-  EXPECT_FALSE(result_from(nobodys.dump())->key);
+}
+
+TEST(AttemptText, AResultSaysWholeWhoseItIsOrNotAtAll) {
+  for (const char* name : {"task", "attempt"}) {
+    Json text = Json::parse(to_text(ended()));
+    text.erase(name);
+    EXPECT_FALSE(result_from(text.dump())) << name;
+  }
+}
+
+TEST(AttemptText, NullIsNoValueOfAnyMember) {
+  const Json order = Json::parse(to_text(ordered()));
+  for (const auto& [name, value] : order.items()) {
+    // Also of the user: null is not "as the worker's own".
+    EXPECT_FALSE(order_with(name, nullptr)) << name;
+  }
+  const Json whole = Json::parse(to_text(ended()));
+  for (const auto& [name, value] : whole.items()) {
+    Json text = whole;
+    text[name] = nullptr;
+    EXPECT_FALSE(result_from(text.dump())) << name;
+  }
 }
 
 TEST(AttemptText, ValuesOfAnotherTypeAreRefused) {
@@ -167,9 +212,7 @@ TEST(AttemptText, ValuesOfAnotherTypeAreRefused) {
 
 TEST(AttemptText, NumbersOutOfRangeAreRefused) {
   const auto with = [](const char* name, const Json& value) {
-    Json text = Json::parse(to_text(ordered()));
-    text[name] = value;
-    return order_from(text.dump()).has_value();
+    return order_with(name, value).has_value();
   };
   EXPECT_TRUE(with("task_count", 13));
   EXPECT_FALSE(with("task_count", -1));
@@ -182,6 +225,29 @@ TEST(AttemptText, NumbersOutOfRangeAreRefused) {
   EXPECT_FALSE(with("cpus", {0, -1}));
 }
 
+TEST(AttemptText, DurationsAreOfAtMostACentury) {
+  const std::int64_t century = std::int64_t{100} * 365 * 86'400 * 1'000'000'000;
+  const Json order = Json::parse(to_text(ordered()));
+  for (const auto& [name, value] : order.items()) {
+    if (!name.ends_with("_ns")) continue;
+    EXPECT_TRUE(order_with(name, century)) << name;
+    EXPECT_FALSE(order_with(name, century + 1)) << name;
+    EXPECT_FALSE(order_with(name, -1)) << name;
+    EXPECT_FALSE(order_with(name, INT64_MIN)) << name;
+  }
+  for (const std::int64_t ns : {std::int64_t{-1}, century + 1}) {
+    Json text = Json::parse(to_text(ended()));
+    text["stopping_ns"] = ns;
+    EXPECT_FALSE(result_from(text.dump())) << ns;
+  }
+}
+
+TEST(AttemptText, AShimIsNotToldToLookAllTheTime) {
+  EXPECT_FALSE(order_with("memory_interval_ns", 0));
+  EXPECT_FALSE(order_with("memory_interval_ns", 999'999));
+  EXPECT_TRUE(order_with("memory_interval_ns", 1'000'000));
+}
+
 TEST(AttemptText, WhatIsNoRecordIsNone) {
   for (const char* text : {"", "[]", "7", "{\"job\": 1, \"ta", "{}", "null", "\xff"}) {
     EXPECT_FALSE(order_from(text)) << text;
@@ -190,11 +256,26 @@ TEST(AttemptText, WhatIsNoRecordIsNone) {
 }
 
 TEST(AttemptText, HiddenPlacesOfTheFirstVersionsArePathsAlone) {
-  Json text = Json::parse(to_text(ordered()));
-  text["hidden"] = {"/srv/state", "/srv/key"};
-  const auto read = order_from(text.dump());
+  const auto read = order_with("hidden", {"/srv/state", "/srv/key"});
   ASSERT_TRUE(read);
   EXPECT_EQ(read->worker.hidden, (std::vector<HiddenPlace>{{"/srv/state"}, {"/srv/key"}}));
+}
+
+TEST(AttemptText, ListsOfMembersAreWhole) {
+  const auto with = [](const char* name, const char* value) {
+    return order_with(name, Json::parse(value)).has_value();
+  };
+  EXPECT_TRUE(with("hidden", R"([["/srv/state", 2049, 131]])"));
+  EXPECT_TRUE(with("hidden", R"([["/srv/state", 2049, 131, "of a later version"]])"));
+  EXPECT_FALSE(with("hidden", R"([["/srv/state", 2049]])"));
+  EXPECT_FALSE(with("hidden", R"([["/srv/state"]])"));
+  EXPECT_FALSE(with("hidden", R"([["/srv/state", null, null]])"));
+  EXPECT_FALSE(with("hidden", R"([[]])"));
+  EXPECT_FALSE(with("hidden", R"([null])"));
+  EXPECT_FALSE(with("demands", R"(["a family alone"])"));
+  EXPECT_FALSE(with("demands", R"([["", [1, 1, 1, 0, 0, 0]]])"));
+  EXPECT_FALSE(with("granted", R"([2.0, 1.5])"));
+  EXPECT_FALSE(with("env", R"([["SEED"]])"));
 }
 
 TEST(AttemptText, AnOrderWithATextThatIsNotUtf8IsNotWrittenAndAReasonIsChanged) {
