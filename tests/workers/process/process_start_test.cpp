@@ -225,6 +225,25 @@ TEST_F(TaskStart, AScriptRunsAsItWasSubmittedByItsFirstLine) {
   EXPECT_EQ(found.st_mode & 07777, 0500u) << "nobody else's to read";
 }
 
+TEST_F(TaskStart, AnOrderThatNobodyWouldReadIsRefusedWithItsSize) {
+  TaskOrder execution = script(++tasks_, "");
+  // A control character takes six bytes in the attempt's folder.
+  execution.program.script = "#!/bin/sh\n" + std::string(std::size_t{1} << 20, '\1');
+  const auto end = run(execution);
+  EXPECT_EQ(end.end.failure, FailureKind::cannot_start) << end.reason;
+  // How many bytes it is depends on the folders that it names.
+  std::string reason = end.reason;
+  const std::size_t at = reason.find("629");
+  ASSERT_NE(at, std::string::npos) << reason;
+  EXPECT_THAT(reason.replace(at, 7, "{bytes}"), AllOf(HasSubstr("4194304"), IsGolden()));
+  EXPECT_FALSE(fs::exists(path("state/attempts/1.1/order")));
+  executor_.reset();
+  ProcessHost later;
+  ProcessExecutor next(InstanceId{3}, options_, later.host());
+  next.adopt();
+  EXPECT_EQ(later.end_of(execution.task.id, execution.attempt).reason, end.reason);
+}
+
 TEST_F(TaskStart, AScriptWithoutAnInterpreterIsNamedAsItWasSubmitted) {
   TaskOrder execution = script(++tasks_, "");
   execution.program.argv = {"train.py"};

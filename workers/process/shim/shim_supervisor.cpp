@@ -52,6 +52,16 @@ std::optional<AttemptResult> result_in(int folder, const AttemptKey& key) {
   return result && result->key.value_or(key) == key ? result : std::nullopt;
 }
 
+/// Why no shim could be given that order, by the order's own fault; empty: one can.
+std::string fault_of(const std::string& order) {
+  if (order.empty()) return "a text of the job is not UTF-8";
+  // Whoever read it would take the attempt for lost, and the next one as well.
+  if (order.size() <= kMaxRecordBytes) return "";
+  return "the order is " + std::to_string(order.size()) + " bytes as JSON, at most " +
+         std::to_string(kMaxRecordBytes) +
+         ": its command, environment and script have to be shorter";
+}
+
 std::string tail_of(int folder, const char* log, std::size_t bytes) {
   return bytes == 0 ? "" : LogReader(folder, log).tail(bytes);
 }
@@ -178,13 +188,14 @@ void ShimSupervisor::obey(Launch& launch) {
   launch.order.worker.control = watched.control = random_name();
   bound(watched, launch.order);
   const std::string order = to_text(launch.order);
-  std::string trouble;
-  if (order.empty()) {
-    trouble = "a text of the job is not UTF-8";
-  } else if (const int error =
-                 write_new(watched.folder.get(), kOrderFile, order, options_.sync_orders)) {
+  std::string trouble = fault_of(order);
+  const EndKind kind = trouble.empty() ? EndKind::not_launched : EndKind::not_started;
+  const int error = trouble.empty()
+                        ? write_new(watched.folder.get(), kOrderFile, order, options_.sync_orders)
+                        : 0;
+  if (error != 0) {
     trouble = std::string("the order: ") + std::strerror(error);
-  } else {
+  } else if (trouble.empty()) {
     // The shim inherits the lock: while it or this process holds it the attempt is not taken for
     // dead.
     Descriptor lock = take_lock(watched.folder.get());
@@ -194,7 +205,6 @@ void ShimSupervisor::obey(Launch& launch) {
     if (lock) trouble = spawn(key, watched, lock);
   }
   if (trouble.empty()) return;
-  const EndKind kind = order.empty() ? EndKind::not_started : EndKind::not_launched;
   AttemptResult result = not_begun(kind, trouble);
   result.key = key;
   // On disk too: a later process of this worker has to report the same end.
