@@ -6,12 +6,14 @@
 #include <fstream>
 #include <future>
 
+#include "tests/support/golden.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::local {
 namespace {
 
 namespace fs = std::filesystem;
+using muster::test::IsGolden;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -41,7 +43,7 @@ TEST_F(FolderLocks, let_one_in_at_a_time_and_say_who_waits_in_vain) {
   int waited = 0;
   auto first = std::make_unique<FolderLock>(dir(), Duration{}, [] {});
   const FolderLock vain(dir(), Duration{}, [&] { ++waited; });
-  EXPECT_THAT(vain.trouble(), HasSubstr("another `muster up` is still at work here"));
+  EXPECT_THAT(vain.trouble(), IsGolden());
   EXPECT_EQ(waited, 1);
   std::promise<void> waits;
   auto second = std::async(std::launch::async, [&] {

@@ -5,16 +5,24 @@
 
 #include <chrono>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "config/catalog_file.hpp"
 #include "config/fleet.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::local {
 namespace {
 
+using muster::test::IsGolden;
+using muster::test::IsGoldenAt;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 class LocalSettings : public testing::Test {
  protected:
@@ -56,12 +64,11 @@ TEST_F(LocalSettings, of_a_fleet_that_cloud_and_caps_allow_are_fine) {
 }
 
 TEST_F(LocalSettings, of_a_fleet_are_held_against_every_limit_of_the_cloud) {
-  EXPECT_EQ(fault_of_fleet("21*small"),
-            "c/cluster.toml: master.fleet: 21 instances are too many: the cloud has at most 20 "
-            "(cloud.max_instances)");
+  EXPECT_THAT(fault_of_fleet("21*small"), AllOf(HasSubstr("(cloud.max_instances)"),
+                                                IsGoldenAt("c/cluster.toml: master.fleet")));
   config_.cloud.max_by_type = {{"small", 4}};
-  EXPECT_THAT(fault_of_fleet("5*small"), HasSubstr("5 small are too many: the cloud has at most 4 "
-                                                   "(cloud.max_by_type)"));
+  EXPECT_THAT(fault_of_fleet("5*small"),
+              AllOf(HasSubstr("(cloud.max_by_type)"), IsGoldenAt("c/cluster.toml: master.fleet")));
   EXPECT_EQ(fault_of_fleet("5*plain"), "");
   config_.cloud.max_by_type.clear();
   config_.cloud.max_spot = 2;
@@ -72,23 +79,23 @@ TEST_F(LocalSettings, of_a_fleet_are_held_against_every_limit_of_the_cloud) {
 
 TEST_F(LocalSettings, of_a_fleet_are_held_against_the_caps_of_the_master_with_most_of_it) {
   config_.master.caps.max_instances = 3;
-  EXPECT_THAT(fault_of_fleet("7*small"),
-              HasSubstr("4 instances for the first of 2 masters are too many: its cap is 3"));
+  EXPECT_THAT(fault_of_fleet("7*small"), AllOf(HasSubstr("4 instances"), HasSubstr("2 masters"),
+                                               HasSubstr("cap is 3"), IsGolden()));
   config_.master.caps.max_instances = 0;
   config_.master.caps.max_usd_h = 1.5;
-  EXPECT_THAT(fault_of_fleet("4*plain"), HasSubstr("cost $2.00 an hour: its cap is $1.50"));
+  EXPECT_THAT(fault_of_fleet("4*plain"), AllOf(HasSubstr("$2.00"), HasSubstr("$1.50"), IsGolden()));
 }
 
 TEST_F(LocalSettings, of_a_fleet_beyond_which_more_is_rented_are_held_against_the_cloud_alone) {
   config_.master.rent_beyond_fleet = true;
   config_.master.caps.max_instances = 3;
   EXPECT_EQ(fault_of_fleet("20*small"), "");
-  EXPECT_THAT(fault_of_fleet("21*small"), HasSubstr("the cloud has at most 20"));
+  EXPECT_THAT(fault_of_fleet("21*small"), AllOf(HasSubstr("at most 20"), IsGolden()));
 }
 
 TEST_F(LocalSettings, name_the_flag_that_they_are_from_or_the_file) {
   EXPECT_THAT(fault_of_fleet("1*plain:spot"),
-              AllOf(HasSubstr("c/cluster.toml: "), HasSubstr("no spot price for plain")));
+              AllOf(HasSubstr("plain"), IsGoldenAt("c/cluster.toml")));
   request_.overrides = {"seed=3", "master.fleet=1*plain:spot"};
   EXPECT_THAT(fault_of_fleet("1*plain:spot"), HasSubstr("--set master.fleet=1*plain:spot: "));
   config_.policy = "nope";
@@ -109,11 +116,13 @@ TEST(LocalRounds, that_jobs_wait_for_are_said_and_long_ones_with_how_to_have_the
     config.policy = policy;
     return batch_rounds(config, catalog.value());
   };
-  EXPECT_EQ(said("stratus"),
-            "every 1min, and a job waits for the next one; sooner: --policy stratus,period_s=10");
+  EXPECT_THAT(said("stratus"),
+              AllOf(HasSubstr("1min"), HasSubstr("--policy stratus,period_s=10"), IsGolden()));
   EXPECT_NE(said("hotspot"), "");
-  EXPECT_EQ(said("stratus,period_s=60"), "every 1min, and a job waits for the next one");
-  EXPECT_EQ(said("stratus,period_s=10"), "every 10s, and a job waits for the next one");
+  EXPECT_THAT(said("stratus,period_s=60"),
+              AllOf(HasSubstr("1min"), Not(HasSubstr("--policy")), IsGolden()));
+  EXPECT_THAT(said("stratus,period_s=10"),
+              AllOf(HasSubstr("10s"), Not(HasSubstr("--policy")), IsGolden()));
   EXPECT_EQ(said("stratus,eager"), "");
   EXPECT_EQ(said(kLocalPolicy), "");
 }
@@ -141,7 +150,8 @@ class LocalPrices : public LocalSettings {
 };
 
 TEST_F(LocalPrices, begin_when_they_are_asked_for_and_go_on_when_they_are_asked_for_again) {
-  EXPECT_EQ(apply("a.csv", 60), "--prices a.csv --price-speed 60 | prices of the catalog");
+  EXPECT_THAT(apply("a.csv", 60),
+              AllOf(StartsWith("--prices a.csv --price-speed 60 | "), IsGolden()));
   EXPECT_EQ(config_.cloud.provider, "trace");
   EXPECT_EQ(moving().prices, "a.csv");
   EXPECT_EQ(moving().speed, 60);
@@ -157,9 +167,13 @@ TEST_F(LocalPrices, begin_when_they_are_asked_for_and_go_on_when_they_are_asked_
 }
 
 TEST_F(LocalPrices, have_a_speed_in_its_range_and_only_with_a_file) {
+  std::set<std::string> faults;
   for (const double speed : {0.5, 100'001.0, -1.0, double{NAN}, double{INFINITY}}) {
-    EXPECT_EQ(apply("a.csv", speed), "--price-speed has to be a number from 1 to 100000");
+    const std::string fault = apply("a.csv", speed);
+    EXPECT_THAT(fault, StartsWith("--price-speed "));
+    faults.insert(fault);
   }
+  EXPECT_THAT(faults, ElementsAre(IsGolden()));
   EXPECT_THAT(apply("", 60), HasSubstr("--price-speed needs --prices"));
   EXPECT_EQ(config_.cloud.provider, "loopback");
 }
@@ -167,9 +181,9 @@ TEST_F(LocalPrices, have_a_speed_in_its_range_and_only_with_a_file) {
 TEST_F(LocalPrices, are_read_before_anything_starts) {
   EXPECT_EQ(fault_of_rows("0,small,spot,a,0.1,1\n60,small,spot,a,0.2,1\n"), "");
   EXPECT_THAT(fault_of_rows("0,big,spot,a,0.1,1\n"),
-              AllOf(HasSubstr("--prices: "), HasSubstr("p.csv:2: type: the catalog has no type")));
+              AllOf(StartsWith("--prices: "), IsGoldenAt("p.csv:2: type")));
   EXPECT_THAT(fault_of_rows("0,small,spot,a,0.1,1\n0,small,spot,,0.1,1\n"),
-              HasSubstr("p.csv:3: zone: small has rows with zones before"));
+              IsGoldenAt("p.csv:3: zone"));
   apply("absent.csv");
   EXPECT_THAT(settings_fault(config_, request_),
               AllOf(HasSubstr("--prices: "), HasSubstr("absent.csv")));
