@@ -9,11 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/serve/served.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::api {
 namespace {
 
+using muster::test::IsGolden;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -113,7 +115,7 @@ TEST_F(Repeats, with_a_number_of_something_else_are_refused) {
   for (const char* path : {"/v1/jobs/4/cancel", "/v1/jobs/3/hold", "/v1/instances/3/drain"}) {
     const RawResponse other = post(*served, path, "n1");
     EXPECT_EQ(other.status, 409) << path;
-    EXPECT_THAT(other.body, HasSubstr("is the number of another request")) << path;
+    EXPECT_THAT(message_of(other), IsGolden()) << path;
   }
   for (const std::string& number :
        {std::string("a b"), std::string(65, 'a'), std::string("\xC3\xA4")}) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 #include "serve/api/server.hpp"
@@ -17,6 +19,11 @@ inline constexpr std::int64_t kTestNow = 1'700'000'000;
 /// Two tokens of admins.
 inline std::shared_ptr<TokenBook> test_tokens() {
   return TokenBook::in_memory({kToken, "another-token-for-tests"}, [] { return kTestNow; });
+}
+
+/// The text of an answer that is an error.
+inline std::string message_of(const RawResponse& response) {
+  return nlohmann::json::parse(response.body)["error"]["message"];
 }
 
 /// A server over a made-up cluster, on a port of its own.

@@ -6,17 +6,15 @@
 #include <string>
 
 #include "tests/serve/served.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::api {
 namespace {
 
+using muster::test::IsGoldenAt;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string message_of(const RawResponse& response) {
-  return json::parse(response.body)["error"]["message"];
-}
 
 TEST(Api, takes_a_job_and_says_its_number) {
   Served served;
@@ -153,7 +151,7 @@ TEST(Api, names_the_place_that_is_none) {
                             "gone:1", "over:99999999999999999999", "active:9223372036854775808"}) {
     const RawResponse response = served.get(fmt::format("/v1/jobs?state=all&after={}", wrong));
     EXPECT_EQ(response.status, 422) << wrong;
-    EXPECT_THAT(message_of(response), HasSubstr("after: has to be the 'next'")) << wrong;
+    EXPECT_THAT(message_of(response), IsGoldenAt("after")) << wrong;
   }
   EXPECT_EQ(served.get("/v1/jobs?state=active&after=over:5").status, 422);
   EXPECT_EQ(served.get("/v1/jobs?state=over&after=active:5").status, 422);
@@ -174,7 +172,7 @@ TEST(Api, hands_on_how_long_to_wait_for_a_job) {
   for (const char* wrong : {"31", "-1", "1.5", "x", ""}) {
     const RawResponse response = served.get(fmt::format("/v1/jobs/7?wait_s={}", wrong));
     EXPECT_EQ(response.status, 422) << wrong;
-    EXPECT_THAT(message_of(response), HasSubstr("wait_s: has to be a whole number from 0 to 30"));
+    EXPECT_THAT(message_of(response), IsGoldenAt("wait_s"));
   }
 }
 
@@ -182,13 +180,10 @@ TEST(Api, names_every_parameter_that_is_wrong) {
   Served served;
   const RawResponse response = served.get("/v1/jobs?state=dead&limit=0&limits=3");
   EXPECT_EQ(response.status, 422);
-  EXPECT_THAT(message_of(response), HasSubstr("state: has to be one of active, over, all"));
-  EXPECT_THAT(message_of(response), HasSubstr("limit: has to be a whole number from 1 to 10000"));
-  EXPECT_THAT(message_of(response), HasSubstr("limits: is not known"));
+  EXPECT_THAT(message_of(response), IsGoldenAt("state", "limit", "limits"));
   EXPECT_EQ(served.get("/v1/jobs?user=%zz").status, 400);
-  EXPECT_THAT(message_of(served.get("/v1/jobs?user=%ff")), HasSubstr("user: has to be UTF-8"));
-  EXPECT_THAT(message_of(served.get("/v1/jobs?limit=1&limit=2")),
-              HasSubstr("limit: is given more than once"));
+  EXPECT_THAT(message_of(served.get("/v1/jobs?user=%ff")), IsGoldenAt("user"));
+  EXPECT_THAT(message_of(served.get("/v1/jobs?limit=1&limit=2")), IsGoldenAt("limit"));
   EXPECT_EQ(served.get("/v1/jobs?limit=99999999999999999999").status, 422);
   EXPECT_EQ(served.get("/v1/nodes?x=1").status, 422);
 }

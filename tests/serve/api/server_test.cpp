@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "tests/serve/served.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::api {
 namespace {
 
+using muster::test::IsGolden;
 using std::chrono::milliseconds;
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(Server, answers_one_request_after_the_other_on_a_connection) {
@@ -249,8 +252,7 @@ TEST(Server, one_token_takes_its_share_of_the_places_and_no_more) {
   }
   const RawResponse second = served.get("/v1/nodes");
   EXPECT_EQ(second.status, 429);
-  EXPECT_THAT(second.body, HasSubstr("or 1 of the token"));
-  EXPECT_THAT(second.body, HasSubstr("again when some of them are answered"));
+  EXPECT_THAT(message_of(second), AllOf(HasSubstr("1 of the token"), IsGolden()));
   served.backend.answer_kept();
   EXPECT_EQ(first.receive().status, 200);
 }
@@ -269,7 +271,7 @@ TEST(Server, who_waits_for_a_job_waits_longer_and_takes_no_other_requests_place)
   }
   const RawResponse second = served.get("/v1/jobs/8?wait_s=30");
   EXPECT_EQ(second.status, 429);
-  EXPECT_THAT(second.body, HasSubstr("1 requests wait for jobs to be over already"));
+  EXPECT_THAT(message_of(second), AllOf(HasSubstr("1 requests"), IsGolden()));
   EXPECT_EQ(served.get("/v1/nodes").status, 503) << "it had a place, and waited 50 ms";
   served.backend.answer_kept();
   EXPECT_EQ(waiting.receive().status, 200) << "longer than that";
