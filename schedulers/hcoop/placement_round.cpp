@@ -191,19 +191,18 @@ bool PlacementRound::place_gang(const PlacementUnit& unit, bool ask) {
 std::vector<ShapeId> PlacementRound::shapes_of(const std::vector<Slot>& tasks) const {
   std::vector<ShapeId> shapes;
   shapes.reserve(tasks.size());
-  for (Slot slot : tasks) shapes.push_back(p_.waiting.shape_of(slot));
+  for (Slot slot : tasks) shapes.push_back(p_.waiting.asks_of(slot).shape);
   return shapes;
 }
 
 bool PlacementRound::join(Market market, const std::vector<Slot>& tasks) {
   const std::vector<ShapeId> shapes = shapes_of(tasks);
-  if (known_full_.contains(market, shapes)) return false;
-  const RoomRule may_join = rule_for(tasks);
+  const std::vector<Slot> jobs = kept_apart(tasks);
+  if (known_full_.contains({market, shapes, jobs})) return false;
   const std::optional<InstanceId> on =
-      p_.free_capacity.best_fit(market, shapes, p_.feasible_types, may_join);
+      p_.free_capacity.best_fit(market, shapes, p_.feasible_types, rule_for(tasks, jobs));
   if (on) put(tasks, *on, CauseCode::best_fit);
-  // What has room, but a peer, may do for others.
-  if (!on && !may_join) known_full_.add(market, shapes);
+  if (!on) known_full_.add({market, shapes, jobs});
   return on.has_value();
 }
 
@@ -218,12 +217,20 @@ bool PlacementRound::has_peers_in(const std::vector<Slot>& tasks) const {
   return false;
 }
 
+/// The jobs of those of the tasks that are kept apart.
+std::vector<Slot> PlacementRound::kept_apart(const std::vector<Slot>& tasks) const {
+  std::vector<Slot> jobs;
+  for (Slot slot : tasks) {
+    if (const Slot own = apart(slot); own != kNoSlot) jobs.push_back(own);
+  }
+  return jobs;
+}
+
 /// Instances on which none of the tasks has a peer; empty where none is kept apart.
-RoomRule PlacementRound::rule_for(const std::vector<Slot>& tasks) const {
-  const bool any =
-      std::any_of(tasks.begin(), tasks.end(), [&](Slot slot) { return apart(slot) != kNoSlot; });
-  if (!any) return {};
-  return [this, &tasks](std::uint64_t instance) {
+RoomRule PlacementRound::rule_for(const std::vector<Slot>& tasks,
+                                  const std::vector<Slot>& jobs) const {
+  if (jobs.empty()) return {};
+  const auto may_join = [this, &tasks](std::uint64_t instance) {
     const InstanceRow* on = p_.view.state.find(InstanceId{instance});
     return std::none_of(tasks.begin(), tasks.end(), [&](Slot slot) {
       const Slot own = apart(slot);
@@ -232,6 +239,7 @@ RoomRule PlacementRound::rule_for(const std::vector<Slot>& tasks) const {
              (on != nullptr && has_peer(p_.view.state, p_.view.state.task(slot), *on));
     });
   };
+  return {jobs, may_join};
 }
 
 bool PlacementRound::launch(Market market, const std::vector<Slot>& tasks) {
@@ -267,7 +275,7 @@ void PlacementRound::keep_waiting(PlacementUnitId id) {
 /// The first resource of which no instance has enough left; the one needed most when each is there
 /// somewhere but not together.
 Refusal PlacementRound::why_not_now(const PlacementUnit& unit, Slot slot) const {
-  const Resources& asked = p_.feasible_types.least(p_.waiting.shape_of(slot));
+  const Resources& asked = p_.feasible_types.least(p_.waiting.asks_of(slot).shape);
   const Resources most = p_.free_capacity.max_free(market_of(unit.queue));
   const Resource binding =
       asked.first_exceeding(most).value_or(asked.dominant(p_.feasible_types.reference()));

@@ -21,30 +21,47 @@ struct RetryMark {
 };
 
 /// Shapes that found no instance with room for them together. A search fails until room comes free,
-/// and a round mostly takes it: of thousands of tasks with the same few shapes one has to look.
+/// and a round mostly takes it: of thousands of tasks with the same few shapes one has to look. Of
+/// tasks that are kept apart one of each job: what has room, but a peer, may do for others.
 class KnownFull {
  public:
-  bool contains(Market market, Shapes shapes) const {
-    return shapes.size() <= 2 && known_.contains(key_of(market, shapes));
+  struct Search {
+    Market market;
+    Shapes shapes;
+    const std::vector<Slot>& apart;  ///< the jobs of those that are kept apart
+  };
+  bool contains(const Search& search) const {
+    return search.shapes.size() <= 2 && known_.contains(key_of(search));
   }
-  void add(Market market, Shapes shapes) {
-    if (shapes.size() <= 2) known_.insert(key_of(market, shapes));
+  void add(const Search& search) {
+    if (search.shapes.size() <= 2) known_.insert(key_of(search));
   }
   /// Room came free.
   void clear() { known_.clear(); }
 
  private:
-  static std::pair<std::uint64_t, std::uint64_t> key_of(Market market, Shapes shapes) {
-    const auto [low, high] = std::minmax(shapes.front().value, shapes.back().value);
-    const std::uint64_t kind = 2 * shapes.size() + static_cast<std::uint64_t>(market);
-    return {kind, (std::uint64_t{high} << 32U) | low};
+  struct Key {
+    std::uint64_t kind = 0, shapes = 0, apart = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  /// The jobs count, not which of the two shapes is theirs: any of them is refused by the same
+  /// instances.
+  static Key key_of(const Search& search) {
+    const auto both = [](std::uint64_t a, std::uint64_t b) {
+      return (std::max(a, b) << 32U) | std::min(a, b);
+    };
+    const std::uint64_t kind = 2 * search.shapes.size() + static_cast<std::uint64_t>(search.market);
+    const std::vector<Slot>& apart = search.apart;
+    return {kind, both(search.shapes.front().value, search.shapes.back().value),
+            apart.empty() ? both(kNoSlot, kNoSlot) : both(apart.front(), apart.back())};
   }
   struct Hash {
-    std::size_t operator()(const std::pair<std::uint64_t, std::uint64_t>& key) const noexcept {
-      return static_cast<std::size_t>((key.second ^ (key.first << 60U)) * 0x9e3779b97f4a7c15U);
+    std::size_t operator()(const Key& key) const noexcept {
+      const std::uint64_t mixed = key.shapes ^ (key.kind << 60U) ^ (key.apart << 7U);
+      return static_cast<std::size_t>(mixed * 0x9e3779b97f4a7c15U);
     }
   };
-  std::unordered_set<std::pair<std::uint64_t, std::uint64_t>, Hash> known_;  // looked up only
+  std::unordered_set<Key, Hash> known_;  // looked up only
 };
 
 /// One round: Algorithm 4 over the queues, each placement unit onto the most matched instance
@@ -89,8 +106,9 @@ class PlacementRound {
   bool join(Market market, const std::vector<Slot>& tasks);
   bool launch(Market market, const std::vector<Slot>& tasks);
   bool has_peers_in(const std::vector<Slot>& tasks) const;
-  RoomRule rule_for(const std::vector<Slot>& tasks) const;
-  Slot apart(Slot task) const { return apart_of(p_.view.state.job(p_.view.state.task(task).job)); }
+  std::vector<Slot> kept_apart(const std::vector<Slot>& tasks) const;
+  RoomRule rule_for(const std::vector<Slot>& tasks, const std::vector<Slot>& jobs) const;
+  Slot apart(Slot task) const { return p_.waiting.asks_of(task).apart; }
   void put(const std::vector<Slot>& tasks, InstanceId on, CauseCode alone);
   void keep_waiting(PlacementUnitId id);
   bool spot_is_short(const std::vector<Slot>& tasks) const;

@@ -63,6 +63,12 @@ struct WaitingSnapshot {
   std::map<TaskId, std::uint32_t> interruptions;
 };
 
+/// What a task asks for.
+struct Asks {
+  ShapeId shape;
+  Slot apart = kNoSlot;  ///< its job's slot where the job's tasks are kept apart
+};
+
 /// The waiting tasks of a state and what they are packed into; follows the state's events.
 class WaitingTasks {
  public:
@@ -111,7 +117,7 @@ class WaitingTasks {
   PlacementUnitId unit_with(Slot slot) const {
     return slot < records_.size() ? records_[slot].unit : kNoPlacementUnit;
   }
-  ShapeId shape_of(Slot slot) const { return records_[slot].shape; }
+  Asks asks_of(Slot slot) const { return {records_[slot].shape, records_[slot].apart}; }
   /// It waits, and goes into its queue, where `next` finds it.
   void enqueue(PlacementUnitId id, const FeasibleTypes& feasible_types);
   std::size_t size() const { return waiting_; }

@@ -124,10 +124,11 @@ FleetRound::Placed FleetRound::place(const TaskRow& row, bool is_long) {
 RoomRule FleetRound::rule_for(const TaskRow& row) const {
   const Slot apart = apart_of(view_.state.job(row.job));
   if (apart == kNoSlot) return {};
-  return [this, &row, apart](std::uint64_t instance) {
+  const auto may_join = [this, &row, apart](std::uint64_t instance) {
     const InstanceRow* on = view_.state.find(InstanceId{instance});
     return !peers_.has(instance, apart) && (on == nullptr || !has_peer(view_.state, row, *on));
   };
+  return {{apart}, may_join};
 }
 
 bool FleetRound::has_share(ShapeId shape, const ResourceSum& held) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "model/feasible.hpp"
 #include "schedulers/packing/rules.hpp"
 
 // The bound is one from above: more room than there is costs a look at a few tasks more, less would
@@ -79,7 +80,7 @@ const Refusal* Backlog::why_waits(const TaskRow& task, const JobRow& job) {
 }
 
 double Backlog::room_for(const TaskRow& task, const JobRow& job) {
-  return room_on_present(task, job) + room_to_rent(task);
+  return room_on_present(task, job) + room_to_rent(task, job);
 }
 
 double Backlog::room_on_present(const TaskRow& task, const JobRow& job) {
@@ -91,14 +92,16 @@ double Backlog::room_on_present(const TaskRow& task, const JobRow& job) {
     if (!market_.shows(row) || row.released || row.phase == InstancePhase::terminating) continue;
     const FamilyDemand* demand = state_.demand(task, row.type);
     if (demand == nullptr || !wants(markets, row.market)) continue;
+    if (keeps_apart(job) && has_peer(state_, task, row)) continue;
     const Resources& capacity = state_.catalog()[row.type].capacity;
-    room += times_in(demand->amount, displaces ? capacity : capacity - row.committed);
+    const double times = times_in(demand->amount, displaces ? capacity : capacity - row.committed);
+    room += keeps_apart(job) ? std::min(times, 1.0) : times;
   }
   return room;
 }
 
 /// As much as the caps leave of the offering that holds most, by their number and by their price.
-double Backlog::room_to_rent(const TaskRow& task) const {
+double Backlog::room_to_rent(const TaskRow& task, const JobRow& job) const {
   const ClusterView& view = market_.cluster;
   const MarketChoice markets = state_.markets(task);
   double most_each = 0;
@@ -107,7 +110,8 @@ double Backlog::room_to_rent(const TaskRow& task) const {
     const TypeId type{i};
     const FamilyDemand* demand = state_.demand(task, type);
     if (demand == nullptr) continue;
-    const double each = times_in(demand->amount, view.catalog[type].capacity);
+    const double times = times_in(demand->amount, view.catalog[type].capacity);
+    const double each = keeps_apart(job) ? std::min(times, 1.0) : times;
     for (const Market on : {Market::on_demand, Market::spot}) {
       if (!wants(markets, on) || !wants(market_.markets, on) || view.rests(type, on)) continue;
       const double usd_h = view.price(type, on)->usd_h();

@@ -44,7 +44,7 @@ class Backlog {
   Group& group_of(const TaskRow& task, const JobRow& job);
   double room_for(const TaskRow& task, const JobRow& job);
   double room_on_present(const TaskRow& task, const JobRow& job);
-  double room_to_rent(const TaskRow& task) const;
+  double room_to_rent(const TaskRow& task, const JobRow& job) const;
   int lowest_placed_priority();
 
   const MarketView& market_;

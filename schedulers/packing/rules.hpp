@@ -27,8 +27,24 @@ inline Slot apart_of(const JobRow& job) {
   return keeps_apart(job) ? job.slot : kNoSlot;
 }
 
-/// Whether somebody may go to the room of that number, beside whoever is there. Empty: to any room.
-using RoomRule = std::function<bool(std::uint64_t room)>;
+/// Whether somebody may go to the room of a number, beside whoever is there. Empty: to any room.
+/// Tasks of the jobs ask, which are kept apart. A room that is refused stays so while they ask:
+/// indexes set it aside until others do, or the tasks of a job would pass by all its peers each.
+/// Who takes peers back opens their rooms again.
+class RoomRule {
+ public:
+  RoomRule() = default;
+  RoomRule(std::vector<Slot> jobs, std::function<bool(std::uint64_t room)> may_join)
+      : jobs_(std::move(jobs)), may_join_(std::move(may_join)) {}
+
+  explicit operator bool() const { return static_cast<bool>(may_join_); }
+  bool operator()(std::uint64_t room) const { return may_join_(room); }
+  const std::vector<Slot>& jobs() const { return jobs_; }
+
+ private:
+  std::vector<Slot> jobs_;
+  std::function<bool(std::uint64_t room)> may_join_;
+};
 
 /// Which rooms have a task of which job, of jobs whose tasks are kept apart. Rooms are instances,
 /// there or to be rented, by whatever numbers a packer gives them. O(1) a question.
@@ -47,7 +63,7 @@ class PeerRooms {
   /// What a task of the job may join, as a rule for searches; it must not outlive this.
   RoomRule rule_for(Slot apart) const {
     if (apart == kNoSlot) return {};
-    return [this, apart](std::uint64_t room) { return !has(room, apart); };
+    return {{apart}, [this, apart](std::uint64_t room) { return !has(room, apart); }};
   }
 
  private:

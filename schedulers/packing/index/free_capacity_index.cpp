@@ -98,26 +98,38 @@ void FreeCapacityIndex::set_empty(Headroom& headroom, InstanceId id, std::option
 std::optional<InstanceId> FreeCapacityIndex::best_fit(Market market, Shapes shapes,
                                                       const FeasibleTypes& feasible_types,
                                                       const RoomRule& may_join) const {
-  const Key* best = nullptr;
-  const std::vector<Index>& families = by_market_[index_of(market)];
+  begin_asking(may_join.jobs());
+  std::optional<Key> best;
+  std::vector<Index>& families = by_market_[index_of(market)];
   for (std::uint32_t family = 0; family < families.size(); ++family) {
     if (families[family].empty()) continue;
     const std::optional<Resources> sum = feasible_types.together(shapes, family);
     if (!sum) continue;
     // In the order of what remains, so that the first that fits is the best fit.
     const auto first_from = [&](const Key& from) {
-      return families[family].first(
+      return families[family].open().first(
           from, [&](const Most& most) { return sum->fits_in(most.free); },
           [&](const Resources& free) { return sum->fits_in(free); });
     };
-    const Index::Node* found = first_from(Key{});
+    const Index::Open::Node* found = first_from(Key{});
     while (found != nullptr && may_join && !may_join(found->key.id.value)) {
-      found = first_from(Key{found->key.remaining, InstanceId{found->key.id.value + 1}});
+      const Key passed_by = found->key;
+      families[family].set_aside(passed_by, found->item);
+      found = first_from(passed_by);
     }
     // Keys of different families compare: what remains is in shares of the one reference.
-    if (found != nullptr && (best == nullptr || found->key < *best)) best = &found->key;
+    if (found != nullptr && (!best || found->key < *best)) best = found->key;
   }
-  return best == nullptr ? std::nullopt : std::optional(best->id);
+  return best ? std::optional(best->id) : std::nullopt;
+}
+
+/// What others than these have set aside is looked at again.
+void FreeCapacityIndex::begin_asking(const std::vector<Slot>& jobs) const {
+  if (aside_for_ == jobs) return;
+  for (std::vector<Index>& families : by_market_) {
+    for (Index& family : families) family.open_aside();
+  }
+  aside_for_ = jobs;
 }
 
 void FreeCapacityIndex::set_free(InstanceId id, const Resources& free) {
@@ -135,6 +147,7 @@ void FreeCapacityIndex::take(InstanceId id, Shapes shapes, const FeasibleTypes& 
 
 void FreeCapacityIndex::give_back(InstanceId id, Shapes shapes,
                                   const FeasibleTypes& feasible_types) {
+  begin_asking({});  // it has a peer less
   const Headroom& headroom = free_capacity_.at(id);
   set_free(id, headroom.free + feasible_types.together(shapes, headroom.family).value());
 }
@@ -161,6 +174,7 @@ InstanceId FreeCapacityIndex::plan_launch(TypeId type, Market market,
 
 // The plan's events take the room again, one by one, as far as the master grants them.
 void FreeCapacityIndex::give_all_back(const ClusterState& state) {
+  begin_asking({});
   for (InstanceId id : taken_) {
     if (id.value >= kFirstPlanned) continue;
     Headroom& headroom = free_capacity_.at(id);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedulers/packing/index/ordered_index.hpp"
+#include "schedulers/packing/index/aside_index.hpp"
 #include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/types/feasible_types.hpp"
 
@@ -48,7 +48,7 @@ class FreeCapacityIndex {
   /// The instance with room for all of them together that has the least room left: the sum, over
   /// the kinds of resources, of what is free as a share of the reference. Ties: the smallest id.
   /// Of those that they may join, by the numbers of their ids; O(log instances) for each that is
-  /// passed by for the rule's sake.
+  /// passed by for the rule's sake: once while its jobs ask.
   std::optional<InstanceId> best_fit(Market market, Shapes shapes,
                                      const FeasibleTypes& feasible_types,
                                      const RoomRule& may_join = {}) const;
@@ -101,8 +101,9 @@ class FreeCapacityIndex {
     friend bool operator==(const Most&, const Most&) = default;
     Resources free;
   };
-  using Index = OrderedIndex<Key, Resources, Most>;
+  using Index = AsideIndex<Key, Resources, Most>;
 
+  void begin_asking(const std::vector<Slot>& jobs) const;
   Index& index_of_headroom(const Headroom& headroom);
   Key key_of(const Headroom& headroom, InstanceId id) const;
   void list(Headroom& headroom, InstanceId id, bool listed, const Resources& free);
@@ -114,7 +115,9 @@ class FreeCapacityIndex {
   bool ready_only_ = false;
   Resources per_unit_;                                      ///< one over the reference
   std::unordered_map<InstanceId, Headroom> free_capacity_;  // looked up only, never gone through
-  std::array<std::vector<Index>, 2> by_market_;             ///< and by family
+  // By market and family. Searches set aside what they pass by for those who ask.
+  mutable std::array<std::vector<Index>, 2> by_market_;
+  mutable std::vector<Slot> aside_for_;
   std::array<Grown, 2> grown_;
   std::unordered_map<InstanceId, std::size_t> grown_at_;  // looked up only
   std::set<InstanceId> taken_;

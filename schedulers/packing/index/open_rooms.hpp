@@ -7,7 +7,7 @@
 
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
-#include "schedulers/packing/index/ordered_index.hpp"
+#include "schedulers/packing/index/aside_index.hpp"
 #include "schedulers/packing/rules.hpp"
 
 namespace muster {
@@ -67,7 +67,7 @@ class OrderedRooms {
     return by_group_[group].all().free;
   }
   /// The first room, not before `from`, that holds what the task needs there and that it may join.
-  /// O(log rooms) for each room that it passes by for the rule's sake.
+  /// O(log rooms) for each room that is passed by for the rule's sake: once while its jobs ask.
   std::optional<Key> first(const GroupNeeds& needs, const Key& from,
                            const RoomRule& may_join = {}) const;
   /// Of the rooms that hold it and whose order is at most `order` one of the greatest; of these the
@@ -87,12 +87,20 @@ class OrderedRooms {
     friend bool operator==(const Most&, const Most&) = default;
     Resources free;
   };
-  using Index = OrderedIndex<Key, Resources, Most>;
+  using Index = AsideIndex<Key, Resources, Most>;
   struct Alignment;
+  struct Found {
+    std::uint32_t group = 0;
+    Key key;
+    Resources free;
+  };
 
-  std::optional<Key> first_with_room(const GroupNeeds& needs, const Key& from) const;
+  void begin_asking(const std::vector<Slot>& jobs) const;
+  std::optional<Found> first_with_room(const GroupNeeds& needs, const Key& from) const;
 
-  std::vector<Index> by_group_;
+  // Searches set aside what they pass by for those who ask, and for nobody else.
+  mutable std::vector<Index> by_group_;
+  mutable std::vector<Slot> aside_for_;
 };
 
 }  // namespace muster

@@ -150,11 +150,28 @@ TEST(Backlog, does_not_hide_other_classes_sizes_priorities_nor_jobs_that_stand_a
   cluster.submit(urgent);
   Gathered round;
   round.gather(cluster);
-  EXPECT_EQ(round.of_job(cluster, 1), 4 + Backlog::kSpare);
+  EXPECT_EQ(round.of_job(cluster, 1), 1 + Backlog::kSpare) << "one of them on an instance";
   EXPECT_EQ(round.of_job(cluster, 2 * kOther), 4 + Backlog::kSpare);
   for (const std::uint64_t other : {3, 4, 5}) {
     EXPECT_EQ(round.of_job(cluster, other * kOther), 10u) << other;
   }
+}
+
+TEST(Backlog, counts_one_place_on_an_instance_for_tasks_that_are_kept_apart) {
+  Cluster cluster(testing::table_3(), "no-packing");
+  Job apart = array(1, 2'000);
+  apart.distinct_instances = true;
+  cluster.add_to_fleet("it1", 10);
+  cluster.rent_beyond_fleet();
+  cluster.cap(0);
+  Job two = array(kOther, 2);
+  two.distinct_instances = true;
+  cluster.submit(two);
+  cluster.round();
+  cluster.submit(apart);
+  Gathered round;
+  round.gather(cluster);
+  EXPECT_EQ(round.of_job(cluster, 1), 10 + Backlog::kSpare);
 }
 
 TEST(Backlog, finds_every_task_of_a_job_whose_tasks_differ) {

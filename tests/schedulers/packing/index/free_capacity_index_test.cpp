@@ -58,5 +58,54 @@ TEST_F(FreeCapacityIndexTest, WhatWasNotNewIsNotNewWhenItIsGivenBack) {
   EXPECT_FALSE(may_have_grown());
 }
 
+/// How often it is asked whether a task may join an instance, for a job of so many tasks that are
+/// kept apart and as many instances.
+std::size_t asked_for_job(std::size_t tasks) {
+  const Catalog catalog = test::table3_catalog();
+  ClusterState state(catalog);
+  const auto happen = [&](EventBody body) { state.apply({test::at_s(0), std::move(body)}); };
+  const TypeId type = test::type_named(catalog, "it4");
+  FeasibleTypes types(catalog);
+  FreeCapacityIndex index(types);
+  for (std::uint64_t id = 1; id <= tasks; ++id) {
+    happen(LaunchRequested{InstanceId{id}, type, Market::on_demand, {}, {}});
+    happen(InstanceUp{InstanceId{id}});
+    happen(InstanceReady{InstanceId{id}});
+  }
+  happen(JobAccepted{test::JobBuilder(1).demand(Resources::of(0, 1, 1)).build()});
+  types.reprice(state.offerings());
+  types.learn(state);
+  for (std::uint64_t id = 1; id <= tasks; ++id) {
+    index.follow(state, types, InstanceId{id}, test::at_s(3));
+  }
+  const ShapeId shape = state.find(TaskId{1})->shape;
+  PeerRooms peers;
+  std::size_t asked = 0;
+  const RoomRule rule{{1}, [&](std::uint64_t room) {
+                        ++asked;
+                        return !peers.has(room, 1);
+                      }};
+  for (std::size_t i = 0; i < tasks; ++i) {
+    const auto found = index.best_fit(Market::on_demand, {&shape, 1}, types, rule);
+    EXPECT_TRUE(found) << "task " << i;
+    if (!found) return asked;
+    index.take(*found, {&shape, 1}, types);
+    peers.add(found->value, 1);
+  }
+  EXPECT_FALSE(index.best_fit(Market::on_demand, {&shape, 1}, types, rule));
+  EXPECT_EQ(index.max_free(Market::on_demand)[Resource::cpu], 3) << "others may have it";
+  EXPECT_TRUE(index.best_fit(Market::on_demand, {&shape, 1}, types));
+  peers.remove(1, 1);
+  index.give_back(InstanceId{1}, {&shape, 1}, types);
+  EXPECT_EQ(index.best_fit(Market::on_demand, {&shape, 1}, types, rule), InstanceId{1});
+  return asked;
+}
+
+TEST(FreeCapacityIndex, PassesByThePeersOfAJobOnceAndNotOnceATask) {
+  const std::size_t few = asked_for_job(500);
+  const std::size_t many = asked_for_job(1'000);
+  EXPECT_LT(many, 3 * few) << few << " and " << many;
+}
+
 }  // namespace
 }  // namespace muster
