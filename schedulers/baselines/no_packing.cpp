@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "model/feasible.hpp"
+#include "schedulers/packing/index/empty_rooms.hpp"
 #include "schedulers/packing/rounds/alone_on_fleet.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/types/cheapest_types.hpp"
 
 // Rounds in which nothing can differ from the last one answer at once: with a round a period and
@@ -71,38 +73,43 @@ std::vector<char> NoPacking::place_on_fleet(const ClusterView& view, Plan& plan)
   std::vector<char> placed(input_.tasks().size(), 0);
   std::vector<char> wider;  // of each job: no place is looked for
   if (!view.rents()) wider = refuse_gangs_wider_than_fleet(view, input_, plan);
-  std::vector<std::vector<InstanceId>> empty(view.catalog.size());  // the next one stands last
-  for (const RoundInput::Instance& instance : input_.instances()) {
+  std::vector<EmptyRooms> empty(view.catalog.size());  // of each type, in the order of request
+  for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
+    const RoundInput::Instance& instance = input_.instances()[i];
     if (view.rents() && !instance.owned) continue;
-    if (instance.residents == 0 && !instance.closed)
-      empty[instance.type.value].push_back(instance.id);
+    if (instance.residents == 0 && !instance.closed) empty[instance.type.value].add(i);
   }
-  const auto none = [](const std::vector<InstanceId>& ids) { return ids.empty(); };
+  const auto none = [](const EmptyRooms& rooms) { return rooms.empty(); };
   if (std::all_of(empty.begin(), empty.end(), none)) return placed;
-  // Reversed, so that the first instance of a type is used first and taken from the end.
-  for (std::vector<InstanceId>& ids : empty) std::reverse(ids.begin(), ids.end());
   for (std::uint32_t at = 0; at < input_.tasks().size(); ++at) {
     const RoundInput::Task& task = input_.tasks()[at];
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
     if (!wider.empty() && wider[row.job] != 0) continue;
     std::optional<TypeId> cheapest;
-    // A peer may have still to leave an instance that is meant for nobody.
-    const auto meets_peer = [&](InstanceId id) {
-      return task.apart != kNoSlot && has_peer(view.state, row, *view.state.find(id));
-    };
+    std::uint32_t instance = kUnassigned;
+    RoomRule may_join;
+    if (task.apart != kNoSlot) {
+      // A peer may have still to leave an instance that is meant for nobody.
+      may_join = {{task.apart}, [&](std::uint64_t room) {
+                    const RoundInput::Instance& on = input_.instances()[room];
+                    return !has_peer(view.state, row, view.state.instance(on.slot));
+                  }};
+    }
     for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {
       const TypeId type{i};
       if (empty[i].empty() || !prices_.on(row.shape, type).fits) continue;
-      if (meets_peer(empty[i].back())) continue;
       if (cheapest && prices_.types().price(*cheapest) <= prices_.types().price(type)) continue;
+      const auto found = empty[i].first(may_join);
+      if (!found) continue;
       cheapest = type;
+      instance = *found;
     }
     // Waits for an empty instance, or has one rented; no reason is given, since none of the fleet
     // is too small for good.
     if (!cheapest) continue;
-    plan.places.push_back({row.id, empty[cheapest->value].back(), {CauseCode::alone, 0}});
-    empty[cheapest->value].pop_back();
+    plan.places.push_back({row.id, input_.instances()[instance].id, {CauseCode::alone, 0}});
+    empty[cheapest->value].take(instance);
     placed[at] = 1;
   }
   return placed;

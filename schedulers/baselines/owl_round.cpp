@@ -134,7 +134,7 @@ void OwlRound::list_given() {
     if (p_.view.rents() && !instance.owned) continue;
     if (instance.closed || (!p_.view.rents() && !instance.ready) || is_full(i)) continue;
     if (instance.residents == 0) {
-      empty_[instance.type.value].push_back(i);
+      empty_[instance.type.value].add(i);
     } else if (instance.residents == 1 && !instance.pinned) {
       add_lone(i, p_.input.residents(instance).front());
     }
@@ -172,16 +172,17 @@ bool OwlRound::place_given(std::uint32_t task) {
 bool OwlRound::use_empty(std::uint32_t task) {
   const TaskKind& kind = kind_of(task);
   const PricedTypes& types = p_.model.prices.types();
+  const RoomRule may_join = peers_.rule_for(apart(task));
   auto best = empty_.end();
+  std::uint32_t instance = kUnassigned;
   for (auto at = empty_.begin(); at != empty_.end(); ++at) {
     const TypeId type{at->first};
     if (at->second.empty() || !p_.model.prices.on(kind.shape, type).fits) continue;
-    if (peers_.has(at->second.front(), apart(task))) continue;
-    if (best == empty_.end() || types.price(type) < types.price(TypeId{best->first})) best = at;
+    if (best != empty_.end() && types.price(type) >= types.price(TypeId{best->first})) continue;
+    if (const auto found = at->second.first(may_join)) best = at, instance = *found;
   }
   if (best == empty_.end()) return false;
-  const std::uint32_t instance = best->second.front();
-  best->second.pop_front();
+  best->second.take(instance);
   add_lone(instance, task);
   peers_.add(instance, apart(task));
   layout_.assign(task, host_of_instance(instance));
@@ -235,7 +236,7 @@ void OwlRound::take_back() {
       add_lone(step.instance, *step.resident);
     } else {
       erase_lone(step.instance, step.task);
-      empty_[p_.input.instances()[step.instance].type.value].push_front(step.instance);
+      empty_[p_.input.instances()[step.instance].type.value].add(step.instance);
     }
     --layout_.hosts[layout_.host_of[step.task]].tasks;
     layout_.host_of[step.task] = kUnassigned;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -9,6 +8,7 @@
 
 #include "schedulers/baselines/best_pairs.hpp"
 #include "schedulers/baselines/pair_profile.hpp"
+#include "schedulers/packing/index/empty_rooms.hpp"
 #include "schedulers/packing/index/open_rooms.hpp"
 #include "schedulers/packing/rounds/layout.hpp"
 #include "schedulers/packing/rules.hpp"
@@ -96,10 +96,10 @@ class OwlRound {
   Parts p_;
   Budget& budget_;
   Layout layout_;
-  std::vector<std::uint32_t> host_at_;  ///< of each instance of the input
-  std::vector<TypeId> by_price_;        ///< what is on offer, the cheapest first
-  std::vector<Candidates> candidates_;  ///< in the order of their first tasks
-  std::map<std::uint32_t, std::deque<std::uint32_t>> empty_;  ///< given instances, by type
+  std::vector<std::uint32_t> host_at_;         ///< of each instance of the input
+  std::vector<TypeId> by_price_;               ///< what is on offer, the cheapest first
+  std::vector<Candidates> candidates_;         ///< in the order of their first tasks
+  std::map<std::uint32_t, EmptyRooms> empty_;  ///< given instances, by type
   std::map<LoneKey, Lone> lone_;
   OrderedRooms all_lone_;               ///< those of lone_, by type
   std::vector<std::uint32_t> lone_at_;  ///< of each instance of lone_ its task

@@ -56,7 +56,7 @@ class ArtifactLayouts {
   void provision(const Round& round);
   void provision_type(const Round& round, TypeId type);
   bool may_pay(const Round& round, TypeId type) const;
-  std::uint32_t fullest_idle(const Round& round) const;
+  std::uint32_t fullest_idle(const Round& round, Slot apart) const;
   void fill(const Round& round, TypeId type, std::uint32_t instance);
   TypeId cheapest_for_fill(const Round& round, TypeId type) const;
   void seat_fill(const Round& round, std::uint32_t host);

@@ -41,10 +41,11 @@ bool ArtifactLayouts::may_pay(const Round& round, TypeId type) const {
   return worth * (1 + 1e-12) >= price && worth > 0;
 }
 
-std::uint32_t ArtifactLayouts::fullest_idle(const Round& round) const {
+std::uint32_t ArtifactLayouts::fullest_idle(const Round& round, Slot apart) const {
   std::uint32_t best = kUnassigned;
   std::uint32_t most = 0;
   for (std::uint32_t instance : idle_) {
+    if (present_peers_.has(instance, apart)) continue;
     const std::uint32_t residents = round.input->instances()[instance].residents;
     if (best == kUnassigned || residents > most) best = instance, most = residents;
   }
@@ -61,7 +62,7 @@ void ArtifactLayouts::provision_type(const Round& round, TypeId type) {
     if (instance.type == type && instance.ready && host_at_[i] == kUnassigned) idle_.push_back(i);
   }
   while (may_pay(round, type)) {
-    const std::uint32_t instance = fullest_idle(round);
+    const std::uint32_t instance = fullest_idle(round, kNoSlot);
     fill(round, type, instance);
     // Alone on the type of its reservation price a task pays for it, whatever was recorded.
     const bool alone = chosen_.size() == 1 && prefers(round, waiting_[chosen_[0]].kind, type);
@@ -163,9 +164,9 @@ void ArtifactLayouts::seat_singles(const Round& round, TypeId type) {
   is_chosen_.assign(waiting_.size(), 0);
   for (std::uint32_t i = 0; i < waiting_.size(); ++i) {
     if (!prefers(round, waiting_[i].kind, type)) continue;
-    const std::uint32_t instance = fullest_idle(round);
+    const std::uint32_t instance = fullest_idle(round, waiting_[i].apart);
     std::uint32_t host = 0;
-    if (instance == kUnassigned || present_peers_.has(instance, waiting_[i].apart)) {
+    if (instance == kUnassigned) {
       host = round.out.add_new(round.model.prices.types(), type);
     } else {
       std::erase(idle_, instance);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "schedulers/packing/index/empty_rooms.hpp"
 #include "tests/schedulers/cluster.hpp"
 #include "tests/schedulers/stratus/m4.hpp"
 
@@ -242,6 +243,51 @@ TEST(DistinctInstances, uses_every_instance_of_a_fleet_that_has_room_and_no_peer
       cluster.round();
       EXPECT_EQ(idle(cluster, 2), 0U) << cluster.layout();
     }
+  }
+}
+
+/// The first running task of the job has to leave, and will only when the cluster says so.
+void evict_one(Cluster& cluster, std::uint64_t job) {
+  Plan stop;
+  for (const Slot slot : cluster.state().find(JobId{job})->tasks) {
+    const TaskRow& task = cluster.state().task(slot);
+    if (task.phase != TaskPhase::running) continue;
+    stop.stops.push_back({task.id, {CauseCode::evicted, 0}});
+    break;
+  }
+  cluster.begin(stop);
+}
+
+TEST(DistinctInstances, go_on_to_the_next_empty_instance_where_a_peer_has_still_to_leave_one) {
+  for (const char* policy : {"owl", "no-packing"}) {
+    SCOPED_TRACE(policy);
+    Cluster cluster(m4(), policy);
+    cluster.add_to_fleet("4xlarge", 2);
+    cluster.submit(apart(job_of(1, 36'000, 2, 4, 3)));
+    cluster.round();
+    ASSERT_EQ(placed(cluster, 1), 2U) << cluster.layout();
+    evict_one(cluster, 1);
+    cluster.finish_task(101);
+    EXPECT_EQ(joined(cluster, cluster.ask(), 1), 1U) << cluster.layout();
+  }
+}
+
+TEST(EmptyRooms, are_passed_by_once_while_a_job_asks_and_are_open_to_others) {
+  for (const std::uint32_t count : {500U, 1'000U}) {
+    EmptyRooms rooms;
+    for (std::uint32_t room = 0; room < 2 * count; ++room) rooms.add(room);
+    std::size_t asked = 0;
+    const RoomRule rule{{7}, [&](std::uint64_t room) {
+                          ++asked;
+                          return room >= count;
+                        }};
+    for (std::uint32_t task = 0; task < count; ++task) {
+      ASSERT_EQ(rooms.first(rule), count + task);
+      rooms.take(count + task);
+    }
+    EXPECT_EQ(rooms.first(rule), std::nullopt);
+    EXPECT_EQ(asked, 2 * count);
+    EXPECT_EQ(rooms.first({}), 0U);
   }
 }
 
