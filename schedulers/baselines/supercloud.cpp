@@ -1,11 +1,18 @@
 #include "schedulers/baselines/supercloud.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "schedulers/packing/rules.hpp"
 
 namespace muster {
+namespace {
+
+/// For each task that is kept apart, at most so many others are tried beside it.
+constexpr std::size_t kTriedBeside = 16;
+
+}  // namespace
 
 /// What is left of a task by what is expected of it.
 Duration Supercloud::left_of(const ClusterView& view, std::uint32_t task) const {
@@ -65,29 +72,79 @@ void Supercloud::buy(const Work& work, std::span<const std::uint32_t> waiting) c
     for (std::uint32_t task : waiting) {
       if (state.markets(state.task(input_.tasks()[task].slot)) == choice) tasks.push_back(task);
     }
-    for (const auto& layer : layers_of(std::move(tasks), apart)) buy_for(work, layer, choice);
+    std::vector<std::uint32_t> kept_apart, others;
+    std::ranges::copy_if(tasks, std::back_inserter(kept_apart),
+                         [&](std::uint32_t task) { return apart(task) != kNoSlot; });
+    auto layers = layers_of(std::move(kept_apart), apart);
+    if (layers.size() == 1) {
+      buy_for(work, tasks, choice);  // they may all share an instance
+      continue;
+    }
+    std::ranges::copy_if(tasks, std::back_inserter(others),
+                         [&](std::uint32_t task) { return apart(task) == kNoSlot; });
+    std::ranges::reverse(others);  // the first one stands last, where it is cheap to take
+    for (const auto& layer : layers) buy_and_fill_up(work, layer, others, choice);
+    std::ranges::reverse(others);
+    buy_for(work, others, choice);
+  }
+}
+
+/// Tasks of which each has an instance of its own, and beside them the first of the others that
+/// have room there. Whom nobody of the layer shares an instance with stays among the others, so
+/// that one wide job does not scatter the tasks of everybody else over instances of their own.
+void Supercloud::buy_and_fill_up(const Work& work, std::span<const std::uint32_t> layer,
+                                 std::vector<std::uint32_t>& others, MarketChoice choice) const {
+  const std::size_t tried = std::min(others.size(), kTriedBeside * layer.size());
+  std::vector<std::uint32_t> tasks(layer.begin(), layer.end());
+  tasks.insert(tasks.end(), others.rbegin(), others.rbegin() + static_cast<std::ptrdiff_t>(tried));
+  std::vector<char> bought(tasks.size(), 0);
+  const std::vector<ShapeId> shapes = shapes_of(work, tasks);
+  for (const GreedyGroup& group : buyer(work).buy(shapes, choice)) {
+    const bool has_any = std::ranges::any_of(
+        group.tasks, [&](std::uint32_t position) { return position < layer.size(); });
+    if (!has_any) continue;
+    for (std::uint32_t position : group.tasks) bought[position] = 1;
+    rent(work, tasks, group, choice);
+  }
+  others.resize(others.size() - tried);
+  for (std::size_t i = tasks.size(); i-- > layer.size();) {
+    if (!bought[i]) others.push_back(tasks[i]);
   }
 }
 
 /// Tasks that may all share an instance.
 void Supercloud::buy_for(const Work& work, std::span<const std::uint32_t> tasks,
                          MarketChoice choice) const {
-  Plan& plan = work.plan;
+  for (const GreedyGroup& group : buyer(work).buy(shapes_of(work, tasks), choice)) {
+    rent(work, tasks, group, choice);
+  }
+}
+
+std::vector<ShapeId> Supercloud::shapes_of(const Work& work,
+                                           std::span<const std::uint32_t> tasks) const {
   std::vector<ShapeId> shapes;
   shapes.reserve(tasks.size());
   for (std::uint32_t task : tasks) {
     shapes.push_back(work.view.state.task(input_.tasks()[task].slot).shape);
   }
-  for (const GreedyGroup& group : buyer(work).buy(shapes, choice)) {
-    double gain_usd_h = -group.as.price.usd_h();
-    for (std::uint32_t i : group.tasks) gain_usd_h += prices_.of(shapes[i], choice).usd_h;
-    const bool alone = group.tasks.size() == 1;
-    const Cause cause{alone ? CauseCode::alone : CauseCode::packed, gain_usd_h};
-    const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
-    plan.launches.push_back({group.as.type, group.as.market, cause});
-    for (std::uint32_t i : group.tasks) {
-      plan.places.push_back({input_.tasks()[tasks[i]].id, launch, cause});
-    }
+  return shapes;
+}
+
+/// The group's tasks are positions in `tasks`.
+void Supercloud::rent(const Work& work, std::span<const std::uint32_t> tasks,
+                      const GreedyGroup& group, MarketChoice choice) const {
+  Plan& plan = work.plan;
+  double gain_usd_h = -group.as.price.usd_h();
+  for (std::uint32_t i : group.tasks) {
+    const TaskRow& row = work.view.state.task(input_.tasks()[tasks[i]].slot);
+    gain_usd_h += prices_.of(row.shape, choice).usd_h;
+  }
+  const bool alone = group.tasks.size() == 1;
+  const Cause cause{alone ? CauseCode::alone : CauseCode::packed, gain_usd_h};
+  const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
+  plan.launches.push_back({group.as.type, group.as.market, cause});
+  for (std::uint32_t i : group.tasks) {
+    plan.places.push_back({input_.tasks()[tasks[i]].id, launch, cause});
   }
 }
 

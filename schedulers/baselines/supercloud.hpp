@@ -60,6 +60,11 @@ class Supercloud final : public EventPolicy {
   std::vector<std::uint32_t> place_on_running(const ClusterView& view, Plan& plan);
   void buy(const Work& work, std::span<const std::uint32_t> waiting) const;
   void buy_for(const Work& work, std::span<const std::uint32_t> tasks, MarketChoice choice) const;
+  void buy_and_fill_up(const Work& work, std::span<const std::uint32_t> layer,
+                       std::vector<std::uint32_t>& others, MarketChoice choice) const;
+  std::vector<ShapeId> shapes_of(const Work& work, std::span<const std::uint32_t> tasks) const;
+  void rent(const Work& work, std::span<const std::uint32_t> tasks, const GreedyGroup& group,
+            MarketChoice choice) const;
   void keep_up(const MarketOffers& offers);
   const std::vector<GreedyGroup>* rebuy(const Work& work, const RoundInput::Instance& from);
   bool move(const Work& work, const RoundInput::Instance& from);

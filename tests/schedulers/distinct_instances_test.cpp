@@ -258,6 +258,16 @@ void evict_one(Cluster& cluster, std::uint64_t job) {
   cluster.begin(stop);
 }
 
+TEST(DistinctInstances, do_not_scatter_the_tasks_of_other_jobs_over_instances_of_their_own) {
+  Cluster cluster(Catalog({testing::type_of("one", "m4", Resources::of(0, 16, 64), 0.8)}),
+                  "supercloud");
+  cluster.submit(apart(job_of(1, 36'000, 2, 4, 4)));
+  cluster.submit(job_of(1'000, 36'000, 2, 4, 40));
+  const Plan plan = cluster.ask();
+  EXPECT_EQ(plan.places.size(), 44U);
+  EXPECT_EQ(plan.launches.size(), 6U) << "of eight places each";
+}
+
 TEST(DistinctInstances, go_on_to_the_next_empty_instance_where_a_peer_has_still_to_leave_one) {
   for (const char* policy : {"owl", "no-packing"}) {
     SCOPED_TRACE(policy);
