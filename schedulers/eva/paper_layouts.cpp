@@ -112,7 +112,7 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
   // Bins are nameless until here: the mapping keeps as many tasks as possible in place.
   number_interchangeable(kinds);
   transition_.run({free_, interchangeable_, chosen_home_}, configuration_, instance_of_bin_);
-  part_from_peers(input);
+  part_from_peers(input, model, kinds);
   for (std::size_t b = 0; b < configuration_.bins.size(); ++b) {
     const Configuration::Bin& bin = configuration_.bins[b];
     const std::uint32_t instance = instance_of_bin_[b];
@@ -138,20 +138,50 @@ void PaperLayouts::number_interchangeable(const TaskKinds& kinds) {
   }
 }
 
-/// A bin gets a new instance where one of its tasks would meet a peer that has still to leave.
-void PaperLayouts::part_from_peers(const RoundInput& input) {
+/// A task that would meet a peer that has still to leave gets a new instance of its own, so that
+/// those that are there need not move for it. Where nobody is, the bin gets a new instance.
+void PaperLayouts::part_from_peers(const RoundInput& input, const WorthModel& model,
+                                   const TaskKinds& kinds) {
   if (chosen_apart_.empty() || input.peers().empty()) return;
   const PeerRooms peers = input.peer_rooms();
+  std::vector<std::uint32_t>& tasks = configuration_.tasks;
+  std::vector<Configuration::Bin> alone;
   for (std::size_t b = 0; b < configuration_.bins.size(); ++b) {
     if (instance_of_bin_[b] == kUnassigned) continue;
+    Configuration::Bin& bin = configuration_.bins[b];
     const std::uint32_t instance = free_origin_[instance_of_bin_[b]];
-    const auto tasks = configuration_.tasks_of(configuration_.bins[b]);
-    const bool meets = std::ranges::any_of(tasks, [&](std::uint32_t task) {
-      const bool stays = input.tasks()[chosen_[task]].home == instance;
-      return !stays && peers.has(instance, chosen_apart_[task]);
+    const auto stays = [&](std::uint32_t task) {
+      return input.tasks()[chosen_[task]].home == instance;
+    };
+    const auto first = tasks.begin() + bin.first, end = first + bin.count;
+    const auto parted = std::stable_partition(first, end, [&](std::uint32_t task) {
+      return stays(task) || !peers.has(instance, chosen_apart_[task]);
     });
-    if (meets) instance_of_bin_[b] = kUnassigned;
+    if (parted == end) continue;
+    if (std::none_of(first, parted, stays)) {
+      instance_of_bin_[b] = kUnassigned;
+      continue;
+    }
+    bin.count = static_cast<std::uint32_t>(parted - first);
+    weigh_bin(bin, model, kinds);
+    for (auto at = parted; at != end; ++at) {
+      const TypeId type = model.prices.of(kinds.all()[chosen_kind_[*at]].shape).type;
+      const auto position = static_cast<std::uint32_t>(at - tasks.begin());
+      alone.push_back({.type = type, .first = position, .count = 1});
+      weigh_bin(alone.back(), model, kinds);
+    }
   }
+  configuration_.bins.insert(configuration_.bins.end(), alone.begin(), alone.end());
+  instance_of_bin_.resize(configuration_.bins.size(), kUnassigned);
+}
+
+void PaperLayouts::weigh_bin(Configuration::Bin& bin, const WorthModel& model,
+                             const TaskKinds& kinds) {
+  scratch_.clear(model);
+  for (std::uint32_t task : configuration_.tasks_of(bin)) {
+    scratch_.add(entrant_of(model, kinds.all()[chosen_kind_[task]], bin.type));
+  }
+  bin.worth_usd_h = scratch_.usd_h();
 }
 
 }  // namespace muster::eva

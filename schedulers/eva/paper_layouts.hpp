@@ -47,7 +47,8 @@ class PaperLayouts {
   void pack_rest(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                  Layout& out);
   void number_interchangeable(const TaskKinds& kinds);
-  void part_from_peers(const RoundInput& input);
+  void part_from_peers(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds);
+  void weigh_bin(Configuration::Bin& bin, const WorthModel& model, const TaskKinds& kinds);
 
   bool cheapest_types_;
   Repack repack_;

@@ -268,6 +268,23 @@ TEST(DistinctInstances, do_not_scatter_the_tasks_of_other_jobs_over_instances_of
   EXPECT_EQ(plan.launches.size(), 6U) << "of eight places each";
 }
 
+TEST(DistinctInstances, move_nobody_else_where_one_would_meet_a_peer_that_has_still_to_leave) {
+  Cluster cluster(Catalog({testing::type_of("one", "m4", Resources::of(0, 16, 64), 0.8)}),
+                  "eva,paper");
+  cluster.submit(job_of(1, 36'000, 9, 4, 2));
+  cluster.round();
+  cluster.submit(apart(job_of(2, 36'000, 2, 4, 3)));
+  Plan first = cluster.ask();
+  first.launches.clear();
+  std::erase_if(first.places,
+                [](const Place& place) { return !std::holds_alternative<InstanceId>(place.to); });
+  cluster.apply_plan(first);
+  ASSERT_EQ(placed(cluster, 2), 2U) << cluster.layout();
+  evict_one(cluster, 2);
+  const Plan plan = cluster.ask();
+  for (const Place& place : plan.places) EXPECT_NE(place.task, TaskId{1}) << cluster.layout();
+}
+
 TEST(DistinctInstances, go_on_to_the_next_empty_instance_where_a_peer_has_still_to_leave_one) {
   for (const char* policy : {"owl", "no-packing"}) {
     SCOPED_TRACE(policy);
