@@ -284,6 +284,21 @@ TEST(FleetPolicy, RoomIsKeptForATaskThatHasWaitedForTooLong) {
   EXPECT_EQ(started(cluster.round()), "2");
 }
 
+TEST(FleetPolicy, NoInstanceIsKeptForATaskThatHasAPeerThere) {
+  Cluster cluster(slots(), "muster,starve_s=1000,max_passes=0");
+  cluster.add_to_fleet("four", 2);
+  Job apart = short_job(1, 3);
+  apart.distinct_instances = true;
+  cluster.submit(apart);
+  cluster.submit(short_job(2, 6));
+  ASSERT_EQ(cluster.round().places.size(), 8u);
+  cluster.let_pass(seconds{1000});
+  cluster.ask();
+  cluster.submit(short_job(3, 20));
+  for (const std::uint64_t id : {2, 201, 202, 203, 204, 205}) cluster.finish_task(id);
+  EXPECT_EQ(cluster.round().places.size(), 6u) << "all that is free is used";
+}
+
 TEST(FleetPolicy, WhileLongTasksHoldTheirShareOneOfTheirInstancesIsKeptForALongTask) {
   Cluster cluster(slots(), "muster,starve_s=1000,max_passes=0");
   cluster.add_to_fleet("four", 2);
