@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "actors/time/alarm.hpp"
 #include "masters/actor/cloud_link.hpp"
 #include "masters/actor/master_logs.hpp"
 #include "masters/actor/part_host.hpp"
@@ -64,7 +65,7 @@ class CloudWatch {
   MasterLogs& logs_;
   PartHost& host_;
   Host hooks_;
-  PartAlarm reminder_, asker_, cap_;
+  Alarm<PartHost> reminder_, asker_, cap_;
 };
 
 }  // namespace muster

@@ -38,7 +38,7 @@ void MasterActorImpl::restore() {
     if (!trouble.empty() && setup_.note) setup_.note("master " + master_.name() + ": " + trouble);
     seat_.recall(tail.size());
     for (const InstanceRow& row : master_.state().instances()) links_.expect(row.id);
-    // What was recorded before it was over would count twice: here, and in the history.
+    // A job that was recorded before it was over would count twice: here, and in the history.
     for (const JobRow& row : master_.state().jobs()) {
       if (setup_.history != nullptr) setup_.history->drop(row.job.id);
     }
@@ -66,8 +66,8 @@ void MasterActorImpl::begin() {
   }
   logs_.begin();
   seat_.begin(system());
-  cloud_
-      .start();  // first: no fleet is rented before the cloud's clock is known, where it has to be
+  // First: no fleet is rented before the cloud's clock is known, where it has to be.
+  cloud_.start();
   rounds_.order_fleet();
   commit();
   rounds_.begin();
@@ -190,7 +190,7 @@ caf::result<InstanceId> MasterActorImpl::drain(InstanceId id) {
   return answered<InstanceId>([&](const auto& answer) { commit([answer, id] { answer(id); }); });
 }
 
-/// Whatever is on its way from there.
+/// With all that is on its way from there.
 void MasterActorImpl::end_now(InstanceId id) {
   logs_.let_go(id);
   send(setup_.cloud, end_atom_v, id, MasterForCloud{this});

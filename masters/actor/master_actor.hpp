@@ -29,13 +29,13 @@
 
 namespace muster {
 
-/// What a master's actor is made of. What it keeps, and what it was, may be left out.
+/// The parts of a master's actor. Its stores, and its state of before, may be left out.
 struct MasterSetup {
   MasterSettings settings;
   MasterDependencies parts;
   Journal* journal = nullptr;
-  /// The journal is lost with the master, and gets batches of so many events at most: one round may
-  /// rent a million instances. 0: what belongs together is one batch, as crashes demand.
+  /// The journal is lost with the master, and gets batches of this number of events at most: one
+  /// round may rent a million instances. 0: what belongs together is one batch, as crashes demand.
   std::size_t batch_events = 0;
   CloudForMasters cloud;
   ClockOrigin origin;
@@ -45,11 +45,11 @@ struct MasterSetup {
   std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
   History* history = nullptr;
   LogCare logs;
-  /// What the master was before it was started again.
+  /// The master's state before it was started again.
   std::optional<MasterSnapshot> snapshot;
   std::vector<Event> tail;
   bool asks_numbers = false;  ///< nothing is rented before the cloud has told which numbers it has
-  /// Is given what the master was so many events ago.
+  /// Is given the master's state of `behind` events ago.
   std::function<void(MasterSnapshot, std::uint64_t behind)> save_snapshot;
   /// Is given a sample of the figures a minute while there is something to see; nothing: no past is
   /// kept.
@@ -63,7 +63,7 @@ struct MasterSetup {
 /// answers leave it when the events that led to them are durable. Orders of users go first, so a
 /// cancel may come before its job: the site asks again once it has handed that over.
 ///
-/// It is a table of what it hears and the parts that answer for it: see docs/architecture.md. Each
+/// It is a table of what it hears and the parts that answer for it: see masters/README.md. Each
 /// part is made of those above it, and of what the actor lends it (PartHost).
 class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders>, private PartHost {
  public:

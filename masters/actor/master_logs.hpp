@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/time/alarm.hpp"
 #include "masters/actor/log_claims.hpp"
 #include "masters/actor/log_handover.hpp"
 #include "masters/actor/log_readers.hpp"
@@ -72,7 +73,7 @@ class MasterLogs {
   const Master& master_;
   PartHost& host_;
   Workers workers_;
-  PartAlarm alarm_;
+  Alarm<PartHost> alarm_;
   std::uint64_t next_ = 0;  ///< number of the last question to a worker
   LogReaders readers_;
   std::unique_ptr<LogHandover> handover_;  ///< null: output stays where it is

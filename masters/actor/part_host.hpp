@@ -4,7 +4,6 @@
 #include <caf/error.hpp>
 #include <caf/expected.hpp>
 #include <functional>
-#include <optional>
 #include <utility>
 
 #include "actors/messages/messages.hpp"
@@ -47,35 +46,6 @@ class PartHost {
   void commit() { commit({}); }
   /// Something has happened for which the policy is to be asked.
   virtual void want_round() = 0;
-};
-
-/// A step of a part that is due once, at the earliest of the times it was asked for. Asked for no
-/// more, it does not come.
-class PartAlarm {
- public:
-  PartAlarm(PartHost& host, PartHost::Step step) : host_(host), step_(std::move(step)) {}
-  PartAlarm(const PartAlarm&) = delete;
-  PartAlarm& operator=(const PartAlarm&) = delete;
-
-  void at(Instant when) {
-    if (due_ && *due_ <= when) return;
-    due_ = when;
-    host_.at(when, [this, when] { ring(when); });
-  }
-  void after(Duration wait) { at(host_.now() + wait); }
-
- private:
-  // A step that was asked for cannot be called back: one whose time is not due_ any more was wanted
-  // earlier, and has been.
-  void ring(Instant when) {
-    if (due_ != when) return;
-    due_.reset();
-    step_();
-  }
-
-  PartHost& host_;
-  PartHost::Step step_;
-  std::optional<Instant> due_;
 };
 
 }  // namespace muster

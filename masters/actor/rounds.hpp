@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/messages/messages.hpp"
+#include "actors/time/alarm.hpp"
 #include "masters/actor/part_host.hpp"
 #include "masters/actor/planner_seat.hpp"
 #include "masters/actor/planner_trouble.hpp"
@@ -70,7 +71,7 @@ class Rounds {
   PartHost& host_;
   Host hooks_;
   Cadence cadence_;
-  PartAlarm tick_;
+  Alarm<PartHost> tick_;
   Instant last_tick_{Duration::min()};  ///< of the last regular round that was asked for
   std::uint64_t quiet_pause_ = 0;  ///< periods from the last look at a calm cluster to the next
   bool wanted_ = false;

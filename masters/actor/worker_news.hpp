@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "actors/time/alarm.hpp"
 #include "masters/actor/master_logs.hpp"
 #include "masters/actor/part_host.hpp"
 #include "masters/actor/worker_links.hpp"
@@ -58,7 +59,7 @@ class WorkerNews {
   MasterLogs& logs_;
   PartHost& host_;
   Host workers_;
-  PartAlarm silence_;
+  Alarm<PartHost> silence_;
 };
 
 /// A worker may speak of attempts on its own instance only, whatever key it has got hold of.

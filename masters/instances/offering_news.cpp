@@ -15,10 +15,6 @@ bool misses_change(std::uint64_t known, std::span<const OfferingChange> changes)
   return news != changes.end() && news->number > known + 1;
 }
 
-bool misses_change(const ClusterState& state, std::span<const OfferingChange> changes) {
-  return misses_change(state.offerings().known(), changes);
-}
-
 bool record_offerings(MasterRecorder& recorder, std::span<const OfferingChange> changes,
                       Instant now) {
   const ClusterState& state = recorder.facts().state;

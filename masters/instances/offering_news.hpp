@@ -10,7 +10,6 @@ namespace muster {
 /// Between the newest change that is known of offerings and these there is one that is not among
 /// them.
 bool misses_change(std::uint64_t known, std::span<const OfferingChange> changes);
-bool misses_change(const ClusterState& state, std::span<const OfferingChange> changes);
 /// Records the changes that are news. True: some price changed, or something can be had again.
 bool record_offerings(MasterRecorder& recorder, std::span<const OfferingChange> changes,
                       Instant now);

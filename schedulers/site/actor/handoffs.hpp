@@ -85,7 +85,7 @@ class Handoffs {
   void end(const HandoffTarget& to, JobId job);
   /// Its end could not be kept: it is handed over again.
   void resume(const HandoffTarget& to, JobId job);
-  /// What is on its way is dropped, with the answers that wait for it.
+  /// Drops all that is on its way, with the answers that wait for it.
   void clear();
 
  private:

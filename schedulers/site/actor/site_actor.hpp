@@ -9,6 +9,7 @@
 #include "actors/job_watch.hpp"
 #include "actors/messages/interfaces.hpp"
 #include "actors/messages/orders_first.hpp"
+#include "actors/time/alarm.hpp"
 #include "actors/time/clock.hpp"
 #include "config/site_settings.hpp"
 #include "schedulers/site/actor/broken_jobs.hpp"
@@ -44,7 +45,7 @@ struct MasterPlace {
   std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
 };
 
-/// What a site scheduler is made of besides its settings: what it works with, and which site it is.
+/// The parts of a site scheduler besides its settings: what it works with, and which site it is.
 struct SiteDependencies {
   std::vector<MasterPlace> masters;           ///< all of the cluster, at least one
   std::vector<SitePlace> sites{SitePlace{}};  ///< all of the cluster, this one too
@@ -58,7 +59,7 @@ struct SiteDependencies {
   std::optional<JobClassifierService> classifier;
   bool train_apart = false;          ///< in a thread of its own, while jobs go on to be classified
   Duration accept_timeout{};         ///< how long a master may take to accept a job
-  Duration cancel_wait{};            ///< an answer waits so long for everybody to confirm
+  Duration cancel_wait{};            ///< for which an answer waits for everybody
   std::size_t hand_batch = 500;      ///< jobs handed to a master at once
   std::size_t max_ended = 10'000;    ///< jobs that ended here, as many as the store keeps
   std::size_t max_cancels = 10'000;  ///< open ones; more are refused
@@ -124,7 +125,7 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   SiteSettings settings_;
   SiteDependencies dependencies_;
   ActorTimer<SiteActor, SiteScheduler> timer_;
-  Alarm<SiteActor, SiteScheduler> ask_alarm_;
+  Alarm<const ActorTimer<SiteActor, SiteScheduler>> ask_alarm_;
   SitePeers peers_;
   SiteWriter writer_;
   JobNumbers numbers_;

@@ -55,10 +55,10 @@ TEST_F(OfferingNewsTest, ARateThatIsNoNumberCountsAsNone) {
 
 TEST_F(OfferingNewsTest, AGapInTheNumbersIsAChangeThatWasMissed) {
   const OfferingChange next = change(1, 0.1), later = change(2, 0.2);
-  EXPECT_FALSE(misses_change(state(), {&next, 1}));
-  EXPECT_TRUE(misses_change(state(), {&later, 1}));
+  EXPECT_FALSE(misses_change(state().offerings().known(), {&next, 1}));
+  EXPECT_TRUE(misses_change(state().offerings().known(), {&later, 1}));
   hear(next);
-  EXPECT_FALSE(misses_change(state(), {&later, 1}));
+  EXPECT_FALSE(misses_change(state().offerings().known(), {&later, 1}));
 }
 
 }  // namespace
