@@ -7,8 +7,8 @@
 #include "model/job.hpp"
 #include "model/resources.hpp"
 
-// What a master tells a worker to run. The same struct is the actors' message, the frame of the
-// worker link, what an executor is given and what stands in an attempt's folder: each goes over
+// A master's order to a worker to run a task. One struct is the actors' message, the frame of the
+// worker link, an executor's argument and the text in an attempt's folder: each goes over
 // `fields`. docs/add-a-field.md says what there is to touch for a new member.
 
 namespace muster {

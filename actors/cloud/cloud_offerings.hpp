@@ -17,9 +17,9 @@
 
 namespace muster {
 
-/// What a cloud offers at which price, and what that makes instances cost. Changes have numbers
-/// without a gap and times that never go back; each is in the store before it is told, one after
-/// the other, and no bill of the offering ends in between.
+/// The offerings of a cloud, their prices, and the charges of instances by them. Changes have
+/// numbers without a gap and times that never go back; each is in the store before it is told, one
+/// after the other, and no bill of the offering ends in between.
 class CloudOfferings {
  public:
   struct Host {
@@ -31,7 +31,7 @@ class CloudOfferings {
     /// The instance's record is to be written anew, with the newest price, after this turn.
     std::function<void(InstanceId)> renew;
   };
-  /// What a provider says of an offering.
+  /// A provider's word on an offering.
   struct Heard {
     Offering offering;
     std::optional<Instant> at{};  ///< since when it is so; nothing: since it is written down

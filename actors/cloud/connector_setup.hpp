@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// What a cloud has charged and done so far. Owned by the composition root, written by the
+/// The charges and deeds of a cloud so far. Owned by the composition root, written by the
 /// connector, so that the bill can be compared with the masters' ledgers.
 struct CloudBill {
   Money total;                 ///< of instances that are gone
@@ -32,7 +32,7 @@ struct CloudRetries {
 struct ConnectorSetup {
   ClockOrigin origin;
   const Catalog* catalog = nullptr;  ///< what masters know of the offerings that never changed
-  /// What changes a bill happens at multiples of it, counted from the last multiple before the
+  /// Changes of a bill happen at multiples of it, counted from the last multiple before the
   /// order and never before the order itself; zero: at any time.
   Duration quantum{};
   CloudRetries retries;

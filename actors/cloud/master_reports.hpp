@@ -11,8 +11,9 @@
 
 namespace muster {
 
-/// What a connector tells masters: only what is on record. Each report says what the cloud's clock
-/// shows and the number of the newest change of a price, so that a master finds out what it missed.
+/// The words of a connector to masters: only what is on record. Each report says what the cloud's
+/// clock shows and the number of the newest change of a price, so that a master finds out what it
+/// missed.
 class MasterReports {
  public:
   using Send = std::function<void(const MasterForCloud&, CloudReport)>;

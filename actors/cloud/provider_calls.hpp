@@ -13,9 +13,9 @@
 
 namespace muster {
 
-/// What a connector asks of its provider, again after growing pauses for as long as it needs to,
-/// and what it concludes from the answers. A cloud's list is compared with what is on record: what
-/// exists and nobody rents is ended, what was up and does not exist any more is gone.
+/// The questions of a connector to its provider, repeated after growing pauses until they are
+/// answered, and what it concludes from the answers. A cloud's list is compared with what is on
+/// record: what exists and nobody rents is ended, what was up and does not exist any more is gone.
 class ProviderCalls {
  public:
   struct Host {

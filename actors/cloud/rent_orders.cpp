@@ -59,7 +59,7 @@ void RentOrders::refuse_other(InstanceId id, const MasterForCloud& master) {
 /// The number is one that its master has given to something else before: what is on record would be
 /// billed as what is ordered.
 bool RentOrders::is_of_another(const LaunchOrder& order, const RentedRecord& known) {
-  // What was ended before its order came has no type; what was refused is so again.
+  // An instance that was ended before its order came has no type; a refused one is refused again.
   if (known.type.empty() || known.refused) return false;
   if (known.type == order.type && static_cast<std::uint8_t>(known.market) == order.market) {
     return false;

@@ -29,8 +29,9 @@ inline OfferingName offering_name(const RentedRecord& record) {
   return {record.type, record.market, record.zone};
 }
 
-/// What a connector knows of instances: those that are rented, those that are over, and the numbers
-/// that masters have given. Keeps the bill's count of rented instances; writes nothing down.
+/// A connector's knowledge of instances: those that are rented, those that are over, and the
+/// numbers that masters have given. Keeps the bill's count of rented instances; writes nothing
+/// down.
 class RentedBook {
  public:
   struct Rented {
@@ -80,7 +81,7 @@ class RentedBook {
   std::size_t keep_gone_;
   std::map<InstanceId, Rented> rented_;
   std::map<OfferingName, std::set<InstanceId>> rented_of_;
-  /// What is gone or was refused: a late order for it changes nothing.
+  /// Instances that are gone or were refused: a late order for it changes nothing.
   std::map<InstanceId, RentedRecord> over_;
   std::deque<InstanceId> over_in_order_;          ///< the oldest first
   std::map<std::uint32_t, InstanceId> newest_;    ///< by master

@@ -23,7 +23,7 @@ void RentedSteps::settle(InstanceId id) {
     const auto pending = pending_.find(id);
     if (rented == nullptr || pending == pending_.end() || parts_.writer.is_writing(id)) return;
     auto& [due, retries_write] = pending->second;
-    // What it costs is not known while a change of its price is being written down.
+    // Its cost is not known while a change of its price is being written down.
     if (retries_write || due.empty() || parts_.offerings.is_changing(rented->record)) return;
     const auto next = due.extract(due.begin());
     step(*rented, next.key(), next.mapped());
@@ -167,7 +167,7 @@ void RentedSteps::begin_end(Rented& rented, const ProviderNews& news) {
   });
 }
 
-/// What is refused is so for good, also over a crash: it is told when it is written down.
+/// A refusal is for good, also over a crash: it is told when it is written down.
 void RentedSteps::refuse(Rented& rented, const ProviderNews& news) {
   if (rented.record.up_at) return;
   if (rented.record.ending) return host_.terminate(rented.record.instance);
@@ -188,7 +188,7 @@ void RentedSteps::gone(Rented& rented, const ProviderNews& news) {
   const Instant ended = std::min(now(), news.at.value_or(now()));
   record.gone_at = std::max(ended, record.up_at.value_or(record.ordered_at));
   if (record.reason == CloudReason::not_said) record.reason = news.reason;
-  // What changed its price after it was gone is none of it.
+  // A change of its price after it was gone does not count for it.
   if (record.up_at && record.priced_at && *record.gone_at < *record.priced_at) {
     parts_.offerings.price_from(record, *record.up_at);
     parts_.offerings.catch_up(record);

@@ -29,7 +29,7 @@ struct RentedParts {
 /// what is on record is told to masters, or done.
 class RentedSteps {
  public:
-  /// What is to be written down of an instance, in the order in which it is.
+  /// The records that are to be written of an instance, in their order.
   enum class Due : std::uint8_t { end, up, machine, notice, ending, refused, gone, price };
   /// The instance when its notice is on record, or why it has none.
   using InterruptAnswer = std::function<void(const Expected<InstanceId, ActorError>&)>;

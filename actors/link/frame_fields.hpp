@@ -24,7 +24,7 @@ namespace muster::frame_fields {
 template <class T>
 inline constexpr bool kInlined = std::is_same_v<T, Delays>;
 
-/// What a member is called in frames: as in records where that is said, else as in event logs,
+/// The name of a member in frames: as in records where that is said, else as in event logs,
 /// `inThisSpelling`; times have the unit Ns.
 std::string frame_name(Key key, bool is_time);
 

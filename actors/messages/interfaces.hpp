@@ -133,7 +133,7 @@ using SiteForSites = caf::typed_actor<
     caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>, CancelJobs,
     TellLoad>;
 
-/// What goes before all that waits at a site: users' cancels, theirs and those of another site.
+/// Goes before all that waits at a site: users' cancels, theirs and those of another site.
 using SiteOrders =
     caf::typed_actor<caf::replies_to<cancel_atom, JobId>::with<CancelReport>, CancelJobs>;
 
@@ -144,7 +144,7 @@ using SiteQueries = caf::typed_actor<caf::replies_to<JobsQuestion>::with<JobsVie
 using SiteActor =
     Together<SiteForSubmitters, SiteForSites, JobListener, SiteOrders, SiteQueries, OwnSteps>;
 
-/// What a node of the control plane runs; null handles for roles that it does not have.
+/// The roles that a node of the control plane runs; null handles for roles that it does not have.
 struct NodeRoles {
   std::string node;
   ClusterRoster roster;

@@ -30,7 +30,7 @@ inline Slot apart_of(const JobRow& job) {
 /// Whether somebody may go to the room of a number, beside whoever is there. Empty: to any room.
 /// Tasks of the jobs ask, which are kept apart. A room that is refused stays so while they ask:
 /// indexes set it aside until others do, or the tasks of a job would pass by all its peers each.
-/// Who takes peers back opens their rooms again.
+/// A packer that takes peers back opens their rooms again.
 class RoomRule {
  public:
   RoomRule() = default;
@@ -60,7 +60,7 @@ class PeerRooms {
   bool has(std::uint64_t room, Slot apart) const {
     return apart != kNoSlot && rooms_.contains({room, apart});
   }
-  /// What a task of the job may join, as a rule for searches; it must not outlive this.
+  /// The rooms that a task of the job may join, as a rule for searches; it must not outlive this.
   RoomRule rule_for(Slot apart) const {
     if (apart == kNoSlot) return {};
     return {{apart}, [this, apart](std::uint64_t room) { return !has(room, apart); }};

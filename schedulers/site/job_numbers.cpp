@@ -63,7 +63,7 @@ void JobNumbers::hear_newest(const HandoffTarget& from, const std::vector<JobId>
   if (untold_.erase(from) > 0 && untold_.empty()) persist();
 }
 
-/// What was learnt is durable before it is made use of. Above the newest job that came to anybody
+/// Learnt numbers are durable before they are used. Above the newest job that came to anybody
 /// there may be as many as may wait here, of which users have been told and nobody else has.
 void JobNumbers::persist() {
   SiteNews news;

@@ -30,7 +30,7 @@ class JobNumbers {
   /// `max_waiting`: jobs that may wait here, of which users have been told and nobody else has.
   JobNumbers(const SitePeers& peers, SiteWriter& writer, std::uint64_t max_waiting, Host host);
 
-  /// What the store remembers. With `asks` the next number may be too low.
+  /// The numbers that the store remembers. With `asks` the next number may be too low.
   void recall(std::uint64_t next, bool asks);
 
   /// While it is so, nothing may be numbered.
@@ -39,7 +39,7 @@ class JobNumbers {
   std::string who_is_learnt_from() const;
   /// The number is spent from here on.
   JobId give() { return job_id_of(peers_.number(), next_++); }
-  /// What the store has to know before a job that was numbered is promised.
+  /// The next number, which the store has to know before a job that was numbered is promised.
   std::uint64_t next() const { return next_; }
   /// Whether the job may be one of this site's. As long as it is not known, every job may be.
   bool has_given(JobId job) const;
@@ -52,7 +52,7 @@ class JobNumbers {
   /// Somebody has another job of that number. True: numbers are learnt anew, which the caller
   /// makes durable.
   bool learn_of_conflict(JobId job);
-  /// What a peer says: numbers that are two jobs there, and the newest job of each site.
+  /// A peer's word: numbers that are two jobs there, and the newest job of each site.
   void hear(const HandoffTarget& from, const std::vector<JobId>& conflicts,
             const std::vector<JobId>& newest);
 

@@ -27,7 +27,7 @@ class SiteClassifier {
   explicit operator bool() const { return service_.has_value(); }
   /// With what of the masters' instances is in use.
   void classify(Job& job, const SystemUse& use, Instant now);
-  /// Some of the job's tasks have run, together for so long.
+  /// Some of the job's tasks have run, for `together` in all.
   void heard(JobId job, std::uint32_t tasks, Duration together);
   /// The job will not be completed.
   void forget(JobId job);

@@ -9,7 +9,7 @@ namespace muster {
 SiteWriter::SiteWriter(SiteStore& store, Post post) : store_(store), post_(std::move(post)) {}
 
 void SiteWriter::persist(SiteNews news, Then then) {
-  // What was written last tells how the store is.
+  // The last write tells how the store is.
   auto answered =
       std::make_shared<const Then>([this, then = std::move(then)](const std::string& trouble) {
         trouble_ = trouble;

@@ -45,7 +45,7 @@ class AsideIndex {
     if (!aside_.empty()) all.add(aside_.all());
     return all;
   }
-  /// What searches look at.
+  /// The items that searches look at.
   const Open& open() const { return open_; }
 
  private:

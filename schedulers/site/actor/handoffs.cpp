@@ -49,8 +49,8 @@ bool Handoffs::Batch::take(PendingHandoff& each, std::size_t most) {
   return true;
 }
 
-/// What the peer is handed next: the oldest that go into one message, or in turn with these one of
-/// the jobs that have failed by themselves, so that such a job keeps nobody waiting.
+/// The jobs that the peer is handed next: the oldest that go into one message, or in turn with
+/// these one of the jobs that have failed by themselves, so that such a job keeps nobody waiting.
 Handoffs::Batch Handoffs::next_batch(Way& out) {
   Batch batch;
   const bool others_first = out.alone.empty() || std::exchange(out.was_alone, false);
@@ -104,8 +104,8 @@ void Handoffs::send(const HandoffTarget& to) {
              });
 }
 
-/// What has failed is never sent again as it was: half as many go next, and a job that has failed
-/// by itself goes alone from then on, in turn with all others.
+/// A batch that has failed is never sent again as it was: half as many go next, and a job that has
+/// failed by itself goes alone from then on, in turn with all others.
 void Handoffs::on_failed(const HandoffTarget& to, const std::vector<JobId>& jobs) {
   Way& out = ways_.at(to);
   const PendingHandoff* only = jobs.size() == 1 ? out.waiting.find(jobs.front()) : nullptr;

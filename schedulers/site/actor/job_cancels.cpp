@@ -112,7 +112,7 @@ void JobCancels::ask(const HandoffTarget& to) {
             [this, to, asked](const Verdicts& verdicts) { on_verdicts(to, asked, verdicts); });
 }
 
-/// Who did not answer, or has the job on its way, is asked again after a pause.
+/// A peer that did not answer, or has the job on its way, is asked again after a pause.
 void JobCancels::on_verdicts(const HandoffTarget& from,
                              const std::vector<OpenCancels::Asked>& asked,
                              const Verdicts& verdicts) {

@@ -80,7 +80,7 @@ class JobCancels {
     bool due = false;  ///< has waited long enough
     bool given = false;
   };
-  /// What becomes of an open cancel here.
+  /// The state of an open cancel here.
   struct Open {
     bool durable = false;
     std::string trouble{};  ///< why it is not, if that is known

@@ -176,7 +176,7 @@ JobIntake::News JobIntake::news_of_forwarded(std::vector<Job> jobs) {
   return made;
 }
 
-/// What others have submitted before counts as news until it is durable.
+/// Submissions of others count as news until they are durable.
 void JobIntake::persist(News news, const SubmitAnswer& answer) {
   const bool any = !news.news.handoffs.empty() || !news.news.tokens.empty();
   if (any) news.writes.insert(news.write);

@@ -42,7 +42,7 @@ class JobIntake {
   /// The settings have to outlive it.
   JobIntake(const Parts& parts, const SiteSettings& settings, Host host);
 
-  /// What the store has of submissions, and what is on its way, which may have left before the
+  /// The store's submissions, and those on their way, which may have left before the
   /// restart: a cancel must not end here what a master may run.
   void recall(std::vector<KnownToken> tokens, NumberSet forwarded, std::vector<Handoff> handoffs);
 
@@ -55,7 +55,7 @@ class JobIntake {
 
  private:
   using Verdicts = std::vector<SubmitVerdict>;
-  /// What is made of jobs that come in together.
+  /// Jobs that come in together: their answers, and the news of them for the store.
   struct News {
     KnownSubmissions::Write write;  ///< number of the write that is to keep the news
     Verdicts verdicts{};

@@ -74,7 +74,7 @@ class JobWatches {
     Ends ends{};           ///< of jobs that turned out to be over
     std::size_t open = 0;  ///< masters that have not answered
   };
-  /// What a master has not said.
+  /// Questions that a master has not answered.
   struct Unanswered {
     std::set<JobId> jobs{};   ///< watched here, and it has not said whether they are over
     bool asks_again = false;  ///< about these, or will after a pause

@@ -40,15 +40,15 @@ class LoadRounds {
   /// Something has changed: the pauses get short.
   void note_news() { heard_news_ = true; }
 
-  /// What is known is fresh enough to choose by.
+  /// The loads are fresh enough to choose by.
   bool is_fresh() const;
   /// False: too many jobs wait for loads. They are in memory only, so that their number is bounded;
   /// who is refused repeats.
   bool has_room(std::size_t jobs) const { return unrouted_ + jobs <= settings_.max_unrouted; }
-  /// Runs the step, which takes so many jobs in, when loads have been heard, in the order in which
-  /// they came.
+  /// Runs the step, which takes that many jobs in, when loads have been heard, in the order in
+  /// which they came.
   void await(std::size_t jobs, std::function<void()> take);
-  /// What waits is dropped.
+  /// Drops all that waits.
   void clear() { awaiting_.clear(); }
 
  private:

@@ -14,7 +14,7 @@
 
 namespace muster {
 
-/// What a site has heard of the loads of masters and other sites, and who is chosen by it.
+/// The loads of masters and other sites as a site has heard them, and who is chosen by it.
 class PeerLoads {
  public:
   /// The settings have to outlive it.

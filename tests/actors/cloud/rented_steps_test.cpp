@@ -40,7 +40,7 @@ class RentedStepsTest : public test::CloudParts {
     news.reason = reason;
     return news;
   }
-  /// What is called when the news is on record.
+  /// Is called when the news is on record.
   ProviderNews recorded_news(std::optional<double> s = {}) {
     ProviderNews news = news_at(s);
     news.recorded = [this](Instant at) { recorded_.push_back(at); };
