@@ -39,7 +39,7 @@ FrameConnection::FrameConnection(std::shared_ptr<asio::io_context> io, asio::ip:
                   if (const Self self = weak.lock()) self->flush();
                 });
               }),
-      allowance_(options.credits) {}
+      credits_(options.credits, options.max_unread_bytes) {}
 
 void FrameConnection::start(LinkEnd own, FrameHandlers handlers) {
   own_ = own;
@@ -97,9 +97,7 @@ void FrameConnection::end(const std::string& reason) {
 
 void FrameConnection::read_header() {
   if (closed_ || refusing_) return;
-  // Reading stops until the actor has caught up: TCP then holds the other end back.
-  paused_ = unfenced_bytes_ + fenced_bytes_ >= options_.max_unread_bytes;
-  if (paused_) return maybe_fence();
+  if (credits_.pause_if_full()) return maybe_fence();
   stream_.read(asio::buffer(header_), [self = shared_from_this()](std::error_code error) {
     if (self->closed_ || self->refusing_) return;
     if (error) return self->close("the other end is gone: " + error.message());
@@ -147,12 +145,10 @@ std::optional<std::string> FrameConnection::dispatch(link_wire::Frame::Reader fr
   if (kind == link_wire::Frame::HEARTBEAT || kind == link_wire::Frame::CREDIT) return steer(frame);
   // The frame that opens the link is the only one before there can be credits.
   const bool credited = met_ && takes_credit(kind);
-  if (credited) {
-    if (allowance_ == 0) return "more frames than there were credits for";
-    --allowance_;
-  }
+  if (credited && !credits_.take()) return "more frames than there were credits for";
   if (auto problem = handlers_.frame(frame)) return problem;
-  handed_on(length, credited);
+  credits_.hand_on(length, credited);
+  if (credits_.wants_fence()) maybe_fence();
   return std::nullopt;
 }
 
@@ -168,41 +164,26 @@ std::optional<std::string> FrameConnection::steer(link_wire::Frame::Reader frame
   return std::nullopt;
 }
 
-void FrameConnection::handed_on(std::size_t length, bool credited) {
-  if (credited) ++unfenced_frames_;
-  unfenced_bytes_ += length;
-  // A quarter of the credits, so that few fences are needed and the other end never runs dry.
-  const bool many = unfenced_frames_ >= std::max(1u, options_.credits / 4);
-  if (many || unfenced_bytes_ >= options_.max_unread_bytes / 4) maybe_fence();
-}
-
-// Credits come back when the actor has dealt with everything before the fence, so no more frames
-// than there are credits ever wait in its mailbox.
 void FrameConnection::maybe_fence() {
-  if (fence_open_ || closed_ || refusing_) return;
-  fence_open_ = true;
-  const std::uint32_t frames = std::exchange(unfenced_frames_, 0);
-  const std::size_t bytes = std::exchange(unfenced_bytes_, 0);
-  fenced_bytes_ = bytes;
-  handlers_.fence([weak = weak_from_this(), frames, bytes] {
+  if (closed_ || refusing_) return;
+  const auto fenced = credits_.fence();
+  if (!fenced) return;
+  handlers_.fence([weak = weak_from_this(), fenced = *fenced] {
     const Self self = weak.lock();
     if (self == nullptr) return;
-    asio::post(*self->io_, [weak, frames, bytes] {
-      if (const Self again = weak.lock()) again->fence_passed(frames, bytes);
+    asio::post(*self->io_, [weak, fenced] {
+      if (const Self again = weak.lock()) again->fence_passed(fenced);
     });
   });
 }
 
-void FrameConnection::fence_passed(std::uint32_t frames, std::size_t bytes) {
+void FrameConnection::fence_passed(const ReadCredits::Fenced& fenced) {
   if (closed_ || refusing_) return;
-  fence_open_ = false;
-  fenced_bytes_ -= bytes;
-  allowance_ += frames;
-  if (frames > 0) outbox_.put_steering(credit_frame(frames));
+  credits_.pass(fenced);
+  if (fenced.frames > 0) outbox_.put_steering(credit_frame(fenced.frames));
   // Frames that came while the fence was open.
-  const bool many = unfenced_frames_ >= std::max(1u, options_.credits / 4);
-  if (many || unfenced_bytes_ >= options_.max_unread_bytes / 4) maybe_fence();
-  if (paused_) {
+  if (credits_.wants_fence()) maybe_fence();
+  if (credits_.paused()) {
     // The silence of a pause is this end's own.
     heard_ = Clock::now();
     read_header();
@@ -231,7 +212,7 @@ void FrameConnection::beat() {
   steering_seen_ = 0;
   const auto silence = Clock::now() - heard_;
   // A pause is this end's own doing: the other end may say what it likes, nobody listens.
-  if (met_ && !paused_ && silence > options_.dead_after) {
+  if (met_ && !credits_.paused() && silence > options_.dead_after) {
     return close("nothing heard for " + seconds_text(options_.dead_after));
   }
   if (outbox_.is_open()) outbox_.put_steering(heartbeat_frame());

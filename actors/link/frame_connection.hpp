@@ -13,6 +13,7 @@
 #include "actors/link/frame.hpp"
 #include "actors/link/frame_outbox.hpp"
 #include "actors/link/frame_stream.hpp"
+#include "actors/link/read_credits.hpp"
 #include "actors/link/worker_link_options.hpp"
 
 namespace muster {
@@ -72,9 +73,8 @@ class FrameConnection : public std::enable_shared_from_this<FrameConnection> {
   void body_read(std::size_t length);
   std::optional<std::string> dispatch(link_wire::Frame::Reader frame, std::size_t length);
   std::optional<std::string> steer(link_wire::Frame::Reader frame);
-  void handed_on(std::size_t length, bool credited);
   void maybe_fence();
-  void fence_passed(std::uint32_t frames, std::size_t bytes);
+  void fence_passed(const ReadCredits::Fenced& fenced);
   void flush();
   void beat();
   void broken(const std::string& reason);
@@ -99,13 +99,8 @@ class FrameConnection : public std::enable_shared_from_this<FrameConnection> {
   bool met_ = false;    ///< the other end has said a proper first frame
   bool closed_ = false;
   bool refusing_ = false;
-  bool paused_ = false;
 
-  std::uint32_t allowance_;  ///< frames that the other end may still send
-  std::uint32_t unfenced_frames_ = 0;
-  std::size_t unfenced_bytes_ = 0;
-  std::size_t fenced_bytes_ = 0;
-  bool fence_open_ = false;
+  ReadCredits credits_;
   std::uint32_t steering_seen_ = 0;
   Clock::time_point heard_;
 };
