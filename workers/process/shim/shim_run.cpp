@@ -25,12 +25,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How often progress is passed on, and the pause after anything was heard on its socket: a task
-/// that floods the socket costs the shim little.
-constexpr Duration kProgressInterval = milliseconds{200};
+/// The pause after anything was heard on the progress socket: a task that floods the socket costs
+/// the shim little.
 constexpr Duration kProgressRest = milliseconds{2};
 constexpr Duration kNever = Duration::max();
 constexpr std::size_t kCopyBytes = std::size_t{64} << 10;
+constexpr std::int32_t kFolderLost = 1;
 /// Enough for full pipes; a process that escaped must not keep the shim reading.
 constexpr int kDrainRounds = 32;
 constexpr LineServer::Bounds kControlBounds{
@@ -91,7 +91,7 @@ bool ShimRun::prepare() {
   task_ = std::move(*task);
   // Two clocks: limits are measured by one that nobody sets, reports show the wall's.
   started_ = boot_time();
-  started_ns_ = wall_time_ns();
+  end_.started_ns = wall_time_ns();
   usage_check_ = started_ + order_.worker.memory_interval;
   return true;
 }
@@ -163,12 +163,12 @@ int ShimRun::wait_ms() const {
   const Duration now = boot_time();
   Duration until = kNever;
   const Program& program = order_.program;
-  if (ending_ == Ending::none && program.time_limit > Duration::zero()) {
+  if (end_.why == Ending::none && program.time_limit > Duration::zero()) {
     until = std::min(until, started_ + (warned_ ? program.time_limit : warned_after(program)));
   }
   if (kill_at_ != Duration::zero()) until = std::min(until, kill_at_);
   if (order_.worker.means != LimitMeans::cgroup2) until = std::min(until, usage_check_);
-  if (untold_) until = std::min(until, meter_.points().back().at + kProgressInterval);
+  if (const auto due = said_.next_due()) until = std::min(until, *due);
   if (progress_rest_ > now) until = std::min(until, progress_rest_);
   if (until == kNever) return -1;
   // Rounded up: a deadline looked at too early would only make the loop spin.
@@ -191,8 +191,8 @@ void ShimRun::reap() {
   while ((ended = wait4(-1, &status, WNOHANG, &usage)) > 0) {
     // Orphans that have come to the shim are reaped too, and their ends are nobody's news.
     if (ended != task_.pid) continue;
-    status_ = status;
-    usage_ = usage;
+    end_.status = status;
+    end_.usage = usage;
     over_ = true;
     // The pipe of a start is read once more: the task may have ended before the news was heard.
     if (starting_) on_start_order();
@@ -208,7 +208,7 @@ void ShimRun::on_start_order() {
   starting_ = false;
   if (got == sizeof trouble) {
     fail_start(end_kind_of(trouble, order_), describe(trouble, order_, place_));
-    start_failure_code_ = exit_code_of(trouble);
+    end_.start_failure_code = exit_code_of(trouble);
   } else {
     control_.tell(greeting());
   }
@@ -237,41 +237,20 @@ std::optional<std::string> ShimRun::control(std::string_view line) {
 }
 
 std::optional<std::string> ShimRun::progress(std::string_view line) {
-  if (line.starts_with("step")) {
-    const auto step = step_from(line);
-    if (!step) {
-      return "error: say: step LOCAL_BATCH ACCUMULATION STEP_S SYNC_S GRAD_SQR GRAD_VAR\n";
-    }
-    step_ = step;
-    return "ok\n";
-  }
-  const auto units = progress_from(line);
-  if (!units) return "error: say: progress N\n";
-  // Points that go back would make negative rates.
-  if (*units < units_) return "error: progress does not go back\n";
-  units_ = *units;
-  untold_ = {boot_time(), units_, step_};
-  notify_progress();
-  return "ok\n";
+  std::string answer = said_.hear(line, boot_time());
+  pass_progress_on();
+  return answer;
 }
 
-void ShimRun::notify_progress() {
-  const auto& points = meter_.points();
-  if (!untold_) return;
-  // Bounds what is sent: one point for each interval, always the newest.
-  if (!points.empty() && boot_time() < points.back().at + kProgressInterval) return;
-  meter_.add(*untold_);
-  control_.tell(progress_line(*untold_));
-  untold_.reset();
+void ShimRun::pass_progress_on() {
+  if (const auto line = said_.take_due(boot_time())) control_.tell(*line);
 }
 
 std::string ShimRun::greeting() const {
   if (starting_) return {};
   // The number is no executor's child's: a server has forked this process.
-  std::string said = kShimIs + std::to_string(getpid()) + "\nstarted\n";
   // An executor that connects again hears everything from the start.
-  for (const ProgressPoint& point : meter_.points()) said += progress_line(point);
-  return said;
+  return kShimIs + std::to_string(getpid()) + "\nstarted\n" + said_.told();
 }
 
 bool ShimRun::copy(Descriptor& from, LogWriter& to) {
@@ -286,7 +265,7 @@ bool ShimRun::copy(Descriptor& from, LogWriter& to) {
 
 void ShimRun::check_deadlines() {
   const Duration now = boot_time();
-  notify_progress();
+  pass_progress_on();
   if (over_) return;
   const Program& program = order_.program;
   const bool limited = program.time_limit > Duration::zero();
@@ -302,7 +281,7 @@ void ShimRun::check_deadlines() {
 void ShimRun::warn() {
   warned_ = true;
   // Who is to end already needs no warning.
-  if (ending_ != Ending::none || task_.pid <= 0) return;
+  if (end_.why != Ending::none || task_.pid <= 0) return;
   const Program& program = order_.program;
   const pid_t group = program.warn_program_only ? task_.pid : -task_.pid;
   if (kill(group, program.warn_signal) != 0) kill(task_.pid, program.warn_signal);
@@ -312,17 +291,17 @@ void ShimRun::check_usage() {
   usage_check_ = boot_time() + order_.worker.memory_interval;
   const std::vector<pid_t> processes = group_ ? group_->members() : descendants_of(getpid());
   if (order_.worker.max_processes != 0 && processes.size() > order_.worker.max_processes) {
-    over_processes_ = processes.size();
-    if (ending_ == Ending::none) ending_ = Ending::processes;
+    end_.over_processes = processes.size();
+    if (end_.why == Ending::none) end_.why = Ending::processes;
     return kill_task();
   }
   const std::uint64_t held = resident_bytes(processes);
-  peak_bytes_ = std::max(peak_bytes_, held);
+  end_.peak_bytes = std::max(end_.peak_bytes, held);
   const double granted = order_.granted[Resource::memory] * 1024 * 1024 * 1024;
   if (granted <= 0 || static_cast<double>(held) <= granted) return;
-  over_bytes_ = held;
+  end_.over_bytes = held;
   // The first cause stands: a task that is being stopped may pass its limits as well.
-  if (ending_ == Ending::none) ending_ = Ending::memory;
+  if (end_.why == Ending::none) end_.why = Ending::memory;
   kill_task();
 }
 
@@ -330,9 +309,9 @@ void ShimRun::end_gently(Ending why) {
   // What has ended before it is asked has an end of its own.
   reap();
   // The first cause stands, and a task that is over needs no signal.
-  if (ending_ != Ending::none || over_) return;
-  ending_ = why;
-  if (why == Ending::stop) asked_to_stop_ = boot_time();
+  if (end_.why != Ending::none || over_) return;
+  end_.why = why;
+  if (why == Ending::stop) end_.asked_to_stop = boot_time();
   kill_at_ = boot_time() + order_.program.stop_grace;
   // Before its setsid() the child leads no group yet.
   if (task_.pid > 0 && kill(-task_.pid, SIGTERM) != 0) kill(task_.pid, SIGTERM);
@@ -341,9 +320,9 @@ void ShimRun::end_gently(Ending why) {
 /// At once: what it would still save goes to the same disk.
 void ShimRun::end_for_disk(std::string_view reason, bool drop_checkpoint) {
   if (over_) return;
-  disk_reason_ = reason;
+  end_.disk_reason = reason;
   drop_checkpoint_ = drop_checkpoint;
-  if (ending_ == Ending::none) ending_ = Ending::disk;
+  if (end_.why == Ending::none) end_.why = Ending::disk;
   kill_task();
 }
 
@@ -354,11 +333,34 @@ void ShimRun::make_space_on_disk() const {
   if (drop_checkpoint_) std::filesystem::remove_all(order_.worker.checkpoint_dir, ignored);
 }
 
+void ShimRun::fail_start(EndKind kind, const std::string& reason) {
+  end_.start_failure = reason;
+  end_.start_failure_kind = kind;
+  over_ = true;
+}
+
 void ShimRun::kill_task() {
   kill_at_ = Duration::zero();
   // Descendants as well: without a group they are all there is, with one they may have left it.
   if (group_) group_->kill_all();
   for (const pid_t pid : descendants_of(getpid())) kill(pid, SIGKILL);
+}
+
+/// The result, and what has become of the folder that it is for.
+AttemptResult ShimRun::result_to_leave() const {
+  AttemptResult left = result_of(end_, order_, group_ ? &*group_ : nullptr);
+  left.key = order_.key();
+  left.out_bytes = out_log_.written();
+  left.err_bytes = err_log_.written();
+  if (!is_removed(setup_.folder.get())) return left;
+  left.reason += left.reason.empty() ? "" : "; ";
+  left.reason += kFolderIsGone;
+  // It has done what it was to do, but nobody can read what it wrote.
+  if (left.exit_code == 0 && left.kind == EndKind::exited && !left.stopped) {
+    left.kind = EndKind::folder_gone;
+    left.exit_code = kFolderLost;
+  }
+  return left;
 }
 
 bool ShimRun::finish() {
@@ -370,7 +372,7 @@ bool ShimRun::finish() {
   }
   for (int i = 0; i < kDrainRounds && copy(task_.err, err_log_); ++i) {
   }
-  if (!disk_reason_.empty()) make_space_on_disk();
+  if (!end_.disk_reason.empty()) make_space_on_disk();
   const std::string text = to_text(result_to_leave());
   if (group_) group_->remove();
   // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to

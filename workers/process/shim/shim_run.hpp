@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/resource.h>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,8 +8,9 @@
 #include "workers/process/files/attempt_dir.hpp"
 #include "workers/process/files/log_file.hpp"
 #include "workers/process/limits/limits.hpp"
-#include "workers/process/progress.hpp"
 #include "workers/process/shim/line_server.hpp"
+#include "workers/process/shim/shim_progress.hpp"
+#include "workers/process/shim/shim_result.hpp"
 #include "workers/process/shim/shim_task.hpp"
 
 namespace muster::process {
@@ -33,8 +32,6 @@ class ShimRun {
   bool run();
 
  private:
-  enum class Ending { none, stop, time, memory, disk, processes };
-
   bool prepare();
   void open_sockets();
   bool prepare_folders();
@@ -46,7 +43,7 @@ class ShimRun {
   void on_sockets(const std::vector<pollfd>& polled);
   std::optional<std::string> control(std::string_view line);
   std::optional<std::string> progress(std::string_view line);
-  void notify_progress();
+  void pass_progress_on();
   std::string greeting() const;
   bool copy(Descriptor& from, LogWriter& to);
   void check_deadlines();
@@ -57,9 +54,7 @@ class ShimRun {
   void make_space_on_disk() const;
   void kill_task();
   void fail_start(EndKind kind, const std::string& reason);
-  AttemptResult result() const;
   AttemptResult result_to_leave() const;
-  void describe_end(AttemptResult& result) const;
   bool finish();
 
   ShimSetup setup_;
@@ -70,33 +65,19 @@ class ShimRun {
   std::unique_ptr<char[]> buffer_;
   LineServer control_;
   LineServer progress_;
-  ProgressMeter meter_;
-  std::optional<TrainingSample> step_;   ///< the newest one; it is told with the next progress
-  std::optional<ProgressPoint> untold_;  ///< the newest progress, when it came too soon to be told
-  double units_ = 0;
+  ShimProgress said_;         ///< on the progress socket
   Duration progress_rest_{};  ///< until then the progress socket is not looked at
   std::optional<TaskGroup> group_;
   ForkedTask task_;
 
   bool starting_ = true;
   bool over_ = false;
-  std::string start_failure_;
-  EndKind start_failure_kind_ = EndKind::not_launched;
-  std::int32_t start_failure_code_ = kCannotRun;
-  int status_ = 0;
-  rusage usage_{};
-  Ending ending_ = Ending::none;
+  TaskEnd end_;
   Duration started_{};  ///< since boot, as all times here
-  Duration asked_to_stop_{};
   Duration kill_at_{};
   bool warned_ = false;  ///< of its time limit
   Duration usage_check_{};
-  std::int64_t started_ns_ = 0;
-  std::uint64_t peak_bytes_ = 0;
-  std::string disk_reason_;         ///< set: it was ended for what it took of a full disk
-  bool drop_checkpoint_ = false;    ///< its checkpoints go too
-  std::uint64_t over_bytes_ = 0;    ///< what the task held when it was ended for it
-  std::size_t over_processes_ = 0;  ///< the same of its processes
+  bool drop_checkpoint_ = false;  ///< the disk is full: its checkpoints go too
 };
 
 }  // namespace muster::process
