@@ -20,6 +20,8 @@ using test::JobBuilder;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+constexpr const char* kMeaning = "means that never meet";
+
 /// A policy that comes to grief at the third event.
 class Fragile final : public Policy {
  public:
@@ -28,7 +30,7 @@ class Fragile final : public Policy {
   void observe(const Event&, const ClusterView&) override {
     if (++seen_ < 3) return;
     if (throws_) throw std::out_of_range("no such class");
-    MUSTER_CHECK(false, "means that never meet");
+    MUSTER_CHECK(false, kMeaning);
   }
   Plan decide(const ClusterView&, Rng&, Budget&) override { return {}; }
   std::unique_ptr<Policy> clone() const override { return std::make_unique<Fragile>(*this); }
@@ -67,7 +69,7 @@ TEST_F(EventReplay, SaysThatAMasterWouldComeUp) {
 
 TEST_F(EventReplay, ReportsACheckThatFailsWithTheEvent) {
   const ReplayedEvents replayed = replay(std::make_unique<Fragile>(false));
-  EXPECT_THAT(replayed.problem, HasSubstr("means that never meet"));
+  EXPECT_THAT(replayed.problem, HasSubstr(kMeaning));
   EXPECT_EQ(replayed.events, 2u);
 }
 

@@ -34,6 +34,9 @@ class MemoryCloudStore final : public CloudStore {
     };
     take(put, std::move(durable));
   }
+  /// The error of a write while it is full.
+  static constexpr const char* kFull = "no space is left";
+
   /// Writes what waits by now.
   void flush() {
     for (const auto& write : std::exchange(waiting, {})) write();
@@ -48,7 +51,7 @@ class MemoryCloudStore final : public CloudStore {
  private:
   void take(std::function<void()> put, Durable durable) {
     auto write = [this, put = std::move(put), durable = std::move(durable)] {
-      if (full) return durable("no space is left");
+      if (full) return durable(kFull);
       put();
       durable({});
     };

@@ -3,13 +3,16 @@
 #include <cmath>
 
 #include "tests/actors/cloud/loopback_fixture.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster {
 namespace {
 
 using test::at_s;
 using test::Heard;
+using test::IsGolden;
 using test::Transcript;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class LoopbackRestartTest : public test::LoopbackFixture {};
@@ -288,7 +291,7 @@ TEST_F(LoopbackRestartTest, NothingIsDoneNorToldBeforeItIsWrittenDown) {
   end(0);
   system_.run_until_s(250);
   EXPECT_EQ(machines_.running.size(), 1u);
-  EXPECT_THAT(figures().trouble, "no space is left");
+  EXPECT_EQ(figures().trouble, test::MemoryCloudStore::kFull);
   store_.full = false;
   system_.run_until_s(300);
   EXPECT_EQ(heard_, (Transcript{{252, "gone 0"}}));
@@ -301,7 +304,7 @@ TEST_F(LoopbackRestartTest, ANoticeThatCannotBeWrittenDownIsNotGiven) {
   launch(0, Market::spot);
   system_.run_until_s(150);
   store_.full = true;
-  EXPECT_THAT(interrupt(0), HasSubstr("no space is left"));
+  EXPECT_THAT(interrupt(0), AllOf(HasSubstr(test::MemoryCloudStore::kFull), IsGolden()));
   EXPECT_EQ(heard_.back().what, "hello 0");
 }
 

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/builders.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster {
 namespace {
 
 using test::at_s;
+using test::IsGolden;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -55,7 +58,8 @@ TEST_F(DryRunQueueTest, OneUserCannotTakeAllPlaces) {
 
 TEST_F(DryRunQueueTest, MoreThanMayWaitAreToldToComeAgain) {
   for (const char* user : {"ann", "bob", "cid", "dan", "eve"}) ask(1, user);
-  EXPECT_THAT(refusals_, ElementsAre(HasSubstr("3 dry runs wait already (master.dry_runs)")));
+  EXPECT_THAT(refusals_, ElementsAre(AllOf(HasSubstr("3 dry runs"), HasSubstr("(master.dry_runs)"),
+                                           IsGolden())));
 }
 
 TEST_F(DryRunQueueTest, OneThatNobodyWaitsForAnyMoreIsDropped) {

@@ -8,11 +8,13 @@
 #include "model/live_ids.hpp"
 #include "storage/stores/store_roster.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster {
 namespace {
 
+using test::IsGolden;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -92,7 +94,7 @@ TEST_F(NodeStoresTest, TakesOtherNumbersInEveryStoreWhileItsOwnMeanNothing) {
   const auto refused =
       take_roster(setup({}), catalog_, with_names({}, {{"tokyo"}, {"m0"}}), file_.folder());
   ASSERT_TRUE(refused);
-  EXPECT_THAT(refused->message, HasSubstr("site tokyo has made ids with number 1"));
+  EXPECT_THAT(refused->message, AllOf(HasSubstr("site tokyo"), IsGolden()));
   EXPECT_EQ(open({})->roster, others) << "of all the stores";
 }
 
@@ -104,7 +106,7 @@ TEST_F(NodeStoresTest, TakesNoOtherNumbersOverAJournalThatSpeaksOfSitesByTheOnes
   const ClusterRoster others = with_names({}, {{"oslo", "tokyo"}, {"m0"}});
   const auto refused = take_roster(setup({}), catalog_, others, file_.folder());
   ASSERT_TRUE(refused);
-  EXPECT_THAT(refused->message, HasSubstr("has jobs or instances of its own numbers"));
+  EXPECT_THAT(refused->message, IsGolden());
   EXPECT_FALSE(open({})->roster == others);
 }
 
@@ -144,8 +146,8 @@ TEST_F(NodeStoresTest, SaysWhichKeyOfWhichFileAStoreIsNotOf) {
   const auto stores = open_stores(other, catalog_, file_.folder());
   ASSERT_FALSE(stores);
   EXPECT_THAT(stores.error().message,
-              AllOf(HasSubstr("master m0"), HasSubstr("master m7"),
-                    HasSubstr("cluster.toml says (name, and master of node n0)")));
+              AllOf(HasSubstr("master m0"), HasSubstr("master m7"), HasSubstr("cluster.toml"),
+                    HasSubstr("node n0"), IsGolden()));
 }
 
 TEST_F(NodeStoresTest, RefusesAFileWithoutTheMasterThatAJobIsOnItsWayTo) {
@@ -153,9 +155,9 @@ TEST_F(NodeStoresTest, RefusesAFileWithoutTheMasterThatAJobIsOnItsWayTo) {
     const auto stores = open({"m1"});
     put(*stores->site, Family::handoff, encode_handoff({test::JobBuilder(1).build(), {false, 0}}));
   }
-  EXPECT_THAT(refusal({}), AllOf(HasSubstr((file_.folder() / "site").string()),
-                                 HasSubstr("1 job on the way to master m1, but cluster.toml")));
-  EXPECT_THAT(refusal({"m9"}), HasSubstr("names no such master"));
+  EXPECT_THAT(refusal({}), AllOf(HasSubstr((file_.folder() / "site").string()), HasSubstr("1 job "),
+                                 HasSubstr("master m1"), IsGolden()));
+  EXPECT_THAT(refusal({"m9"}), AllOf(HasSubstr("master m1"), IsGolden()));
   {
     const auto again = open({"m8", "m1"});
     ASSERT_TRUE(again) << again.error().message;
@@ -172,7 +174,7 @@ TEST_F(NodeStoresTest, RefusesAFileWithoutTheMasterThatAnInstanceIsRentedFor) {
     put(*stores->cloud, Family::instance, encode_rented(record));
   }
   EXPECT_THAT(refusal({}), AllOf(HasSubstr((file_.folder() / "cloud").string()),
-                                 HasSubstr("1 instance rented for master m1, but cluster.toml")));
+                                 HasSubstr("1 instance "), HasSubstr("master m1"), IsGolden()));
 }
 
 TEST_F(NodeStoresTest, RefusesANumberThatNobodyEverHad) {
