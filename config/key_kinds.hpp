@@ -8,11 +8,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "config/endpoint.hpp"
 #include "config/numbers.hpp"
+#include "model/enum_words.hpp"
 #include "model/time.hpp"
 
 // What a key of a config may be. A config's table of keys is the one declaration of its tunables:
@@ -60,6 +62,13 @@ struct ChoiceKeyOf {
   std::function<std::size_t(C&)> get;
   std::function<void(C&, std::size_t)> set;
 };
+/// One of an enumeration's words.
+template <class C, class At>
+ChoiceKeyOf<C> enum_key(At at) {
+  using E = std::remove_reference_t<std::invoke_result_t<At, C&>>;
+  return {choices_of<E>(), [at](C& c) { return static_cast<std::size_t>(at(c)); },
+          [at](C& c, std::size_t i) { at(c) = static_cast<E>(i); }};
+}
 /// Yes or no.
 template <class C>
 struct FlagKeyOf {

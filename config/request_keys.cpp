@@ -167,14 +167,10 @@ bool read_flag(JobRequest& request, const RequestValue& value) {
 bool read_market(JobRequest& request, const RequestValue& value) {
   const auto* text = std::get_if<std::string>(&value.data);
   if (text == nullptr) return false;
-  for (const MarketChoice choice :
-       {MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot}) {
-    if (*text == name_of(choice)) {
-      request.market = choice;
-      return true;
-    }
-  }
-  return false;
+  const auto choice = named<MarketChoice>(*text);
+  if (!choice) return false;
+  request.market = *choice;
+  return true;
 }
 
 void nothing_to_check(const JobRequest& /*request*/, const Report& /*report*/) {}

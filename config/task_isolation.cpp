@@ -17,9 +17,4 @@ std::optional<UidRange> parse_uid_range(std::string_view text) {
   return UidRange{static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*last)};
 }
 
-const std::vector<std::string>& isolation_words() {
-  static const std::vector<std::string> kWords = {"auto", "none", "uid", "namespaces"};
-  return kWords;
-}
-
 }  // namespace muster

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "model/enum_words.hpp"
 
 namespace muster {
 
@@ -26,7 +29,10 @@ enum class IsolationChoice : std::uint8_t {
   uid,         ///< by users of the system; for root
   namespaces,  ///< the cluster's folders are out of a task's sight; for others than root
 };
-/// The words for them, in their order.
-const std::vector<std::string>& isolation_words();
+constexpr auto words_of(IsolationChoice) {
+  using E = IsolationChoice;
+  return std::to_array<EnumWord<E>>(
+      {{E::automatic, "auto"}, {E::none, "none"}, {E::uid, "uid"}, {E::namespaces, "namespaces"}});
+}
 
 }  // namespace muster

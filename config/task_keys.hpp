@@ -51,10 +51,7 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
            " says; namespaces: the cluster's folders are out of their sight, where the worker is "
            "not "
            "root; auto: whichever there is",
-       ChoiceKeyOf<C>{
-           isolation_words(),
-           [](const C& c) { return static_cast<std::size_t>((c.*kTasks).isolation); },
-           [](C& c, std::size_t i) { (c.*kTasks).isolation = static_cast<IsolationChoice>(i); }}},
+       enum_key<C>([](C& c) -> IsolationChoice& { return (c.*kTasks).isolation; })},
       {section + ".max_processes",
        "an attempt with more processes (with cgroups: and threads) is ended, with cgroups cannot "
        "start more; 0: any number",
@@ -97,9 +94,9 @@ void check_task_keys(const LiveWorkerConfig& tasks, KeyReader<C>& reader,
   const bool other =
       tasks.isolation == IsolationChoice::none || tasks.isolation == IsolationChoice::namespaces;
   if (other && any) {
-    reader.complain(section + ".isolation",
-                    "is " + isolation_words()[static_cast<std::size_t>(tasks.isolation)] +
-                        ", which does not go with " + (ranged ? each : one) + ": leave one out");
+    reader.complain(section + ".isolation", "is " + std::string(name_of(tasks.isolation)) +
+                                                ", which does not go with " +
+                                                (ranged ? each : one) + ": leave one out");
   }
 }
 

@@ -15,9 +15,6 @@ constexpr unsigned kJobClassifierVersion = 2;
 constexpr std::uint64_t kMaxHistory = 10'000'000;
 constexpr std::uint64_t kLongest_ns = INT64_MAX;
 
-constexpr std::array<std::string_view, 4> kClassifierKindNames = {"svm", "hint", "oracle", "none"};
-constexpr std::array<std::string_view, 3> kBasisNames = {"model", "hint", "assumption"};
-
 void write_duration(ModelWriter& out, Duration duration) {
   out.whole(static_cast<std::uint64_t>(duration.count()));
 }
@@ -66,21 +63,6 @@ Contents read_contents(ModelReader& in) {
 }
 
 }  // namespace
-
-std::string_view name_of(ClassifierKind by) {
-  return kClassifierKindNames[static_cast<std::size_t>(by)];
-}
-
-std::optional<ClassifierKind> parse_classifier_kind(std::string_view name) {
-  for (std::size_t i = 0; i < kClassifierKindNames.size(); ++i) {
-    if (kClassifierKindNames[i] == name) return static_cast<ClassifierKind>(i);
-  }
-  return std::nullopt;
-}
-
-std::string_view name_of(LengthBasis basis) {
-  return kBasisNames[static_cast<std::size_t>(basis)];
-}
 
 JobClassifier::JobClassifier(const ClassifierParams& params)
     : params_(params), forecast_(params.predict) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "learning/classifier_training.hpp"
 #include "learning/runtime_forecast.hpp"
+#include "model/enum_words.hpp"
 
 namespace muster {
 
@@ -19,8 +21,11 @@ enum class ClassifierKind : std::uint8_t {
   oracle,  ///< the same, the hint being the truth, as in a replay: nothing is uncertain
   none     ///< not at all: every job counts as long
 };
-std::string_view name_of(ClassifierKind by);
-std::optional<ClassifierKind> parse_classifier_kind(std::string_view name);
+constexpr auto words_of(ClassifierKind) {
+  using E = ClassifierKind;
+  return std::to_array<EnumWord<E>>(
+      {{E::svm, "svm"}, {E::hint, "hint"}, {E::oracle, "oracle"}, {E::none, "none"}});
+}
 
 /// How jobs are told apart, and what is learnt from.
 struct ClassifierParams {
@@ -38,7 +43,11 @@ enum class LengthBasis : std::uint8_t {
   hint,       ///< the user's word, taken as it is: the confidence is 1
   assumption  ///< nothing: long, with a confidence of one half
 };
-std::string_view name_of(LengthBasis basis);
+constexpr auto words_of(LengthBasis) {
+  using E = LengthBasis;
+  return std::to_array<EnumWord<E>>(
+      {{E::model, "model"}, {E::hint, "hint"}, {E::assumption, "assumption"}});
+}
 
 /// What a site scheduler is told of a job.
 struct Classification {

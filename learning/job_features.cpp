@@ -6,10 +6,6 @@
 namespace muster {
 namespace {
 
-constexpr std::array<std::string_view, kFeatures> kFeatureNames = {
-    "cpu",     "memory_gib", "storage_gib", "gpu",    "tasks",
-    "cpu_use", "memory_use", "storage_use", "gpu_use"};
-
 double share(const Resources& in_use, const Resources& capacity, Resource kind) {
   if (capacity[kind] <= kResourceEpsilon) return 0;
   return std::clamp(in_use[kind] / capacity[kind], 0.0, 1.0);
@@ -25,10 +21,6 @@ double flattened(const JobFeatures& features, std::size_t feature) {
 }
 
 }  // namespace
-
-std::string_view name_of(Feature feature) {
-  return kFeatureNames[static_cast<std::size_t>(feature)];
-}
 
 SystemUse SystemUse::of(const Resources& in_use, const Resources& capacity) {
   return {.cpu = share(in_use, capacity, Resource::cpu),

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "learning/model_text.hpp"
+#include "model/enum_words.hpp"
 #include "model/job.hpp"
 
 namespace muster {
@@ -48,8 +49,19 @@ enum class Feature : std::uint8_t {
   storage_use,
   gpu_use
 };
-inline constexpr std::size_t kFeatures = 9;
-std::string_view name_of(Feature feature);
+constexpr auto words_of(Feature) {
+  using E = Feature;
+  return std::to_array<EnumWord<E>>({{E::cpu, "cpu"},
+                                     {E::memory, "memory_gib"},
+                                     {E::storage, "storage_gib"},
+                                     {E::gpu, "gpu"},
+                                     {E::tasks, "tasks"},
+                                     {E::cpu_use, "cpu_use"},
+                                     {E::memory_use, "memory_use"},
+                                     {E::storage_use, "storage_use"},
+                                     {E::gpu_use, "gpu_use"}});
+}
+inline constexpr std::size_t kFeatures = kEnumerators<Feature>;
 
 using JobFeatures = std::array<double, kFeatures>;
 

@@ -12,14 +12,7 @@ constexpr double kGreatestRatio = 1e9;
 /// What rounding may have changed a delta or a share by.
 constexpr double kRounding = 1e-12;
 
-constexpr std::array<std::string_view, 5> kReasonNames = {"allowed", "long_job", "no_estimate",
-                                                          "too_few_samples", "error_too_probable"};
-
 }  // namespace
-
-std::string_view name_of(SorsReason reason) {
-  return kReasonNames[static_cast<std::size_t>(reason)];
-}
 
 void PredictionErrors::add(double predicted_s, double actual_s) {
   if (!(predicted_s > 0) || !(actual_s > 0)) return;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "learning/model_text.hpp"
+#include "model/enum_words.hpp"
 
 namespace muster {
 
@@ -33,7 +35,14 @@ enum class SorsReason : std::uint8_t {
   too_few_samples,     ///< too little is known of how good estimates of such jobs are
   error_too_probable,  ///< Pr(0 <= delta < eps) is below the threshold
 };
-std::string_view name_of(SorsReason reason);
+constexpr auto words_of(SorsReason) {
+  using E = SorsReason;
+  return std::to_array<EnumWord<E>>({{E::allowed, "allowed"},
+                                     {E::long_job, "long_job"},
+                                     {E::no_estimate, "no_estimate"},
+                                     {E::too_few_samples, "too_few_samples"},
+                                     {E::error_too_probable, "error_too_probable"}});
+}
 
 /// The answer, with its numbers.
 struct SorsVerdict {

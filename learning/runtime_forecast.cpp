@@ -11,9 +11,6 @@ namespace {
 
 constexpr std::size_t kClasses = 1024;
 
-constexpr std::array<std::string_view, 4> kPredictByNames = {"log-ratio", "nmae-mean",
-                                                             "nmae-median", "hint"};
-
 bool by_estimator(PredictBy by) {
   return by <= PredictBy::nmae_median;
 }
@@ -30,17 +27,6 @@ double within_bounds(double seconds) {
 }
 
 }  // namespace
-
-std::string_view name_of(PredictBy by) {
-  return kPredictByNames[static_cast<std::size_t>(by)];
-}
-
-std::optional<PredictBy> parse_predict_by(std::string_view name) {
-  for (std::size_t i = 0; i < kPredictByNames.size(); ++i) {
-    if (kPredictByNames[i] == name) return static_cast<PredictBy>(i);
-  }
-  return std::nullopt;
-}
 
 RuntimeForecast::RuntimeForecast(const PredictParams& params)
     : params_(params), estimator_(estimator_params(params)), errors_(kClasses) {}
@@ -91,7 +77,7 @@ void RuntimeForecast::write(ModelWriter& out) const {
 RuntimeForecast RuntimeForecast::read(ModelReader& in) {
   in.line("forecast");
   PredictParams params;
-  params.by = static_cast<PredictBy>(in.whole(0, kPredictByNames.size() - 1));
+  params.by = static_cast<PredictBy>(in.whole(0, kEnumerators<PredictBy> - 1));
   params.limits = in.whole(0, 1) == 1;
   params.values = static_cast<std::uint32_t>(in.whole(1, kMostValues));
   params.history = static_cast<std::uint32_t>(in.whole(1, kMostHistory));

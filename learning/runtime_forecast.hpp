@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "learning/prediction_errors.hpp"
 #include "learning/recent_map.hpp"
 #include "learning/runtime_estimator.hpp"
+#include "model/enum_words.hpp"
 
 namespace muster {
 
@@ -17,8 +19,13 @@ enum class PredictBy : std::uint8_t {
   nmae_median,  ///< likewise
   hint          ///< the user's
 };
-std::string_view name_of(PredictBy by);
-std::optional<PredictBy> parse_predict_by(std::string_view name);
+constexpr auto words_of(PredictBy) {
+  using E = PredictBy;
+  return std::to_array<EnumWord<E>>({{E::log_ratio, "log-ratio"},
+                                     {E::nmae_mean, "nmae-mean"},
+                                     {E::nmae_median, "nmae-median"},
+                                     {E::hint, "hint"}});
+}
 
 /// How run times are predicted.
 struct PredictParams {

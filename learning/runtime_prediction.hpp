@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
+#include "model/enum_words.hpp"
 #include "model/job.hpp"
 #include "model/time.hpp"
 
@@ -15,8 +17,12 @@ enum class Estimator : std::uint8_t {
   rolling,  ///< exponentially weighted, the newest with 0.6
   recent    ///< mean of the newest
 };
-inline constexpr std::size_t kAllEstimators = 4;
-std::string_view name_of(Estimator estimator);
+constexpr auto words_of(Estimator) {
+  using E = Estimator;
+  return std::to_array<EnumWord<E>>(
+      {{E::median, "median"}, {E::mean, "mean"}, {E::rolling, "rolling"}, {E::recent, "recent"}});
+}
+inline constexpr std::size_t kAllEstimators = kEnumerators<Estimator>;
 /// The weight of the newest run in Estimator::rolling.
 inline constexpr double kNewestWeight = 0.6;
 

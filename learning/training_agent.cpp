@@ -7,17 +7,6 @@
 
 namespace muster {
 
-std::string_view name_of(AgentMode mode) {
-  return mode == AgentMode::oracle ? "oracle" : "learned";
-}
-
-std::optional<AgentMode> parse_agent_mode(std::string_view name) {
-  for (const AgentMode mode : {AgentMode::oracle, AgentMode::learned}) {
-    if (name == name_of(mode)) return mode;
-  }
-  return std::nullopt;
-}
-
 TrainingAgent::TrainingAgent(std::shared_ptr<const TrainingProfile> profile, AgentMode mode)
     : profile_(std::move(profile)), mode_(mode), model_(profile_->limits) {
   MUSTER_CHECK(profile_->epochs() > 0, "a profile without an epoch");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "learning/goodput_model.hpp"
 #include "learning/training_profile.hpp"
+#include "model/enum_words.hpp"
 
 namespace muster {
 
@@ -17,8 +19,10 @@ enum class AgentMode : std::uint8_t {
   oracle,  ///< by the truth
   learned  ///< by a model of what it measured itself (Pollux 4.1)
 };
-std::string_view name_of(AgentMode mode);
-std::optional<AgentMode> parse_agent_mode(std::string_view name);
+constexpr auto words_of(AgentMode) {
+  using E = AgentMode;
+  return std::to_array<EnumWord<E>>({{E::oracle, "oracle"}, {E::learned, "learned"}});
+}
 
 /// What runs beside a training job: chooses the batch, and measures each step. A simulated one,
 /// whose steps take what the profile says.

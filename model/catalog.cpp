@@ -7,10 +7,6 @@
 
 namespace muster {
 
-std::string_view name_of(Market market) {
-  return market == Market::on_demand ? "on-demand" : "spot";
-}
-
 Catalog::Catalog(std::vector<InstanceType> types) : types_(std::move(types)) {
   for (std::uint32_t i = 0; i < types_.size(); ++i) {
     by_descending_price_.push_back(TypeId{i});

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/enum_words.hpp"
 #include "model/ids.hpp"
 #include "model/money.hpp"
 #include "model/resources.hpp"
@@ -15,7 +17,10 @@ namespace muster {
 
 /// How an instance is rented: at a fixed price until released, or cheaper until the cloud wants it.
 enum class Market : std::uint8_t { on_demand, spot };
-std::string_view name_of(Market market);
+constexpr auto words_of(Market) {
+  using E = Market;
+  return std::to_array<EnumWord<E>>({{E::on_demand, "on-demand"}, {E::spot, "spot"}});
+}
 
 /// One kind of machine that a cloud rents out.
 struct InstanceType {

@@ -14,6 +14,7 @@
 
 #include "model/catalog.hpp"
 #include "model/class_table.hpp"
+#include "model/enum_words.hpp"
 #include "model/event.hpp"
 #include "model/offering_table.hpp"
 #include "model/price_steps.hpp"
@@ -78,7 +79,7 @@ struct GangCounts {
   friend bool operator==(const GangCounts&, const GangCounts&) = default;
 };
 
-inline constexpr std::size_t kTaskPhases = 9;
+inline constexpr std::size_t kTaskPhases = kEnumerators<TaskPhase>;
 
 /// An unfinished job in one word.
 enum class JobStanding : std::uint8_t {
@@ -88,8 +89,15 @@ enum class JobStanding : std::uint8_t {
   running,   ///< some task runs
   stopping   ///< it will not be completed: over as soon as none of its tasks runs any more
 };
-inline constexpr std::size_t kJobStandings = 5;
-std::string_view name_of(JobStanding standing);
+constexpr auto words_of(JobStanding) {
+  using E = JobStanding;
+  return std::to_array<EnumWord<E>>({{E::waiting, "waiting"},
+                                     {E::held, "held"},
+                                     {E::starting, "starting"},
+                                     {E::running, "running"},
+                                     {E::stopping, "stopping"}});
+}
+inline constexpr std::size_t kJobStandings = kEnumerators<JobStanding>;
 
 /// What the state knows of an unfinished job.
 struct JobRow {
@@ -151,6 +159,13 @@ struct JobRow {
 
 /// How far an instance has come; one that is gone has no row.
 enum class InstancePhase : std::uint8_t { requested, booting, ready, terminating };
+constexpr auto words_of(InstancePhase) {
+  using E = InstancePhase;
+  return std::to_array<EnumWord<E>>({{E::requested, "requested"},
+                                     {E::booting, "booting"},
+                                     {E::ready, "ready"},
+                                     {E::terminating, "terminating"}});
+}
 
 /// What the state knows of an instance that is not gone.
 struct InstanceRow {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/enum_words.hpp"
 #include "model/job.hpp"
 #include "model/money.hpp"
 #include "model/offering.hpp"
@@ -214,7 +216,18 @@ enum class FailureKind : std::uint8_t {
   rejected,       ///< its worker had no room for it
   disk_full       ///< it took the most of a disk that ran full
 };
-std::string_view name_of(FailureKind kind);
+constexpr auto words_of(FailureKind) {
+  using E = FailureKind;
+  return std::to_array<EnumWord<E>>({{E::unknown, "unknown"},
+                                     {E::exit_code, "exit code"},
+                                     {E::signal, "signal"},
+                                     {E::out_of_memory, "out of memory"},
+                                     {E::time_limit, "time limit"},
+                                     {E::cannot_start, "cannot start"},
+                                     {E::lost, "lost"},
+                                     {E::rejected, "rejected"},
+                                     {E::disk_full, "disk full"}});
+}
 
 /// The attempt ended without finishing the work; the task waits again, unless it is the last one.
 struct TaskFailed {
@@ -236,7 +249,13 @@ enum class JobOutcome : std::uint8_t {
   refused,   ///< a task can never be placed
   cancelled  ///< its user did not want it any more
 };
-std::string_view name_of(JobOutcome outcome);
+constexpr auto words_of(JobOutcome) {
+  using E = JobOutcome;
+  return std::to_array<EnumWord<E>>({{E::completed, "completed"},
+                                     {E::failed, "failed"},
+                                     {E::refused, "refused"},
+                                     {E::cancelled, "cancelled"}});
+}
 
 /// A held task waits as the others do: one more of its job's tasks may have a place.
 struct TaskReleased {

@@ -402,36 +402,4 @@ EventBody empty_body(std::size_t index) {
   return EventBody{std::in_place_index<kIndex>};
 }
 
-/// The last of the values that an enumeration has; they count from 0.
-constexpr Market last_of(Market) {
-  return Market::spot;
-}
-constexpr Resource last_of(Resource) {
-  return Resource::spare;
-}
-constexpr CauseCode last_of(CauseCode) {
-  return CauseCode::kept_room;
-}
-constexpr RefusalKind last_of(RefusalKind) {
-  return RefusalKind::broken;
-}
-constexpr RefusalCode last_of(RefusalCode) {
-  return RefusalCode::kept_room;
-}
-constexpr JobOutcome last_of(JobOutcome) {
-  return JobOutcome::cancelled;
-}
-constexpr MarketChoice last_of(MarketChoice) {
-  return MarketChoice::spot;
-}
-constexpr FailureKind last_of(FailureKind) {
-  return FailureKind::disk_full;
-}
-constexpr CloudReason last_of(CloudReason) {
-  return CloudReason::ended;
-}
-constexpr JobLength last_of(JobLength) {
-  return JobLength::long_run;
-}
-
 }  // namespace muster

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "model/elastic.hpp"
+#include "model/enum_words.hpp"
 #include "model/geo.hpp"
 #include "model/ids.hpp"
 #include "model/resources.hpp"
@@ -98,11 +100,19 @@ struct Program {
 
 /// On which markets a job may run.
 enum class MarketChoice : std::uint8_t { any, on_demand, spot };
-std::string_view name_of(MarketChoice choice);
+constexpr auto words_of(MarketChoice) {
+  using E = MarketChoice;
+  return std::to_array<EnumWord<E>>(
+      {{E::any, "any"}, {E::on_demand, "on-demand"}, {E::spot, "spot"}});
+}
 
 /// What a site scheduler expects of a job's run time, against the threshold that it was told.
 enum class JobLength : std::uint8_t { unknown, short_run, long_run };
-std::string_view name_of(JobLength length);
+constexpr auto words_of(JobLength) {
+  using E = JobLength;
+  return std::to_array<EnumWord<E>>(
+      {{E::unknown, "unknown"}, {E::short_run, "short"}, {E::long_run, "long"}});
+}
 
 /// What a site expects of a job; nothing where nobody has looked.
 struct Prediction {

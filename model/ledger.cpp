@@ -38,20 +38,6 @@ struct AffectedInstance {
 
 }  // namespace
 
-std::string_view name_of(OverheadKind kind) {
-  switch (kind) {
-    case OverheadKind::boot:
-      return "boot";
-    case OverheadKind::idle:
-      return "idle";
-    case OverheadKind::drain:
-      return "drain";
-    case OverheadKind::fragmentation:
-      return "fragmentation";
-  }
-  return "?";
-}
-
 void Ledger::observe(const Event& event, const ClusterState& before) {
   if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
     const InstanceRow* row = before.find(up->instance);

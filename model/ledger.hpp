@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/cluster_state.hpp"
+#include "model/enum_words.hpp"
 #include "model/money.hpp"
 
 namespace muster {
@@ -21,8 +22,14 @@ enum class OverheadKind : std::uint8_t {
   drain,         ///< no longer wanted, without a task, not gone yet
   fragmentation  ///< the part of an instance with tasks that no task holds
 };
-inline constexpr std::size_t kOverheadKinds = 4;
-std::string_view name_of(OverheadKind kind);
+constexpr auto words_of(OverheadKind) {
+  using E = OverheadKind;
+  return std::to_array<EnumWord<E>>({{E::boot, "boot"},
+                                     {E::idle, "idle"},
+                                     {E::drain, "drain"},
+                                     {E::fragmentation, "fragmentation"}});
+}
+inline constexpr std::size_t kOverheadKinds = kEnumerators<OverheadKind>;
 
 /// How far the bill of an instance that is up is booked.
 struct SettledBill {

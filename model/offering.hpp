@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "model/catalog.hpp"
+#include "model/enum_words.hpp"
 #include "model/money.hpp"
 #include "model/time.hpp"
 
@@ -43,6 +45,16 @@ enum class CloudReason : std::uint8_t {
   reclaimed,  ///< it took the spot instance back
   ended       ///< its renter wanted it ended
 };
-std::string_view name_of(CloudReason reason);
+constexpr auto words_of(CloudReason) {
+  using E = CloudReason;
+  return std::to_array<EnumWord<E>>({{E::not_said, "not_said"},
+                                     {E::capacity, "capacity"},
+                                     {E::quota, "quota"},
+                                     {E::price, "price"},
+                                     {E::throttled, "throttled"},
+                                     {E::failed, "failed"},
+                                     {E::reclaimed, "reclaimed"},
+                                     {E::ended, "ended"}});
+}
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "model/catalog.hpp"
+#include "model/enum_words.hpp"
 #include "model/grant.hpp"
 #include "model/ids.hpp"
 #include "model/refusal.hpp"
@@ -38,7 +40,29 @@ enum class CauseCode : std::uint8_t {
   goodput,                  ///< together the jobs progress best so
   kept_room                 ///< the room was kept for the task, or is to be
 };
-std::string_view name_of(CauseCode code);
+constexpr auto words_of(CauseCode) {
+  using E = CauseCode;
+  return std::to_array<EnumWord<E>>({{E::alone, "alone"},
+                                     {E::packed, "packed"},
+                                     {E::full_reconfiguration, "full reconfiguration"},
+                                     {E::partial_reconfiguration, "partial reconfiguration"},
+                                     {E::gang_restart, "gang restart"},
+                                     {E::empty, "empty"},
+                                     {E::evicted, "evicted"},
+                                     {E::drained, "drained"},
+                                     {E::spend_cap, "spend cap"},
+                                     {E::interrupted, "interrupted"},
+                                     {E::worker_lost, "worker lost"},
+                                     {E::fleet, "fixed fleet"},
+                                     {E::complementary, "complementary"},
+                                     {E::best_fit, "best fit"},
+                                     {E::sampled, "sampled"},
+                                     {E::least_waiting, "least waiting"},
+                                     {E::first_free, "first free"},
+                                     {E::width_plan, "width plan"},
+                                     {E::goodput, "goodput"},
+                                     {E::kept_room, "room kept for it"}});
+}
 
 /// A cause with what the policy computed for it.
 struct Cause {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "model/enum_words.hpp"
 #include "model/resources.hpp"
 
 namespace muster {
@@ -14,6 +16,11 @@ enum class RefusalKind : std::uint8_t {
   never,    ///< cannot succeed unless the request or the catalog changes
   broken    ///< something failed that should have worked
 };
+constexpr auto words_of(RefusalKind) {
+  using E = RefusalKind;
+  return std::to_array<EnumWord<E>>(
+      {{E::not_now, "not now"}, {E::never, "never"}, {E::broken, "broken"}});
+}
 
 /// The gate that said no.
 enum class RefusalCode : std::uint8_t {
@@ -52,15 +59,49 @@ enum class RefusalCode : std::uint8_t {
   no_progress,         ///< too many of the task's attempts have ended without any
   kept_room            ///< the room is kept for a job that goes before
 };
+constexpr auto words_of(RefusalCode) {
+  using E = RefusalCode;
+  return std::to_array<EnumWord<E>>({{E::awaiting_round, "awaiting round"},
+                                     {E::awaiting_instance, "awaiting instance"},
+                                     {E::awaiting_capacity, "awaiting room"},
+                                     {E::awaiting_peers, "awaiting peers"},
+                                     {E::fits_no_type, "fits no type"},
+                                     {E::instance_cap, "instance cap"},
+                                     {E::spend_cap, "spend cap"},
+                                     {E::cloud_capacity, "cloud capacity"},
+                                     {E::over_capacity, "over capacity"},
+                                     {E::outdated, "outdated"},
+                                     {E::task_failed, "task failed"},
+                                     {E::held, "held"},
+                                     {E::in_flight_cap, "in-flight cap"},
+                                     {E::wrong_market, "wrong market"},
+                                     {E::fixed_fleet, "fixed fleet"},
+                                     {E::malformed, "malformed"},
+                                     {E::gang_turn, "gang turn"},
+                                     {E::day_cap, "day's spend cap"},
+                                     {E::not_movable, "not movable"},
+                                     {E::min_stay, "minimum stay"},
+                                     {E::group_refused, "group refused"},
+                                     {E::not_elastic, "not elastic"},
+                                     {E::width_bounds, "width bounds"},
+                                     {E::in_transit, "in transit"},
+                                     {E::unchanged, "unchanged"},
+                                     {E::cloud_quota, "cloud quota"},
+                                     {E::cloud_price, "cloud price"},
+                                     {E::cloud_throttled, "cloud throttled"},
+                                     {E::cloud_failed, "cloud failed"},
+                                     {E::better_place, "better place"},
+                                     {E::over_budget, "over budget"},
+                                     {E::distinct_instances, "distinct instances"},
+                                     {E::no_progress, "no progress"},
+                                     {E::kept_room, "room kept for another job"}});
+}
 
 /// It was the cloud that did not give an instance.
 constexpr bool is_of_cloud(RefusalCode code) {
   return code == RefusalCode::cloud_capacity ||
          (code >= RefusalCode::cloud_quota && code <= RefusalCode::cloud_failed);
 }
-
-std::string_view name_of(RefusalKind kind);
-std::string_view name_of(RefusalCode code);
 
 /// Why a task waits or part of a plan was not carried out, with the numbers that decided it.
 struct Refusal {

@@ -2,24 +2,6 @@
 
 namespace muster {
 
-std::string_view name_of(Resource kind) {
-  switch (kind) {
-    case Resource::gpu:
-      return "gpu";
-    case Resource::cpu:
-      return "cpu";
-    case Resource::memory:
-      return "memory";
-    case Resource::storage:
-      return "storage";
-    case Resource::network:
-      return "network";
-    case Resource::spare:
-      return "spare";
-  }
-  return "?";
-}
-
 std::optional<Resource> Resources::first_exceeding(const Resources& room) const {
   for (Resource kind : kAllResources) {
     if ((*this)[kind] > room[kind] + kResourceEpsilon) return kind;

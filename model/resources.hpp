@@ -6,15 +6,23 @@
 #include <optional>
 #include <string_view>
 
+#include "model/enum_words.hpp"
+
 namespace muster {
 
 /// What a task asks for and an instance has. Units: cores, GiB, devices, GiB, Gbit/s; the spare
 /// kind is the cluster's own to give a meaning to.
 enum class Resource : std::uint8_t { gpu, cpu, memory, storage, network, spare };
-inline constexpr std::size_t kResourceKinds = 6;
-
-/// The name used in configs, tables and messages.
-std::string_view name_of(Resource kind);
+constexpr auto words_of(Resource) {
+  using E = Resource;
+  return std::to_array<EnumWord<E>>({{E::gpu, "gpu"},
+                                     {E::cpu, "cpu"},
+                                     {E::memory, "memory"},
+                                     {E::storage, "storage"},
+                                     {E::network, "network"},
+                                     {E::spare, "spare"}});
+}
+inline constexpr std::size_t kResourceKinds = kEnumerators<Resource>;
 
 /// Amounts within this much of each other are equal; everything that compares amounts uses it.
 inline constexpr double kResourceEpsilon = 1e-9;
@@ -68,8 +76,6 @@ class Resources {
   std::array<double, kResourceKinds> amount_{};
 };
 
-inline constexpr std::array<Resource, kResourceKinds> kAllResources = {
-    Resource::gpu,     Resource::cpu,     Resource::memory,
-    Resource::storage, Resource::network, Resource::spare};
+inline constexpr auto kAllResources = kAllOf<Resource>;
 
 }  // namespace muster

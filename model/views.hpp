@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,11 +12,13 @@
 
 #include "model/catalog.hpp"
 #include "model/cluster_state.hpp"
+#include "model/enum_words.hpp"
 #include "model/event.hpp"
 #include "model/job.hpp"
 #include "model/job_cursor.hpp"
 #include "model/plan.hpp"
 #include "model/refusal.hpp"
+#include "model/shown_states.hpp"
 
 // Questions to masters, sites and clouds by those who look at the cluster, and their answers. The
 // API alone decides how users are shown them: there they become JSON (docs/api.md).
@@ -83,42 +86,6 @@ struct RentedQuestion {
   static constexpr std::uint32_t kUnlessAsked = 1'000;
   std::uint32_t most = kUnlessAsked;
 };
-
-/// How a job, or a part of one, stands. Of several parts the first that one of them is in is what
-/// the job is.
-enum class ShownState : std::uint8_t {
-  stopping,
-  running,
-  starting,
-  waiting,
-  handing_over,  ///< on its way to a master
-  held,
-  refused,
-  cancelled,
-  failed,
-  completed,
-  unknown  ///< those who may have the rest of it do not answer
-};
-std::string_view name_of(ShownState state);
-ShownState shown(JobStanding standing);
-ShownState shown(JobOutcome outcome);
-
-/// How a task stands, in a job that is over too.
-enum class ShownPhase : std::uint8_t {
-  pending,
-  held,    ///< by its user's will
-  capped,  ///< as many tasks of its job have a place as may at once
-  assigned,
-  starting,
-  running,
-  stopping,
-  finished,
-  failed,
-  stopped,  ///< its job was over before it had an end of its own
-  not_run   ///< the same, and it was never started
-};
-std::string_view name_of(ShownPhase phase);
-ShownPhase shown(TaskPhase phase);
 
 /// How wide an elastic job is and may be, and how far it has come.
 struct ElasticView {
@@ -344,7 +311,7 @@ enum class CountKind : std::uint8_t {
   launch_refused,  ///< of these, those that the cloud did not give, by the reason
   plan_refused     ///< parts of plans that were not carried out, by the reason
 };
-inline constexpr std::size_t kCountKinds = 8;
+inline constexpr std::size_t kCountKinds = kEnumerators<CountKind>;
 
 /// How often something happened since the master was started.
 struct CountView {
@@ -451,7 +418,14 @@ struct PlanView {
 
 /// How far an instance has come in the eyes of its cloud.
 enum class RentState : std::uint8_t { ordered, up, ending, gone, refused };
-std::string_view name_of(RentState state);
+constexpr auto words_of(RentState) {
+  using E = RentState;
+  return std::to_array<EnumWord<E>>({{E::ordered, "ordered"},
+                                     {E::up, "up"},
+                                     {E::ending, "ending"},
+                                     {E::gone, "gone"},
+                                     {E::refused, "refused"}});
+}
 
 /// An instance as its cloud sees it.
 struct RentedInstance {

@@ -13,8 +13,7 @@
 namespace muster::replay {
 namespace {
 
-constexpr std::array kIdleness = {OverheadKind::boot, OverheadKind::idle, OverheadKind::drain,
-                                  OverheadKind::fragmentation};
+constexpr auto kIdleness = kAllOf<OverheadKind>;
 
 /// A full consistency check looks at all that lives, so the next one comes no sooner than after as
 /// many events as there were jobs, tasks and instances: all checks together are linear in the log.

@@ -89,7 +89,7 @@ enum RefusalKind { notNow @0; never @1; broken @2; }
 enum RefusalCode {
   awaitingRound @0;
   awaitingInstance @1;
-  awaitingRoom @2;
+  awaitingCapacity @2;
   awaitingPeers @3;
   fitsNoType @4;
   instanceCap @5;

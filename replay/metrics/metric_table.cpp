@@ -375,22 +375,6 @@ std::string group_of(const Metric& metric) {
 
 }  // namespace
 
-std::string_view name_of(Better better) {
-  return better == Better::lower ? "lower" : better == Better::higher ? "higher" : "neither";
-}
-
-std::string_view name_of(Shown shown) {
-  switch (shown) {
-    case Shown::always:
-      return "always";
-    case Shown::with_classes:
-      return "with classes";
-    case Shown::with_interruptions:
-      return "with interruptions";
-  }
-  return "";
-}
-
 const std::vector<Metric>& metric_table() {
   static const std::vector<Metric> kTable = all_metrics();
   return kTable;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,17 +9,27 @@
 #include <string_view>
 #include <vector>
 
+#include "model/enum_words.hpp"
 #include "replay/metrics/run_result.hpp"
 
 namespace muster::metrics {
 
 /// Which way a metric is good. One that is good neither way is not held against another run's.
 enum class Better : std::uint8_t { lower, higher, neither };
-std::string_view name_of(Better better);
+constexpr auto words_of(Better) {
+  using E = Better;
+  return std::to_array<EnumWord<E>>(
+      {{E::lower, "lower"}, {E::higher, "higher"}, {E::neither, "neither"}});
+}
 
 /// When a metric has a column in the tables; JSON always has all.
 enum class Shown : std::uint8_t { always, with_classes, with_interruptions };
-std::string_view name_of(Shown shown);
+constexpr auto words_of(Shown) {
+  using E = Shown;
+  return std::to_array<EnumWord<E>>({{E::always, "always"},
+                                     {E::with_classes, "with classes"},
+                                     {E::with_interruptions, "with interruptions"}});
+}
 
 /// The parts of a table from left to right. Columns of one part stand in the order of the metrics.
 enum class Place : std::uint8_t {

@@ -42,7 +42,7 @@ Details details_of(const Refusal& refusal, CloudReason reason) {
 }
 
 /// Why an instance is gone that nobody had ended.
-const char* words_of(CloudReason reason) {
+const char* phrase_of(CloudReason reason) {
   return reason == CloudReason::reclaimed ? "taken back by the cloud" : "by the cloud's failure";
 }
 
@@ -425,7 +425,7 @@ class InstanceTeller : public Teller {
     price_.reset();
     // A log that says no reason is of an instance that was ended as wanted.
     const bool ended = e.reason == CloudReason::ended || e.reason == CloudReason::not_said;
-    const std::string why = ended ? "" : std::string(", ") + words_of(e.reason);
+    const std::string why = ended ? "" : std::string(", ") + phrase_of(e.reason);
     tell("gone", "is gone" + why + ": billing ends", details_of(e.reason));
   }
   void operator()(const OfferingChanged& e) {

@@ -97,7 +97,7 @@ JobDraft TrainingJobs::draft_of_class(const std::shared_ptr<const TrainingProfil
   job.kind = std::move(spec);
   job.tasks.push_back(worker_of(*profile));
   JobTruth& truth = draft.job.truth;
-  const auto mode = parse_agent_mode(settings_.agent);
+  const auto mode = named<AgentMode>(settings_.agent);
   MUSTER_CHECK(mode.has_value(), "the config has one of the words");
   truth.elastic = std::make_shared<const TrainingTruth>(profile, *mode, settings_.cold_rescale);
   truth.interference = profile->name;
@@ -209,7 +209,7 @@ TraceResult read_rows(TraceReading& reading, TrainingJobs& jobs) {
 
 RawJobsResult read_training(const WorkloadConfig& config, std::uint64_t seed) {
   const auto& settings = config.own.of<TrainingSettings>();
-  const auto calibration = parse_training_calibration(settings.calibration);
+  const auto calibration = named<TrainingCalibration>(settings.calibration);
   MUSTER_CHECK(calibration.has_value(), "the config has one of the words");
   auto profiles = load_training_profiles(settings.profiles, *calibration);
   if (!profiles) return as_workload_error(profiles.error());
@@ -248,10 +248,11 @@ WorkloadFormat training_format() {
        config::PathKeyOf<ReplayConfig>{format_key<&TrainingSettings::profiles>}},
       {"workload.training.calibration",
        "training: after whose simulator jobs are slowed down, held up and bounded",
-       config::word_key({"osdi21", "sia23"}, format_key<&TrainingSettings::calibration>)},
+       config::word_key(choices_of<TrainingCalibration>(),
+                        format_key<&TrainingSettings::calibration>)},
       {"workload.training.agent",
        "training: whether jobs choose batches by the truth or by what they learn",
-       config::word_key({"oracle", "learned"}, format_key<&TrainingSettings::agent>)},
+       config::word_key(choices_of<AgentMode>(), format_key<&TrainingSettings::agent>)},
       {"workload.training.states_speedups",
        "training: jobs state how fast they go at which width in which epoch",
        config::FlagKeyOf<ReplayConfig>{format_key<&TrainingSettings::states_speedups>}},

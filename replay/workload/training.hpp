@@ -13,8 +13,8 @@ namespace muster::replay {
 /// What training jobs are, of which a trace says no more than class and time.
 struct TrainingSettings {
   std::filesystem::path profiles;      ///< the folder that load_training_profiles() reads
-  std::string calibration = "osdi21";  ///< parse_training_calibration()
-  std::string agent = "oracle";        ///< parse_agent_mode()
+  std::string calibration = "osdi21";  ///< the word of a TrainingCalibration
+  std::string agent = "oracle";        ///< the word of an AgentMode
   bool states_speedups = true;         ///< jobs say how fast they go at which width in which epoch
   std::uint32_t max_width = kMostReplicas;
   Duration rescale{};  ///< whenever a job starts on other workers; 0: as the calibration has it

@@ -310,17 +310,6 @@ void bound_width(TrainingProfile& profile) {
 
 }  // namespace
 
-std::string_view name_of(TrainingCalibration calibration) {
-  return calibration == TrainingCalibration::osdi21 ? "osdi21" : "sia23";
-}
-
-std::optional<TrainingCalibration> parse_training_calibration(std::string_view name) {
-  for (const auto calibration : {TrainingCalibration::osdi21, TrainingCalibration::sia23}) {
-    if (name == name_of(calibration)) return calibration;
-  }
-  return std::nullopt;
-}
-
 Expected<TrainingProfiles, ConfigError> load_training_profiles(const fs::path& folder,
                                                                TrainingCalibration calibration) {
   DraftProfiles drafts;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "config/replay_config.hpp"
 #include "learning/training_profile.hpp"
+#include "model/enum_words.hpp"
 
 namespace muster::replay {
 
@@ -18,8 +20,10 @@ enum class TrainingCalibration : std::uint8_t {
   osdi21,  ///< Pollux's
   sia23    ///< Sia's, which the BOA paper simulates with
 };
-std::string_view name_of(TrainingCalibration calibration);
-std::optional<TrainingCalibration> parse_training_calibration(std::string_view name);
+constexpr auto words_of(TrainingCalibration) {
+  using E = TrainingCalibration;
+  return std::to_array<EnumWord<E>>({{E::osdi21, "osdi21"}, {E::sia23, "sia23"}});
+}
 
 /// By the name of the class.
 using TrainingProfiles = std::map<std::string, std::shared_ptr<const TrainingProfile>>;

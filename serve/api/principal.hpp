@@ -1,25 +1,21 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "model/enum_words.hpp"
+
 namespace muster::api {
 
 /// What a token lets its holder do: everything, what concerns the own jobs, or look.
 enum class Role : std::uint8_t { admin, user, read_only };
-
-constexpr std::string_view name_of(Role role) {
-  return role == Role::admin ? "admin" : role == Role::user ? "user" : "read_only";
-}
-
-/// Nothing for a word that names no role.
-constexpr std::optional<Role> role_from(std::string_view word) {
-  for (const Role role : {Role::admin, Role::user, Role::read_only}) {
-    if (name_of(role) == word) return role;
-  }
-  return std::nullopt;
+constexpr auto words_of(Role) {
+  using E = Role;
+  return std::to_array<EnumWord<E>>(
+      {{E::admin, "admin"}, {E::user, "user"}, {E::read_only, "read_only"}});
 }
 
 /// The user of jobs that nobody is named for; costs are listed under it.

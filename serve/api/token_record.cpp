@@ -42,7 +42,7 @@ class LineReader {
     }
     record.name = text("name");
     need("name", token_name_fault(record.name));
-    const auto role = role_from(text("role"));
+    const auto role = named<Role>(text("role"));
     need("role", role ? "" : "has to be admin, user or read_only");
     record.role = role.value_or(Role::read_only);
     record.user = text("user");

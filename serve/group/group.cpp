@@ -36,9 +36,9 @@ SiteSettings site_settings(const SiteSettings& configured, const Intake& intake)
 
 Expected<std::optional<JobClassifierService>, GroupError> make_classifier_service(
     const ClassifyConfig& config, const Intake& intake, std::string_view learnt) {
-  const auto by = config.by.empty() ? intake.classify_by : parse_classifier_kind(config.by);
+  const auto by = config.by.empty() ? intake.classify_by : named<ClassifierKind>(config.by);
   if (!by) return std::optional<JobClassifierService>{};
-  const auto predict_by = parse_predict_by(config.predict.by);
+  const auto predict_by = named<PredictBy>(config.predict.by);
   MUSTER_CHECK(predict_by.has_value(), "the config has checked who predicts");
   ClassifierParams params;
   params.by = *by;

@@ -179,13 +179,6 @@ void put_amounts(JsonText& out, std::string_view key, const Resources& amounts) 
   out.end_object();
 }
 
-std::string_view name_of_phase(InstancePhase phase) {
-  static constexpr std::array<std::string_view, 4> kPhases = {"requested", "booting", "ready",
-                                                              "terminating"};
-  const auto place = static_cast<std::size_t>(phase);
-  return place < kPhases.size() ? kPhases[place] : "?";
-}
-
 void put_instance(JsonText& out, const InstanceView& one) {
   out.begin_object();
   put_amounts(out, "capacity", one.capacity);
@@ -196,7 +189,7 @@ void put_instance(JsonText& out, const InstanceView& one) {
       .field("market", name_of(one.market))
       .field("master", one.master)
       .field("more_tasks", one.more_tasks)
-      .field("phase", name_of_phase(one.phase))
+      .field("phase", name_of(one.phase))
       .field("released", one.released)
       .field("requested_s", one.requested)
       .key("tasks")

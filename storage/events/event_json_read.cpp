@@ -203,16 +203,11 @@ class JsonReader {
   void get(const JsonValue& value, Enum& chosen) {
     const auto* name = as<std::string>(value, "a name");
     if (name == nullptr) return;
-    std::string known;
-    for (int i = 0; i <= static_cast<int>(last_of(chosen)); ++i) {
-      const auto candidate = static_cast<Enum>(i);
-      if (name_of(candidate) == *name) {
-        chosen = candidate;
-        return;
-      }
-      known += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", name_of(candidate));
+    if (const auto found = named<Enum>(*name)) {
+      chosen = *found;
+    } else {
+      fail(fmt::format("one of \"{}\"", fmt::join(kWords<Enum>, "\", \"")));
     }
-    fail(fmt::format("one of {}", known));
   }
   void get(const JsonValue& value, Resources& amounts) {
     const auto* object = as<JsonValue::Object>(value, "amounts by resource");

@@ -25,13 +25,6 @@ Reached highest(const Reached& a, const Reached& b) {
 
 }  // namespace
 
-std::string_view name_of(Family family) {
-  static constexpr std::array<std::string_view, kFamilies> kNames = {
-      "meta",      "journal", "snapshots", "history", "places",  "objects",   "handoffs", "tokens",
-      "instances", "spent",   "ended",     "cancels", "charged", "forwarded", "changes"};
-  return kNames[index_of(family)];
-}
-
 // Most significant byte first: RocksDB compares keys bytewise, and scans of journals and
 // histories rely on the order of the numbers.
 std::string key_of(std::uint64_t number) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/enum_words.hpp"
 #include "storage/records/record_codec.hpp"
 #include "storage/stores/store_error.hpp"
 #include "storage/stores/store_folder.hpp"
@@ -34,8 +36,25 @@ enum class Family : std::uint8_t {
   forwarded,  ///< numbers of all jobs that other sites left to this one, by their block
   change      ///< what a cloud offers that is not as it was, by the number of the change
 };
-inline constexpr std::size_t kFamilies = 15;
-std::string_view name_of(Family family);
+constexpr auto words_of(Family) {
+  using E = Family;
+  return std::to_array<EnumWord<E>>({{E::meta, "meta"},
+                                     {E::journal, "journal"},
+                                     {E::snapshot, "snapshots"},
+                                     {E::history, "history"},
+                                     {E::place, "places"},
+                                     {E::object, "objects"},
+                                     {E::handoff, "handoffs"},
+                                     {E::token, "tokens"},
+                                     {E::instance, "instances"},
+                                     {E::spent, "spent"},
+                                     {E::ended, "ended"},
+                                     {E::cancel, "cancels"},
+                                     {E::charged, "charged"},
+                                     {E::forwarded, "forwarded"},
+                                     {E::change, "changes"}});
+}
+inline constexpr std::size_t kFamilies = kEnumerators<Family>;
 
 /// Keys of numbers sort as the numbers do.
 std::string key_of(std::uint64_t number);

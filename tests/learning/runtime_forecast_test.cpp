@@ -33,7 +33,7 @@ std::string text_of(const RuntimeForecast& forecast) {
 TEST(RuntimeForecast, GivesTheWordOfWhomItIsToldToListenTo) {
   for (const PredictBy by : kAll) {
     RuntimeForecast forecast({.by = by});
-    EXPECT_EQ(parse_predict_by(name_of(by)), by);
+    EXPECT_EQ(named<PredictBy>(name_of(by)), by);
     observe(forecast, job("ann", "a", "c"), {100, 100, 100});
     EXPECT_EQ(forecast.predict({job("ann", "a", "c")})->runtime_s,
               by == PredictBy::hint ? 500 : 100)
@@ -42,7 +42,7 @@ TEST(RuntimeForecast, GivesTheWordOfWhomItIsToldToListenTo) {
   Job silent = job("ann", "a", "c");
   silent.runtime_hint.reset();
   EXPECT_FALSE(RuntimeForecast({.by = PredictBy::hint}).predict({silent}).has_value());
-  EXPECT_FALSE(parse_predict_by("guess").has_value());
+  EXPECT_FALSE(named<PredictBy>("guess").has_value());
 }
 
 TEST(RuntimeForecast, IsComparedWithAJobBeforeItLearnsOfIt) {

@@ -128,7 +128,7 @@ TEST(TrainingAgent, OfAPinnedClassHasOneBatch) {
     agent.choose(0);
     agent.choose(1);
     EXPECT_EQ(agent.batch(), (BatchChoice{20, 1})) << name_of(mode);
-    EXPECT_EQ(parse_agent_mode(name_of(mode)), mode);
+    EXPECT_EQ(named<AgentMode>(name_of(mode)), mode);
   }
 }
 

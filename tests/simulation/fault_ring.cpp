@@ -56,7 +56,7 @@ bool set(ScenarioLimits& limits, std::string_view name, bool in) {
     *flag = in;
     return true;
   }
-  const auto kind = fault_named(name);
+  const auto kind = named<FaultKind>(name);
   if (!kind) return false;
   std::erase(limits.without, *kind);
   if (!in) limits.without.push_back(*kind);

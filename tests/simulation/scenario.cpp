@@ -12,12 +12,6 @@
 namespace muster::ring {
 namespace {
 
-constexpr std::array<std::string_view, kFaultKinds> kNames = {
-    "kill_site",     "kill_master",  "kill_cloud", "kill_worker",  "lose_machine",
-    "cut_nodes",     "cut_worker",   "slow_nodes", "slow_worker",  "repeat_nodes",
-    "repeat_worker", "disk_refuses", "disk_slow",  "cloud_silent", "interrupt",
-    "submit_twice",  "cancel",       "hold",       "drain"};
-
 /// Jobs come, and things go wrong, in so long a time.
 constexpr double kJobs_s = 1500;
 constexpr double kFaults_s = 2400;
@@ -257,16 +251,6 @@ Job stream_job(const Scenario& scenario, std::uint64_t number) {
   job.tasks.push_back(std::move(task));
   if (rng.below(2) == 0) job.runtime_hint = from_seconds(rng.uniform(30, 300));
   return job;
-}
-
-std::string_view name_of(FaultKind kind) {
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-std::optional<FaultKind> fault_named(std::string_view name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<FaultKind>(found - kNames.begin());
 }
 
 std::string to_text(const Fault& fault) {

@@ -8,6 +8,7 @@
 
 #include "config/replay_config.hpp"
 #include "model/catalog.hpp"
+#include "model/enum_words.hpp"
 #include "model/job.hpp"
 #include "model/time.hpp"
 #include "schedulers/registry.hpp"
@@ -38,9 +39,10 @@ enum class FaultKind : std::uint8_t {
   hold,
   drain
 };
-inline constexpr std::size_t kFaultKinds = 19;
-std::string_view name_of(FaultKind kind);
-std::optional<FaultKind> fault_named(std::string_view name);
+constexpr auto words_of(FaultKind) {
+  return words_as_spelt<FaultKind>();
+}
+inline constexpr std::size_t kFaultKinds = kEnumerators<FaultKind>;
 
 /// One thing that goes wrong, or that a user does besides submitting.
 struct Fault {

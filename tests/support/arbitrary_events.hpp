@@ -81,7 +81,7 @@ class Draw {
   template <class Enum>
   requires std::is_enum_v<Enum>
   void draw(Enum& value) {
-    value = static_cast<Enum>(*rc::gen::inRange(0, static_cast<int>(last_of(value)) + 1));
+    value = static_cast<Enum>(*rc::gen::inRange(std::size_t{0}, kEnumerators<Enum>));
   }
   /// Such as catalogs and workloads may have.
   void draw(Resources& amounts) {

@@ -137,7 +137,7 @@ Json json_of_figures(const Findings& findings) {
   for (const Figure& figure : findings.figures) {
     figures.push_back({{"key", figure.key},
                        {"unit", figure.unit},
-                       {"better", metrics::name_of(figure.better)},
+                       {"better", muster::name_of(figure.better)},
                        {"timed", figure.timed}});
   }
   return figures;
@@ -185,7 +185,7 @@ std::string summary_csv(const Results& results) {
       const Figure& figure = results.findings.figures[k];
       const Statistics& own = found.findings[k]->own;
       std::vector<std::string> row = place_of(results, point, axes);
-      row.insert(row.end(), {figure.key, figure.unit, std::string(metrics::name_of(figure.better)),
+      row.insert(row.end(), {figure.key, figure.unit, std::string(muster::name_of(figure.better)),
                              std::to_string(own.count), found.seedless ? "true" : "false",
                              text_of(own.mean), text_of(own.deviation), text_of(own.half_width),
                              text_of(own.min), text_of(own.max)});

@@ -447,7 +447,7 @@ LogPart ProcessExecutor::read_log(const LogPlace& place) {
 }
 
 std::string ProcessExecutor::limits() const {
-  std::string means(process::name_of(means_.means));
+  std::string means(muster::name_of(means_.means));
   if (means_.means == LimitMeans::cgroup2) return means;
   return means + (cpus_.binds() ? ", processors by affinity" : ", processors not held");
 }

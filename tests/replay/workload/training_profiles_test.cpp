@@ -57,9 +57,9 @@ TEST(TrainingProfiles, OfTheOtherCalibrationAreSlowerAndRestartInTheirOwnTime) {
   EXPECT_FALSE(profiles.at("bert")->oracle_within_profiled);
   EXPECT_EQ(profiles.at("ncf")->slowdown, 1.5);
   for (const auto calibration : {TrainingCalibration::osdi21, TrainingCalibration::sia23}) {
-    EXPECT_EQ(parse_training_calibration(name_of(calibration)), calibration);
+    EXPECT_EQ(named<TrainingCalibration>(name_of(calibration)), calibration);
   }
-  EXPECT_FALSE(parse_training_calibration("osdi").has_value());
+  EXPECT_FALSE(named<TrainingCalibration>("osdi").has_value());
 }
 
 TEST(TrainingProfiles, HoldNcfAtOneWorkerAndOneBatch) {

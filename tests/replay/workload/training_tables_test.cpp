@@ -37,7 +37,7 @@ class TrainingTables : public testing::TestWithParam<bool> {
   const TrainingProfile& profile(const Row& row) {
     const std::string& name = row.at("profile");
     if (!loaded_.contains(name)) {
-      const auto calibration = replay::parse_training_calibration(name);
+      const auto calibration = named<replay::TrainingCalibration>(name);
       loaded_[name] = test::profiles_of(folder_, calibration.value());
     }
     return *loaded_.at(name).at(row.at("class"));

@@ -94,11 +94,6 @@ enum class EndKind : std::uint8_t {
   folder_gone,  ///< it ended well, and what it wrote is lost
 };
 
-/// The last of them; they count from 0.
-constexpr EndKind last_of(EndKind) {
-  return EndKind::folder_gone;
-}
-
 /// Why an attempt that ended so has failed.
 FailureKind failure_of(EndKind kind);
 

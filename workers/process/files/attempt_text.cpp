@@ -176,7 +176,7 @@ class TextReader {
     } else if constexpr (std::is_enum_v<T>) {
       int number = 0;
       get(from, number);
-      if (expect(number >= 0 && number <= static_cast<int>(last_of(value)))) {
+      if (expect(number >= 0 && number < static_cast<int>(kEnumerators<T>))) {
         value = static_cast<T>(number);
       }
     } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
+
+#include "model/enum_words.hpp"
 
 namespace muster::process {
 
@@ -11,22 +14,11 @@ enum class LimitMeans : std::uint8_t {
   cgroup2_kill,  ///< a group of its own without limits; memory is watched
   subreaper,     ///< no group: descendants are followed, memory is watched
 };
-
-/// The last of them; they count from 0.
-constexpr LimitMeans last_of(LimitMeans) {
-  return LimitMeans::subreaper;
-}
-
-constexpr std::string_view name_of(LimitMeans means) {
-  switch (means) {
-    case LimitMeans::cgroup2:
-      return "cgroup2";
-    case LimitMeans::cgroup2_kill:
-      return "cgroup2-kill + memory watch";
-    case LimitMeans::subreaper:
-      return "subreaper + memory watch";
-  }
-  return "";
+constexpr auto words_of(LimitMeans) {
+  using E = LimitMeans;
+  return std::to_array<EnumWord<E>>({{E::cgroup2, "cgroup2"},
+                                     {E::cgroup2_kill, "cgroup2-kill + memory watch"},
+                                     {E::subreaper, "subreaper + memory watch"}});
 }
 
 }  // namespace muster::process
