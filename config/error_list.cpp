@@ -133,4 +133,13 @@ std::string unknown_word(std::string_view what, std::string_view word,
                      fmt::join(known, ", "));
 }
 
+std::string one_of(std::span<const std::string_view> words, std::string_view quote) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const char* before = i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
+    text += fmt::format("{}{}{}{}", before, quote, words[i], quote);
+  }
+  return text;
+}
+
 }  // namespace muster

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,5 +71,8 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
 /// Says that `word` is not a known `what`, which one may be meant, and which ones there are.
 std::string unknown_word(std::string_view what, std::string_view word,
                          const std::vector<std::string>& known);
+
+/// "a, b or c": the words, each between two of `quote`.
+std::string one_of(std::span<const std::string_view> words, std::string_view quote = "");
 
 }  // namespace muster

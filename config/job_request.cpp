@@ -204,6 +204,8 @@ struct PutMember {
 
   void operator()(const config::RequestNumber& key) const { std::visit(put, key.at); }
   void operator()(const config::RequestText& key) const { put(key.at); }
+  void operator()(const config::RequestSwitch& key) const { put(key.at); }
+  void operator()(const config::RequestWord& key) const { put(key.at); }
   void operator()(const config::RequestOther& key) const { std::visit(put, key.at); }
 };
 

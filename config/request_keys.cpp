@@ -156,25 +156,6 @@ bool read_text(JobRequest& request, const RequestValue& value) {
   return true;
 }
 
-template <bool JobRequest::*kAt>
-bool read_flag(JobRequest& request, const RequestValue& value) {
-  const auto* truth = std::get_if<bool>(&value.data);
-  if (truth == nullptr) return false;
-  request.*kAt = *truth;
-  return true;
-}
-
-bool read_market(JobRequest& request, const RequestValue& value) {
-  const auto* text = std::get_if<std::string>(&value.data);
-  if (text == nullptr) return false;
-  const auto choice = named<MarketChoice>(*text);
-  if (!choice) return false;
-  request.market = *choice;
-  return true;
-}
-
-void nothing_to_check(const JobRequest& /*request*/, const Report& /*report*/) {}
-
 using Keys = std::vector<RequestKey>;
 using R = JobRequest;
 
@@ -184,12 +165,14 @@ Keys what_keys() {
        "what every task runs: a program and its arguments, or one line for `/bin/sh -c`",
        RequestOther{&R::command, "a list of texts, the program first, or one text for /bin/sh -c",
                     read_command, check_command}},
-      {"name", "text", "the program's file name", "what lists show", RequestText{&R::name}},
-      {"user", "text", "who submits", "who pays", RequestText{&R::user}},
+      {"name", "text", "the program's file name", "what lists show", RequestText{&R::name},
+       RequestFlag{"--name"}},
+      {"user", "text", "who submits", "who pays", RequestText{&R::user},
+       RequestFlag{"--user", "who pays; default: for whom the API's token acts, else you"}},
       {"class", "text", "the name", "jobs of one class are expected to slow each other alike",
-       RequestText{&R::workload_class}},
+       RequestText{&R::workload_class}, RequestFlag{"--class"}},
       {"priority", "whole number", "0", "larger goes first of what waits",
-       RequestNumber{&R::priority, kPriority}},
+       RequestNumber{&R::priority, kPriority}, RequestFlag{"--priority"}},
       {"env", "table of texts", "empty",
        "environment variables of every task, on top of a minimal environment",
        RequestOther{&R::env, "a table of texts, as { NAME = \"value\" }", read_env, check_env}},
@@ -203,70 +186,81 @@ Keys what_keys() {
 
 Keys task_keys() {
   return {{"tasks", "whole number", "1", "how many tasks there are, with indices from 0",
-           RequestNumber{&R::tasks, kTasks}},
+           RequestNumber{&R::tasks, kTasks}, RequestFlag{"--tasks"}},
           {"array", "text", "none",
            "indices of the tasks instead of `tasks`: \"0-99\", \"1,3,7-9\", each tenth: "
            "\"0-100:10\"; \"0-99%10\" runs at most 10 at once",
            RequestOther{&R::array, "a text like \"0-99\", \"1,3,7-9\", \"0-100:10\" or \"0-99%10\"",
-                        read_text<&R::array>, check_array}},
+                        read_text<&R::array>, check_array},
+           RequestFlag{"--array",
+                       "indices of the tasks: 0-99, 1,3,7-9, 0-100:10 (each tenth), 0-99%10 (at "
+                       "most 10 at once)"}},
           {"max_running", "whole number", "0", "at most so many tasks at once; 0: all",
-           RequestNumber{&R::max_running, kRunning}},
+           RequestNumber{&R::max_running, kRunning}, RequestFlag{"--max-running"}},
           {"gang", "true or false", "false", "the tasks start together or not at all",
-           RequestOther{&R::gang, "true or false", read_flag<&R::gang>, nothing_to_check}}};
+           RequestSwitch{&R::gang}, RequestFlag{"--gang"}}};
 }
 
 // Demands are of one task: the job asks for them times its tasks.
 Keys demand_keys() {
-  return {{"cpus", "number", "1", "cores of each task", RequestNumber{&R::cpus, kCpus}},
+  return {{"cpus", "number", "1", "cores of each task", RequestNumber{&R::cpus, kCpus},
+           RequestFlag{"--cpus"}},
           {"memory_gib", "number, or text like \"512M\"", "1",
            "memory of each task, in GiB; at least 1 MiB",
-           RequestNumber{&R::memory_gib, kMemory, NumberText::memory}},
-          {"gpus", "number", "0", "GPUs of each task", RequestNumber{&R::gpus, kGpus}},
+           RequestNumber{&R::memory_gib, kMemory, NumberText::memory},
+           RequestFlag{"--memory", "memory of each task: GiB, or with a unit like 512M or 4G"}},
+          {"gpus", "number", "0", "GPUs of each task", RequestNumber{&R::gpus, kGpus},
+           RequestFlag{"--gpus"}},
           {"market", "word", "any", "where the tasks may run: any, on-demand or spot",
-           RequestOther{&R::market, "\"any\", \"on-demand\" or \"spot\"", read_market,
-                        nothing_to_check}}};
+           RequestWord{&R::market}}};
 }
 
 Keys run_keys() {
   const std::string time = "seconds, or text like \"5min\"";
   return {
       {"time_limit_s", time, "none", "an attempt that runs longer is ended and has failed",
-       RequestNumber{&R::time_limit_s, kTime, NumberText::time}},
+       RequestNumber{&R::time_limit_s, kTime, NumberText::time},
+       RequestFlag{
+           "--time",
+           "an attempt that runs longer is ended: seconds, or like 10min, 10:00 or 1-00:00:00"}},
       {"runtime_hint_s", time, "none", "how long a task will take alone; no promise",
-       RequestNumber{&R::runtime_hint_s, kTime, NumberText::time}},
+       RequestNumber{&R::runtime_hint_s, kTime, NumberText::time},
+       RequestFlag{"--runtime", "how long a task will take alone, like --time; no promise"}},
       {"stop_grace_s", time, "the worker's", "from SIGTERM to SIGKILL when a task has to stop",
-       RequestNumber{&R::stop_grace_s, kTime, NumberText::time}},
+       RequestNumber{&R::stop_grace_s, kTime, NumberText::time}, RequestFlag{"--stop-grace"}},
       {"baseline_rate_per_s", "number", "none",
        "units of progress a second that a task makes when it is alone",
-       RequestNumber{&R::baseline_rate_per_s, kProgress}},
+       RequestNumber{&R::baseline_rate_per_s, kProgress}, RequestFlag{"--progress"}},
       {"retries", "whole number", "0",
        "failed attempts of a task after which it is tried again; a command that cannot start is "
        "not",
-       RequestNumber{&R::retries, kRetries}},
+       RequestNumber{&R::retries, kRetries}, RequestFlag{"--retries"}},
       {"movable", "true or false", "true",
        "tasks that run may be moved to other instances when that is cheaper: stopped there and "
        "started again",
-       RequestOther{&R::movable, "true or false", read_flag<&R::movable>, nothing_to_check}},
+       RequestSwitch{&R::movable}, RequestFlag{"--no-move", "tasks that run stay where they are"}},
       {"checkpoints", "true or false", "false",
        "a task that is stopped saves what it has done; without it all that it has run is counted "
        "as lost by a move",
-       RequestOther{&R::checkpoints, "true or false", read_flag<&R::checkpoints>,
-                    nothing_to_check}},
+       RequestSwitch{&R::checkpoints},
+       RequestFlag{"--checkpoints", "a task that is stopped saves what it has done"}},
       {"distinct_instances", "true or false", "false",
        "no two of the tasks have a place on one instance at a time, so that one that is lost stops "
        "one of them",
-       RequestOther{&R::distinct_instances, "true or false", read_flag<&R::distinct_instances>,
-                    nothing_to_check}},
+       RequestSwitch{&R::distinct_instances},
+       RequestFlag{"--distinct-instances", "no two of its tasks on one instance at a time"}},
       {"max_fails", "whole number", "none",
        "so many of the tasks may fail; with one more the rest of the job is ended",
-       RequestNumber{&R::max_fails, kFails}},
+       RequestNumber{&R::max_fails, kFails}, RequestFlag{"--max-fails"}},
       {"from", "text", "where the site is",
        "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
-       RequestOther{&R::from, "a text like \"35.7,139.7\"", read_text<&R::from>, check_from}},
+       RequestOther{&R::from, "a text like \"35.7,139.7\"", read_text<&R::from>, check_from},
+       RequestFlag{"--from",
+                   "where you are, as LATITUDE,LONGITUDE: the nearest site takes the job"}},
       {"token", "text", "none",
        "the same token at the same site, by API tokens that act for the same user, is the same "
        "submission: repeating is harmless, and another job with it is refused",
-       RequestText{&R::token}}};
+       RequestText{&R::token}, RequestFlag{"--token", "the same token is the same submission"}}};
 }
 
 std::optional<double> number_of(const JobRequest& request, const RequestNumber& key) {
@@ -323,6 +317,19 @@ struct Read {
     return true;
   }
 
+  bool operator()(const RequestSwitch& key) const {
+    const auto* truth = std::get_if<bool>(&value.data);
+    if (truth != nullptr) request.*key.at = *truth;
+    return truth != nullptr;
+  }
+
+  bool operator()(const RequestWord& key) const {
+    const auto* text = std::get_if<std::string>(&value.data);
+    const auto word = text == nullptr ? std::nullopt : named<MarketChoice>(*text);
+    if (word) request.*key.at = *word;
+    return word.has_value();
+  }
+
   bool operator()(const RequestOther& key) const { return key.read(request, value); }
 };
 
@@ -352,6 +359,10 @@ const RequestMember* first_that_is_no_text(const RequestValue& value) {
 
 std::string wanted(const RequestKey& key) {
   if (const auto* other = std::get_if<RequestOther>(&key.kind)) return other->wanted;
+  if (std::holds_alternative<RequestSwitch>(key.kind)) return "true or false";
+  if (std::holds_alternative<RequestWord>(key.kind)) {
+    return one_of(kWords<MarketChoice>, "\"");
+  }
   if (std::holds_alternative<RequestText>(key.kind)) {
     return fmt::format("a text of 1 to {} bytes in one line, {}", kMaxRequestText, kLabelRule);
   }
@@ -373,14 +384,16 @@ bool read_value(JobRequest& request, const RequestKey& key, const RequestValue& 
 void check_value(const JobRequest& request, const RequestKey& key, const Report& report) {
   if (const auto* other = std::get_if<RequestOther>(&key.kind)) {
     other->check(request, report);
+  } else if (const auto* flag = std::get_if<RequestSwitch>(&key.kind)) {
+    if (flag->check != nullptr) flag->check(request, report);
   } else if (const auto* text = std::get_if<RequestText>(&key.kind)) {
     const std::string& content = request.*(text->at);
     if (content.size() > kMaxRequestText || (!content.empty() && !is_label(content))) {
       report(key.name, "has to be " + wanted(key));
     }
-  } else if (const auto& number = std::get<RequestNumber>(key.kind);
-             const auto value = number_of(request, number)) {
-    if (number.range.contains(*value)) return;
+  } else if (const auto* number = std::get_if<RequestNumber>(&key.kind)) {
+    const auto value = number_of(request, *number);
+    if (!value || number->range.contains(*value)) return;
     report(key.name, fmt::format("has to be {}; it is {}", wanted(key), number_text(*value)));
   }
 }

@@ -13,8 +13,9 @@
 #include "config/numbers.hpp"
 #include "config/request_value.hpp"
 
-// The one declaration of what a job request may say. Reading, checking and the table in
-// docs/jobs.md are derived from it; defaults are those of JobRequest.
+// The one declaration of what a job request may say. Reading, checking, the flags of `muster
+// submit`, the API's schema of a request and the table in docs/jobs.md are derived from it;
+// defaults are those of JobRequest.
 
 namespace muster::config {
 
@@ -37,16 +38,31 @@ struct RequestNumber {
 struct RequestText {
   std::string JobRequest::*at;
 };
+/// Yes or no. `check` says what is wrong with it beside other keys, where anything can be.
+struct RequestSwitch {
+  bool JobRequest::*at;
+  void (*check)(const JobRequest&, const Report&) = nullptr;
+};
+/// One of the words of an enumeration.
+struct RequestWord {
+  MarketChoice JobRequest::*at;
+};
 /// Anything else: where it is, how it is read (false: it is of the wrong kind) and what is wrong
 /// with it.
 struct RequestOther {
-  std::variant<bool JobRequest::*, std::string JobRequest::*, MarketChoice JobRequest::*,
-               std::vector<std::string> JobRequest::*, std::vector<double> JobRequest::*,
-               std::map<std::string, std::string> JobRequest::*>
+  std::variant<std::string JobRequest::*, std::vector<std::string> JobRequest::*,
+               std::vector<double> JobRequest::*, std::map<std::string, std::string> JobRequest::*>
       at;
   std::string wanted;
   bool (*read)(JobRequest&, const RequestValue&);
   void (*check)(const JobRequest&, const Report&);
+  bool numbers = false;  ///< the texts of a list may be whole numbers, too
+};
+
+/// The flag of `muster submit` that sets a key: a switch's to the opposite of its default.
+struct RequestFlag {
+  std::string_view name{};     ///< "--cpus"; empty: the key has none of its own
+  std::string_view meaning{};  ///< one line, where it differs from the key's
 };
 
 /// A key and everything that holds for it.
@@ -55,7 +71,8 @@ struct RequestKey {
   std::string type;           ///< for the documentation
   std::string default_value;  ///< likewise
   std::string meaning;        ///< one line
-  std::variant<RequestNumber, RequestText, RequestOther> kind;
+  std::variant<RequestNumber, RequestText, RequestSwitch, RequestWord, RequestOther> kind;
+  RequestFlag flag{};
 };
 
 /// How long a name, a user, a class or a token may be.

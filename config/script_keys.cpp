@@ -8,13 +8,6 @@ namespace {
 
 using R = JobRequest;
 
-bool read_made(JobRequest& request, const RequestValue& value) {
-  const auto* truth = std::get_if<bool>(&value.data);
-  if (truth == nullptr) return false;
-  request.make_work_dir = *truth;
-  return true;
-}
-
 void check_made(const JobRequest& request, const Report& report) {
   if (request.make_work_dir && request.work_dir.empty()) {
     report("make_work_dir", "needs work_dir, the folder that is to be made");
@@ -44,7 +37,9 @@ std::vector<RequestKey> script_keys() {
   return {{"make_work_dir", "true or false", "false",
            "`work_dir` is made where it is missing, by the user that the tasks run as; one with a "
            "placeholder always is",
-           RequestOther{&R::make_work_dir, "true or false", read_made, check_made}},
+           RequestSwitch{&R::make_work_dir, check_made},
+           RequestFlag{"--make-workdir",
+                       "make that folder where it is missing; one with %j or %a in it always is"}},
           {"script", "text", "none",
            "the text of a script, at most 128 KiB, that every task runs by its first line (`#!`); "
            "`command` is then the list of its name and its arguments",

@@ -147,15 +147,6 @@ void check_ends(const JobRequest& request, const Report& report) {
   }
 }
 
-bool read_done(JobRequest& request, const RequestValue& value) {
-  const auto* truth = std::get_if<bool>(&value.data);
-  if (truth == nullptr) return false;
-  request.done_on_stop = *truth;
-  return true;
-}
-
-void nothing_to_check(const JobRequest& /*request*/, const Report& /*report*/) {}
-
 }  // namespace
 
 std::vector<RequestKey> stop_keys() {
@@ -163,15 +154,23 @@ std::vector<RequestKey> stop_keys() {
       {"done_on_stop", "true or false", "false",
        "a task that ends with exit code 0 after it was asked to stop has done its work; else it "
        "has left, and is started again",
-       RequestOther{&R::done_on_stop, "true or false", read_done, nothing_to_check}},
+       RequestSwitch{&R::done_on_stop},
+       RequestFlag{"--done-on-stop",
+                   "exit code 0 after a request to stop: the task has done its work"}},
       {"retry_on", "list, or text like \"75,signal\"", "any failure",
        "the failures after which a task is tried again, as often as `retries` says: exit codes, "
        "and `signal`; any other is final",
-       RequestOther{&R::retry_on, std::string(kWantedCodes), read_ends, check_ends}},
+       RequestOther{&R::retry_on, std::string(kWantedCodes), read_ends, check_ends, true},
+       RequestFlag{
+           "--retry-on",
+           "only after these failures, like 75,signal: exit codes, and signal; default: any"}},
       {"signal", "text like \"USR1@60\"", "none",
        "a signal to every process of an attempt, so long before its time limit (60 s unless it is "
        "said); `B:USR1@5min`: to the program alone",
-       RequestOther{&R::signal, std::string(kWantedSignal), read_signal, check_signal}}};
+       RequestOther{&R::signal, std::string(kWantedSignal), read_signal, check_signal},
+       RequestFlag{
+           "--signal",
+           "before the time limit, like USR1@60: [B:]SIGNAL[@TIME]; B: to the program alone"}}};
 }
 
 void check_stops(const JobRequest& request, const Report& report) {

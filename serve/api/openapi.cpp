@@ -11,6 +11,7 @@
 
 #include "serve/api/assets.hpp"
 #include "serve/api/http.hpp"
+#include "serve/api/request_schema.hpp"
 #include "serve/api/routes.hpp"
 
 namespace muster::api {
@@ -184,6 +185,8 @@ Json operation_of(const Route& route) {
 }  // namespace
 
 std::string openapi_document() {
+  Json schemas = Json::parse(assets::kSchemas);
+  schemas["JobRequest"] = request_schema();
   Json paths = Json::object();
   for (const Route& route : routes()) {
     // Routes of one path share an entry, by method.
@@ -201,7 +204,7 @@ std::string openapi_document() {
                       {"paths", std::move(paths)},
                       {"components",
                        {{"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}},
-                        {"schemas", Json::parse(assets::kSchemas)}}}};
+                        {"schemas", std::move(schemas)}}}};
   return document.dump();
 }
 

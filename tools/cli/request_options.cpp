@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -19,70 +18,26 @@
 #include "tools/cli/output.hpp"
 #include "tools/client/shell_words.hpp"
 
-// Flags of `submit` and `plan` as a job request. Each flag is the text of one key of a job file and
-// is read by that key, so that files and flags accept the same and complain alike.
+// Flags of `submit` and `plan` as a job request. The table of a request's keys says which key has a
+// flag; the flag's text is read by the key, so that files and flags accept the same values and
+// complain alike.
 
 namespace muster::cli {
 namespace {
-
-struct Flag {
-  std::string_view flag;
-  std::string_view key;
-  std::string_view meaning;
-};
-constexpr std::array<Flag, 29> kFlags = {
-    {{"--name", "name", "what lists show"},
-     {"--user", "user", "who pays; default: for whom the API's token acts, else you"},
-     {"--class", "class", "jobs of one class are expected to slow each other alike"},
-     {"--priority", "priority", "larger goes first of what waits"},
-     {"--from", "from", "where you are, as LATITUDE,LONGITUDE: the nearest site takes the job"},
-     {"--tasks", "tasks", "how many tasks there are"},
-     {"--array", "array",
-      "indices of the tasks: 0-99, 1,3,7-9, 0-100:10 (each tenth), 0-99%10 (at most 10 at once)"},
-     {"--max-running", "max_running", "at most so many tasks at once"},
-     {"--cpus", "cpus", "cores of each task"},
-     {"--memory", "memory_gib", "memory of each task: GiB, or with a unit like 512M or 4G"},
-     {"--gpus", "gpus", "GPUs of each task"},
-     {"--time", "time_limit_s",
-      "an attempt that runs longer is ended: seconds, or like 10min, 10:00 or 1-00:00:00"},
-     {"--runtime", "runtime_hint_s", "how long a task will take alone, like --time; no promise"},
-     {"--stop-grace", "stop_grace_s", "from SIGTERM to SIGKILL when a task has to stop"},
-     {"--progress", "baseline_rate_per_s", "units of progress a second when alone"},
-     {"--retries", "retries",
-      "failed attempts of a task after which it is tried again; default: 0"},
-     {"--retry-on", "retry_on",
-      "only after these failures, like 75,signal: exit codes, and signal; default: any"},
-     {"--signal", "signal",
-      "before the time limit, like USR1@60: [B:]SIGNAL[@TIME]; B: to the program alone"},
-     {"--max-fails", "max_fails", "so many tasks may fail; with one more the rest is ended"},
-     {"--elastic", "elastic", "1-8: as many workers as the policy likes, between these two"},
-     {"--progress-unit", "progress_unit", "what an elastic job's progress counts, such as samples"},
-     {"--progress-ends", "progress_ends",
-      "where its epochs end, like 100,250; the last is its end"},
-     {"--speedup", "speedup", "of 1, 2, ... workers against one, like 1,1.9,2.7"},
-     {"--rescale", "rescale_s", "for how long another width keeps it from progress; default: 30s"},
-     {"--batch", "batch", "it trains, with so many samples a step at first"},
-     {"--batch-max", "batch_max", "samples of a step at most"},
-     {"--local-batch-min", "local_batch_min", "samples that a worker takes at once at least"},
-     {"--local-batch-max", "local_batch_max", "samples that a worker has room for at once"},
-     {"--token", "token", "the same token is the same submission"}}};
 
 std::string check_folder(const std::string& path) {
   return path.empty() ? "must not be empty; leave the option out for a folder of the attempt's own"
                       : "";
 }
 
-// All names of kFlags are keys of the table, so the search always finds one.
-const config::RequestKey& key_of(std::string_view name) {
-  const auto& keys = config::request_keys();
-  return *std::find_if(keys.begin(), keys.end(),
-                       [&](const config::RequestKey& key) { return key.name == name; });
-}
-
 /// The text of a flag as a value of its key's kind.
 config::RequestValue value_of(const config::RequestKey& key, const std::string& text) {
   // Texts and numbers with units are read by the key itself; plain numbers are parsed here.
   config::RequestValue value{text, {}};
+  if (const auto* flag = std::get_if<config::RequestSwitch>(&key.kind)) {
+    value.data = !(JobRequest{}.*flag->at);
+    return value;
+  }
   const auto* number = std::get_if<config::RequestNumber>(&key.kind);
   if (number == nullptr || number->text != config::NumberText::none) return value;
   if (const auto parsed = parse_number(text)) value.data = *parsed;
@@ -98,13 +53,12 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
     if (options.flags.at("array").find('%') != std::string::npos) request.max_running = 0;
   }
   if (options.flags.contains("tasks")) request.array.clear();
-  for (const Flag& flag : kFlags) {
-    const auto given = options.flags.find(std::string(flag.key));
+  for (const config::RequestKey& key : config::request_keys()) {
+    const auto given = options.flags.find(key.name);
     if (given == options.flags.end()) continue;
-    const config::RequestKey& key = key_of(flag.key);
     if (config::read_value(request, key, value_of(key, given->second))) continue;
-    complain(
-        fmt::format("{}: has to be {}; it is '{}'", flag.flag, config::wanted(key), given->second));
+    complain(fmt::format("{}: has to be {}; it is '{}'", key.flag.name, config::wanted(key),
+                         given->second));
     good = false;
   }
   for (const std::string& variable : options.env) {
@@ -116,12 +70,6 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
     }
     request.env[variable.substr(0, equals)] = variable.substr(equals + 1);
   }
-  if (options.make_work_dir) request.make_work_dir = true;
-  if (options.gang) request.gang = true;
-  if (options.no_move) request.movable = false;
-  if (options.checkpoints) request.checkpoints = true;
-  if (options.done_on_stop) request.done_on_stop = true;
-  if (options.distinct_instances) request.distinct_instances = true;
   if (options.any) request.market = MarketChoice::any;
   if (options.spot) request.market = MarketChoice::spot;
   if (options.on_demand) request.market = MarketChoice::on_demand;
@@ -285,6 +233,20 @@ bool takes_next_word(std::string_view word) {
   return kOptions.contains(word);
 }
 
+/// The flag of a key. Its text is read by the key once all flags are known.
+CLI::Option* add_flag(CLI::App& app, RequestOptions& options, const config::RequestKey& key) {
+  const std::string flag(key.flag.name);
+  const std::string meaning(key.flag.meaning.empty() ? key.meaning : key.flag.meaning);
+  const auto take = [&options, name = key.name](const std::string& text) {
+    options.flags[name] = text;
+  };
+  if (std::holds_alternative<config::RequestSwitch>(key.kind)) {
+    return app.add_flag_callback(
+        flag, [take] { take({}); }, meaning);
+  }
+  return app.add_option_function<std::string>(flag, take, meaning);
+}
+
 }  // namespace
 
 void add_request_options(CLI::App& app, RequestOptions& options) {
@@ -293,14 +255,8 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
       "job files (TOML, or JSON when the name ends so), or a script and its arguments; -: either "
       "from the standard input");
   const std::string group = "What to run (overrides the files)";
-  for (const Flag& flag : kFlags) {
-    app.add_option_function<std::string>(
-           std::string(flag.flag),
-           [&options, key = std::string(flag.key)](const std::string& text) {
-             options.flags[key] = text;
-           },
-           std::string(flag.meaning))
-        ->group(group);
+  for (const config::RequestKey& key : config::request_keys()) {
+    if (!key.flag.name.empty()) add_flag(app, options, key)->group(group);
   }
   app.add_option("--env", options.env, "NAME=VALUE, an environment variable; may be repeated")
       ->group(group)
@@ -309,20 +265,6 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
   app.add_option("--workdir", options.work_dir, "the folder that every task starts in")
       ->group(group)
       ->check(CLI::Validator(check_folder, "FOLDER"));
-  app.add_flag("--make-workdir", options.make_work_dir,
-               "make that folder where it is missing; one with %j or %a in it always is")
-      ->group(group);
-  app.add_flag("--gang", options.gang, "the tasks start together or not at all")->group(group);
-  app.add_flag("--distinct-instances", options.distinct_instances,
-               "no two of its tasks on one instance at a time")
-      ->group(group);
-  app.add_flag("--no-move", options.no_move, "tasks that run stay where they are")->group(group);
-  app.add_flag("--checkpoints", options.checkpoints,
-               "a task that is stopped saves what it has done")
-      ->group(group);
-  app.add_flag("--done-on-stop", options.done_on_stop,
-               "exit code 0 after a request to stop: the task has done its work")
-      ->group(group);
   CLI::Option* spot = app.add_flag("--spot", options.spot, "only on the spot market");
   CLI::Option* on_demand = app.add_flag("--on-demand", options.on_demand, "only on demand");
   CLI::Option* any = app.add_flag("--any", options.any, "on either market");

@@ -15,15 +15,9 @@ namespace muster::cli {
 struct RequestOptions {
   std::vector<std::string> files;
   std::vector<std::string> command;          ///< what stood behind "--"
-  std::map<std::string, std::string> flags;  ///< by the key of the job file that they set
+  std::map<std::string, std::string> flags;  ///< by the key that they set; of a switch: empty
   std::vector<std::string> env;              ///< NAME=VALUE
   std::string work_dir;
-  bool make_work_dir = false;
-  bool gang = false;
-  bool no_move = false;
-  bool distinct_instances = false;
-  bool checkpoints = false;
-  bool done_on_stop = false;
   bool spot = false;
   bool on_demand = false;
   bool any = false;
