@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "config/cloud/delays.hpp"
 #include "config/cloud/loopback.hpp"
 #include "config/cloud/trace.hpp"
@@ -34,12 +32,9 @@ std::vector<KeySpecOf<C>> every_cloud_keys() {
   constexpr Duration kHour = std::chrono::hours{1};
   std::vector<std::string> names;
   for (const CloudModule<C>& module : cloud_modules<C>()) names.push_back(module.name);
-  const auto get = [names](const C& c) -> std::size_t {
-    return std::find(names.begin(), names.end(), c.cloud.provider) - names.begin();
-  };
-  const auto set = [names](C& c, std::size_t i) { c.cloud.provider = names[i]; };
   return {
-      {"cloud.provider", "which cloud instances are rented from", ChoiceKeyOf<C>{names, get, set}},
+      {"cloud.provider", "which cloud instances are rented from",
+       word_key<C>(names, [](C& c) -> std::string& { return c.cloud.provider; })},
       {"cloud.max_instances",
        "the cloud refuses to have more at once; 0: no limit; not given: none in a replay, live 16 "
        "a "

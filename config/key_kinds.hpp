@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -68,6 +69,15 @@ ChoiceKeyOf<C> enum_key(At at) {
   using E = std::remove_reference_t<std::invoke_result_t<At, C&>>;
   return {choices_of<E>(), [at](C& c) { return static_cast<std::size_t>(at(c)); },
           [at](C& c, std::size_t i) { at(c) = static_cast<E>(i); }};
+}
+/// One of some words, kept as the word itself; empty: not given.
+template <class C, class At>
+ChoiceKeyOf<C> word_key(std::vector<std::string> words, At at) {
+  const auto get = [words, at](C& c) {
+    return static_cast<std::size_t>(std::find(words.begin(), words.end(), at(c)) - words.begin());
+  };
+  const auto set = [words, at](C& c, std::size_t i) { at(c) = words[i]; };
+  return {std::move(words), get, set};
 }
 /// Yes or no.
 template <class C>

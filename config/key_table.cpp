@@ -47,7 +47,8 @@ Keys top_keys() {
 Keys workload_keys(const std::vector<ReplayPart>& formats) {
   return {
       {"workload.format", "how the workload is written down, or that it is made up",
-       word_key(names_of(formats), [](C& c) -> std::string& { return c.workload.format; }), true},
+       word_key<C>(names_of(formats), [](C& c) -> std::string& { return c.workload.format; }),
+       true},
       {"workload.path", "the workload's file; needed unless the format is synthetic",
        PathKey{[](C& c) -> std::filesystem::path& { return c.workload.path; }}},
       {"workload.skip_bad",
@@ -99,8 +100,8 @@ Keys stated_keys() {
       {"workload.stated.run_times",
        "what jobs state of them: what the trace says, nothing, the truth, the truth times a factor "
        "between 1 and workload.stated.factor, or the truth with an error of workload.stated.errors",
-       word_key({"as-read", "none", "true", "factor", "drawn"},
-                [](C& c) -> std::string& { return c.workload.stated.by; })},
+       word_key<C>({"as-read", "none", "true", "factor", "drawn"},
+                   [](C& c) -> std::string& { return c.workload.stated.by; })},
       {"workload.stated.factor", "factor: one is drawn for each job between 1 and this",
        NumberKey{[](C& c) -> double& { return c.workload.stated.factor; },
                  {.low = 1e-6, .high = 1e6}}},
@@ -159,8 +160,8 @@ Keys world_keys(const std::vector<ReplayPart>& interference) {
       {"world.checkpoints", "a task that is stopped goes on later; false: it starts anew",
        FlagKeyOf<C>{[](C& c) -> bool& { return c.world.checkpoints; }}},
       {"world.interference.model", "how tasks on one instance slow each other",
-       word_key(names_of(interference),
-                [](C& c) -> std::string& { return c.world.interference.model; })},
+       word_key<C>(names_of(interference),
+                   [](C& c) -> std::string& { return c.world.interference.model; })},
       {"world.interference.default_pair",
        "throughput beside one neighbour: for cells without a value, or (uniform) for every pair",
        NumberKey{[](C& c) -> double& { return c.world.interference.default_pair; },

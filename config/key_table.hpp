@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -183,15 +182,11 @@ std::vector<KeySpecOf<C>> classify_keys() {
   using Number = NumberKeyOf<C>;
   constexpr Duration kMillisecond = std::chrono::milliseconds{1};
   constexpr Duration kHour = std::chrono::hours{1};
-  static const std::vector<std::string> kWays = {"svm", "hint", "oracle", "none"};
   return {
       {"classify.by",
        "what tells short jobs from long ones; not given: what the policy says (muster policies)",
-       ChoiceKeyOf<C>{kWays,
-                      [](const C& c) -> std::size_t {
-                        return std::find(kWays.begin(), kWays.end(), c.classify.by) - kWays.begin();
-                      },
-                      [](C& c, std::size_t i) { c.classify.by = kWays[i]; }}},
+       word_key<C>({"svm", "hint", "oracle", "none"},
+                   [](C& c) -> std::string& { return c.classify.by; })},
       {"classify.model", "what `muster train` wrote; not given: sites begin without any history",
        PathKeyOf<C>{[](C& c) -> std::filesystem::path& { return c.classify.model; }}},
       {"classify.threshold", "T_th: a job whose tasks take longer is long",
@@ -216,15 +211,10 @@ std::vector<KeySpecOf<C>> classify_keys() {
 template <class C>
 std::vector<KeySpecOf<C>> predict_keys() {
   using Whole = WholeKeyOf<C>;
-  static const std::vector<std::string> kWays = {"log-ratio", "nmae-mean", "nmae-median", "hint"};
   return {{"predict.by",
            "whose run times: of experts compared by ratio or by one of two NMAEs, or the user's",
-           ChoiceKeyOf<C>{kWays,
-                          [](const C& c) -> std::size_t {
-                            return std::find(kWays.begin(), kWays.end(), c.classify.predict.by) -
-                                   kWays.begin();
-                          },
-                          [](C& c, std::size_t i) { c.classify.predict.by = kWays[i]; }}},
+           word_key<C>({"log-ratio", "nmae-mean", "nmae-median", "hint"},
+                       [](C& c) -> std::string& { return c.classify.predict.by; })},
           {"predict.limits",
            "learn from the run times that users state; a replay does not where they are the truth",
            FlagKeyOf<C>{[](C& c) -> bool& { return c.classify.predict.limits; }}},

@@ -55,17 +55,6 @@ auto& interference_key(ReplayConfig& config) {
   return config.world.interference.own.of<typename OwnerOf<decltype(kMember)>::Type>().*kMember;
 }
 
-/// A key that is one of some words, kept as the word itself; empty: not given.
-template <class At>
-ChoiceKeyOf<ReplayConfig> word_key(std::vector<std::string> words, At at) {
-  const auto get = [words, at](ReplayConfig& config) {
-    const auto found = std::find(words.begin(), words.end(), at(config));
-    return static_cast<std::size_t>(found - words.begin());
-  };
-  const auto set = [words, at](ReplayConfig& config, std::size_t i) { at(config) = words[i]; };
-  return {std::move(words), get, set};
-}
-
 /// Every key of a replay config with those parts.
 std::vector<KeySpecOf<ReplayConfig>> replay_keys(const ReplayParts& parts);
 

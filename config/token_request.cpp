@@ -32,13 +32,11 @@ std::string read_text(const config::RequestValue& value, std::string& text) {
   return {};
 }
 
-std::string read_role(const config::RequestValue& value, std::string& role) {
+std::string read_role(const config::RequestValue& value, Role& role) {
   const auto* said = std::get_if<std::string>(&value.data);
-  const bool good =
-      said != nullptr && (*said == "admin" || *said == "user" || *said == "read_only");
-  if (!good) return "admin, user or read_only";
-  role = *said;
-  return {};
+  const auto known = said == nullptr ? std::nullopt : named<Role>(*said);
+  if (known) role = *known;
+  return known ? "" : one_of(kWords<Role>);
 }
 
 /// A number of seconds in a range; null says nothing.

@@ -1,19 +1,29 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "config/config_error.hpp"
+#include "model/enum_words.hpp"
 #include "model/expected.hpp"
 
 namespace muster {
 
+/// What a token lets its holder do: everything, what concerns the own jobs, or look.
+enum class Role : std::uint8_t { admin, user, read_only };
+constexpr auto words_of(Role) {
+  using E = Role;
+  return std::to_array<EnumWord<E>>(
+      {{E::admin, "admin"}, {E::user, "user"}, {E::read_only, "read_only"}});
+}
+
 /// What a token of the API is to be.
 struct TokenRequest {
   std::string name;
-  std::string role;                          ///< one of the words that there are
+  Role role = Role::read_only;
   std::string user;                          ///< empty: the token's name
   std::optional<std::int64_t> lifetime_s{};  ///< nothing: for ever
 };

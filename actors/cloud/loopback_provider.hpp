@@ -10,6 +10,7 @@
 
 #include "actors/cloud/cloud_provider.hpp"
 #include "actors/cloud/machine_backend.hpp"
+#include "config/cloud/delays.hpp"
 #include "model/catalog.hpp"
 
 namespace muster {
@@ -29,8 +30,6 @@ struct CloudInterruptions {
 };
 
 /// How the delays of instances vary around the catalog's, which are their means.
-enum class DelayKind : std::uint8_t { constant, uniform, normal, lognormal };
-/// The same with its width.
 struct CloudDelays {
   DelayKind kind = DelayKind::constant;
   double spread = 0;       ///< standard deviation, as a share of the mean

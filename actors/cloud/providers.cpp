@@ -57,13 +57,6 @@ Maker make_trace(const CloudConfig& config, const Catalog& catalog) {
   });
 }
 
-DelayKind delay_kind_of(const std::string& name) {
-  if (name == "uniform") return DelayKind::uniform;
-  if (name == "normal") return DelayKind::normal;
-  if (name == "lognormal") return DelayKind::lognormal;
-  return DelayKind::constant;
-}
-
 }  // namespace
 
 Expected<ProviderMaker, ConfigError> load_provider(const CloudConfig& config,
@@ -92,7 +85,7 @@ LoopbackOptions loopback_options(const CloudConfig& config) {
   options.halt_grace = config.halt_grace;
   const auto& delays = config.own.of<DelaySettings>();
   options.delays.spread = delays.spread;
-  options.delays.kind = delay_kind_of(delays.distribution);
+  options.delays.kind = delays.kind;
   return options;
 }
 

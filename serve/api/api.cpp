@@ -44,17 +44,9 @@ void put_tokens(std::vector<JobRequest>& requests, const std::string& number) {
   }
 }
 
-JobState state_of(std::string_view word) {
-  return word == "over" ? JobState::over : word == "all" ? JobState::all : JobState::active;
-}
-
-CostBy cost_by(std::string_view word) {
-  return word == "job" ? CostBy::job : word == "instance" ? CostBy::instance : CostBy::user;
-}
-
 /// Which jobs are asked for; false when they cannot begin where they are to.
 bool put_place(const Query& query, View& what) {
-  what.state = state_of(query.text("state"));
+  what.state = named<JobState>(query.text("state")).value_or(JobState::active);
   what.user = query.text("user");
   const std::string& after = query.text("after");
   if (after.empty()) return true;
@@ -443,7 +435,7 @@ void Api::view(const Call& call, View::Kind kind) {
     what.hours = static_cast<std::uint32_t>(call.query.number("hours"));
   }
   if (kind == View::Kind::cost) {
-    what.by = cost_by(call.query.text("by"));
+    what.by = named<CostBy>(call.query.text("by")).value_or(CostBy::user);
   }
   backend_.view(what, reply_to(call.exchange));
 }

@@ -63,9 +63,15 @@ struct LogQuery {
 
 /// Which jobs a listing shows.
 enum class JobState : std::uint8_t { active, over, all };
+constexpr auto words_of(JobState) {
+  return words_as_spelt<JobState>();
+}
 
 /// What costs are split by.
 enum class CostBy : std::uint8_t { user, job, instance };
+constexpr auto words_of(CostBy) {
+  return words_as_spelt<CostBy>();
+}
 
 /// A look at the cluster that changes nothing. What a kind does not use has its default.
 struct View {

@@ -11,6 +11,7 @@
 
 #include "serve/api/assets.hpp"
 #include "serve/api/http.hpp"
+#include "serve/api/principal.hpp"
 #include "serve/api/request_schema.hpp"
 #include "serve/api/routes.hpp"
 
@@ -187,6 +188,9 @@ Json operation_of(const Route& route) {
 std::string openapi_document() {
   Json schemas = Json::parse(assets::kSchemas);
   schemas["JobRequest"] = request_schema();
+  for (const char* about_tokens : {"Me", "Token", "TokenRequest"}) {
+    schemas[about_tokens]["properties"]["role"]["enum"] = kWords<Role>;
+  }
   Json paths = Json::object();
   for (const Route& route : routes()) {
     // Routes of one path share an entry, by method.

@@ -1,22 +1,13 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "model/enum_words.hpp"
+#include "config/token_request.hpp"
 
 namespace muster::api {
-
-/// What a token lets its holder do: everything, what concerns the own jobs, or look.
-enum class Role : std::uint8_t { admin, user, read_only };
-constexpr auto words_of(Role) {
-  using E = Role;
-  return std::to_array<EnumWord<E>>(
-      {{E::admin, "admin"}, {E::user, "user"}, {E::read_only, "read_only"}});
-}
 
 /// The user of jobs that nobody is named for; costs are listed under it.
 inline constexpr std::string_view kAnonymous = "anonymous";

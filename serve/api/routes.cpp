@@ -6,6 +6,9 @@
 #include <array>
 #include <limits>
 
+#include "model/views.hpp"
+#include "serve/api/backend.hpp"
+
 namespace muster::api {
 namespace {
 
@@ -25,15 +28,10 @@ constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
 /// Ids stay within a signed 64-bit number, as many JSON libraries know no larger ones.
 constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
 
-constexpr std::array<std::string_view, 3> kStates{"active", "over", "all"};
-constexpr std::array<std::string_view, 11> kPhases{"pending",  "held",    "capped",   "assigned",
-                                                   "starting", "running", "stopping", "finished",
-                                                   "failed",   "stopped", "not run"};
 constexpr std::array<std::string_view, 2> kStreams{"out", "err"};
-constexpr std::array<std::string_view, 3> kCostBy{"user", "job", "instance"};
 
 constexpr std::array kJobsQuery{
-    Parameter{"state", Kind::choice, "which jobs", 0, 0, "active", kStates},
+    Parameter{"state", Kind::choice, "which jobs", 0, 0, "active", kWords<JobState>},
     Parameter{"user", Kind::text, "only this user's jobs", 0, kMaxUserBytes},
     Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "100"},
     Parameter{"after", Kind::text, "`next` of the page before", 0, kMaxCursorBytes},
@@ -41,8 +39,8 @@ constexpr std::array kJobsQuery{
 constexpr Parameter kTaskLimit{"limit", Kind::number, "how many tasks at most",
                                1,       kMaxLimit,    "1000"};
 constexpr Parameter kTaskAfter{"after", Kind::number, "only tasks of higher indices", 0, kMaxIndex};
-constexpr Parameter kTaskPhase{"phase", Kind::choice, "only tasks in this phase", 0, 0,
-                               {},      kPhases};
+constexpr Parameter kTaskPhase{"phase", Kind::choice, "only tasks in this phase", 0,
+                               0,       {},           kWords<ShownPhase>};
 constexpr std::array kJobQuery{
     kTaskLimit,
     kTaskAfter,
@@ -62,7 +60,7 @@ constexpr std::array kLogQuery{
               0, 1, "0"},
 };
 constexpr std::array kCostQuery{
-    Parameter{"by", Kind::choice, "what it is split by", 0, 0, "user", kCostBy},
+    Parameter{"by", Kind::choice, "what it is split by", 0, 0, "user", kWords<CostBy>},
 };
 constexpr std::array kDecisionsQuery{
     Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "50"},

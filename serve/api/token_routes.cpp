@@ -85,9 +85,7 @@ Response answer_tokens(TokenBook& book) {
 Response answer_create(TokenBook& book, const std::string& body, const RequestMark& mark) {
   auto request = token_request_from_json(body, kTokenBody);
   if (!request) return refused(request.error());
-  // The request's reader has taken no other word.
-  NewToken wanted{request->name, named<Role>(request->role).value_or(Role::read_only),
-                  request->user, request->lifetime_s};
+  NewToken wanted{request->name, request->role, request->user, request->lifetime_s};
   const auto made = book.create(wanted, mark);
   return made ? issued(made.value(), book.now_s(), 201) : refused(made.error());
 }

@@ -17,7 +17,7 @@ TEST(TokenRequest, SaysWhatIsWanted) {
       R"({"name": "laptop", "role": "user", "user": "ann", "lifetime_s": 60})", "body");
   ASSERT_TRUE(request);
   EXPECT_EQ(request->name, "laptop");
-  EXPECT_EQ(request->role, "user");
+  EXPECT_EQ(request->role, Role::user);
   EXPECT_EQ(request->user, "ann");
   EXPECT_EQ(request->lifetime_s, 60);
   const auto least =

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "config/error_list.hpp"
 #include "config/numbers.hpp"
+#include "config/token_request.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
@@ -166,9 +168,9 @@ void add_tokens(CLI::App& app, int& exit_code) {
 
   auto made = std::make_shared<TokenOptions>();
   CLI::App* command = add(*token, "create", "Make a token and print it, this once", made);
-  command->add_option("--role", made->role, "admin, user or read_only")
+  command->add_option("--role", made->role, one_of(kWords<Role>))
       ->required()
-      ->check(CLI::IsMember({"admin", "user", "read_only"}));
+      ->check(CLI::IsMember(choices_of<Role>()));
   command->add_option("--user", made->user, "for whom it acts; default: its name")
       ->check(is_said("leave the option out, and it acts for its name"));
   command

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -19,8 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<PredictBy, 4> kWays = {PredictBy::log_ratio, PredictBy::nmae_mean,
-                                            PredictBy::nmae_median, PredictBy::hint};
 /// Run times below count as this long: the ratio to one near zero says nothing.
 constexpr double kLeast_s = 1e-3;
 
@@ -96,7 +93,7 @@ double RuntimeScore::share_within_double() const {
 
 std::vector<SourceScore> score_run_times(const History& history, const ScoreSetup& setup) {
   std::vector<SourceScore> scores;
-  for (const PredictBy by : kWays) scores.push_back(score_by(by, history, setup));
+  for (const PredictBy by : kAllOf<PredictBy>) scores.push_back(score_by(by, history, setup));
   return scores;
 }
 
