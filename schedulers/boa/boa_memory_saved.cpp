@@ -2,60 +2,38 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "model/fields.hpp"
 #include "schedulers/boa/boa_memory.hpp"
+#include "schedulers/saved_lines.hpp"
 #include "schedulers/saved_text.hpp"
 
 // What the policy remembers as text, with which a master that starts again goes on.
 
 namespace muster::boa {
+
+void line(auto& a, Like<GpuType> auto& type) {
+  a(type.name, type.usd_h, type.speed);
+}
+
+void line(auto& a, Like<TypeStay> auto& stay) {
+  a(stay.width, stay.start, stay.more_in_epoch, stay.more_afterwards);
+}
+
 namespace {
 
 using nlohmann::json;
+using Stays = std::vector<std::vector<std::vector<TypeStay>>>;
 
-json types_json(const std::vector<GpuType>& types) {
-  json all = json::array();
-  for (const GpuType& type : types) all.push_back({type.name, type.usd_h, type.speed});
-  return all;
-}
-
-json stays_json(const std::vector<std::vector<std::vector<TypeStay>>>& stays) {
-  json all = json::array();
-  for (const auto& epochs : stays) {
-    json& of_class = all.emplace_back(json::array());
-    for (const auto& types : epochs) {
-      json& of_epoch = of_class.emplace_back(json::array());
-      for (const TypeStay& stay : types) {
-        of_epoch.push_back({stay.width, stay.start, stay.more_in_epoch, stay.more_afterwards});
-      }
-    }
-  }
-  return all;
-}
-
-/// Nothing when they are not those of a plan with these widths and types.
-std::optional<std::vector<std::vector<std::vector<TypeStay>>>> stays_of(
-    const json& all, const std::vector<std::vector<std::uint32_t>>& widths, std::size_t types) {
-  std::vector<std::vector<std::vector<TypeStay>>> stays;
-  for (const json& of_class : all) {
-    auto& epochs = stays.emplace_back();
-    for (const json& of_epoch : of_class) {
-      auto& each = epochs.emplace_back();
-      for (const json& stay : of_epoch) {
-        each.push_back({stay.at(0), stay.at(1), stay.at(2), stay.at(3)});
-      }
-      if (each.size() != types) return std::nullopt;
-    }
-    if (stays.size() > widths.size() || epochs.size() != widths[stays.size() - 1].size()) {
-      return std::nullopt;
-    }
-  }
-  if (!stays.empty() && stays.size() != widths.size()) return std::nullopt;
-  return stays;
-}
-
-std::optional<Instant> instant_of(const json& value) {
-  if (value.is_null()) return std::nullopt;
-  return Instant{Duration{value.get<std::int64_t>()}};
+/// They are those of a plan with these widths and types.
+bool are_of(const Stays& stays, const std::vector<std::vector<std::uint32_t>>& widths,
+            std::size_t types) {
+  if (stays.empty()) return true;
+  const auto of_all_types = [&](const auto& epoch) { return epoch.size() == types; };
+  return std::equal(stays.begin(), stays.end(), widths.begin(), widths.end(),
+                    [&](const auto& epochs, const auto& of_class) {
+                      return epochs.size() == of_class.size() &&
+                             std::all_of(epochs.begin(), epochs.end(), of_all_types);
+                    });
 }
 
 /// Nothing when what was learnt is not understood.
@@ -68,16 +46,14 @@ std::optional<ClassFacts> facts_of(const json& entry) {
   facts.epochs = ElasticEpochs(std::move(epochs));
   facts.speedup = entry.at(2).get<std::vector<double>>();
   facts.rescale_h = entry.at(3);
-  for (const json& at : entry.at(4)) facts.arrivals.push_back(*instant_of(at));
+  for (const json& at : entry.at(4)) facts.arrivals.push_back(saved::loaded<Instant>(at));
   if (!entry.at(5).is_null()) {
     facts.learnt = ClassSpeeds::load(entry.at(5));
     if (!facts.learnt) return std::nullopt;
   }
   facts.node_holds = entry.at(6);
   // An earlier version kept neither the types of a class nor families.
-  for (const json& type : entry.size() > 7 ? entry.at(7) : json::array()) {
-    facts.types.push_back({type.at(0), type.at(1), type.at(2)});
-  }
+  if (entry.size() > 7) saved::Reader::get(entry.at(7), facts.types);
   if (!facts.arrivals.empty()) facts.newest = facts.arrivals.back();
   return facts;
 }
@@ -95,7 +71,7 @@ bool read_classes(const json& all, std::map<std::string, ClassFacts>& classes) {
   auto next = classes.begin();
   for (const json& at : newest) {
     if (next == classes.end()) return false;
-    (next++)->second.newest = Instant{Duration{at.get<std::int64_t>()}};
+    (next++)->second.newest = saved::loaded<Instant>(at);
   }
   return true;
 }
@@ -137,7 +113,7 @@ std::string BoaMemory::save() const {
     }
     classes.push_back({saved_text(name), epochs, facts.speedup, facts.rescale_h, arrivals,
                        facts.learnt ? facts.learnt->save() : json(nullptr), facts.node_holds,
-                       types_json(facts.types)});
+                       saved::saved(facts.types)});
     newest.push_back(facts.newest.time_since_epoch().count());
   }
   all["classes"] = std::move(classes);
@@ -148,18 +124,15 @@ std::string BoaMemory::save() const {
     jobs.push_back({id.value, saved_text(job.workload_class), seen.done,
                     seen.at.time_since_epoch().count(), seen.attempt, seen.width, seen.went_on});
   }
-  const auto instant = [](const std::optional<Instant>& at) {
-    return at ? json(at->time_since_epoch().count()) : json(nullptr);
-  };
-  all["first"] = instant(first_);
-  all["planned_at"] = instant(planned_at_);
+  all["first"] = saved::saved(first_);
+  all["planned_at"] = saved::saved(planned_at_);
   json& planned = all["planned"] = json::array();
   for (const std::string& name : planned_) planned.push_back(saved_text(name));
   all["planned_known"] = planned_known_;
   all["widths"] = plan_.widths;
   all["families"] = families_;
   all["types"] = types_;
-  all["stays"] = stays_json(stays_);
+  all["stays"] = saved::saved(stays_);
   all["epoch_h"] = epoch_h_;
   const auto& shared = plan_.shared;
   all["shared"] = shared ? json{shared->work_class, shared->share, shared->widths} : json(nullptr);
@@ -167,11 +140,8 @@ std::string BoaMemory::save() const {
                     load_};
   all["over_budget"] = over_budget_ ? json(*over_budget_) : json(nullptr);
   all["gpus"] = {gpus_.used, gpus_.rented, now_.used, now_.rented};
-  json& empty = all["empty_since"] = json::array();
-  for (const auto& [id, since] : empty_since_) {
-    empty.push_back({id.value, since.time_since_epoch().count()});
-  }
-  all["integrated"] = instant(integrated_);
+  all["empty_since"] = saved::saved(empty_since_);
+  all["integrated"] = saved::saved(integrated_);
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -183,14 +153,15 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
     for (const json& entry : all.at("jobs")) {
       UnfinishedJob& job = read.jobs_[JobId{entry.at(0)}];
       job.workload_class = loaded_text(entry.at(1)).value_or("");
-      job.seen = {entry.at(2), *instant_of(entry.at(3)), entry.at(4), entry.at(5), entry.at(6)};
+      job.seen = {entry.at(2), saved::loaded<Instant>(entry.at(3)), entry.at(4), entry.at(5),
+                  entry.at(6)};
       const auto of_class = read.classes_.find(job.workload_class);
       if (of_class == read.classes_.end()) return false;
       ++of_class->second.unfinished;
     }
-    read.first_ = instant_of(all.at("first"));
+    saved::Reader::get(all.at("first"), read.first_);
     if (!read.first_ && !read.classes_.empty()) return false;
-    read.planned_at_ = instant_of(all.at("planned_at"));
+    saved::Reader::get(all.at("planned_at"), read.planned_at_);
     for (const json& name : all.at("planned")) {
       read.planned_.push_back(loaded_text(name).value_or(""));
     }
@@ -203,18 +174,16 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
     const json& gpus = all.at("gpus");
     read.gpus_ = {gpus.at(0), gpus.at(1)};
     read.now_ = {gpus.at(2), gpus.at(3)};
-    read.integrated_ = instant_of(all.at("integrated")).value_or(Instant{});
+    read.integrated_ =
+        saved::loaded<std::optional<Instant>>(all.at("integrated")).value_or(Instant{});
     if (read.planned_.size() != read.plan_.widths.size()) return false;
     read.families_ = all.value("families", std::vector<std::vector<std::string>>{});
     if (!is_by_epoch(read.families_, read.plan_)) return false;
-    for (const json& entry : all.value("empty_since", json::array())) {
-      read.empty_since_[InstanceId{entry.at(0)}] = *instant_of(entry.at(1));
-    }
+    saved::Reader::get(all.value("empty_since", json::array()), read.empty_since_);
     // An earlier version kept none: with its plan jobs move as planned.
     read.types_ = all.value("types", std::vector<std::string>{});
-    auto stays = stays_of(all.value("stays", json::array()), read.plan_.widths, read.types_.size());
-    if (!stays) return false;
-    read.stays_ = *std::move(stays);
+    saved::Reader::get(all.value("stays", json::array()), read.stays_);
+    if (!are_of(read.stays_, read.plan_.widths, read.types_.size())) return false;
     read.epoch_h_ = all.value("epoch_h", std::vector<std::vector<double>>{});
     if (!is_by_epoch(read.epoch_h_, read.plan_)) return false;
     if (params_.budget_usd_h > 0) {
@@ -224,6 +193,8 @@ bool BoaMemory::load(std::string_view text, const ClusterView& view) {
     *this = std::move(read);
     return true;
   } catch (const json::exception&) {
+    return false;
+  } catch (const saved::NotUnderstood&) {
     return false;
   }
 }

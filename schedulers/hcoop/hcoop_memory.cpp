@@ -6,38 +6,28 @@
 #include <utility>
 #include <vector>
 
+#include "model/fields.hpp"
 #include "schedulers/hcoop/hcoop_policy.hpp"
+#include "schedulers/saved_lines.hpp"
+
+namespace muster {
+
+void line(auto& a, Like<Grown> auto& grown) {
+  a(grown.ids, grown.most);
+}
+
+}  // namespace muster
 
 namespace muster::hcoop {
+
+using saved::list, saved::loaded, saved::member, saved::want;
+
 namespace {
 
 using nlohmann::json;
 
-/// What is thrown inside this file at words that are not understood.
-struct NotUnderstood {};
-
-void want(bool condition) {
-  if (!condition) throw NotUnderstood{};
-}
-
-const json& member(const json& object, const char* name) {
-  want(object.is_object() && object.contains(name));
-  return object[name];
-}
-
 std::uint64_t whole(const json& value) {
-  want(value.is_number_unsigned());
-  return value.get<std::uint64_t>();
-}
-
-std::int64_t nanos(const json& value) {
-  want(value.is_number_integer());
-  return value.get<std::int64_t>();
-}
-
-const json& list(const json& value, std::size_t at_least = 0) {
-  want(value.is_array() && value.size() >= at_least);
-  return value;
+  return loaded<std::uint64_t>(value);
 }
 
 /// Tasks with numbers and orders that rise by one are one line: [first task, its order, how many].
@@ -132,46 +122,20 @@ std::vector<WaitingSnapshot::Unit> units_from(const json& lines, std::size_t at_
   return units;
 }
 
-json words_of(const Grown& grown) {
-  json ids = json::array(), most = json::array();
-  for (InstanceId id : grown.ids) ids.push_back(id.value);
-  for (const Resources& one : grown.most) most.push_back(one.amounts());
-  return json::array({ids, most});
-}
-
-Grown grown_from(const json& pair) {
-  Grown grown;
-  list(pair, 2);
-  for (const json& id : list(pair[0])) grown.ids.push_back(InstanceId{whole(id)});
-  for (const json& line : list(pair[1])) {
-    Resources& most = grown.most.emplace_back();
-    want(list(line).size() == kAllResources.size());
-    for (std::size_t i = 0; i < kAllResources.size(); ++i) {
-      want(line[i].is_number());
-      most[kAllResources[i]] = line[i].get<double>();
-    }
-  }
-  want(grown.most.size() <= grown.ids.size());
-  return grown;
-}
-
 FreeCapacitySnapshot free_capacity_from(const json& all) {
   FreeCapacitySnapshot snapshot;
-  for (const json& line : list(member(all, "empty"))) {
-    list(line, 2);
-    snapshot.empty.emplace_back(InstanceId{whole(line[0])}, Instant{Duration{nanos(line[1])}});
-  }
+  saved::Reader::get(member(all, "empty"), snapshot.empty);
   const json& grown = list(member(all, "grown"), snapshot.grown.size());
-  for (std::size_t i = 0; i < snapshot.grown.size(); ++i) snapshot.grown[i] = grown_from(grown[i]);
+  for (std::size_t i = 0; i < snapshot.grown.size(); ++i) {
+    saved::Reader::get(grown[i], snapshot.grown[i]);
+    want(snapshot.grown[i].most.size() <= snapshot.grown[i].ids.size());
+  }
   return snapshot;
 }
 
 WaitingSnapshot waiting_from(const json& all, const ClusterState& state) {
   WaitingSnapshot snapshot;
-  for (const json& line : list(member(all, "interruptions"))) {
-    list(line, 2);
-    snapshot.interruptions[TaskId{whole(line[0])}] = static_cast<std::uint32_t>(whole(line[1]));
-  }
+  saved::Reader::get(member(all, "interruptions"), snapshot.interruptions);
   if (!all.contains("units")) return snapshot;
   snapshot.next_order = whole(member(all, "next_order"));
   snapshot.orders = orders_from(member(all, "orders"), state.pending().size());
@@ -197,21 +161,15 @@ std::array<std::vector<TypeId>, 2> types_from(const json& lines, const Catalog& 
 std::string HcoopPolicy::save_state(const ClusterState& state) const {
   const WaitingSnapshot waiting = waiting_.snapshot(state);
   json all;
-  all["interruptions"] = json::array();
-  for (const auto& [task, count] : waiting.interruptions) {
-    all["interruptions"].push_back({task.value, count});
-  }
+  all["interruptions"] = saved::saved(waiting.interruptions);
   // Interruptions are noted before anything is built, and follow from no state.
   if (!built_) return all.dump();
   all["next_order"] = waiting.next_order;
   all["orders"] = words_of(waiting.orders);
   all["units"] = words_of(waiting.units);
   const FreeCapacitySnapshot free_capacity = free_capacity_.snapshot();
-  all["empty"] = json::array();
-  for (const auto& [id, since] : free_capacity.empty) {
-    all["empty"].push_back({id.value, since.time_since_epoch().count()});
-  }
-  for (const Grown& grown : free_capacity.grown) all["grown"].push_back(words_of(grown));
+  all["empty"] = saved::saved(free_capacity.empty);
+  for (const Grown& grown : free_capacity.grown) all["grown"].push_back(saved::saved(grown));
   all["retry"] = {retry_.queue, retry_.from, next_retry_.time_since_epoch().count()};
   // Types of a fleet that is fixed are remembered by name: instances that are gone made some of
   // them known, and catalogs may be reordered.
@@ -254,13 +212,13 @@ bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
     rebuild_free_capacity(view);
     free_capacity_.restore(free_capacity);
     retry_ = {static_cast<std::size_t>(whole(retry[0])), whole(retry[1])};
-    next_retry_ = Instant{Duration{nanos(retry[2])}};
+    next_retry_ = loaded<Instant>(retry[2]);
     // restore() says whether text and state are of one moment; else all is built from the state.
     built_ = waiting_.restore(waiting, view.state, feasible_types_);
     in_flight_ = waiting_.placed();
     ahead_ = false;
     return built_;
-  } catch (const NotUnderstood&) {
+  } catch (const saved::NotUnderstood&) {
     return false;
   }
 }
