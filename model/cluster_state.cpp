@@ -6,6 +6,19 @@
 #include "model/cluster_applier.hpp"
 
 namespace muster {
+namespace {
+
+/// The rows of the tasks of which something was said; tasks that are not there are passed over.
+template <class Said, class Take>
+void each_row(const std::vector<Said>& said, const std::unordered_map<TaskId, Slot>& slots,
+              std::vector<TaskRow>& rows, Take take) {
+  for (const Said& each : said) {
+    const auto slot = slots.find(each.task);
+    if (slot != slots.end()) take(rows[slot->second], each);
+  }
+}
+
+}  // namespace
 
 void ClusterState::Applier::operator()(const JobAccepted& e) {
   MUSTER_CHECK(!s.job_slots_.contains(e.job.id), "job ids are used once");
@@ -40,10 +53,10 @@ void ClusterState::Applier::operator()(const RoundDecided&) {}
 void ClusterState::Applier::operator()(const PlanPartRefused&) {}
 
 void ClusterState::Applier::operator()(const Measured& e) {
-  for (const JobProgress& each : e.progress) {
-    const auto slot = s.task_slots_.find(each.task);
-    if (slot != s.task_slots_.end()) job_of(s.tasks_[slot->second]).done = each.done;
-  }
+  each_row(e.progress, s.task_slots_, s.tasks_,
+           [&](TaskRow& row, const JobProgress& said) { job_of(row).done = said.done; });
+  each_row(e.metrics, s.task_slots_, s.tasks_,
+           [](TaskRow& row, const TaskMetrics& said) { row.metrics = said.values; });
 }
 
 void ClusterState::Applier::operator()(const LaunchRequested& e) {

@@ -64,6 +64,7 @@ struct TaskRow {
   Duration ran{};  ///< how long its ended attempts ran, but for those of which all was lost
   /// Its last so many attempts that were interrupted or moved ended without progress.
   std::uint32_t fruitless = 0;
+  Metrics metrics{};  ///< all that the last attempt that reported any has reported
 };
 
 /// What of a job's tasks decides whether and how its gang starts; derived from their rows, so that

@@ -13,6 +13,7 @@
 #include "model/money.hpp"
 #include "model/offering.hpp"
 #include "model/plan.hpp"
+#include "model/task_metrics.hpp"
 
 // Everything that can happen to a master's state. An event says what became true and when; applying
 // the events of a log in order to an empty state gives the state again.
@@ -363,12 +364,16 @@ struct JobProgress {
 
 /// What the workers measured of their tasks: all that the policy is shown of it. Just before a
 /// round, or for regular rounds that were not held, when what ends the quiet is about to happen.
-/// Ordered by task, each task once. Without throughputs: an elastic job has entered another epoch.
+/// Ordered by task, each task once. Without throughputs: an elastic job has entered another epoch,
+/// or tasks have reported numbers of their own.
 struct Measured {
   std::vector<ThroughputSample> samples;
   std::uint64_t quiet = 0;  ///< rounds not held, for which they stand; 0: the next round's
   std::vector<JobProgress> progress{};
+  std::vector<TaskMetrics> metrics{};  ///< of each of these tasks, all that it has reported
 
+  /// Tasks have reported numbers of their own, and nothing else was measured.
+  bool is_metrics_alone() const { return samples.empty() && progress.empty() && !metrics.empty(); }
   std::uint64_t rounds() const { return quiet > 0 ? quiet : 1; }
 
   friend bool operator==(const Measured&, const Measured&) = default;

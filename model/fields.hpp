@@ -150,6 +150,11 @@ void fields(auto& a, Like<JobProgress> auto& v) {
   a("training", v.training);
 }
 
+void fields(auto& a, Like<TaskMetrics> auto& v) {
+  a("task", v.task);
+  a("values", v.values);
+}
+
 void fields(auto& a, Like<ElasticSpec> auto& v) {
   a("min_width", v.min_width);
   a("max_width", v.max_width);
@@ -335,6 +340,7 @@ void fields(auto& a, Like<Measured> auto& e) {
   a("throughput", e.samples);
   a.unless_default("quiet", e.quiet, std::uint64_t{0});
   a.unless_default("progress", e.progress, {});
+  a.unless_default("metrics", e.metrics, {});
 }
 
 void fields(auto& a, Like<JobResized> auto& e) {

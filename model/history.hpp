@@ -27,6 +27,7 @@ struct TaskHistory {
   FailureKind failure = FailureKind::unknown;  ///< the kind of the last one
   bool failed = false;                         ///< for good, with that one
   std::uint32_t losses = 0;                    ///< attempts that ended by a fault of their worker
+  Metrics metrics{};  ///< what it had reported last; known when the job is over
 };
 
 /// A job that is over, as its users want to read of it later.

@@ -154,6 +154,12 @@ struct FailureView {
   std::string text;
 };
 
+/// A number with its name, as a policy gives it or a task reports it.
+struct FigureView {
+  std::string name;
+  double value = 0;
+};
+
 /// A task of a job.
 struct TaskView {
   std::uint32_t index = 0;
@@ -170,7 +176,8 @@ struct TaskView {
   std::optional<double> ran_s{};
   std::optional<Instant> started{};
   std::optional<Instant> ended{};
-  std::string why{};  ///< of an explained job
+  std::vector<FigureView> metrics{};  ///< what it has reported last, by name
+  std::string why{};                  ///< of an explained job
 };
 
 /// Jobs of a list, and parts of them.
@@ -261,12 +268,6 @@ struct CostView {
   std::vector<CostPart> by{};
 };
 
-/// A number with its name, as a policy gives it.
-struct FigureView {
-  std::string name;
-  double value = 0;
-};
-
 /// A round that changed something.
 struct DecisionView {
   Instant at;
@@ -334,6 +335,16 @@ struct HistogramView {
   double sum = 0;
 };
 
+/// What a user's running tasks have reported last under a name.
+struct MetricView {
+  std::string user;
+  std::string name;
+  std::uint64_t tasks = 0;  ///< that have
+  double least = 0;
+  double mean = 0;
+  double most = 0;
+};
+
 /// A master's figures at a moment of its past, for plots.
 struct HistorySample {
   Instant at;
@@ -378,6 +389,7 @@ struct CellFigures {
   std::string trouble{};
   std::vector<CountView> counts{};
   std::vector<HistogramView> histograms{};
+  std::vector<MetricView> metrics{};  ///< by user and name; of so many series at most
 
   /// Tasks without a place of their own.
   std::uint64_t waiting_tasks() const { return pending + assigned + held + capped; }

@@ -466,6 +466,11 @@ struct Measured {
   normalized @1 :List(Float64);  # of each task
   quiet @2 :UInt64;
   progress @3 :List(JobProgress);
+  metrics @4 :List(TaskMetrics);
+}
+struct TaskMetrics {
+  task @0 :UInt64;
+  values @1 :List(Figure);
 }
 struct JobProgress {
   task @0 :UInt64;
@@ -636,6 +641,7 @@ struct TaskRow {
   held @15 :Grant;  # not set: none, or, where it is at an instance, what it demands there
   planned @16 :Grant;  # likewise
   fruitless @17 :UInt32;
+  metrics @18 :List(Figure);
 }
 
 struct InstanceRow {
@@ -701,6 +707,7 @@ struct TaskStory {
   failure @14 :FailureKind;
   failed @15 :Bool;
   losses @16 :UInt32;
+  metrics @17 :List(Figure);
 }
 
 struct ThroughputSum {

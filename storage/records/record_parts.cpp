@@ -91,9 +91,14 @@ void put(record::Measured::Builder out, const Measured& in) {
     tasks.set(i, in.samples[i].task.value);
     normalized.set(i, in.samples[i].normalized);
   }
-  if (in.progress.empty()) return;
-  auto progress = out.initProgress(length(in.progress));
-  for (unsigned i = 0; i < progress.size(); ++i) put_fields(progress[i], in.progress[i]);
+  // Lists that nothing is in take no room.
+  if (!in.progress.empty()) {
+    auto progress = out.initProgress(length(in.progress));
+    for (unsigned i = 0; i < progress.size(); ++i) put_fields(progress[i], in.progress[i]);
+  }
+  if (in.metrics.empty()) return;
+  auto metrics = out.initMetrics(length(in.metrics));
+  for (unsigned i = 0; i < metrics.size(); ++i) put_fields(metrics[i], in.metrics[i]);
 }
 
 Measured get(record::Measured::Reader in) {
@@ -107,6 +112,20 @@ Measured get(record::Measured::Reader in) {
     out.samples.push_back({TaskId{tasks[i]}, normalized[i]});
   }
   for (const auto each : in.getProgress()) out.progress.push_back(get_fields<JobProgress>(each));
+  for (const auto each : in.getMetrics()) out.metrics.push_back(get_fields<TaskMetrics>(each));
+  return out;
+}
+
+void put(capnp::List<record::Figure>::Builder out, const Metrics& in) {
+  for (unsigned i = 0; i < out.size(); ++i) {
+    out[i].setName(text(in[i].first));
+    out[i].setValue(in[i].second);
+  }
+}
+Metrics get(capnp::List<record::Figure>::Reader in) {
+  Metrics out;
+  out.reserve(in.size());
+  for (const auto each : in) out.emplace_back(string_of(each.getName()), each.getValue());
   return out;
 }
 
@@ -122,7 +141,7 @@ Demands get(capnp::List<record::FamilyDemand>::Reader in) {
 
 void put(record::TaskStory::Builder out, const TaskHistory& in, const Catalog& catalog) {
   const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
-               end, cost, failure, failed, losses] = in;
+               end, cost, failure, failed, losses, metrics] = in;
   out.setAttempts(attempts);
   out.setFinished(finished);
   out.setMoves(moves);
@@ -139,6 +158,7 @@ void put(record::TaskStory::Builder out, const TaskHistory& in, const Catalog& c
   out.setFailure(to_record(failure));
   out.setFailed(failed);
   out.setLosses(losses);
+  if (!metrics.empty()) put(out.initMetrics(length(metrics)), metrics);
 }
 
 TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog) {
@@ -159,6 +179,7 @@ TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog) {
   out.failure = from_record<FailureKind>(in.getFailure());
   out.failed = in.getFailed();
   out.losses = in.getLosses();
+  out.metrics = get(in.getMetrics());
   return out;
 }
 

@@ -70,6 +70,8 @@ void put(record::ProcessEnd::Builder out, const ProcessEnd& in);
 ProcessEnd get(record::ProcessEnd::Reader in);
 void put(record::Measured::Builder out, const Measured& in);
 Measured get(record::Measured::Reader in);
+void put(capnp::List<record::Figure>::Builder out, const Metrics& in);
+Metrics get(capnp::List<record::Figure>::Reader in);
 void put(capnp::List<record::FamilyDemand>::Builder out, const Demands& in);
 Demands get(capnp::List<record::FamilyDemand>::Reader in);
 /// The type of a story may be one that is no longer in the catalog; then it is invalid.

@@ -50,8 +50,8 @@ JobRow get(record::JobRow::Reader in) {
 
 void put(record::TaskRow::Builder out, const TaskRow& in) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, held, planned, reason,
-               seen_load, seen_upload, queue, queued, blocks_gang, told, started_at, ran,
-               fruitless] = in;
+               seen_load, seen_upload, queue, queued, blocks_gang, told, started_at, ran, fruitless,
+               metrics] = in;
   static_cast<void>(queue);  // the list says it, and its order
   static_cast<void>(queued);
   static_cast<void>(blocks_gang);  // derived, as what the task was told
@@ -75,6 +75,7 @@ void put(record::TaskRow::Builder out, const TaskRow& in) {
   // An absent record is the default and takes no room.
   if (!held.is_empty()) put(out.initHeld(), held);
   if (!planned.is_empty()) put(out.initPlanned(), planned);
+  if (!metrics.empty()) put(out.initMetrics(length(metrics)), metrics);
 }
 
 TaskRow get(record::TaskRow::Reader in) {
@@ -101,6 +102,7 @@ TaskRow get(record::TaskRow::Reader in) {
   out.fruitless = in.getFruitless();
   if (in.hasHeld()) out.held = get(in.getHeld());
   if (in.hasPlanned()) out.planned = get(in.getPlanned());
+  out.metrics = get(in.getMetrics());
   return out;
 }
 

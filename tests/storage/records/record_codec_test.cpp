@@ -87,6 +87,7 @@ MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
   story.failure = FailureKind::time_limit;
   story.failed = true;
   story.losses = 4;
+  story.metrics = {{"loss", 0.1}, {"p99_ms", -1e18}};
   snapshot.tasks.emplace(TaskId{8}, story);
   snapshot.tasks.emplace(TaskId{9}, TaskHistory{});
   snapshot.throughput.emplace(JobId{3}, ThroughputSum{0.1 + 0.2, 5});
@@ -100,24 +101,27 @@ MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
   snapshot.gangs.waits[JobId{4}] = {test::at_s(5), test::at_s(6), 2, 1, true};
   snapshot.gangs.turn = GangTurn{JobId{4}, test::at_s(99)};
   snapshot.failed_parts = {{JobId{5}, 2, 3}, {JobId{1}, 7, 0}};
+  Measured reported;
   for (const JobRow& job : snapshot.state.jobs()) {
     const TaskId task = job.job.tasks.front().id;
+    reported.metrics.push_back({task, {{"loss", 0.1}, {"p99_ms", 12.5}}});
     const Refusal cap{RefusalKind::not_now, RefusalCode::instance_cap, {}, 1, 0};
     snapshot.room.waits[job.job.id] = {task, test::at_s(3), cap, test::at_s(4), 2};
     KeptRoom room{
         task, queue_place_of(job), {{InstanceId{2}, {}}, {InstanceId{7}, test::at_s(9)}}, 2, 123};
     snapshot.room.claim = RoomClaim{std::move(room), cap, test::at_s(5), test::at_s(6), 7};
   }
+  snapshot.state.apply({test::at_s(60), std::move(reported)});
   return snapshot;
 }
 
 bool same_story(const TaskHistory& a, const TaskHistory& b) {
   const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
-               end, cost, failure, failed, losses] = a;
+               end, cost, failure, failed, losses, metrics] = a;
   return attempts == b.attempts && finished == b.finished && moves == b.moves &&
          failures == b.failures && reason == b.reason && instance == b.instance && type == b.type &&
          started_at == b.started_at && ended_at == b.ended_at && end == b.end && cost == b.cost &&
-         failure == b.failure && failed == b.failed && losses == b.losses;
+         failure == b.failure && failed == b.failed && losses == b.losses && metrics == b.metrics;
 }
 
 TEST(RecordCodec, an_image_reads_back_as_it_was) {
