@@ -65,6 +65,8 @@ struct LiveWorkerConfig {
   /// Less free room is too little, 0: no watch; not given: 1 GiB or 5 percent of the file system,
   /// whichever is less.
   std::optional<std::uint32_t> disk_free_mib;
+  std::uint32_t metric_names = 16;  ///< of what a task reports of itself; 0: it may report nothing
+  Duration metrics_interval{std::chrono::seconds{2}};  ///< between two tellings of what is new
 };
 
 /// What is kept of the output of attempts that are over.

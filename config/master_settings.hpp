@@ -50,6 +50,15 @@ struct LogReaderBounds {
   Duration age{std::chrono::seconds{10}};  ///< then nobody waits for the answer any more
 };
 
+/// How much of what tasks report of themselves is kept, and how often.
+struct MetricRules {
+  Duration interval{std::chrono::seconds{5}};  ///< from one record of what is new to the next
+  /// Values of all tasks of unfinished jobs together. While so many are held, a user may hold no
+  /// more than are still free.
+  std::uint32_t most_values = 50'000;
+  std::uint32_t most_series = 200;  ///< names, each of one user, of which there are figures
+};
+
 /// What its user's config says of a master: plain values, handed down whole from the config to
 /// whoever goes by one of them.
 struct MasterSettings {
@@ -89,6 +98,7 @@ struct MasterSettings {
   std::uint32_t planner_lag = 1'000'000;  ///< events that a planner beside it may be behind
   DryRunBounds dry_runs;
   LogReaderBounds log_readers;
+  MetricRules metrics;
   /// From a decision that failed to the next, doubled each time that it fails again.
   Duration planner_retry{std::chrono::seconds{10}};
   Duration planner_retry_longest{std::chrono::minutes{5}};

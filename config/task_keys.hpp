@@ -9,6 +9,7 @@
 #include "config/key_kinds.hpp"
 #include "config/key_reader.hpp"
 #include "config/task_isolation.hpp"
+#include "model/task_metrics.hpp"
 
 namespace muster::config {
 
@@ -69,7 +70,14 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
        "with less free on such a disk the attempt that takes the most is ended; 0: none is; not "
        "given: 1024, but no more than 5 percent of the disk",
        WholeKeyOf<C>{[](C& c) -> std::optional<U32>& { return (c.*kTasks).disk_free_mib; }, 0,
-                     1u << 30}}};
+                     1u << 30}},
+      {section + ".metric_names",
+       "names under which a task may report numbers of itself (muster progress --metric); 0: none",
+       WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).metric_names; }, 0, kMaxMetrics}},
+      {section + ".metrics_interval",
+       "what the tasks of an instance report of themselves is passed on at most once in this time",
+       TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).metrics_interval; }, kSoonest,
+                    kLatest}}};
 }
 
 /// Says which of these keys do not belong together. The names are those of task_keys().

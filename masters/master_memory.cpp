@@ -125,8 +125,13 @@ struct MasterMemory::Fold {
       sum.count += e.rounds();
     }
     m.quiet += e.quiet;
-    const bool of_a_round = e.quiet == 0 && !(e.samples.empty() && !e.progress.empty());
-    if (of_a_round) m.measured = e;
+    const bool between_rounds = e.samples.empty() && (!e.progress.empty() || !e.metrics.empty());
+    if (e.quiet == 0 && !between_rounds) m.measured = e;
+    for (const TaskMetrics& each : e.metrics) {
+      const TaskRow* task = m.state.find(each.task);
+      if (task == nullptr) continue;
+      m.metrics.set(each.task, m.state.job(task->job).job.user, each.values.size());
+    }
   }
   void operator()(const JobFinished& e) {
     m.throughput.erase(e.job);
@@ -141,6 +146,7 @@ struct MasterMemory::Fold {
     for (Slot slot : m.state.find(e.job)->tasks) {
       const TaskId id = m.state.task(slot).id;
       m.tasks.erase(id);
+      m.metrics.set(id, over.job.user, 0);
       m.ledger.close(id);
     }
   }
@@ -193,7 +199,10 @@ MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependenc
 void MasterMemory::absorb(const Event& event) {
   ++facts_.events;
   facts_.newest = std::max(facts_.newest, event.at);
-  facts_.calm.reset();
+  // What tasks report of themselves changes nothing that a policy decides by, unless it wants to be
+  // told: then the calm was ended before (MasterRecorder).
+  const auto* measured = std::get_if<Measured>(&event.body);
+  if (measured == nullptr || !measured->is_metrics_alone()) facts_.calm.reset();
   std::visit(Fold{*this, facts_, event.at}, event.body);
   facts_.gangs.absorb(event, facts_.state);
   facts_.claims.absorb(event, facts_.state);
@@ -282,6 +291,7 @@ void MasterMemory::restore(MasterSnapshot&& snapshot) {
   m.terminal_parts = std::move(snapshot.terminal_parts);
   m.failed_parts = std::move(snapshot.failed_parts);
   count_parts();
+  m.metrics.recall(m.state);
   m.accepted = std::move(snapshot.accepted);
 }
 

@@ -10,6 +10,7 @@
 
 #include "masters/claims/claims.hpp"
 #include "masters/master_dependencies.hpp"
+#include "masters/metric_tally.hpp"
 #include "masters/plan/plan_check.hpp"
 #include "masters/tasks/gang_waits.hpp"
 #include "model/cluster_state.hpp"
@@ -53,6 +54,7 @@ struct MasterFacts {
   std::deque<FailedPart> failed_parts{};
   std::set<JobId> counted{};  ///< parts, unfinished, of which only so many tasks may fail
   std::set<JobId> failing{};  ///< of these, those of which some have
+  MetricTally metrics{};      ///< of what tasks report of themselves
   NumberSet accepted{};       ///< all jobs that ever were: sites may repeat a hand-off at any time
   std::uint64_t events = 0;   ///< how many were absorbed, since this memory was made
 

@@ -69,10 +69,12 @@ std::vector<JobProgress> Master::of_elastic_jobs(std::vector<JobProgress> heard)
   return heard;
 }
 
-bool Master::note_progress(std::vector<JobProgress> heard, Instant now) {
-  Measured measured{{}, 0, of_elastic_jobs(std::move(heard))};
-  if (measured.progress.empty()) return false;
-  recorder_.record(std::move(measured), now);
+bool Master::note_measured(Measured heard, Instant now) {
+  heard.progress = of_elastic_jobs(std::move(heard.progress));
+  heard.metrics =
+      facts().metrics.fitting(std::move(heard.metrics), state(), settings_.metrics.most_values);
+  if (heard == Measured{}) return false;
+  recorder_.record(std::move(heard), now);
   return true;
 }
 

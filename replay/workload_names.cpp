@@ -82,6 +82,7 @@ void WorkloadNames::rename(Event& event) {
   if (auto* measured = std::get_if<Measured>(&event.body)) {
     rename_all(measured->samples);
     rename_all(measured->progress);
+    rename_all(measured->metrics);
     return;
   }
   std::visit(

@@ -54,6 +54,8 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   }
   options.max_processes = config.tasks.max_processes;
   options.hold_cpu = config.tasks.hold_cpu;
+  options.metric_names = config.tasks.metric_names;
+  options.metrics_interval = config.tasks.metrics_interval;
   isolate(config, options);
   return options;
 }
@@ -107,6 +109,7 @@ class LoggedExecutor : public Executor {
     inner_->stop(task, attempt);
   }
   std::vector<ExecutionSample> sample() override { return inner_->sample(); }
+  void repeat_reports() override { inner_->repeat_reports(); }
   std::vector<FoundExecution> adopt() override {
     std::vector<FoundExecution> found = inner_->adopt();
     for (const FoundExecution& e : found) {

@@ -77,6 +77,8 @@ struct ExecutorHost {
   std::function<void(TaskId, Attempt, std::string reason)> rejected;
   /// Its job goes on at another pace: worth knowing before the next sample is asked for.
   std::function<void(TaskId, Attempt)> progressed;
+  /// All that attempts have reported of themselves so far.
+  std::function<void(std::vector<AttemptMetrics>)> reported;
 };
 
 /// The same as an interface, which costs a worker no memory: a replay may have a million of them.
@@ -94,6 +96,7 @@ class WorkerCalls {
   virtual void failed(TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) = 0;
   virtual void rejected(TaskId task, Attempt attempt, std::string reason) = 0;
   virtual void progressed(TaskId task, Attempt attempt) = 0;
+  virtual void reported(std::vector<AttemptMetrics> said) = 0;
 
   /// The calls as functions, which may be copied; `post` works from any thread and after the end of
   /// the worker.
@@ -114,6 +117,8 @@ class Executor {
   virtual void stop(TaskId task, Attempt attempt) = 0;
   /// The throughput of every attempt that has started, ordered by task.
   virtual std::vector<ExecutionSample> sample() = 0;
+  /// Says again what attempts that run have reported of themselves: it may have got lost.
+  virtual void repeat_reports() {}
 
   /// Takes over what an earlier process of this worker has begun and nobody has settled; called
   /// once, before anything else. What is found is reported on as if it had been started here: what
@@ -154,6 +159,7 @@ inline WorkerCalls::operator ExecutorHost() {
     rejected(task, attempt, std::move(reason));
   };
   host.progressed = [this](TaskId task, Attempt attempt) { progressed(task, attempt); };
+  host.reported = [this](std::vector<AttemptMetrics> said) { reported(std::move(said)); };
   return host;
 }
 

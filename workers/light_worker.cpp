@@ -177,4 +177,8 @@ void LightWorker::say(LogAnswer answer) {
   send(std::move(answer));
 }
 
+void LightWorker::say(MetricsReport report) {
+  send(std::move(report));
+}
+
 }  // namespace muster

@@ -70,6 +70,10 @@ void WorkerDuties::progressed(TaskId /*task*/, Attempt /*attempt*/) {
   answer_sample(kUnasked);
 }
 
+void WorkerDuties::reported(std::vector<AttemptMetrics> said) {
+  port_.say(MetricsReport{instance_, std::move(said)});
+}
+
 /// What an earlier process of this worker began is taken as if it had been begun here.
 void WorkerDuties::adopt() {
   for (const FoundExecution& found : executor_->adopt()) {
@@ -101,6 +105,7 @@ void WorkerDuties::greet() {
     hello.known.back().attempt = key.second;
   }
   port_.say(std::move(hello));
+  executor_->repeat_reports();
 }
 
 /// The last attempt seen of the task; 0: it has not been, or is not remembered.

@@ -42,6 +42,7 @@ class WorkerPort {
   virtual void say(WorkerReport report) = 0;
   virtual void say(SampleAnswer answer) = 0;
   virtual void say(LogAnswer answer) = 0;
+  virtual void say(MetricsReport report) = 0;
 
   /// An attempt of the task is over, which the master has just been told.
   virtual void over(TaskId /*task*/) {}
@@ -74,6 +75,7 @@ class ActorPort : public WorkerPort {
   void say(WorkerReport report) override { self_->send(master_, std::move(report)); }
   void say(SampleAnswer answer) override { self_->send(master_, std::move(answer)); }
   void say(LogAnswer answer) override { self_->send(master_, std::move(answer)); }
+  void say(MetricsReport report) override { self_->send(master_, std::move(report)); }
   void end() override { master_ = nullptr; }
 
  protected:
@@ -138,6 +140,7 @@ class WorkerDuties final : private WorkerCalls {
   void failed(TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) override;
   void rejected(TaskId task, Attempt attempt, std::string reason) override;
   void progressed(TaskId task, Attempt attempt) override;
+  void reported(std::vector<AttemptMetrics> said) override;
 
   void adopt();
   Attempt newest_of(TaskId task) const;

@@ -28,6 +28,7 @@ struct Frame {
     greet @11 :Void;
     sample @12 :UInt64;  # number of the asking
     logRequest @13 :LogRequest;
+    metrics @14 :Metrics;
   }
 }
 
@@ -103,6 +104,22 @@ struct Samples {
     syncS @5 :Float64;
     gradSqr @6 :Float64;
     gradVar @7 :Float64;
+  }
+}
+
+# What tasks have reported of themselves since the worker said so last, each time all of it.
+struct Metrics {
+  instance @0 :UInt64;
+  attempts @1 :List(Attempt);
+
+  struct Attempt {
+    task @0 :UInt64;
+    attempt @1 :UInt32;
+    values @2 :List(Value);  # by name, in the order of the alphabet, each name once
+  }
+  struct Value {
+    name @0 :Text;
+    value @1 :Float64;
   }
 }
 

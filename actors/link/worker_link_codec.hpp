@@ -38,12 +38,15 @@ FrameBytes report_frame(const WorkerReport& report, std::size_t max_bytes);
 FrameBytes samples_frame(const SampleAnswer& answer, std::size_t max_bytes);
 std::vector<FrameBytes> samples_frames(const SampleAnswer& answer, std::size_t max_bytes);
 FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes);
+/// As many frames as it takes, each whole by itself.
+std::vector<FrameBytes> metrics_frames(const MetricsReport& report, std::size_t max_bytes);
 
 /// What the frames say; `malformed` with the reason when it cannot be so.
 Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame);
 Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame);
 Expected<SampleAnswer, LinkError> read_samples(link_wire::Samples::Reader frame);
 Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame);
+Expected<MetricsReport, LinkError> read_metrics(link_wire::Metrics::Reader frame);
 
 // --- what a master says ------------------------------------------------------------------------
 

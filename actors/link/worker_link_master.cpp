@@ -71,6 +71,11 @@ class MasterProxy : public LinkedMaster::base {
           for (FrameBytes& frame : frames) send_frame(std::move(frame));
         },
         [this](const LogAnswer& answer) { send_frame(log_frame(answer, max_bytes())); },
+        [this](const MetricsReport& report) {
+          for (FrameBytes& frame : metrics_frames(report, max_bytes())) {
+            send_frame(std::move(frame));
+          }
+        },
         [](const Wakeup& wakeup) { wakeup.run(); },
     };
   }
@@ -241,6 +246,7 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
       case link_wire::Frame::REPORT:
       case link_wire::Frame::SAMPLES:
       case link_wire::Frame::LOG:
+      case link_wire::Frame::METRICS:
         return "a frame that has no place here";
       default:  // of a newer minor version
         return std::nullopt;

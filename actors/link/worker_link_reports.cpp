@@ -152,6 +152,27 @@ FrameBytes samples_part(const SampleAnswer& answer, std::size_t max_bytes, bool 
       max_bytes);
 }
 
+FrameBytes metrics_part(const MetricsReport& report, std::size_t from, std::size_t count,
+                        std::size_t max_bytes) {
+  return make_frame(
+      [&](link_wire::Frame::Builder frame) {
+        auto wire = frame.initMetrics();
+        wire.setInstance(report.instance.value);
+        auto attempts = wire.initAttempts(static_cast<unsigned>(count));
+        for (unsigned i = 0; i < attempts.size(); ++i) {
+          const AttemptMetrics& each = report.attempts[from + i];
+          attempts[i].setTask(each.said.task.value);
+          attempts[i].setAttempt(each.attempt);
+          auto values = attempts[i].initValues(static_cast<unsigned>(each.said.values.size()));
+          for (unsigned j = 0; j < values.size(); ++j) {
+            values[j].setName(link_values::text(each.said.values[j].first));
+            values[j].setValue(each.said.values[j].second);
+          }
+        }
+      },
+      max_bytes);
+}
+
 template <class T>
 std::vector<T> part_of(const std::vector<T>& list, std::size_t from, std::size_t count) {
   const std::size_t begin = std::min(from, list.size());
@@ -255,6 +276,15 @@ FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes) {
       max_bytes);
 }
 
+std::vector<FrameBytes> metrics_frames(const MetricsReport& report, std::size_t max_bytes) {
+  std::vector<FrameBytes> frames;
+  // Each frame holds whole attempts, and counts by itself.
+  const auto make = [&](std::size_t from, std::size_t count, bool /*more*/) {
+    return count > kMaxSamples ? FrameBytes{} : metrics_part(report, from, count, max_bytes);
+  };
+  return in_halves(report.attempts.size(), make, frames) ? frames : std::vector<FrameBytes>{};
+}
+
 Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame) {
   if (auto problem = link_values::attempt_problem(frame.getTask(), frame.getAttempt());
       !problem.empty()) {
@@ -347,6 +377,31 @@ Expected<SampleAnswer, LinkError> read_samples(link_wire::Samples::Reader frame)
     answer.progress.push_back(*progress);
   }
   return answer;
+}
+
+Expected<MetricsReport, LinkError> read_metrics(link_wire::Metrics::Reader frame) {
+  MetricsReport report{InstanceId{frame.getInstance()}, {}};
+  if (frame.getAttempts().size() > kMaxSamples) {
+    return malformed("the metrics of " + std::to_string(frame.getAttempts().size()) +
+                     " attempts in one frame");
+  }
+  for (const auto wire : frame.getAttempts()) {
+    if (auto problem = link_values::attempt_problem(wire.getTask(), wire.getAttempt());
+        !problem.empty()) {
+      return malformed("metrics of " + problem);
+    }
+    if (wire.getValues().size() > kMaxMetrics) {
+      return malformed(std::to_string(wire.getValues().size()) + " metrics of one attempt");
+    }
+    AttemptMetrics& each =
+        report.attempts.emplace_back(TaskMetrics{TaskId{wire.getTask()}, {}}, wire.getAttempt());
+    for (const auto value : wire.getValues()) {
+      each.said.values.emplace_back(link_values::view(value.getName()), value.getValue());
+    }
+    // A worker runs what its users like.
+    if (!are_metrics(each.said.values)) return malformed("metrics that no task can report");
+  }
+  return report;
 }
 
 Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame) {

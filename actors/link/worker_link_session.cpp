@@ -133,6 +133,8 @@ WorkerSession::Problem WorkerSession::frame(link_wire::Frame::Reader frame) {
       return samples(frame.getSamples());
     case link_wire::Frame::LOG:
       return log(frame.getLog());
+    case link_wire::Frame::METRICS:
+      return metrics(frame.getMetrics());
     case link_wire::Frame::WELCOME:
     case link_wire::Frame::REFUSED:
     case link_wire::Frame::START:
@@ -251,6 +253,14 @@ WorkerSession::Problem WorkerSession::samples(link_wire::Samples::Reader frame) 
 
 WorkerSession::Problem WorkerSession::log(link_wire::Log::Reader frame) {
   return pass_on(read_log(frame));
+}
+
+WorkerSession::Problem WorkerSession::metrics(link_wire::Metrics::Reader frame) {
+  auto read = read_metrics(frame);
+  if (!read) return read.error().message;
+  if (auto problem = other_instance(read->instance)) return problem;
+  caf::anon_send(owner_.master, std::move(read).value());
+  return std::nullopt;
 }
 
 void WorkerSession::closed(const std::string& reason) {

@@ -128,10 +128,14 @@ typename Inspector::result_type inspect(Inspector& f, FailureView& x) {
   return inspect_fields(f, "failure_view", x.kind, x.text);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, FigureView& x) {
+  return inspect_fields(f, "figure_view", x.name, x.value);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, TaskView& x) {
   return inspect_fields(f, "task_view", x.index, x.phase, x.attempt, x.instance, x.instance_type,
                         x.usd, x.exit_code, x.reason, x.moves, x.failures, x.last_failure, x.ran_s,
-                        x.started, x.ended, x.why);
+                        x.started, x.ended, x.metrics, x.why);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobsView& x) {
@@ -192,10 +196,6 @@ typename Inspector::result_type inspect(Inspector& f, CostView& x) {
   return inspect_fields(f, "cost_view", x.total_usd, x.unsettled_usd, x.tasks_usd, x.idle, x.by);
 }
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, FigureView& x) {
-  return inspect_fields(f, "figure_view", x.name, x.value);
-}
-template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, DecisionView& x) {
   return inspect_fields(f, "decision_view", x.at, x.master, x.round, x.choice, x.figures,
                         x.launches, x.placements, x.moves, x.releases, x.resizes);
@@ -225,6 +225,10 @@ typename Inspector::result_type inspect(Inspector& f, HistogramView& x) {
   return inspect_fields(f, "histogram_view", x.name, x.buckets, x.beyond, x.sum);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, MetricView& x) {
+  return inspect_fields(f, "metric_view", x.user, x.name, x.tasks, x.least, x.mean, x.most);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, HistorySample& x) {
   return inspect_fields(f, "history_sample", x.at, x.usd_h, x.spent_usd, x.instances,
                         x.tasks_running, x.tasks_pending, x.jobs_waiting);
@@ -239,7 +243,7 @@ typename Inspector::result_type inspect(Inspector& f, CellFigures& x) {
                         x.active_jobs, x.over_jobs, x.pending, x.assigned, x.held, x.capped,
                         x.running, x.elastic_jobs, x.elastic_workers, x.instances, x.instance_count,
                         x.usd_h, x.total_usd, x.today_usd, x.rounds, x.last_decision_ms, x.caps,
-                        x.trouble, x.counts, x.histograms);
+                        x.trouble, x.counts, x.histograms, x.metrics);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, SiteFigures& x) {

@@ -108,6 +108,12 @@ struct SampleAnswer {
 /// Said without being asked: some elastic job goes on at another pace.
 inline constexpr std::uint64_t kUnasked = 0;
 
+/// What attempts on an instance have reported since its worker said so last.
+struct MetricsReport {
+  InstanceId instance;
+  std::vector<AttemptMetrics> attempts;
+};
+
 /// How long a job's tasks, or those of a part of it, have run together.
 struct JobRuntime {
   JobId job;
@@ -238,6 +244,14 @@ typename Inspector::result_type inspect(Inspector& f, SampleAnswer& x) {
            x.progress);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, AttemptMetrics& x) {
+  return f(caf::meta::type_name("attempt_metrics"), x.said, x.attempt);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, MetricsReport& x) {
+  return f(caf::meta::type_name("metrics_report"), x.instance, x.attempts);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobRuntime& x) {
   return f(caf::meta::type_name("job_runtime"), x.job, x.tasks, x.together);
 }
@@ -351,6 +365,7 @@ CAF_ADD_ATOM(muster, muster, figures_atom, "figures")
 CAF_ADD_TYPE_ID(muster, (muster::HistoryView))
 CAF_ADD_ATOM(muster, muster, history_atom, "history")
 CAF_ADD_TYPE_ID(muster, (muster::LoadQuestion))
+CAF_ADD_TYPE_ID(muster, (muster::MetricsReport))
 CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")

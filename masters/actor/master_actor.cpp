@@ -21,6 +21,10 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
       cloud_({master_, link_, links_, workers_, logs_, *this}, cloud_host()),
       seat_(master_, *this, seat_setup()),
       rounds_({master_, seat_, *this}, round_host()),
+      metrics_(master_, *this,
+               [this] {
+                 if (master_.cadence().wants_metrics) rounds_.await_tick();
+               }),
       answers_({master_, reads_, *this}, answers_setup(), answers_host()),
       sites_({master_, reads_, *this}, setup_.max_watches, site_host()),
       commits_(setup_.journal, setup_.history, *this, commit_host()) {
@@ -113,6 +117,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](const WorkerReport& report) { workers_.hear(report); },
       [this](const SampleAnswer& answer) { rounds_.hear(answer); },
       [this](const LogAnswer& answer) { logs_.hear(answer); },
+      [this](const MetricsReport& report) { metrics_.hear(report); },
       [this](const CloudReport& report) { cloud_.hear(report); },
       [this](greet_atom) { cloud_.start(); },
       [this](const LoadQuestion& asked) {

@@ -16,6 +16,7 @@
 #include "masters/actor/cloud_watch.hpp"
 #include "masters/actor/commits.hpp"
 #include "masters/actor/master_logs.hpp"
+#include "masters/actor/metrics_intake.hpp"
 #include "masters/actor/part_host.hpp"
 #include "masters/actor/planner_seat.hpp"
 #include "masters/actor/rounds.hpp"
@@ -125,6 +126,7 @@ class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders>, pri
   CloudWatch cloud_;
   PlannerSeat seat_;
   Rounds rounds_;
+  MetricsIntake metrics_;
   CellAnswers answers_;
   SiteRequests sites_;
   Commits commits_;

@@ -38,6 +38,7 @@ WorkerNews::Host MasterActorImpl::worker_host() {
   host.sample = [this](const WorkerActor& worker, std::uint64_t sample_round) {
     send(worker, sample_atom_v, sample_round);
   };
+  host.ends = [this](TaskId task) { metrics_.settle(task); };
   host.end = [this](InstanceId id) { perform(EndInstance{id}); };
   host.remind = [this] { cloud_.remind_later(); };
   return host;

@@ -17,7 +17,8 @@ std::uint64_t weight_of(const std::vector<Event>& events) {
   std::uint64_t weight = events.size();
   for (const Event& event : events) {
     const auto* measured = std::get_if<Measured>(&event.body);
-    if (measured != nullptr) weight += measured->samples.size() / kSamplesAnEvent;
+    if (measured == nullptr) continue;
+    weight += measured->samples.size() / kSamplesAnEvent + measured->metrics.size();
   }
   return weight;
 }

@@ -112,7 +112,7 @@ void Rounds::hear(const SampleAnswer& answer) {
 }
 
 void Rounds::take_unasked(const SampleAnswer& answer) {
-  const bool heard = master_.note_progress(progress_in(answer), host_.stamp());
+  const bool heard = master_.note_measured({{}, 0, progress_in(answer)}, host_.stamp());
   if (heard && cadence_.on_progress) want();
   host_.commit();
 }

@@ -90,6 +90,7 @@ void WorkerNews::take(const WorkerReport& report) {
     master_.acknowledge(report.task, report.attempt, report.instance);
   }
   if (!is_there(master_.state(), report.task, report.instance)) return;
+  if (ends_attempt(report.kind)) workers_.ends(report.task);
   const Instant now = host_.stamp();
   const ProcessEnd end{report.exit_code, report.out_tail, report.err_tail};
   const FailureKind why =

@@ -22,6 +22,8 @@ class WorkerNews {
     std::function<void(const WorkerActor&, TaskId, Attempt)> stop;
     std::function<void(const WorkerActor&)> greet;  ///< asks for a new hello
     std::function<void(const WorkerActor&, std::uint64_t)> sample;
+    /// An attempt of the task is over, and goes on record as such next.
+    std::function<void(TaskId)> ends;
     /// The cloud is to end the instance.
     std::function<void(InstanceId)> end;
     /// The cloud is to be asked after the instance whose link is down.

@@ -184,6 +184,7 @@ JobHistory JobEnds::history_of(const JobFinished& over, Instant now) const {
     const TaskHistory* known = facts.task_history(id);
     TaskHistory& task = history.tasks.emplace_back(known == nullptr ? TaskHistory{} : *known);
     task.cost = facts.ledger.task(id);
+    task.metrics = state().task(slot).metrics;
     const Refusal& refusal = state().task(slot).reason;
     if (over.outcome == JobOutcome::refused && refusal.kind == RefusalKind::never) {
       task.reason = cell::sentence(refusal);

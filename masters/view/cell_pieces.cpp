@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "masters/view/metric_series.hpp"
 #include "model/job_view.hpp"
 #include "model/stay.hpp"
 
@@ -329,6 +330,7 @@ TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
   view.attempt = row.attempt;
   view.usd = master.ledger().task(row.id).usd();
   view.ran_s = ran_s(row, now);
+  view.metrics = shown(row.metrics);
   const Slot place = row.at != kNoSlot ? row.at : row.target;
   if (place != kNoSlot) {
     view.instance = state.instance(place).id;
@@ -363,6 +365,7 @@ TaskView task_view(const TaskHistory& task, std::size_t position, const JobHisto
   view.failures = task.failures;
   view.last_failure = last_failure(task);
   view.ran_s = ran_s(task);
+  view.metrics = shown(task.metrics);
   view.started = task.started_at;
   view.ended = task.ended_at;
   view.instance = task.instance;

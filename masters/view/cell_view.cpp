@@ -8,6 +8,7 @@
 #include "actors/messages/byte_cut.hpp"
 #include "actors/messages/inspect_views.hpp"
 #include "masters/view/cell_pieces.hpp"
+#include "masters/view/metric_series.hpp"
 #include "model/live_ids.hpp"
 
 namespace muster {
@@ -234,6 +235,8 @@ CellFigures CellView::figures() const {
   view.last_decision_ms = last_decision_ms;
   view.caps = {caps.max_instances, caps.max_usd_h, caps.max_usd_day};
   view.trouble = trouble;
+  view.metrics =
+      metric_series(state, master.facts().metrics, master.settings().metrics.most_series);
   if (tally != nullptr) {
     view.counts = tally->counts();
     view.histograms = tally->histograms();

@@ -29,7 +29,8 @@ FleetManagerActor::behavior_type FleetManager::make_behavior() {
       [this](const WorkerReport& report) { on_worker(report); },
       [](const SampleAnswer&) {
       },  // a worker may tell of a job's pace unasked; here it counts for nothing
-      [](const LogAnswer&) {},  // no output is asked for
+      [](const LogAnswer&) {},      // no output is asked for
+      [](const MetricsReport&) {},  // these policies do not look at them
       [this](const CloudReport& report) { on_cloud(report); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };

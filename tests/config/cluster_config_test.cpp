@@ -187,6 +187,16 @@ halt_grace = 0
   EXPECT_EQ(config.cloud.halt_grace, 0s);
 }
 
+TEST(ClusterConfig, ReadsHowMuchTasksMayReportOfThemselves) {
+  const ClusterConfig standard = load({}).value();
+  EXPECT_EQ(standard.worker.metric_names, 16U);
+  EXPECT_EQ(standard.worker.metrics_interval, 2s);
+  const ClusterConfig config =
+      load({.sections = "[worker]\nmetric_names = 0\nmetrics_interval = \"10ms\"\n"}).value();
+  EXPECT_EQ(config.worker.metric_names, 0U);
+  EXPECT_EQ(config.worker.metrics_interval, 10ms);
+}
+
 TEST(ClusterConfig, ReadsTheSectionsOfWorkerAndLink) {
   const ClusterConfig config = load({.sections = R"(
 [worker]

@@ -193,6 +193,7 @@ TEST(ClusterErrors, SaysWhatAValueOutsideOfItsRangeHasToBe) {
   EXPECT_THAT(error_of("worker", "max_processes = -1"), HasSubstr("from 0 to 4194304"));
   EXPECT_THAT(error_of("worker", "disk_check = \"1ms\""), HasSubstr("from 10ms to 10min"));
   EXPECT_THAT(error_of("worker", "disk_free_mib = -1"), HasSubstr("from 0 to 1073741824"));
+  EXPECT_THAT(error_of("worker", "metric_names = 65"), HasSubstr("from 0 to 64"));
   EXPECT_THAT(error_of("storage", "reserve_mib = -1"), HasSubstr("from 0 to 10000000"));
   EXPECT_THAT(error_of("logs", "keep_mib = 0"), HasSubstr("from 1 to 10000000"));
   EXPECT_THAT(error_of("logs", "keep_days = 3651"), HasSubstr("from 1 to 3650"));

@@ -74,6 +74,9 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.gangs.turn, 30min);
   EXPECT_EQ(config.master.gangs.longest, 12h);
   EXPECT_EQ(config.master.launch_backoff_longest, 1h);
+  EXPECT_EQ(config.master.metrics.interval, 5s);
+  EXPECT_EQ(config.master.metrics.most_values, 50'000U);
+  EXPECT_EQ(config.master.metrics.most_series, 200U);
   EXPECT_EQ(config.master.caps.max_usd_h, 0);
   EXPECT_EQ(config.master.caps.spend_margin, 5min);
   EXPECT_EQ(config.master.caps.end_time, 30s);

@@ -97,6 +97,13 @@ bool proper(const SampleAnswer& answer) {
          });
 }
 
+bool proper(const MetricsReport& report) {
+  return known_instance(report.instance) &&
+         std::ranges::all_of(report.attempts, [](const AttemptMetrics& each) {
+           return each.said.task.valid() && each.attempt > 0 && are_metrics(each.said.values);
+         });
+}
+
 /// Asks every worker that says hello for what it might then answer.
 LinkedMaster spawn_checking_master(caf::actor_system& system, Heard& heard) {
   return system.spawn([&heard](LinkedMaster::pointer self) -> LinkedMaster::behavior_type {
@@ -117,6 +124,7 @@ LinkedMaster spawn_checking_master(caf::actor_system& system, Heard& heard) {
           heard.check(known_instance(answer.instance) && answer.number == 1 &&
                       answer.text.size() <= 4096);
         },
+        [&heard](const MetricsReport& report) { heard.check(proper(report)); },
         [](const Wakeup& wakeup) { wakeup.run(); },
     };
   });

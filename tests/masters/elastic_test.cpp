@@ -201,8 +201,8 @@ TEST_F(ElasticJobs, TellTheirProgressByTheirFirstWorkers) {
   round(resized(2, {1, 101}));
   run_all({1, 101}, 1);
   ASSERT_EQ(master_->submit(JobBuilder(2).build(), now()), SubmitResult::accepted);
-  EXPECT_TRUE(master_->note_progress({{TaskId{101}, 9, {}}, {TaskId{1}, 7, {}}}, now()));
-  EXPECT_FALSE(master_->note_progress({{TaskId{2}, 5, {}}}, now())) << "it is not elastic";
+  EXPECT_TRUE(master_->note_measured({{}, 0, {{TaskId{101}, 9, {}}, {TaskId{1}, 7, {}}}}, now()));
+  EXPECT_FALSE(master_->note_measured({{}, 0, {{TaskId{2}, 5, {}}}}, now())) << "it is not elastic";
   commit();
   const auto* told = std::get_if<Measured>(&events_.back().body);
   ASSERT_NE(told, nullptr);
@@ -228,7 +228,7 @@ TEST_F(ElasticJobs, AreShownWithTheirWidthAndNobodyWaitsForTheRestOfTheirWorkers
   begin();
   round(resized(2, {1, 101}));
   run_all({1, 101}, 1);
-  master_->note_progress({{TaskId{1}, 7, {}}}, now());
+  master_->note_measured({{}, 0, {{TaskId{1}, 7, {}}}}, now());
   const CellView view{*master_, nullptr, {}, "m", now()};
   const JobDetails shown = view.job({JobId{1}, true}).view;
   ASSERT_TRUE(shown.job.elastic.has_value());

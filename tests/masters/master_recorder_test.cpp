@@ -101,6 +101,17 @@ TEST_F(MasterRecorderTest, TheRoundsThatACalmLeftOutCountBeforeWhatEndsIt) {
   EXPECT_TRUE(std::holds_alternative<JobAccepted>(commit.events.back().body));
 }
 
+TEST_F(MasterRecorderTest, WhatTasksReportOfThemselvesEndsNoCalm) {
+  begin({}, kPeriod);
+  calm_round(0);
+  forget();
+  recorder_->record(Measured{{}, 0, {}, {{TaskId{1}, {{"a", 1}}}}}, at_s(1000));
+  EXPECT_EQ(recorder_->commit().events.size(), 1U);
+  EXPECT_TRUE(facts().calm);
+  recorder_->end_calm(at_s(1000), 0);
+  EXPECT_EQ(std::get<Measured>(recorder_->commit().events.front().body).quiet, 3U);
+}
+
 TEST_F(MasterRecorderTest, ARoundThatIsHeldDoesNotCountAsLeftOut) {
   begin({}, kPeriod);
   calm_round(0);

@@ -23,9 +23,12 @@ class ScriptedPolicy : public Policy {
     std::vector<Event> seen;
     RentLeft left;  ///< that it was shown at its last decision
     bool settled = false;
+    bool wants_metrics = false;
   };
   explicit ScriptedPolicy(Script& script) : script_(script) {}
-  Cadence cadence() const override { return {.period = std::chrono::seconds{300}}; }
+  Cadence cadence() const override {
+    return {.period = std::chrono::seconds{300}, .wants_metrics = script_.wants_metrics};
+  }
   void observe(const Event& event, const ClusterView&) override { script_.seen.push_back(event); }
   bool settled(const ClusterView&) const override { return script_.settled; }
   std::unique_ptr<Policy> clone() const override { return std::make_unique<ScriptedPolicy>(*this); }
@@ -51,6 +54,7 @@ class MasterTest : public ::testing::Test {
     parts.fleet = std::move(fleet);
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<ScriptedPolicy>(script_);
+    parts.keep_history = true;
     settings.caps = caps;
     settings.max_attempts = 2;
     master_.emplace(settings, std::move(parts));

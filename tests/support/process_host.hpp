@@ -35,7 +35,11 @@ class ProcessHost {
   ExecutorHost host() {
     ExecutorHost host;
     host.now = [] { return Instant{}; };
-    host.at = [](Instant, const std::function<void()>&) {};
+    // Nothing here has to wait: what is due later is due at once.
+    host.at = [queue = queue_](Instant, std::function<void()> step) {
+      const std::lock_guard lock(queue->mutex);
+      queue->steps.push_back(std::move(step));
+    };
     host.post = [queue = queue_](std::function<void()> step) {
       const std::lock_guard lock(queue->mutex);
       queue->steps.push_back(std::move(step));
@@ -55,6 +59,12 @@ class ProcessHost {
     };
     host.rejected = [this](TaskId task, Attempt attempt, std::string reason) {
       news.push_back({"rejected", task, attempt, std::move(reason), {}});
+    };
+    host.reported = [this](std::vector<AttemptMetrics> said) {
+      for (AttemptMetrics& each : said) {
+        news.push_back({"reported", each.said.task, each.attempt, "", {}});
+        metrics[each.said.task] = std::move(each.said.values);
+      }
     };
     return host;
   }
@@ -80,7 +90,8 @@ class ProcessHost {
     const News* end = nullptr;
     run_until([&] {
       for (const News& one : news) {
-        if (one.task == task && one.attempt == attempt && one.what != "started") end = &one;
+        const bool ends = one.what != "started" && one.what != "reported";
+        if (one.task == task && one.attempt == attempt && ends) end = &one;
       }
       return end != nullptr;
     });
@@ -99,6 +110,7 @@ class ProcessHost {
   }
 
   std::vector<News> news;
+  std::map<TaskId, Metrics> metrics;  ///< reported last
 
  private:
   struct Queue {

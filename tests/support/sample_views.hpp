@@ -69,6 +69,7 @@ inline TaskView sample_task(std::uint32_t index) {
   view.ran_s = 1e21;
   view.started = at_s(3);
   view.ended = at_s(4.25);
+  view.metrics = {{"loss", 1e-9}, {"p99_ms", 12.5}};
   view.why = "saves its checkpoint";
   return view;
 }
@@ -151,6 +152,7 @@ inline CellFigures sample_figures() {
                  {CountKind::move, "", 3}};
   view.histograms = {{"decision", {{0.001, 4}, {0.01, 2}}, 1, 0.75},
                      {"start", {{1, 0}, {60, 5}}, 0, 90.5}};
+  view.metrics = {{"ann", "p99_ms", 3, 1.5, 2, 4}};
   return view;
 }
 

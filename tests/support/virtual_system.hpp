@@ -83,6 +83,7 @@ inline ListeningMaster spawn_listening_master(VirtualSystem& system, std::vector
                                   TaskThroughput::kOne));
             },
             [](const LogAnswer&) {},
+            [](const MetricsReport&) {},
             [note, reports](const CloudReport& report) {
               static constexpr const char* kKinds[] = {"up",     "refused", "gone",
                                                        "notice", "clock",   "offerings"};

@@ -52,6 +52,7 @@ class ModelExecutorTest : public ::testing::Test, public WorkerCalls {
   void failed(TaskId task, Attempt, std::string, ExecutionEnd) override { note("failed", task); }
   void rejected(TaskId task, Attempt, std::string) override { note("rejected", task); }
   void progressed(TaskId task, Attempt) override { note("progressed", task); }
+  void reported(std::vector<AttemptMetrics>) override {}
 
   void note(const std::string& what, TaskId task) {
     news_.push_back(std::to_string(static_cast<int>(to_seconds(now_))) + " " + what + " " +

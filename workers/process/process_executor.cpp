@@ -52,6 +52,30 @@ ProcessOptions absolute(ProcessOptions options) {
   return options;
 }
 
+/// A part of what the attempt with that folder has written, which may still write if it runs.
+LogPart part_in(const process::Descriptor& folder, const LogPlace& place, bool runs) {
+  LogPart part;
+  part.offset = place.offset;
+  part.known = static_cast<bool>(folder);
+  if (!folder) return part;
+  const process::LogReader reader(folder.get(),
+                                  place.error_stream ? process::kErrLog : process::kOutLog);
+  part.text = reader.read(part.offset, std::min(place.max_bytes, ProcessExecutor::kMaxLogBytes));
+  part.end = reader.end();
+  // True while it may still write, or when the piece ends before the log does.
+  part.more_may_come = runs || part.offset + part.text.size() < reader.end();
+  return part;
+}
+
+/// How far an attempt of a job that runs as so many tasks says that it has come, if it does.
+std::optional<ExecutionProgress> progress_of(const process::ProgressMeter& meter,
+                                             std::uint32_t together) {
+  if (meter.points().empty()) return std::nullopt;
+  ExecutionProgress progress{meter.points().back().units, meter.points().back().step};
+  if (progress.training) progress.training->replicas = together;
+  return progress;
+}
+
 /// Open to pass through for tasks that run as another user, else to nobody.
 void make_folder(const std::filesystem::path& folder, bool passage) {
   std::error_code error;  // told when an attempt cannot be started for it
@@ -72,6 +96,7 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
     // Paths are made absolute once: shims run in other folders.
     : options_(absolute(std::move(options))),
       host_(std::move(host)),
+      reports_(host_, options_.metrics_interval),
       means_(process::find_means(options_.best_means, group_name(instance, options_.state_dir))),
       alone_rates_(options_.state_dir),
       // A cgroup limits processors by itself.
@@ -262,6 +287,7 @@ process::WorkerTerms ProcessExecutor::terms_for(const TaskOrder& order) {
   terms.cpus = cpus_.take(key, order.granted[Resource::cpu]);
   terms.log_file_bytes = options_.log_file_bytes;
   terms.log_files_kept = options_.log_files_kept;
+  terms.metric_names = options_.metric_names;
   terms.hidden = hidden_;
   if (users_) return terms;  // put_account() says as whom
   terms.user = options_.task_uid;
@@ -314,6 +340,8 @@ void ProcessExecutor::hear(process::ShimNews news) {
     const auto& points = found->second.meter.points();
     // A shim that is connected to again says again what it has said.
     if (points.empty() || points.back().at < point->at) found->second.meter.add(*point);
+  } else if (auto* metrics = std::get_if<Metrics>(&news.what)) {
+    reports_.note(news.key, std::move(*metrics));
   } else if (auto* ended = std::get_if<process::ShimEnded>(&news.what)) {
     end(news.key, std::move(*ended));
   } else if (!found->second.started) {
@@ -330,6 +358,8 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   cpus_.give_back(key);
   if (watch_) watch_->remove(key);
   company_changed();
+  // Before its end: of what is over nothing more is heard.
+  reports_.end(key, std::move(ended.result.metrics));
   const process::AttemptResult& result = ended.result;
   // A stop that came before the start is not a checkpoint: the failure tells more.
   const bool never_ran =
@@ -356,11 +386,7 @@ std::vector<ExecutionSample> ProcessExecutor::sample() {
   for (const auto& [key, run] : runs_) {
     if (!run.started) continue;
     const auto throughput = normalized(run, now);
-    std::optional<ExecutionProgress> progress;
-    if (const auto& points = run.meter.points(); !points.empty()) {
-      progress = ExecutionProgress{points.back().units, points.back().step};
-      if (progress->training) progress->training->replicas = run.together;
-    }
+    const auto progress = progress_of(run.meter, run.together);
     if (throughput || progress) samples.push_back({key.task, key.attempt, throughput, progress});
   }
   return samples;
@@ -432,18 +458,7 @@ void ProcessExecutor::acknowledged(TaskId task, Attempt attempt) {
 
 LogPart ProcessExecutor::read_log(const LogPlace& place) {
   const AttemptKey key{place.task, place.attempt};
-  LogPart part;
-  part.offset = place.offset;
-  const process::Descriptor folder = process::open_folder(folder_of(key));
-  part.known = static_cast<bool>(folder);
-  if (!folder) return part;
-  const process::LogReader reader(folder.get(),
-                                  place.error_stream ? process::kErrLog : process::kOutLog);
-  part.text = reader.read(part.offset, std::min(place.max_bytes, kMaxLogBytes));
-  part.end = reader.end();
-  // True while it may still write, or when the piece ends before the log does.
-  part.more_may_come = runs_.contains(key) || part.offset + part.text.size() < reader.end();
-  return part;
+  return part_in(process::open_folder(folder_of(key)), place, runs_.contains(key));
 }
 
 std::string ProcessExecutor::limits() const {

@@ -16,6 +16,7 @@
 #include "workers/process/limits/gpu_shares.hpp"
 #include "workers/process/limits/limits.hpp"
 #include "workers/process/limits/task_users.hpp"
+#include "workers/process/metrics_outbox.hpp"
 #include "workers/process/progress.hpp"
 #include "workers/process/shim/shim_supervisor.hpp"
 
@@ -65,6 +66,8 @@ struct ProcessOptions {
   Duration disk_check{};
   /// Less free room is too little; nothing: what DiskWatchOptions say.
   std::optional<std::uint64_t> disk_free_bytes;
+  std::uint32_t metric_names = 16;  ///< of what an attempt reports of itself; 0 to kMaxMetrics
+  Duration metrics_interval = std::chrono::seconds{2};  ///< between two tellings of what is new
   std::function<std::optional<process::DiskSpace>(const std::filesystem::path&)> disk_space =
       process::space_on;
 };
@@ -88,6 +91,7 @@ class ProcessExecutor : public Executor {
   /// Attempts that have not said enough of their progress, and those that nothing is known to
   /// compare with, are left out.
   std::vector<ExecutionSample> sample() override;
+  void repeat_reports() override { reports_.repeat(); }
   std::vector<FoundExecution> adopt() override;
   void acknowledged(TaskId task, Attempt attempt) override;
   LogPart read_log(const LogPlace& place) override;
@@ -130,6 +134,7 @@ class ProcessExecutor : public Executor {
 
   ProcessOptions options_;
   ExecutorHost host_;
+  process::MetricsOutbox reports_;
   process::FoundMeans means_;
   process::AloneRates alone_rates_;
   process::GpuShares gpus_;

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
+#include "model/task_metrics.hpp"
 #include "workers/process/files/attempt_dir.hpp"
 
 namespace muster::process {
@@ -17,6 +19,7 @@ constexpr const char* kRatesFile = "alone_rates";
 constexpr double kWorthSaving = 1.01;
 constexpr std::string_view kVerb = "progress ";
 constexpr std::string_view kStepVerb = "step ";
+constexpr std::string_view kMetricVerb = "metric ";
 /// Of the numbers that a step is said by.
 constexpr std::size_t kStepNumbers = 6;
 
@@ -91,6 +94,27 @@ std::optional<TrainingSample> step_from(std::string_view line) {
                         .sync_s = sync_s,
                         .grad_sqr = grad_sqr,
                         .grad_var = grad_var};
+}
+
+SaidMetric metric_from(std::string_view line) {
+  SaidMetric said;
+  const std::size_t end = line.starts_with(kMetricVerb) ? line.rfind(' ') : 0;
+  if (end < kMetricVerb.size()) {
+    said.problem = "say: metric NAME VALUE";
+    return said;
+  }
+  said.name = line.substr(kMetricVerb.size(), end - kMetricVerb.size());
+  const std::string_view value = line.substr(end + 1);
+  const char* const last = value.data() + value.size();
+  const auto parsed = std::from_chars(value.data(), last, said.value);
+  if (!is_metric_name(said.name)) {
+    said.problem =
+        "the name of a metric has small letters, digits and '_', a letter first, and at most " +
+        std::to_string(kMaxMetricNameBytes) + " characters";
+  } else if (parsed.ec != std::errc{} || parsed.ptr != last || !is_metric_value(said.value)) {
+    said.problem = "the value of a metric is a number from -1e18 to 1e18";
+  }
+  return said;
 }
 
 AloneRates::AloneRates(std::filesystem::path folder) : folder_(std::move(folder)) {

@@ -48,6 +48,14 @@ std::optional<double> progress_from(std::string_view line);
 /// know. Nothing when the line is not of that form, or no step can have been so.
 std::optional<TrainingSample> step_from(std::string_view line);
 
+/// What a task said of a metric: "metric NAME VALUE".
+struct SaidMetric {
+  std::string_view name;  ///< in the line
+  double value = 0;
+  std::string problem;  ///< why it is none; empty: it is one
+};
+SaidMetric metric_from(std::string_view line);
+
 /// The best rate seen for each workload class while an attempt had the instance to itself.
 class AloneRates {
  public:

@@ -271,6 +271,53 @@ TEST(WorkerLinkCodecTest, ProgressComesBackUnlessNoJobCanHaveSaidIt) {
   EXPECT_FALSE(with([](TaskProgress& p) { p.said.training->grad_var = kNone; }));
 }
 
+TEST(WorkerLinkCodecTest, MetricsComeBackUnlessNoTaskCanReportThem) {
+  const auto back = [](const MetricsReport& report) {
+    return read_back<Expected<MetricsReport, LinkError>>(
+        metrics_frames(report, kMaxBytes).at(0),
+        [](link_wire::Frame::Reader frame) { return read_metrics(frame.getMetrics()); });
+  };
+  MetricsReport made{InstanceId{7}, {}};
+  made.attempts.push_back({{TaskId{1}, {{"loss", -0.5}, {"p99_ms", 12.5}}}, 2});
+  made.attempts.push_back({{TaskId{2}, {}}, 1});
+  const auto same = back(made);
+  ASSERT_TRUE(same);
+  EXPECT_EQ(same->instance, InstanceId{7});
+  ASSERT_EQ(same->attempts.size(), 2u);
+  EXPECT_EQ(same->attempts[0].said, made.attempts[0].said);
+  EXPECT_EQ(same->attempts[0].attempt, 2u);
+  const auto with = [&](auto spoil) {
+    MetricsReport spoilt = made;
+    spoil(spoilt.attempts[0]);
+    return back(spoilt).has_value();
+  };
+  EXPECT_TRUE(with([](AttemptMetrics&) {}));
+  EXPECT_FALSE(with([](AttemptMetrics& m) { m.attempt = 0; }));
+  EXPECT_FALSE(with([](AttemptMetrics& m) { m.said.task = TaskId{}; }));
+  EXPECT_FALSE(with([](AttemptMetrics& m) { m.said.values[0].second = 1e300; }));
+  EXPECT_FALSE(with([](AttemptMetrics& m) { m.said.values[0].first = "Loss"; }));
+  EXPECT_FALSE(with([](AttemptMetrics& m) { m.said.values[1].first = "loss"; })) << "twice";
+  EXPECT_FALSE(with([](AttemptMetrics& m) {
+    for (int i = 0; i < 65; ++i) m.said.values.emplace_back("q" + std::to_string(100 + i), 0);
+  }));
+}
+
+TEST(WorkerLinkCodecTest, MetricsOfManyAttemptsComeInFramesThatAreWholeByThemselves) {
+  MetricsReport made{InstanceId{7}, {}};
+  for (std::uint64_t i = 1; i <= 300; ++i) made.attempts.push_back({{TaskId{i}, {{"a", 1}}}, 1});
+  std::uint64_t next = 1;
+  const std::vector<FrameBytes> frames = metrics_frames(made, 4096);
+  EXPECT_GT(frames.size(), 2u);
+  for (const FrameBytes& frame : frames) {
+    EXPECT_LE(frame.size(), 4096u);
+    const auto part = read_back<Expected<MetricsReport, LinkError>>(
+        frame, [](link_wire::Frame::Reader read) { return read_metrics(read.getMetrics()); });
+    ASSERT_TRUE(part);
+    for (const AttemptMetrics& each : part->attempts) EXPECT_EQ(each.said.task, TaskId{next++});
+  }
+  EXPECT_EQ(next, 301u);
+}
+
 TEST(WorkerLinkCodecTest, ALogAnswerIsCutToFitAndSaysSo) {
   const auto back = [](const LogAnswer& answer, std::size_t max_bytes) {
     return read_back<Expected<LogAnswer, LinkError>>(

@@ -61,6 +61,7 @@ struct MasterNotes {
   std::vector<WorkerReport> reports;
   std::vector<SampleAnswer> samples;
   std::vector<LogAnswer> logs;
+  std::vector<MetricsReport> metrics;
 };
 
 /// Writes down what it hears; settles and answers nothing by itself.
@@ -136,6 +137,9 @@ class ScriptedMaster {
           },
           [state](const LogAnswer& answer) {
             state->note([&](MasterNotes& notes) { notes.logs.push_back(answer); });
+          },
+          [state](const MetricsReport& report) {
+            state->note([&](MasterNotes& notes) { notes.metrics.push_back(report); });
           },
           [](const Wakeup& wakeup) { wakeup.run(); },
       };

@@ -41,6 +41,7 @@ class ActorPartsTest : public MasterTest {
     };
     workers.greet = [this](const WorkerActor&) { say("greet the worker"); };
     workers.sample = [](const WorkerActor&, std::uint64_t) {};
+    workers.ends = [](TaskId) {};
     workers.end = [this](InstanceId id) { say("end " + std::to_string(id.value)); };
     workers.remind = [this] { cloud_->remind_later(); };
     workers_.emplace(WorkerNews::Parts{*master_, links_, *logs_, host_}, std::move(workers));

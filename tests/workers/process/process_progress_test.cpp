@@ -90,6 +90,18 @@ TEST(Steps, OnlyOnesThatCanHaveBeenMadeAreTaken) {
   }
 }
 
+TEST(Metrics, OnlyTheDocumentedLineIsTaken) {
+  const auto said = process::metric_from("metric p99_ms -12.5");
+  EXPECT_EQ(said.problem, "");
+  EXPECT_EQ(said.name, "p99_ms");
+  EXPECT_EQ(said.value, -12.5);
+  for (const char* line :
+       {"", "metric", "metric ", "metric a", "metric  1", "metric a  1", "metric a 1 ",
+        "metric a inf", "metric a 0x10", "Metric a 1", "metrics a 1", "metric a_ 1 2"}) {
+    EXPECT_NE(process::metric_from(line).problem, "") << line;
+  }
+}
+
 TEST(AloneRates, TheBestRateSurvivesARestart) {
   const test::TempFile files("kept", "");
   AloneRates(files.folder()).record("a", 5);
@@ -275,6 +287,76 @@ TEST_F(ProcessProgressTest, AStepOfTrainingIsToldWithTheNextProgressAndByTheNext
   host_.news.clear();
   EXPECT_TRUE(host_.run_until([&] { return said() == wanted; }));
   EXPECT_EQ(reporter.ask("progress 5000\n"), "ok\n");
+}
+
+TEST_F(ProcessProgressTest, MetricsAreToldTogetherAndByTheNextWorkerToo) {
+  Reporter reporter(begin(script(1, "")));
+  EXPECT_EQ(reporter.ask("metric p99_ms 12.5\n"), "ok\n");
+  EXPECT_EQ(reporter.ask("metric loss 0.1\n"), "ok\n");
+  EXPECT_EQ(reporter.ask("metric p99_ms 13\n"), "ok\n");
+  const Metrics wanted{{"loss", 0.1}, {"p99_ms", 13}};
+  const auto told = [&] { return host_.metrics[TaskId{1}] == wanted; };
+  EXPECT_TRUE(host_.run_until(told));
+  EXPECT_TRUE(executor_->sample().empty()) << "metrics are no progress";
+  executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
+  executor_->adopt();
+  host_.news.clear();
+  host_.metrics.clear();
+  EXPECT_TRUE(host_.run_until(told));
+  host_.metrics.clear();
+  executor_->repeat_reports();
+  EXPECT_TRUE(host_.run_until(told)) << "a new link asks for all of it again";
+}
+
+TEST_F(ProcessProgressTest, MetricsThatNobodyMayReportAreRefusedWithTheRule) {
+  options_.metric_names = 2;
+  Reporter reporter(begin(script(1, "")));
+  for (const char* line : {"metric\n", "metric p99\n", "metric P99 1\n", "metric p99 x\n",
+                           "metric p99 nan\n", "metric p99 1e19\n", "metric p 99 1\n"}) {
+    EXPECT_THAT(reporter.ask(line), AllOf(StartsWith("error: "), IsGolden())) << line;
+  }
+  EXPECT_EQ(reporter.ask("metric a 1\n"), "ok\n");
+  EXPECT_EQ(reporter.ask("metric b -2e3\n"), "ok\n");
+  EXPECT_THAT(reporter.ask("metric c 1\n"), AllOf(StartsWith("error: "), IsGolden()));
+  EXPECT_EQ(reporter.ask("metric a 7\n"), "ok\n") << "a name that it has";
+  EXPECT_TRUE(host_.run_until([&] {
+    return host_.metrics[TaskId{1}] == Metrics{{"a", 7}, {"b", -2000}};
+  }));
+}
+
+TEST_F(ProcessProgressTest, AFloodOfMetricsIsToldSeldomAndNeverGrows) {
+  const std::string name = begin(script(1, ""));
+  Reporter reporter(name);
+  const Duration began = boot_time();
+  int refused = 0;
+  constexpr int kLines = 400;
+  for (int i = 0; i < kLines; ++i) {
+    const std::string line = "metric m" + std::to_string(i % 100) + " " + std::to_string(i) + "\n";
+    refused += reporter.ask(line) != "ok\n";
+  }
+  EXPECT_EQ(refused, kLines - 4 * 16) << "of 100 names those that came first are kept";
+  EXPECT_TRUE(host_.run_until([&] { return host_.metrics[TaskId{1}].size() == 16; }));
+  const auto most =
+      static_cast<std::size_t>((boot_time() - began) / std::chrono::milliseconds{200});
+  EXPECT_LE(host_.count("reported"), most + 2);
+}
+
+TEST_F(ProcessProgressTest, TheLastMetricsOfATaskAreToldBeforeItsEnd) {
+  executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
+  TaskOrder execution = script(1, "");
+  execution.program.argv = {"python3", "-c",
+                            "import os, socket\n"
+                            "s = socket.socket(socket.AF_UNIX)\n"
+                            "n = os.environ['MUSTER_SOCKET']\n"
+                            "s.connect('\\0' + n[1:] if n[0] == '@' else n)\n"
+                            "for i in range(3):\n"
+                            "  s.sendall(b'metric accuracy 0.%d\\n' % i)\n"
+                            "  s.recv(9)\n"};
+  executor_->start(execution);
+  ASSERT_EQ(host_.end_of(TaskId{1}, 1).what, "finished");
+  EXPECT_EQ(host_.metrics[TaskId{1}], (Metrics{{"accuracy", 0.2}}));
+  EXPECT_EQ(host_.news[host_.news.size() - 2].what, "reported");
+  executor_.reset();  // nothing runs any more
 }
 
 TEST_F(ProcessProgressTest, LongPathsAreReplacedByAnAbstractName) {

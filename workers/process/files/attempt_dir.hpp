@@ -11,6 +11,7 @@
 
 #include "model/event.hpp"
 #include "model/ids.hpp"
+#include "model/task_metrics.hpp"
 #include "model/task_order.hpp"
 #include "model/time.hpp"
 #include "workers/process/descriptor.hpp"
@@ -66,7 +67,8 @@ struct WorkerTerms {
   std::uint32_t log_files_kept = 0;
   std::string login{};  ///< of the account that it runs under: USER and LOGNAME; empty: none
   std::string shell{};  ///< of that account; empty: none
-  std::string control;  ///< abstract name of the socket on which the shim takes orders
+  std::uint32_t metric_names = 16;  ///< of what the task reports of itself, at most
+  std::string control;              ///< abstract name of the socket on which the shim takes orders
 
   friend bool operator==(const WorkerTerms&, const WorkerTerms&) = default;
 };
@@ -112,6 +114,7 @@ struct AttemptResult {
   std::uint64_t peak_memory_bytes = 0;
   std::uint64_t out_bytes = 0;  ///< written to the logs
   std::uint64_t err_bytes = 0;
+  Metrics metrics{};  ///< all that the task has reported of itself
 
   friend bool operator==(const AttemptResult&, const AttemptResult&) = default;
 };

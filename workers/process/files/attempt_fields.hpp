@@ -52,6 +52,7 @@ void fields(auto& a, Like<WorkerTerms> auto& v) {
   a("log_files_kept", v.log_files_kept);
   a("login", v.login);
   a("shell", v.shell);
+  a("metric_names", v.metric_names);
   a("control", v.control);
 }
 
@@ -79,6 +80,7 @@ void fields(auto& a, Like<AttemptResult> auto& v) {
   a("peak_memory_bytes", v.peak_memory_bytes);
   a("out_bytes", v.out_bytes);
   a("err_bytes", v.err_bytes);
+  a("metrics", v.metrics);
 }
 
 }  // namespace muster::process

@@ -1,5 +1,8 @@
 #include "workers/process/shim/shim_progress.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "workers/process/shim/shim_sockets.hpp"
 
 namespace muster::process {
@@ -13,6 +16,7 @@ std::string ShimProgress::hear(std::string_view line, Duration now) {
     step_ = step;
     return "ok\n";
   }
+  if (line.starts_with("metric")) return hear_metric(line, now);
   const auto units = progress_from(line);
   if (!units) return "error: say: progress N\n";
   // Points that go back would make negative rates.
@@ -22,25 +26,56 @@ std::string ShimProgress::hear(std::string_view line, Duration now) {
   return "ok\n";
 }
 
-std::optional<std::string> ShimProgress::take_due(Duration now) {
-  const auto due = next_due();
-  if (!due || now < *due) return std::nullopt;
-  // Bounds what is sent: one point for each interval, always the newest.
-  meter_.add(*untold_);
-  std::string line = progress_line(*untold_);
-  untold_.reset();
-  return line;
+std::string ShimProgress::hear_metric(std::string_view line, Duration now) {
+  const SaidMetric said = metric_from(line);
+  if (!said.problem.empty()) return "error: " + said.problem + "\n";
+  if (!set_metric(metrics_, said.name, said.value, max_metrics_)) {
+    return "error: this worker keeps at most " + std::to_string(max_metrics_) +
+           " metrics of a task, and '" + std::string(said.name) + "' is one more\n";
+  }
+  if (!untold_metrics_) untold_metrics_ = now;
+  return "ok\n";
 }
 
-std::optional<Duration> ShimProgress::next_due() const {
+std::optional<std::string> ShimProgress::take_due(Duration now) {
+  const auto is_due = [now](std::optional<Duration> due) { return due && *due <= now; };
+  std::string lines;
+  // Bounds what is sent: one line of each kind for each interval, always the newest.
+  if (is_due(progress_due())) {
+    meter_.add(*untold_);
+    lines += progress_line(*untold_);
+    untold_.reset();
+  }
+  if (is_due(metrics_due())) {
+    lines += metrics_line(metrics_);
+    metrics_told_ = now;
+    untold_metrics_.reset();
+  }
+  return lines.empty() ? std::nullopt : std::optional(std::move(lines));
+}
+
+std::optional<Duration> ShimProgress::progress_due() const {
   if (!untold_) return std::nullopt;
   const auto& points = meter_.points();
   return points.empty() ? untold_->at : points.back().at + kInterval;
 }
 
+std::optional<Duration> ShimProgress::metrics_due() const {
+  if (!untold_metrics_) return std::nullopt;
+  return metrics_told_ ? *metrics_told_ + kInterval : *untold_metrics_;
+}
+
+std::optional<Duration> ShimProgress::next_due() const {
+  const auto progress = progress_due();
+  const auto metrics = metrics_due();
+  if (!progress || !metrics) return progress ? progress : metrics;
+  return std::min(*progress, *metrics);
+}
+
 std::string ShimProgress::told() const {
   std::string lines;
   for (const ProgressPoint& point : meter_.points()) lines += progress_line(point);
+  if (metrics_told_) lines += metrics_line(metrics_);
   return lines;
 }
 

@@ -1,34 +1,48 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "model/task_metrics.hpp"
 #include "workers/process/progress.hpp"
 
 namespace muster::process {
 
-/// The progress that a task has told its shim. The newest of it is passed on, at most once an
-/// interval; the lines that were passed on are kept for an executor that connects later. Times are
-/// since boot.
+/// The progress and the metrics that a task has told its shim. The newest of each is passed on, at
+/// most once an interval; the lines that were passed on are kept for an executor that connects
+/// later. Times are since boot.
 class ShimProgress {
  public:
   static constexpr Duration kInterval = std::chrono::milliseconds{200};
 
+  /// The task has at most so many metrics.
+  explicit ShimProgress(std::size_t max_metrics = kMaxMetrics) : max_metrics_(max_metrics) {}
+
   /// Takes a line of the task's; returns the answer.
   std::string hear(std::string_view line, Duration now);
-  /// The line for the executor, when one is due.
+  /// The lines for the executor that are due.
   std::optional<std::string> take_due(Duration now);
   /// When the next line is due; nothing when all is told.
   std::optional<Duration> next_due() const;
   /// The lines that were passed on.
   std::string told() const;
+  const Metrics& metrics() const { return metrics_; }
 
  private:
+  std::string hear_metric(std::string_view line, Duration now);
+  std::optional<Duration> progress_due() const;
+  std::optional<Duration> metrics_due() const;
+
+  std::size_t max_metrics_;
   ProgressMeter meter_;
   std::optional<TrainingSample> step_;   ///< the newest one; it is told with the next progress
   std::optional<ProgressPoint> untold_;  ///< the newest progress, when it came too soon to be told
   double units_ = 0;
+  Metrics metrics_;
+  std::optional<Duration> untold_metrics_;  ///< since when some are untold
+  std::optional<Duration> metrics_told_;    ///< when they were told last
 };
 
 }  // namespace muster::process

@@ -59,7 +59,8 @@ ShimRun::ShimRun(ShimSetup setup, Order order)
       out_log_(setup_.folder.get(), kOutLog, log_bounds(order_.worker)),
       err_log_(setup_.folder.get(), kErrLog, log_bounds(order_.worker)),
       control_(kControlBounds),
-      progress_(LineServer::Bounds{}) {}
+      progress_(LineServer::Bounds{}),
+      said_(order_.worker.metric_names) {}
 
 bool ShimRun::run() {
   // finish() comes in either case: a task that could not start has a result as well.
@@ -352,6 +353,7 @@ AttemptResult ShimRun::result_to_leave() const {
   left.key = order_.key();
   left.out_bytes = out_log_.written();
   left.err_bytes = err_log_.written();
+  left.metrics = said_.metrics();
   if (!is_removed(setup_.folder.get())) return left;
   left.reason += left.reason.empty() ? "" : "; ";
   left.reason += kFolderIsGone;

@@ -26,6 +26,7 @@ constexpr int kBacklog = 16;
 constexpr int kWriteTries = 100;
 constexpr timespec kWritePause{0, 200'000'000};
 constexpr std::string_view kProgressVerb = "progress ";
+constexpr std::string_view kMetricsVerb = "metrics";
 
 struct Address {
   sockaddr_un socket{};
@@ -172,6 +173,34 @@ std::optional<ProgressPoint> point_from(std::string_view line) {
   if (*units.ptr != ' ') return std::nullopt;
   point.step = step_from(line.substr(static_cast<std::size_t>(units.ptr + 1 - line.data())));
   return point.step ? std::optional(point) : std::nullopt;
+}
+
+std::string metrics_line(const Metrics& metrics) {
+  std::string line(kMetricsVerb);
+  std::array<char, 32> value{};
+  for (const auto& [name, number] : metrics) {
+    const int size = std::snprintf(value.data(), value.size(), "=%.17g", number);
+    line += ' ' + name;
+    line.append(value.data(), static_cast<std::size_t>(size));
+  }
+  return line + '\n';
+}
+
+std::optional<Metrics> metrics_from(std::string_view line) {
+  if (!line.starts_with(kMetricsVerb)) return std::nullopt;
+  line.remove_prefix(kMetricsVerb.size());
+  Metrics metrics;
+  while (!line.empty()) {
+    const std::size_t is = line.find('=');
+    if (line.front() != ' ' || is == std::string_view::npos) return std::nullopt;
+    double value = 0;
+    const auto parsed = std::from_chars(line.data() + is + 1, line.data() + line.size(), value);
+    if (parsed.ec != std::errc{}) return std::nullopt;
+    metrics.emplace_back(line.substr(1, is - 1), value);
+    line.remove_prefix(static_cast<std::size_t>(parsed.ptr - line.data()));
+  }
+  // Of another version's shim: nothing that cannot be told further.
+  return are_metrics(metrics) ? std::optional(std::move(metrics)) : std::nullopt;
 }
 
 bool write_patiently(int folder, std::string_view result) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "model/task_metrics.hpp"
 #include "workers/process/files/attempt_dir.hpp"
 #include "workers/process/progress.hpp"
 
@@ -43,6 +45,9 @@ int write_script(int folder, const Order& order);
 /// How a point of progress is told to the executor, and read by it.
 std::string progress_line(const ProgressPoint& point);
 std::optional<ProgressPoint> point_from(std::string_view line);
+/// The same of all metrics of a task.
+std::string metrics_line(const Metrics& metrics);
+std::optional<Metrics> metrics_from(std::string_view line);
 
 /// Writes the result; waits a while for room when the disk is full.
 bool write_patiently(int folder, std::string_view result);

@@ -62,6 +62,13 @@ std::string fault_of(const std::string& order) {
          ": its command, environment and script have to be shorter";
 }
 
+/// What a task reports of itself, by the word of its shim.
+std::optional<decltype(ShimNews::what)> report_in(std::string_view line) {
+  if (const auto point = point_from(line)) return *point;
+  if (auto metrics = metrics_from(line)) return *std::move(metrics);
+  return std::nullopt;
+}
+
 std::string tail_of(int folder, const char* log, std::size_t bytes) {
   return bytes == 0 ? "" : LogReader(folder, log).tail(bytes);
 }
@@ -277,8 +284,8 @@ bool ShimSupervisor::heed(const AttemptKey& key, Watched& watched, std::string_v
     // Once for each attempt, though every new channel begins with it.
     watched.told_start = true;
     tell_({key, ShimStarted{}});
-  } else if (const auto point = point_from(line)) {
-    tell_({key, *point});
+  } else if (auto report = report_in(line)) {
+    tell_({key, *std::move(report)});
   } else if (line.starts_with(kShimIs)) {
     line.remove_prefix(std::string_view(kShimIs).size());
     std::from_chars(line.data(), line.data() + line.size(), watched.shim);

@@ -62,6 +62,31 @@ TEST(ShimProgressTest, AStepIsToldWithTheNextProgress) {
   EXPECT_TRUE(point->step.has_value());
 }
 
+TEST(ShimProgressTest, MetricsArePassedOnTogetherOnceAnInterval) {
+  ShimProgress said(2);
+  EXPECT_EQ(said.hear("metric b 1", milliseconds{5}), "ok\n");
+  EXPECT_EQ(said.next_due(), milliseconds{5});
+  EXPECT_EQ(said.take_due(milliseconds{5}), metrics_line({{"b", 1}}));
+  said.hear("metric b 2", milliseconds{6});
+  said.hear("metric a 0.5", milliseconds{7});
+  EXPECT_THAT(said.hear("metric c 1", milliseconds{8}), StartsWith("error"));
+  EXPECT_EQ(said.next_due(), milliseconds{205});
+  EXPECT_EQ(said.take_due(milliseconds{204}), std::nullopt);
+  EXPECT_EQ(said.take_due(milliseconds{205}), metrics_line({{"a", 0.5}, {"b", 2}}));
+  EXPECT_EQ(said.next_due(), std::nullopt);
+  EXPECT_EQ(said.told(), metrics_line({{"a", 0.5}, {"b", 2}}));
+}
+
+TEST(ShimProgressTest, ALineOfMetricsReadsBackAndAnotherIsNone) {
+  const Metrics values{{"a", 0.1}, {"b", -1e18}};
+  const std::string line = metrics_line(values);
+  EXPECT_EQ(metrics_from(std::string_view(line).substr(0, line.size() - 1)), values);
+  for (const char* other : {"metrics a", "metrics a=", "metrics a=x", "metrics  a=1",
+                            "metrics b=1 a=1", "metrics a=1e19", "metrics a=1;", "progress 1 2"}) {
+    EXPECT_EQ(metrics_from(other), std::nullopt) << other;
+  }
+}
+
 TEST(ShimProgressTest, AnExecutorThatConnectsLaterHearsWhatWasPassedOn) {
   ShimProgress said;
   said.hear("progress 1", milliseconds{0});

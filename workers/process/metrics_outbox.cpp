@@ -1,0 +1,51 @@
+#include "workers/process/metrics_outbox.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace muster::process {
+
+void MetricsOutbox::note(const AttemptKey& attempt, Metrics values) {
+  Held& held = held_[attempt];
+  // A shim that is connected to again says again what it has said.
+  if (held.values == values) return;
+  held = {std::move(values), false};
+  tell_later();
+}
+
+void MetricsOutbox::end(const AttemptKey& attempt, Metrics values) {
+  const auto held = held_.extract(attempt);
+  const bool told = !held.empty() && held.mapped().told && held.mapped().values == values;
+  if (told || values.empty() || !are_metrics(values) || !host_.reported) return;
+  host_.reported({{{attempt.task, std::move(values)}, attempt.attempt}});
+}
+
+void MetricsOutbox::repeat() {
+  for (auto& [attempt, held] : held_) held.told = false;
+  tell_later();
+}
+
+void MetricsOutbox::tell_later() {
+  if (held_.empty() || std::exchange(waits_, true)) return;
+  const Instant now = host_.now();
+  const Duration left = told_at_ ? interval_ - (now - *told_at_) : Duration::zero();
+  // No longer than that, whatever becomes of the clock.
+  host_.at(now + std::clamp(left, Duration::zero(), interval_),
+           [this, alive = std::weak_ptr<const bool>(alive_)] {
+             if (!alive.expired()) tell();
+           });
+}
+
+void MetricsOutbox::tell() {
+  waits_ = false;
+  told_at_ = host_.now();
+  std::vector<AttemptMetrics> said;
+  for (auto& [attempt, held] : held_) {
+    if (std::exchange(held.told, true)) continue;
+    said.push_back({{attempt.task, held.values}, attempt.attempt});
+  }
+  if (!said.empty() && host_.reported) host_.reported(std::move(said));
+}
+
+}  // namespace muster::process
