@@ -93,6 +93,27 @@ api::Metric gauge(const std::string& name, const std::string& help) {
   return {name, help, false, {}};
 }
 
+/// What users' tasks report of themselves.
+void put_reported(api::MetricsInput& all, const std::vector<CellFigures>& masters) {
+  api::Metric tasks = gauge("muster_reported_tasks", "Running tasks that have reported a number");
+  api::Metric least = gauge("muster_reported_min", "The lowest number that running tasks report");
+  api::Metric mean = gauge("muster_reported_mean", "The mean of what running tasks report");
+  api::Metric most = gauge("muster_reported_max", "The highest number that running tasks report");
+  for (const CellFigures& one : masters) {
+    for (const MetricView& view : one.metrics) {
+      const auto put = [&](api::Metric& metric, double value) {
+        metric.samples.push_back(
+            {{{"name", view.name}, {"user", view.user}, {"master", one.master}}, value});
+      };
+      put(tasks, static_cast<double>(view.tasks));
+      put(least, view.least);
+      put(mean, view.mean);
+      put(most, view.most);
+    }
+  }
+  all.metrics.insert(all.metrics.end(), {tasks, least, mean, most});
+}
+
 /// Sums of parts that have the same name, by their names.
 class Sums {
  public:
@@ -274,6 +295,7 @@ api::MetricsInput metrics(const std::vector<CellFigures>& masters,
   }
   api::MetricsInput all;
   all.metrics = {jobs, tasks, instances, rate, spent, rounds, decision};
+  put_reported(all, masters);
   put_counters(all, masters);
   put_histograms(all, masters);
   return all;

@@ -159,6 +159,9 @@ void put_task(JsonText& out, const TaskView& task, bool explained) {
   }
   put_text_or_null(out, "instance_type", task.instance_type);
   put_last_failure(out, task);
+  out.key("metrics").begin_object();
+  for (const FigureView& one : task.metrics) out.text_key(one.name).value(one.value);
+  out.end_object();
   out.field("moves", task.moves).field("phase", name_of(task.phase)).field("ran_s", task.ran_s);
   put_reason(out, task);
   out.field("started_s", task.started).field("task", task.index).field("usd", task.usd);

@@ -256,8 +256,10 @@ function taskRow(row, first) {
     const where = task.instance === null ? "-"
       : `instance ${task.instance}${task.instance_type ? ` (${task.instance_type})` : ""}`;
     const exit = task.exit_code ? ` (exit code ${task.exit_code})` : "";
+    const metrics = Object.entries(task.metrics ?? {}).map(([name, value]) => `${name} ${value}`);
+    const reports = metrics.length ? `; reports ${metrics.join(", ")}` : "";
     [where, task.attempt, ran(task.ran_s), task.attempt > 0 ? task.moves : "-", usd(task.usd),
-      (task.why ?? "") + exit].forEach((text, i) => setText(rest[i], text));
+      (task.why ?? "") + exit + reports].forEach((text, i) => setText(rest[i], text));
     row.classList.toggle("chosen", state.log !== null && task.task === state.log.task);
   };
 }

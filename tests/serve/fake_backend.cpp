@@ -91,6 +91,7 @@ Json task_documents() {
                        {"text", "m0 spends 2.40 of at most 2.50 $/h; another c7i.large costs 0.09"}}
                 : Json(nullptr)},
          {"moves", i % 2},
+         {"metrics", waits ? Json::object() : Json{{"loss", 0.25 * i}, {"p99_ms", 12.5}}},
          {"failures", i == 2 ? 1 : 0},
          {"ran_s", waits ? 0 : 30 + i},
          {"started_s", waits ? Json(nullptr) : Json(kBegin + 30)},

@@ -121,6 +121,14 @@ JobAnswer read_job(const Fields& fields) {
   return job;
 }
 
+std::vector<std::pair<std::string, double>> read_metrics(const Fields& fields) {
+  std::vector<std::pair<std::string, double>> metrics;
+  for (const auto& [name, value] : fields.members().items()) {
+    metrics.emplace_back(printable(name), fields.number(name.c_str()));
+  }
+  return metrics;
+}
+
 TaskAnswer read_task(const Fields& fields) {
   TaskAnswer task;
   task.task = fields.count("task");
@@ -136,6 +144,7 @@ TaskAnswer read_task(const Fields& fields) {
     task.failure = fields.object("last_failure").text("text");
   }
   if (fields.has("ran_s")) task.ran_s = fields.number_or_null("ran_s");
+  if (fields.has("metrics")) task.metrics = read_metrics(fields.object("metrics"));
   if (fields.has("why") && !fields.null("why")) task.why = fields.text("why");
   return task;
 }

@@ -106,7 +106,8 @@ struct TaskAnswer {
   std::string failure;  ///< how its last attempt failed; empty: none has
   std::string why;      ///< of an explanation
   std::uint64_t moves = 0;
-  std::optional<double> ran_s;  ///< nothing: not known
+  std::optional<double> ran_s;                            ///< nothing: not known
+  std::vector<std::pair<std::string, double>> metrics{};  ///< what it has reported last
 
   bool over() const {
     return phase == "finished" || phase == "failed" || phase == "stopped" || phase == "not run";

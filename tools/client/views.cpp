@@ -46,11 +46,20 @@ std::string number_or_dash(const std::optional<Number>& number) {
   return number ? std::to_string(*number) : "-";
 }
 
-/// Why it does not run, or how it has failed.
+/// "reports loss 0.25, p99_ms 12.5"; empty: it reports nothing.
+std::string reports_of(const TaskAnswer& task) {
+  std::string text;
+  for (const auto& [name, value] : task.metrics) {
+    text += fmt::format("{}{} {}", text.empty() ? "reports " : ", ", name, number_text(value));
+  }
+  return text;
+}
+
+/// Why it does not run, or how it has failed; of one that does, what it reports.
 std::string reason_of(const TaskAnswer& task) {
+  if (!task.reason.empty()) return task.reason;
   // A failed task waits for nothing; its last failure is the reason worth showing.
-  if (!task.reason.empty() || task.phase != "failed") return task.reason;
-  return task.failure;
+  return task.phase == "failed" ? task.failure : reports_of(task);
 }
 
 std::string cap_text(double cap, const std::string& text) {
@@ -194,6 +203,7 @@ std::string task_line(const TaskAnswer& task) {
   if (task.instance) text += " on " + seat(task);
   const std::string& why = task.why.empty() ? task.reason : task.why;
   if (!why.empty()) text += ": " + in_local_time(why);
+  if (const std::string reports = reports_of(task); !reports.empty()) text += "; " + reports;
   return text + "\n";
 }
 

@@ -2,12 +2,13 @@
 gives of itself and read by its own command."""
 
 import json
+import re
 import signal
 import unittest
 import urllib.error
 import urllib.request
 
-from cluster import Cluster
+from cluster import MUSTER, Cluster
 
 KINDS = {"string": str, "boolean": bool, "object": dict, "array": list, "integer": int,
          "number": (int, float)}
@@ -97,12 +98,39 @@ class Contract(unittest.TestCase):
             self.assertIn(done.returncode, (0, 1), f"{words} {when}: {done.stderr}")
             self.assertNotIn("none of Muster's API", done.stderr, f"{words} {when}")
 
+    def metrics_of(self, job):
+        """Of its one task; None while nobody answers."""
+        shown = self.cluster.run("job", job, "--json", check=False)
+        tasks = json.loads(shown.stdout)["tasks"] if shown.returncode == 0 else []
+        return tasks[0]["metrics"] if tasks else None
+
+    def check_metrics(self, over, runs):
+        """What the two tasks report of themselves is shown, and has figures while it runs."""
+        cluster = self.cluster
+        cluster.wait_until("metrics of a task that is over are shown",
+                           lambda: self.metrics_of(over) == {"accuracy": 0.5})
+        cluster.wait_until("those of one that runs are shown", lambda: self.metrics_of(runs) == {
+            "loss": -0.25, "p99_ms": 12.5})
+        self.assertIn("reports loss -0.25, p99_ms 12.5", cluster.run("job", runs).stdout)
+        asked = urllib.request.Request(self.api + "/metrics",
+                                       headers={"Authorization": f"Bearer {self.token}"})
+
+        def figures():
+            with urllib.request.urlopen(asked, timeout=60) as answer:
+                return re.findall(r'muster_reported_max{name="(\w+)".*} (\S+)',
+                                  answer.read().decode())
+        cluster.wait_until("/metrics has them",
+                           lambda: figures() == [("loss", "-0.25"), ("p99_ms", "12.5")])
+
     def test_every_answer_has_its_shape_whoever_is_silent(self):
         cluster = self.cluster
-        over = self.submit("--", "echo", "hello")
+        # What is reported right before the end is not lost.
+        over = self.submit("--", "/bin/sh", "-c", f"{MUSTER} progress --metric accuracy=0.5")
         failed = self.submit("--retries", "0", "--", "false")
         cluster.wait_over([over, failed])
-        runs = self.submit("--cpus", "0.5", "--memory", "0.2", "--", "sleep", "600")
+        report = f"{MUSTER} progress 1 --metric p99_ms=12.5 --metric loss=-0.25"
+        runs = self.submit("--cpus", "0.5", "--memory", "0.2", "--", "/bin/sh", "-c",
+                           f"{report} && exec sleep 600")
         cluster.wait_until("it runs", lambda: cluster.job(runs)["running"] == 1)
         waits = self.submit("--tasks", "64", "--", "sleep", "600")
         held = self.submit("--", "sleep", "600")
@@ -110,6 +138,7 @@ class Contract(unittest.TestCase):
         elastic = self.submit("--elastic", "1-3", "--progress-ends", "9", "--", "sleep", "600")
         jobs = [over, failed, runs, waits, held, elastic]
         self.check_everything(jobs, "while all answer")
+        self.check_metrics(over, runs)
         masters = {name: cluster.node(name) for name in ("n2", "n3")}
         for name, pid in masters.items():
             cluster.signal(pid, signal.SIGSTOP)
@@ -128,6 +157,11 @@ class Contract(unittest.TestCase):
         cluster.signal(cluster.node("n1"), signal.SIGCONT)
         cluster.signal(cluster.node("n4"), signal.SIGSTOP)
         self.check_everything([on_its_way, runs], "while the cloud is stopped")
+        cluster.signal(cluster.node("n4"), signal.SIGCONT)
+        for name in ("n2", "n3"):
+            cluster.kill(cluster.node(name))
+        cluster.wait_until("the masters are back", lambda: cluster.ask("status")["complete"])
+        self.check_metrics(over, runs)
 
 
 if __name__ == "__main__":

@@ -212,6 +212,9 @@ TEST(ViewJson, counters_and_histograms_of_the_masters_are_metrics) {
         "muster_decision_seconds_bucket{master=\"m0\",le=\"+Inf\"} 7\n",
         "muster_decision_seconds_sum{master=\"m0\"} 0.75\n",
         "muster_start_seconds_count{master=\"m0\"} 5\n",
+        "muster_reported_tasks{name=\"p99_ms\",user=\"ann\",master=\"m0\"} 3\n",
+        "muster_reported_mean{name=\"p99_ms\",user=\"ann\",master=\"m0\"} 2\n",
+        "muster_reported_max{name=\"p99_ms\",user=\"ann\",master=\"m0\"} 4\n",
         "muster_last_decision_seconds{master=\"m0\"} 0.00125\n"}) {
     EXPECT_THAT(text, testing::HasSubstr(line));
   }
