@@ -50,12 +50,17 @@ void Reconciler::reconcile_at(InstanceId id, Instant now) {
     concerned = row->planned;
     // Behind all others: a master that was started again has gangs to try that it need not, which
     // must not change the order in which the tasks here start.
-    std::vector<Slot> gangs;
+    std::vector<Slot> gangs, gang_tasks;
     for (Slot slot : row->planned) {
       const Slot job = state().task(slot).job;
       if (std::find(gangs.begin(), gangs.end(), job) != gangs.end()) continue;
       gangs.push_back(job);
-      candidates_.gang_tasks_to_try(state(), job, concerned);
+      candidates_.gang_tasks_to_try(state(), job, gang_tasks);
+    }
+    // Those that are meant for this instance have been tried by then, and would be told of the room
+    // that others took meanwhile: earlier than by a master that was not started again.
+    for (Slot slot : gang_tasks) {
+      if (state().task(slot).target != row->slot) concerned.push_back(slot);
     }
   }
   for (Slot slot : concerned) try_start(slot, now);
