@@ -38,7 +38,7 @@ std::optional<RoundWish> Master::begin_round(std::span<const ThroughputSample> s
   if (facts().claims.kept() == nullptr) {
     if (const auto turn = facts().gangs.due(state(), now)) recorder_.record(*turn, now);
   }
-  if (claims_.serve(now)) reconciler_.reconcile(now);
+  if (claims_.serve(now, guard_.cloud_ahead())) reconciler_.reconcile(now);
   if (!busy()) return std::nullopt;
   Measured measured;
   for (const ThroughputSample& sample : samples) {
@@ -85,7 +85,8 @@ void Master::take_plan(PlannedRound&& planned, Instant now) {
   const std::uint64_t behind = facts().events - planned.based_on;
   recorder_.record(RoundDecided{planned.round, std::move(planned.note), facts().quiet,
                                 planned.settled && behind == 0, behind, now - planned.at,
-                                planned.budget.allowed()},
+                                planned.budget.allowed(),
+                                settings_.caps.max_usd_day > 0 ? guard_.cloud_ahead() : Duration{}},
                    now);
   const Refusal malformed{
       RefusalKind::broken, RefusalCode::malformed, {}, static_cast<double>(planned.dropped), 0};

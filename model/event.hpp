@@ -48,6 +48,8 @@ struct RoundDecided {
   std::uint64_t behind = 0;
   Duration took{};           ///< from the time that was decided for to this event
   std::uint64_t budget = 0;  ///< steps that the decision was allowed; 0: any number
+  /// Of the cloud's clock before the one of events, where a day's money is capped.
+  Duration ahead{};
 
   friend bool operator==(const RoundDecided&, const RoundDecided&) = default;
 };

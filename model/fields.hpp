@@ -211,6 +211,7 @@ void fields(auto& a, Like<RoundDecided> auto& e) {
   a.unless_default("behind", e.behind, std::uint64_t{0});
   a.unless_default("took_s", e.took, {});
   a.unless_default("budget", e.budget, std::uint64_t{0});
+  a.unless_default("ahead_s", e.ahead, {});
 }
 
 void fields(auto& a, Like<PlanPartRefused> auto& e) {

@@ -59,6 +59,8 @@ struct RoomWait {
   Refusal short_of;           ///< why it was refused last
   Instant unavailable_until;  ///< no room is kept for it before
   std::uint32_t rests = 0;    ///< how often nothing could be kept for it; the rest grows
+  /// It rests for a new day's money: `unavailable_until` is of the cloud's clock.
+  bool unpaid = false;
 
   friend bool operator==(const RoomWait&, const RoomWait&) = default;
 };
@@ -78,6 +80,7 @@ struct RoomClaim {
 struct RoomWaits {
   std::map<JobId, RoomWait> waits{};
   std::optional<RoomClaim> claim{};
+  Duration cloud_ahead{};  ///< of the cloud's clock before the one of events, in the last round
 
   friend bool operator==(const RoomWaits&, const RoomWaits&) = default;
 };

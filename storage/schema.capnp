@@ -361,6 +361,7 @@ struct RoundDecided {
   behind @5 :UInt64;
   took @6 :Int64;
   budget @7 :UInt64;
+  ahead @8 :Int64;  # of the cloud's clock, where a day's money is capped
 }
 struct PlanPartRefused {
   task @0 :UInt64;  # all bits set: an instance is meant
@@ -511,6 +512,7 @@ struct RoomWait {
   shortOf @3 :Refusal;
   restUntil @4 :Int64;
   rests @5 :UInt32;
+  unpaid @6 :Bool;  # it rests for a new day's money: restUntil is of the cloud's clock
 }
 
 struct RoomClaim {
@@ -568,6 +570,7 @@ struct MasterSnapshot {
   idleClasses @41 :List(UInt32);  # of the names, those that no task has; the one idle longest first
   roomWaits @42 :List(RoomWait);
   roomClaim @43 :RoomClaim;  # not set: no room is kept
+  roomCloudAhead @44 :Int64;  # the cloud's clock before the events', as the last round knew it
 }
 
 struct FailedPart {

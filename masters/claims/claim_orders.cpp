@@ -1,16 +1,23 @@
 #include "masters/claims/claim_orders.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "masters/claims/claim_choice.hpp"
 #include "model/feasible.hpp"
 
 namespace muster {
+namespace {
+
+/// Jobs that may claim room in one round, each but the last in vain.
+constexpr int kClaimsOfRound = 16;
+
+}  // namespace
 
 ClaimOrders::ClaimOrders(const MasterCommands& commands, const MasterSettings& settings)
     : commands_(commands), settings_(settings) {}
 
-bool ClaimOrders::serve(Instant now) {
+bool ClaimOrders::serve(Instant now, Duration cloud_ahead) {
   const MasterFacts& facts = commands_.recorder.facts();
   const std::uint64_t before = facts.events;
   // Nobody but the gang starts in its turn.
@@ -20,23 +27,37 @@ bool ClaimOrders::serve(Instant now) {
     commands_.recorder.record(
         RoomClaimed{claim.room.place.job, claim.room.task, claim.short_of, 0, {}, {}}, now);
   }
-  if (const JobRow* job = facts.claims.due(state(), now)) {
-    claim(*job, now);
-  } else if (facts.claims.is_late(now)) {
-    const JobRow* late = state().find(facts.claims.kept()->place.job);
-    if (late != nullptr) claim(*late, now);
-  }
+  claim_for_the_first(now, cloud_ahead);
   give_room(now);
   return facts.events != before;
 }
 
-void ClaimOrders::claim(const JobRow& job, Instant now) {
+/// A job that nothing could be kept for rests with this, and the next one has its turn at once:
+/// the first round of a day may spend all of its money.
+void ClaimOrders::claim_for_the_first(Instant now, Duration cloud_ahead) {
+  const Claims& claims = commands_.recorder.facts().claims;
+  for (int tried = 0; tried < kClaimsOfRound; ++tried) {
+    const JobRow* job = claims.due(state(), now, cloud_ahead);
+    const bool is_new = job != nullptr;
+    if (!is_new && tried == 0 && claims.is_late(now)) {
+      job = state().find(claims.kept()->place.job);
+    }
+    if (job == nullptr || claim(*job, now)) return;
+    if (!is_new) return;
+  }
+}
+
+/// Whether anything is kept for it.
+bool ClaimOrders::claim(const JobRow& job, Instant now) {
   const MasterMemory& memory = commands_.recorder.memory();
   const Claims& claims = memory.facts().claims;
   const KeptRoom* present = claims.kept();
   if (present != nullptr && present->place.job != job.job.id) present = nullptr;
   const ClaimChoiceInput in{state(), settings_, memory.owns_fleet(), now};
-  commands_.recorder.record(choose_room(in, job, *claims.wait_of(job.job.id), present), now);
+  RoomClaimed claimed = choose_room(in, job, *claims.wait_of(job.job.id), present);
+  const bool keeps = claimed.instances > 0 || !claimed.closed.empty();
+  commands_.recorder.record(std::move(claimed), now);
+  return keeps;
 }
 
 /// The claim may be over with any of the steps, so that what is closed is looked at in a copy.

@@ -12,13 +12,14 @@ class ClaimOrders {
  public:
   ClaimOrders(const MasterCommands& commands, const MasterSettings& settings);
 
-  /// Before a round; whether anything has changed. O(what is closed), and for a new claim what
-  /// choose_room() takes.
-  bool serve(Instant now);
+  /// Before a round; whether anything has changed. `cloud_ahead`: of the cloud's clock before
+  /// `now`. O(what is closed), and for each new claim what choose_room() takes.
+  bool serve(Instant now, Duration cloud_ahead);
 
  private:
   const ClusterState& state() const { return commands_.recorder.facts().state; }
-  void claim(const JobRow& job, Instant now);
+  bool claim(const JobRow& job, Instant now);
+  void claim_for_the_first(Instant now, Duration cloud_ahead);
   void give_room(Instant now);
   bool place(const TaskRow& task, const InstanceRow& row, Instant now);
 

@@ -67,7 +67,10 @@ struct Claims::Fold {
     wait.task = id;
     // That room is kept for another job says less than what it was that it lacked.
     if (refusal.code != RefusalCode::kept_room) wait.short_of = refusal;
-    if (refusal.code == RefusalCode::day_cap) return c.rest(job, next_day(at));
+    // A day's money comes back at midnight by the clock that bills.
+    if (refusal.code == RefusalCode::day_cap) {
+      return c.rest(job, next_day(at + c.book_.cloud_ahead), RestFor::money);
+    }
     learn_need(job, refusal);
   }
 
@@ -84,7 +87,7 @@ struct Claims::Fold {
 
   RoomWait& wait_of(const JobRow& job, TaskId id, const Refusal& refusal) {
     const auto [wait, is_new] =
-        c.book_.waits.try_emplace(job.job.id, RoomWait{id, at, refusal, {}, 0});
+        c.book_.waits.try_emplace(job.job.id, RoomWait{id, at, refusal, {}, 0, false});
     if (is_new) c.ready_.insert(key_of(job));
     return wait->second;
   }
@@ -105,7 +108,7 @@ struct Claims::Fold {
     RoomWait& wait = wait_of(job, task, refusal);
     wait.task = task;
     wait.short_of = refusal;
-    if (wait.unavailable_until > at) return;
+    if (c.rests_at(wait, at)) return;
     // An instance less was of no use, or there is none whose end could be.
     const bool claimed = c.book_.claim && c.book_.claim->room.place.job == job.job.id;
     if (claimed || state.instances().size() < 2) c.rest_longer(job, at);
@@ -139,6 +142,7 @@ struct Claims::Fold {
     claim->chosen_at = at;
   }
   void operator()(const RoundDecided& e) {
+    c.book_.cloud_ahead = e.ahead;
     c.wake(state, at - e.took);
     if (!c.book_.claim) return;
     std::optional<std::uint64_t>& first = c.book_.claim->first_round;
@@ -170,17 +174,18 @@ void Claims::forget(const JobRow& job) {
   const auto wait = book_.waits.find(job.job.id);
   if (wait == book_.waits.end()) return;
   ready_.erase(key_of(job));
-  resting_.erase({wait->second.unavailable_until, job.job.id});
+  those_that_rest(wait->second).erase({wait->second.unavailable_until, job.job.id});
   book_.waits.erase(wait);
   if (book_.claim && book_.claim->room.place.job == job.job.id) book_.claim.reset();
 }
 
-void Claims::rest(const JobRow& job, Instant until) {
+void Claims::rest(const JobRow& job, Instant until, RestFor what) {
   RoomWait& wait = book_.waits.at(job.job.id);
   ready_.erase(key_of(job));
-  resting_.erase({wait.unavailable_until, job.job.id});
+  those_that_rest(wait).erase({wait.unavailable_until, job.job.id});
   wait.unavailable_until = until;
-  resting_.emplace(until, job.job.id);
+  wait.unpaid = what == RestFor::money;
+  those_that_rest(wait).emplace(until, job.job.id);
   if (book_.claim && book_.claim->room.place.job == job.job.id) book_.claim.reset();
 }
 
@@ -188,7 +193,7 @@ void Claims::rest_longer(const JobRow& job, Instant now) {
   RoomWait& wait = book_.waits.at(job.job.id);
   const Duration length = rest_after(wait.rests);
   wait.rests = std::min(wait.rests + 1, kMostRests);
-  rest(job, now + length);
+  rest(job, now + length, RestFor::room);
 }
 
 /// Doubled so many times, up to the longest.
@@ -200,14 +205,28 @@ Duration Claims::rest_after(std::uint32_t rests) const {
 }
 
 void Claims::wake(const ClusterState& state, Instant now) {
-  while (!resting_.empty() && resting_.begin()->first <= now) {
-    const JobId id = resting_.begin()->second;
-    resting_.erase(resting_.begin());
-    const JobRow* job = state.find(id);
-    if (job == nullptr) continue;
-    book_.waits.at(id).unavailable_until = {};
-    ready_.insert(key_of(*job));
-  }
+  const auto wake_until = [&](Resting& resting, Instant until) {
+    while (!resting.empty() && resting.begin()->first <= until) {
+      const JobId id = resting.begin()->second;
+      resting.erase(resting.begin());
+      const JobRow* job = state.find(id);
+      if (job == nullptr) continue;
+      book_.waits.at(id).unavailable_until = {};
+      book_.waits.at(id).unpaid = false;
+      ready_.insert(key_of(*job));
+    }
+  };
+  wake_until(resting_, now);
+  wake_until(unpaid_, now + book_.cloud_ahead);
+}
+
+bool Claims::rests_at(const RoomWait& wait, Instant now) const {
+  return wait.unavailable_until > (wait.unpaid ? now + book_.cloud_ahead : now);
+}
+
+std::optional<Instant> Claims::rests_until(const RoomWait& wait) const {
+  if (wait.unavailable_until == Instant{}) return std::nullopt;
+  return wait.unavailable_until - (wait.unpaid ? book_.cloud_ahead : Duration{});
 }
 
 std::optional<Instant> Claims::by_age(const JobRow& job) const {
@@ -216,14 +235,35 @@ std::optional<Instant> Claims::by_age(const JobRow& job) const {
   return job.accepted_at + settings_.starve_after;
 }
 
-const JobRow* Claims::due(const ClusterState& state, Instant now) const {
+/// The first in the order of the queue of those that do not rest, or have rested by now: the round
+/// that is to come wakes them only when it has been decided, and by then the money of a new day is
+/// spent.
+const JobRow* Claims::first_that_waits(const ClusterState& state, Instant now,
+                                       Duration cloud_ahead) const {
+  const JobRow* first = nullptr;
   // A job may be as wide as it is by now without those of its tasks that waited.
-  const auto waits = std::ranges::find_if(ready_, [&](const Key& key) {
-    const JobRow* job = state.find(std::get<JobId>(key));
-    return job != nullptr && job->pending > 0;
-  });
-  if (waits == ready_.end()) return nullptr;
-  const JobRow* first = state.find(std::get<JobId>(*waits));
+  const auto look_at = [&](const JobRow* job) {
+    if (job == nullptr || job->pending == 0) return false;
+    if (first == nullptr || key_of(*job) < key_of(*first)) first = job;
+    return true;
+  };
+  for (const Key& key : ready_) {
+    if (look_at(state.find(std::get<JobId>(key)))) break;
+  }
+  const auto look_until = [&](const Resting& resting, Instant until) {
+    for (const auto& [rests_until, id] : resting) {
+      if (rests_until > until) break;
+      look_at(state.find(id));
+    }
+  };
+  look_until(resting_, now);
+  look_until(unpaid_, now + cloud_ahead);
+  return first;
+}
+
+const JobRow* Claims::due(const ClusterState& state, Instant now, Duration cloud_ahead) const {
+  const JobRow* first = first_that_waits(state, now, cloud_ahead);
+  if (first == nullptr) return nullptr;
   const KeptRoom* kept = this->kept();
   if (kept != nullptr && !queue_place_of(*first).is_before(kept->place)) return nullptr;
   const RoomWait& wait = book_.waits.at(first->job.id);
@@ -293,7 +333,8 @@ void Claims::add_those_that_wait(const ClusterState& state) {
     if (!is_bounded(task.reason.code)) continue;
     const JobRow& job = state.job(task.job);
     if (job.terminal_outcome) continue;
-    book_.waits.try_emplace(job.job.id, RoomWait{task.id, job.accepted_at, task.reason, {}, 0});
+    book_.waits.try_emplace(job.job.id,
+                            RoomWait{task.id, job.accepted_at, task.reason, {}, 0, false});
   }
 }
 
@@ -306,7 +347,7 @@ void Claims::restore(RoomWaits book, const ClusterState& state) {
     const JobRow* job = state.find(id);
     if (job == nullptr) continue;
     if (wait.unavailable_until > Instant{}) {
-      resting_.emplace(wait.unavailable_until, id);
+      those_that_rest(wait).emplace(wait.unavailable_until, id);
     } else {
       ready_.insert(key_of(*job));
     }

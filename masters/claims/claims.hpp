@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kRoundsOfClaim = 4;
 /// From then on what comes after it is not put where it is to have its room, until it has it; what
 /// runs is not stopped. What nothing could hold, or the cloud refuses, rests as gangs do, twice as
 /// long each time, and blocks nothing. What the day's money does not pay for rests until the next
-/// day.
+/// day of the cloud's clock, which bills, and claims its room before the first round of that day.
 ///
 /// A fold over events, as GangWaits is, which it goes beside; on a fixed fleet it keeps nothing.
 /// O(log of the jobs that wait so) an event.
@@ -40,7 +40,8 @@ class Claims {
   void absorb(const Event& event, const ClusterState& state);
 
   /// The job that room is to be kept for from now on, if it is another than now; null: none.
-  const JobRow* due(const ClusterState& state, Instant now) const;
+  /// `cloud_ahead`: of the cloud's clock before `now`. O(jobs that wake in this round).
+  const JobRow* due(const ClusterState& state, Instant now, Duration cloud_ahead) const;
   /// An instance more is to be closed for the claim: those that are have not emptied for long.
   bool is_late(Instant now) const;
   /// The room was there for so many rounds that it is not kept for who does not take it.
@@ -52,6 +53,8 @@ class Claims {
   std::optional<JobId> turn(const ClusterState& state, std::uint64_t round) const;
   /// How the job waits for room; null: it does not.
   const RoomWait* wait_of(JobId id) const;
+  /// Until when it rests, by the clock of events; nothing: it does not.
+  std::optional<Instant> rests_until(const RoomWait& wait) const;
   /// When the job claims room, if that is by its age; nothing: at once, by its priority, or never.
   std::optional<Instant> by_age(const JobRow& job) const;
 
@@ -61,7 +64,9 @@ class Claims {
 
  private:
   struct Fold;
+  enum class RestFor : std::uint8_t { room, money };
   using Key = std::tuple<std::int64_t, Instant, JobId>;  ///< in the order of the queue
+  using Resting = std::set<std::pair<Instant, JobId>>;   ///< by when they wake
 
   static Key key_of(const JobRow& job) {
     return {-std::int64_t{job.job.priority}, job.accepted_at, job.job.id};
@@ -71,7 +76,11 @@ class Claims {
   bool caps_have_room(const ClusterState& state) const;
   bool has_room(const ClusterState& state) const;
   Duration rest_after(std::uint32_t rests) const;
-  void rest(const JobRow& job, Instant until);
+  const JobRow* first_that_waits(const ClusterState& state, Instant now,
+                                 Duration cloud_ahead) const;
+  bool rests_at(const RoomWait& wait, Instant now) const;
+  Resting& those_that_rest(const RoomWait& wait) { return wait.unpaid ? unpaid_ : resting_; }
+  void rest(const JobRow& job, Instant until, RestFor what);
   void rest_longer(const JobRow& job, Instant now);
   void forget(const JobRow& job);
   void wake(const ClusterState& state, Instant now);
@@ -81,8 +90,9 @@ class Claims {
   bool owns_fleet_;
   RoomWaits book_;
   // The next ones are derived from the book and the state.
-  std::set<Key> ready_;                                ///< of those that wait and do not rest
-  std::set<std::pair<Instant, JobId>> resting_;        ///< the others, by when they wake
+  std::set<Key> ready_;  ///< of those that wait and do not rest
+  Resting resting_;      ///< the others, but
+  Resting unpaid_;       ///< those that rest for money, by the cloud's clock
   std::map<std::int32_t, std::uint64_t> by_priority_;  ///< unfinished jobs
 };
 

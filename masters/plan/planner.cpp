@@ -195,7 +195,7 @@ PlannedRound Planner::ask_policy(const RoundWish& wish) {
   planned.slices = slices_of(std::move(plan), known.state, wish.slice_parts);
   shown_rounds_ = known.rounds + 1;
   const RoundDecided decided{known.rounds, planned.note, known.quiet, planned.settled, 0,
-                             {},           wish.budget};
+                             {},           wish.budget,  {}};
   parts_.policy->observe({wish.now, decided}, view(wish.now));
   return planned;
 }

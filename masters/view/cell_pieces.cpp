@@ -195,9 +195,8 @@ std::string room_text(const JobRow& job, const Refusal& reason, const Master& ma
   const RoomWait* wait = claims.wait_of(job.job.id);
   if (wait == nullptr) return {};
   const std::string since = "; it waits for room since " + utc_text(wait->since);
-  if (wait->unavailable_until > Instant{}) {
-    return fmt::format("{}, and none can be kept for it before {}", since,
-                       utc_text(wait->unavailable_until));
+  if (const auto until = claims.rests_until(*wait)) {
+    return fmt::format("{}, and none can be kept for it before {}", since, utc_text(*until));
   }
   if (claim != nullptr && claim->room.is_before(job)) {
     return fmt::format("{}, behind job {}, for which room is kept", since,

@@ -259,8 +259,10 @@ void put_room(record::MasterSnapshot::Builder out, const RoomWaits& in) {
     waits[i].setSince(nanos(wait.since));
     put(waits[i].initShortOf(), wait.short_of);
     waits[i].setRestUntil(nanos(wait.unavailable_until));
+    waits[i].setUnpaid(wait.unpaid);
     waits[i++].setRests(wait.rests);
   }
+  out.setRoomCloudAhead(in.cloud_ahead.count());
   if (!in.claim) return;
   const RoomClaim& claim = *in.claim;
   auto kept = out.initRoomClaim();
@@ -279,8 +281,9 @@ void get_room(record::MasterSnapshot::Reader in, MasterSnapshot& out) {
     if (out.state.find(job) == nullptr) continue;  // nothing waits of what is over
     out.room.waits.emplace(
         job, RoomWait{TaskId{wait.getTask()}, instant(wait.getSince()), get(wait.getShortOf()),
-                      instant(wait.getRestUntil()), wait.getRests()});
+                      instant(wait.getRestUntil()), wait.getRests(), wait.getUnpaid()});
   }
+  out.room.cloud_ahead = Duration{in.getRoomCloudAhead()};
   if (!in.hasRoomClaim()) return;
   const auto kept = in.getRoomClaim();
   const RoomClaimed claimed = get(kept.getClaimed());

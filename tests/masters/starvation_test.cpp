@@ -147,6 +147,34 @@ TEST(Starvation, UnderACapOnADaysMoneyItStartsTheNextDay) {
   EXPECT_TRUE(world.has_started(big));
 }
 
+TEST(Starvation, ANewDaysMoneyIsTheOldestJobsFirstWhateverTheClocksSay) {
+  for (const int ahead_min : {0, 25, -25}) {
+    StarvingBounds bounds{{.max_usd_day = 0.4}};
+    bounds.cloud_ahead = std::chrono::minutes{ahead_min};
+    StarvingWorld world("eva,eager,period_s=60", bounds, {4, 5});
+    const std::uint64_t oldest = world.submit({.cpus = 4, .seconds = 6.0 * 3600});
+    world.run(5 * 3600);
+    ASSERT_TRUE(world.waits(oldest)) << "the money of this day is spent";
+    // Larger ones come first in a plan, and take all that a day has.
+    for (int i = 0; i < 40; ++i) world.submit({.cpus = 5, .seconds = 3600});
+    world.run(19 * 3600 - ahead_min * 60);
+    EXPECT_EQ(world.starts(oldest), 1u) << ahead_min;
+    world.run(5 * 60);
+    EXPECT_EQ(world.starts(oldest), 2u) << ahead_min;
+  }
+}
+
+TEST(Starvation, JobsThatNoDaysMoneyPaysForKeepNoneOfItFromTheNext) {
+  StarvingWorld world("eva,eager,period_s=60", {{.max_usd_day = 0.4}}, {4, 5, 400});
+  for (int i = 0; i < 10; ++i) world.submit({.cpus = 400, .seconds = 60});
+  const std::uint64_t payable = world.submit({.cpus = 4, .seconds = 6.0 * 3600});
+  world.run(5 * 3600);
+  ASSERT_TRUE(world.waits(payable)) << "the money of this day is spent";
+  for (int i = 0; i < 40; ++i) world.submit({.cpus = 5, .seconds = 3600});
+  world.run(19 * 3600 + 5 * 60);
+  EXPECT_EQ(world.starts(payable), 2u);
+}
+
 /// A policy, and what bounds it.
 struct Case {
   std::string name;

@@ -21,6 +21,7 @@ struct StarvingBounds {
   MasterCaps caps{};
   std::size_t cloud_limit = 0;  ///< instances that the cloud gives; 0: any number
   std::uint32_t owned = 0;      ///< instances of the first type that stay, beyond which it rents
+  Duration cloud_ahead{};       ///< of the master's clock
 };
 
 /// A master under a policy that rents, before a cloud that may be full, and workers whose tasks
@@ -136,7 +137,9 @@ class StarvingWorld {
     parts.catalog = &catalog_;
     if (bounds_.owned > 0) parts.fleet = {{TypeId{0}, Market::on_demand, bounds_.owned}};
     parts.policy = make_policy(parse_policy(policy_).value(), catalog_).value();
-    return std::make_unique<Master>(settings_, std::move(parts));
+    auto master = std::make_unique<Master>(settings_, std::move(parts));
+    master->set_cloud_ahead(bounds_.cloud_ahead);
+    return master;
   }
   void end_what_is_due() {
     while (!due_.empty() && due_.begin()->first <= now_) {
