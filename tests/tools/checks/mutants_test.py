@@ -49,6 +49,16 @@ class Mutants(unittest.TestCase):
         with self.assertRaises(SystemExit):
             mutants.test_programs(self.root, "nowhere")
 
+    def test_a_room_has_those_of_the_folder_above_that_try_its_sources(self):
+        write(self.root, {"tests/model/CMakeLists.txt":
+                          "muster_test(model SOURCES a.cpp)\n"
+                          "muster_test(\n  deep SOURCES b.cpp deep/c.cpp)\n"
+                          "muster_test(deeper SOURCES deeper/c.cpp)\n"})
+        self.assertEqual(mutants.test_programs(self.root, "model/deep"), ["deep"])
+        self.assertEqual(mutants.test_programs(self.root, "model"), ["model", "deep", "deeper"])
+        self.assertEqual(mutants.test_programs(self.root, "model/other"),
+                         ["model", "deep", "deeper"])
+
     def test_a_line_is_put_back_whatever_became_of_it(self):
         for builds, passes, verdict in ((False, None, None), (True, True, "unnoticed"),
                                         (True, False, "noticed"), (True, None, "noticed")):
