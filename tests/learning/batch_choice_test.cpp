@@ -68,5 +68,19 @@ RC_GTEST_PROP(BatchChoice, CandidatesRiseFromTheLeastToTheLargestBatch, ()) {
   }
 }
 
+TEST(BatchChoice, CandidatesBeginAndEndWithTheBoundsExactly) {
+  const std::vector<BatchChoice> of_four = batch_candidates(kCifar, 4);
+  EXPECT_EQ(of_four.front(), (BatchChoice{32, 0}));
+  EXPECT_EQ(of_four.back(), (BatchChoice{1024, 0}));
+  EXPECT_LE(of_four.size(), kBatchCandidates);
+  const std::vector<BatchChoice> of_one = batch_candidates(kCifar, 1);
+  EXPECT_EQ(of_one.front(), (BatchChoice{128, 0}));
+  EXPECT_EQ(of_one.back(), (BatchChoice{1024, 3}));
+}
+
+TEST(BatchChoice, OneCandidateIsLeftWhereTheLeastBatchIsTheLargest) {
+  EXPECT_EQ(batch_candidates(kCifar, 128), (std::vector<BatchChoice>{{32, 0}}));
+}
+
 }  // namespace
 }  // namespace muster

@@ -1,11 +1,16 @@
 #include "learning/bounded_minimum.hpp"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "learning/line_search.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster {
 namespace {
@@ -127,6 +132,78 @@ TEST(LineSearch, GoesToTheEndOfALineThatFallsAllTheWay) {
   while (line.add(-line.step(), -1)) {
   }
   EXPECT_EQ(line.step(), 8);
+}
+
+/// Each evaluation costs a fit of all that a job has measured: a change of the method has to leave
+/// these as they are, or say why it needs more.
+TEST(BoundedMinimum, TakesTheStepsOfBefore) {
+  std::string taken;
+  std::uint32_t calls = 0;
+  const auto go = [&](const char* name, const Objective& of, std::vector<BoundedVariable> from) {
+    calls = 0;
+    const Objective counted = [&](std::span<const double> at, std::span<double> gradient) {
+      ++calls;
+      return of(at, gradient);
+    };
+    const Vector end = bounded_minimum(counted, from);
+    taken += fmt::format("{}: {} evaluations, ends at", name, calls);
+    for (const double x : end) taken += fmt::format(" {:.6g}", x);
+    taken += "\n";
+  };
+  const Objective flat = [](std::span<const double> at, std::span<double> gradient) {
+    double sum = 0;  // of fourth powers: nearly flat around the minimum
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      gradient[i] = 4 * std::pow(at[i] - 2, 3);
+      sum += std::pow(at[i] - 2, 4);
+    }
+    return sum;
+  };
+  go("valley", valley, std::vector<BoundedVariable>(5, {.start = -1.2}));
+  go("valley from afar", valley, {{.start = 30}, {.start = -20}});
+  go("valley in a box", valley,
+     {{.start = -1.2, .low = -2, .high = 0.5},
+      {.start = 1, .low = -2, .high = 2},
+      {.start = 2, .low = 0.1, .high = 3}});
+  go("valley beside a wall", valley,
+     {{.start = 0, .low = 0, .high = 9},
+      {.start = 5, .low = 3, .high = 9},
+      {.start = 1, .low = 1, .high = 1},
+      {.start = 0}});
+  go("flat", flat, {{.start = -7}, {.start = 2.5}, {.start = 90, .low = 3, .high = 100}});
+  EXPECT_THAT(taken, test::IsGolden());
+}
+
+TEST(LineSearch, TakesTheStepsOfBefore) {
+  const auto rational = [](double x) {
+    const double under = x * x + 2;
+    return std::pair(-x / under, (x * x - 2) / (under * under));
+  };
+  const auto quartic = [](double x) {
+    return std::pair(std::pow(x - 3, 4), 4 * std::pow(x - 3, 3));
+  };
+  // Equal values and slopes at whole numbers: no step is better than the one before it.
+  const auto wave = [](double x) {
+    const double turn = 2 * std::acos(-1.0);
+    return std::pair(std::sin(turn * x) * -0.01, std::cos(turn * x) * -0.01 * turn);
+  };
+  std::string taken;
+  const auto go = [&](const char* name, const auto& of, double first, double largest) {
+    const auto [value, slope] = of(0.0);
+    LineSearch line(value, slope, first, largest);
+    int steps = 0;
+    for (bool more = true; more && steps < 50; ++steps) {
+      const auto [at, falls] = of(line.step());
+      more = line.add(at, falls);
+    }
+    taken +=
+        fmt::format("{} from {:g}: {} steps, ends at {:.6g}\n", name, first, steps, line.step());
+  };
+  for (const double first : {1e-3, 0.1, 1.0, 10.0, 1e3}) {
+    go("rational", rational, first, 1e10);
+    go("quartic", quartic, first, 1e10);
+    go("wave", wave, first, 20);
+  }
+  EXPECT_THAT(taken, test::IsGolden());
 }
 
 }  // namespace

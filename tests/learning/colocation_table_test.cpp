@@ -220,5 +220,73 @@ RC_GTEST_PROP(ColocationTable, agrees_with_the_plain_rules, ()) {
   RC_ASSERT(again.entries() == table.entries());
 }
 
+TEST(ColocationTable, forgets_what_is_recorded_with_classes_that_nobody_knows_any_more) {
+  ColocationTable table;
+  const ClassId one{1};
+  const ClassId two{2};
+  const ClassId three{3};
+  const auto beside = [](const ClassId& other) { return std::span(&other, 1); };
+  table.record(one, beside(two), 0.5);
+  table.record(two, beside(three), 0.25);
+  table.record(two, beside(one), 0.75);
+  table.keep([&](ClassId each) { return each != three; });
+  EXPECT_EQ(table.sets(), 1U);
+  EXPECT_EQ(table.rate(one, beside(two)), 0.5);
+  EXPECT_EQ(table.rate(two, beside(one)), 0.75);
+  EXPECT_EQ(table.recorded(two, beside(three)), nullptr);
+  EXPECT_EQ(table.entries().size(), 2U);
+}
+
+TEST(ColocationTable, finds_each_of_very_many_sets) {
+  ColocationTable table;
+  const auto mean = [](std::uint32_t i, std::uint32_t j) { return 1.0 / (2 + i + 41 * j); };
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    for (std::uint32_t j = 0; j < i; ++j) {
+      const ClassId other{j};
+      table.record(ClassId{i}, std::span(&other, 1), mean(i, j));
+    }
+  }
+  EXPECT_EQ(table.sets(), 40U * 39 / 2);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    for (std::uint32_t j = 0; j < i; ++j) {
+      const ClassId other{j};
+      ASSERT_EQ(table.pair_rate(ClassId{i}, other), mean(i, j));
+      ASSERT_EQ(table.pair_rate(other, ClassId{i}), table.default_pair())
+          << "that way it never was";
+    }
+  }
+}
+
+TEST(ColocationTable, knows_of_which_sizes_it_has_sets) {
+  ColocationTable table;
+  EXPECT_FALSE(table.knows_sets_of(2));
+  const ClassId two{2};
+  table.record(ClassId{1}, std::span(&two, 1), 0.5);
+  EXPECT_TRUE(table.knows_sets_of(2));
+  EXPECT_FALSE(table.knows_sets_of(1));
+  EXPECT_FALSE(table.knows_sets_of(3));
+}
+
+TEST(ColocationTable, has_a_new_version_only_when_a_mean_changes) {
+  ColocationTable table;
+  const ClassId two{2};
+  table.record(ClassId{1}, std::span(&two, 1), 0.5);
+  const std::uint64_t before = table.version();
+  table.record(ClassId{1}, std::span(&two, 1), 0.5, 3);
+  EXPECT_EQ(table.version(), before);
+  table.record(ClassId{1}, std::span(&two, 1), -1);
+  table.record(ClassId{1}, std::span(&two, 1), 0.1, 0);
+  EXPECT_EQ(table.version(), before) << "neither is an observation";
+  table.record(ClassId{1}, std::span(&two, 1), 0.75, 4);
+  EXPECT_GT(table.version(), before);
+  EXPECT_EQ(table.rate(ClassId{1}, std::span(&two, 1)), 0.625) << "four of each";
+}
+
+TEST(ColocationTable, has_a_default_that_is_a_rate) {
+  EXPECT_DEATH(ColocationTable(0), "default rate");
+  EXPECT_DEATH(ColocationTable(1.5), "default rate");
+  EXPECT_EQ(ColocationTable(1).default_pair(), 1);
+}
+
 }  // namespace
 }  // namespace muster

@@ -89,5 +89,21 @@ TEST(PredictionErrors, read_back_in_their_order) {
   EXPECT_EQ(text_of(again), text_of(errors)) << "the same one is the oldest";
 }
 
+TEST(PredictionErrors, take_up_no_run_without_a_time_and_no_prediction_of_none) {
+  PredictionErrors errors;
+  errors.add(0, 10);
+  errors.add(10, 0);
+  errors.add(-1, 10);
+  errors.add(10, -1);
+  EXPECT_EQ(errors.size(), 0U);
+  errors.add(1e-20, 1e20);
+  EXPECT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors.best_margin(0.5), 1e9) << "beyond this an error says nothing more";
+}
+
+TEST(PredictionErrors, promise_as_predicted_where_nothing_is_known) {
+  EXPECT_EQ(PredictionErrors().best_margin(0.5), 1);
+}
+
 }  // namespace
 }  // namespace muster

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace muster {
 namespace {
 
@@ -70,6 +73,42 @@ TEST(WidthRates, AreTheSameAfterWritingAndReading) {
   ASSERT_TRUE(in.finish()) << in.error();
   EXPECT_EQ(read.speedup(), rates.speedup());
   EXPECT_EQ(read.rate_per_s(), rates.rate_per_s());
+}
+
+TEST(WidthRates, TakeUpNoMoreThanCanBeWrittenDown) {
+  WidthRates rates;
+  rates.observe(1, kGreatestLearnt / 2, kGreatestLearnt / 4);
+  rates.observe(1, kGreatestLearnt, 1);
+  rates.observe(1, 1, kGreatestLearnt);
+  EXPECT_DOUBLE_EQ(rates.rate_per_s(), 2) << "the sums would be beyond the greatest number";
+  rates.observe(1, kGreatestLearnt / 2, kGreatestLearnt / 4);
+  EXPECT_DOUBLE_EQ(rates.rate_per_s(), 2);
+  rates.observe(1, kGreatestLearnt / 1000, 1);
+  EXPECT_DOUBLE_EQ(rates.rate_per_s(), 2) << "they are full";
+}
+
+TEST(WidthRates, LeaveOutWhatIsNoNumberOrTooLittle) {
+  WidthRates rates;
+  rates.observe(1, std::nan(""), 10);
+  rates.observe(1, 10, std::numeric_limits<double>::infinity());
+  rates.observe(1, kLeastLearnt / 2, 10);
+  rates.observe(1, 10, kLeastLearnt / 2);
+  EXPECT_TRUE(rates.empty());
+  rates.observe(1, kLeastLearnt, kLeastLearnt);
+  rates.observe(kMostWidths, 1, 1);
+  EXPECT_EQ(rates.width_cap(), kMostWidths) << "and no wider";
+}
+
+TEST(WidthRates, ReadBackWithoutWhatEarlierVersionsTookUp) {
+  ModelWriter out;
+  out.line("widths").whole(2);
+  out.line("width").whole(1).number(0).number(10);
+  out.line("width").whole(2).number(20).number(10);
+  const std::string text = std::move(out).text();
+  ModelReader in(text);
+  const WidthRates read = WidthRates::read(in);
+  EXPECT_TRUE(in.finish());
+  EXPECT_DOUBLE_EQ(read.rate_per_s(), 1) << "half of what two workers do";
 }
 
 }  // namespace

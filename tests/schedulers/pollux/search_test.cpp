@@ -9,6 +9,7 @@
 #include "schedulers/pollux/genetic_search.hpp"
 #include "schedulers/pollux/local_search.hpp"
 #include "tests/schedulers/pollux/states.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::pollux {
 namespace {
@@ -196,6 +197,102 @@ TEST(GeneticSearch, gets_better_with_generations_and_with_what_it_ended_with_bef
   const GeneticResult late = bred(60, {});
   EXPECT_GT(problem.fitness(late.best), problem.fitness(early.best));
   EXPECT_GE(problem.fitness(bred(2, late.undominated).best), problem.fitness(late.best));
+}
+
+TEST(GeneticSearch, ends_with_layouts_of_which_none_is_better_than_another_in_both_objectives) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Rng rng(seed);
+    const SearchProblem problem = made_up_state({.nodes = 4, .jobs = 6}, rng);
+    SearchEffort effort;
+    effort.population = 20;
+    effort.generations = 6;
+    Budget budget;
+    const GeneticResult found = GeneticSearch(problem, effort).run({}, rng, budget);
+    ASSERT_FALSE(found.undominated.empty());
+    EXPECT_LE(found.undominated.size(), 20U);
+    for (const Layout& one : found.undominated) {
+      EXPECT_LE(problem.fitness(one), problem.fitness(found.best)) << seed;
+      for (const Layout& other : found.undominated) {
+        const bool better = problem.fitness(other) >= problem.fitness(one) &&
+                            problem.utility(other) >= problem.utility(one);
+        const bool equal = problem.fitness(other) == problem.fitness(one) &&
+                           problem.utility(other) == problem.utility(one);
+        EXPECT_TRUE(!better || equal) << seed;
+      }
+    }
+  }
+}
+
+TEST(GeneticSearch, ends_with_the_generation_in_which_its_budget_is_spent) {
+  Rng rng(5);
+  const SearchProblem problem = made_up_state({.nodes = 8, .jobs = 12}, rng);
+  const auto bred = [&](std::uint32_t generations, std::uint64_t steps) {
+    SearchEffort effort;
+    effort.generations = generations;
+    Rng chance(1);
+    Budget budget(steps);
+    return GeneticSearch(problem, effort).run({}, chance, budget);
+  };
+  const GeneticResult short_of_steps = bred(100, 30);
+  EXPECT_TRUE(problem.is_feasible(short_of_steps.best));
+  EXPECT_EQ(short_of_steps.undominated, bred(2, 30).undominated);
+  EXPECT_LT(problem.fitness(short_of_steps.best), problem.fitness(bred(2, 0).best));
+}
+
+TEST(GeneticSearch, begins_with_the_present_layout_as_far_as_it_is_feasible) {
+  SearchProblem problem = two_jobs();
+  problem.jobs[1].current = {3, 0};  // with the first job's two these are too many
+  SearchEffort effort;
+  effort.generations = 1;
+  Rng rng(1);
+  Budget budget;
+  const GeneticResult found = GeneticSearch(problem, effort).run({}, rng, budget);
+  EXPECT_EQ(found.best, (Layout{{2, 0}, {2, 0}})) << "the first jobs have the first right";
+}
+
+TEST(GeneticSearch, mends_layouts_that_it_is_given) {
+  SearchProblem problem = two_jobs();
+  problem.jobs[0].least = 2;
+  SearchEffort effort;
+  effort.generations = 1;
+  const auto mended = [&](const Layout& given) {
+    Rng rng(1);
+    Budget budget;
+    // The present layout is empty, and worse than any other.
+    problem.jobs[0].current = {0, 0};
+    const GeneticResult found = GeneticSearch(problem, effort).run({given}, rng, budget);
+    return found.best;
+  };
+  EXPECT_EQ(mended({{4, 0}, {2, 2}}), (Layout{{4, 0}, {0, 2}})) << "no room for all";
+  EXPECT_EQ(mended({{1, 0}, {0, 3}}), (Layout{{0, 0}, {0, 3}})) << "too few workers to run";
+  EXPECT_EQ(mended({{2, 2}, {1, 1}}), (Layout{{2, 2}, {0, 0}})) << "one job of several on a node";
+  problem.jobs[0].most = 3;
+  EXPECT_EQ(mended({{4, 0}, {0, 1}}), (Layout{{3, 0}, {0, 1}})) << "too wide";
+}
+
+std::string text_of(const Layout& layout) {
+  std::string text;
+  for (const Row& row : layout) {
+    text += text.empty() ? "" : " |";
+    for (const std::uint16_t workers : row) text += " " + std::to_string(workers);
+  }
+  return text;
+}
+
+/// A change of a search that is not meant to change its results has to leave these as they are.
+TEST(Searches, find_the_layouts_of_before) {
+  std::string found;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Rng rng(seed * 31);
+    const SearchProblem problem = made_up_state({.nodes = 2 + seed, .jobs = 3 + seed}, rng);
+    found += "local  " + text_of(searched(problem, seed, 200)) + "\n";
+    SearchEffort effort;
+    effort.population = 12;
+    effort.generations = 8;
+    Budget budget;
+    found += "genetic" + text_of(GeneticSearch(problem, effort).run({}, rng, budget).best) + "\n";
+  }
+  EXPECT_THAT(found, test::IsGolden());
 }
 
 }  // namespace
