@@ -80,5 +80,37 @@ TEST(NearestWord, FindsAMisspeltWordAndNothingForAStrangeOne) {
   EXPECT_EQ(nearest_word("banana", known), "");
 }
 
+TEST(NearestWord, IsTheFirstOfThoseThatAreAsNear) {
+  EXPECT_EQ(nearest_word("cab", {"car", "cat"}), "car");
+  EXPECT_EQ(nearest_word("cat", {"car", "cat"}), "cat");
+  EXPECT_EQ(nearest_word("ab", {"abcd"}), "abcd") << "two letters may be missing";
+  EXPECT_EQ(nearest_word("ab", {"abcde"}), "");
+  EXPECT_EQ(nearest_word("abcdefghi", {"abcdefxyz"}), "abcdefxyz") << "a third of its letters";
+  EXPECT_EQ(nearest_word("abcdefgh", {"abcdexyz"}), "");
+  EXPECT_EQ(nearest_word(std::string(201, 'a'), {std::string(201, 'a')}), "")
+      << "nobody means a word so long";
+  EXPECT_EQ(nearest_word("x", {}), "");
+}
+
+TEST(ErrorList, ForgetsAllButTheFirst) {
+  ErrorList errors;
+  for (const char* field : {"a", "b", "c"}) errors.add({"f", 1}, field, "wrong");
+  errors.shrink(1);
+  EXPECT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors.field(0), "a");
+}
+
+TEST(ErrorList, SortsByColumnWithinALine) {
+  ErrorList errors;
+  errors.add({"f", 2, 1}, "c", "wrong");
+  errors.add({"f", 1, 9}, "b", "wrong");
+  errors.add({"f", 1, 3}, "a", "wrong");
+  errors.add({"f", 1, 9}, "b2", "wrong");
+  errors.sort_by_line();
+  std::string order;
+  for (std::size_t i = 0; i < errors.size(); ++i) order += errors.field(i) + " ";
+  EXPECT_EQ(order, "a b b2 c ");
+}
+
 }  // namespace
 }  // namespace muster

@@ -51,5 +51,17 @@ TEST(Fleet, WhatTheCatalogDoesNotOfferIsNamed) {
   EXPECT_THAT(not_on_spot.error().message, IsGoldenAt("master.fleet: \"1*plain:spot\""));
 }
 
+TEST(Fleet, HasFromOneInstanceToTenMillion) {
+  EXPECT_TRUE(parse_fleet_part("1*p3"));
+  EXPECT_TRUE(parse_fleet_part("10000000*p3"));
+  EXPECT_FALSE(parse_fleet_part("0*p3"));
+  EXPECT_FALSE(parse_fleet_part("10000001*p3"));
+  EXPECT_FALSE(parse_fleet_part("4*:spot")) << "of no type";
+}
+
+TEST(Fleet, APartIsWrittenAsItIsRead) {
+  for (const char* text : {"3*p3", "3*p3:spot"}) EXPECT_EQ(to_text(*parse_fleet_part(text)), text);
+}
+
 }  // namespace
 }  // namespace muster

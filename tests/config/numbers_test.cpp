@@ -106,5 +106,86 @@ RC_GTEST_PROP(Numbers, FiniteNumbersSurviveBeingWrittenDown, (std::uint64_t bits
   RC_ASSERT(parse_number(number_text(number)) == number);
 }
 
+TEST(ParseNumber, TakesASignAndNumbersTooSmallForTheType) {
+  EXPECT_EQ(parse_number("+5"), 5.0);
+  EXPECT_EQ(parse_number("1e-999"), 0.0);
+  EXPECT_EQ(parse_number("-1E-999"), 0.0);
+  for (const char* bad : {"+", "+-5", "++5", "1e", "1e-", "-1e999"}) {
+    EXPECT_EQ(parse_number(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(NumberRange, WholeNumbersEndWithTheirBounds) {
+  const NumberRange whole{.low = 1, .high = 8, .whole = true};
+  EXPECT_FALSE(whole.contains(0));
+  EXPECT_TRUE(whole.contains(1));
+  EXPECT_TRUE(whole.contains(8));
+  EXPECT_FALSE(whole.contains(9));
+  EXPECT_FALSE(whole.contains(HUGE_VAL));
+}
+
+TEST(ParseBytes, UnderstandsUnitsInAnyCase) {
+  EXPECT_EQ(parse_bytes("100B", 1), 100);
+  EXPECT_EQ(parse_bytes("1K", 1), 1024);
+  EXPECT_EQ(parse_bytes("1kb", 1), 1024);
+  EXPECT_EQ(parse_bytes("1Ki", 1), 1024);
+  EXPECT_EQ(parse_bytes("1KIB", 1), 1024);
+  EXPECT_EQ(parse_bytes("512 MiB", 1), 512.0 * 1024 * 1024);
+  EXPECT_EQ(parse_bytes("1.5g", 1), 1.5 * 1024 * 1024 * 1024);
+  EXPECT_EQ(parse_bytes("2T", 1), 2 * std::pow(1024.0, 4));
+  EXPECT_EQ(parse_bytes("1PB", 1), std::pow(1024.0, 5));
+}
+
+TEST(ParseBytes, TakesANumberAloneForOneOfItsOwnUnit) {
+  EXPECT_EQ(parse_bytes("3", 1024), 3072);
+  EXPECT_EQ(parse_bytes("1e3", 2), 2000) << "an exponent is no unit";
+}
+
+TEST(ParseBytes, RejectsEverythingElse) {
+  for (const char* bad : {"", "G", "4X", "4GiBs", "4Kx", "4bi", "4 ", "G4", "4G ", "four"}) {
+    EXPECT_EQ(parse_bytes(bad, 1), std::nullopt) << bad;
+  }
+}
+
+TEST(ParseInUnits, IsExactInTheUnitThatABareNumberHas) {
+  EXPECT_EQ(parse_in_units("5", 1s), 5s);
+  EXPECT_EQ(parse_in_units("+5", 1ms), 5ms);
+  EXPECT_EQ(parse_in_units("1.5", 60s), 90s);
+  EXPECT_EQ(parse_in_units("-2", 1h), -2h);
+  EXPECT_EQ(parse_in_units("0.1", 24h), 144min);
+  EXPECT_EQ(parse_in_units("5s", 1s), std::nullopt) << "a unit of its own";
+  EXPECT_EQ(parse_in_units("5", 7s), std::nullopt) << "this is no unit";
+}
+
+TEST(SecondsText, IsADecimalNumberWithoutNeedlessDigits) {
+  EXPECT_EQ(seconds_text(5s), "5");
+  EXPECT_EQ(seconds_text(1500ms), "1.5");
+  EXPECT_EQ(seconds_text(1ns), "0.000000001");
+  EXPECT_EQ(seconds_text(-1500ms), "-1.5");
+  EXPECT_EQ(seconds_text(-500ms), "-0.5");
+}
+
+TEST(DurationText, NamesEachUnit) {
+  EXPECT_EQ(duration_text(48h), "2d");
+  EXPECT_EQ(duration_text(3h), "3h");
+  EXPECT_EQ(duration_text(1500ms), "1500ms");
+  EXPECT_EQ(duration_text(7us), "7us");
+  EXPECT_EQ(duration_text(9ns), "9ns");
+  EXPECT_EQ(duration_text(-90s), "-90s");
+}
+
+TEST(GeoPoint, IsLatitudeAndLongitudeOnTheEarth) {
+  const auto place = parse_geo_point("52.5,-13.4");
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->latitude_deg, 52.5);
+  EXPECT_EQ(place->longitude_deg, -13.4);
+  EXPECT_TRUE(parse_geo_point("-90,180"));
+  EXPECT_TRUE(parse_geo_point("90,-180"));
+  for (const char* bad : {"", "52.5", "52.5,", ",13", "90.1,0", "-90.1,0", "0,180.1", "0,-180.1",
+                          "a,b", "1,2,3", "1;2"}) {
+    EXPECT_FALSE(parse_geo_point(bad)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace muster
