@@ -145,8 +145,7 @@ void add_progress(CLI::App& app, int& exit_code) {
       ->add_option("--metric", said->metrics,
                    "a number under a name, such as p99_ms=12.5; may be repeated")
       ->type_name("NAME=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);
   command->callback([said, &exit_code] { exit_code = report(said->units, said->metrics); });
 }
 
