@@ -88,8 +88,7 @@ class Master {
                                        std::span<const JobProgress> progress = {});
   /// The progress of elastic jobs, by task, of what was heard: their first tasks speak for them.
   std::vector<JobProgress> of_elastic_jobs(std::vector<JobProgress> heard) const;
-  /// Takes in how far elastic jobs say that they have come, and what tasks report of themselves, as
-  /// much of it as may be held, between rounds; whether there is any.
+  /// Takes in what elastic jobs and tasks tell of themselves between rounds; whether any is new.
   bool note_measured(Measured heard, Instant now);
   /// The second: the planner's answer goes on record. One to each begin_round().
   void take_plan(PlannedRound&& planned, Instant now);

@@ -34,6 +34,15 @@ class Usage(MusterTest):
                 self.assert_refused(2, ["--delay-scale", "0 to 10000"], "up", "--dir",
                                     "cluster", f"--delay-scale={scale}")
 
+    def test_a_report_that_no_worker_takes_is_answered_with_the_rule(self):
+        for report, rule in ((("--metric", "p99"), "NAME=VALUE"),
+                             (("--metric", "P99=1"), "small letters"),
+                             (("--metric", "p99=fast"), "-1e18 to 1e18"),
+                             (("--metric", "p99=1", "ten"), "0 to 1e15"),
+                             ((), "nothing to report")):
+            with self.subTest(report=report):
+                self.assert_refused(2, [rule], "progress", *report)
+
     def test_an_unknown_policy_is_answered_with_the_known_ones(self):
         self.assert_refused(2, ['"evva"', "no-packing, eva"], "replay", EVA_200, "--policy",
                             "evva", "--json", "runs.json")
