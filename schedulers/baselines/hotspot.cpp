@@ -49,8 +49,7 @@ void Hotspot::use_empty(const ClusterView& view, Plan& plan) const {
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending || wider[row.job] != 0)
       continue;
-    const MarketChoice markets = view.state.markets(row);
-    const auto found = empty.first(groups_.needs(view.state.shape(row.shape), markets), {-1, 0},
+    const auto found = empty.first(groups_.needs(prices_.mask(), asks_of(view.state, row)), {-1, 0},
                                    peers.rule_for(task.apart));
     if (!found) continue;
     const InstanceRow& to = view.state.instance(input_.instances()[found->room].slot);

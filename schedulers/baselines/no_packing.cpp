@@ -59,7 +59,7 @@ Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
         {price.type, prices_.types().market_of(price.type), {CauseCode::alone, 0}});
     plan.places.push_back({row.id, launch, {CauseCode::alone, 0}});
   }
-  use_cheapest_types(view, plan);
+  use_cheapest_types(view, prices_.mask(), plan);
   for (const RoundInput::Instance& instance : input_.instances()) {
     if (instance.residents > 0 || instance.owned) continue;
     plan.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
@@ -93,7 +93,7 @@ std::vector<char> NoPacking::place_on_fleet(const ClusterView& view, Plan& plan)
       // A peer may have still to leave an instance that is meant for nobody.
       may_join = {{task.apart}, [&](std::uint64_t room) {
                     const RoundInput::Instance& on = input_.instances()[room];
-                    return !has_peer(view.state, row, view.state.instance(on.slot));
+                    return may_share(view.state, row, view.state.instance(on.slot));
                   }};
     }
     for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {

@@ -71,7 +71,7 @@ Plan OwlRound::run() {
   keep_what_stays();
   Plan plan = plan_of(layout_, p_.input, p_.model, p_.kinds, CauseCode::partial_reconfiguration);
   plan.refusals.insert(plan.refusals.end(), refusals_.begin(), refusals_.end());
-  use_cheapest_types(p_.view, plan);
+  use_cheapest_types(p_.view, p_.model.prices.mask(), plan);
   order_by_priority(p_.view, plan);
   note(plan);
   return plan;

@@ -83,7 +83,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
     const TaskRow& row = state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
     const MarketChoice markets = state.markets(row);
-    const GroupNeeds needs = groups_.needs(state.shape(row.shape), markets);
+    const GroupNeeds needs = groups_.needs(prices_.mask(), {row.shape, markets});
     const double worth_usd_h = prices_.of(row.shape, markets).usd_h;
     if (const auto* room = rooms.put(needs, task.apart)) {
       plan.places.push_back({row.id, room->at, {CauseCode::best_fit, worth_usd_h}});

@@ -45,7 +45,7 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
     const MarketChoice markets = view.state.markets(row);
     const GroupNeeds needs =
-        take ? groups_.needs(view.state.shape(row.shape), markets) : GroupNeeds(groups_.size());
+        take ? groups_.needs(prices_.mask(), {row.shape, markets}) : GroupNeeds(groups_.size());
     const auto found = rooms.most_aligned(needs, groups_.per_unit(), peers.rule_for(task.apart));
     if (!found) {
       left.push_back(i);

@@ -33,7 +33,7 @@ Plan SynergyRound::run() {
     place_all();
     note();
   }
-  use_cheapest_types(p_.view, plan_);
+  use_cheapest_types(p_.view, p_.model.prices.mask(), plan_);
   if (p_.view.rents()) release_empty();
   return std::move(plan_);
 }

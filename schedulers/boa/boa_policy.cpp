@@ -25,8 +25,9 @@ Plan BoaPolicy::decide(const ClusterView& view, Rng&, Budget& budget) {
   if (due) budget.spend(steps);
   std::optional<BoaMemory> later;
   if (due) later.emplace(memory_).replan(view.now);
-  Plan plan = later ? BoaRound(view, *later).run(BoaMemory::kRecomputed)
-                    : BoaRound(view, memory_).run("keep");
+  mask_.learn(view.state);
+  Plan plan = later ? BoaRound(view, *later, mask_).run(BoaMemory::kRecomputed)
+                    : BoaRound(view, memory_, mask_).run("keep");
   tell_who_is_kept_apart(view, plan);
   return plan;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "schedulers/boa/boa_memory.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 
 namespace muster::boa {
 
@@ -29,6 +30,7 @@ class BoaPolicy final : public Policy {
  private:
   BoaParams params_;
   BoaMemory memory_;
+  PlacementMask mask_;  ///< a cache: follows from the state
 };
 
 }  // namespace muster::boa

@@ -128,22 +128,20 @@ std::string_view BoaRound::family_of(const JobRow& job) const {
   if (!view_.rents() || job.width == 0) return {};
   const std::string_view family = memory_.goal_of(job, family_now(job)).family;
   if (family.empty()) return {};
-  const Demands& demands = view_.state.spec(view_.state.task(job.tasks.front())).demands;
+  const ShapeId shape = view_.state.task(job.tasks.front()).shape;
   const Market market = market_of(job.job);
   const std::vector<OfferingRow>& rows = view_.state.offerings().rows();
   const bool is_there = std::ranges::any_of(rows, [&](const OfferingRow& row) {
-    return view_.catalog[row.key.type].family == family && room_of(row, market, demands) > 0;
+    return view_.catalog[row.key.type].family == family && room_of(row, market, shape) > 0;
   });
   return is_there ? family : std::string_view();
 }
 
 /// Workers that an instance of the offering has room for; 0 where it cannot be had on the market.
-std::uint32_t BoaRound::room_of(const OfferingRow& row, Market market,
-                                const Demands& demands) const {
-  if (row.key.market != market || view_.rests(row.key.type, market)) return 0;
-  const InstanceType& type = view_.catalog[row.key.type];
-  const FamilyDemand* demand = demands.on(type.family);
-  return demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
+std::uint32_t BoaRound::room_of(const OfferingRow& row, Market market, ShapeId shape) const {
+  const TypeId type = row.key.type;
+  if (row.key.market != market || !mask_.holds(shape, type) || view_.rests(type, market)) return 0;
+  return workers_in(view_.catalog[type].capacity, *mask_.amount(shape, type));
 }
 
 /// Where its first worker is, or is to be.
@@ -164,7 +162,7 @@ void BoaRound::free_places_of(const JobRow& job) {
 
 /// The offering whose room for a worker costs least, of those that caps leave one of where there
 /// are such; null: none is to be had.
-const OfferingRow* BoaRound::best_offer(const JobRow& row_of_job, const Demands& demands) const {
+const OfferingRow* BoaRound::best_offer(const JobRow& row_of_job, ShapeId shape) const {
   const std::string_view family = family_of(row_of_job);
   const OfferingRow* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
@@ -172,7 +170,7 @@ const OfferingRow* BoaRound::best_offer(const JobRow& row_of_job, const Demands&
   const Market market = market_of(row_of_job.job);
   for (const OfferingRow& row : view_.state.offerings().rows()) {
     if (!family.empty() && view_.catalog[row.key.type].family != family) continue;
-    const std::uint32_t room = room_of(row, market, demands);
+    const std::uint32_t room = room_of(row, market, shape);
     if (room == 0) continue;
     const bool is_left = left_.allows(1, row.price);
     const double usd_h = row.price.usd_h() / room;
@@ -186,10 +184,10 @@ const OfferingRow* BoaRound::best_offer(const JobRow& row_of_job, const Demands&
 
 void BoaRound::serve(const Wish& wish) {
   const ClusterState& state = view_.state;
-  const TaskSpec& spec =
-      state.spec(state.task(wish.task != kNoSlot ? wish.task : wish.job->tasks.front()));
+  const TaskRow& task = state.task(wish.task != kNoSlot ? wish.task : wish.job->tasks.front());
+  const TaskSpec& spec = state.spec(task);
   // Nodes are taken to be of one family: that of the best offer, or of what there is.
-  const OfferingRow* offer = view_.rents() ? best_offer(*wish.job, spec.demands) : nullptr;
+  const OfferingRow* offer = view_.rents() ? best_offer(*wish.job, task.shape) : nullptr;
   const TypeId type = offer != nullptr  ? offer->key.type
                       : !nodes_.empty() ? nodes_.front().type
                                         : TypeId{};
@@ -207,7 +205,7 @@ void BoaRound::serve(const Wish& wish) {
   const std::string_view family = family_of(*wish.job);
   for (PackingNode& node : nodes_) {
     const std::string& own = view_.catalog[node.type].family;
-    node.suits = wants(view_.state.markets(*wish.job), node.market) &&
+    node.suits = mask_.allows({task.shape, state.markets(*wish.job)}, {node.type, node.market}) &&
                  spec.demands.on(own) == demand && (family.empty() || own == family);
   }
   leave_out_peers(view_.state, *wish.job, peers_, nodes_);

@@ -8,6 +8,7 @@
 #include "schedulers/boa/boa_memory.hpp"
 #include "schedulers/packing/node_packing.hpp"
 #include "schedulers/packing/rules.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 
 namespace muster::boa {
 
@@ -20,8 +21,8 @@ inline bool can_change(const JobRow& job) {
 /// places, the others share what is left; what there is no room for is rented.
 class BoaRound {
  public:
-  BoaRound(const ClusterView& view, const BoaMemory& memory)
-      : view_(view), memory_(memory), left_(view.left) {}
+  BoaRound(const ClusterView& view, const BoaMemory& memory, const PlacementMask& mask)
+      : view_(view), memory_(memory), mask_(mask), left_(view.left) {}
 
   Plan run(std::string_view choice);
 
@@ -59,8 +60,8 @@ class BoaRound {
   bool try_to_empty(std::size_t node);
   void give_back();
   void note(std::string_view choice);
-  const OfferingRow* best_offer(const JobRow& job, const Demands& demands) const;
-  std::uint32_t room_of(const OfferingRow& row, Market market, const Demands& demands) const;
+  const OfferingRow* best_offer(const JobRow& job, ShapeId shape) const;
+  std::uint32_t room_of(const OfferingRow& row, Market market, ShapeId shape) const;
   std::string_view family_of(const JobRow& job) const;
   std::string_view family_now(const JobRow& job) const;
   bool is_on_its_family(const JobRow& job) const;
@@ -68,6 +69,7 @@ class BoaRound {
 
   const ClusterView& view_;
   const BoaMemory& memory_;
+  const PlacementMask& mask_;
   Plan plan_;
   std::vector<PackingNode> nodes_;  ///< those that are ready, then those that come, by number
   std::map<InstanceId, std::size_t> by_id_;

@@ -118,12 +118,13 @@ bool BoaRound::try_to_empty(std::size_t node) {
   std::vector<std::vector<NodeShare>> places;
   for (const JobRow* job : jobs) {
     free_places_of(*job);
+    const PlaceAsks asks{view_.state.task(job->tasks.front()).shape, view_.state.markets(*job)};
     // Only what is kept anyway, of the family that the job is on.
     for (PackingNode& other : nodes_) {
       const auto* id = std::get_if<InstanceId>(&other.at);
       const bool is_kept =
           other.wanted || (id != nullptr && view_.is_owned(*view_.state.find(*id)));
-      other.suits = is_kept && wants(view_.state.markets(*job), other.market) &&
+      other.suits = is_kept && mask_.allows(asks, {other.type, other.market}) &&
                     view_.catalog[other.type].family == type.family;
     }
     nodes_[node].suits = false;

@@ -135,7 +135,7 @@ Plan HcoopPolicy::decide(const ClusterView& view, Rng&, Budget&) {
   if (waiting_.size() > 0) {
     ahead_ = true;
     Plan plan = hold_round(view);
-    use_cheapest_types(view, plan);
+    use_cheapest_types(view, feasible_types_.mask(), plan);
     tell_who_is_kept_apart(view, plan);
     return plan;
   }

@@ -236,7 +236,7 @@ RoomRule PlacementRound::rule_for(const std::vector<Slot>& tasks,
       const Slot own = apart(slot);
       if (own == kNoSlot) return false;
       return peers_.has(instance, own) ||
-             (on != nullptr && has_peer(p_.view.state, p_.view.state.task(slot), *on));
+             (on != nullptr && !may_share(p_.view.state, p_.view.state.task(slot), *on));
     });
   };
   return {jobs, may_join};

@@ -268,7 +268,6 @@ ResourceSum FleetMemory::promised_to_long(const ClusterState& state) const {
 std::optional<InstanceId> FleetMemory::first_to_empty(const ClusterState& state,
                                                       const Starving& who) const {
   const TaskRow& task = *state.find(who.task);
-  const bool is_apart = keeps_apart(state.job(task.job));
   const ResourceSum promised = promised_to_long(state);
   std::optional<std::tuple<std::size_t, Instant, std::size_t, InstanceId>> best;
   for (const auto& [id, capacity] : room_.there()) {
@@ -277,7 +276,7 @@ std::optional<InstanceId> FleetMemory::first_to_empty(const ClusterState& state,
     const auto asked = room_.types().together({&task.shape, 1}, room_.types().family_of(row.type));
     if (!asked || !asked->fits_in(capacity)) continue;
     // Kept for nobody as long as the peer is there.
-    if (is_apart && has_peer(state, task, row)) continue;
+    if (!may_share(state, task, row)) continue;
     if (who.is_long) {
       ResourceSum left = promised;
       left -= long_on(row).value();

@@ -126,7 +126,7 @@ RoomRule FleetRound::rule_for(const TaskRow& row) const {
   if (apart == kNoSlot) return {};
   const auto may_join = [this, &row, apart](std::uint64_t instance) {
     const InstanceRow* on = view_.state.find(InstanceId{instance});
-    return !peers_.has(instance, apart) && (on == nullptr || !has_peer(view_.state, row, *on));
+    return !peers_.has(instance, apart) && (on == nullptr || may_share(view_.state, row, *on));
   };
   return {{apart}, may_join};
 }

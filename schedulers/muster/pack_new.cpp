@@ -113,8 +113,8 @@ class Packer {
 
   /// Each piece there is slowed by one neighbour more, and the new one by all of them.
   std::optional<double> gain_by(const Piece& piece, const Host& host) {
+    if (!model_.prices.mask().allows(piece.asks(), host.kind())) return std::nullopt;
     const ShapeOnType& on = model_.prices.on(piece.shape, host.type);
-    if (!on.fits || !wants(piece.markets, host.market)) return std::nullopt;
     if (!(used_ + on.amount).fits_in(model_.prices.types()[host.type].capacity)) {
       return std::nullopt;
     }

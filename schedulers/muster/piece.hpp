@@ -9,6 +9,7 @@
 #include "model/ids.hpp"
 #include "model/job.hpp"
 #include "model/slot_list.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 
 namespace muster::own {
 
@@ -32,6 +33,8 @@ struct Piece {
   double at_risk_h = 0;    ///< of work that it would have to do again if it were stopped some time
   double alone_usd_h = 0;  ///< price of an instance of its own
   Slot apart = kNoSlot;    ///< its job's slot where the job's tasks are kept apart
+
+  PlaceAsks asks() const { return {shape, markets}; }
 };
 
 /// What makes two pieces of no gang equal to every host that is not their home; those of most value
@@ -60,6 +63,8 @@ struct Host {
   Market market = Market::on_demand;
   double interruptions_h = 0;  ///< times in an hour that its cloud takes it back
   double renew_h = 0;          ///< until another one in its place could start tasks
+
+  InstanceKind kind() const { return {type, market}; }
 };
 
 }  // namespace muster::own

@@ -124,7 +124,7 @@ bool Round::is_on_offer(std::uint32_t task) const {
   const Piece& piece = layout_.piece(task);
   const std::span<const Host> offers = layout_.model().offers;
   return std::any_of(offers.begin(), offers.end(), [&](const Host& offer) {
-    return p_.prices.on(piece.shape, offer.type).fits && wants(piece.markets, offer.market);
+    return p_.prices.mask().allows(piece.asks(), offer.kind());
   });
 }
 

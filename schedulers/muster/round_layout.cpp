@@ -250,10 +250,9 @@ bool RoundLayout::has_room(std::uint32_t task, std::uint32_t number, const Resou
   if (working.gone) return false;
   if (working.present == kUnassigned) return true;
   if (working.closed && !may_come(p_, task, working.present)) return false;
-  const ShapeOnType& on = p_.prices.on(pieces_[task].shape, working.host.type);
+  if (!p_.prices.mask().allows(pieces_[task].asks(), working.host.kind())) return false;
   const Resources& capacity = p_.prices.types()[working.host.type].capacity;
-  if (!wants(pieces_[task].markets, working.host.market)) return false;
-  return on.fits && (working.used + taken + on.amount).fits_in(capacity);
+  return (working.used + taken + amount_on(task, number)).fits_in(capacity);
 }
 
 /// No task is there, or comes, or has still to leave, from which this one is kept apart.

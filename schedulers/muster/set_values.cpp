@@ -39,9 +39,8 @@ std::span<const double> Paces::on(const ValueModel& model, const Host& host,
   paces_.clear();
   used_ = {};
   for (const Piece* piece : all_) {
-    const ShapeOnType& on = model.prices.on(piece->shape, host.type);
-    if (!on.fits || !wants(piece->markets, host.market)) return {};
-    used_ += on.amount;
+    if (!model.prices.mask().allows(piece->asks(), host.kind())) return {};
+    used_ += model.prices.on(piece->shape, host.type).amount;
   }
   if (!used_.fits_in(model.prices.types()[host.type].capacity)) return {};
   for (const Piece* piece : all_) {
@@ -79,8 +78,7 @@ void SetValues::take(std::span<const Piece> pieces, std::span<const Gang> gangs)
 /// What a piece earns on the host when it is alone with the fixed tasks.
 SetValues::Standing SetValues::standing(const Piece& piece, const Host& host, std::uint32_t number,
                                         std::span<const GangLimits> limits) const {
-  if (!model_.prices.on(piece.shape, host.type).fits) return {};
-  if (!wants(piece.markets, host.market)) return {};
+  if (!model_.prices.mask().allows(piece.asks(), host.kind())) return {};
   const bool at_home = piece.home == number;
   // A task that stays keeps working, unless its gang has to start anew around it.
   double share = at_home ? 1 : share_on(model_, piece, host, false);

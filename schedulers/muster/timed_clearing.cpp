@@ -86,7 +86,7 @@ bool TimedRound::clear_onto_rooms(std::uint32_t number, const Exodus& exodus) {
     Room& room = rooms_[best->room];
     usd += room.usd_h * mean_excess(kind.left, room.end) / 3600;
     before.emplace_back(best->room, room);
-    room.free -= p_.prices.on(kind.shape, room.type).amount;
+    room.free -= p_.prices.on(kind.asks.shape, room.type).amount;
     raise(room.end, kind.left);
     room.taken = true;
   }
@@ -116,12 +116,12 @@ bool TimedRound::clear_onto_new(std::uint32_t number, const Exodus& exodus) {
     if (!usd_h || (best && best->first <= *usd_h)) continue;
     Resources used{};
     const bool fit = std::all_of(exodus.kinds.begin(), exodus.kinds.end(), [&](const Kind& kind) {
-      const ShapeOnType& on = p_.prices.on(kind.shape, TypeId{i});
+      const ShapeOnType& on = p_.prices.on(kind.asks.shape, TypeId{i});
       used += on.amount;
-      return on.fits && kind.markets == first.markets;
+      return on.fits && kind.asks.markets == first.asks.markets;
     });
     if (!fit || !used.fits_in(p_.prices.types()[TypeId{i}].capacity)) continue;
-    best.emplace(*usd_h, *offers_.of(TypeId{i}, first.markets));
+    best.emplace(*usd_h, *offers_.of(TypeId{i}, first.asks.markets));
   }
   if (!best || best->first >= from.usd_h) return false;
   const InstanceType& type = p_.view.catalog[best->second.type];

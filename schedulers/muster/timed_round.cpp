@@ -92,8 +92,8 @@ double TimedRound::share_of(ShapeId shape, TypeId type) const {
 /// What an hour of the type costs the kind where it is rented now; nothing where it does not run
 /// there. What an interruption undoes is taken to be worth as much as the instance.
 std::optional<double> TimedRound::usd_h_on(TypeId type, const Kind& kind) const {
-  const auto offer = offers_.of(type, kind.markets);
-  if (!offer || !p_.prices.on(kind.shape, type).fits) return std::nullopt;
+  const auto offer = offers_.of(type, kind.asks.markets);
+  if (!offer || !p_.prices.on(kind.asks.shape, type).fits) return std::nullopt;
   const InstanceType& made = p_.view.catalog[type];
   const double often_h = interruptions_h(p_.view, type, offer->market, p_.params);
   const double undone_h = to_hours(made.acquire + made.setup) + kind.at_risk_s / 3600;
@@ -125,9 +125,8 @@ TimedRound::Kind TimedRound::kind_of(std::uint32_t task) {
   const double rounded_s = std::exp2(std::round(std::log2(said_s) * kSaidSteps) / kSaidSteps);
   Kind kind{.tasks = {task},
             .job = job.id,
-            .shape = of.shape,
+            .asks = {of.shape, markets_of(of)},
             .priority = p_.view.rank(p_.view.state.job(of.job)).priority,
-            .markets = markets_of(of),
             .left = outlook_.left(job.id, from_seconds(rounded_s), ran_so_far(of, p_.view.now))};
   kind.mean_s = mean(kind.left);
   if (!job.checkpoints) kind.at_risk_s = kind.mean_s / 2;
@@ -138,7 +137,8 @@ TimedRound::Kind TimedRound::kind_of(std::uint32_t task) {
       kind.least_usd_h = std::min(kind.least_usd_h, *usd_h * share_of(of.shape, TypeId{i}));
   }
   // What is on offer nowhere now is worth something all the same.
-  if (std::isinf(kind.least_usd_h)) kind.least_usd_h = p_.prices.of(of.shape, kind.markets).usd_h;
+  if (std::isinf(kind.least_usd_h))
+    kind.least_usd_h = p_.prices.of(of.shape, kind.asks.markets).usd_h;
   return kind;
 }
 
@@ -167,8 +167,7 @@ void TimedRound::list_waiting() {
     Kind kind = kind_of(i);
     // The tasks of a job stand one after the other.
     const auto alike = std::find_if(kinds_.rbegin(), kinds_.rend(), [&](const Kind& known) {
-      return known.job != kind.job || (known.shape == kind.shape && known.markets == kind.markets &&
-                                       known.left == kind.left);
+      return known.job != kind.job || (known.asks == kind.asks && known.left == kind.left);
     });
     if (alike != kinds_.rend() && alike->job == kind.job) {
       alike->tasks.push_back(i);
@@ -188,7 +187,8 @@ void TimedRound::list_waiting() {
 double TimedRound::waiting_share(std::uint32_t number, TypeId type) {
   double all = 0;
   const auto add = [&](const Kind& other) {
-    all += static_cast<double>(other.tasks.size() - other.placed) * share_of(other.shape, type);
+    all +=
+        static_cast<double>(other.tasks.size() - other.placed) * share_of(other.asks.shape, type);
     note_looks(1);
   };
   for (const std::uint32_t packed : left_) {
@@ -211,7 +211,7 @@ double TimedRound::new_usd(std::uint32_t number) {
     const TypeId type{i};
     const auto usd_h = usd_h_on(type, kind);
     if (!usd_h) continue;
-    const double own = share_of(kind.shape, type);
+    const double own = share_of(kind.asks.shape, type);
     const InstanceType& made = p_.view.catalog[type];
     const double wait_s = to_seconds(made.acquire + made.setup);
     const double held_s = kind.mean_s * kNewSurcharge + kWaitWeight * wait_s;
@@ -229,8 +229,8 @@ std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::s
   note_looks(rooms_.size());
   for (std::uint32_t i = 0; i < rooms_.size(); ++i) {
     const Room& room = rooms_[i];
-    const ShapeOnType& on = p_.prices.on(kind.shape, room.type);
-    if (!room.open || !wants(kind.markets, room.market) || !on.fits) continue;
+    if (!room.open || !p_.prices.mask().allows(kind.asks, {room.type, room.market})) continue;
+    const ShapeOnType& on = p_.prices.on(kind.asks.shape, room.type);
     if (!on.amount.fits_in(room.free)) continue;
     double fits = static_cast<double>(count);
     for (const Resource r : kAllResources) {
@@ -240,8 +240,8 @@ std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::s
     const Cases end = later(kind.left, room.left_s);
     const double longer_s = mean_excess(end, room.end);
     const double sooner_s = mean_excess(room.end, end);
-    const double held_s =
-        longer_s / std::max(1.0, fits) + kLeftUnused * share_of(kind.shape, room.type) * sooner_s;
+    const double held_s = longer_s / std::max(1.0, fits) +
+                          kLeftUnused * share_of(kind.asks.shape, room.type) * sooner_s;
     const double usd = room.usd_h * held_s / 3600;
     if (!best || usd < best->usd) best = Choice{i, usd};
   }
@@ -268,9 +268,9 @@ void TimedRound::pack(std::uint32_t number) {
     const auto best = best_room(kind, kind.tasks.size() - kind.placed);
     if (!best || (!capped && best->usd > new_usd(number))) return;
     Room& room = rooms_[best->room];
-    const Resources& need = p_.prices.on(kind.shape, room.type).amount;
+    const Resources& need = p_.prices.on(kind.asks.shape, room.type).amount;
     // Room that is paid for saves what an instance of its own would cost.
-    const Cause cause{CauseCode::packed, p_.prices.of(kind.shape, kind.markets).usd_h};
+    const Cause cause{CauseCode::packed, p_.prices.of(kind.asks.shape, kind.asks.markets).usd_h};
     for (; kind.placed < kind.tasks.size() && need.fits_in(room.free); ++kind.placed) {
       room.free -= need;
       plan_.places.push_back({row(kind.tasks[kind.placed]).id, instance(best->room).id, cause});
@@ -290,7 +290,7 @@ void TimedRound::scale_out() {
          {MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot}) {
       std::vector<Item> items;
       for (auto kind = at; kind != end; ++kind) {
-        if (kind->markets != choice) continue;
+        if (kind->asks.markets != choice) continue;
         const auto number = static_cast<std::uint32_t>(kind - kinds_.begin());
         for (std::size_t i = kind->placed; i < kind->tasks.size(); ++i) {
           items.push_back({kind->tasks[i], number});
@@ -322,7 +322,7 @@ TimedRound::Group TimedRound::best_group(std::span<const Item> items) {
     const Kind& kind = kinds_[items[next].kind];
     note_looks(open.size());
     std::erase_if(open, [&](Open& one) {
-      const ShapeOnType& on = p_.prices.on(kind.shape, one.type);
+      const ShapeOnType& on = p_.prices.on(kind.asks.shape, one.type);
       one.used += on.amount;
       return !on.fits || !one.used.fits_in(p_.prices.types()[one.type].capacity);
     });
@@ -334,7 +334,7 @@ TimedRound::Group TimedRound::best_group(std::span<const Item> items) {
     for (const Open& one : open) {
       const double score = usd / std::max(one.usd_h * held_s, std::numeric_limits<double>::min());
       if (score < best.score) continue;
-      best = {*offers_.of(one.type, first.markets), next + 1, score};
+      best = {*offers_.of(one.type, first.asks.markets), next + 1, score};
     }
   }
   return best;
@@ -350,7 +350,7 @@ void TimedRound::scale_out(std::span<const Item> items) {
     double gain_usd_h = -group.as.price.usd_h();
     for (const Item& item : items.first(group.items)) {
       const Kind& kind = kinds_[item.kind];
-      gain_usd_h += p_.prices.of(kind.shape, kind.markets).usd_h;
+      gain_usd_h += p_.prices.of(kind.asks.shape, kind.asks.markets).usd_h;
     }
     const Cause cause{group.items > 1 ? CauseCode::packed : CauseCode::alone, gain_usd_h};
     const LaunchIndex launch{static_cast<std::uint32_t>(plan_.launches.size())};

@@ -10,6 +10,7 @@
 #include "schedulers/muster/run_times.hpp"
 #include "schedulers/packing/rounds/round_input.hpp"
 #include "schedulers/packing/types/market_offers.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 
 namespace muster::own {
 
@@ -50,9 +51,8 @@ class TimedRound {
   struct Kind {
     std::vector<std::uint32_t> tasks;
     JobId job;
-    ShapeId shape;
+    PlaceAsks asks;
     int priority = 0;
-    MarketChoice markets = MarketChoice::any;
     Cases left{};
     double mean_s = 0;
     double least_usd_h = 0;  ///< of its share of an instance, where that is least

@@ -41,15 +41,15 @@ bool is_for_want_of_room(const Refusal& reason) {
 
 }  // namespace
 
-Backlog::Backlog(const MarketView& market) : market_(market), state_(market.cluster.state) {
+Backlog::Backlog(const MarketView& market, const PlacementMask& mask)
+    : market_(market), state_(market.cluster.state), mask_(mask) {
   const ClusterView& view = market.cluster;
   const RentLeft& left = view.left;
   bounded_ = view.rents() && (left.instances || left.nano_usd_h || view.any_rests());
 }
 
 Backlog::Group& Backlog::group_of(const TaskRow& task, const JobRow& job) {
-  const Kind kind{task.shape.value, state_.markets(task), market_.cluster.rank(job).priority,
-                  apart_of(job)};
+  const Kind kind{asks_of(state_, task), market_.cluster.rank(job).priority, apart_of(job)};
   if (last_ != kind) {
     last_ = kind;
     last_group_ = &groups_[kind];
@@ -86,15 +86,14 @@ double Backlog::room_for(const TaskRow& task, const JobRow& job) {
 double Backlog::room_on_present(const TaskRow& task, const JobRow& job) {
   // What is of lower priority may be put elsewhere for it.
   const bool displaces = market_.cluster.rank(job).priority > lowest_placed_priority();
-  const MarketChoice markets = state_.markets(task);
+  const PlaceAsks asks = asks_of(state_, task);
   double room = 0;
   for (const InstanceRow& row : state_.instances()) {
     if (!market_.shows(row) || row.released || row.phase == InstancePhase::terminating) continue;
-    const FamilyDemand* demand = state_.demand(task, row.type);
-    if (demand == nullptr || !wants(markets, row.market)) continue;
-    if (keeps_apart(job) && has_peer(state_, task, row)) continue;
+    if (!mask_.allows(asks, kind_of(row)) || !may_share(state_, task, row)) continue;
     const Resources& capacity = state_.catalog()[row.type].capacity;
-    const double times = times_in(demand->amount, displaces ? capacity : capacity - row.committed);
+    const double times = times_in(*mask_.amount(asks.shape, row.type),
+                                  displaces ? capacity : capacity - row.committed);
     room += keeps_apart(job) ? std::min(times, 1.0) : times;
   }
   return room;
@@ -103,17 +102,17 @@ double Backlog::room_on_present(const TaskRow& task, const JobRow& job) {
 /// As much as the caps leave of the offering that holds most, by their number and by their price.
 double Backlog::room_to_rent(const TaskRow& task, const JobRow& job) const {
   const ClusterView& view = market_.cluster;
-  const MarketChoice markets = state_.markets(task);
+  const PlaceAsks asks = asks_of(state_, task);
   double most_each = 0;
   double most_for_usd = 0;
   for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {
     const TypeId type{i};
-    const FamilyDemand* demand = state_.demand(task, type);
-    if (demand == nullptr) continue;
-    const double times = times_in(demand->amount, view.catalog[type].capacity);
+    if (!mask_.holds(asks.shape, type)) continue;
+    const double times = times_in(*mask_.amount(asks.shape, type), view.catalog[type].capacity);
     const double each = keeps_apart(job) ? std::min(times, 1.0) : times;
     for (const Market on : {Market::on_demand, Market::spot}) {
-      if (!wants(markets, on) || !wants(market_.markets, on) || view.rests(type, on)) continue;
+      if (!mask_.allows(asks, {type, on}) || !wants(market_.markets, on)) continue;
+      if (view.rests(type, on)) continue;
       const double usd_h = view.price(type, on)->usd_h();
       most_each = std::max(most_each, each);
       most_for_usd = std::max(most_for_usd, usd_h > 0 ? each / usd_h : each > 0 ? kNoBound : 0);

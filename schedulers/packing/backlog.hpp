@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "schedulers/market_view.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 
 namespace muster {
 
@@ -20,8 +21,8 @@ class Backlog {
   /// The same of tasks that ask for equal room and are of different classes.
   static constexpr double kSpareOfShape = 1'024;
 
-  /// Of one round; the view has to outlast it.
-  explicit Backlog(const MarketView& market);
+  /// Of one round; the arguments have to outlast it. The mask knows the state.
+  Backlog(const MarketView& market, const PlacementMask& mask);
 
   /// Some task may be left out.
   bool is_bounded() const { return bounded_; }
@@ -33,7 +34,7 @@ class Backlog {
 
  private:
   /// What asks for equal room; of a job that wants distinct instances only its own tasks do.
-  using Kind = std::tuple<std::uint32_t, MarketChoice, int, Slot>;
+  using Kind = std::tuple<PlaceAsks, int, Slot>;
   struct Group {
     double taken = 0;
     std::optional<double> room;  ///< for so many there may be a place; once it is asked for
@@ -49,6 +50,7 @@ class Backlog {
 
   const MarketView& market_;
   const ClusterState& state_;
+  const PlacementMask& mask_;
   bool bounded_ = false;
   std::map<Kind, Group> groups_;
   std::optional<Kind> last_;  ///< that was asked for: tasks of a job come together

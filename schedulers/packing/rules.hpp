@@ -10,11 +10,14 @@
 #include <vector>
 
 #include "model/cluster_state.hpp"
+#include "model/feasible.hpp"
 #include "model/plan.hpp"
 #include "schedulers/policy.hpp"
 
 // Rules of placement beside room. Packers ask them where they look for room, so that no plan has to
-// be repaired: a task whose job wants distinct instances goes where none of its peers is.
+// be repaired. The static part, which knows kinds of tasks and of instances, is PlacementMask; the
+// dynamic part is here and depends on who is there: a task whose job wants distinct instances goes
+// where none of its peers is.
 
 namespace muster {
 
@@ -25,6 +28,12 @@ inline bool keeps_apart(const JobRow& job) {
 /// The job's slot where its tasks are kept apart, else kNoSlot.
 inline Slot apart_of(const JobRow& job) {
   return keeps_apart(job) ? job.slot : kNoSlot;
+}
+
+/// The task may be on the instance beside all that are there or are to come there. O(tasks there)
+/// for tasks that are kept apart, else O(1).
+inline bool may_share(const ClusterState& state, const TaskRow& task, const InstanceRow& on) {
+  return !keeps_apart(state.job(task.job)) || !has_peer(state, task, on);
 }
 
 /// Whether somebody may go to the room of a number, beside whoever is there. Empty: to any room.

@@ -37,15 +37,16 @@ bool can_change(const ClusterView& view, const JobRow& job) {
 
 }  // namespace
 
-const OfferingRow* cheapest_per_worker(const ClusterView& view, const JobRow& job) {
+const OfferingRow* cheapest_per_worker(const ClusterView& view, const PlacementMask& mask,
+                                       const JobRow& job) {
   const OfferingRow* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   const Market market = job.job.markets == MarketChoice::spot ? Market::spot : Market::on_demand;
+  const ShapeId shape = first_task(view.state, job).shape;
   for (const OfferingRow& row : view.state.offerings().rows()) {
-    if (row.key.market != market || view.rests(row.key.type, market)) continue;
-    const FamilyDemand* demand = view.state.demand(first_task(view.state, job), row.key.type);
-    if (demand == nullptr) continue;
-    const std::uint32_t room = workers_in(view.catalog[row.key.type].capacity, demand->amount);
+    const TypeId type = row.key.type;
+    if (row.key.market != market || !mask.holds(shape, type) || view.rests(type, market)) continue;
+    const std::uint32_t room = workers_in(view.catalog[type].capacity, *mask.amount(shape, type));
     if (room == 0 || row.price.usd_h() / room >= least) continue;
     best = &row;
     least = row.price.usd_h() / room;
@@ -53,7 +54,8 @@ const OfferingRow* cheapest_per_worker(const ClusterView& view, const JobRow& jo
   return best;
 }
 
-ClusterInput::ClusterInput(const ClusterView& view) : view_(view) {
+ClusterInput::ClusterInput(const ClusterView& view, const PlacementMask& mask)
+    : view_(view), mask_(mask) {
   choose_kind();
   for (const JobRow& job : view.state.jobs()) sort_job(job);
   list_nodes();
@@ -68,15 +70,15 @@ void ClusterInput::choose_kind() {
     TypeId type;
     if (view_.rents()) {
       if (!wants(job.job.markets, Market::on_demand)) continue;
-      kind.offer = cheapest_per_worker(view_, job);
+      kind.offer = cheapest_per_worker(view_, mask_, job);
       if (kind.offer != nullptr) type = kind.offer->key.type;
     }
     // Where nothing is to be had for now, what there is tells how it would be.
     for (const InstanceRow& row : view_.state.instances()) {
       if (type.valid()) break;
-      const FamilyDemand* demand = view_.state.demand(task, row.type);
-      if (demand == nullptr || !wants(view_.state.markets(job), row.market)) continue;
-      if (workers_in(view_.catalog[row.type].capacity, demand->amount) > 0) type = row.type;
+      if (!mask_.allows({task.shape, view_.state.markets(job)}, kind_of(row))) continue;
+      const Resources& amount = *mask_.amount(task.shape, row.type);
+      if (workers_in(view_.catalog[row.type].capacity, amount) > 0) type = row.type;
     }
     if (!type.valid()) continue;
     kind.demand = view_.state.demand(task, type);
@@ -92,8 +94,9 @@ bool ClusterInput::suits(const JobRow& job) const {
   if (!kind_ || !wants(job.job.markets, Market::on_demand)) return false;
   if (kind_->offer == nullptr) return true;
   const TypeId type = kind_->offer->key.type;
-  const FamilyDemand* demand = view_.state.demand(first_task(view_.state, job), type);
-  return demand != nullptr && workers_in(view_.catalog[type].capacity, demand->amount) > 0;
+  const ShapeId shape = first_task(view_.state, job).shape;
+  return mask_.holds(shape, type) &&
+         workers_in(view_.catalog[type].capacity, *mask_.amount(shape, type)) > 0;
 }
 
 void ClusterInput::sort_job(const JobRow& job) {

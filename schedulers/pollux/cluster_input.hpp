@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "schedulers/packing/types/placement_mask.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::pollux {
@@ -34,7 +35,10 @@ struct ClusterKind {
 /// Depends on the view alone, so that who looks at it again sees the same.
 class ClusterInput {
  public:
-  explicit ClusterInput(const ClusterView& view);
+  /// The mask knows the view's state.
+  ClusterInput(const ClusterView& view, const PlacementMask& mask);
+
+  const PlacementMask& mask() const { return mask_; }
 
   /// Elastic jobs that may be given other places, in the order of acceptance.
   const std::vector<const JobRow*>& elastic() const { return elastic_; }
@@ -64,6 +68,7 @@ class ClusterInput {
   void list_nodes();
 
   const ClusterView& view_;
+  const PlacementMask& mask_;
   std::optional<ClusterKind> kind_;
   std::vector<const JobRow*> elastic_;
   std::vector<LoneWish> lone_;
@@ -74,6 +79,7 @@ class ClusterInput {
 };
 
 /// The offering on which a worker of the job costs least; null: none is to be had.
-const OfferingRow* cheapest_per_worker(const ClusterView& view, const JobRow& job);
+const OfferingRow* cheapest_per_worker(const ClusterView& view, const PlacementMask& mask,
+                                       const JobRow& job);
 
 }  // namespace muster::pollux

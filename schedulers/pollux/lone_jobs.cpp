@@ -60,24 +60,24 @@ bool LoneJobs::find_places(const LoneWish& wish, std::vector<Place>& places) {
 /// Of the nodes that stay in any case the first one with room: beside all that is there, or beside
 /// what elastic jobs cannot give way from.
 RoundNode* LoneJobs::room_for(const TaskRow& task, bool beside_all) const {
-  const MarketChoice markets = view_.state.markets(task);
+  const PlaceAsks asks = asks_of(view_.state, task);
   for (RoundNode& node : input_.nodes()) {
     const InstanceRow& row = *node.row;
     if (view_.rents() && !view_.is_owned(row)) continue;
-    const FamilyDemand* demand = view_.state.demand(task, row.type);
-    if (demand == nullptr || !wants(markets, row.market)) continue;
+    if (!input_.mask().allows(asks, kind_of(row))) continue;
+    const Resources& amount = *input_.mask().amount(asks.shape, row.type);
     // What this round has put there is in `taken` alone.
     const Resources& capacity = view_.catalog[row.type].capacity;
-    if (!demand->amount.fits_in(capacity - node.taken)) continue;
-    const bool apart = keeps_apart(view_.state.job(task.job));
-    if (apart && (peers_.has(row.slot, task.job) || has_peer(view_.state, task, row))) continue;
+    if (!amount.fits_in(capacity - node.taken)) continue;
+    const Slot apart = apart_of(view_.state.job(task.job));
+    if (peers_.has(row.slot, apart) || !may_share(view_.state, task, row)) continue;
     if (!beside_all) return &node;
     Resources left = capacity - node.taken;
     for (const Slot slot : row.planned) {
       const TaskRow& other = view_.state.task(slot);
       if (input_.is_searched(other.job)) left -= other.planned.amount;
     }
-    if (demand->amount.fits_in(left)) return &node;
+    if (amount.fits_in(left)) return &node;
   }
   return nullptr;
 }
@@ -88,9 +88,7 @@ const OfferingRow* LoneJobs::cheapest(const TaskRow& task) const {
   const Market market = markets == MarketChoice::spot ? Market::spot : Market::on_demand;
   for (const OfferingRow& row : view_.state.offerings().rows()) {
     if (row.key.market != market || view_.rests(row.key.type, market)) continue;
-    const FamilyDemand* demand = view_.state.demand(task, row.key.type);
-    if (demand == nullptr || !demand->amount.fits_in(view_.catalog[row.key.type].capacity))
-      continue;
+    if (!input_.mask().holds(task.shape, row.key.type)) continue;
     if (best == nullptr || row.price < best->price) best = &row;
   }
   return best;

@@ -32,7 +32,8 @@ void PolluxPolicy::remember(const RoundDecided& round, const ClusterView& view) 
   const double seed = round.note.figures.front().second;
   if (!found_ || found_->at != view.now || found_->seed != seed) {
     Budget budget(round.budget);
-    PolluxRound again(view, memory_, params_);
+    mask_.learn(view.state);
+    PolluxRound again(view, mask_, memory_, params_);
     memory_.remember(again.run(static_cast<std::uint64_t>(seed), budget).population);
   } else {
     memory_.remember(std::move(found_->population));
@@ -42,7 +43,8 @@ void PolluxPolicy::remember(const RoundDecided& round, const ClusterView& view) 
 
 Plan PolluxPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   const std::uint64_t seed = rng.next() >> (64 - kSeedBits);
-  PolluxRound round(view, memory_, params_);
+  mask_.learn(view.state);
+  PolluxRound round(view, mask_, memory_, params_);
   const bool breeds = round.breeds();
   RoundResult result = round.run(seed, budget);
   if (breeds) {

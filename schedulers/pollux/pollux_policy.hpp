@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "schedulers/packing/types/placement_mask.hpp"
 #include "schedulers/pollux/pollux_memory.hpp"
 
 namespace muster::pollux {
@@ -38,6 +39,7 @@ class PolluxPolicy final : public Policy {
 
   PolluxParams params_;
   PolluxMemory memory_;
+  PlacementMask mask_;  ///< a cache: follows from the state
   std::optional<Found> found_;
 };
 

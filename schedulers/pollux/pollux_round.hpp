@@ -22,8 +22,10 @@ struct RoundResult {
 /// cluster as the search has it.
 class PolluxRound {
  public:
-  PolluxRound(const ClusterView& view, const PolluxMemory& memory, const PolluxParams& params)
-      : view_(view), memory_(memory), params_(params), input_(view) {}
+  /// The mask knows the view's state.
+  PolluxRound(const ClusterView& view, const PlacementMask& mask, const PolluxMemory& memory,
+              const PolluxParams& params)
+      : view_(view), memory_(memory), params_(params), input_(view, mask) {}
 
   /// Some elastic job may be given another place, and the genetic search decides which.
   bool breeds() const;

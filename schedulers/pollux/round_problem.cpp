@@ -54,11 +54,11 @@ RoundProblem ProblemMaker::make(std::vector<const RoundNode*> nodes) const {
 }
 
 std::uint32_t ProblemMaker::workers_in_node(const JobRow& job, const RoundNode& node) const {
-  if (!wants(view_.state.markets(job), node.row->market)) return 0;
+  const ShapeId shape = view_.state.task(job.tasks.front()).shape;
   const TypeId type = node.row->type;
-  const TaskRow& task = view_.state.task(job.tasks.front());
-  const FamilyDemand* demand = view_.state.demand(task, type);
-  return demand == nullptr ? 0 : workers_in(view_.catalog[type].capacity, demand->amount);
+  const PlacementMask& mask = input_.mask();
+  if (!mask.allows({shape, view_.state.markets(job)}, kind_of(*node.row))) return 0;
+  return workers_in(view_.catalog[type].capacity, *mask.amount(shape, type));
 }
 
 std::uint32_t ProblemMaker::units_of_node(const RoundProblem& round) const {

@@ -107,9 +107,10 @@ void ArtifactRound::pack_gang(std::span<const std::uint32_t> gang) {
 }
 
 bool ArtifactRound::holds(const Room& room, std::uint32_t task) const {
-  if (!room.open || !wants(markets_of(task), room.market) || has_peer(room, task)) return false;
-  const ShapeOnType& on = p_.prices.on(row_of(task).shape, room.type);
-  return on.fits && on.amount.fits_in(room.free);
+  const ShapeId shape = row_of(task).shape;
+  const bool may_be = p_.prices.mask().allows({shape, markets_of(task)}, {room.type, room.market});
+  if (!room.open || !may_be || has_peer(room, task)) return false;
+  return p_.prices.on(shape, room.type).amount.fits_in(room.free);
 }
 
 /// A task of the job from whose others this one is kept apart is there, comes, or has still to

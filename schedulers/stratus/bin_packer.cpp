@@ -52,7 +52,7 @@ void BinPacker::open(std::uint32_t number) {
 
 const GroupNeeds& BinPacker::needs_of(const Item& item) {
   if (!asked_ || asked_->shape != item.shape || asked_->markets != item.markets) {
-    needs_ = groups_.needs(state_.shape(item.shape), item.markets);
+    needs_ = groups_.needs(mask_, {item.shape, item.markets});
     asked_ = item;
   }
   return needs_;

@@ -59,8 +59,8 @@ struct Found {
 class BinPacker {
  public:
   /// What it is given has to outlive it.
-  BinPacker(const RoomGroups& groups, const ClusterState& state, const PackerRules& rules)
-      : groups_(groups), state_(state), rules_(rules) {}
+  BinPacker(const RoomGroups& groups, const PlacementMask& mask, const PackerRules& rules)
+      : groups_(groups), mask_(mask), rules_(rules) {}
 
   /// Rooms are numbered from 0 on.
   std::uint32_t add(const Room& room);
@@ -109,7 +109,7 @@ class BinPacker {
                                        Duration remaining) const;
 
   const RoomGroups& groups_;
-  const ClusterState& state_;
+  const PlacementMask& mask_;
   PackerRules rules_;
   std::vector<Entry> rooms_;
   std::map<std::uint32_t, Bin> bins_;

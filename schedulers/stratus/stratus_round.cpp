@@ -14,7 +14,7 @@ namespace muster::stratus {
 
 StratusRound::StratusRound(const RoundParts& parts)
     : p_(parts),
-      packer_(parts.groups, parts.view.state, parts.params.packer),
+      packer_(parts.groups, parts.prices.mask(), parts.params.packer),
       scaler_(parts.prices, MarketOffers(parts.prices.types(), parts.view), parts.params.group),
       taken_(parts.input.instances().size(), 0) {}
 

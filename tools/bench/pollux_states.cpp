@@ -53,7 +53,8 @@ class Recorder {
 
  private:
   void record(const ClusterView& view, const RoundNote& note) {
-    PolluxRound round(view, memory_, params_);
+    mask_.learn(state_);
+    PolluxRound round(view, mask_, memory_, params_);
     Budget budget;
     const auto seed = static_cast<std::uint64_t>(note.figures.front().second);
     SearchProblem problem = round.pose(seed, budget).search;
@@ -83,6 +84,7 @@ class Recorder {
   std::size_t states_;
   ClusterState state_;
   PolluxMemory memory_;
+  PlacementMask mask_;
   std::vector<SearchProblem> sample_;
   std::size_t seen_ = 0, astray_ = 0;
   Rng rng_{1};

@@ -9,14 +9,11 @@
 
 namespace muster {
 
-RoomGroups::RoomGroups(const Catalog& catalog) {
+RoomGroups::RoomGroups(const Catalog& catalog) : family_of_(families_of(catalog)) {
   for (const InstanceType& type : catalog.types()) {
-    const auto known = std::find(names_.begin(), names_.end(), type.family);
-    family_of_.push_back(static_cast<std::uint32_t>(known - names_.begin()));
-    if (known == names_.end()) names_.push_back(type.family);
     reference_ = most_of(reference_, type.capacity);
   }
-  families_ = static_cast<std::uint32_t>(names_.size());
+  for (const std::uint32_t family : family_of_) families_ = std::max(families_, family + 1);
   for (Resource kind : kAllResources) {
     per_unit_[kind] = reference_[kind] > kResourceEpsilon ? 1 / reference_[kind] : 0;
   }
@@ -28,13 +25,12 @@ double RoomGroups::sum_of_shares(const Resources& amount) const {
   return sum;
 }
 
-GroupNeeds RoomGroups::needs(const Demands& demands, MarketChoice markets) const {
+GroupNeeds RoomGroups::needs(const PlacementMask& mask, const PlaceAsks& asks) const {
   GroupNeeds needs(size());
-  for (std::size_t family = 0; family < families_; ++family) {
-    const FamilyDemand* demand = demands.on(names_[family]);
-    if (demand == nullptr || demand->speed <= 0) continue;
-    if (wants(markets, Market::on_demand)) needs[2 * family] = demand->amount;
-    if (wants(markets, Market::spot)) needs[2 * family + 1] = demand->amount;
+  for (std::uint32_t family = 0; family < families_; ++family) {
+    const std::optional<Resources>& amount = mask.on_family(asks.shape, family);
+    if (wants(asks.markets, Market::on_demand)) needs[2 * family] = amount;
+    if (wants(asks.markets, Market::spot)) needs[2 * family + 1] = amount;
   }
   return needs;
 }

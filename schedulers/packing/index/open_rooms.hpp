@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
 #include "schedulers/packing/index/aside_index.hpp"
 #include "schedulers/packing/rules.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 
 namespace muster {
 
@@ -24,8 +24,8 @@ class RoomGroups {
   std::uint32_t of(TypeId type, Market market) const {
     return 2 * family_of_[type.value] + (market == Market::spot ? 1 : 0);
   }
-  /// Of a task with those demands whose job may be on those markets.
-  GroupNeeds needs(const Demands& demands, MarketChoice markets) const;
+  /// Of a task that asks so; the mask knows its shape.
+  GroupNeeds needs(const PlacementMask& mask, const PlaceAsks& asks) const;
   /// The largest capacity of every kind of resource.
   const Resources& reference() const { return reference_; }
   /// One over the reference; 0 of what no type has.
@@ -34,7 +34,6 @@ class RoomGroups {
   double sum_of_shares(const Resources& amount) const;
 
  private:
-  std::vector<std::string> names_;  ///< of each family
   std::vector<std::uint32_t> family_of_;
   std::uint32_t families_ = 0;
   Resources reference_, per_unit_;

@@ -111,7 +111,7 @@ void RoundInput::gather_jobs(const MarketView& market, const ReservationPrices& 
     std::stable_sort(order_.begin(), order_.end(),
                      [&](Slot a, Slot b) { return priority(a) > priority(b); });
   }
-  Walk walk{market.cluster, prices, kinds, Backlog(market), kMostTold};
+  Walk walk{market.cluster, prices, kinds, Backlog(market, prices.mask()), kMostTold};
   for (Slot slot : order_) {
     if (market.shows(state.job(slot))) gather_job(state.job(slot), walk);
   }

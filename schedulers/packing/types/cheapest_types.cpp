@@ -76,7 +76,7 @@ std::vector<std::vector<const Place*>> places_of_launches(const Plan& plan) {
 
 }  // namespace
 
-void use_cheapest_types(const ClusterView& view, Plan& plan) {
+void use_cheapest_types(const ClusterView& view, const PlacementMask& mask, Plan& plan) {
   const auto places = places_of_launches(plan);
   // Gains of places are those of their instances, so that a saving is added to the launch and to
   // each place on it.
@@ -90,8 +90,9 @@ void use_cheapest_types(const ClusterView& view, Plan& plan) {
     const auto price = [&](TypeId type) { return market->price(type, launch.type); };
     const auto need = [&](std::size_t task, TypeId type) -> std::optional<Need> {
       const Place& place = *places[i][task];
-      const FamilyDemand* demand = view.state.demand(*view.state.find(place.task), type);
-      if (demand == nullptr || demand->speed <= 0) return std::nullopt;
+      const TaskRow& row = *view.state.find(place.task);
+      if (!mask.allows(asks_of(view.state, row), {type, launch.market})) return std::nullopt;
+      const FamilyDemand* demand = view.state.demand(row, type);
       return Need{place.grant ? place.grant->amount : demand->amount, demand->speed};
     };
     const TypeId type =

@@ -4,6 +4,7 @@
 
 #include "model/plan.hpp"
 #include "schedulers/packing/rounds/full_reconfiguration.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 #include "schedulers/policy.hpp"
 
 // Whatever led to a set of tasks on a new instance: it need not be of the type for which the set
@@ -13,8 +14,8 @@
 namespace muster {
 
 /// Changes the types of the plan's launches, and the gains by what is saved. What the cloud has
-/// refused lately is not chosen.
-void use_cheapest_types(const ClusterView& view, Plan& plan);
+/// refused lately is not chosen. The mask knows the state.
+void use_cheapest_types(const ClusterView& view, const PlacementMask& mask, Plan& plan);
 
 /// The same for a configuration, before its bins become instances, so that a bin finds the instance
 /// that it was given in an earlier round. `rests`: types that are not to be had now.

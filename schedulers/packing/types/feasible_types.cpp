@@ -1,27 +1,17 @@
 #include "schedulers/packing/types/feasible_types.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <utility>
 
 #include "schedulers/packing/types/reservation_price.hpp"
-
-// Demands are kept by shape and family, not by task and type: there are thousands of tasks, but few
-// shapes and families, and types of one family differ in capacity alone.
 
 namespace muster {
 
 FeasibleTypes::FeasibleTypes(const Catalog& catalog)
     : catalog_(&catalog),
       priced_{PricedTypes(catalog, MarketChoice::on_demand),
-              PricedTypes(catalog, MarketChoice::spot)} {
-  std::map<std::string, std::uint32_t> known;
-  for (const InstanceType& type : catalog.types()) {
-    const auto next = static_cast<std::uint32_t>(known.size());
-    family_of_.push_back(known.emplace(type.family, next).first->second);
-  }
-  families_ = static_cast<std::uint32_t>(known.size());
+              PricedTypes(catalog, MarketChoice::spot)},
+      mask_(catalog) {
   list_offered();
   derive();
 }
@@ -104,35 +94,10 @@ bool FeasibleTypes::covered(TypeId one, const std::vector<TypeId>& others) const
   });
 }
 
-void FeasibleTypes::learn(const ClusterState& state) {
-  if (changes_ == state.shape_changes()) return;
-  changes_ = state.shape_changes();
-  made_.resize(state.shape_count());
-  least_.resize(made_.size());
-  amount_.resize(made_.size() * families_);
-  for (std::uint32_t shape = 0; shape < made_.size(); ++shape) {
-    // What no task has any more takes little room and is overwritten by what comes in its place.
-    const std::uint64_t made = state.shape_made(ShapeId{shape});
-    if (made == 0 || std::exchange(made_[shape], made) == made) continue;
-    const Demands& demands = state.shape(ShapeId{shape});
-    const std::size_t first = std::size_t{shape} * families_;
-    // The id may have been that of another shape, with other families.
-    std::fill_n(amount_.begin() + static_cast<std::ptrdiff_t>(first), families_, std::nullopt);
-    std::optional<Resources> least;
-    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
-      const FamilyDemand* demand = demands.on((*catalog_)[TypeId{i}].family);
-      if (demand == nullptr || demand->speed <= 0) continue;
-      amount_[first + family_of_[i]] = demand->amount;
-      least = least ? least_of(*least, demand->amount) : demand->amount;
-    }
-    least_[shape] = least.value_or(Resources{});
-  }
-}
-
 std::optional<Resources> FeasibleTypes::together(Shapes shapes, std::uint32_t family) const {
   Resources sum;
   for (ShapeId shape : shapes) {
-    const std::optional<Resources>& amount = amount_[shape.value * families_ + family];
+    const std::optional<Resources>& amount = mask_.on_family(shape, family);
     if (!amount) return std::nullopt;
     sum += *amount;
   }

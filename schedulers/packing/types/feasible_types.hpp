@@ -8,6 +8,7 @@
 
 #include "model/cluster_state.hpp"
 #include "schedulers/packing/complementary.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 #include "schedulers/packing/types/priced_types.hpp"
 
 namespace muster {
@@ -39,17 +40,18 @@ class FeasibleTypes {
   /// The types on the market, the cheapest first.
   const std::vector<TypeId>& types(Market market) const { return by_price_[index_of(market)]; }
   /// Takes in the demands that the state has seen since.
-  void learn(const ClusterState& state);
+  void learn(const ClusterState& state) { mask_.learn(state); }
 
-  std::uint32_t family_of(TypeId type) const { return family_of_[type.value]; }
-  std::uint32_t families() const { return families_; }
+  const PlacementMask& mask() const { return mask_; }
+  std::uint32_t family_of(TypeId type) const { return mask_.family_of(type); }
+  std::uint32_t families() const { return mask_.families(); }
   const Catalog& catalog() const { return *catalog_; }
 
   bool any() const { return !by_price_[0].empty() || !by_price_[1].empty(); }
   /// The largest capacity of every kind of resource.
   const Resources& reference() const { return reference_; }
   /// What a task takes at least, wherever it runs.
-  const Resources& least(ShapeId shape) const { return least_[shape.value]; }
+  const Resources& least(ShapeId shape) const { return mask_.least(shape); }
   /// What the tasks take together on the family; nothing when one of them does not run there.
   std::optional<Resources> together(Shapes shapes, std::uint32_t family) const;
   /// Some type on the market holds them together.
@@ -71,15 +73,10 @@ class FeasibleTypes {
   const Catalog* catalog_;
   std::array<PricedTypes, 2> priced_;  ///< of each market
   bool of_fleet_ = false;
-  std::vector<std::uint32_t> family_of_;  ///< of each type
-  std::uint32_t families_ = 0;
+  PlacementMask mask_;
   std::array<std::vector<TypeId>, 2> by_price_;  ///< of each market, the cheapest first
   std::array<std::vector<TypeId>, 2> largest_;   ///< without those that another one covers
   Resources reference_;
-  std::vector<std::uint64_t> made_;               ///< which shape each is, as the state counts them
-  std::vector<Resources> least_;                  ///< of each shape
-  std::vector<std::optional<Resources>> amount_;  ///< of each shape and family
-  std::uint64_t changes_ = 0;                     ///< of the state's shapes that are known
 };
 
 }  // namespace muster

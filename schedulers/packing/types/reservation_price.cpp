@@ -73,6 +73,7 @@ ReservationPrice reservation_price(const Demands& demands, const Catalog& catalo
 }
 
 void ReservationPrices::learn(const ClusterState& state) {
+  mask_.learn(state);
   if (types_.learn(state.offerings())) {
     // New prices: every shape is priced again, and version_ tells those that keep numbers made of
     // them.
@@ -84,16 +85,18 @@ void ReservationPrices::learn(const ClusterState& state) {
   changes_ = state.shape_changes();
   shapes_.resize(state.shape_count());
   for (std::uint32_t i = 0; i < shapes_.size(); ++i) {
-    const std::uint64_t made = state.shape_made(ShapeId{i});
+    const ShapeId shape{i};
+    const std::uint64_t made = state.shape_made(shape);
     // Shape ids are used again for other demands; `made` tells them apart.
     if (shapes_[i].made == made) continue;
-    shapes_[i] = made == 0 ? Priced{} : priced(state.shape(ShapeId{i}), made);
+    shapes_[i] = made == 0 ? Priced{} : priced(shape, state.shape(shape), made);
   }
 }
 
 ShapeId ReservationPrices::add(const Demands& demands) {
-  shapes_.push_back(priced(demands, shapes_.size() + 1));
-  return ShapeId{static_cast<std::uint32_t>(shapes_.size() - 1)};
+  const ShapeId shape = mask_.add(demands);
+  shapes_.push_back(priced(shape, demands, shapes_.size() + 1));
+  return shape;
 }
 
 const ReservationPrice& ReservationPrices::of(ShapeId shape, MarketChoice choice) const {
@@ -102,7 +105,7 @@ const ReservationPrice& ReservationPrices::of(ShapeId shape, MarketChoice choice
   return known.on_market[choice == MarketChoice::spot ? 1 : 0];
 }
 
-ReservationPrices::Priced ReservationPrices::priced(const Demands& demands,
+ReservationPrices::Priced ReservationPrices::priced(ShapeId shape, const Demands& demands,
                                                     std::uint64_t made) const {
   Priced out{made, reservation_price(demands, types_), {}, {}};
   if (types_.markets() == MarketChoice::any) {
@@ -117,7 +120,7 @@ ReservationPrices::Priced ReservationPrices::priced(const Demands& demands,
       on.amount = demand->amount;
       // Also where it does not fit: `fits` says so, and speed alone decides the worth.
       on.worth_usd_h = out.price.usd_per_iteration * demand->speed;
-      on.fits = types_.offered(TypeId{i}) && holds(type, demands);
+      on.fits = types_.offered(TypeId{i}) && mask_.holds(shape, TypeId{i});
     }
     out.on_types.push_back(on);
   }

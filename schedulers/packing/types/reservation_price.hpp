@@ -8,6 +8,7 @@
 #include "model/cluster_state.hpp"
 #include "model/job.hpp"
 #include "model/refusal.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 #include "schedulers/packing/types/priced_types.hpp"
 
 namespace muster {
@@ -34,7 +35,7 @@ ReservationPrice reservation_price(const Demands& demands, const Catalog& catalo
 struct ShapeOnType {
   Resources amount;
   double worth_usd_h = 0;  ///< reservation price an iteration x speed on the type's family
-  bool fits = false;
+  bool fits = false;       ///< the mask allows it, and the type is on offer
 };
 
 /// Reservation prices of all shapes of a cluster state on one market or on both, computed once a
@@ -42,7 +43,7 @@ struct ShapeOnType {
 class ReservationPrices {
  public:
   explicit ReservationPrices(const Catalog& catalog, MarketChoice markets = MarketChoice::on_demand)
-      : types_(catalog, markets) {}
+      : types_(catalog, markets), mask_(catalog) {}
 
   /// Takes in the present prices, computes what is missing for the state's shapes, and drops what
   /// no task has any more.
@@ -59,6 +60,8 @@ class ReservationPrices {
     return shapes_[shape.value].on_types[type.value];
   }
   const PricedTypes& types() const { return types_; }
+  /// On which instances tasks of these shapes may be, whatever is on offer.
+  const PlacementMask& mask() const { return mask_; }
   /// Rises whenever all of it was computed anew.
   std::uint64_t version() const { return version_; }
 
@@ -69,9 +72,10 @@ class ReservationPrices {
     std::array<ReservationPrice, 2> on_market;  ///< where both markets are looked at
     std::vector<ShapeOnType> on_types;
   };
-  Priced priced(const Demands& demands, std::uint64_t made) const;
+  Priced priced(ShapeId shape, const Demands& demands, std::uint64_t made) const;
 
   PricedTypes types_;
+  PlacementMask mask_;
   std::uint64_t version_ = 0;
   std::vector<Priced> shapes_;
   std::uint64_t changes_ = 0;  ///< of the state's shapes that are known

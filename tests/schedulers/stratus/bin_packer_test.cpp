@@ -52,8 +52,9 @@ RC_GTEST_PROP(RuntimeBins, hold_what_lies_between_their_bounds, ()) {
 
 /// Tasks of one core and 4 GiB, rooms of m4.
 struct Packer {
-  explicit Packer(const PackerRules& rules = {}) : packer(groups, state, rules) {
+  explicit Packer(const PackerRules& rules = {}) : packer(groups, mask, rules) {
     state.apply({Instant{}, JobAccepted{job_of(1, 1, 1, 4)}});
+    mask.learn(state);
     shape = state.task(state.find(JobId{1})->tasks[0]).shape;
   }
   std::uint32_t room(const char* type, double free_cores, Duration remaining) {
@@ -77,6 +78,7 @@ struct Packer {
   Catalog catalog = testing::m4();
   ClusterState state{catalog};
   RoomGroups groups{catalog};
+  PlacementMask mask{catalog};
   BinPacker packer;
   ShapeId shape;
 };

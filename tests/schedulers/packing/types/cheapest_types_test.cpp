@@ -40,7 +40,9 @@ std::string type_for(const Cluster& cluster, Market market = Market::on_demand) 
   for (const TaskRow& task : cluster.state().pending()) {
     plan.places.push_back({task.id, LaunchIndex{0}, {CauseCode::packed, 1}});
   }
-  use_cheapest_types(cluster.view(), plan);
+  PlacementMask mask;
+  mask.learn(cluster.state());
+  use_cheapest_types(cluster.view(), mask, plan);
   const InstanceType& chosen = cluster.catalog()[plan.launches[0].type];
   EXPECT_NEAR(plan.launches[0].cause.gain_usd_h,
               1 + cluster.catalog().price(TypeId{0}, market).usd_h() -
