@@ -45,13 +45,19 @@ void Hotspot::use_empty(const ClusterView& view, Plan& plan) const {
   }
   const PeerRooms peers = input_.peer_rooms();  // some may have still to leave
   const std::vector<char> wider = refuse_gangs_wider_than_fleet(view, input_, plan);
+  FoundNoRoom no_room;
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending || wider[row.job] != 0)
       continue;
-    const auto found = empty.first(groups_.needs(prices_.mask(), asks_of(view.state, row)), {-1, 0},
-                                   peers.rule_for(task.apart));
-    if (!found) continue;
+    const PlaceAsks asks = asks_of(view.state, row);
+    if (no_room.has(asks, task.apart)) continue;
+    const auto found =
+        empty.first(groups_.needs(prices_.mask(), asks), {-1, 0}, peers.rule_for(task.apart));
+    if (!found) {
+      no_room.add(asks, task.apart);
+      continue;
+    }
     const InstanceRow& to = view.state.instance(input_.instances()[found->room].slot);
     empty.erase(groups_.of(to.type, to.market), *found);
     plan.places.push_back({row.id, to.id, {CauseCode::alone, 0}});

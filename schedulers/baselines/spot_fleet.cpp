@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "schedulers/packing/rules.hpp"
@@ -79,18 +80,25 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
   const std::size_t present = rooms.all().size();
   const CheapestFit cheapest(prices_, groups_, params_.rank);
   const MarketOffers offers(prices_.types(), view);
+  FoundNoRoom no_room;
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
-    const MarketChoice markets = state.markets(row);
-    const GroupNeeds needs = groups_.needs(prices_.mask(), {row.shape, markets});
-    const double worth_usd_h = prices_.of(row.shape, markets).usd_h;
+    const PlaceAsks asks = asks_of(state, row);
+    if (no_room.has(asks, task.apart)) continue;
+    ++looks_;
+    const GroupNeeds needs = groups_.needs(prices_.mask(), asks);
+    const double worth_usd_h = prices_.of(row.shape, asks.markets).usd_h;
     if (const auto* room = rooms.put(needs, task.apart)) {
       plan.places.push_back({row.id, room->at, {CauseCode::best_fit, worth_usd_h}});
       continue;
     }
-    const auto rented = cheapest.of(row.shape, markets, offers);
-    if (!view.rents() || !rented) continue;
+    const auto rented = view.rents() ? cheapest.of(row.shape, asks.markets, offers) : std::nullopt;
+    if (!rented) {
+      no_room.add(asks, task.apart);
+      continue;
+    }
+    no_room.clear();
     const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
     const Cause cause{CauseCode::alone, worth_usd_h - rented->price.usd_h()};
     plan.launches.push_back({rented->type, rented->market, cause});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "schedulers/baselines/rent.hpp"
@@ -30,6 +31,9 @@ class SpotFleet final : public EventPolicy {
 
   std::unique_ptr<Policy> clone() const override { return std::make_unique<SpotFleet>(*this); }
 
+  /// Tasks for which it looked for room so far: of equal ones that find none, one.
+  std::uint64_t looks() const { return looks_; }
+
  private:
   Decision hold_event(const ClusterView& view) override;
 
@@ -38,6 +42,7 @@ class SpotFleet final : public EventPolicy {
   ReservationPrices prices_;
   TaskKinds kinds_{false};
   RoundInput input_;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace muster

@@ -39,15 +39,21 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
     if (open) rooms.insert(groups_.of(row.type, row.market), {order, i}, free.back());
   }
   std::vector<std::uint32_t> left;
+  FoundNoRoom no_room;
   for (std::uint32_t i = 0; i < input_.tasks().size(); ++i) {
     const RoundInput::Task& task = input_.tasks()[i];
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
-    const MarketChoice markets = view.state.markets(row);
-    const GroupNeeds needs =
-        take ? groups_.needs(prices_.mask(), {row.shape, markets}) : GroupNeeds(groups_.size());
+    const PlaceAsks asks = asks_of(view.state, row);
+    if (!take || no_room.has(asks, task.apart)) {
+      left.push_back(i);
+      continue;
+    }
+    ++searches_;
+    const GroupNeeds needs = groups_.needs(prices_.mask(), asks);
     const auto found = rooms.most_aligned(needs, groups_.per_unit(), peers.rule_for(task.apart));
     if (!found) {
+      no_room.add(asks, task.apart);
       left.push_back(i);
       continue;
     }
@@ -58,7 +64,7 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
     rooms.insert(group, *found, free[found->room]);
     peers.add(found->room, task.apart);
     joined_[found->room] = 1;
-    const double worth_usd_h = prices_.of(row.shape, markets).usd_h;
+    const double worth_usd_h = prices_.of(row.shape, asks.markets).usd_h;
     plan.places.push_back({row.id, to.id, {CauseCode::packed, worth_usd_h}});
   }
   return left;

@@ -39,6 +39,8 @@ class Supercloud final : public EventPolicy {
   /// Instances for which the greedy was asked again: only after their tasks, a price or an offer
   /// have changed.
   std::uint64_t looks() const { return looks_; }
+  /// Tasks for which room was looked for on what is there: of equal ones that find none, one.
+  std::uint64_t searches() const { return searches_; }
 
  private:
   /// A scheduling event under way.
@@ -86,6 +88,7 @@ class Supercloud final : public EventPolicy {
   std::vector<std::array<bool, 2>> rebuys_rests_;
   std::vector<std::uint64_t> resident_shapes_;  ///< of the instance in hand
   std::uint64_t looks_ = 0;
+  std::uint64_t searches_ = 0;
 };
 
 }  // namespace muster

@@ -86,7 +86,7 @@ void SynergyRound::place_all() {
     while (gang && end < waiting_.size() && p_.input.tasks()[waiting_[end]].job == job) ++end;
     if (gang) {
       place_gang(std::span(waiting_).subspan(at, end - at));
-    } else if (!join(waiting_[at]) && p_.view.rents()) {
+    } else if (!join(waiting_[at], true) && p_.view.rents()) {
       rent(waiting_[at]);
     }
     at = end;
@@ -96,16 +96,24 @@ void SynergyRound::place_all() {
 void SynergyRound::place_gang(std::span<const std::uint32_t> gang) {
   steps_.clear();
   const bool whole =
-      std::all_of(gang.begin(), gang.end(), [&](std::uint32_t task) { return join(task); });
+      std::all_of(gang.begin(), gang.end(), [&](std::uint32_t task) { return join(task, false); });
   if (whole) return;
   take_back();
   for (std::uint32_t task : gang)
     plan_.refusals.push_back({p_.input.tasks()[task].id, awaits_room()});
 }
 
-/// Given instances come first: they cost nothing more.
-bool SynergyRound::join(std::uint32_t task) {
-  return join(given_, task) || join(rented_, task);
+/// Given instances come first: they cost nothing more. `alone`: nothing is taken back that was
+/// placed before it.
+bool SynergyRound::join(std::uint32_t task, bool alone) {
+  const PlaceAsks asks{p_.kinds[kind_of(task)].shape, p_.model.prices.types().markets()};
+  const Slot apart = p_.input.tasks()[task].apart;
+  if (!no_room_.has(asks, apart)) {
+    ++looks_;
+    if (join(given_, task)) return true;
+    if (alone && !given_.index.cut_off()) no_room_.add(asks, apart);
+  }
+  return join(rented_, task);
 }
 
 bool SynergyRound::join(Side& side, std::uint32_t task) {

@@ -27,6 +27,8 @@ class SynergyRound {
   Plan run();
   /// The budget was spent before everything had been looked at.
   bool cut_off() const { return given_.index.cut_off() || rented_.index.cut_off(); }
+  /// Tasks that looked for room on given instances: of equal ones that find none, one.
+  std::uint64_t looks() const { return looks_; }
 
  private:
   /// An instance of an index: one that there is, or a launch of the plan.
@@ -54,7 +56,7 @@ class SynergyRound {
   void add_instances();
   void place_all();
   void place_gang(std::span<const std::uint32_t> gang);
-  bool join(std::uint32_t task);
+  bool join(std::uint32_t task, bool alone);
   bool join(Side& side, std::uint32_t task);
   void take_back();
   void rent(std::uint32_t task);
@@ -69,6 +71,8 @@ class SynergyRound {
   Plan plan_;
   std::vector<std::uint32_t> waiting_;  ///< tasks of the input
   std::vector<Step> steps_;             ///< of the gang that is being placed
+  FoundNoRoom no_room_;                 ///< on given instances, which take whatever fits
+  std::uint64_t looks_ = 0;
   std::uint32_t joins_ = 0;
   double least_ratio_ = 0;
 };

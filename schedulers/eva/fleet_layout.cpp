@@ -114,21 +114,23 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
     const Slot apart = input.tasks()[tasks.front()].apart;
     auto next = tasks.begin();
     std::uint32_t& first = first_host[kind.shape.value];
-    std::uint32_t own = first;
-    // A host that is passed by for the sake of a peer has room for others.
-    std::uint32_t& host = apart == kNoSlot ? first : own;
-    for (; host < out.hosts.size(); ++host) {
+    for (std::uint32_t host = first; host < out.hosts.size(); ++host) {
+      ++looks_;
       const TypeId type = out.hosts[host].type;
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
-      if (!shape.fits) continue;
       const Resources& capacity = model.prices.types()[type].capacity;
-      while (next != tasks.end() && !peers_.has(host, apart) &&
-             (used_[host] + shape.amount).fits_in(capacity)) {
+      const auto has_room = [&] {
+        return shape.fits && (used_[host] + shape.amount).fits_in(capacity);
+      };
+      while (next != tasks.end() && has_room() && !peers_.has(host, apart)) {
         used_[host] += shape.amount;
         peers_.add(host, apart);
         out.assign(*next++, host);
       }
-      if (next == tasks.end()) break;  // there may be room for the next kind of the shape
+      // Nobody of the shape looks again at the full hosts before all others. One that is passed by
+      // for the sake of a peer has room for others.
+      if (host == first && !has_room()) ++first;
+      if (next == tasks.end()) break;
     }
   }
   std::erase_if(waiting_, [&](std::uint32_t task) { return out.host_of[task] != kUnassigned; });

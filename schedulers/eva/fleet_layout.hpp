@@ -21,6 +21,9 @@ class FleetLayout {
   void run(const RoundInput& input, const ClusterState& state, const WorthModel& model,
            const TaskKinds& kinds, Layout& out, std::vector<Refuse>& refusals);
 
+  /// Groups of equal tasks, each with a host, that were looked at so far.
+  std::uint64_t looks() const { return looks_ + fill_existing_.looks(); }
+
  private:
   void assign(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
               Layout& out);
@@ -52,6 +55,7 @@ class FleetLayout {
   std::vector<Resources> used_;         ///< of each host, by what is seated there
   PeerRooms peers_;                     ///< rooms are hosts
   FillExisting fill_existing_;
+  std::uint64_t looks_ = 0;
   InstanceWorth scratch_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "model/cluster_state.hpp"
 #include "model/feasible.hpp"
 #include "model/plan.hpp"
+#include "schedulers/packing/types/placement_mask.hpp"
 #include "schedulers/policy.hpp"
 
 // Rules of placement beside room. Packers ask them where they look for room, so that no plan has to
@@ -83,6 +85,22 @@ class PeerRooms {
     }
   };
   std::unordered_set<std::pair<std::uint64_t, Slot>, Hash> rooms_;  // looked up only
+};
+
+/// Tasks that found no room in a round. Room only shrinks while tasks get places, so that of tasks
+/// that ask alike one has to look; of tasks that are kept apart one of each job, since what it was
+/// refused for may be a peer.
+class FoundNoRoom {
+ public:
+  bool has(const PlaceAsks& asks, Slot apart) const {
+    return known_.contains({asks, kNoSlot}) || (apart != kNoSlot && known_.contains({asks, apart}));
+  }
+  void add(const PlaceAsks& asks, Slot apart) { known_.emplace(asks, apart); }
+  /// There is more room than before.
+  void clear() { known_.clear(); }
+
+ private:
+  std::set<std::pair<PlaceAsks, Slot>> known_;
 };
 
 /// Deals tasks out into lists of which each has one task of a job at most whose tasks are kept

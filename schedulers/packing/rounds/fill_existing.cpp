@@ -1,10 +1,12 @@
 #include "schedulers/packing/rounds/fill_existing.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 // Tasks of one kind are interchangeable, so that a look at a host costs O(kinds that wait), not
-// O(tasks). The kinds keep the order of their first tasks: on ties the task that came first wins.
-// Tasks that are kept apart are kinds by job.
+// O(tasks). Groups keep the order of their first tasks: on ties the task that came first wins.
+// Tasks that are kept apart are groups by job. Of the groups of a kind a host looks only at those
+// that have a task there already, and at the next one.
 
 namespace muster {
 
@@ -27,10 +29,44 @@ void FillExisting::make_groups(const RoundInput& input, const TaskKinds& kinds,
   }
   std::sort(groups_.begin(), groups_.end(),
             [&](const Group& a, const Group& b) { return members_[a.next] < members_[b.next]; });
+  link_groups();
   shapes_.clear();
   for (const Group& group : groups_) shapes_.push_back(kinds.all()[group.kind].shape);
   std::sort(shapes_.begin(), shapes_.end());
   shapes_.erase(std::unique(shapes_.begin(), shapes_.end()), shapes_.end());
+}
+
+void FillExisting::link_groups() {
+  by_kind_.resize(groups_.size());
+  std::iota(by_kind_.begin(), by_kind_.end(), 0U);
+  std::stable_sort(by_kind_.begin(), by_kind_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return groups_[a].kind < groups_[b].kind;
+  });
+  kinds_.clear();
+  for (std::size_t i = 0; i < by_kind_.size(); ++i) {
+    Group& group = groups_[by_kind_[i]];
+    if (kinds_.empty() || kinds_.back().kind != group.kind) {
+      kinds_.push_back({group.kind, by_kind_[i]});
+    } else {
+      groups_[by_kind_[i - 1]].after = by_kind_[i];
+    }
+  }
+}
+
+/// The first group of the kind with a task that may join those on the host. Groups of which nobody
+/// waits any more are unlinked on the way.
+std::uint32_t FillExisting::first_for(std::uint32_t host, OfKind& kind) {
+  for (std::uint32_t* at = &kind.first; *at != kUnassigned;) {
+    Group& group = groups_[*at];
+    if (group.next == group.end) {
+      *at = group.after;
+      continue;
+    }
+    ++looks_;
+    if (!peers_.has(host, group.apart)) return *at;
+    at = &group.after;
+  }
+  return kUnassigned;
 }
 
 void FillExisting::list_hosts(std::span<const char> open, const Layout& layout) {
@@ -66,25 +102,26 @@ void FillExisting::fill(const WorthModel& model, const TaskKinds& kinds, std::ui
   while (true) {
     // A new number makes all of `companies_` stale without clearing them.
     ++look_;
-    Group* best = nullptr;
+    std::uint32_t best = kUnassigned;
     double best_usd_h = worth.usd_h();
-    for (Group& group : groups_) {
-      if (group.next == group.end) continue;
-      const TaskKind& kind = kinds.all()[group.kind];
-      if (!has_room(model, layout, host, kind.shape) || peers_.has(host, group.apart)) continue;
+    for (OfKind& of : kinds_) {
+      const TaskKind& kind = kinds.all()[of.kind];
+      if (of.first == kUnassigned || !has_room(model, layout, host, kind.shape)) continue;
+      const std::uint32_t group = first_for(host, of);
+      if (group == kUnassigned) continue;
       const double usd_h = worth.with(entrant_of(model, kind, type), company_of(kind.cls, worth));
       // A task that leaves the worth as it is enters too: the room is paid for.
-      if (usd_h > best_usd_h || (best == nullptr && usd_h == best_usd_h)) {
-        best = &group;
-        best_usd_h = usd_h;
-      }
+      if (usd_h < best_usd_h || (usd_h == best_usd_h && group > best)) continue;
+      best = group;
+      best_usd_h = usd_h;
     }
-    if (best == nullptr) break;
-    const TaskKind& kind = kinds.all()[best->kind];
+    if (best == kUnassigned) break;
+    Group& group = groups_[best];
+    const TaskKind& kind = kinds.all()[group.kind];
     worth.add(entrant_of(model, kind, type));
     used_[host] += model.prices.on(kind.shape, type).amount;
-    peers_.add(host, best->apart);
-    layout.assign(members_[best->next++], host);
+    peers_.add(host, group.apart);
+    layout.assign(members_[group.next++], host);
   }
   layout.hosts[host].worth_usd_h = worth.usd_h();
 }

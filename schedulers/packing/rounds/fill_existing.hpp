@@ -19,6 +19,9 @@ class FillExisting {
   void run(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
            std::span<const char> open, std::vector<std::uint32_t>& waiting, Layout& layout);
 
+  /// Groups of waiting tasks that it looked at for a host so far.
+  std::uint64_t looks() const { return looks_; }
+
  private:
   /// Waiting tasks of one kind, and of one job where its tasks are kept apart; the first one next.
   struct Group {
@@ -26,10 +29,19 @@ class FillExisting {
     Slot apart = kNoSlot;
     std::uint32_t next = 0;  ///< in members_
     std::uint32_t end = 0;
+    std::uint32_t after = kUnassigned;  ///< the next group of the kind
+  };
+  /// All groups of one kind, which are worth the same to every host: the first of them that may
+  /// join a host stands for all.
+  struct OfKind {
+    std::uint32_t kind = 0;
+    std::uint32_t first = kUnassigned;  ///< in groups_
   };
 
   void make_groups(const RoundInput& input, const TaskKinds& kinds,
                    std::span<const std::uint32_t> waiting);
+  void link_groups();
+  std::uint32_t first_for(std::uint32_t host, OfKind& kind);
   void list_hosts(std::span<const char> open, const Layout& layout);
   void add_up_hosts(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                     const Layout& layout);
@@ -40,6 +52,8 @@ class FillExisting {
   void fill(const WorthModel& model, const TaskKinds& kinds, std::uint32_t host, Layout& layout);
 
   std::vector<Group> groups_;
+  std::vector<OfKind> kinds_;
+  std::vector<std::uint32_t> by_kind_;  ///< the groups, while they are linked
   std::vector<std::uint32_t> members_;
   std::vector<ShapeId> shapes_;       ///< of all groups, each once
   std::vector<std::uint32_t> hosts_;  ///< the open ones, dearest first
@@ -51,6 +65,7 @@ class FillExisting {
   };
   std::vector<Known> companies_;
   std::uint64_t look_ = 0;
+  std::uint64_t looks_ = 0;
   std::vector<InstanceWorth> worth_;  ///< of each host
   std::vector<Resources> used_;       ///< of each host
   PeerRooms peers_;                   ///< rooms are hosts of the layout
