@@ -64,10 +64,28 @@ void FleetRound::serve_kept() {
 /// one has something of a higher priority.
 void FleetRound::serve_class_kept_out() {
   for (const bool is_long : {false, true}) {
-    if (!queue_.kept_out(is_long, view_.now)) continue;
-    const auto first = queue_.first_of(is_long), other = queue_.first_of(!is_long);
-    if (other && other->first.less_priority < first->first.less_priority) continue;
-    serve(*queue_.find(first->first.job), first->second, 1);
+    if (queue_.kept_out(is_long, view_.now)) serve_one_of(is_long);
+  }
+}
+
+/// The first of the class that can have a place besides its peers. A job that lacks nothing but
+/// instances without peers leaves its turn to the next one.
+void FleetRound::serve_one_of(bool is_long) {
+  const auto other = queue_.first_of(!is_long);
+  std::set<std::pair<FleetKey, FleetList>> heads;
+  for (const auto& [list, keys] : queue_.lists()) {
+    if (list.is_long == is_long) heads.emplace(*keys.begin(), list);
+  }
+  while (!heads.empty()) {
+    const auto [key, list] = *heads.begin();
+    heads.erase(heads.begin());
+    if (other && other->first.less_priority < key.less_priority) return;
+    const std::size_t before = plan_.places.size();
+    const FleetQueue::Job& job = *queue_.find(key.job);
+    if (!serve(job, list, 1) || plan_.places.size() > before || list.gang) return;
+    const std::set<FleetKey>& keys = queue_.lists().at(list);
+    const auto next = keys.upper_bound(key);
+    if (next != keys.end()) heads.emplace(*next, list);
   }
 }
 

@@ -23,6 +23,7 @@ class FleetRound {
  private:
   void serve_kept();
   void serve_class_kept_out();
+  void serve_one_of(bool is_long);
   void serve_in_order();
   void serve_turn();
   bool serve(const FleetQueue::Job& job, const FleetList& list, std::size_t most);

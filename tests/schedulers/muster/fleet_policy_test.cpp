@@ -267,6 +267,22 @@ TEST(FleetPolicy, AClassThatIsKeptOutForTooLongGetsTheNextPlace) {
   EXPECT_EQ(started(cluster.round()), "1 3") << "one place, and then all as before";
 }
 
+TEST(FleetPolicy, TheTurnOfAClassPassesByAJobThatLacksOnlyInstancesWithoutPeers) {
+  Cluster cluster(slots(), "muster,starve_s=1000");
+  cluster.add_to_fleet("four", 1);
+  Job apart = long_job(1, 2);
+  apart.distinct_instances = true;
+  cluster.submit(apart);
+  ASSERT_EQ(started(cluster.round()), "1");
+  cluster.submit(long_job(2, 3));
+  cluster.submit(short_job(3, 3));
+  ASSERT_EQ(started(cluster.round()), "3 301 302");
+  cluster.let_pass(seconds{1000});
+  cluster.submit(short_job(4, 9));
+  cluster.finish(3);
+  EXPECT_EQ(started(cluster.round()).substr(0, 2), "2 ") << "task 101 has its peer there";
+}
+
 TEST(FleetPolicy, RoomIsKeptForATaskThatHasWaitedForTooLong) {
   Cluster cluster(slots(), "muster,starve_s=1000,max_passes=0");
   cluster.add_to_fleet("four", 2);
