@@ -25,6 +25,18 @@ constexpr std::uint64_t kNearShare = 200;
 /// How often the gap that they may lie within is halved, where there are more.
 constexpr int kSlackTries = 6;
 
+/// No more tasks of a kind share the instance than may; its kinds rise.
+bool is_within_most(const bound::FluidProblem& problem, const bound::Pattern& instance) {
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < instance.kinds.size(); ++i) {
+    const std::uint32_t kind = instance.kinds[i];
+    count = i > 0 && instance.kinds[i - 1] == kind ? count + 1 : 1;
+    const std::uint32_t most = problem.kinds[kind].most;
+    if (most > 0 && count > most) return false;
+  }
+  return true;
+}
+
 /// The instances host every task, and each holds what it is to host.
 bool hosts_all(const bound::FluidProblem& problem, const std::vector<bound::Pattern>& instances) {
   std::vector<double> seats(problem.kinds.size(), 0.0);
@@ -105,7 +117,7 @@ class PatternSolver {
  private:
   void add(const bound::Pattern& pattern) {
     // A search may use a rounding of the capacity that a plan may not.
-    if (!bound::fits(problem_, pattern)) return;
+    if (!bound::fits(problem_, pattern) || !is_within_most(problem_, pattern)) return;
     if (known_.insert({pattern.type, pattern.kinds}).second) patterns_.push_back(pattern);
   }
 

@@ -95,7 +95,7 @@ std::string IlpPolicy::improve(const PackingTasks& tasks, const std::function<bo
   if (search_.tasks > params_.tasks) return "too many tasks";
   std::vector<ShapeId> shapes;
   for (const std::uint32_t kind : tasks.kind_of) shapes.push_back(tasks.kinds[kind].shape);
-  const HostingProblem hosting = hosting_problem(shapes, prices_, rests);
+  const HostingProblem hosting = hosting_problem(shapes, prices_, rests, tasks.apart_of);
   if (hosting.fluid.kinds.empty()) {
     return hosting.free > 0 ? "tasks without needs" : "tasks that no type holds";
   }
@@ -168,8 +168,8 @@ void IlpPolicy::pack_left(const PackingTasks& tasks, const std::vector<std::uint
   for (const std::uint32_t task : packed.unplaced) configuration.unplaced.push_back(left[task]);
 }
 
-/// The tasks on the instances; nothing where one finds no seat. The program counts tasks and knows
-/// of no jobs: of equal tasks one takes each seat that has no peer there.
+/// The tasks on the instances; nothing where one finds no seat. The program keeps equal tasks of a
+/// job apart; of a job whose tasks differ one takes each seat that has no peer there.
 std::optional<Configuration> IlpPolicy::seat(const PackingTasks& tasks,
                                              const HostingProblem& hosting,
                                              const std::vector<bound::Pattern>& instances) {

@@ -10,9 +10,10 @@
 namespace muster::ilp {
 
 /// The program of Eva 4.1: each slot is of one type or of none (the ghost type), each task is in
-/// one slot, and what is in a slot fits its type. There are as many slots as tasks. Where a kind
-/// takes other amounts on another family the third constraint is linear only for slots that belong
-/// to a family: then each family has as many slots as tasks that fit it.
+/// one slot, and what is in a slot fits its type. There are as many slots as tasks. Of equal tasks
+/// that are kept apart a slot has one at most. Where a kind takes other amounts on another family
+/// the third constraint is linear only for slots that belong to a family: then each family has as
+/// many slots as tasks that fit it.
 class SlotProgram {
  public:
   /// A program of more entries is not built: it would take gigabytes, and no solver ends it.
@@ -44,6 +45,7 @@ class SlotProgram {
   std::uint64_t most_entries() const;
   const bound::OnType& on(const Group& group, std::uint32_t task) const;
   bool fits(const Group& group, std::uint32_t task) const;
+  bool is_kept_apart(std::uint32_t kind) const;
   void add_slot(std::size_t group);
   void start_with(std::span<const bound::Pattern> start);
   bool seat(const bound::Pattern& instance, const Slot& slot, std::vector<char>& seated);

@@ -21,9 +21,9 @@ class Hosting {
     made_.fluid.rates = bound::PairTable(1);
   }
 
-  void add(ShapeId shape) {
-    const auto [entry, is_new] = of_shape_.try_emplace(shape.value, kUnassigned);
-    if (is_new) entry->second = kind_of(shape);
+  void add(ShapeId shape, Slot apart) {
+    const auto [entry, is_new] = of_shape_.try_emplace({shape.value, apart}, kUnassigned);
+    if (is_new) entry->second = kind_of(shape, apart);
     const std::uint32_t kind = entry->second;
     made_.kind_of.push_back(kind);
     if (kind == kUnassigned) {
@@ -33,12 +33,16 @@ class Hosting {
     bound::FluidKind& of = made_.fluid.kinds[kind];
     of.work_h += 1;
     ++of.tasks;
-    ++of.most;
+    of.most = apart != kNoSlot ? 1 : of.most + 1;
   }
 
   HostingProblem take() { return std::move(made_); }
 
  private:
+  /// The job of tasks that are kept apart, and what a task takes of each type that counts.
+  using Key =
+      std::pair<Slot, std::vector<std::pair<std::size_t, std::array<double, kResourceKinds>>>>;
+
   bool holds(ShapeId shape, TypeId type) const { return prices_.on(shape, type).fits; }
   bool is_free(ShapeId shape) const {
     return std::ranges::any_of(made_.types, [&](TypeId type) {
@@ -46,20 +50,20 @@ class Hosting {
     });
   }
 
-  std::uint32_t kind_of(ShapeId shape) {
+  std::uint32_t kind_of(ShapeId shape, Slot apart) {
     if (is_free(shape)) return kUnassigned;
     const bool any_to_be_had = std::ranges::any_of(
         made_.types, [&](TypeId type) { return holds(shape, type) && !rests_(type); });
     bound::FluidKind kind;
-    std::vector<std::pair<std::size_t, std::array<double, kResourceKinds>>> key;
+    Key key{apart, {}};
     for (std::size_t i = 0; i < made_.types.size(); ++i) {
       const TypeId type = made_.types[i];
       const bool counts = holds(shape, type) && !(any_to_be_had && rests_(type));
       const Resources& amount = prices_.on(shape, type).amount;
       kind.on.push_back(counts ? bound::OnType{amount, 1} : bound::OnType{});
-      if (counts) key.emplace_back(i, amount.amounts());
+      if (counts) key.second.emplace_back(i, amount.amounts());
     }
-    if (key.empty()) return kUnassigned;
+    if (key.second.empty()) return kUnassigned;
     const auto number = static_cast<std::uint32_t>(made_.fluid.kinds.size());
     const auto [known, is_new] = known_.try_emplace(std::move(key), number);
     if (is_new) {
@@ -72,17 +76,19 @@ class Hosting {
   const ReservationPrices& prices_;
   const std::function<bool(TypeId)>& rests_;
   HostingProblem made_;
-  std::map<std::uint32_t, std::uint32_t> of_shape_;
-  std::map<std::vector<std::pair<std::size_t, std::array<double, kResourceKinds>>>, std::uint32_t>
-      known_;
+  std::map<std::pair<std::uint32_t, Slot>, std::uint32_t> of_shape_;
+  std::map<Key, std::uint32_t> known_;
 };
 
 }  // namespace
 
 HostingProblem hosting_problem(std::span<const ShapeId> tasks, const ReservationPrices& prices,
-                               const std::function<bool(TypeId)>& rests) {
+                               const std::function<bool(TypeId)>& rests,
+                               std::span<const Slot> apart_of) {
   Hosting hosting(prices, rests);
-  for (const ShapeId shape : tasks) hosting.add(shape);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    hosting.add(tasks[i], apart_of.empty() ? kNoSlot : apart_of[i]);
+  }
   return hosting.take();
 }
 

@@ -23,8 +23,11 @@ struct HostingProblem {
 };
 
 /// Tasks of equal amounts on every type are one kind. `rests`: types that are not to be had; only
-/// those count that need one of them.
+/// those count that need one of them. `apart_of`: of each task its job's slot where the job's tasks
+/// are kept apart, else kNoSlot; empty where there are none. Of the equal tasks of such a job,
+/// which are a kind of their own, one shares an instance.
 HostingProblem hosting_problem(std::span<const ShapeId> tasks, const ReservationPrices& prices,
-                               const std::function<bool(TypeId)>& rests);
+                               const std::function<bool(TypeId)>& rests,
+                               std::span<const Slot> apart_of = {});
 
 }  // namespace muster
