@@ -41,7 +41,7 @@ struct Piece {
 /// first.
 inline auto kind_of(const Piece& piece) {
   return std::tuple(-piece.value_usd_h, piece.shape.value, piece.cls.value, piece.markets,
-                    piece.start_h, piece.leave_h, piece.horizon_h, piece.at_risk_h);
+                    piece.start_h, piece.leave_h, piece.horizon_h, piece.at_risk_h, piece.apart);
 }
 
 /// Tasks that start, wait and pause together, and go at the pace of the slowest of them. Its
@@ -54,6 +54,11 @@ struct Gang {
   bool whole = false;          ///< all of it is here: it may be left without places together
 };
 
+/// The pieces are of tasks that are kept apart from each other.
+inline bool are_peers(const Piece& one, const Piece& other) {
+  return one.apart != kNoSlot && one.apart == other.apart;
+}
+
 /// An instance that is there, or may be rented. Its fixed tasks stay whatever happens.
 struct Host {
   TypeId type;
@@ -63,6 +68,9 @@ struct Host {
   Market market = Market::on_demand;
   double interruptions_h = 0;  ///< times in an hour that its cloud takes it back
   double renew_h = 0;          ///< until another one in its place could start tasks
+  /// Jobs of pieces that may not come: a task from which these are kept apart is there, or has
+  /// still to leave.
+  std::vector<Slot> barred{};
 
   InstanceKind kind() const { return {type, market}; }
 };

@@ -38,17 +38,6 @@ double least_usd_h(const RoundLayout::Excerpt& excerpt) {
   return excerpt.before_usd_h + kLeastGain * excerpt.weight_usd_h;
 }
 
-/// The task is kept apart from others of its job.
-bool is_apart(const RoundLayout& layout, std::uint32_t task) {
-  return layout.piece(task).apart != kNoSlot;
-}
-
-/// Such a task is to come to the host.
-bool has_apart(const RoundLayout& layout, std::uint32_t host) {
-  return std::ranges::any_of(layout.host(host).tasks,
-                             [&](std::uint32_t task) { return is_apart(layout, task); });
-}
-
 }  // namespace
 
 Round::Round(const RoundParts& parts, Rng& rng, Budget& budget)
@@ -75,7 +64,7 @@ void Round::count_looks(std::uint64_t looks) {
 void Round::pack_new_hosts() {
   const auto is_packed = [&](std::uint32_t host) {
     const RoundLayout::Working& working = layout_.host(host);
-    return !working.gone && working.present == kUnassigned && !has_apart(layout_, host) &&
+    return !working.gone && working.present == kUnassigned &&
            std::all_of(working.tasks.begin(), working.tasks.end(),
                        [&](std::uint32_t task) { return layout_.piece(task).gang == kNoGang; });
   };
@@ -102,8 +91,6 @@ void Round::pack_new_hosts() {
 /// Those of most value first.
 void Round::list_waiting() {
   waiting_ = waiting();
-  // A repartition knows room alone: who is kept apart has first places, and keeps them.
-  std::erase_if(waiting_, [&](std::uint32_t task) { return is_apart(layout_, task); });
   listed_.assign(p_.input.tasks().size(), 0);
   for (const std::uint32_t task : waiting_) listed_[task] = 1;
   std::stable_sort(waiting_.begin(), waiting_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -349,9 +336,7 @@ Round::Tasks Round::choose_moved(std::span<const std::uint32_t> hosts,
   for (const std::uint32_t task : waiting) lowest = std::min(lowest, layout_.priority(task));
   for (const std::uint32_t number : hosts) {
     const RoundLayout::Working& host = layout_.host(number);
-    if (host.present == kUnassigned && has_apart(layout_, number)) return {};
     for (const std::uint32_t task : host.tasks) {
-      if (is_apart(layout_, task)) continue;
       if (host.present == kUnassigned) {
         moved.push_back(task);
       } else if (layout_.priority(task) == lowest || layout_.is_displaced(task)) {

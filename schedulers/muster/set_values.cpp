@@ -18,6 +18,13 @@ double share_left(double delay_h, double horizon_h) {
   return std::max(0.0, 1 - delay_h / horizon_h);
 }
 
+/// No task from which the piece is kept apart stays on the host or has still to leave it.
+bool joins_no_peer(const Piece& piece, const Host& host) {
+  return std::ranges::find(host.barred, piece.apart) == host.barred.end() &&
+         std::ranges::none_of(host.fixed,
+                              [&](const Piece& other) { return are_peers(piece, other); });
+}
+
 }  // namespace
 
 double speed_on(const ReservationPrices& prices, ShapeId shape, TypeId type) {
@@ -57,6 +64,12 @@ void SetValues::take(std::span<const Piece> pieces, std::span<const Gang> gangs)
   gangs_ = gangs;
   const std::size_t sets = std::size_t{1} << pieces.size();
   rates_.assign(sets * std::max<std::size_t>(pieces.size(), 1), 0);
+  peers_.assign(pieces.size(), 0);
+  for (std::size_t one = 0; one < pieces.size(); ++one) {
+    for (std::size_t other = 0; other < pieces.size(); ++other) {
+      if (one != other && are_peers(pieces[one], pieces[other])) peers_[one] |= Set{1} << other;
+    }
+  }
   // A set's sums of logarithms are those of the set without its lowest piece, and that piece beside
   // each of the others.
   for (Set set = 1; set < sets; ++set) {
@@ -80,6 +93,7 @@ SetValues::Standing SetValues::standing(const Piece& piece, const Host& host, st
                                         std::span<const GangLimits> limits) const {
   if (!model_.prices.mask().allows(piece.asks(), host.kind())) return {};
   const bool at_home = piece.home == number;
+  if (piece.apart != kNoSlot && !at_home && !joins_no_peer(piece, host)) return {};
   // A task that stays keeps working, unless its gang has to start anew around it.
   double share = at_home ? 1 : share_on(model_, piece, host, false);
   double beside = 0;
@@ -197,7 +211,7 @@ std::uint64_t SetValues::on(const Host& host, std::uint32_t number,
     if (set != 0) {
       const auto low = static_cast<std::uint32_t>(std::countr_zero(set));
       const Set rest = set & (set - 1);
-      if (fits_[rest] == 0 || !standing_[low].fits) continue;
+      if (fits_[rest] == 0 || !standing_[low].fits || (peers_[low] & rest) != 0) continue;
       used_[set] = used_[rest] + model_.prices.on(pieces_[low].shape, host.type).amount;
       if (!used_[set].fits_in(model_.prices.types()[host.type].capacity)) continue;
       fits_[set] = 1;

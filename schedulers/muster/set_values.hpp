@@ -84,7 +84,8 @@ class SetValues {
   /// From now on of these pieces, which have to outlive their use.
   void take(std::span<const Piece> pieces, std::span<const Gang> gangs);
   std::span<const Gang> gangs() const { return gangs_; }
-  /// kNever for sets that do not fit. Answers how many sets it has looked at.
+  /// kNever for sets that do not fit or have two pieces that are kept apart. Answers how many sets
+  /// it has looked at.
   std::uint64_t on(const Host& host, std::uint32_t number, std::span<const GangLimits> limits,
                    std::vector<double>& values);
 
@@ -107,6 +108,7 @@ class SetValues {
   std::span<const Piece> pieces_;
   std::span<const Gang> gangs_;
   std::vector<double> rates_;  ///< of each set and piece in it, beside the others of the set
+  std::vector<Set> peers_;     ///< of each piece: those from which it is kept apart
   std::vector<Standing> standing_;
   std::vector<Standing> fixed_;
   std::vector<double> fixed_logs_;  ///< of each set and fixed task: log of its rate

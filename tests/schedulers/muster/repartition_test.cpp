@@ -32,6 +32,7 @@ class TryingBench : public Bench {
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         if (label[i] == group) set.push_back(&pieces[i]);
       }
+      if (breaks_the_rule(hosts, group, set)) return -std::numeric_limits<double>::infinity();
       if (group < hosts.size()) {
         const auto worth = value_on(model(), hosts[group], set, static_cast<std::uint32_t>(group));
         if (!worth) return -std::numeric_limits<double>::infinity();
@@ -50,6 +51,22 @@ class TryingBench : public Bench {
   }
 
  private:
+  /// Two of them are kept apart, or one from somebody who stays or has still to leave.
+  static bool breaks_the_rule(const std::vector<Host>& hosts, std::size_t group,
+                              const std::vector<const Piece*>& set) {
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (are_peers(*set[i], *set[j])) return true;
+      }
+      if (group >= hosts.size() || set[i]->home == group || set[i]->apart == kNoSlot) continue;
+      const Host& host = hosts[group];
+      if (std::ranges::find(host.barred, set[i]->apart) != host.barred.end()) return true;
+      for (const Piece& fixed : host.fixed) {
+        if (are_peers(*set[i], fixed)) return true;
+      }
+    }
+    return false;
+  }
   void try_from(std::size_t at, const std::vector<Host>& hosts, const std::vector<Piece>& pieces,
                 std::vector<std::size_t>& label, double& best) const {
     if (at == pieces.size()) {
@@ -77,9 +94,11 @@ RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
     hosts.back().left_h = *rc::gen::inRange(0, 3) / 20.0;
     const bool spot = *rc::gen::inRange(0, 3) == 0;
     if (spot) put_on_spot(hosts.back(), *rc::gen::inRange(0, 10) / 10.0);
+    if (*rc::gen::inRange(0, 3) == 0) hosts.back().barred.push_back(Slot{7});
     if (*rc::gen::inRange(0, 3) == 0) {
       hosts.back().fixed.push_back(bench.piece(3, 1, 0.5));
       if (spot) hosts.back().fixed.back().markets = MarketChoice::spot;
+      if (*rc::gen::arbitrary<bool>()) hosts.back().fixed.back().apart = Slot{8};
     }
   }
   std::vector<Piece> pieces;
@@ -95,6 +114,12 @@ RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
     pieces.back().markets =
         *rc::gen::element(MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot);
     pieces.back().at_risk_h = *rc::gen::inRange(0, 20) / 10.0;
+    pieces.back().apart = *rc::gen::element(kNoSlot, kNoSlot, Slot{7}, Slot{8});
+    // Peers are not at home on one instance.
+    const auto is_peer = [&](const Piece& other) {
+      return &other != &pieces.back() && are_peers(other, pieces.back());
+    };
+    if (std::ranges::any_of(pieces, is_peer)) pieces.back().home = UINT32_MAX;
   }
   // A fixed task that does not fit its host is no state that can be.
   for (std::uint32_t i = 0; i < hosts.size(); ++i) {
@@ -110,6 +135,26 @@ RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
   }
   const double said = bench.value(hosts, pieces, label);
   RC_ASSERT(std::abs(said - found.value_usd_h) < 1e-9 * std::max(1.0, std::abs(said)));
+}
+
+TEST(Repartition, puts_no_two_tasks_together_that_are_kept_apart) {
+  Bench bench;
+  bench.rates().learn(ClassId{0}, std::vector{ClassId{0}}, 1, 100);
+  std::vector<Piece> pieces(3, bench.piece(3, 0, 5));
+  std::vector<Host> hosts{bench.host(0)};
+  hosts[0].price_usd_h = 0;  // it is there and costs nothing
+  Repartition repartition(bench.model());
+  const auto on_host = [&] {
+    return std::ranges::count(repartition.run(hosts, pieces).host_of, 0U);
+  };
+  EXPECT_EQ(on_host(), 3);
+  for (Piece& piece : pieces) piece.apart = Slot{7};
+  EXPECT_EQ(on_host(), 1);
+  hosts[0].barred = {Slot{7}};
+  EXPECT_EQ(on_host(), 0) << "a peer has still to leave";
+  hosts[0].barred.clear();
+  hosts[0].fixed = {pieces[0]};
+  EXPECT_EQ(on_host(), 0) << "a peer stays";
 }
 
 TEST(Repartition, gives_an_instance_back_that_pays_for_nobody) {
