@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/views.hpp"
+#include "model/job_views.hpp"
 
 // How the ends of a job's tasks travel: what is equal for all of them, or rises by equal steps, is
 // said once.

@@ -17,7 +17,7 @@ namespace {
 using config::RequestMember;
 
 /// A key and what reads its value: what is wanted instead, empty where it is right.
-struct Key {
+struct TokenKey {
   std::string name;
   std::function<std::string(const config::RequestValue&)> read;
 };
@@ -53,13 +53,14 @@ std::string read_time(const config::RequestValue& value, std::int64_t least, std
   return {};
 }
 
-void read_member(const RequestMember& member, const std::vector<Key>& keys, ErrorList& errors) {
+void read_member(const RequestMember& member, const std::vector<TokenKey>& keys,
+                 ErrorList& errors) {
   const auto key = std::find_if(keys.begin(), keys.end(),
-                                [&](const Key& each) { return each.name == member.key; });
+                                [&](const TokenKey& each) { return each.name == member.key; });
   if (key == keys.end()) {
     std::vector<std::string> names;
     names.reserve(keys.size());
-    for (const Key& each : keys) names.push_back(each.name);
+    for (const TokenKey& each : keys) names.push_back(each.name);
     const std::string name = config::shown(member.key);
     return errors.add(member.place, "/" + name, unknown_word("key", name, names));
   }
@@ -71,7 +72,7 @@ void read_member(const RequestMember& member, const std::vector<Key>& keys, Erro
 
 /// Nothing, or what is wrong; `needed`: keys that have to be there.
 std::optional<Failure<ConfigError>> read_body(std::string_view text, const std::string& source,
-                                              const std::vector<Key>& keys,
+                                              const std::vector<TokenKey>& keys,
                                               const std::vector<std::string>& needed) {
   const auto members = config::members_from_json(text, source);
   if (!members) return members.error();
@@ -92,7 +93,7 @@ Expected<TokenRequest, ConfigError> token_request_from_json(std::string_view tex
                                                             const std::string& source) {
   using Value = config::RequestValue;
   TokenRequest request;
-  const std::vector<Key> keys{
+  const std::vector<TokenKey> keys{
       {"name", [&](const Value& value) { return read_text(value, request.name); }},
       {"role", [&](const Value& value) { return read_role(value, request.role); }},
       {"user", [&](const Value& value) { return read_text(value, request.user); }},
@@ -107,9 +108,10 @@ Expected<RotationRequest, ConfigError> rotation_request_from_json(std::string_vi
                                                                   const std::string& source) {
   RotationRequest request;
   if (text.empty()) return request;
-  const std::vector<Key> keys{{"overlap_s", [&](const config::RequestValue& value) {
-                                 return read_time(value, 0, kLongestOverlapS, request.overlap_s);
-                               }}};
+  const std::vector<TokenKey> keys{{"overlap_s", [&](const config::RequestValue& value) {
+                                      return read_time(value, 0, kLongestOverlapS,
+                                                       request.overlap_s);
+                                    }}};
   if (auto fault = read_body(text, source, keys, {})) return *std::move(fault);
   return request;
 }

@@ -48,7 +48,8 @@ enum class Part : std::uint64_t {
   warn_before,
   warn_program_only,
   script,
-  make_work_dir
+  make_work_dir,
+  // A new one stands here.
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.

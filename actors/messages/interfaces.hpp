@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/messages/messages.hpp"
+#include "actors/messages/queries.hpp"
 
 // Which actor hears which messages: one interface for each kind of speaker. An actor is all of its
 // interfaces together, and its handle converts by itself to each of them; a speaker holds the
@@ -77,20 +78,6 @@ using MasterOrders =
     caf::typed_actor<CancelJobs, caf::replies_to<hold_atom, JobId, bool>::with<JobId>,
                      DrainInstance>;
 
-/// Users' questions to a master, which change nothing and overtake nothing. `decisions` asks for
-/// the newest of that number, 0: all that are kept, `history` for a number of hours, and
-/// `instances` for those of higher numbers, as many as go into one answer.
-using MasterQueries = caf::typed_actor<
-    caf::replies_to<JobsQuestion>::with<JobsView>, caf::replies_to<JobQuestion>::with<JobDetails>,
-    caf::replies_to<FindQuestion>::with<FoundView>,
-    caf::replies_to<RequestQuestion>::with<RequestView>,
-    caf::replies_to<instances_atom, InstanceId>::with<InstancesView>,
-    caf::replies_to<CostQuestion>::with<CostView>,
-    caf::replies_to<decisions_atom, std::uint32_t>::with<DecisionsView>,
-    caf::replies_to<figures_atom>::with<CellFigures>,
-    caf::replies_to<history_atom, std::uint32_t>::with<HistoryView>,
-    caf::replies_to<plan_atom, Job>::with<PlanView>, caf::replies_to<LogRequest>::with<LogAnswer>>;
-
 /// A master as users know it, by way of the API.
 using MasterForUsers = Together<MasterOrders, MasterQueries>;
 
@@ -109,10 +96,6 @@ using CloudForMasters = caf::typed_actor<caf::reacts_to<launch_atom, LaunchOrder
 /// Users' orders to the cloud. `interrupt` makes it take a spot instance back.
 using CloudUserOrders =
     caf::typed_actor<caf::replies_to<interrupt_atom, InstanceId>::with<InstanceId>>;
-
-/// Users' questions to the cloud.
-using CloudQueries = caf::typed_actor<caf::replies_to<RentedQuestion>::with<RentedView>,
-                                      caf::replies_to<figures_atom>::with<CloudFigures>>;
 
 /// The cloud as users know it, by way of the API.
 using CloudForUsers = Together<CloudUserOrders, CloudQueries>;
@@ -137,10 +120,6 @@ using SiteForSites = caf::typed_actor<
 /// Goes before all that waits at a site: users' cancels, theirs and those of another site.
 using SiteOrders =
     caf::typed_actor<caf::replies_to<cancel_atom, JobId>::with<CancelReport>, CancelJobs>;
-
-/// Users' questions to a site.
-using SiteQueries = caf::typed_actor<caf::replies_to<JobsQuestion>::with<JobsView>,
-                                     caf::replies_to<figures_atom>::with<SiteFigures>>;
 
 using SiteActor =
     Together<SiteForSubmitters, SiteForSites, JobListener, SiteOrders, SiteQueries, OwnSteps>;
@@ -173,7 +152,7 @@ using NodeActor = caf::typed_actor<caf::replies_to<roles_atom, NodeRoles>::with<
 }  // namespace muster
 
 // Handles that messages carry. Their places in the block are their numbers on the wire.
-CAF_BEGIN_TYPE_ID_BLOCK(muster_handles, caf::id_block::muster::end)
+CAF_BEGIN_TYPE_ID_BLOCK(muster_handles, caf::id_block::muster_queries::end)
 CAF_ADD_TYPE_ID(muster_handles, (muster::WorkerActor))
 CAF_ADD_TYPE_ID(muster_handles, (muster::JobListener))
 CAF_ADD_TYPE_ID(muster_handles, (muster::MasterForCloud))

@@ -32,6 +32,7 @@ std::string to_string(ActorError code) {
 
 void add_messages(caf::actor_system_config& config) {
   config.add_message_types<caf::id_block::muster>();
+  config.add_message_types<caf::id_block::muster_queries>();
   config.add_message_types<caf::id_block::muster_handles>();
   config.add_error_category(caf::atom("muster"),
                             [](std::uint8_t code, caf::atom_value, const caf::message& context) {

@@ -10,13 +10,13 @@
 
 #include "actors/messages/cloud_messages.hpp"
 #include "actors/messages/inspect.hpp"
-#include "actors/messages/inspect_views.hpp"
 #include "model/cancel.hpp"
 #include "model/event.hpp"
 #include "model/roster.hpp"
 #include "model/task_order.hpp"
 
-// Everything that actors say to each other; actors/messages/interfaces.hpp says who hears it.
+// What actors say to each other, but for users' questions (actors/messages/queries.hpp);
+// actors/messages/interfaces.hpp says who hears it.
 // docs/add-a-message.md lists the places that a new message touches.
 
 namespace muster {
@@ -311,7 +311,6 @@ CAF_ADD_TYPE_ID(muster, (muster::WorkerHello))
 CAF_ADD_TYPE_ID(muster, (muster::LogRequest))
 CAF_ADD_TYPE_ID(muster, (muster::LogAnswer))
 CAF_ADD_TYPE_ID(muster, (muster::SubmitVerdict))
-CAF_ADD_TYPE_ID(muster, (muster::JobsQuestion))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::Job>))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::SubmitVerdict>))
 CAF_ADD_TYPE_ID(muster, (muster::JobEnd))
@@ -339,31 +338,8 @@ CAF_ADD_ATOM(muster, muster, hold_atom, "hold")
 CAF_ADD_ATOM(muster, muster, drain_atom, "drain")
 CAF_ADD_ATOM(muster, muster, interrupt_atom, "interrupt")
 CAF_ADD_ATOM(muster, muster, roles_atom, "roles")
-CAF_ADD_ATOM(muster, muster, plan_atom, "plan")
 CAF_ADD_ATOM(muster, muster, watch_atom, "watch")
 CAF_ADD_ATOM(muster, muster, unwatch_atom, "unwatch")
-CAF_ADD_TYPE_ID(muster, (muster::JobQuestion))
-CAF_ADD_TYPE_ID(muster, (muster::FindQuestion))
-CAF_ADD_TYPE_ID(muster, (muster::RequestQuestion))
-CAF_ADD_TYPE_ID(muster, (muster::CostQuestion))
-CAF_ADD_TYPE_ID(muster, (muster::RentedQuestion))
-CAF_ADD_TYPE_ID(muster, (muster::JobsView))
-CAF_ADD_TYPE_ID(muster, (muster::JobDetails))
-CAF_ADD_TYPE_ID(muster, (muster::FoundView))
-CAF_ADD_TYPE_ID(muster, (muster::RequestView))
-CAF_ADD_TYPE_ID(muster, (muster::InstancesView))
-CAF_ADD_TYPE_ID(muster, (muster::CostView))
-CAF_ADD_TYPE_ID(muster, (muster::DecisionsView))
-CAF_ADD_TYPE_ID(muster, (muster::CellFigures))
-CAF_ADD_TYPE_ID(muster, (muster::SiteFigures))
-CAF_ADD_TYPE_ID(muster, (muster::CloudFigures))
-CAF_ADD_TYPE_ID(muster, (muster::PlanView))
-CAF_ADD_TYPE_ID(muster, (muster::RentedView))
-CAF_ADD_ATOM(muster, muster, instances_atom, "instances")
-CAF_ADD_ATOM(muster, muster, decisions_atom, "decisions")
-CAF_ADD_ATOM(muster, muster, figures_atom, "figures")
-CAF_ADD_TYPE_ID(muster, (muster::HistoryView))
-CAF_ADD_ATOM(muster, muster, history_atom, "history")
 CAF_ADD_TYPE_ID(muster, (muster::LoadQuestion))
 CAF_ADD_TYPE_ID(muster, (muster::MetricsReport))
 CAF_END_TYPE_ID_BLOCK(muster)

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "actors/messages/byte_cut.hpp"
-#include "actors/messages/inspect_views.hpp"
 #include "config/submission.hpp"
 #include "masters/view/cell_pieces.hpp"
 #include "masters/view/cell_view.hpp"

@@ -345,7 +345,8 @@ TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
     view.last_failure = last_failure(*history);
   }
   if (waits(row.phase))
-    view.reason = ReasonView{row.reason.kind, row.reason.code, why(row, master)};
+    view.reason = ReasonView{row.reason.kind, std::string(muster::name_of(row.reason.code)),
+                             why(row, master)};
   return view;
 }
 
@@ -370,7 +371,9 @@ TaskView task_view(const TaskHistory& task, std::size_t position, const JobHisto
   view.instance = task.instance;
   const bool typed = task.instance.valid() && task.type.value < catalog.size();
   if (typed) view.instance_type = catalog[task.type].name;
-  if (refused) view.reason = ReasonView{RefusalKind::never, std::nullopt, task.reason};
+  if (refused)
+    view.reason = ReasonView{RefusalKind::never, std::string(muster::name_of(JobOutcome::refused)),
+                             task.reason};
   return view;
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "actors/messages/byte_cut.hpp"
-#include "actors/messages/inspect_views.hpp"
 #include "masters/view/cell_pieces.hpp"
 #include "masters/view/metric_series.hpp"
 #include "model/live_ids.hpp"

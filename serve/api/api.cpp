@@ -268,24 +268,8 @@ void Api::ask_backend(const Call& call) {
       return change_instance(InstanceChange::drain);
     case Operation::interrupt:
       return change_instance(InstanceChange::interrupt);
-    case Operation::jobs:
-      return view(call, View::Kind::jobs);
-    case Operation::job:
-      return view(call, View::Kind::job);
-    case Operation::explain:
-      return view(call, View::Kind::explain);
-    case Operation::instances:
-      return view(call, View::Kind::instances);
-    case Operation::nodes:
-      return view(call, View::Kind::nodes);
-    case Operation::cost:
-      return view(call, View::Kind::cost);
-    case Operation::decisions:
-      return view(call, View::Kind::decisions);
-    case Operation::history:
-      return view(call, View::Kind::history);
     default:
-      return view(call, View::Kind::status);
+      return view(call);
   }
 }
 
@@ -408,21 +392,22 @@ void Api::read_audit(const Call& call) {
   });
 }
 
-void Api::view(const Call& call, View::Kind kind) {
-  View what{.kind = kind};
+void Api::view(const Call& call) {
+  const Operation of = call.route.operation;
+  View what{.of = of};
   if (!call.pass.found.numbers.empty()) {
     what.job = JobId{call.pass.found.numbers.front()};
   }
-  if (kind == View::Kind::job) {
+  if (of == Operation::job) {
     what.wait = std::chrono::seconds{call.query.number("wait_s")};
   }
-  if (kind == View::Kind::jobs && !put_place(call.query, what)) {
+  if (of == Operation::jobs && !put_place(call.query, what)) {
     return call.exchange->finish(error_response(
         422,
         "after: has to be the 'next' of an answer to the same question before, like active:12 "
         "or, when jobs that are over are asked for, over:12"));
   }
-  if (kind == View::Kind::job || kind == View::Kind::explain) {
+  if (of == Operation::job || of == Operation::explain) {
     what.phase = call.query.text("phase");
     if (!call.query.text("after").empty()) {
       what.after_task = static_cast<std::uint32_t>(call.query.number("after"));
@@ -431,10 +416,10 @@ void Api::view(const Call& call, View::Kind kind) {
   if (call.query.has("limit")) {
     what.limit = static_cast<std::uint32_t>(call.query.number("limit"));
   }
-  if (kind == View::Kind::history) {
+  if (of == Operation::history) {
     what.hours = static_cast<std::uint32_t>(call.query.number("hours"));
   }
-  if (kind == View::Kind::cost) {
+  if (of == Operation::cost) {
     what.by = named<CostBy>(call.query.text("by")).value_or(CostBy::user);
   }
   backend_.view(what, reply_to(call.exchange));

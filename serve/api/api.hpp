@@ -92,7 +92,7 @@ class Api : public std::enable_shared_from_this<Api> {
   void plan(const Call& call);
   void read_log(const Call& call);
   void metrics(const Call& call);
-  void view(const Call& call, View::Kind kind);
+  void view(const Call& call);
 
   Backend& backend_;
   Gate gate_;

@@ -122,7 +122,7 @@ Reply Api::reply_to_order(const Call& call) {
 
 /// A cancel that nobody was told of has been carried out if the job has ended so.
 void Api::look_whether_cancelled(const Call& call, Answer refusal) {
-  View job{.kind = View::Kind::job};
+  View job{.of = Operation::job};
   job.job = JobId{call.pass.found.numbers.at(0)};
   job.limit = 1;
   backend_.view(job, [self = shared_from_this(), call, refusal = std::move(refusal),

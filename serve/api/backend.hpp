@@ -11,6 +11,7 @@
 #include "model/ids.hpp"
 #include "model/job.hpp"
 #include "model/job_cursor.hpp"
+#include "serve/api/routes.hpp"
 
 /// The HTTP API and what it asks of the cluster; free of actors.
 namespace muster::api {
@@ -73,20 +74,10 @@ constexpr auto words_of(CostBy) {
   return words_as_spelt<CostBy>();
 }
 
-/// A look at the cluster that changes nothing. What a kind does not use has its default.
+/// A look at the cluster that changes nothing: what a route asks for. A member that the route has
+/// no parameter for has its default.
 struct View {
-  enum class Kind : std::uint8_t {
-    jobs,       ///< uses state, user, limit, after
-    job,        ///< uses job, wait, limit, after_task, phase
-    explain,    ///< uses job, limit, after_task, phase
-    instances,  ///< uses nothing
-    nodes,
-    cost,       ///< uses by
-    status,     ///< uses nothing
-    decisions,  ///< uses limit
-    history,    ///< uses hours
-  };
-  Kind kind = Kind::status;
+  Operation of = Operation::status;
   JobId job{};
   JobState state = JobState::active;
   std::string user{};                         ///< empty: everybody's

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "serve/api/assets.hpp"
 #include "serve/api/http.hpp"
 #include "serve/api/principal.hpp"
 #include "serve/api/request_schema.hpp"
 #include "serve/api/routes.hpp"
+#include "serve/api/view_schemas.hpp"
 
 namespace muster::api {
 namespace {
@@ -186,7 +186,7 @@ Json operation_of(const Route& route) {
 }  // namespace
 
 std::string openapi_document() {
-  Json schemas = Json::parse(assets::kSchemas);
+  Json schemas = document_schemas();
   schemas["JobRequest"] = request_schema();
   for (const char* about_tokens : {"Me", "Token", "TokenRequest"}) {
     schemas[about_tokens]["properties"]["role"]["enum"] = kWords<Role>;

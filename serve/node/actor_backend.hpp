@@ -97,15 +97,15 @@ class ActorBackend final : public api::Backend {
   void view_instances(api::Reply reply);
   void add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
                      std::function<void(caf::expected<InstancesView>)> done);
-  void view_decisions(std::uint32_t limit, api::Reply reply);
-  void view_history(std::uint32_t hours, api::Reply reply);
+  template <class View, class Merge, class... Question>
+  void gather(api::Reply reply, Merge merge, const Question&... question);
   void view_cost(const api::View& what, api::Reply reply);
   /// Calls `use` with the figures of the masters and of the sites, as they came.
   void figures(std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use);
   /// Notes who has answered, and tells those who have not; no `sites`: they were not asked.
   Silent silent(const Answered& masters, const Answered& sites);
   std::string master_names(std::vector<std::size_t> masters) const;
-  std::vector<merge::NodeLine> node_list(const Answers<CellFigures>& masters) const;
+  std::vector<NodeView> node_list(const Answers<CellFigures>& masters) const;
   Instant now() const;
 
   caf::actor_system& system_;

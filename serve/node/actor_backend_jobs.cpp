@@ -293,7 +293,7 @@ void ActorBackend::add_tasks(const std::shared_ptr<JobLook>& look) {
   const bool first = !look->whole;
   JobQuestion wanted;
   wanted.job = look->what.job;
-  wanted.explained = look->what.kind == api::View::Kind::explain;
+  wanted.explained = look->what.of == api::Operation::explain;
   wanted.after = first ? look->what.after_task : look->whole->next;
   wanted.phase = look->what.phase;
   wanted.tasks_only = !first;
@@ -343,7 +343,7 @@ void ActorBackend::put_together(const std::shared_ptr<JobLook>& look, Answers<Jo
 void ActorBackend::take_tasks(const std::shared_ptr<JobLook>& look,
                               std::optional<merge::WholeJob> piece) {
   if (piece) {
-    const bool explained = look->what.kind == api::View::Kind::explain;
+    const bool explained = look->what.of == api::Operation::explain;
     view_json::add_tasks(look->list, piece->tasks, explained);
     look->shown += piece->tasks.size();
     piece->tasks.clear();
@@ -365,7 +365,7 @@ void ActorBackend::finish_job(const std::shared_ptr<JobLook>& look) {
     return await_end(system_, handles_.own_site, again.job, look->what.wait,
                      [this, again, reply = look->reply] { view_job(again, reply); });
   }
-  const bool explained = look->what.kind == api::View::Kind::explain;
+  const bool explained = look->what.of == api::Operation::explain;
   look->reply(ok(
       view_json::job(whole.job, {look->list, whole.next, whole.behind}, explained, look->missing)));
 }

@@ -21,33 +21,54 @@ using backend::ok;
 
 }  // namespace
 
+/// Asks all masters, and answers with what `merge` makes of their views.
+template <class View, class Merge, class... Question>
+void ActorBackend::gather(api::Reply reply, Merge merge, const Question&... question) {
+  ask_all<View>(
+      system_, handles_.masters, timeout_,
+      [this, reply, merge](Answers<View> masters) {
+        const Answered who = answered(masters);
+        const bool too_large = masters.too_large;
+        std::vector<View> parts = heard(std::move(masters));
+        if (parts.empty()) return reply(none_answers(too_large));
+        reply(ok(view_json::document(merge(std::move(parts)), silent(who, {}))));
+      },
+      question...);
+}
+
 void ActorBackend::view(const api::View& what, api::Reply reply) {
-  using Kind = api::View::Kind;
-  switch (what.kind) {
-    case Kind::jobs:
+  using api::Operation;
+  switch (what.of) {
+    case Operation::jobs:
       return view_jobs(what, std::move(reply));
-    case Kind::job:
-    case Kind::explain:
+    case Operation::job:
+    case Operation::explain:
       return view_job(what, std::move(reply));
-    case Kind::instances:
+    case Operation::instances:
       return view_instances(std::move(reply));
-    case Kind::decisions:
-      return view_decisions(what.limit, std::move(reply));
-    case Kind::history:
-      return view_history(what.hours, std::move(reply));
-    case Kind::cost:
+    case Operation::decisions: {
+      const auto newest = [limit = what.limit](std::vector<DecisionsView> masters) {
+        return merge::decisions(std::move(masters), limit);
+      };
+      return gather<DecisionsView>(std::move(reply), newest, decisions_atom_v, what.limit);
+    }
+    case Operation::history:
+      return gather<HistoryView>(std::move(reply), merge::history, history_atom_v, what.hours);
+    case Operation::cost:
       return view_cost(what, std::move(reply));
-    case Kind::nodes:
+    case Operation::nodes:
       return figures([this, reply](const Answers<CellFigures>& masters, const auto&) {
-        reply(ok(view_json::nodes(node_list(masters))));
+        reply(ok(view_json::document(NodesView{node_list(masters)})));
       });
-    case Kind::status:
+    case Operation::status:
       return figures(
           [this, reply](const Answers<CellFigures>& masters, const Answers<SiteFigures>& sites) {
-            reply(ok(view_json::status(
-                merge::status(heard(masters), heard(sites), to_seconds(now()), node_list(masters)),
+            reply(ok(view_json::document(
+                merge::status(heard(masters), heard(sites), now(), node_list(masters)),
                 silent(answered(masters), answered(sites)))));
           });
+    default:  // of a route that has no view, which a test would find
+      return reply(refusal(404, "not found", "there is no such view of the cluster"));
   }
 }
 
@@ -93,35 +114,9 @@ void ActorBackend::view_instances(api::Reply reply) {
           const bool too_large = all->answers.too_large;
           auto parts = heard(std::move(all->answers));
           if (parts.empty()) return reply(none_answers(too_large));
-          reply(ok(view_json::instances(merge::instances(std::move(parts)), silent(who, {}))));
+          reply(ok(view_json::document(merge::instances(std::move(parts)), silent(who, {}))));
         });
   }
-}
-
-void ActorBackend::view_decisions(std::uint32_t limit, api::Reply reply) {
-  ask_all<DecisionsView>(
-      system_, handles_.masters, timeout_,
-      [this, limit, reply](Answers<DecisionsView> masters) {
-        const Answered who = answered(masters);
-        const bool too_large = masters.too_large;
-        std::vector<DecisionsView> parts = heard(std::move(masters));
-        if (parts.empty()) return reply(none_answers(too_large));
-        reply(ok(view_json::decisions(merge::decisions(std::move(parts), limit), silent(who, {}))));
-      },
-      decisions_atom_v, limit);
-}
-
-void ActorBackend::view_history(std::uint32_t hours, api::Reply reply) {
-  ask_all<HistoryView>(
-      system_, handles_.masters, timeout_,
-      [this, reply](Answers<HistoryView> masters) {
-        const Answered who = answered(masters);
-        const bool too_large = masters.too_large;
-        const std::vector<HistoryView> parts = heard(std::move(masters));
-        if (parts.empty()) return reply(none_answers(too_large));
-        reply(ok(view_json::history(merge::history(parts), silent(who, {}))));
-      },
-      history_atom_v, hours);
 }
 
 void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
@@ -135,15 +130,16 @@ void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
         const std::vector<CostView> parts = heard(std::move(masters));
         if (parts.empty()) return reply(none_answers(too_large));
         if (by != CostSplit::instance) {
-          return reply(ok(view_json::cost(merge::cost(parts, std::nullopt), missing)));
+          return reply(ok(view_json::document(merge::cost(parts, std::nullopt), missing)));
         }
         ask<RentedView>(
             system_, handles_.cloud, timeout_,
             [this, parts, missing, reply](const caf::expected<RentedView>& rented) {
-              if (rented) return reply(ok(view_json::cost(merge::cost(parts, *rented), missing)));
+              if (rented)
+                return reply(ok(view_json::document(merge::cost(parts, *rented), missing)));
               Silent without = missing;
-              without.push_back({SilentNode::Role::cloud, config_.cloud_node().name});
-              reply(ok(view_json::cost(merge::cost(parts, std::nullopt), without)));
+              without.push_back({.cloud = config_.cloud_node().name});
+              reply(ok(view_json::document(merge::cost(parts, std::nullopt), without)));
             },
             RentedQuestion{});
       },
@@ -170,19 +166,19 @@ Silent ActorBackend::silent(const Answered& masters, const Answered& sites) {
   return last_->silent(masters, sites, present);
 }
 
-std::vector<merge::NodeLine> ActorBackend::node_list(const Answers<CellFigures>& masters) const {
-  std::vector<merge::NodeLine> lines;
+std::vector<NodeView> ActorBackend::node_list(const Answers<CellFigures>& masters) const {
+  std::vector<NodeView> lines;
   std::size_t next_master = 0;
   for (const NodeConfig& node : config_.nodes) {
-    merge::NodeLine line;
-    line.name = node.name;
+    NodeView line;
+    line.node = node.name;
     line.connected = handles_.connected(node.name);
     if (node.site) line.roles.push_back("site " + *node.site);
     if (node.master) {
       line.roles.push_back("master " + *node.master);
       if (const std::optional<CellFigures>& said = masters[next_master++]) {
-        line.load = merge::NodeLoad{said->active_jobs, said->pending, said->instance_count,
-                                    said->usd_h, config_.policy};
+        line.load = NodeLoad{said->active_jobs, said->pending, said->instance_count, said->usd_h,
+                             config_.policy};
       }
     }
     if (node.cloud) line.roles.push_back("cloud");

@@ -192,7 +192,7 @@ void ActorBackend::plan(Job job, api::Reply reply) {
   ask_first<PlanView>(
       system_, handles_.masters, timeout_,
       [this, reply](const caf::expected<PlanView>& answer) {
-        if (answer) return reply(ok(view_json::plan(*answer)));
+        if (answer) return reply(ok(view_json::document(*answer)));
         // It is there and takes jobs in: links that are lost say so at once.
         if (answer.error() == caf::sec::request_timeout) {
           return reply(

@@ -35,17 +35,19 @@ void LastAnswers::persist(const std::vector<std::optional<CellFigures>>& masters
 
 Silent LastAnswers::silent(const Answered& masters, const Answered& sites, Instant now) const {
   Silent all;
-  const auto add = [&](SilentNode::Role role, const std::vector<Known>& known,
+  const auto add = [&](std::string SilentView::*name, const std::vector<Known>& known,
                        const Answered& answers) {
     for (std::size_t i = 0; i < std::min(known.size(), answers.size()); ++i) {
       if (answers[i]) continue;
       const Duration since = std::max(Duration::zero(), now - known[i].answered);
-      all.push_back({role, known[i].name, since, known[i].last});
+      SilentView one{.since = since, .last = known[i].last};
+      one.*name = known[i].name;
+      all.push_back(std::move(one));
     }
   };
   const std::lock_guard lock(mutex_);
-  add(SilentNode::Role::master, masters_, masters);
-  add(SilentNode::Role::site, sites_, sites);
+  add(&SilentView::master, masters_, masters);
+  add(&SilentView::site, sites_, sites);
   return all;
 }
 

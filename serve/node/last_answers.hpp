@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,26 +12,6 @@ namespace muster {
 
 /// Marks those of the asked that have answered, in their order.
 using Answered = std::vector<bool>;
-
-/// Figures of a master that are part of a total.
-struct LastFigures {
-  double usd_h = 0;
-  double today_usd = 0;
-  double total_usd = 0;
-  std::uint64_t instances = 0;
-  std::uint64_t active_jobs = 0;
-  std::uint64_t pending_tasks = 0;
-};
-
-/// One who does not answer.
-struct SilentNode {
-  enum class Role : std::uint8_t { master, site, cloud };
-  Role role = Role::master;
-  std::string name;
-  std::optional<Duration> since{};    ///< nothing: not known
-  std::optional<LastFigures> last{};  ///< nothing: none were heard
-};
-using Silent = std::vector<SilentNode>;
 
 /// Who answered the API when, and what each master's figures were then: what is said of a total
 /// that lacks the part of one who does not answer. May be called from any thread.

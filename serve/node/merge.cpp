@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "serve/node/decision_text.hpp"
+
 namespace muster::merge {
 namespace {
 
@@ -114,15 +116,19 @@ void put_reported(api::MetricsInput& all, const std::vector<CellFigures>& master
   all.metrics.insert(all.metrics.end(), {tasks, least, mean, most});
 }
 
-/// Sums of parts that have the same name, by their names.
+/// Sums of parts of one name, by their names.
 class Sums {
  public:
   void add(const std::vector<CostPart>& parts) {
     for (const CostPart& part : parts) by_name_[part.name] += part.usd;
   }
+  void add(const std::vector<FigureView>& parts) {
+    for (const FigureView& part : parts) by_name_[part.name] += part.value;
+  }
   void add(const std::string& name, double usd) { by_name_[name] += usd; }
-  std::vector<CostPart> parts() const {
-    std::vector<CostPart> all;
+  template <class Part>
+  std::vector<Part> parts() const {
+    std::vector<Part> all;
     for (const auto& [name, usd] : by_name_) all.push_back({name, usd});
     return all;
   }
@@ -133,25 +139,20 @@ class Sums {
 
 }  // namespace
 
-std::vector<InstanceView> instances(std::vector<InstancesView> masters) {
-  std::vector<InstanceView> all;
-  for (InstancesView& one : masters) {
-    std::move(one.instances.begin(), one.instances.end(), std::back_inserter(all));
-  }
-  std::stable_sort(all.begin(), all.end(), [](const InstanceView& a, const InstanceView& b) {
-    return a.requested > b.requested;
-  });
+InstancesView instances(std::vector<InstancesView> masters) {
+  InstancesView all{all_of(std::move(masters), &InstancesView::instances)};
+  std::stable_sort(
+      all.instances.begin(), all.instances.end(),
+      [](const InstanceView& a, const InstanceView& b) { return a.requested > b.requested; });
   return all;
 }
 
-std::vector<DecisionView> decisions(std::vector<DecisionsView> masters, std::uint32_t limit) {
-  std::vector<DecisionView> all;
-  for (DecisionsView& one : masters) {
-    std::move(one.decisions.begin(), one.decisions.end(), std::back_inserter(all));
-  }
-  std::stable_sort(all.begin(), all.end(),
+DecisionsView decisions(std::vector<DecisionsView> masters, std::uint32_t limit) {
+  DecisionsView all{all_of(std::move(masters), &DecisionsView::decisions)};
+  std::stable_sort(all.decisions.begin(), all.decisions.end(),
                    [](const DecisionView& a, const DecisionView& b) { return a.at > b.at; });
-  if (limit > 0 && all.size() > limit) all.resize(limit);
+  if (limit > 0 && all.decisions.size() > limit) all.decisions.resize(limit);
+  for (DecisionView& one : all.decisions) one.sentence = sentence_of(one);
   return all;
 }
 
@@ -178,27 +179,27 @@ CostView cost(const std::vector<CostView>& masters, const std::optional<RentedVi
     constexpr double kRounding = 1e-9;
     if (std::abs(rest) > kRounding) by.add("(earlier instances)", rest);
   }
-  whole.idle = idle.parts();
-  whole.by = by.parts();
+  whole.idle = idle.parts<FigureView>();
+  whole.by = by.parts<CostPart>();
   std::stable_sort(whole.by.begin(), whole.by.end(),
                    [](const CostPart& a, const CostPart& b) { return a.usd > b.usd; });
   return whole;
 }
 
-ClusterStatus status(const std::vector<CellFigures>& masters, const std::vector<SiteFigures>& sites,
-                     double now_s, std::vector<NodeLine> nodes) {
-  ClusterStatus all;
-  all.now_s = now_s;
+StatusView status(const std::vector<CellFigures>& masters, const std::vector<SiteFigures>& sites,
+                  Instant now, std::vector<NodeView> nodes) {
+  StatusView all;
+  all.now = now;
   std::map<std::pair<std::string, std::string_view>, OfferCount> counts;
   for (const CellFigures& one : masters) {
-    all.jobs_waiting += one.jobs_waiting;
-    all.jobs_running += one.jobs_running;
-    all.jobs_held += one.jobs_held;
-    all.jobs_over += one.over_jobs;
-    all.tasks_pending += one.waiting_tasks();
-    all.tasks_running += one.running;
-    all.elastic_jobs += one.elastic_jobs;
-    all.elastic_workers += one.elastic_workers;
+    all.jobs.waiting += one.jobs_waiting;
+    all.jobs.running += one.jobs_running;
+    all.jobs.held += one.jobs_held;
+    all.jobs.over += one.over_jobs;
+    all.tasks.pending += one.waiting_tasks();
+    all.tasks.running += one.running;
+    all.elastic.jobs += one.elastic_jobs;
+    all.elastic.workers += one.elastic_workers;
     all.usd_h += one.usd_h;
     all.total_usd += one.total_usd;
     all.today_usd += one.today_usd;
@@ -211,17 +212,17 @@ ClusterStatus status(const std::vector<CellFigures>& masters, const std::vector<
   }
   for (const auto& [offer, count] : counts) all.instances.push_back(count);
   for (const SiteFigures& site : sites) {
-    all.jobs_handing_over += site.waiting;
+    all.jobs.handing_over += site.waiting;
     if (!site.trouble.empty()) all.trouble.push_back("site " + site.site + ": " + site.trouble);
   }
-  for (const NodeLine& node : nodes) {
-    if (!node.connected) all.trouble.push_back(node.name + ": not connected");
+  for (const NodeView& node : nodes) {
+    if (!node.connected) all.trouble.push_back(node.node + ": not connected");
   }
   all.nodes = std::move(nodes);
   return all;
 }
 
-std::vector<HistorySample> history(const std::vector<HistoryView>& masters) {
+HistoryView history(const std::vector<HistoryView>& masters) {
   const auto minute = [](Instant at) { return at.time_since_epoch() / kStep; };
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
@@ -250,7 +251,7 @@ std::vector<HistorySample> history(const std::vector<HistoryView>& masters) {
     if (master.samples.empty() || minute(master.samples.back().at) != last) continue;
     sums.back().at = std::min(sums.back().at, master.samples.back().at);
   }
-  return sums;
+  return {std::move(sums)};
 }
 
 api::MetricsInput metrics(const std::vector<CellFigures>& masters,

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "model/job_cursor.hpp"
 #include "model/views.hpp"
+#include "serve/node/json_fields.hpp"
 #include "serve/node/json_text.hpp"
-#include "serve/node/last_answers.hpp"
-#include "serve/node/merge.hpp"
-#include "serve/node/merge_jobs.hpp"
 
-// Views as the API's documents: the shapes are those of serve/api/schemas.json. Those that
-// take `silent` say who has not answered and whether everybody has.
+// Views as the API's documents. Their members are those that `fields` of the views names; of a view
+// of the whole cluster they say besides who has not answered (`silent`) and whether everybody has
+// (`complete`).
 
 namespace muster::view_json {
 
@@ -29,22 +29,30 @@ struct TaskPage {
   std::optional<std::uint32_t> next{};
   std::uint64_t behind = 0;
 };
-/// A job with a page of its tasks; beside them when it is explained, else around them.
+/// A job with a page of its tasks; beside them when it is explained, else before them.
 std::string job(const JobView& job, const TaskPage& tasks, bool explained, const Silent& silent);
 
-/// The instances of all masters.
-std::string instances(const std::vector<InstanceView>& list, const Silent& silent);
-/// Rounds of all masters that changed something.
-/// The past of the cluster.
-std::string history(const std::vector<HistorySample>& samples, const Silent& silent);
-std::string decisions(const std::vector<DecisionView>& list, const Silent& silent);
-/// Costs of the cluster.
-std::string cost(const CostView& cost, const Silent& silent);
-/// The cluster at a glance.
-std::string status(const merge::ClusterStatus& status, const Silent& silent);
-/// The nodes with their roles and loads.
-std::string nodes(const std::vector<merge::NodeLine>& list);
-/// The plan for one job more.
-std::string plan(const PlanView& plan);
+/// Ends the document with whether everybody has answered, and who has not.
+std::string closed(JsonText out, const Silent& silent);
+
+/// A view of one of PlainViews.
+template <class View>
+std::string document(const View& view) {
+  JsonText out;
+  out.begin_object();
+  JsonFields members(out);
+  fields(members, view);
+  return out.end_object().take();
+}
+
+/// A view of one of GatheredViews.
+template <class View>
+std::string document(const View& view, const Silent& silent) {
+  JsonText out;
+  out.begin_object();
+  JsonFields members(out);
+  fields(members, view);
+  return closed(std::move(out), silent);
+}
 
 }  // namespace muster::view_json

@@ -360,40 +360,42 @@ void FakeBackend::plan(Job job, Reply reply) {
 std::string FakeBackend::document(const View& what) const {
   const std::uint64_t tick = tick_;
   Json out;
-  switch (what.kind) {
-    case View::Kind::jobs:
+  switch (what.of) {
+    case Operation::jobs:
       return jobs_document(what, tick).dump();
-    case View::Kind::job:
+    case Operation::job:
       out = job_document(what.job.value, tick);
       put_tasks(out, what);
       break;
-    case View::Kind::explain:
+    case Operation::explain:
       out["job"] = job_document(what.job.value, tick);
       put_tasks(out, what);
       for (Json& task : out["tasks"]) {
         task["why"] = task["reason"].is_null() ? Json("it has a place") : task["reason"]["text"];
       }
       break;
-    case View::Kind::instances:
+    case Operation::instances:
       out["instances"] = instance_documents(tick);
       break;
-    case View::Kind::nodes:
+    case Operation::nodes:
       out["nodes"] = node_documents(tick);
       break;
-    case View::Kind::cost:
+    case Operation::cost:
       out = {
           {"total_usd", 12.34},
           {"idle_usd", {{"boot", 0.1}, {"idle", 0.2}, {"drain", 0.1}, {"fragmentation", 0}}},
           {"by", Json::array({{{"name", "ann"}, {"usd", 7.5}}, {{"name", "ben"}, {"usd", 4.44}}})}};
       break;
-    case View::Kind::status:
+    case Operation::status:
       out = status_document(tick);
       break;
-    case View::Kind::history:
+    case Operation::history:
       out["samples"] = history_documents(tick);
       break;
-    case View::Kind::decisions:
+    case Operation::decisions:
       out = decision_documents(tick);
+      break;
+    default:
       break;
   }
   return out.dump();
@@ -404,7 +406,7 @@ void FakeBackend::view(const View& what, Reply reply) {
     const std::lock_guard lock(mutex_);
     last_view_ = what;
   }
-  const bool of_job = what.kind == View::Kind::job || what.kind == View::Kind::explain;
+  const bool of_job = what.of == Operation::job || what.of == Operation::explain;
   if (of_job && what.job.value >= kJobs) {
     const Answer missing = refusal(404, "not found", "there is no such job");
     return answer(reply, missing.json, missing.status);

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "model/views.hpp"
 #include "tests/support/builders.hpp"
@@ -12,87 +17,86 @@ namespace muster::test {
 
 inline constexpr const char* kOddText = "a \"quoted\" \\ text,\n\xc3\xa4 and \x01";
 
+/// Gives every member that `fields` names a value of its own, which is not the default, and every
+/// list two elements.
+class Sampler {
+ public:
+  void operator()(Key, auto& value) { put(value); }
+
+ private:
+  template <class T>
+  void put(T& value) {
+    if constexpr (Described<T>) {
+      fields(*this, value);
+    } else if constexpr (std::is_enum_v<T>) {
+      value = static_cast<T>(1);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      value = true;
+    } else {
+      value = static_cast<T>(++number_);
+    }
+  }
+  void put(double& value) { value = ++number_ + 0.1; }
+  void put(std::string& value) { value = kOddText + std::to_string(++number_); }
+  void put(Instant& value) { value = at_s(++number_ + 0.125); }
+  void put(Duration& value) { value = std::chrono::seconds{++number_}; }
+  void put(Resources& value) {
+    value = Resources::of(++number_, 2, 4.5);
+    value[Resource::network] = 10;
+  }
+  void put(Job& value) { value = JobBuilder(++number_).build(); }
+  void put(TaskEnd& value) { value = {++number_, ++number_, TaskEnd::Kind::failed}; }
+  template <class Tag, class Number>
+  void put(Id<Tag, Number>& value) {
+    value.value = ++number_;
+  }
+  template <class T>
+  void put(std::optional<T>& value) {
+    put(value.emplace());
+  }
+  template <class T>
+  void put(std::vector<T>& list) {
+    for (int i = 0; i < 2; ++i) put(list.emplace_back());
+  }
+
+  std::uint32_t number_ = 0;
+};
+
+template <class View>
+View sample() {
+  View view{};
+  Sampler sampler;
+  fields(sampler, view);
+  return view;
+}
+
 inline JobView sample_job(std::uint64_t id = 7) {
-  JobView view;
+  JobView view = sample<JobView>();
   view.job = JobId{id};
   view.name = kOddText;
-  view.user = "ann";
-  view.workload_class = "resnet";
-  view.command = {"python3", "train.py", kOddText};
-  view.market = MarketChoice::spot;
-  view.gang = true;
-  view.movable = false;
-  view.checkpoints = true;
-  view.distinct_instances = true;
   view.state = ShownState::failed;
   view.tasks = 9;
-  view.whole = 12;
-  view.waiting = 1;
-  view.held = 2;
-  view.capped = 4;
-  view.starting = 3;
-  view.running = 4;
-  view.finished = 5;
-  view.failed = 6;
-  view.failed_attempts = 70'000;
-  view.submitted = at_s(1'700'000'000.125);
-  view.over = at_s(1'700'000'001.1);
   view.usd = 0.1 + 0.2;
   view.max_fails = 0;
   view.exit_code = -3;
-  view.failed_task = 11;
-  view.failure = "task 11 has failed";
-  view.reason = kOddText;
-  view.master = "m0, m1";
-  view.to = "oslo";
-  view.to_site = true;
-  view.elastic = {1, 12, 3, 250.5, 1000, "samples"};
-  view.submission.emplace();
   view.submission->array = "0-100:10";
+  view.submission->job = Job{};
   view.submission->job.program.env = {{"NAME", ""}};
   return view;
 }
 
 inline TaskView sample_task(std::uint32_t index) {
-  TaskView view;
+  TaskView view = sample<TaskView>();
   view.index = index;
-  view.phase = ShownPhase::stopping;
-  view.attempt = 3;
-  view.instance = InstanceId{1'000'000'001};
-  view.instance_type = "c7i.large";
   view.usd = 1e-9;
-  view.exit_code = 137;
-  view.reason = ReasonView{RefusalKind::not_now, RefusalCode::instance_cap, kOddText};
-  view.moves = 4;
-  view.failures = 5;
-  view.last_failure = FailureView{FailureKind::out_of_memory, "9 MiB used"};
   view.ran_s = 1e21;
-  view.started = at_s(3);
-  view.ended = at_s(4.25);
-  view.metrics = {{"loss", 1e-9}, {"p99_ms", 12.5}};
-  view.why = "saves its checkpoint";
   return view;
 }
 
 inline InstanceView sample_instance() {
-  InstanceView view;
-  view.instance = InstanceId{3};
-  view.type = "p3.2xlarge";
-  view.market = Market::spot;
-  view.phase = InstancePhase::terminating;
-  view.released = true;
-  view.usd_h = 0.918;
+  InstanceView view = sample<InstanceView>();
   view.requested = at_s(10);
-  view.up = at_s(11.5);
-  view.master = "m1";
-  view.tasks = {{JobId{7}, 0}, {JobId{8}, 5}};
-  view.more_tasks = 3;
   view.used = Resources::of(0.5, 1, 2);
-  view.capacity = Resources::of(1, 8, 61);
-  view.capacity[Resource::network] = 10;
-  view.connected = true;
-  view.limits = "cgroup v2";
-  view.isolation = "uid";
   return view;
 }
 
@@ -107,19 +111,11 @@ inline CostView sample_cost() {
 }
 
 inline DecisionView sample_decision() {
-  DecisionView view;
+  DecisionView view = sample<DecisionView>();
   view.at = at_s(300);
-  view.master = "m0";
-  view.round = 12;
-  view.choice = "full";
   view.figures = {{"S_F", 1.5},
                   {"M_F", std::numeric_limits<double>::infinity()},
                   {"D", std::numeric_limits<double>::quiet_NaN()}};
-  view.launches = 1;
-  view.placements = 2;
-  view.moves = 3;
-  view.resizes = 2;
-  view.releases = 4;
   return view;
 }
 
@@ -166,19 +162,6 @@ inline HistorySample sample_of_past(double at, double usd_h) {
   sample.tasks_pending = 5;
   sample.jobs_waiting = 6;
   return sample;
-}
-
-inline PlanView sample_plan() {
-  PlanView view;
-  view.master = "m0";
-  view.launches = {{"c7i.large", Market::on_demand, 0.09}};
-  view.places = {{0, "a new c7i.large"}, {1, "instance 3 (c7i.large)"}};
-  view.refusals = {{2, RefusalKind::not_now, "not now: instance cap"}};
-  view.left_out = 4;
-  view.moves = 2;
-  view.usd_h = 0.59;
-  view.usd_h_now = 0.5;
-  return view;
 }
 
 }  // namespace muster::test

@@ -15,6 +15,7 @@
 
 #include "actors/link/worker_link_codec.hpp"
 #include "tests/support/arbitrary_events.hpp"
+#include "tests/support/described.hpp"
 #include "tests/support/virtual_system.hpp"
 #include "workers/process/files/attempt_fields.hpp"
 
@@ -124,44 +125,6 @@ RC_GTEST_PROP(TaskOrderProperty, a_result_is_read_as_it_was_written, ()) {
   RC_ASSERT(again == result);
 }
 
-/// Stands for a value of any type.
-struct AnyValue {
-  template <class T>
-  operator T() const;  // NOLINT(google-explicit-constructor): it is to be converted
-};
-
-/// How many members a plain struct has: with as many values it can be made, and with one more it
-/// cannot.
-template <class T, class... Values>
-consteval std::size_t members_of() {
-  if constexpr (requires { T{Values{}..., AnyValue{}}; }) {
-    return members_of<T, Values..., AnyValue>();
-  } else if constexpr (requires { T{Values{}..., std::nullopt}; }) {
-    return members_of<T, Values..., std::nullopt_t>();
-  } else {
-    return sizeof...(Values);
-  }
-}
-
-/// Counts the members that `fields` names.
-struct Named {
-  std::size_t count = 0;
-
-  void operator()(Key, const auto&) { ++count; }
-  template <class T>
-  void unless_default(Key, const T&, const std::type_identity_t<T>&) {
-    ++count;
-  }
-};
-
-template <class T>
-std::size_t named_of() {
-  Named named;
-  const T example{};
-  fields(named, example);
-  return named.count;
-}
-
 /// Collects what members are called in an attempt's folder.
 struct TextNames {
   std::vector<std::string> names;
@@ -209,7 +172,7 @@ using Parts = ::testing::Types<TaskOrder, TaskSpec, Delays, FamilyDemand, Progra
 TYPED_TEST_SUITE(OrderParts, Parts);
 
 TYPED_TEST(OrderParts, NoMemberIsLeftOutOfItsDescription) {
-  EXPECT_EQ(named_of<TypeParam>(), members_of<TypeParam>());
+  EXPECT_EQ(test::named_of<TypeParam>(), test::members_of<TypeParam>());
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ void list(ActorBackend& backend, api::JobState state, std::uint32_t jobs, int ti
   for (int i = 0; i <= times; ++i) {
     std::promise<api::Answer> promise;
     const double begin = processor_us();
-    backend.view({.kind = api::View::Kind::jobs, .state = state, .limit = jobs},
+    backend.view({.of = api::Operation::jobs, .state = state, .limit = jobs},
                  [&](api::Answer answer) { promise.set_value(std::move(answer)); });
     const api::Answer answer = promise.get_future().get();
     if (i > 0) us.push_back((processor_us() - begin) / jobs);  // the first one warms up

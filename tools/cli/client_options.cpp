@@ -136,7 +136,7 @@ void warn_of_silent(const client::Answer& answer) {
   // Some masters or sites may not answer in time: the answer is then right, but not all.
   const auto silent = client::silent_in(answer);
   if (!silent || silent->empty()) return;
-  for (const client::SilentAnswer& one : silent.value()) {
+  for (const SilentView& one : silent.value()) {
     complain("this is not all: " + client::silence_text(one));
   }
 }

@@ -67,9 +67,8 @@ int show_decisions(const DecisionOptions& options) {
   if (!api) return kFailed;
   return print_answer(
       api->get(fmt::format("/v1/decisions?limit={}", options.limit)), options.client.json,
-      shown_as(client::decision_list, [](const std::vector<client::DecisionAnswer>& decisions) {
-        return client::view(decisions);
-      }));
+      shown_as(client::view_of<DecisionsView>,
+               [](const DecisionsView& decisions) { return client::view(decisions); }));
 }
 
 int order_instance(const InstanceOptions& options) {
@@ -113,12 +112,12 @@ int show_plan(const PlanOptions& options) {
   const auto answer = api->post("/v1/plan", to_json(requests->front()), client::Elsewhere::always);
   const ExitCode code = print_answer(
       answer, options.client.json,
-      shown_as(client::plan_of, [](const client::PlanAnswer& plan) { return client::view(plan); }));
+      shown_as(client::view_of<PlanView>, [](const PlanView& plan) { return client::view(plan); }));
   if (code != kDone) return code;
   // A script that asks before it submits must not go on with what can never run.
-  const auto plan = client::plan_of(answer.value());
+  const auto plan = client::view_of<PlanView>(answer.value());
   const bool never =
-      plan && std::ranges::any_of(plan->refusals, &client::PlanAnswer::Refused::for_ever);
+      plan && std::ranges::count(plan->refusals, RefusalKind::never, &PlanView::Refusal::kind) > 0;
   return never ? kFailed : kDone;
 }
 
@@ -129,12 +128,12 @@ void add_cluster_views(CLI::App& app, int& exit_code) {
               {"status", "Show how the cluster is: jobs, instances, cost, trouble", "/v1/status"},
               client::status_of,
               [](const client::StatusAnswer& status) { return client::view(status); });
-  add_listing(
-      app, exit_code, {"instances", "List the instances", "/v1/instances"}, client::instance_list,
-      [](const std::vector<client::InstanceAnswer>& instances) { return client::view(instances); });
+  add_listing(app, exit_code, {"instances", "List the instances", "/v1/instances"},
+              client::view_of<InstancesView>,
+              [](const InstancesView& instances) { return client::view(instances); });
   add_listing(app, exit_code, {"nodes", "List the nodes with their roles and loads", "/v1/nodes"},
-              client::node_list,
-              [](const std::vector<client::NodeAnswer>& nodes) { return client::view(nodes); });
+              client::view_of<NodesView>,
+              [](const NodesView& nodes) { return client::view(nodes); });
   auto which = std::make_shared<DecisionOptions>();
   CLI::App* decisions =
       app.add_subcommand("decisions", "Say what the masters decided lately, and why");

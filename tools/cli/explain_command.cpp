@@ -81,7 +81,7 @@ int explain_job(const ExplainOptions& options) {
     if (!job) return job.error();
     if (options.task) {
       // A page from an index on holds the next task when this one does not exist.
-      std::erase_if(job->tasks, [&](const auto& task) { return task.task != *options.task; });
+      std::erase_if(job->tasks, [&](const auto& task) { return task.index != *options.task; });
       if (!job->tasks.empty()) text = lines.next(job.value());
       return std::nullopt;
     }
@@ -91,7 +91,7 @@ int explain_job(const ExplainOptions& options) {
       job->tasks_behind += job->tasks.size() - left;
       job->tasks.resize(left);
       // The line about further tasks has to begin where the shown ones end.
-      job->next = job->tasks.back().task;
+      job->next = job->tasks.back().index;
     }
     left -= job->tasks.size();
     text += lines.next(job.value());

@@ -55,9 +55,11 @@ std::optional<Failure<client::ClientError>> find_jobs(client::ApiClient& api, Jo
         if (last) warn_of_silent(page);
         const auto jobs = client::job_list(page);
         if (!jobs) return jobs.error();
-        for (const client::JobAnswer& job : jobs.value()) {
+        for (const JobView& job : jobs.value()) {
           // The API filters by active or over only; finer states are told apart here.
-          if (choice.state.empty() || job.state == choice.state) choice.jobs.push_back(job.job);
+          if (choice.state.empty() || name_of(job.state) == choice.state) {
+            choice.jobs.push_back(job.job.value);
+          }
         }
         return std::nullopt;
       });

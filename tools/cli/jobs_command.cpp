@@ -105,7 +105,7 @@ int show_job(const JobOptions& options) {
           document.add(page, last);
           return std::nullopt;
         }
-        const auto job = client::job_details(page);
+        const auto job = client::job_page(page);
         if (!job) return job.error();
         print_text(table.next(job.value()));
         // Each page replaces the line; that of the last page counts.

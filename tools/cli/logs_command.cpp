@@ -25,7 +25,6 @@ namespace muster::cli {
 namespace {
 
 using client::ClientError;
-using client::JobAnswer;
 
 constexpr Duration kPause = std::chrono::milliseconds{500};
 constexpr Duration kLongestPause = std::chrono::minutes{1};
@@ -57,12 +56,12 @@ class JobLogs {
 
  private:
   /// By index; nothing: not seen yet.
-  using Tasks = std::map<std::uint64_t, std::optional<client::TaskAnswer>>;
+  using Tasks = std::map<std::uint64_t, std::optional<TaskView>>;
 
   client::Pages pages(std::uint64_t most) const;
-  Expected<JobAnswer, ClientError> look(
-      client::Pages& pages, const std::function<void(const client::TaskAnswer&)>& use) const;
-  Expected<JobAnswer, ClientError> look_at_open(Tasks& tasks) const;
+  Expected<JobView, ClientError> look(client::Pages& pages,
+                                      const std::function<void(const TaskView&)>& use) const;
+  Expected<JobView, ClientError> look_at_open(Tasks& tasks) const;
   std::optional<Failure<ClientError>> print_one(TaskLog& log, LogPrinter& out);
   int exit_code() const;
   void say_where_else(TaskLog& log);
@@ -71,7 +70,7 @@ class JobLogs {
     if (options_.wish.both) return {false, true};
     return {options_.wish.err};
   }
-  int complain_of_no_tasks(const std::string& state) const;
+  int complain_of_no_tasks(ShownState state) const;
 
   client::ApiClient& api_;
   const LogsOptions& options_;
@@ -94,7 +93,7 @@ std::optional<int> JobLogs::choose_tasks() {
     tasks.assign(wanted->indices.begin(), wanted->indices.end());
   } else {
     client::Pages all = pages(std::numeric_limits<std::uint64_t>::max());
-    const auto job = look(all, [&](const client::TaskAnswer& task) { tasks.push_back(task.task); });
+    const auto job = look(all, [&](const TaskView& task) { tasks.push_back(task.index); });
     if (!job) return complain_of(job.error());
     if (tasks.empty()) return complain_of_no_tasks(job->state);
   }
@@ -105,9 +104,9 @@ std::optional<int> JobLogs::choose_tasks() {
   return std::nullopt;
 }
 
-int JobLogs::complain_of_no_tasks(const std::string& state) const {
-  complain(
-      fmt::format("job {} has no tasks that are known yet: it is {}", options_.wish.job, state));
+int JobLogs::complain_of_no_tasks(ShownState state) const {
+  complain(fmt::format("job {} has no tasks that are known yet: it is {}", options_.wish.job,
+                       name_of(state)));
   return kFailed;
 }
 
@@ -116,15 +115,15 @@ client::Pages JobLogs::pages(std::uint64_t most) const {
 }
 
 /// The job as it is; calls `use` for the tasks of the pages.
-Expected<JobAnswer, ClientError> JobLogs::look(
-    client::Pages& pages, const std::function<void(const client::TaskAnswer&)>& use) const {
-  JobAnswer job;
+Expected<JobView, ClientError> JobLogs::look(
+    client::Pages& pages, const std::function<void(const TaskView&)>& use) const {
+  JobView job;
   const auto failure = client::each_page(
       api_, pages, [&](const client::Answer& answer, bool) -> std::optional<Failure<ClientError>> {
-        const auto page = client::job_details(answer);
+        const auto page = client::job_page(answer);
         if (!page) return page.error();
         job = page->job;
-        for (const client::TaskAnswer& task : page->tasks) use(task);
+        for (const TaskView& task : page->tasks) use(task);
         return std::nullopt;
       });
   if (failure) return *failure;
@@ -132,7 +131,7 @@ Expected<JobAnswer, ClientError> JobLogs::look(
 }
 
 /// The tasks whose output may go on, as they are, and their job.
-Expected<JobAnswer, ClientError> JobLogs::look_at_open(Tasks& tasks) const {
+Expected<JobView, ClientError> JobLogs::look_at_open(Tasks& tasks) const {
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t highest = 0;
   for (const TaskLog& log : logs_) {
@@ -144,9 +143,9 @@ Expected<JobAnswer, ClientError> JobLogs::look_at_open(Tasks& tasks) const {
   // So many tasks at most have indices between these.
   client::Pages some = pages(highest - lowest + 1);
   if (lowest > 0) some.after = std::to_string(lowest - 1);
-  return look(some, [&](const client::TaskAnswer& task) {
+  return look(some, [&](const TaskView& task) {
     // The range may hold tasks that are done or were not asked for.
-    const auto open = tasks.find(task.task);
+    const auto open = tasks.find(task.index);
     if (open != tasks.end()) open->second = task;
   });
 }
@@ -196,21 +195,21 @@ int JobLogs::print_present() {
 int JobLogs::print_all() {
   client::Pages all = pages(std::numeric_limits<std::uint64_t>::max());
   std::optional<LogPrinter> out;
-  std::string state;
+  ShownState state = ShownState::waiting;
   const auto failure = client::each_page(
       api_, all, [&](const client::Answer& answer, bool) -> std::optional<Failure<ClientError>> {
-        const auto page = client::job_details(answer);
+        const auto page = client::job_page(answer);
         if (!page) return page.error();
         if (!page->tasks.empty() && !out) {
           // Whether lines carry their task has to be known at the first one, before all pages have
           // come.
-          out.emplace(page->job.tasks_total > 1 || page->tasks.size() > 1, options_.wish.both);
+          out.emplace(page->job.tasks > 1 || page->tasks.size() > 1, options_.wish.both);
         }
         state = page->job.state;
-        for (const client::TaskAnswer& task : page->tasks) {
+        for (const TaskView& task : page->tasks) {
           if (task.attempt == 0 && out->several()) continue;  // it has written nothing
           for (const bool err : streams()) {
-            TaskLog log(api_, options_.wish, LogSource{task.task, err});
+            TaskLog log(api_, options_.wish, LogSource{task.index, err});
             if (auto trouble = print_one(log, *out)) return trouble;
           }
         }
@@ -233,13 +232,15 @@ int JobLogs::follow() {
     bool more = false;
     for (TaskLog& log : logs_) {
       if (log.done()) continue;
-      std::optional<client::TaskAnswer>& task = tasks[log.task()];
+      std::optional<TaskView>& task = tasks[log.task()];
       if (!task) {
         complain(fmt::format("job {} has no task {}", options_.wish.job, log.task()));
         return kFailed;
       }
       // A task of a job that is over will not run, whatever it waits for.
-      if (job->over() && !task->over()) task->phase = "failed";
+      if (client::is_over(job.value()) && !client::is_over(*task)) {
+        task->phase = ShownPhase::failed;
+      }
       if (const auto failure = log.print_new(*task, out)) return complain_of(*failure);
       more |= !log.done();
     }

@@ -146,7 +146,7 @@ void TaskLog::turn_to_next(LogPrinter& out) {
   looks_for_end_ = 0;
 }
 
-Expected<bool, ClientError> TaskLog::catch_up(const client::TaskAnswer& seen, LogPrinter& out) {
+Expected<bool, ClientError> TaskLog::catch_up(const TaskView& seen, LogPrinter& out) {
   from_first_ |= seen.attempt == 0;
   if (seen.attempt == 0) return true;
   // One that was followed from before its first attempt may have had several since.
@@ -157,7 +157,7 @@ Expected<bool, ClientError> TaskLog::catch_up(const client::TaskAnswer& seen, Lo
       auto part = read_on(out, !out.several());
       // The last output of an attempt may reach its master's node after the news of its end: it is
       // waited for, but not for ever.
-      const bool goes_on = part && part->more && !seen.over();
+      const bool goes_on = part && part->more && !client::is_over(seen);
       if (goes_on && ++looks_for_end_ < kLooksForEnd) return false;
       if (part) part = read_on(out, true);
       if (part) print_loss(part.value());
@@ -170,15 +170,14 @@ Expected<bool, ClientError> TaskLog::catch_up(const client::TaskAnswer& seen, Lo
   return true;
 }
 
-std::optional<Failure<ClientError>> TaskLog::print_new(const client::TaskAnswer& seen,
-                                                       LogPrinter& out) {
+std::optional<Failure<ClientError>> TaskLog::print_new(const TaskView& seen, LogPrinter& out) {
   if (!wish_.attempt) {
     const auto caught_up = catch_up(seen, out);
     if (!caught_up) return caught_up.error();
     if (!caught_up.value()) return std::nullopt;
   }
   const bool left_behind = wish_.attempt && seen.attempt > *wish_.attempt;
-  done_ = seen.over() || left_behind;
+  done_ = client::is_over(seen) || left_behind;
   if (!attempt_) return std::nullopt;
   if (auto failure = find_begin()) {
     if (failure->code == ClientError::not_found && !done_) return std::nullopt;

@@ -58,7 +58,7 @@ class TaskLog {
   std::optional<Failure<Error>> print_present(LogPrinter& out);
   /// Prints what has come since the last time; `seen` was looked at before. Nothing more will come
   /// once it is done().
-  std::optional<Failure<Error>> print_new(const client::TaskAnswer& seen, LogPrinter& out);
+  std::optional<Failure<Error>> print_new(const TaskView& seen, LogPrinter& out);
 
   /// What the other stream has, in a sentence, where this one had nothing: who looks for a message
   /// should not take it for lost. Empty: there is nothing either, or it is not known.
@@ -83,7 +83,7 @@ class TaskLog {
   Part read_on(LogPrinter& out, bool last);
   /// Reads attempts that have ended to their ends, one after the other, up to the one that the task
   /// has now. False: an earlier one has not come to its end yet.
-  Expected<bool, Error> catch_up(const client::TaskAnswer& seen, LogPrinter& out);
+  Expected<bool, Error> catch_up(const TaskView& seen, LogPrinter& out);
   void turn_to_next(LogPrinter& out);
 
   client::ApiClient& api_;

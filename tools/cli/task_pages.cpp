@@ -38,7 +38,7 @@ client::Pages task_pages(const std::string& path, const TaskChoice& choice, bool
 }
 
 std::string more_tasks_line(const std::string& command, const TaskChoice& choice,
-                            const client::JobDetails& last) {
+                            const client::JobPage& last) {
   if (!last.next) return "";
   std::string again = command;
   if (!choice.phase.empty()) {

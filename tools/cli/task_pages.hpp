@@ -29,6 +29,6 @@ client::Pages task_pages(const std::string& path, const TaskChoice& choice, bool
 /// A line that says what else there is behind the last page and how to see it, or nothing.
 /// `command`: "muster job 12".
 std::string more_tasks_line(const std::string& command, const TaskChoice& choice,
-                            const client::JobDetails& last);
+                            const client::JobPage& last);
 
 }  // namespace muster::cli

@@ -40,7 +40,7 @@ Expected<std::vector<std::uint64_t>, client::ClientError> newest_over(client::Ap
       [&](const client::Answer& page, bool) -> std::optional<Failure<client::ClientError>> {
         const auto jobs = client::job_list(page);
         if (!jobs) return jobs.error();
-        for (const client::JobAnswer& job : jobs.value()) newest.push_back(job.job);
+        for (const JobView& job : jobs.value()) newest.push_back(job.job.value);
         return std::nullopt;
       });
   if (failure) return *failure;

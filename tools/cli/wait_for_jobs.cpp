@@ -26,7 +26,6 @@ namespace muster::cli {
 namespace {
 
 using client::ClientError;
-using client::JobAnswer;
 
 /// How long the API is to wait with its answer for a job to be over; where others are shown, they
 /// are looked at as often.
@@ -84,7 +83,7 @@ class Waiting {
     if (until_) wait = std::min(wait, std::chrono::ceil<std::chrono::seconds>(left()));
     seen_ = true;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
-      if (jobs_[i].over()) continue;
+      if (client::is_over(jobs_[i])) continue;
       // Of the tasks nothing is shown.
       std::string path = fmt::format("/v1/jobs/{}?", ids_[i]);
       if (wait.count() > 0) path += fmt::format("wait_s={}&", wait.count());
@@ -102,13 +101,14 @@ class Waiting {
     return std::nullopt;
   }
   std::size_t count_over() const {
-    return static_cast<std::size_t>(
-        std::count_if(jobs_.begin(), jobs_.end(), [](const JobAnswer& job) { return job.over(); }));
+    return static_cast<std::size_t>(std::count_if(
+        jobs_.begin(), jobs_.end(), [](const JobView& job) { return client::is_over(job); }));
   }
   bool all_over() const {
-    return std::all_of(jobs_.begin(), jobs_.end(), [](const JobAnswer& job) { return job.over(); });
+    return std::all_of(jobs_.begin(), jobs_.end(),
+                       [](const JobView& job) { return client::is_over(job); });
   }
-  const std::vector<JobAnswer>& jobs() const { return jobs_; }
+  const std::vector<JobView>& jobs() const { return jobs_; }
   bool timed_out() const { return until_ && left() <= Duration{}; }
   /// Prints all of the jobs with all their tasks, page after page.
   std::optional<Failure<ClientError>> print_documents() const {
@@ -137,7 +137,7 @@ class Waiting {
   client::ApiClient& api_;
   const std::vector<std::uint64_t>& ids_;
   std::optional<std::chrono::steady_clock::time_point> until_;
-  std::vector<JobAnswer> jobs_;
+  std::vector<JobView> jobs_;
   bool seen_ = false;  ///< they have been looked at
 };
 
@@ -155,7 +155,7 @@ struct Awaited {
 int give_up(const Waiting& waiting, const Awaited& awaited) {
   std::vector<std::uint64_t> open;
   for (std::size_t i = 0; i < awaited.jobs.size(); ++i) {
-    if (!waiting.jobs()[i].over()) open.push_back(awaited.jobs[i]);
+    if (!client::is_over(waiting.jobs()[i])) open.push_back(awaited.jobs[i]);
   }
   constexpr std::size_t kNamed = 10;
   const std::size_t more = open.size() - std::min(open.size(), kNamed);
@@ -201,36 +201,38 @@ std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, Prog
 }
 
 /// The stream of the job's failed task is known to have nothing.
-bool is_empty(client::ApiClient& api, const JobAnswer& job, const char* stream) {
+bool is_empty(client::ApiClient& api, const JobView& job, const char* stream) {
   auto answer = api.get_bytes(fmt::format("/v1/jobs/{}/tasks/{}/log?stream={}&offset=0&max=1&raw=1",
-                                          job.job, *job.failed_task, stream));
+                                          job.job.value, *job.failed_task, stream));
   if (!answer) return false;
   const auto part = client::raw_log_part(std::move(answer).value());
   return part && part->text.empty() && !part->more;
 }
 
-void print_end(client::ApiClient& api, const JobAnswer& job) {
-  if (job.state == "completed") return;
-  std::string text = fmt::format("job {} ({}) is {}", job.job, job.name, job.state);
-  if (!job.reason.empty()) text += ": " + job.reason;
-  const bool said = job.reason.find("exit code") != std::string::npos;
+void print_end(client::ApiClient& api, const JobView& job) {
+  if (job.state == ShownState::completed) return;
+  const std::uint64_t number = job.job.value;
+  const std::string reason = job.reason.value_or("");
+  std::string text = fmt::format("job {} ({}) is {}", number, job.name, name_of(job.state));
+  if (!reason.empty()) text += ": " + reason;
+  const bool said = reason.find("exit code") != std::string::npos;
   const std::int64_t code = job.exit_code.value_or(0);
   if (code != 0 && !said) text += fmt::format(", exit code {}", code);
   complain(text);
   if (!job.failed_task) return;
-  const std::string task = job.tasks_total == 1 ? "" : fmt::format(" --task {}", *job.failed_task);
+  const std::string task = job.tasks == 1 ? "" : fmt::format(" --task {}", *job.failed_task);
   if (!is_empty(api, job, "err")) {
-    complain(fmt::format("its standard error: `muster logs {}{} --err`", job.job, task));
+    complain(fmt::format("its standard error: `muster logs {}{} --err`", number, task));
   } else if (!is_empty(api, job, "out")) {
-    complain(fmt::format("its output: `muster logs {}{}`", job.job, task));
+    complain(fmt::format("its output: `muster logs {}{}`", number, task));
   }
 }
 
 }  // namespace
 
-int exit_code_of(const JobAnswer& job) {
-  if (job.state == "completed") return kDone;
-  if (job.state == "cancelled") return kStopped;
+int exit_code_of(const JobView& job) {
+  if (job.state == ShownState::completed) return kDone;
+  if (job.state == ShownState::cancelled) return kStopped;
   constexpr std::int64_t kLargest = 255;
   const std::int64_t code = job.exit_code.value_or(0);
   // Codes of processes have 8 bits; a larger one would wrap round, possibly to success.
@@ -256,7 +258,7 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
     if (const auto failure = waiting.print_documents()) return complain_of(*failure);
   }
   int exit_code = kDone;
-  for (const JobAnswer& job : waiting.jobs()) {
+  for (const JobView& job : waiting.jobs()) {
     // The first failure in the order of the jobs decides, so that scripts get the same code each
     // time.
     if (exit_code == kDone) exit_code = exit_code_of(job);

@@ -32,6 +32,6 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
                   const WaitOptions& how);
 
 /// What a job that is over makes of the exit code.
-int exit_code_of(const client::JobAnswer& job);
+int exit_code_of(const JobView& job);
 
 }  // namespace muster::cli

@@ -1,4 +1,4 @@
-// Turns the JSON of the API into plain structs for the commands. Unknown members are passed over
+// Turns the JSON of the API into views for the commands. Unknown members are passed over
 // and members of later versions are optional, so that a client and a server of neighbouring
 // versions understand each other. Texts lose their control characters here, before any of them
 // reaches a terminal.
@@ -13,39 +13,14 @@
 
 #include "tools/client/fields.hpp"
 #include "tools/client/printable.hpp"
+#include "tools/client/view_reader.hpp"
 
 namespace muster::client {
 namespace {
 
-SilentAnswer read_silent(const Fields& fields) {
-  SilentAnswer silent;
-  // Each entry names its role by its one key: cloud, site or master.
-  silent.who = fields.has("cloud")  ? "the cloud of node " + fields.text("cloud")
-               : fields.has("site") ? "site " + fields.text("site")
-                                    : "master " + fields.text("master");
-  if (fields.has("since_s")) silent.since_s = fields.number("since_s");
-  if (!fields.has("last")) return silent;
-  const Fields last = fields.object("last");
-  silent.last = {last.number("usd_h"), last.number("today_usd"), last.number("total_usd"),
-                 last.count("instances"), last.count("pending_tasks")};
-  return silent;
-}
-
 /// An answer of an earlier version says nothing of it.
-std::vector<SilentAnswer> read_all_silent(const Fields& fields) {
-  if (!fields.has("silent")) return {};
-  return fields.list("silent", read_silent);
-}
-
-ElasticAnswer read_elastic(const Fields& fields) {
-  ElasticAnswer elastic;
-  elastic.least = fields.count("least");
-  elastic.most = fields.count("most");
-  elastic.width = fields.count_or_null("width");
-  elastic.done = fields.number("done");
-  elastic.whole = fields.number_or_null("whole");
-  elastic.unit = fields.text_or_null("unit");
-  return elastic;
+Silent read_silent(const Fields& fields) {
+  return fields.has("silent") ? fields.list("silent", read_view<SilentView>) : Silent{};
 }
 
 SubmissionAnswer read_submission(const Fields& fields) {
@@ -81,164 +56,50 @@ SubmissionAnswer read_submission(const Fields& fields) {
   return said;
 }
 
-JobAnswer read_job(const Fields& fields) {
-  JobAnswer job;
-  job.job = fields.count("job");
-  job.name = fields.text("name");
-  job.user = fields.text("user");
-  job.state = fields.text("state");
-  // A job that a site still has is with no master yet.
-  job.master = fields.text_or_null("master");
-  job.tasks_total = fields.count("tasks_total");
-  job.waiting = fields.count("waiting");
-  job.held = fields.count("held");
-  job.capped = fields.count("capped");
-  job.starting = fields.count("starting");
-  job.running = fields.count("running");
-  job.finished = fields.count("finished");
-  job.failed = fields.count("failed");
-  job.failed_attempts = fields.count("failed_attempts");
-  job.submitted_s = fields.number_or_null("submitted_s");
-  job.over_s = fields.number_or_null("over_s");
-  job.usd = fields.number("usd");
-  job.exit_code = fields.whole_or_null("exit_code");
+JobView read_job(const Fields& fields) {
+  JobView job = read_view<JobView>(fields);
+  // As it is: whoever shows it quotes it.
   job.command = fields.raw_texts("command");
-  // `has` before a key means that servers of earlier versions do not send it.
-  if (fields.has("movable")) job.movable = fields.truth("movable");
-  if (fields.has("checkpoints")) job.checkpoints = fields.truth("checkpoints");
-  if (fields.has("distinct_instances")) {
-    job.distinct_instances = fields.truth("distinct_instances");
-  }
-  if (fields.has("reason")) job.reason = fields.text_or_null("reason");
-  if (fields.has("complete")) job.complete = fields.truth("complete");
-  if (fields.has("elastic") && !fields.null("elastic")) {
-    job.elastic = read_elastic(fields.object("elastic"));
-  }
-  if (fields.has("failed_task")) job.failed_task = fields.count_or_null("failed_task");
-  if (fields.has("submission") && !fields.null("submission")) {
-    job.submission = read_submission(fields.object("submission"));
-  }
   return job;
 }
 
-std::vector<std::pair<std::string, double>> read_metrics(const Fields& fields) {
-  std::vector<std::pair<std::string, double>> metrics;
-  for (const auto& [name, value] : fields.members().items()) {
-    metrics.emplace_back(printable(name), fields.number(name.c_str()));
-  }
-  return metrics;
-}
-
-TaskAnswer read_task(const Fields& fields) {
-  TaskAnswer task;
-  task.task = fields.count("task");
-  task.phase = fields.text("phase");
-  task.attempt = fields.count("attempt");
-  task.instance = fields.count_or_null("instance");
-  task.instance_type = fields.text_or_null("instance_type");
-  task.usd = fields.number("usd");
-  task.exit_code = fields.whole_or_null("exit_code");
-  task.moves = fields.count("moves");
-  if (!fields.null("reason")) task.reason = fields.object("reason").text("text");
-  if (fields.has("last_failure") && !fields.null("last_failure")) {
-    task.failure = fields.object("last_failure").text("text");
-  }
-  if (fields.has("ran_s")) task.ran_s = fields.number_or_null("ran_s");
-  if (fields.has("metrics")) task.metrics = read_metrics(fields.object("metrics"));
+TaskView read_task(const Fields& fields) {
+  TaskView task = read_view<TaskView>(fields);
   if (fields.has("why") && !fields.null("why")) task.why = fields.text("why");
   return task;
 }
 
 /// An answer of an earlier version has all the tasks.
-JobDetails read_page(const Fields& fields, JobAnswer job) {
-  JobDetails page{std::move(job), fields.list("tasks", read_task)};
+JobPage read_page(const Fields& fields, JobView job) {
+  JobPage page{std::move(job), fields.list("tasks", read_task)};
+  if (fields.has("submission") && !fields.null("submission")) {
+    page.submission = read_submission(fields.object("submission"));
+  }
+  if (fields.has("complete")) page.complete = fields.truth("complete");
   if (fields.has("next")) page.next = fields.count_or_null("next");
   if (fields.has("tasks_behind")) page.tasks_behind = fields.count("tasks_behind");
   return page;
 }
 
-InstanceAnswer read_instance(const Fields& fields) {
-  InstanceAnswer instance;
-  instance.instance = fields.count("instance");
-  instance.type = fields.text("type");
-  instance.market = fields.text("market");
-  instance.phase = fields.text("phase");
-  instance.released = fields.truth("released");
-  instance.connected = fields.truth("connected");
-  instance.usd_h = fields.number("usd_h");
-  instance.up_s = fields.number_or_null("up_s");
-  instance.master = fields.text("master");
-  instance.tasks = fields.list(
-      "tasks", [](const Fields& task) { return std::pair(task.count("job"), task.count("task")); });
-  if (fields.has("more_tasks")) instance.more_tasks = fields.count("more_tasks");
-  const Fields used = fields.object("used");
-  instance.used_cpu = used.number("cpu");
-  instance.used_memory = used.number("memory");
-  instance.used_gpu = used.number("gpu");
-  const Fields capacity = fields.object("capacity");
-  instance.cpu = capacity.number("cpu");
-  instance.memory = capacity.number("memory");
-  instance.gpu = capacity.number("gpu");
-  return instance;
-}
-
-NodeAnswer read_node(const Fields& fields) {
-  NodeAnswer node;
-  node.node = fields.text("node");
-  node.roles = fields.texts("roles");
-  node.connected = fields.truth("connected");
-  if (!fields.has("load") || fields.null("load")) return node;
-  const Fields load = fields.object("load");
-  // A node says what its roles know: a site has no instances.
-  const auto if_there = [&](const char* key) {
-    return load.has(key) && !load.null(key) ? load.count(key) : 0;
-  };
-  node.jobs = if_there("jobs");
-  node.pending_tasks = if_there("pending_tasks");
-  node.instances = if_there("instances");
-  if (load.has("policy") && !load.null("policy")) node.policy = load.text("policy");
-  return node;
-}
-
-StatusAnswer read_status(const Fields& fields) {
-  StatusAnswer status;
-  status.now_s = fields.number("now_s");
-  const Fields jobs = fields.object("jobs");
-  status.jobs_waiting = jobs.count("waiting");
-  status.jobs_running = jobs.count("running");
-  status.jobs_held = jobs.count("held");
-  status.jobs_over = jobs.count("over");
-  const Fields tasks = fields.object("tasks");
-  status.tasks_pending = tasks.count("pending");
-  status.tasks_running = tasks.count("running");
-  if (fields.has("elastic")) {
-    const Fields elastic = fields.object("elastic");
-    status.elastic_jobs = elastic.count("jobs");
-    status.elastic_workers = elastic.count("workers");
-  }
-  status.instances = fields.list("instances", [](const Fields& kind) {
-    return StatusAnswer::Kind{kind.text("type"), kind.text("market"), kind.count("count")};
+/// A view with whose part is missing in it.
+template <class Whole, class View>
+Parsed<Whole> whole_of(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    return Whole{{read_view<View>(fields)}, read_silent(fields)};
   });
-  status.usd_h = fields.number("usd_h");
-  status.total_usd = fields.number("total_usd");
-  status.today_usd = fields.number("today_usd");
-  status.nodes = fields.list("nodes", read_node);
-  status.caps = fields.list("caps", [](const Fields& cap) {
-    return StatusAnswer::Cap{cap.text("master"), cap.number_or_null("max_instances").value_or(0),
-                             cap.number_or_null("max_usd_h").value_or(0),
-                             cap.number_or_null("max_usd_day").value_or(0)};
-  });
-  status.trouble = fields.texts("trouble");
-  status.silent = read_all_silent(fields);
-  return status;
 }
 
 }  // namespace
 
-bool JobAnswer::over() const {
+bool is_over(const JobView& job) {
   // The API has no member that says whether a job is over; its state does.
-  constexpr std::array<std::string_view, 4> kEnds = {"completed", "failed", "refused", "cancelled"};
-  return std::find(kEnds.begin(), kEnds.end(), state) != kEnds.end();
+  return job.state == ShownState::completed || job.state == ShownState::failed ||
+         job.state == ShownState::refused || job.state == ShownState::cancelled;
+}
+
+bool is_over(const TaskView& task) {
+  return task.phase == ShownPhase::finished || task.phase == ShownPhase::failed ||
+         task.phase == ShownPhase::stopped || task.phase == ShownPhase::not_run;
 }
 
 Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer) {
@@ -253,84 +114,39 @@ Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer) {
   });
 }
 
-Parsed<std::vector<SilentAnswer>> silent_in(const Answer& answer) {
-  return parsed(answer, read_all_silent);
+Parsed<Silent> silent_in(const Answer& answer) {
+  return parsed(answer, read_silent);
 }
 
-Parsed<std::vector<JobAnswer>> job_list(const Answer& answer) {
+Parsed<std::vector<JobView>> job_list(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) { return fields.list("jobs", read_job); });
 }
 
-Parsed<JobAnswer> job_only(const Answer& answer) {
+Parsed<JobView> job_only(const Answer& answer) {
   return parsed(answer, read_job);
 }
 
-Parsed<JobDetails> job_details(const Answer& answer) {
+Parsed<JobPage> job_page(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) { return read_page(fields, read_job(fields)); });
 }
 
-Parsed<JobDetails> explanation(const Answer& answer) {
+Parsed<JobPage> explanation(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) {
     return read_page(fields, read_job(fields.object("job")));
   });
 }
 
-Parsed<std::vector<InstanceAnswer>> instance_list(const Answer& answer) {
-  return parsed(answer,
-                [](const Fields& fields) { return fields.list("instances", read_instance); });
-}
-
-Parsed<std::vector<NodeAnswer>> node_list(const Answer& answer) {
-  return parsed(answer, [](const Fields& fields) { return fields.list("nodes", read_node); });
-}
-
-Parsed<std::vector<DecisionAnswer>> decision_list(const Answer& answer) {
-  return parsed(answer, [](const Fields& fields) {
-    return fields.list("decisions", [](const Fields& one) {
-      return DecisionAnswer{one.number("at_s"), one.text("master"), one.count("round"),
-                            one.text("sentence")};
-    });
-  });
+template <class View>
+Parsed<View> view_of(const Answer& answer) {
+  return parsed(answer, read_view<View>);
 }
 
 Parsed<StatusAnswer> status_of(const Answer& answer) {
-  return parsed(answer, read_status);
+  return whole_of<StatusAnswer, StatusView>(answer);
 }
 
 Parsed<CostAnswer> cost_of(const Answer& answer) {
-  return parsed(answer, [](const Fields& fields) {
-    CostAnswer cost;
-    cost.total_usd = fields.number("total_usd");
-    const Fields idle = fields.object("idle_usd");
-    for (const char* cause : {"boot", "idle", "drain", "fragmentation"}) {
-      cost.idle.emplace_back(cause, idle.number(cause));
-    }
-    cost.by = fields.list(
-        "by", [](const Fields& part) { return std::pair(part.text("name"), part.number("usd")); });
-    cost.silent = read_all_silent(fields);
-    return cost;
-  });
-}
-
-Parsed<PlanAnswer> plan_of(const Answer& answer) {
-  return parsed(answer, [](const Fields& fields) {
-    PlanAnswer plan;
-    plan.launches = fields.list("launches", [](const Fields& launch) {
-      return PlanAnswer::Launch{launch.text("type"), launch.text("market"), launch.number("usd_h")};
-    });
-    plan.places = fields.list("places", [](const Fields& place) {
-      return std::pair(place.count("task"), place.text("to"));
-    });
-    plan.refusals = fields.list("refusals", [](const Fields& refusal) {
-      return PlanAnswer::Refused{refusal.count("task"), refusal.text("kind") == "never",
-                                 refusal.text("why")};
-    });
-    if (fields.has("left_out")) plan.left_out = fields.count("left_out");
-    plan.moves = fields.count("moves");
-    plan.usd_h = fields.number("usd_h");
-    plan.usd_h_now = fields.number("usd_h_now");
-    return plan;
-  });
+  return whole_of<CostAnswer, CostView>(answer);
 }
 
 Parsed<LogAnswer> log_part(const Answer& answer) {
@@ -379,5 +195,10 @@ Parsed<LogAnswer> raw_log_part(BytesAnswer answer) {
   part.text = std::move(answer.bytes);
   return part;
 }
+
+template Parsed<InstancesView> view_of<InstancesView>(const Answer& answer);
+template Parsed<NodesView> view_of<NodesView>(const Answer& answer);
+template Parsed<DecisionsView> view_of<DecisionsView>(const Answer& answer);
+template Parsed<PlanView> view_of<PlanView>(const Answer& answer);
 
 }  // namespace muster::client

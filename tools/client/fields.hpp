@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -50,19 +51,34 @@ class Fields {
   std::optional<double> number_or_null(const char* key) const {
     return null(key) ? std::nullopt : std::optional(number(key));
   }
-  std::uint64_t count(const char* key) const {
+  std::uint64_t count(const char* key,
+                      std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const {
     const json* value = wanted(key, &json::is_number_unsigned, "a whole number");
-    return value != nullptr ? value->get<std::uint64_t>() : 0;
+    if (value == nullptr) return 0;
+    const auto number = value->get<std::uint64_t>();
+    if (number <= most) return number;
+    blame(key, fmt::format("a whole number up to {}", most));
+    return 0;
   }
   std::optional<std::uint64_t> count_or_null(const char* key) const {
     return null(key) ? std::nullopt : std::optional(count(key));
   }
-  std::int64_t whole(const char* key) const {
+  std::int64_t whole(const char* key,
+                     std::int64_t most = std::numeric_limits<std::int64_t>::max()) const {
     const json* value = wanted(key, &json::is_number_integer, "a whole number");
-    return value != nullptr ? value->get<std::int64_t>() : 0;
+    if (value == nullptr) return 0;
+    const auto number = value->get<std::int64_t>();
+    if (number <= most && number >= -most - 1) return number;
+    blame(key, fmt::format("a whole number from {} to {}", -most - 1, most));
+    return 0;
   }
-  std::optional<std::int64_t> whole_or_null(const char* key) const {
-    return null(key) ? std::nullopt : std::optional(whole(key));
+  Duration seconds(const char* key) const {
+    const double length = number(key);
+    // 292 years: nanoseconds in 64 bits.
+    constexpr double kLongest = 9.2e9;
+    if (length >= -kLongest && length <= kLongest) return from_seconds(length);
+    blame(key, "a time in seconds");
+    return {};
   }
   bool truth(const char* key) const {
     const json* value = wanted(key, &json::is_boolean, "true or false");

@@ -53,9 +53,9 @@ class TaskGroups {
   std::vector<std::pair<std::string, std::vector<std::uint64_t>>> groups_;
 };
 
-std::string placed_text(const PlanAnswer& plan) {
+std::string placed_text(const PlanView& plan) {
   TaskGroups groups;
-  for (const auto& [task, to] : plan.places) groups.add(task, to);
+  for (const PlanView::Place& place : plan.places) groups.add(place.task, place.to);
   return groups.text([](const std::string& to, bool one) {
     // Several tasks may go to several new instances, whose number the launches say.
     constexpr std::string_view kNew = "a new ";
@@ -64,10 +64,10 @@ std::string placed_text(const PlanAnswer& plan) {
   });
 }
 
-std::string refused_text(const PlanAnswer& plan, bool for_ever) {
+std::string refused_text(const PlanView& plan, bool for_ever) {
   TaskGroups groups;
-  for (const PlanAnswer::Refused& each : plan.refusals) {
-    if (each.for_ever == for_ever) groups.add(each.task, each.why);
+  for (const PlanView::Refusal& each : plan.refusals) {
+    if ((each.kind == RefusalKind::never) == for_ever) groups.add(each.task, each.why);
   }
   return groups.text([for_ever](const std::string& why, bool one) {
     return (for_ever ? "can never run: " : one ? "waits: " : "wait: ") + why;
@@ -76,10 +76,12 @@ std::string refused_text(const PlanAnswer& plan, bool for_ever) {
 
 }  // namespace
 
-std::string view(const PlanAnswer& plan) {
+std::string view(const PlanView& plan) {
   // Equal launches are one line with a count: a gang may need hundreds of them.
-  std::map<std::tuple<std::string, std::string, double>, int> launches;
-  for (const auto& launch : plan.launches) ++launches[{launch.type, launch.market, launch.usd_h}];
+  std::map<std::tuple<std::string, std::string_view, double>, int> launches;
+  for (const PlanView::Launch& launch : plan.launches) {
+    ++launches[{launch.type, name_of(launch.market), launch.usd_h}];
+  }
   std::string text;
   for (const auto& [what, count] : launches) {
     const auto& [type, market, usd_h] = what;

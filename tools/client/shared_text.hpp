@@ -1,8 +1,9 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "model/views.hpp"
 
 namespace muster::client {
 
@@ -15,6 +16,6 @@ struct SharedText {
 /// "$0.000123": all with so many digits that no part reads as free, each rounded up or down so that
 /// the parts add up to the total to the last digit that is shown. Parts that are not all of the
 /// total are rounded each for itself.
-SharedText shared_text(const std::vector<std::pair<std::string, double>>& parts, double total_usd);
+SharedText shared_text(const std::vector<CostPart>& parts, double total_usd);
 
 }  // namespace muster::client

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ctime>
 #include <utility>
@@ -35,10 +36,11 @@ std::string used_of(double used, double capacity) {
   return fmt::format("{}/{}", amount(used), amount(capacity));
 }
 
-std::string seat(const TaskAnswer& task) {
-  if (!task.instance) return "-";
-  if (task.instance_type.empty()) return fmt::format("instance {}", *task.instance);
-  return fmt::format("instance {} ({})", *task.instance, task.instance_type);
+std::string seat(const TaskView& task) {
+  if (!task.instance.valid()) return "-";
+  const std::uint64_t number = task.instance.value;
+  if (task.instance_type.empty()) return fmt::format("instance {}", number);
+  return fmt::format("instance {} ({})", number, task.instance_type);
 }
 
 template <class Number>
@@ -47,19 +49,21 @@ std::string number_or_dash(const std::optional<Number>& number) {
 }
 
 /// "reports loss 0.25, p99_ms 12.5"; empty: it reports nothing.
-std::string reports_of(const TaskAnswer& task) {
+std::string reports_of(const TaskView& task) {
   std::string text;
-  for (const auto& [name, value] : task.metrics) {
-    text += fmt::format("{}{} {}", text.empty() ? "reports " : ", ", name, number_text(value));
+  for (const FigureView& one : task.metrics) {
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "reports " : ", ", one.name, number_text(one.value));
   }
   return text;
 }
 
 /// Why it does not run, or how it has failed; of one that does, what it reports.
-std::string reason_of(const TaskAnswer& task) {
-  if (!task.reason.empty()) return task.reason;
+std::string reason_of(const TaskView& task) {
+  if (task.reason && !task.reason->text.empty()) return task.reason->text;
+  if (task.phase != ShownPhase::failed) return reports_of(task);
   // A failed task waits for nothing; its last failure is the reason worth showing.
-  return task.phase == "failed" ? task.failure : reports_of(task);
+  return task.last_failure ? task.last_failure->text : "";
 }
 
 std::string cap_text(double cap, const std::string& text) {
@@ -84,32 +88,33 @@ std::string_view least(bool complete) {
 }
 
 /// Tasks that have to end for the job to do so: of an elastic one, as many as it is wide.
-std::uint64_t tasks_of(const JobAnswer& job) {
-  return job.elastic ? job.elastic->width.value_or(job.finished) : job.tasks_total;
+std::uint64_t tasks_of(const JobView& job) {
+  if (!job.elastic) return job.tasks;
+  return job.elastic->width > 0 ? job.elastic->width : job.finished;
 }
 
 /// Tasks that wait; workers that an elastic job is not to have do not.
-std::uint64_t waiting(const JobAnswer& job) {
+std::uint64_t waiting(const JobView& job) {
   return job.waiting + job.held + (job.elastic ? 0 : job.capped);
 }
 
 /// "2 of 1-8": its width, and between which bounds; of other jobs how many tasks there are.
-std::string size_text(const JobAnswer& job) {
-  if (!job.elastic) return std::to_string(job.tasks_total);
-  const ElasticAnswer& elastic = *job.elastic;
+std::string size_text(const JobView& job) {
+  if (!job.elastic) return std::to_string(job.tasks);
+  const ElasticView& elastic = *job.elastic;
   const std::string range = fmt::format("{}-{}", elastic.least, elastic.most);
-  return elastic.width ? fmt::format("{} of {}", *elastic.width, range) : range;
+  return elastic.width > 0 ? fmt::format("{} of {}", elastic.width, range) : range;
 }
 
 /// "elastic: 2 workers of 1 to 8; 120 of 1000 samples done"
-std::string elastic_text(const ElasticAnswer& elastic) {
+std::string elastic_text(const ElasticView& elastic) {
   std::string text = "elastic: ";
-  if (elastic.width) text += plural(*elastic.width, "worker") + " of ";
+  if (elastic.width > 0) text += plural(elastic.width, "worker") + " of ";
   text += fmt::format("{} to {}", elastic.least, elastic.most);
   // Nothing is known of the progress of a job that is over.
-  if (!elastic.width) return text;
+  if (elastic.width == 0) return text;
   text += "; " + number_text(elastic.done);
-  if (elastic.whole) text += " of " + number_text(*elastic.whole);
+  if (elastic.whole > 0) text += " of " + number_text(elastic.whole);
   return text + (elastic.unit.empty() ? "" : " " + elastic.unit) + " done";
 }
 
@@ -144,9 +149,11 @@ std::string submission_text(const SubmissionAnswer& said) {
   return text;
 }
 
-std::string job_head(const JobAnswer& job) {
-  std::string text = fmt::format("job {}  {}  of {}: {}", job.job, job.name, job.user, job.state);
-  if (job.over() && job.exit_code.value_or(0) != 0) {
+std::string job_head(const JobPage& page) {
+  const JobView& job = page.job;
+  std::string text =
+      fmt::format("job {}  {}  of {}: {}", job.job.value, job.name, job.user, name_of(job.state));
+  if (is_over(job) && job.exit_code.value_or(0) != 0) {
     text += fmt::format(", exit code {}", *job.exit_code);
   }
   text += fmt::format(
@@ -155,12 +162,12 @@ std::string job_head(const JobAnswer& job) {
       job.finished, tasks_of(job), job.failed, job.running, job.starting, job.waiting, job.held,
       job.elastic ? 0 : job.capped, plural(job.failed_attempts, "failed attempt"));
   if (job.elastic) text += fmt::format("  {}\n", elastic_text(*job.elastic));
-  if (!job.reason.empty()) text += fmt::format("  {}\n", job.reason);
-  text += fmt::format("  submitted {}", job.submitted_s ? time_text(*job.submitted_s) : "-");
-  if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
+  if (job.reason && !job.reason->empty()) text += fmt::format("  {}\n", *job.reason);
+  text += fmt::format("  submitted {}", job.submitted ? time_text(*job.submitted) : "-");
+  if (job.over) text += fmt::format(", over {}", time_text(*job.over));
   if (!job.master.empty()) text += fmt::format("; with {}", job.master);
-  text += fmt::format("; {}{}\n", least(job.complete), usd_text(job.usd));
-  if (job.submission) text += submission_text(*job.submission);
+  text += fmt::format("; {}{}\n", least(page.complete), usd_text(job.usd));
+  if (page.submission) text += submission_text(*page.submission);
   if (!job.movable) text += "  its tasks are not moved while they run\n";
   if (job.distinct_instances) text += "  each of its tasks has an instance without the others\n";
   if (job.checkpoints) text += "  a task that is stopped goes on later where it was\n";
@@ -198,24 +205,36 @@ std::string in_local_time(std::string text) {
   return text;
 }
 
-std::string task_line(const TaskAnswer& task) {
-  std::string text = fmt::format("task {}: {}", task.task, task.phase);
-  if (task.instance) text += " on " + seat(task);
-  const std::string& why = task.why.empty() ? task.reason : task.why;
+std::string task_line(const TaskView& task) {
+  std::string text = fmt::format("task {}: {}", task.index, name_of(task.phase));
+  if (task.instance.valid()) text += " on " + seat(task);
+  const std::string why = task.why.empty() && task.reason ? task.reason->text : task.why;
   if (!why.empty()) text += ": " + in_local_time(why);
   if (const std::string reports = reports_of(task); !reports.empty()) text += "; " + reports;
   return text + "\n";
 }
 
-std::string caps_text(const StatusAnswer& status) {
+std::string caps_text(const StatusView& status) {
   std::string text;
-  for (const StatusAnswer::Cap& cap : status.caps) {
-    text += fmt::format("caps of {}: {}, {}, {}\n", cap.master,
+  for (const CapsOf& one : status.caps) {
+    const CapsView& cap = one.caps;
+    text += fmt::format("caps of {}: {}, {}, {}\n", one.master,
                         cap_text(cap.max_instances, amount(cap.max_instances)) + " instances",
                         cap_text(cap.max_usd_h, usd_text(cap.max_usd_h)) + " an hour",
                         cap_text(cap.max_usd_day, usd_text(cap.max_usd_day)) + " a day");
   }
   return text;
+}
+
+/// Kinds of idleness in the order in which an instance passes them; others come behind.
+std::vector<FigureView> by_kind(std::vector<FigureView> idle) {
+  const auto place = [](const FigureView& one) {
+    constexpr std::array<std::string_view, 4> kKinds = {"boot", "idle", "drain", "fragmentation"};
+    return std::find(kKinds.begin(), kKinds.end(), one.name) - kKinds.begin();
+  };
+  std::stable_sort(idle.begin(), idle.end(),
+                   [&](const FigureView& a, const FigureView& b) { return place(a) < place(b); });
+  return idle;
 }
 
 }  // namespace
@@ -241,6 +260,10 @@ std::string time_text(double seconds) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", parts);
 }
 
+std::string time_text(Instant at) {
+  return time_text(to_seconds(at));
+}
+
 JobTable::JobTable()
     : table_({{"JOB", true},
               {"NAME"},
@@ -255,13 +278,13 @@ JobTable::JobTable()
               {"COST", true},
               {"SUBMITTED"}}) {}
 
-std::string JobTable::next(const std::vector<JobAnswer>& jobs) {
-  for (const JobAnswer& job : jobs) {
-    table_.add_row({std::to_string(job.job), job.name, job.user, job.state, size_text(job),
-                    std::to_string(waiting(job)), std::to_string(job.starting + job.running),
-                    std::to_string(job.finished), std::to_string(job.failed),
-                    job.over() ? number_or_dash(job.exit_code) : "-", usd_text(job.usd),
-                    job.submitted_s ? time_text(*job.submitted_s) : "-"});
+std::string JobTable::next(const std::vector<JobView>& jobs) {
+  for (const JobView& job : jobs) {
+    table_.add_row({std::to_string(job.job.value), job.name, job.user,
+                    std::string(name_of(job.state)), size_text(job), std::to_string(waiting(job)),
+                    std::to_string(job.starting + job.running), std::to_string(job.finished),
+                    std::to_string(job.failed), is_over(job) ? number_or_dash(job.exit_code) : "-",
+                    usd_text(job.usd), job.submitted ? time_text(*job.submitted) : "-"});
   }
   return table_.take();
 }
@@ -277,30 +300,31 @@ TaskTable::TaskTable()
               {"COST", true},
               {"REASON", false, kWideColumn}}) {}
 
-std::string TaskTable::next(const JobDetails& job) {
-  for (const TaskAnswer& task : job.tasks) {
-    table_.add_row({std::to_string(task.task), task.phase, std::to_string(task.attempt), seat(task),
-                    number_or_dash(task.exit_code), ran_text(task.ran_s),
-                    // Before its first attempt a task cannot have moved: "-" and not 0.
-                    task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd),
-                    reason_of(task)});
+std::string TaskTable::next(const JobPage& page) {
+  for (const TaskView& task : page.tasks) {
+    table_.add_row(
+        {std::to_string(task.index), std::string(name_of(task.phase)), std::to_string(task.attempt),
+         seat(task), number_or_dash(task.exit_code), ran_text(task.ran_s),
+         // Before its first attempt a task cannot have moved: "-" and not 0.
+         task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd), reason_of(task)});
   }
   // The head stands above the first page alone.
-  const std::string head = std::exchange(begun_, true) ? "" : job_head(job.job);
+  const std::string head = std::exchange(begun_, true) ? "" : job_head(page);
   return head + table_.take();
 }
 
-std::string WhyLines::next(const JobDetails& job) {
+std::string WhyLines::next(const JobPage& page) {
   std::string text;
   if (!std::exchange(begun_, true)) {
-    text = fmt::format("job {}  {}: {}\n", job.job.job, job.job.name, job.job.state);
-    if (job.job.elastic) text += elastic_text(*job.job.elastic) + "\n";
+    const JobView& job = page.job;
+    text = fmt::format("job {}  {}: {}\n", job.job.value, job.name, name_of(job.state));
+    if (job.elastic) text += elastic_text(*job.elastic) + "\n";
   }
-  for (const TaskAnswer& task : job.tasks) text += task_line(task);
+  for (const TaskView& task : page.tasks) text += task_line(task);
   return text;
 }
 
-std::string view(const std::vector<InstanceAnswer>& instances) {
+std::string view(const InstancesView& shown) {
   TextTable table({{"INSTANCE", true},
                    {"TYPE"},
                    {"MARKET"},
@@ -311,23 +335,28 @@ std::string view(const std::vector<InstanceAnswer>& instances) {
                    {"GIB", true},
                    {"GPUS", true},
                    {"TASKS (JOB.TASK)"}});
-  for (const InstanceAnswer& instance : instances) {
+  for (const InstanceView& instance : shown.instances) {
     std::vector<std::string> tasks;
-    for (const auto& [job, task] : instance.tasks) tasks.push_back(fmt::format("{}.{}", job, task));
+    for (const OccupantView& task : instance.tasks) {
+      tasks.push_back(fmt::format("{}.{}", task.job.value, task.index));
+    }
     if (instance.more_tasks > 0) tasks.push_back(fmt::format("and {} more", instance.more_tasks));
-    std::string phase = instance.phase;
+    std::string phase(name_of(instance.phase));
     if (instance.released) phase += ", released";
-    if (instance.phase == "ready" && !instance.connected) phase += ", lost";
-    table.add_row(
-        {std::to_string(instance.instance), instance.type, instance.market, phase, instance.master,
-         fmt::format("{:.4f}", instance.usd_h), used_of(instance.used_cpu, instance.cpu),
-         used_of(instance.used_memory, instance.memory), used_of(instance.used_gpu, instance.gpu),
-         fmt::format("{}", fmt::join(tasks, " "))});
+    if (instance.phase == InstancePhase::ready && !instance.connected) phase += ", lost";
+    const auto used = [&](Resource kind) {
+      return used_of(instance.used[kind], instance.capacity[kind]);
+    };
+    table.add_row({std::to_string(instance.instance.value), instance.type,
+                   std::string(name_of(instance.market)), phase, instance.master,
+                   fmt::format("{:.4f}", instance.usd_h), used(Resource::cpu),
+                   used(Resource::memory), used(Resource::gpu),
+                   fmt::format("{}", fmt::join(tasks, " "))});
   }
   return table.text();
 }
 
-std::string view(const std::vector<NodeAnswer>& nodes) {
+std::string view(const NodesView& shown) {
   TextTable table({{"NODE"},
                    {"CONNECTED"},
                    {"ROLES"},
@@ -335,28 +364,35 @@ std::string view(const std::vector<NodeAnswer>& nodes) {
                    {"JOBS", true},
                    {"WAITING TASKS", true},
                    {"INSTANCES", true}});
-  for (const NodeAnswer& node : nodes) {
+  const auto count = [](const std::optional<std::uint64_t>& number) {
+    return std::to_string(number.value_or(0));
+  };
+  for (const NodeView& node : shown.nodes) {
+    const NodeLoad& load = node.load;
     table.add_row({node.node, node.connected ? "yes" : "NO",
                    fmt::format("{}", fmt::join(node.roles, ", ")),
-                   node.policy.empty() ? "-" : node.policy, std::to_string(node.jobs),
-                   std::to_string(node.pending_tasks), std::to_string(node.instances)});
+                   load.policy.empty() ? "-" : load.policy, count(load.jobs),
+                   count(load.pending_tasks), count(load.instances)});
   }
   return table.text();
 }
 
-std::string view(const std::vector<DecisionAnswer>& decisions) {
+std::string view(const DecisionsView& shown) {
   TextTable table({{"TIME"}, {"MASTER"}, {"ROUND", true}, {"DECISION", false, kSentence}});
-  for (const DecisionAnswer& one : decisions) {
-    table.add_row({time_text(one.at_s), one.master, std::to_string(one.round), one.sentence});
+  for (const DecisionView& one : shown.decisions) {
+    table.add_row({time_text(one.at), one.master, std::to_string(one.round), one.sentence});
   }
   return table.text();
 }
 
-std::string silence_text(const SilentAnswer& silent) {
-  std::string text = silent.who + " does not answer";
-  if (silent.since_s) text += fmt::format(" since {:.0f} s", *silent.since_s);
+std::string silence_text(const SilentView& silent) {
+  std::string text = !silent.cloud.empty()  ? "the cloud of node " + silent.cloud
+                     : !silent.site.empty() ? "site " + silent.site
+                                            : "master " + silent.master;
+  text += " does not answer";
+  if (silent.since) text += fmt::format(" since {:.0f} s", to_seconds(*silent.since));
   if (!silent.last) return text;
-  const SilentAnswer::Figures& last = *silent.last;
+  const LastFigures& last = *silent.last;
   return text + fmt::format("; it last said {} an hour, {} today, {} in all, {}, {} waiting",
                             usd_text(last.usd_h), usd_text(last.today_usd),
                             usd_text(last.total_usd), plural(last.instances, "instance"),
@@ -367,18 +403,18 @@ std::string view(const StatusAnswer& status) {
   const std::string_view some = least(status.silent.empty());
   std::string text =
       fmt::format("jobs:      {}{} running, {} waiting, {} held, {} over\n", some,
-                  status.jobs_running, status.jobs_waiting, status.jobs_held, status.jobs_over);
-  text += fmt::format("tasks:     {}{} running, {} pending\n", some, status.tasks_running,
-                      status.tasks_pending);
-  if (status.elastic_jobs > 0) {
+                  status.jobs.running, status.jobs.waiting, status.jobs.held, status.jobs.over);
+  text += fmt::format("tasks:     {}{} running, {} pending\n", some, status.tasks.running,
+                      status.tasks.pending);
+  if (status.elastic.jobs > 0) {
     // The sum of their widths, whether the workers run or wait.
     text +=
         fmt::format("elastic:   {}{}, to have {} together\n", some,
-                    plural(status.elastic_jobs, "job"), plural(status.elastic_workers, "worker"));
+                    plural(status.elastic.jobs, "job"), plural(status.elastic.workers, "worker"));
   }
   std::vector<std::string> kinds;
-  for (const auto& kind : status.instances) {
-    kinds.push_back(fmt::format("{} {} ({})", kind.count, kind.type, kind.market));
+  for (const OfferCount& kind : status.instances) {
+    kinds.push_back(fmt::format("{} {} ({})", kind.count, kind.type, name_of(kind.market)));
   }
   const std::string none = status.silent.empty() ? "none" : "none known of";
   text += fmt::format("instances: {}{}\n", kinds.empty() ? "" : some,
@@ -386,11 +422,11 @@ std::string view(const StatusAnswer& status) {
   text +=
       fmt::format("cost:      {}{} an hour now, {} today, {} in all\n", some,
                   usd_text(status.usd_h), usd_text(status.today_usd), usd_text(status.total_usd));
-  for (const SilentAnswer& one : status.silent) {
+  for (const SilentView& one : status.silent) {
     text += fmt::format("silent:    {}\n", silence_text(one));
   }
   const auto lost = std::count_if(status.nodes.begin(), status.nodes.end(),
-                                  [](const NodeAnswer& node) { return !node.connected; });
+                                  [](const NodeView& node) { return !node.connected; });
   text += fmt::format("nodes:     {}{}\n", status.nodes.size(),
                       lost > 0 ? fmt::format(", {} not connected", lost) : "");
   text += caps_text(status);
@@ -410,31 +446,33 @@ std::string view(const CostAnswer& cost, const std::string& by) {
     // bill, and add up to it.
     const SharedText shared = shared_text(cost.by, cost.total_usd);
     for (std::size_t i = 0; i < cost.by.size(); ++i) {
-      table.add_row({cost.by[i].first, shared.parts[i]});
+      table.add_row({cost.by[i].name, shared.parts[i]});
     }
     table.add_row({"total", at_least + shared.total});
   } else {
     for (const auto& [name, usd] : cost.by) table.add_row({name, usd_text(usd)});
-    for (const auto& [cause, usd] : cost.idle) table.add_row({"(" + cause + ")", usd_text(usd)});
+    for (const FigureView& one : by_kind(cost.idle)) {
+      table.add_row({"(" + one.name + ")", usd_text(one.value)});
+    }
     table.add_row({"total", at_least + usd_text(cost.total_usd)});
   }
   std::string text = table.text();
-  for (const SilentAnswer& one : cost.silent) text += silence_text(one) + "\n";
+  for (const SilentView& one : cost.silent) text += silence_text(one) + "\n";
   return text;
 }
 
-std::string progress_line(const std::vector<JobAnswer>& jobs) {
-  JobAnswer sum;
+std::string progress_line(const std::vector<JobView>& jobs) {
+  JobView sum;
   std::uint64_t over = 0;
-  for (const JobAnswer& job : jobs) {
+  for (const JobView& job : jobs) {
     sum.waiting += waiting(job);
     sum.running += job.starting + job.running;
     sum.finished += job.finished;
-    sum.tasks_total += tasks_of(job);
-    over += job.over() ? 1 : 0;
+    sum.tasks += tasks_of(job);
+    over += is_over(job) ? 1 : 0;
   }
   std::string text = fmt::format("{} waiting, {} running, {} of {} finished", sum.waiting,
-                                 sum.running, sum.finished, sum.tasks_total);
+                                 sum.running, sum.finished, sum.tasks);
   if (jobs.size() > 1) text += fmt::format("; {} of {} jobs over", over, jobs.size());
   return text;
 }

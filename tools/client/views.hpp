@@ -16,7 +16,7 @@ namespace muster::client {
 class JobTable {
  public:
   JobTable();
-  std::string next(const std::vector<JobAnswer>& jobs);
+  std::string next(const std::vector<JobView>& jobs);
 
  private:
   TextTable table_;
@@ -26,7 +26,7 @@ class JobTable {
 class TaskTable {
  public:
   TaskTable();
-  std::string next(const JobDetails& job);
+  std::string next(const JobPage& page);
 
  private:
   TextTable table_;
@@ -36,29 +36,29 @@ class TaskTable {
 /// A job and one line a task: where it is, and why; page by page.
 class WhyLines {
  public:
-  std::string next(const JobDetails& job);
+  std::string next(const JobPage& page);
 
  private:
   bool begun_ = false;
 };
 
 /// A table of instances.
-std::string view(const std::vector<InstanceAnswer>& instances);
+std::string view(const InstancesView& shown);
 /// A table of nodes.
-std::string view(const std::vector<NodeAnswer>& nodes);
+std::string view(const NodesView& shown);
 /// A line for each decision, the newest first.
-std::string view(const std::vector<DecisionAnswer>& decisions);
+std::string view(const DecisionsView& shown);
 /// A line for each kind of thing, then caps and trouble.
 std::string view(const StatusAnswer& status);
 /// Who does not answer since when, and what they said last.
-std::string silence_text(const SilentAnswer& silent);
+std::string silence_text(const SilentView& silent);
 /// A table of parts, idleness and the total. `by`: what the parts are, as it was asked for.
 std::string view(const CostAnswer& cost, const std::string& by);
 /// What would be launched, where tasks would go or why they would wait, and the cost.
-std::string view(const PlanAnswer& plan);
+std::string view(const PlanView& plan);
 
 /// "3 waiting, 4 running, 9 of 16 finished": how far the jobs' tasks are.
-std::string progress_line(const std::vector<JobAnswer>& jobs);
+std::string progress_line(const std::vector<JobView>& jobs);
 
 /// "1 task", "3 tasks"
 std::string plural(std::uint64_t count, std::string_view what);
@@ -68,5 +68,6 @@ std::string usd_text(double usd);
 
 /// "2026-07-01 12:34:56" from seconds since 1970, in the time zone of TZ or else the machine's.
 std::string time_text(double seconds);
+std::string time_text(Instant at);
 
 }  // namespace muster::client

@@ -9,6 +9,7 @@
 #include "actors/messages/job_bytes.hpp"
 #include "actors/messages/messages.hpp"
 #include "model/live_ids.hpp"
+#include "model/views.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/virtual_system.hpp"

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "actors/messages/byte_cut.hpp"
-#include "actors/messages/inspect_views.hpp"
 #include "masters/view/cell_view.hpp"
 #include "tests/masters/scripted_master.hpp"
 #include "tests/support/builders.hpp"

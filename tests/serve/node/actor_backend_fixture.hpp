@@ -275,8 +275,8 @@ class ActorBackendTest : public ::testing::Test {
     return answer;
   }
 
-  nlohmann::json look(api::View::Kind kind, api::CostBy by = api::CostBy::user) {
-    return look(api::View{.kind = kind, .by = by});
+  nlohmann::json look(api::Operation of, api::CostBy by = api::CostBy::user) {
+    return look(api::View{.of = of, .by = by});
   }
   nlohmann::json look(const api::View& what) {
     nlohmann::json document;
@@ -289,7 +289,7 @@ class ActorBackendTest : public ::testing::Test {
   }
   /// A page of jobs: their numbers, with a minus where they are over, and where the next begins.
   std::string page(api::JobState state, std::uint32_t limit, const std::string& after = {}) {
-    api::View what{.kind = api::View::Kind::jobs, .state = state, .limit = limit};
+    api::View what{.of = api::Operation::jobs, .state = state, .limit = limit};
     what.after = job_cursor_from(after);
     const nlohmann::json document = look(what);
     std::string text;

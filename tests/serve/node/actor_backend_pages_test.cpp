@@ -1,4 +1,5 @@
 #include <regex>
+#include <set>
 
 #include "tests/serve/node/actor_backend_fixture.hpp"
 #include "tests/support/golden.hpp"
@@ -31,7 +32,7 @@ TEST_F(ActorBackendTest, AJobOfWhichAPartRunsOnIsListedOnceAndNotAsOver) {
   EXPECT_EQ(page(all, 2, "over:7"), "-2 end");
   EXPECT_EQ(page(over, 9), "-9 -2 end");
   const nlohmann::json jobs =
-      look({.kind = api::View::Kind::jobs, .state = active, .limit = 9})["jobs"];
+      look({.of = api::Operation::jobs, .state = active, .limit = 9})["jobs"];
   ASSERT_EQ(jobs.size(), 3U);
   EXPECT_EQ(jobs[2]["finished"], 3) << "its part that is over is asked for";
   EXPECT_EQ(jobs[2]["running"], 2);
@@ -42,7 +43,7 @@ TEST_F(ActorBackendTest, OfAJobWithAPartAtASilentMasterIsNotSaidThatItIsOver) {
   fakes_[2].answers = false;
   using enum api::JobState;
   EXPECT_EQ(page(over, 9), "-9 end");
-  const nlohmann::json all_jobs = look({.kind = api::View::Kind::jobs, .state = all, .limit = 9});
+  const nlohmann::json all_jobs = look({.of = api::Operation::jobs, .state = all, .limit = 9});
   ASSERT_EQ(all_jobs["jobs"].size(), 2U);
   EXPECT_EQ(all_jobs["jobs"][1]["state"], "unknown");
   EXPECT_EQ(all_jobs["complete"], false);
@@ -54,7 +55,7 @@ TEST_F(ActorBackendTest, ALongPageIsAskedForInPiecesOfThoseThatAnswer) {
   }
   fakes_[2].answers = false;
   const nlohmann::json jobs =
-      look({.kind = api::View::Kind::jobs, .state = api::JobState::all, .limit = 650});
+      look({.of = api::Operation::jobs, .state = api::JobState::all, .limit = 650});
   ASSERT_EQ(jobs["jobs"].size(), 650U);
   EXPECT_EQ(jobs["next"], "over:255");
   EXPECT_EQ(jobs["complete"], false);
@@ -71,7 +72,7 @@ TEST_F(ActorBackendTest, APageOfTasksIsPutTogetherOfWhatMastersTellAtOnce) {
     }
   }
   const auto tasks = [&](std::uint32_t limit, std::optional<std::uint32_t> after) {
-    api::View what{.kind = api::View::Kind::job, .job = JobId{7}, .limit = limit};
+    api::View what{.of = api::Operation::job, .job = JobId{7}, .limit = limit};
     what.after_task = after;
     const nlohmann::json job = look(what);
     EXPECT_EQ(job["tasks_total"], 30);
@@ -104,19 +105,32 @@ TEST_F(ActorBackendTest, InstancesComeInAsManyAnswersAsTheyNeed) {
     fakes_[id % 2].instances.instances.back().instance = InstanceId{id};
   }
   for (FakeMaster& fake : fakes_) fake.at_once = 2;
-  const nlohmann::json shown = look(api::View::Kind::instances);
+  const nlohmann::json shown = look(api::Operation::instances);
   EXPECT_EQ(shown["instances"].size(), 5U);
   EXPECT_EQ(shown["complete"], true);
+}
+
+TEST_F(ActorBackendTest, EveryRouteThatAsksForAViewGetsOne) {
+  using enum api::Operation;
+  fakes_[0].jobs = {part(7, false)};
+  // The node answers these by itself, but a task's output, which is no view.
+  const std::set<api::Operation> others = {me, tokens, audit, log, openapi, metrics};
+  for (const api::Route& route : api::routes()) {
+    if (route.method != "GET" || route.access == api::Access::open) continue;
+    if (others.contains(route.operation)) continue;
+    EXPECT_FALSE(look(api::View{.of = route.operation, .job = JobId{7}}).is_null())
+        << route.pattern;
+  }
 }
 
 TEST_F(ActorBackendTest, AnAnswerThatIsTooLargeIsNotTakenForAMasterThatIsAway) {
   for (FakeMaster& fake : fakes_) fake.too_large = true;
   std::string answers;
-  using enum api::View::Kind;
+  using enum api::Operation;
   for (const api::View& what :
-       {api::View{.kind = jobs}, api::View{.kind = job, .job = JobId{1}},
-        api::View{.kind = explain, .job = JobId{1}}, api::View{.kind = instances},
-        api::View{.kind = cost}, api::View{.kind = decisions}, api::View{.kind = history}}) {
+       {api::View{.of = jobs}, api::View{.of = job, .job = JobId{1}},
+        api::View{.of = explain, .job = JobId{1}}, api::View{.of = instances},
+        api::View{.of = cost}, api::View{.of = decisions}, api::View{.of = history}}) {
     api::Answer answer;
     backend_->view(what, [&](const api::Answer& said) { answer = said; });
     system_.time().drain();

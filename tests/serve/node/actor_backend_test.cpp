@@ -107,22 +107,22 @@ CellFigures figures() {
 
 TEST_F(ActorBackendTest, TheTroubleOfASitesStoreIsSeenInTheStatus) {
   for (FakeMaster& fake : fakes_) fake.figures = figures();
-  EXPECT_EQ(look(api::View::Kind::status)["trouble"], nlohmann::json::array());
+  EXPECT_EQ(look(api::Operation::status)["trouble"], nlohmann::json::array());
   site_says_.trouble = "the disk is full";
-  EXPECT_EQ(look(api::View::Kind::status)["trouble"],
+  EXPECT_EQ(look(api::Operation::status)["trouble"],
             nlohmann::json::array({"site oslo: the disk is full"}));
 }
 
 TEST_F(ActorBackendTest, ATotalThatLacksAPartSaysWhoseSinceWhenAndWhatTheySaidLast) {
   for (FakeMaster& fake : fakes_) fake.figures = figures();
-  const nlohmann::json whole = look(api::View::Kind::status);
+  const nlohmann::json whole = look(api::Operation::status);
   EXPECT_EQ(whole["complete"], true);
   EXPECT_EQ(whole["silent"], nlohmann::json::array());
   EXPECT_EQ(whole["usd_h"], 1.5);
   system_.run_until_s(100);
   fakes_[1].answers = false;
   system_.run_until_s(112);
-  for (const auto kind : {api::View::Kind::status, api::View::Kind::cost, api::View::Kind::jobs}) {
+  for (const auto kind : {api::Operation::status, api::Operation::cost, api::Operation::jobs}) {
     const nlohmann::json part = look(kind);
     EXPECT_EQ(part["complete"], false);
     ASSERT_EQ(part["silent"].size(), 1U);
@@ -132,10 +132,10 @@ TEST_F(ActorBackendTest, ATotalThatLacksAPartSaysWhoseSinceWhenAndWhatTheySaidLa
     EXPECT_EQ(silent["last"], nlohmann::json::parse(R"({"usd_h": 0.5, "today_usd": 1.0,
         "total_usd": 2.0, "instances": 3, "active_jobs": 4, "pending_tasks": 6})"));
   }
-  EXPECT_EQ(look(api::View::Kind::status)["usd_h"], 1) << "what the others say";
+  EXPECT_EQ(look(api::Operation::status)["usd_h"], 1) << "what the others say";
   EXPECT_EQ(reachable(), (std::vector<double>{1, 0, 1}));
   fakes_[1].answers = true;
-  EXPECT_EQ(look(api::View::Kind::cost)["complete"], true);
+  EXPECT_EQ(look(api::Operation::cost)["complete"], true);
   EXPECT_EQ(reachable(), (std::vector<double>{1, 1, 1}));
 }
 
@@ -143,7 +143,7 @@ TEST_F(ActorBackendTest, ThePastIsTheSumOfWhatTheMastersKeepAndSaysWhosePartIsMi
   fakes_[0].past.samples = {sample_of_past(60, 1), sample_of_past(120, 2)};
   fakes_[1].past.samples = {sample_of_past(60, 4)};
   fakes_[2].answers = false;
-  const nlohmann::json past = look(api::View::Kind::history);
+  const nlohmann::json past = look(api::Operation::history);
   ASSERT_EQ(past["samples"].size(), 2U);
   EXPECT_EQ(past["samples"][1]["usd_h"], 6.0);
   EXPECT_EQ(past["complete"], false);
@@ -152,7 +152,7 @@ TEST_F(ActorBackendTest, ThePastIsTheSumOfWhatTheMastersKeepAndSaysWhosePartIsMi
 
 TEST_F(ActorBackendTest, OfOneThatNeverAnsweredNothingIsKnown) {
   fakes_[1].answers = fakes_[2].answers = false;
-  const nlohmann::json part = look(api::View::Kind::status);
+  const nlohmann::json part = look(api::Operation::status);
   ASSERT_EQ(part["silent"].size(), 2U);
   EXPECT_FALSE(part["silent"][0].contains("last"));
 }
@@ -163,7 +163,7 @@ TEST_F(ActorBackendTest, WhatAMasterSaidLastIsKnownThoughNobodyAsked) {
   system_.run_until_s(60);
   fakes_[2].answers = false;
   system_.run_until_s(90);
-  const nlohmann::json silent = look(api::View::Kind::status)["silent"];
+  const nlohmann::json silent = look(api::Operation::status)["silent"];
   ASSERT_EQ(silent.size(), 1U);
   EXPECT_EQ(silent[0]["master"], "m2");
   EXPECT_EQ(silent[0]["since_s"], 30);
@@ -176,7 +176,7 @@ TEST_F(ActorBackendTest, SinceWhenASiteIsSilentIsKnownThoughNobodyAsked) {
   system_.run_until_s(60);
   site_says_.answers = false;
   system_.run_until_s(90);
-  const nlohmann::json silent = look(api::View::Kind::status)["silent"];
+  const nlohmann::json silent = look(api::Operation::status)["silent"];
   ASSERT_EQ(silent.size(), 1U);
   EXPECT_EQ(silent[0]["site"], "oslo");
   EXPECT_EQ(silent[0]["since_s"], 30);
@@ -194,14 +194,14 @@ TEST_F(ActorBackendTest, TheClusterIsReachableWhileAMasterIs) {
 
 TEST_F(ActorBackendTest, WhatInstancesHaveCostIsToldWithoutTheCloudsPart) {
   for (FakeMaster& fake : fakes_) fake.cost.total_usd = 2;
-  const nlohmann::json part = look(api::View::Kind::cost, api::CostBy::instance);
+  const nlohmann::json part = look(api::Operation::cost, api::CostBy::instance);
   EXPECT_EQ(part["complete"], false);
   EXPECT_EQ(part["silent"], nlohmann::json::parse(R"([{"cloud": "n9"}])"));
   EXPECT_EQ(part["total_usd"], 6);
   RentedInstance one{InstanceId{3}, "c7i.large"};
   one.usd = 0.5;
   rented_ = RentedView{{one}};
-  const nlohmann::json whole = look(api::View::Kind::cost, api::CostBy::instance);
+  const nlohmann::json whole = look(api::Operation::cost, api::CostBy::instance);
   EXPECT_EQ(whole["complete"], true);
   EXPECT_EQ(whole["by"][0]["name"], "3 c7i.large");
 }

@@ -39,18 +39,18 @@ constexpr const char* kJob = R"({"job": 12, "name": "sweep", "user": "ann", "cla
 "exit_code": null, "reason": {"kind": "not now", "code": "held", "text": "held"}, "moves": 0}]})";
 
 TEST(Answers, ReadAJobWithItsTasks) {
-  const auto job = job_details(answer(kJob));
+  const auto job = job_page(answer(kJob));
   ASSERT_TRUE(job.has_value()) << error_of(job);
-  EXPECT_EQ(job->job.job, 12U);
+  EXPECT_EQ(job->job.job, JobId{12});
   EXPECT_EQ(job->job.exit_code, 9);
   EXPECT_EQ(job->job.master, "");
-  EXPECT_FALSE(job->job.over_s.has_value());
-  EXPECT_TRUE(job->job.over());
+  EXPECT_FALSE(job->job.over.has_value());
+  EXPECT_TRUE(is_over(job->job));
   ASSERT_EQ(job->tasks.size(), 1U);
-  EXPECT_EQ(job->tasks.front().task, 4U);
-  EXPECT_EQ(job->tasks.front().reason, "held");
-  EXPECT_EQ(job->tasks.front().failure, "");
-  EXPECT_FALSE(job->tasks.front().instance.has_value());
+  EXPECT_EQ(job->tasks.front().index, 4U);
+  EXPECT_EQ(job->tasks.front().reason->text, "held");
+  EXPECT_FALSE(job->tasks.front().last_failure.has_value());
+  EXPECT_FALSE(job->tasks.front().instance.valid());
   EXPECT_FALSE(job->tasks.front().exit_code.has_value());
 }
 
@@ -58,11 +58,11 @@ TEST(Answers, ReadHowATaskFailedAndThatAJobHasNoExitCode) {
   Answer failed = answer(kJob);
   failed.document["exit_code"] = nullptr;
   failed.document["tasks"][0]["last_failure"] = {{"kind", "time limit"}, {"text", "too long"}};
-  const auto job = job_details(failed);
+  const auto job = job_page(failed);
   ASSERT_TRUE(job.has_value()) << error_of(job);
   EXPECT_FALSE(job->job.exit_code.has_value());
   EXPECT_EQ(job->job.failed, 1U);
-  EXPECT_EQ(job->tasks.front().failure, "too long");
+  EXPECT_EQ(job->tasks.front().last_failure->text, "too long");
 }
 
 TEST(Answers, ReadAJobThatNoMasterHasHad) {
@@ -74,8 +74,8 @@ TEST(Answers, ReadAJobThatNoMasterHasHad) {
   const auto job = job_only(ended);
   ASSERT_TRUE(job.has_value()) << error_of(job);
   EXPECT_EQ(job->reason, why);
-  EXPECT_FALSE(job->submitted_s.has_value());
-  EXPECT_TRUE(job->over());
+  EXPECT_FALSE(job->submitted.has_value());
+  EXPECT_TRUE(is_over(job.value()));
 }
 
 TEST(Views, SayWhatAJobWasSubmittedWith) {
@@ -87,7 +87,7 @@ TEST(Views, SayWhatAJobWasSubmittedWith) {
       "memory_gib": 4.0, "movable": true, "priority": -7, "retries": 2, "runtime_hint_s": null,
       "stop_grace_s": 20.0, "tasks": 11, "time_limit_s": 600.0, "work_dir": "/srv",
       "retry_on": [75, "signal"]})");
-  const auto job = job_details(Answer{document.dump(), document});
+  const auto job = job_page(Answer{document.dump(), document});
   ASSERT_TRUE(job.has_value()) << error_of(job);
   const std::string text = TaskTable().next(job.value());
   EXPECT_THAT(text, HasSubstr("2 cpus, 4 GiB, 1 gpu, spot"));
@@ -140,15 +140,15 @@ TEST(Views, SayOfATotalThatLacksAPartThatItIsAtLeastSoMuch) {
               AllOf(HasSubstr("cost:      at least $0.0892 an hour now"),
                     HasSubstr("jobs:      at least 0 running"), HasSubstr("instances: none"),
                     HasSubstr("silent:    master m0 "), IsGolden()));
-  JobAnswer job;
+  JobPage job;
   job.complete = false;
-  EXPECT_THAT(TaskTable().next(JobDetails{job, {}}), HasSubstr("; at least $0.0000\n"));
+  EXPECT_THAT(TaskTable().next(job), HasSubstr("; at least $0.0000\n"));
 }
 
 TEST(Views, SayOfElasticJobsWhatTheyAreToHaveAndNotThatItRuns) {
   StatusAnswer status;
-  status.elastic_jobs = 2;
-  status.elastic_workers = 5;
+  status.elastic.jobs = 2;
+  status.elastic.workers = 5;
   EXPECT_THAT(view(status), AllOf(HasSubstr("tasks:     0 running"),
                                   HasSubstr("elastic:   2 jobs, to have 5 workers together\n")));
 }
@@ -157,7 +157,7 @@ TEST(Answers, NameTheFirstFieldThatIsWrong) {
   const auto with = [](const char* key, const nlohmann::json& value) {
     Answer changed = answer(kJob);
     changed.document[key] = value;
-    return error_of(job_details(changed));
+    return error_of(job_page(changed));
   };
   EXPECT_THAT(with("job", "x"), AllOf(HasSubstr("/job "), IsGolden()));
   EXPECT_THAT(with("job", -1), AllOf(HasSubstr("/job "), IsGolden()));
@@ -167,7 +167,28 @@ TEST(Answers, NameTheFirstFieldThatIsWrong) {
   EXPECT_THAT(with("tasks", {1}), AllOf(HasSubstr("/tasks/0 "), IsGolden()));
   EXPECT_THAT(with("tasks", nlohmann::json::parse(R"([{"task": 1}])")),
               HasSubstr("/tasks/0/phase is missing"));
-  EXPECT_THAT(error_of(job_details(answer("{}"))), AllOf(HasSubstr("/job "), IsGolden()));
+  EXPECT_THAT(error_of(job_page(answer("{}"))), AllOf(HasSubstr("/job "), IsGolden()));
+}
+
+TEST(Answers, TakeNoNumberForAnotherOne) {
+  const auto with = [](const char* key, const nlohmann::json& value) {
+    Answer changed = answer(kJob);
+    changed.document[key] = value;
+    return error_of(job_page(changed));
+  };
+  EXPECT_THAT(with("exit_code", std::int64_t{1} << 32), HasSubstr("/exit_code has to be"))
+      << "its last 32 bits are 0, which would be success";
+  EXPECT_THAT(with("max_fails", std::int64_t{1} << 32), HasSubstr("/max_fails has to be"));
+  EXPECT_THAT(with("submitted_s", 1e300), HasSubstr("/submitted_s has to be"));
+}
+
+TEST(Answers, TakeWordsOfLaterVersions) {
+  Answer later = answer(kJob);
+  later.document["state"] = "hibernating";
+  const auto job = job_page(later);
+  ASSERT_TRUE(job.has_value()) << error_of(job);
+  EXPECT_EQ(name_of(job->job.state), "?");
+  EXPECT_FALSE(is_over(job->job)) << "whoever waits for it goes on waiting";
 }
 
 TEST(Answers, GoOnInALogWhereTheServerSays) {
@@ -199,11 +220,12 @@ TEST(Answers, GoOnInALogWhereTheServerSays) {
 }
 
 TEST(Answers, TakeANodeThatSaysOnlyWhatItsRolesKnow) {
-  const auto nodes = node_list(answer(
+  const auto nodes = view_of<NodesView>(answer(
       R"({"nodes": [{"node": "n0", "roles": [], "connected": false, "load": null},
                     {"node": "n1", "roles": ["api"], "connected": true, "load": {"jobs": 3}}]})"));
-  ASSERT_EQ(nodes->size(), 2U);
-  EXPECT_EQ(nodes.value()[1].jobs, 3U);
+  ASSERT_TRUE(nodes.has_value()) << error_of(nodes);
+  ASSERT_EQ(nodes->nodes.size(), 2U);
+  EXPECT_EQ(nodes->nodes[1].load.jobs, 3U);
   EXPECT_THAT(view(nodes.value()), HasSubstr("NO"));
 }
 
@@ -214,7 +236,7 @@ TEST(Answers, TakeDecisionsAndShowEachInAWholeSentence) {
   const std::string text = R"({"decisions": [{"at_s": 1800000000, "master": "m0", "round": 7,
                               "choice": "full", "sentence": ")" +
                            sentence + "\"}]}";
-  const auto decisions = decision_list(answer(text.c_str()));
+  const auto decisions = view_of<DecisionsView>(answer(text.c_str()));
   ASSERT_TRUE(decisions);
   EXPECT_THAT(view(decisions.value()),
               HasSubstr("2027-01-15 08:00:00  m0          7  " + sentence));
@@ -254,7 +276,7 @@ TEST(Views, ShowHowWideAnElasticJobIsAndNotTheWorkersThatItIsNotToHave) {
   wide.document["running"] = 2U;
   wide.document["elastic"] = {{"least", 1U},   {"most", 8U},      {"width", 2U},
                               {"done", 120.5}, {"whole", 1000.0}, {"unit", "samples"}};
-  const auto job = job_details(wide);
+  const auto job = job_page(wide);
   ASSERT_TRUE(job.has_value()) << error_of(job);
   EXPECT_THAT(TaskTable().next(job.value()),
               HasSubstr("elastic: 2 workers of 1 to 8; 120.5 of 1000 "
@@ -262,7 +284,7 @@ TEST(Views, ShowHowWideAnElasticJobIsAndNotTheWorkersThatItIsNotToHave) {
   EXPECT_THAT(JobTable().next({job->job}), HasSubstr("2 of 1-8     0    2"));
   EXPECT_EQ(progress_line({job->job}), "0 waiting, 2 running, 1 of 2 finished");
   wide.document["elastic"]["width"] = nullptr;
-  EXPECT_THAT(JobTable().next({job_details(wide).value().job}), HasSubstr(" 1-8 "));
+  EXPECT_THAT(JobTable().next({job_page(wide).value().job}), HasSubstr(" 1-8 "));
 }
 
 TEST(Views, ListInstancesOnceWithAllThatTheyCost) {
@@ -291,31 +313,33 @@ TEST(Views, ListInstancesByAmountsThatAddUpToTheBill) {
 }
 
 TEST(Views, SumUpWhatAPlanDoesWithAnArray) {
-  PlanAnswer plan;
-  plan.launches = {{"c7i.xlarge", "spot", 0.07}, {"c7i.xlarge", "spot", 0.07}};
-  for (const std::uint64_t task : {3, 0, 1, 2}) plan.places.emplace_back(task, "a new c7i.xlarge");
-  plan.places.emplace_back(5, "instance 4 (c7i.large)");
-  plan.places.emplace_back(9, "a new c7i.xlarge");
-  for (const std::uint64_t task : {6, 7, 8}) plan.refusals.push_back({task, false, "no room"});
-  plan.refusals.push_back({4, true, "too large"});
+  PlanView plan;
+  plan.launches = {{"c7i.xlarge", Market::spot, 0.07}, {"c7i.xlarge", Market::spot, 0.07}};
+  for (const std::uint32_t task : {3, 0, 1, 2}) plan.places.push_back({task, "a new c7i.xlarge"});
+  plan.places.push_back({5, "instance 4 (c7i.large)"});
+  plan.places.push_back({9, "a new c7i.xlarge"});
+  for (const std::uint32_t task : {6, 7, 8}) {
+    plan.refusals.push_back({task, RefusalKind::not_now, "no room"});
+  }
+  plan.refusals.push_back({4, RefusalKind::never, "too large"});
   EXPECT_THAT(view(plan), AllOf(StartsWith("launch 2 x c7i.xlarge (spot) at $0.0700"),
                                 HasSubstr("tasks 0-3, 9 "), HasSubstr("\ntask 4 "),
                                 HasSubstr("\ntasks 6-8 "), IsGolden()));
   plan.places.clear();
-  for (std::uint64_t task = 0; task < 40; task += 2) plan.places.emplace_back(task, "instance 1");
+  for (std::uint32_t task = 0; task < 40; task += 2) plan.places.push_back({task, "instance 1"});
   EXPECT_THAT(view(plan), HasSubstr("tasks 0, 2, 4, 6, 8, 10, ... (20 tasks) to instance 1\n"));
 }
 
 TEST(Views, SumUpHowFarJobsAre) {
-  JobAnswer one;
-  one.state = "running";
-  one.tasks_total = 5;
+  JobView one;
+  one.state = ShownState::running;
+  one.tasks = 5;
   one.running = 2;
   one.waiting = 1;
   one.finished = 2;
   EXPECT_EQ(progress_line({one}), "1 waiting, 2 running, 2 of 5 finished");
-  JobAnswer other = one;
-  other.state = "completed";
+  JobView other = one;
+  other.state = ShownState::completed;
   EXPECT_EQ(progress_line({one, other}),
             "2 waiting, 4 running, 4 of 10 finished; 1 of 2 jobs over");
 }
