@@ -18,6 +18,11 @@ std::uint32_t nodes_of(const ClusterState& state, const JobRow& job) {
   return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(nodes.size()));
 }
 
+/// Of the cloud's clock before the one of events; while it is not known, as it was known last.
+Duration cloud_ahead(const SpendGuard& guard, const MasterFacts& facts) {
+  return guard.knows_day() ? guard.cloud_ahead() : facts.claims.book().cloud_ahead;
+}
+
 }  // namespace
 
 void Master::round(std::span<const ThroughputSample> samples, Instant now) {
@@ -38,7 +43,7 @@ std::optional<RoundWish> Master::begin_round(std::span<const ThroughputSample> s
   if (facts().claims.kept() == nullptr) {
     if (const auto turn = facts().gangs.due(state(), now)) recorder_.record(*turn, now);
   }
-  if (claims_.serve(now, guard_.cloud_ahead())) reconciler_.reconcile(now);
+  if (claims_.serve(now, cloud_ahead(guard_, facts()))) reconciler_.reconcile(now);
   if (!busy()) return std::nullopt;
   Measured measured;
   for (const ThroughputSample& sample : samples) {
@@ -83,11 +88,12 @@ bool Master::note_measured(Measured heard, Instant now) {
 void Master::take_plan(PlannedRound&& planned, Instant now) {
   rules_.begin_round(planned.round, now);
   const std::uint64_t behind = facts().events - planned.based_on;
-  recorder_.record(RoundDecided{planned.round, std::move(planned.note), facts().quiet,
-                                planned.settled && behind == 0, behind, now - planned.at,
-                                planned.budget.allowed(),
-                                settings_.caps.max_usd_day > 0 ? guard_.cloud_ahead() : Duration{}},
-                   now);
+  recorder_.record(
+      RoundDecided{planned.round, std::move(planned.note), facts().quiet,
+                   planned.settled && behind == 0, behind, now - planned.at,
+                   planned.budget.allowed(),
+                   settings_.caps.max_usd_day > 0 ? cloud_ahead(guard_, facts()) : Duration{}},
+      now);
   const Refusal malformed{
       RefusalKind::broken, RefusalCode::malformed, {}, static_cast<double>(planned.dropped), 0};
   if (planned.dropped > 0) recorder_.record(PlanPartRefused{{}, {}, malformed}, now);

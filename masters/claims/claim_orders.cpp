@@ -10,7 +10,7 @@ namespace muster {
 namespace {
 
 /// Jobs that may claim room in one round, each but the last in vain.
-constexpr int kClaimsOfRound = 16;
+constexpr std::size_t kClaimsOfRound = 16;
 
 }  // namespace
 
@@ -36,15 +36,14 @@ bool ClaimOrders::serve(Instant now, Duration cloud_ahead) {
 /// the first round of a day may spend all of its money.
 void ClaimOrders::claim_for_the_first(Instant now, Duration cloud_ahead) {
   const Claims& claims = commands_.recorder.facts().claims;
-  for (int tried = 0; tried < kClaimsOfRound; ++tried) {
-    const JobRow* job = claims.due(state(), now, cloud_ahead);
-    const bool is_new = job != nullptr;
-    if (!is_new && tried == 0 && claims.is_late(now)) {
-      job = state().find(claims.kept()->place.job);
-    }
-    if (job == nullptr || claim(*job, now)) return;
-    if (!is_new) return;
+  const std::vector<JobId> due = claims.due(state(), {now, cloud_ahead}, kClaimsOfRound);
+  for (const JobId id : due) {
+    const JobRow* job = state().find(id);
+    if (job != nullptr && claims.wait_of(id) != nullptr && claim(*job, now)) return;
   }
+  if (!due.empty() || !claims.is_late(now)) return;
+  const JobRow* late = state().find(claims.kept()->place.job);
+  if (late != nullptr) claim(*late, now);
 }
 
 /// Whether anything is kept for it.

@@ -66,7 +66,7 @@ struct Claims::Fold {
     RoomWait& wait = wait_of(job, id, refusal);
     wait.task = id;
     // That room is kept for another job says less than what it was that it lacked.
-    if (refusal.code != RefusalCode::kept_room) wait.short_of = refusal;
+    if (refusal.code != RefusalCode::kept_room) c.learn(job, refusal);
     // A day's money comes back at midnight by the clock that bills.
     if (refusal.code == RefusalCode::day_cap) {
       return c.rest(job, next_day(at + c.book_.cloud_ahead), RestFor::money);
@@ -107,7 +107,7 @@ struct Claims::Fold {
   void refused_by_cloud(const JobRow& job, TaskId task, const Refusal& refusal) {
     RoomWait& wait = wait_of(job, task, refusal);
     wait.task = task;
-    wait.short_of = refusal;
+    c.learn(job, refusal);
     if (c.rests_at(wait, at)) return;
     // An instance less was of no use, or there is none whose end could be.
     const bool claimed = c.book_.claim && c.book_.claim->room.place.job == job.job.id;
@@ -179,13 +179,27 @@ void Claims::forget(const JobRow& job) {
   if (book_.claim && book_.claim->room.place.job == job.job.id) book_.claim.reset();
 }
 
+/// It never claims any, and stands in nobody's way.
+bool Claims::is_hopeless(const RoomWait& wait) const {
+  const double cap = settings_.caps.max_usd_day;
+  return wait.short_of.code == RefusalCode::day_cap && cap > 0 && wait.short_of.asked > cap;
+}
+
+void Claims::learn(const JobRow& job, const Refusal& refusal) {
+  RoomWait& wait = book_.waits.at(job.job.id);
+  const bool was_hopeless = is_hopeless(wait);
+  wait.short_of = refusal;
+  if (was_hopeless && !is_hopeless(wait)) ready_.insert(key_of(job));
+}
+
 void Claims::rest(const JobRow& job, Instant until, RestFor what) {
   RoomWait& wait = book_.waits.at(job.job.id);
   ready_.erase(key_of(job));
   those_that_rest(wait).erase({wait.unavailable_until, job.job.id});
+  if (is_hopeless(wait)) until = {};
   wait.unavailable_until = until;
   wait.unpaid = what == RestFor::money;
-  those_that_rest(wait).emplace(until, job.job.id);
+  if (until > Instant{}) those_that_rest(wait).emplace(until, job.job.id);
   if (book_.claim && book_.claim->room.place.job == job.job.id) book_.claim.reset();
 }
 
@@ -238,40 +252,47 @@ std::optional<Instant> Claims::by_age(const JobRow& job) const {
 /// The first in the order of the queue of those that do not rest, or have rested by now: the round
 /// that is to come wakes them only when it has been decided, and by then the money of a new day is
 /// spent.
-const JobRow* Claims::first_that_waits(const ClusterState& state, Instant now,
-                                       Duration cloud_ahead) const {
-  const JobRow* first = nullptr;
+std::vector<const JobRow*> Claims::those_that_wait(const ClusterState& state, const Clocks& clocks,
+                                                   std::size_t most) const {
+  std::vector<const JobRow*> found;
   // A job may be as wide as it is by now without those of its tasks that waited.
-  const auto look_at = [&](const JobRow* job) {
-    if (job == nullptr || job->pending == 0) return false;
-    if (first == nullptr || key_of(*job) < key_of(*first)) first = job;
-    return true;
+  const auto add = [&](const JobRow* job) {
+    if (job != nullptr && job->pending > 0) found.push_back(job);
   };
   for (const Key& key : ready_) {
-    if (look_at(state.find(std::get<JobId>(key)))) break;
+    if (found.size() == most) break;
+    add(state.find(std::get<JobId>(key)));
   }
-  const auto look_until = [&](const Resting& resting, Instant until) {
+  const auto add_until = [&](const Resting& resting, Instant until) {
     for (const auto& [rests_until, id] : resting) {
       if (rests_until > until) break;
-      look_at(state.find(id));
+      add(state.find(id));
     }
   };
-  look_until(resting_, now);
-  look_until(unpaid_, now + cloud_ahead);
-  return first;
+  add_until(resting_, clocks.now);
+  add_until(unpaid_, clocks.now + clocks.cloud_ahead);
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
+  std::partial_sort(found.begin(), end, found.end(),
+                    [](const JobRow* a, const JobRow* b) { return key_of(*a) < key_of(*b); });
+  found.erase(end, found.end());
+  return found;
 }
 
-const JobRow* Claims::due(const ClusterState& state, Instant now, Duration cloud_ahead) const {
-  const JobRow* first = first_that_waits(state, now, cloud_ahead);
-  if (first == nullptr) return nullptr;
+std::vector<JobId> Claims::due(const ClusterState& state, const Clocks& clocks,
+                               std::size_t most) const {
+  std::vector<JobId> due;
   const KeptRoom* kept = this->kept();
-  if (kept != nullptr && !queue_place_of(*first).is_before(kept->place)) return nullptr;
-  const RoomWait& wait = book_.waits.at(first->job.id);
-  // What a full cloud refuses is not asked for again at once, whatever its priority.
-  const Instant due = is_full_cloud(wait.short_of.code)
-                          ? first->accepted_at + settings_.starve_after
-                          : by_age(*first).value_or(now);
-  return due <= now ? first : nullptr;
+  for (const JobRow* job : those_that_wait(state, clocks, most)) {
+    if (kept != nullptr && !queue_place_of(*job).is_before(kept->place)) break;
+    const RoomWait& wait = book_.waits.at(job->job.id);
+    // What a full cloud refuses is not asked for again at once, whatever its priority.
+    const Instant when = is_full_cloud(wait.short_of.code)
+                             ? job->accepted_at + settings_.starve_after
+                             : by_age(*job).value_or(clocks.now);
+    if (when > clocks.now) break;
+    due.push_back(job->job.id);
+  }
+  return due;
 }
 
 bool Claims::is_late(Instant now) const {
@@ -346,6 +367,7 @@ void Claims::restore(RoomWaits book, const ClusterState& state) {
   for (const auto& [id, wait] : book_.waits) {
     const JobRow* job = state.find(id);
     if (job == nullptr) continue;
+    if (is_hopeless(wait)) continue;
     if (wait.unavailable_until > Instant{}) {
       those_that_rest(wait).emplace(wait.unavailable_until, id);
     } else {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "config/master_settings.hpp"
 #include "model/cluster_state.hpp"
@@ -26,6 +27,7 @@ inline constexpr std::uint64_t kRoundsOfClaim = 4;
 /// runs is not stopped. What nothing could hold, or the cloud refuses, rests as gangs do, twice as
 /// long each time, and blocks nothing. What the day's money does not pay for rests until the next
 /// day of the cloud's clock, which bills, and claims its room before the first round of that day.
+/// What no day's money pays for claims nothing.
 ///
 /// A fold over events, as GangWaits is, which it goes beside; on a fixed fleet it keeps nothing.
 /// O(log of the jobs that wait so) an event.
@@ -39,9 +41,13 @@ class Claims {
   /// Learns from the event; `state` does not know of it yet.
   void absorb(const Event& event, const ClusterState& state);
 
-  /// The job that room is to be kept for from now on, if it is another than now; null: none.
-  /// `cloud_ahead`: of the cloud's clock before `now`. O(jobs that wake in this round).
-  const JobRow* due(const ClusterState& state, Instant now, Duration cloud_ahead) const;
+  struct Clocks {
+    Instant now;             ///< of events
+    Duration cloud_ahead{};  ///< of the cloud's clock before it
+  };
+  /// The jobs that room may be kept for from now on, the first to claim it first, `most` at most;
+  /// none of them has it now. O(most, and the jobs that wake in this round).
+  std::vector<JobId> due(const ClusterState& state, const Clocks& clocks, std::size_t most) const;
   /// An instance more is to be closed for the claim: those that are have not emptied for long.
   bool is_late(Instant now) const;
   /// The room was there for so many rounds that it is not kept for who does not take it.
@@ -53,6 +59,8 @@ class Claims {
   std::optional<JobId> turn(const ClusterState& state, std::uint64_t round) const;
   /// How the job waits for room; null: it does not.
   const RoomWait* wait_of(JobId id) const;
+  /// No day's money pays for it.
+  bool is_hopeless(const RoomWait& wait) const;
   /// Until when it rests, by the clock of events; nothing: it does not.
   std::optional<Instant> rests_until(const RoomWait& wait) const;
   /// When the job claims room, if that is by its age; nothing: at once, by its priority, or never.
@@ -76,8 +84,9 @@ class Claims {
   bool caps_have_room(const ClusterState& state) const;
   bool has_room(const ClusterState& state) const;
   Duration rest_after(std::uint32_t rests) const;
-  const JobRow* first_that_waits(const ClusterState& state, Instant now,
-                                 Duration cloud_ahead) const;
+  std::vector<const JobRow*> those_that_wait(const ClusterState& state, const Clocks& clocks,
+                                             std::size_t most) const;
+  void learn(const JobRow& job, const Refusal& refusal);
   bool rests_at(const RoomWait& wait, Instant now) const;
   Resting& those_that_rest(const RoomWait& wait) { return wait.unpaid ? unpaid_ : resting_; }
   void rest(const JobRow& job, Instant until, RestFor what);

@@ -166,7 +166,7 @@ TEST(Starvation, ANewDaysMoneyIsTheOldestJobsFirstWhateverTheClocksSay) {
 
 TEST(Starvation, JobsThatNoDaysMoneyPaysForKeepNoneOfItFromTheNext) {
   StarvingWorld world("eva,eager,period_s=60", {{.max_usd_day = 0.4}}, {4, 5, 400});
-  for (int i = 0; i < 10; ++i) world.submit({.cpus = 400, .seconds = 60});
+  for (int i = 0; i < 20; ++i) world.submit({.cpus = 400, .seconds = 60});
   const std::uint64_t payable = world.submit({.cpus = 4, .seconds = 6.0 * 3600});
   world.run(5 * 3600);
   ASSERT_TRUE(world.waits(payable)) << "the money of this day is spent";
