@@ -219,8 +219,8 @@ std::vector<RequestKey> elastic_keys() {
   const std::string numbers = "list of numbers, or text like \"1,1.9\"";
   return {
       {"elastic", "text", "none",
-       "the job is elastic: it runs as so many workers as the policy gives it, between these two, "
-       "like \"1-8\"",
+       "the job is elastic: instead of `tasks`, the least and the most workers that the policy may "
+       "give it, like \"1-8\"",
        RequestOther{&R::elastic, wanted_widths(), read_widths, check_widths},
        RequestFlag{"--elastic", "1-8: as many workers as the policy likes, between these two"}},
       {"progress_unit", "text", "none", "what an elastic job's progress counts, like \"samples\"",

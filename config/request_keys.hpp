@@ -14,8 +14,9 @@
 #include "config/request_value.hpp"
 
 // The one declaration of what a job request may say. Reading, checking, the flags of `muster
-// submit`, the API's schema of a request and the table in docs/jobs.md are derived from it;
-// defaults are those of JobRequest.
+// submit` and `muster plan` and the API's schema of a request are derived from it, and a test
+// compares the table in docs/jobs.md with it. Members of JobRequest begin with their defaults;
+// those that are optional get theirs where the job is made or runs, and their rows say it in words.
 
 namespace muster::config {
 
@@ -56,7 +57,8 @@ struct RequestOther {
   std::string wanted;
   bool (*read)(JobRequest&, const RequestValue&);
   void (*check)(const JobRequest&, const Report&);
-  bool numbers = false;  ///< the texts of a list may be whole numbers, too
+  std::optional<NumberRange> numbers{};  ///< the texts of a list may be these numbers, too
+  std::size_t longest = 0;               ///< of a text, in bytes, where nothing else bounds it
 };
 
 /// The flag of `muster submit` that sets a key: a switch's to the opposite of its default.
@@ -68,8 +70,8 @@ struct RequestFlag {
 /// A key and everything that holds for it.
 struct RequestKey {
   std::string name;
-  std::string type;           ///< for the documentation
-  std::string default_value;  ///< likewise
+  std::string type;           ///< for the documentation alone
+  std::string default_value;  ///< for the documentation and the API's schema; "required", "none"
   std::string meaning;        ///< one line
   std::variant<RequestNumber, RequestText, RequestSwitch, RequestWord, RequestOther> kind;
   RequestFlag flag{};

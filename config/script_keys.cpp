@@ -43,7 +43,11 @@ std::vector<RequestKey> script_keys() {
           {"script", "text", "none",
            "the text of a script, at most 128 KiB, that every task runs by its first line (`#!`); "
            "`command` is then the list of its name and its arguments",
-           RequestOther{&R::script, "the text of a script", read_script, check_script}}};
+           RequestOther{.at = &R::script,
+                        .wanted = "the text of a script",
+                        .read = read_script,
+                        .check = check_script,
+                        .longest = kMaxScriptBytes}}};
 }
 
 void make_script(const JobRequest& request, Job& job) {

@@ -20,7 +20,7 @@ constexpr Duration kWarnBefore = std::chrono::seconds{60};
 constexpr Duration kLongest = std::chrono::hours{24 * 3650};
 /// Of real-time signals nobody agrees on the numbers.
 constexpr double kLastSignal = 31;
-constexpr double kLastCode = 255;
+constexpr NumberRange kCodes{.low = 1, .high = 255, .whole = true};
 constexpr std::string_view kWantedSignal =
     "a text like \"USR1@60\": [B:]SIGNAL[@TIME], where TIME is seconds or a text like \"5min\" "
     "(default: 60), and B: is for the program alone; SIGNAL is a name such as USR1, TERM or HUP, "
@@ -102,7 +102,7 @@ std::optional<std::string> end_of(std::string_view text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   if (text == kSignalWord) return std::string(text);
   const auto code = parse_whole(text);
-  if (!code || *code < 1 || *code > static_cast<std::uint64_t>(kLastCode)) return std::nullopt;
+  if (!code || !kCodes.contains(static_cast<double>(*code))) return std::nullopt;
   return std::to_string(*code);
 }
 
@@ -158,15 +158,16 @@ std::vector<RequestKey> stop_keys() {
        RequestFlag{"--done-on-stop",
                    "exit code 0 after a request to stop: the task has done its work"}},
       {"retry_on", "list, or text like \"75,signal\"", "any failure",
-       "the failures after which a task is tried again, as often as `retries` says: exit codes, "
-       "and `signal`; any other is final",
-       RequestOther{&R::retry_on, std::string(kWantedCodes), read_ends, check_ends, true},
+       "the failures after which a task is tried again, as often as `retries` says: exit codes "
+       "from 1 to 255, and `signal`; any other is final",
+       RequestOther{&R::retry_on, std::string(kWantedCodes), read_ends, check_ends, kCodes},
        RequestFlag{
            "--retry-on",
            "only after these failures, like 75,signal: exit codes, and signal; default: any"}},
       {"signal", "text like \"USR1@60\"", "none",
-       "a signal to every process of an attempt, so long before its time limit (60 s unless it is "
-       "said); `B:USR1@5min`: to the program alone",
+       "a signal to every process of an attempt before its time limit, as `[B:]SIGNAL[@TIME]`: "
+       "TIME before it (60 s unless it is said); with `B:`, like `B:USR1@5min`, to the program "
+       "alone",
        RequestOther{&R::signal, std::string(kWantedSignal), read_signal, check_signal},
        RequestFlag{
            "--signal",

@@ -1,5 +1,6 @@
-// The schema of a job request follows from the table of its keys, by which requests are read, too:
-// the API's document cannot differ from what the API takes.
+// Derives the schema of a job request from the table of its keys, by which requests are read, too:
+// names, kinds, ranges and words in the API's document are those that the reader goes by. Rules
+// that only a key's own check knows, such as the form of a text, stand in its description.
 
 #include "serve/api/request_schema.hpp"
 
@@ -32,15 +33,6 @@ Json bound(const NumberRange& range, double number) {
   return range.whole ? Json(static_cast<std::int64_t>(number)) : Json(number);
 }
 
-Json schema_of(const config::RequestNumber& key) {
-  Json schema = type(key.range.whole ? "integer" : "number");
-  schema["minimum"] = bound(key.range, key.range.low);
-  if (key.range.above_low) schema["exclusiveMinimum"] = true;
-  schema["maximum"] = bound(key.range, key.range.high);
-  if (key.text == config::NumberText::none) return schema;
-  return either(std::move(schema), type("string"));
-}
-
 Json schema_of(const config::RequestText& /*key*/) {
   return {{"type", "string"}, {"maxLength", config::kMaxRequestText}};
 }
@@ -53,6 +45,19 @@ Json schema_of(const config::RequestWord& /*key*/) {
   return {{"type", "string"}, {"enum", kWords<MarketChoice>}};
 }
 
+Json schema_of(const NumberRange& range) {
+  Json schema = type(range.whole ? "integer" : "number");
+  schema["minimum"] = bound(range, range.low);
+  if (range.above_low) schema["exclusiveMinimum"] = true;
+  schema["maximum"] = bound(range, range.high);
+  return schema;
+}
+
+Json schema_of(const config::RequestNumber& key) {
+  if (key.text == config::NumberText::none) return schema_of(key.range);
+  return either(schema_of(key.range), type("string"));
+}
+
 /// A list may also be one text, which has its elements as a flag has them.
 Json list_of(Json element, unsigned least = 1) {
   return either({{"type", "array"}, {"minItems", least}, {"items", std::move(element)}},
@@ -63,28 +68,44 @@ Json schema_of(const config::RequestOther& key) {
   return std::visit(
       [&](auto at) -> Json {
         using Value = std::remove_cvref_t<decltype(JobRequest{}.*at)>;
-        const Json text_or_number = either(type("string"), type("integer"));
         if constexpr (std::is_same_v<Value, std::string>) {
-          return type("string");
+          Json text = {{"type", "string"}, {"minLength", 1}};
+          // The bound is one of bytes; no text of fewer bytes has more characters.
+          if (key.longest > 0) text["maxLength"] = key.longest;
+          return text;
         } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
           return list_of(type("number"));
         } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
           // Exit codes and "signal", of which there may be none.
-          return key.numbers ? list_of(text_or_number, 0) : list_of(type("string"));
+          if (!key.numbers) return list_of(type("string"));
+          return list_of(either(schema_of(*key.numbers), type("string")), 0);
         } else {
-          return {{"type", "object"}, {"additionalProperties", text_or_number}};
+          return {{"type", "object"},
+                  {"additionalProperties", either(type("string"), type("integer"))}};
         }
       },
       key.at);
 }
 
-/// The default as a value of the key's kind; nothing where the table has it in words.
+/// A request without the number differs from one that says it, whatever its value.
+bool is_optional(const config::RequestNumber& key) {
+  return std::visit(
+      [](auto at) {
+        using Value = std::remove_cvref_t<decltype(JobRequest{}.*at)>;
+        return !std::is_arithmetic_v<Value>;
+      },
+      key.at);
+}
+
+/// The default as a value of the key's kind; nothing where the table has it in words, or a client
+/// that fills it in would ask for something else than one that leaves the key out.
 std::optional<Json> default_of(const RequestKey& key) {
   if (std::holds_alternative<config::RequestSwitch>(key.kind))
     return Json(key.default_value == "true");
   if (std::holds_alternative<config::RequestWord>(key.kind)) return Json(key.default_value);
   const auto* number = std::get_if<config::RequestNumber>(&key.kind);
-  const auto value = number == nullptr ? std::nullopt : parse_number(key.default_value);
+  if (number == nullptr || is_optional(*number)) return std::nullopt;
+  const auto value = parse_number(key.default_value);
   if (!value) return std::nullopt;
   return bound(number->range, *value);
 }

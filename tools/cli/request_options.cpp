@@ -18,9 +18,9 @@
 #include "tools/cli/output.hpp"
 #include "tools/client/shell_words.hpp"
 
-// Flags of `submit` and `plan` as a job request. The table of a request's keys says which key has a
-// flag; the flag's text is read by the key, so that files and flags accept the same values and
-// complain alike.
+// Reads the flags of `submit` and `plan` into a job request. The table of a request's keys says
+// which key has a flag, whose text is read by the key: files and flags accept the same values and
+// complain alike. Flags that are no texts of one key (--env, --workdir, --spot ...) stand here.
 
 namespace muster::cli {
 namespace {

@@ -112,6 +112,27 @@ void collect_references(const json& value, std::set<std::string>& names) {
   }
 }
 
+/// A client that fills in what the document says asks for what it would have got without.
+TEST(JobRequests, have_defaults_in_their_schema_only_where_saying_them_changes_nothing) {
+  const json document = json::parse(openapi_document());
+  const json& keys = document["components"]["schemas"]["JobRequest"]["properties"];
+  EXPECT_EQ(keys["tasks"]["default"], 1);
+  EXPECT_EQ(keys["movable"]["default"], true);
+  for (const char* key : {"retries", "local_batch_min", "rescale_s"}) {
+    EXPECT_FALSE(keys[key].contains("default")) << key;
+  }
+  EXPECT_NE(keys["retries"]["description"].get<std::string>().find("master.max_attempts"),
+            std::string::npos);
+}
+
+TEST(JobRequests, have_the_bounds_of_codes_and_scripts_in_their_schema) {
+  const json document = json::parse(openapi_document());
+  const json& keys = document["components"]["schemas"]["JobRequest"]["properties"];
+  const json& code = keys["retry_on"]["anyOf"][0]["items"]["anyOf"][0];
+  EXPECT_EQ(code, json::parse(R"({"type": "integer", "minimum": 1, "maximum": 255})"));
+  EXPECT_EQ(keys["script"]["maxLength"], 131'072);
+}
+
 TEST(Routes, use_every_shape_of_the_document_and_no_other) {
   const json document = json::parse(openapi_document());
   std::set<std::string> used;
