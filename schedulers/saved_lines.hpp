@@ -16,20 +16,24 @@
 #include "model/resources.hpp"
 #include "model/time.hpp"
 
-// What policies remember as JSON: tasks, jobs and instances by their numbers (null: none), times in
+// Policies save their memories as JSON: tasks, jobs and instances by their numbers, times in
 // nanoseconds. A struct says its members once, for writing and for reading, and becomes a line, the
-// list of their values:
+// list of their values (null for an id that is not valid):
 //
 //   void line(auto& a, Like<TypeStay> auto& stay) { a(stay.width, stay.start); }
 //
 // A map is a list of lines, each with the key before the members of the value.
+//
+// The order of the members in `line` is on disk: masters that start again, with a later version
+// too, read what is stored by it. Lines have no names and exactly their members, so that another
+// order or number of members needs another name beside them in the text, or a reader for both.
 
 namespace muster::saved {
 
 using Json = nlohmann::json;
 
-/// Thrown by readers at a text that was not saved so; whoever restores a memory catches it and
-/// begins from the state.
+/// Thrown by readers at a text that these writers did not write; whoever restores a memory catches
+/// it and begins from the state.
 struct NotUnderstood {};
 
 /// Throws NotUnderstood unless the condition holds.
@@ -43,7 +47,7 @@ inline const Json& member(const Json& object, const char* name) {
   return object[name];
 }
 
-/// A list with so many elements or more.
+/// A list with at least that number of elements.
 inline const Json& list(const Json& value, std::size_t at_least = 0) {
   want(value.is_array() && value.size() >= at_least);
   return value;
@@ -143,9 +147,10 @@ class Reader {
  public:
   explicit Reader(const Json& from) : from_(list(from)) {}
 
+  /// Takes the members of a struct. Of them alone an id may be null: keys and elements are there.
   template <class... Values>
   void operator()(Values&... values) {
-    (next(values), ...);
+    (take_member(values), ...);
   }
   /// Takes the values of a line or of a pair out of this one.
   template <class T>
@@ -153,25 +158,29 @@ class Reader {
     if constexpr (Lined<T>) {
       line(*this, value);
     } else if constexpr (requires { value.first; }) {
-      (*this)(value.first, value.second);
+      take(value.first);
+      take(value.second);
     } else {
-      (*this)(value);
+      take(value);
     }
   }
+  /// Throws when something is left.
+  void end() const { want(at_ == from_.size()); }
 
   template <class T>
   static void get(const Json& from, T& value) {
     if constexpr (Lined<T>) {
       Reader members(from);
-      line(members, value);
+      members.flat(value);
+      members.end();
     } else if constexpr (std::is_same_v<T, bool>) {
       want(from.is_boolean());
       value = from.get<bool>();
-    } else if constexpr (std::is_unsigned_v<T>) {
-      want(from.is_number_unsigned() && std::in_range<T>(from.get<std::uint64_t>()));
-      value = from.get<T>();
     } else if constexpr (std::is_integral_v<T>) {
-      want(from.is_number_integer() && std::in_range<T>(from.get<std::int64_t>()));
+      want(from.is_number_integer());
+      // Numbers above those of int64_t would become negative ones when they are read as such.
+      want(from.is_number_unsigned() ? std::in_range<T>(from.get<std::uint64_t>())
+                                     : std::in_range<T>(from.get<std::int64_t>()));
       value = from.get<T>();
     } else if constexpr (std::is_floating_point_v<T>) {
       want(from.is_number());
@@ -182,9 +191,17 @@ class Reader {
   }
 
  private:
-  void next(auto& value) {
+  const Json& next() {
     want(at_ < from_.size());
-    get(from_[at_++], value);
+    return from_[at_++];
+  }
+  void take(auto& value) { get(next(), value); }
+  void take_member(auto& value) { take(value); }
+  template <class Tag, class Number>
+  void take_member(Id<Tag, Number>& id) {
+    const Json& from = next();
+    id = {};
+    if (!from.is_null()) get(from, id);
   }
 
   static void get_plain(const Json& from, std::string& text) {
@@ -193,8 +210,8 @@ class Reader {
   }
   template <class Tag, class Number>
   static void get_plain(const Json& from, Id<Tag, Number>& id) {
-    id = {};
-    if (!from.is_null()) get(from, id.value);
+    get(from, id.value);
+    want(id.valid());
   }
   static void get_plain(const Json& from, Resources& amounts) {
     want(list(from).size() == kAllResources.size());
@@ -218,7 +235,8 @@ class Reader {
   template <class A, class B>
   static void get_plain(const Json& from, std::pair<A, B>& pair) {
     Reader members(from);
-    members(pair.first, pair.second);
+    members.flat(pair);
+    members.end();
   }
   template <class T>
   static void get_plain(const Json& from, std::vector<T>& values) {
@@ -242,6 +260,7 @@ class Reader {
       Reader row(each);
       row.flat(key);
       row.flat(values[key]);
+      row.end();
     }
   }
 

@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "model/fields.hpp"
 
@@ -41,6 +47,37 @@ TEST(SavedLines, AreRefusedWhereOneIsOfAnotherKind) {
                            "[[7,true,5,4294967296,3]]", "[[-7,true,5,2,3]]"}) {
     EXPECT_THROW(loaded<SeenJobs>(Json::parse(text)), NotUnderstood) << text;
   }
+}
+
+TEST(SavedLines, AreRefusedWhereANumberDoesNotFitItsMember) {
+  // 2^64 - 1 is no time before 1970, and as an id stands for none, which is saved as null.
+  for (const char* text :
+       {"[[7,true,18446744073709551615,2,3]]", "[[7,true,5,2,18446744073709551615]]"}) {
+    EXPECT_THROW(loaded<SeenJobs>(Json::parse(text)), NotUnderstood) << text;
+  }
+  EXPECT_THROW(loaded<std::int32_t>(Json::parse("2147483648")), NotUnderstood);
+  EXPECT_THROW(loaded<std::int64_t>(Json::parse("9223372036854775808")), NotUnderstood);
+  EXPECT_EQ(loaded<std::int64_t>(Json::parse("-9223372036854775808")),
+            std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(loaded<std::uint64_t>(Json::parse("18446744073709551615")),
+            std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(SavedLines, AreRefusedWhereAKeyOrAnElementIsNull) {
+  using Kept = std::map<InstanceId, TaskId>;
+  using Since = std::vector<std::pair<InstanceId, Instant>>;
+  EXPECT_THROW(loaded<SeenJobs>(Json::parse("[[null,true,5,2,3]]")), NotUnderstood);
+  EXPECT_THROW(loaded<Kept>(Json::parse("[[1,null]]")), NotUnderstood);
+  EXPECT_THROW(loaded<Since>(Json::parse("[[null,5]]")), NotUnderstood);
+  EXPECT_THROW(loaded<std::vector<TaskId>>(Json::parse("[1,null]")), NotUnderstood);
+  EXPECT_THROW(loaded<std::set<TaskId>>(Json::parse("[1,null]")), NotUnderstood);
+}
+
+TEST(SavedLines, AreRefusedWhereTheyAreLongerThanTheirMembers) {
+  using Since = std::vector<std::pair<InstanceId, Instant>>;
+  EXPECT_THROW(loaded<SeenJobs>(Json::parse("[[7,true,5,2,3,4]]")), NotUnderstood);
+  EXPECT_THROW(loaded<Seen>(Json::parse("[true,5,2,3,4]")), NotUnderstood);
+  EXPECT_THROW(loaded<Since>(Json::parse("[[1,5,6]]")), NotUnderstood);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "schedulers/boa/boa_memory.hpp"
 #include "tests/schedulers/boa/two_epochs.hpp"
 #include "tests/schedulers/cluster.hpp"
 
@@ -211,6 +212,21 @@ TEST(Boa, ReadsWhatAVersionWithoutTypesRemembered) {
   auto known = nlohmann::json::parse(words);
   known["epoch_h"] = nlohmann::json::array();  // until the next plan
   EXPECT_EQ(twin->save_state(cluster.state()), known.dump());
+}
+
+/// The order of the members of each line is on disk: stores that earlier masters wrote have it.
+TEST(Boa, ReadsAndWritesItsMemoryAsItIsStored) {
+  const std::string text =
+      R"({"classes":[["net",[[120.0,0.5,[1.0,1.5],[]]],[1.0],0.25,[1000],null,4,)"
+      R"([["a100",2.5,1.5]]]],"empty_since":[[3,5]],"epoch_h":[[0.5]],"families":[["a100"]],)"
+      R"("figures":[1.5,2.5,3.5,4.5,5.5],"first":1000,"gpus":[1.5,2.5,3.5,4.5],)"
+      R"("integrated":2000,"jobs":[[7,"net",60.0,1500,2,4,true]],"newest":[1000],)"
+      R"("over_budget":null,"planned":["net"],"planned_at":1200,"planned_known":3,)"
+      R"("shared":[0,0.5,[2]],"stays":[[[[2,0.5,1.25,2.25]]]],"types":["a100"],"widths":[[4]]})";
+  const Cluster cluster(nodes(), kWide);
+  boa::BoaMemory memory{boa::BoaParams{}};
+  ASSERT_TRUE(memory.load(text, cluster.view()));
+  EXPECT_EQ(memory.save(), text);
 }
 
 TEST(Boa, GivesBackNodesThatNobodyNeeds) {

@@ -254,6 +254,20 @@ TEST(Hcoop, remembers_interruptions_over_a_restart) {
   EXPECT_FALSE(again.load_state("{\"interruptions\": [[1]]}", cluster.view()));
 }
 
+/// The order of the members of each line is on disk: stores that earlier masters wrote have it.
+TEST(Hcoop, reads_and_writes_its_memory_as_it_is_stored) {
+  Cluster cluster(two_sizes(), "hcoop");
+  cluster.add_to_fleet("small");
+  cluster.submit(job(1, 8, 8));
+  const std::string text =
+      R"({"empty":[[1,5]],"fleet":[["small"],[]],)"
+      R"("grown":[[[1],[[0.0,8.0,32.0,0.0,0.0,0.0]]],[[],[]]],)"
+      R"("interruptions":[[1,2]],"next_order":2,"orders":[[1,1,1]],"retry":[1,2,9],"units":[]})";
+  hcoop::HcoopPolicy policy(cluster.catalog(), hcoop::HcoopParams{});
+  ASSERT_TRUE(policy.load_state(text, cluster.view()));
+  EXPECT_EQ(policy.save_state(cluster.state()), text);
+}
+
 TEST(Hcoop, splits_a_pair_that_fits_nowhere_together) {
   Cluster cluster(two_sizes(), "hcoop");
   cluster.add_to_fleet("small", 2);

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "schedulers/muster/fleet_memory.hpp"
 #include "tests/schedulers/cluster.hpp"
 
 namespace muster::testing {
@@ -430,6 +431,19 @@ TEST(FleetPolicy, AnotherOneThatWasGivenItsMemoryDecidesAsItDoes) {
   ASSERT_TRUE(other.value()->load_state(memory, cluster.view()));
   EXPECT_EQ(other.value()->save_state(cluster.state()), memory);
   EXPECT_FALSE(other.value()->load_state("{\"fleet\":\"{}\"}", cluster.view()));
+}
+
+/// The order of the members of each line is on disk: stores that earlier masters wrote have it.
+TEST(FleetPolicy, ReadsAndWritesItsMemoryAsItIsStored) {
+  Cluster cluster(slots(), "muster");
+  cluster.add_to_fleet("slot");
+  cluster.submit(short_job(1));
+  const std::string text =
+      R"({"classes":[[7,2,9],[8,1,6]],"fresh":[1],"jobs":[[1,false,true,2.5,5,3,4,6,true]],)"
+      R"("kept":[[1,1]],"types":["slot"]})";
+  own::FleetMemory memory(own::FleetParams{}, cluster.catalog(), Market::on_demand);
+  ASSERT_TRUE(memory.load(text, cluster.view()));
+  EXPECT_EQ(memory.save(), text);
 }
 
 TEST(FleetPolicy, AJobNeverRunsOnAFleetThatHasOnlyInstancesOfTheOtherMarket) {

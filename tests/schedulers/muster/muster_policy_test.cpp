@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "schedulers/muster/rented_policy.hpp"
 #include "tests/schedulers/cluster.hpp"
 
 namespace muster::testing {
@@ -443,6 +444,19 @@ TEST(MusterPolicy, another_one_that_was_given_its_memory_decides_as_it_does) {
   EXPECT_EQ(other.value()->save_state(cluster.state()), memory);
   EXPECT_FALSE(other.value()->load_state("{\"rates\":[]}", cluster.view()));
   EXPECT_FALSE(other.value()->load_state("something else", cluster.view()));
+}
+
+/// The order of the members of each line is on disk: stores that earlier masters wrote have it.
+TEST(MusterPolicy, reads_and_writes_its_memory_of_rented_instances_as_it_is_stored) {
+  Cluster cluster(table_3(), "muster");
+  cluster.submit(JobBuilder(1).workload_class("a").build());
+  cluster.submit(JobBuilder(2).workload_class("b").build());
+  const std::string text =
+      R"({"changed":true,"dirty":[3,5],"last_round":7,"rates":[["a","b",-0.25]],"refused":false,)"
+      R"("run_times":[[10,-3,2.0]],"waits":[[1,5,null,null],[2,0,9,4]]})";
+  own::RentedPolicy policy(cluster.catalog(), own::MusterParams{});
+  ASSERT_TRUE(policy.load_state(text, cluster.view()));
+  EXPECT_EQ(policy.save_state(cluster.state()), text);
 }
 
 /// The only type is twice as large as a task of 1 core and 4 GiB.
