@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/api/backend.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
@@ -146,7 +147,7 @@ void add_cluster_views(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CostOptions>();
   CLI::App* cost = app.add_subcommand("cost", "Show what the cluster has cost, from the ledger");
   cost->add_option("--by", options->by, "user, job or instance")
-      ->check(CLI::IsMember({"user", "job", "instance"}))
+      ->check(CLI::IsMember(choices_of<api::CostBy>()))
       ->capture_default_str();
   add_client_options(*cost, options->client);
   cost->callback([options, &exit_code] { exit_code = show_cost(*options); });

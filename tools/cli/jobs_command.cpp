@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/api/backend.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/job_choice.hpp"
@@ -226,7 +227,7 @@ void add_jobs(CLI::App& app, int& exit_code) {
   CLI::App* jobs = app.add_subcommand(
       "jobs", "List jobs: those that are not over, then the others, the newest first");
   jobs->add_option("--state", list->state, "active, over or all")
-      ->check(CLI::IsMember({"active", "over", "all"}))
+      ->check(CLI::IsMember(choices_of<api::JobState>()))
       ->capture_default_str();
   jobs->add_option("--user", list->user, "only those of this user")->check(is_filter());
   jobs->add_option("--name", list->name, "only those that have this name")->check(is_filter());

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "model/shown_states.hpp"
+
 // Which tasks of a job a command shows, and how the line is worded that says how to see the others.
 
 namespace muster::cli {
@@ -24,8 +26,7 @@ void add_task_choice(CLI::App& command, TaskChoice& choice) {
   command.add_option("--from", choice.from, "only tasks from this index on")
       ->check(CLI::Range(std::uint64_t{0}, kHighestIndex));
   command.add_option("--phase", choice.phase, "only tasks in this phase, like running or failed")
-      ->check(CLI::IsMember({"pending", "held", "capped", "assigned", "starting", "running",
-                             "stopping", "finished", "failed", "stopped", "not run"}));
+      ->check(CLI::IsMember(choices_of<ShownPhase>()));
 }
 
 client::Pages task_pages(const std::string& path, const TaskChoice& choice, bool all) {
