@@ -39,7 +39,8 @@ class ClusterInputTest : public ::testing::Test {
  protected:
   ClusterInput& input() {
     view_.emplace(cluster_.view());
-    input_.emplace(*view_);
+    mask_.learn(cluster_.state());
+    input_.emplace(*view_, mask_);
     return *input_;
   }
   /// The plan for jobs that are not the search's.
@@ -56,6 +57,7 @@ class ClusterInputTest : public ::testing::Test {
   }
 
   Cluster cluster_{types(), "pollux,budget=8"};
+  PlacementMask mask_;
   std::optional<ClusterView> view_;
   std::optional<ClusterInput> input_;
 };
@@ -124,7 +126,8 @@ TEST_F(ClusterInputTest, JobsThatMayNotStartNowAreNotSearched) {
   cluster_.submit(elastic(2));
   view_.emplace(cluster_.view());
   view_->turn = JobId{2};
-  const ClusterInput turn(*view_);
+  mask_.learn(cluster_.state());
+  const ClusterInput turn(*view_, mask_);
   ASSERT_THAT(turn.elastic(), SizeIs(1));
   EXPECT_EQ(turn.elastic()[0]->job.id, JobId{2});
   EXPECT_TRUE(turn.must_stay(*cluster_.state().find(JobId{1})));

@@ -38,7 +38,8 @@ class RoundProblemTest : public ::testing::Test {
   /// What a round would search, on the first of the nodes that there are.
   RoundProblem problem(std::size_t most_nodes = 100) {
     view_.emplace(cluster_.view());
-    input_.emplace(*view_);
+    mask_.learn(cluster_.state());
+    input_.emplace(*view_, mask_);
     std::vector<const RoundNode*> all;
     for (const RoundNode& node : input_->nodes()) {
       if (all.size() < most_nodes) all.push_back(&node);
@@ -49,6 +50,7 @@ class RoundProblemTest : public ::testing::Test {
   Cluster cluster_{nodes(), "pollux,budget=8,speedups=oracle"};
   PolluxMemory memory_;
   SpeedSource speeds_ = SpeedSource::oracle;
+  PlacementMask mask_;
   std::optional<ClusterView> view_;
   std::optional<ClusterInput> input_;
 };
@@ -188,7 +190,8 @@ TEST_F(RoundProblemTest, OthersStayWhileItIsOneJobsTurn) {
   cluster_.round();
   view_.emplace(cluster_.view());
   view_->turn = JobId{99};
-  input_.emplace(*view_);
+  mask_.learn(cluster_.state());
+  input_.emplace(*view_, mask_);
   std::vector<const RoundNode*> all;
   for (const RoundNode& node : input_->nodes()) all.push_back(&node);
   const RoundProblem made = ProblemMaker(*view_, *input_, memory_, speeds_).make(std::move(all));
