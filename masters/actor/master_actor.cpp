@@ -21,10 +21,7 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
       cloud_({master_, link_, links_, workers_, logs_, *this}, cloud_host()),
       seat_(master_, *this, seat_setup()),
       rounds_({master_, seat_, *this}, round_host()),
-      metrics_(master_, *this,
-               [this] {
-                 if (master_.cadence().wants_metrics) rounds_.await_tick();
-               }),
+      metrics_(master_, *this, metrics_host()),
       answers_({master_, reads_, *this}, answers_setup(), answers_host()),
       sites_({master_, reads_, *this}, setup_.max_watches, site_host()),
       commits_(setup_.journal, setup_.history, *this, commit_host()) {

@@ -94,6 +94,7 @@ class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders>, pri
   CloudWatch::Host cloud_host();
   PlannerSeat::Setup seat_setup();
   Rounds::Host round_host();
+  MetricsIntake::Host metrics_host();
   CellAnswers::Setup answers_setup();
   CellAnswers::Host answers_host();
   SiteRequests::Host site_host();

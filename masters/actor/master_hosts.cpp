@@ -70,6 +70,15 @@ Rounds::Host MasterActorImpl::round_host() {
   return host;
 }
 
+MetricsIntake::Host MasterActorImpl::metrics_host() {
+  MetricsIntake::Host host;
+  host.recorded = [this] {
+    if (master_.cadence().wants_metrics) rounds_.await_tick();
+  };
+  host.takes_more = [this] { return setup_.journal->trouble().empty(); };
+  return host;
+}
+
 CellAnswers::Setup MasterActorImpl::answers_setup() {
   return {setup_.journal, setup_.times, setup_.keep_sample};
 }

@@ -7,18 +7,17 @@
 
 namespace muster {
 
-MetricsIntake::MetricsIntake(Master& master, PartHost& host, std::function<void()> recorded)
-    : master_(master), host_(host), recorded_(std::move(recorded)), due_(host_, [this] {
-        record();
-        host_.commit();
-      }) {}
+MetricsIntake::MetricsIntake(Master& master, PartHost& host, Host hooks)
+    : master_(master),
+      host_(host),
+      hooks_(std::move(hooks)),
+      due_(host_, [this] { record_due(); }) {}
 
 void MetricsIntake::hear(const MetricsReport& report) {
   for (const AttemptMetrics& each : report.attempts) {
     const TaskRow* task = master_.state().find(each.said.task);
     if (task == nullptr || task->attempt != each.attempt) continue;
     if (!is_there(master_.state(), each.said.task, report.instance)) continue;
-    // One a task: what waits is bounded by what runs.
     waiting_.insert_or_assign(each.said.task, each);
   }
   if (waiting_.empty()) return;
@@ -29,18 +28,31 @@ void MetricsIntake::hear(const MetricsReport& report) {
 }
 
 void MetricsIntake::settle(TaskId task) {
-  if (waiting_.contains(task)) record();
+  auto said = waiting_.extract(task);
+  if (said.empty()) return;
+  std::map<TaskId, AttemptMetrics> newest;
+  newest.insert(std::move(said));
+  record(std::move(newest));
 }
 
-void MetricsIntake::record() {
+/// Values that are recorded while the journal takes nothing would wait in memory behind it, more of
+/// them with each interval. Here the newest ones wait alone.
+void MetricsIntake::record_due() {
+  if (waiting_.empty()) return;
+  if (!hooks_.takes_more()) return due_.after(master_.settings().metrics.interval);
   last_ = host_.now();
+  record(std::exchange(waiting_, {}));
+  host_.commit();
+}
+
+void MetricsIntake::record(std::map<TaskId, AttemptMetrics> newest) {
   Measured said;
-  for (auto& [task, each] : std::exchange(waiting_, {})) {
+  for (auto& [task, each] : newest) {
     const TaskRow* row = master_.state().find(task);
     if (row != nullptr && row->attempt == each.attempt)
       said.metrics.push_back(std::move(each.said));
   }
-  if (master_.note_measured(std::move(said), host_.stamp())) recorded_();
+  if (master_.note_measured(std::move(said), host_.stamp())) hooks_.recorded();
 }
 
 }  // namespace muster

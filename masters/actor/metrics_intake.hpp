@@ -16,22 +16,30 @@ namespace muster {
 /// report, the journal grows no faster.
 class MetricsIntake {
  public:
-  /// `recorded` is called behind each record.
-  MetricsIntake(Master& master, PartHost& host, std::function<void()> recorded);
+  struct Host {
+    /// Called behind each record.
+    std::function<void()> recorded;
+    /// The journal takes what is recorded.
+    std::function<bool()> takes_more;
+  };
+  MetricsIntake(Master& master, PartHost& host, Host hooks);
 
   /// Of attempts that are not on the instance now nothing is taken.
   void hear(const MetricsReport& report);
-  /// The attempt is about to end: what it has reported goes on record before that.
+  /// The attempt is about to end: its newest values go on record before that, those of others when
+  /// they are due.
   void settle(TaskId task);
 
  private:
-  void record();
+  void record_due();
+  void record(std::map<TaskId, AttemptMetrics> newest);
 
   Master& master_;
   PartHost& host_;
-  std::function<void()> recorded_;
+  Host hooks_;
   Alarm<PartHost> due_;
-  std::optional<Instant> last_;  ///< when something was recorded last
+  std::optional<Instant> last_;  ///< when values were recorded last, but for those of an end
+  /// One of a task at most, however long nothing is recorded.
   std::map<TaskId, AttemptMetrics> waiting_;
 };
 

@@ -18,7 +18,10 @@ class MetricsIntakeTest : public test::MasterTest {
     one_running(2);
     events_.clear();
     host_.on_commit = [this] { commit(); };
-    intake_.emplace(*master_, host_, [this] { ++recorded_; });
+    MetricsIntake::Host hooks;
+    hooks.recorded = [this] { ++recorded_; };
+    hooks.takes_more = [this] { return journal_takes_; };
+    intake_.emplace(*master_, host_, std::move(hooks));
   }
   void hear(std::uint64_t instance, std::uint64_t task, double value, Attempt attempt = 1) {
     intake_->hear({InstanceId{instance}, {{{TaskId{task}, {{"a", value}}}, attempt}}});
@@ -40,6 +43,7 @@ class MetricsIntakeTest : public test::MasterTest {
   test::FakePartHost host_;
   std::optional<MetricsIntake> intake_;
   int recorded_ = 0;
+  bool journal_takes_ = true;
 };
 
 TEST_F(MetricsIntakeTest, RecordsAtOnceAndThenTheNewestOfAllInEachInterval) {
@@ -77,6 +81,46 @@ TEST_F(MetricsIntakeTest, RecordsWhatAnAttemptHasReportedBeforeItsEnd) {
   intake_->settle(TaskId{1});
   commit();
   EXPECT_EQ(records(), "2 | ");
+}
+
+TEST_F(MetricsIntakeTest, LeavesTheValuesOfOthersForTheirTimeWhenAnAttemptEnds) {
+  hear(0, 1, 1);
+  host_.run_until_s(0);
+  records();
+  hear(0, 1, 2);
+  hear(1, 2, 7);
+  intake_->settle(TaskId{1});
+  commit();
+  EXPECT_EQ(records(), "2 | ");
+  host_.run_until_s(4.9);
+  EXPECT_EQ(records(), "");
+  host_.run_until_s(5);
+  EXPECT_EQ(records(), "7 | ") << "one interval behind the last record of all";
+}
+
+TEST_F(MetricsIntakeTest, RecordsTheNewestValuesWhenTheJournalTakesMoreAgain) {
+  journal_takes_ = false;
+  for (int i = 1; i <= 20; ++i) {
+    hear(0, 1, i);
+    hear(1, 2, 100 + i);
+    host_.run_until_s(5.0 * i);
+  }
+  EXPECT_EQ(records(), "") << "it would wait in memory behind the journal";
+  EXPECT_EQ(recorded_, 0);
+  journal_takes_ = true;
+  host_.run_until_s(105);
+  EXPECT_EQ(records(), "20 120 | ");
+  EXPECT_EQ(recorded_, 1);
+}
+
+TEST_F(MetricsIntakeTest, RecordsTheLastValuesOfAnAttemptThatEndsWhileTheJournalTakesNothing) {
+  journal_takes_ = false;
+  hear(0, 1, 1);
+  hear(1, 2, 2);
+  host_.run_until_s(20);
+  intake_->settle(TaskId{1});
+  commit();
+  EXPECT_EQ(records(), "1 | ");
 }
 
 }  // namespace
