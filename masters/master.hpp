@@ -104,8 +104,7 @@ class Master {
   /// What a planner has to be told for a decision now, and what its plan is held against.
   RoundWish wish(Instant now) const;
   PlanLimits limits(Instant now) const { return rules_.limits(now); }
-  /// What the policy would decide with one job more, on a copy of everything; while its planner is
-  /// with it.
+  /// The policy's decision with one job more, on a copy; while its planner is with it.
   DryRun dry_run(Job job, Instant now) const;
 
   /// The last round changed nothing, and unless something happens or throughputs change no later

@@ -17,6 +17,12 @@ bool is_counted(const Job& job) {
   return job.total_tasks > 0 && job.max_fails.has_value();
 }
 
+/// The policy is told what tasks report of themselves; a memory without a policy is told nothing.
+bool is_told_metrics(const Policy* policy, bool fixed_fleet) {
+  if (policy == nullptr) return false;
+  return (fixed_fleet ? policy->fleet_cadence() : policy->cadence()).wants_metrics;
+}
+
 }  // namespace
 
 /// What an event changes besides the state, the gangs and the ledger; called before these.
@@ -188,6 +194,7 @@ MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependenc
       settings_(settings),
       fixed_fleet_(!parts.fleet.empty() && !settings.rent_beyond_fleet),
       owns_fleet_(!parts.fleet.empty() && settings.rent_beyond_fleet),
+      wants_metrics_(is_told_metrics(parts.policy.get(), fixed_fleet_)),
       facts_{ClusterState(*parts.catalog),
              {},
              GangWaits(settings, fixed_fleet_),
@@ -199,15 +206,17 @@ MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependenc
 void MasterMemory::absorb(const Event& event) {
   ++facts_.events;
   facts_.newest = std::max(facts_.newest, event.at);
-  // What tasks report of themselves changes nothing that a policy decides by, unless it wants to be
-  // told: then the calm was ended before (MasterRecorder).
-  const auto* measured = std::get_if<Measured>(&event.body);
-  if (measured == nullptr || !measured->is_metrics_alone()) facts_.calm.reset();
+  if (ends_calm(event.body)) facts_.calm.reset();
   std::visit(Fold{*this, facts_, event.at}, event.body);
   facts_.gangs.absorb(event, facts_.state);
   facts_.claims.absorb(event, facts_.state);
   facts_.ledger.observe(event, facts_.state);
   facts_.state.apply(event);
+}
+
+bool MasterMemory::ends_calm(const EventBody& body) const {
+  const auto* measured = std::get_if<Measured>(&body);
+  return wants_metrics_ || measured == nullptr || !measured->is_metrics_alone();
 }
 
 void MasterMemory::skip_instances(std::uint64_t below) {

@@ -87,6 +87,11 @@ class MasterMemory {
   /// The instance is of such a fleet: it is not given back, and no cap counts it.
   bool is_owned(const InstanceRow& row) const { return owns_fleet_ && row.owned; }
 
+  /// Events of metrics alone are shown to the policy.
+  bool wants_metrics() const { return wants_metrics_; }
+  /// The event may change what the policy decides.
+  bool ends_calm(const EventBody& body) const;
+
   /// All but what the policy remembers.
   MasterSnapshot snapshot() const;
   /// Before anything is absorbed; the policy's words in it are left alone.
@@ -111,7 +116,7 @@ class MasterMemory {
 
   const Catalog* catalog_;
   MasterSettings settings_;
-  bool fixed_fleet_, owns_fleet_;
+  bool fixed_fleet_, owns_fleet_, wants_metrics_;
   MasterFacts facts_;
 };
 

@@ -12,13 +12,10 @@ namespace muster {
 MasterRecorder::MasterRecorder(const MasterSettings& settings, const MasterDependencies& parts)
     : period_(parts.policy->cadence().period),
       round_settle_(settings.round_settle),
-      wants_metrics_(parts.policy->cadence().wants_metrics),
       memory_(settings, parts) {}
 
 void MasterRecorder::record(EventBody body, Instant now) {
-  const auto* measured = std::get_if<Measured>(&body);
-  const bool counts = wants_metrics_ || measured == nullptr || !measured->is_metrics_alone();
-  if (counts) end_calm(now, 0);
+  if (memory_.ends_calm(body)) end_calm(now, 0);
   commit_.events.push_back({now, std::move(body)});
   replay(commit_.events.back());
   if (part_size_ == 0 || commit_.events.size() < part_size_) return;

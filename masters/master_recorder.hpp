@@ -61,7 +61,6 @@ class MasterRecorder {
  private:
   Duration period_;  ///< of the regular rounds
   Duration round_settle_;
-  bool wants_metrics_;  ///< the policy is told what tasks report of themselves
   MasterMemory memory_;
   std::vector<EventListener*> listeners_;
   Commit commit_;

@@ -112,7 +112,7 @@ void Planner::show(const Event& event) {
   if (failures_ >= kMostRenewals && !trouble_.empty()) return;
   const auto* measured = std::get_if<Measured>(&event.body);
   const bool reported = measured != nullptr && measured->is_metrics_alone();
-  if (reported && !parts_.policy->cadence().wants_metrics) return;
+  if (reported && !memory_->wants_metrics()) return;
   try {
     parts_.policy->observe(event, view(event.at));
   } catch (const std::exception& thrown) {

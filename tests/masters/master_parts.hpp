@@ -19,13 +19,22 @@ namespace muster::test {
 /// second, and what the part makes of them is read from the commits.
 class MasterPartsTest : public ::testing::Test {
  protected:
+  /// Where the policy wants to be told what tasks report of themselves.
+  struct Told {
+    bool rented = false;
+    bool of_fleet = false;
+  };
+
   /// `period`: of the policy's regular rounds; zero: it has none.
   void begin(Fleet fleet = {}, Duration period = {}) {
+    recorder_.emplace(settings_, dependencies(std::move(fleet), period));
+  }
+  MasterDependencies dependencies(Fleet fleet, Duration period) {
     MasterDependencies parts;
     parts.catalog = &catalog_;
-    parts.policy = std::make_unique<IdlePolicy>(period);
+    parts.policy = std::make_unique<IdlePolicy>(period, told_);
     parts.fleet = std::move(fleet);
-    recorder_.emplace(settings_, parts);
+    return parts;
   }
 
   Instant now() { return at_s(clock_s_++); }
@@ -96,20 +105,25 @@ class MasterPartsTest : public ::testing::Test {
   inline static const Grant kGrant{Resources::of(0, 2, 4)};
   Catalog catalog_ = table3_catalog();
   MasterSettings settings_ = plain_settings();
+  Told told_;
   std::optional<MasterRecorder> recorder_;
   double clock_s_ = 0;
 
  private:
   class IdlePolicy : public Policy {
    public:
-    explicit IdlePolicy(Duration period) : period_(period) {}
-    Cadence cadence() const override { return {.period = period_}; }
+    IdlePolicy(Duration period, Told told) : period_(period), told_(told) {}
+    Cadence cadence() const override { return {.period = period_, .wants_metrics = told_.rented}; }
+    Cadence fleet_cadence() const override {
+      return {.period = period_, .wants_metrics = told_.of_fleet};
+    }
     void observe(const Event&, const ClusterView&) override {}
     std::unique_ptr<Policy> clone() const override { return std::make_unique<IdlePolicy>(*this); }
     Plan decide(const ClusterView&, Rng&, Budget&) override { return {}; }
 
    private:
     Duration period_;
+    Told told_;
   };
   template <class Each>
   static std::vector<std::uint64_t> tasks_of(const std::vector<Each>& all) {

@@ -112,6 +112,26 @@ TEST_F(MasterRecorderTest, WhatTasksReportOfThemselvesEndsNoCalm) {
   EXPECT_EQ(std::get<Measured>(recorder_->commit().events.front().body).quiet, 3U);
 }
 
+// The calm ends without an event of its own when no regular round was left out in it.
+TEST_F(MasterRecorderTest,
+       WhatTasksReportOfThemselvesEndsTheCalmOfAPolicyThatWantsItInEveryMemory) {
+  const auto calm_goes_on = [&](Told told, const Fleet& fleet) {
+    told_ = told;
+    begin(fleet, kPeriod);
+    calm_round(0);
+    recorder_->record(Measured{{}, 0, {}, {{TaskId{1}, {{"a", 1}}}}}, at_s(1));
+    MasterMemory other(settings_, dependencies(fleet, kPeriod));
+    for (const Event& event : recorder_->commit().events) other.absorb(event);
+    EXPECT_EQ(other.facts().calm.has_value(), facts().calm.has_value());
+    return facts().calm.has_value();
+  };
+  const Fleet fleet{{it4(), Market::on_demand, 1}};
+  EXPECT_FALSE(calm_goes_on({.rented = true}, {}));
+  EXPECT_TRUE(calm_goes_on({.of_fleet = true}, {}));
+  EXPECT_FALSE(calm_goes_on({.of_fleet = true}, fleet));
+  EXPECT_TRUE(calm_goes_on({.rented = true}, fleet));
+}
+
 TEST_F(MasterRecorderTest, ARoundThatIsHeldDoesNotCountAsLeftOut) {
   begin({}, kPeriod);
   calm_round(0);
