@@ -199,7 +199,7 @@ CellAnswer<CostView> CellView::cost_by_job() const {
   return {{}, write};
 }
 
-CellFigures CellView::figures() const {
+CellFigures CellView::counted() const {
   const ClusterState& state = master.state();
   const WorkSums& work = state.work();
   const FleetSums& sums = state.sums();
@@ -234,8 +234,13 @@ CellFigures CellView::figures() const {
   view.last_decision_ms = last_decision_ms;
   view.caps = {caps.max_instances, caps.max_usd_h, caps.max_usd_day};
   view.trouble = trouble;
+  return view;
+}
+
+CellFigures CellView::figures() const {
+  CellFigures view = counted();
   view.metrics =
-      metric_series(state, master.facts().metrics, master.settings().metrics.most_series);
+      metric_series(master.state(), master.facts().metrics, master.settings().metrics.most_series);
   if (tally != nullptr) {
     view.counts = tally->counts();
     view.histograms = tally->histograms();
@@ -244,7 +249,7 @@ CellFigures CellView::figures() const {
 }
 
 HistorySample CellView::sample() const {
-  const CellFigures figures = this->figures();
+  const CellFigures figures = counted();
   HistorySample sample;
   sample.at = now;
   sample.usd_h = figures.usd_h;

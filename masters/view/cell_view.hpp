@@ -103,6 +103,8 @@ struct CellView {
  private:
   InstanceView instance(const InstanceRow& row) const;
   CellAnswer<CostView> cost_by_job() const;
+  /// The figures that the master counts along: without a look at the values that tasks report.
+  CellFigures counted() const;
   CostView spent() const;
 };
 

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "actors/messages/byte_cut.hpp"
+
 namespace muster {
 namespace {
 
@@ -54,12 +56,13 @@ std::vector<MetricView> metric_series(const ClusterState& state, const MetricTal
     users.push_back(in_turn(user, std::move(series)));
   }
   std::vector<MetricView> taken;
-  for (std::size_t turn = 0; taken.size() < most; ++turn) {
-    const std::size_t before = taken.size();
+  ByteCut cut;
+  for (std::size_t turn = 0, before = 1; taken.size() != before; ++turn) {
+    before = taken.size();
     for (std::vector<MetricView>& of_user : users) {
-      if (turn < of_user.size() && taken.size() < most) taken.push_back(std::move(of_user[turn]));
+      if (turn >= of_user.size() || taken.size() == most) continue;
+      if (cut.takes(of_user[turn])) taken.push_back(std::move(of_user[turn]));
     }
-    if (taken.size() == before) break;
   }
   std::ranges::sort(taken, [](const MetricView& a, const MetricView& b) {
     return std::tie(a.user, a.name) < std::tie(b.user, b.name);

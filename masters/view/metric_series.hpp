@@ -9,14 +9,14 @@
 
 namespace muster {
 
-/// What running tasks have reported last, put together by user and name: by rising users and names,
-/// and of `most` of these at most. Where there are more, users have turns, each with the name that
-/// most of the user's tasks report: nobody's names crowd out those of another. Looks at all values
-/// that are held.
+/// The last values of running tasks, put together by user and name: by rising users and names, of
+/// `most` of these at most, and no more than go into one message. Where there are more, users have
+/// turns, each with the name that most of the user's tasks report: nobody's names crowd out those
+/// of another. Looks at all values that are held.
 std::vector<MetricView> metric_series(const ClusterState& state, const MetricTally& held,
                                       std::size_t most);
 
-/// What the task has reported, for people.
+/// The values of a task, for people.
 std::vector<FigureView> shown(const Metrics& metrics);
 
 }  // namespace muster

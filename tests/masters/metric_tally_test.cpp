@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "actors/messages/byte_cut.hpp"
 #include "masters/view/metric_series.hpp"
 #include "tests/masters/scripted_master.hpp"
 
@@ -153,6 +154,25 @@ TEST_F(ReportedMetrics, OfOneUserDoNotCrowdOutTheFiguresOfAnother) {
     names.push_back(one.user + "." + one.name);
   }
   EXPECT_THAT(names, ElementsAre("ann.a", "ann.b", "bob.z"));
+}
+
+TEST_F(ReportedMetrics, HaveNoMoreFiguresThanGoIntoOneMessage) {
+  begin_with(100);
+  Job job = JobBuilder(3).build();
+  job.user = std::string(kListBytes / 5 * 2, 'x');
+  ASSERT_EQ(master_->submit(std::move(job), now()), SubmitResult::accepted);
+  for (std::uint64_t id : {2, 3}) {
+    round(together({id}));
+    boot(id - 2);
+    started(id, 1);
+  }
+  note(2, {{"z", 1}});
+  note(3, {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}});
+  std::vector<std::string> names;
+  for (const MetricView& one : metric_series(master_->state(), master_->facts().metrics, 200)) {
+    names.push_back(one.name);
+  }
+  EXPECT_THAT(names, ElementsAre("z", "a", "b"));
 }
 
 }  // namespace
