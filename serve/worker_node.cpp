@@ -110,6 +110,9 @@ class LoggedExecutor : public Executor {
   }
   std::vector<ExecutionSample> sample() override { return inner_->sample(); }
   void repeat_reports() override { inner_->repeat_reports(); }
+  bool repeats(TaskId task, Attempt attempt) const override {
+    return inner_->repeats(task, attempt);
+  }
   std::vector<FoundExecution> adopt() override {
     std::vector<FoundExecution> found = inner_->adopt();
     for (const FoundExecution& e : found) {

@@ -117,8 +117,11 @@ class Executor {
   virtual void stop(TaskId task, Attempt attempt) = 0;
   /// The throughput of every attempt that has started, ordered by task.
   virtual std::vector<ExecutionSample> sample() = 0;
-  /// Says again what attempts that run have reported of themselves: it may have got lost.
+  /// Says again what attempts have reported of themselves, as it may have got lost: of those that
+  /// are over before this returns.
   virtual void repeat_reports() {}
+  /// The attempt is over, and repeat_reports() says again what it has reported.
+  virtual bool repeats(TaskId, Attempt) const { return false; }
 
   /// Takes over what an earlier process of this worker has begun and nobody has settled; called
   /// once, before anything else. What is found is reported on as if it had been started here: what

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <utility>
+#include <vector>
 
 // Holds what the master has to know until it has acknowledged it, and says it again with every
 // hello. Attempt numbers make repeated orders harmless.
@@ -84,14 +85,20 @@ void WorkerDuties::adopt() {
 }
 
 WorkerReport WorkerDuties::Open::newest() const {
-  if (end) return *end;
+  return end ? *end : before_end();
+}
+
+WorkerReport WorkerDuties::Open::before_end() const {
   WorkerReport report = of_kind(started ? WorkerReportKind::started : WorkerReportKind::accepted);
   report.fetch = fetch;
   report.build = build;
   return report;
 }
 
+/// The master takes the values of an attempt until its end. Those that are said again therefore
+/// come before the end, and the hello, which opens the link, says how the attempt was until then.
 void WorkerDuties::greet() {
+  std::vector<WorkerReport> ends;
   WorkerHello hello;
   hello.instance = instance_;
   hello.number = ++hellos_;
@@ -99,13 +106,16 @@ void WorkerDuties::greet() {
   hello.limits = executor_->limits();
   hello.isolation = executor_->isolation();
   for (const auto& [key, open] : open_) {
-    hello.known.push_back(open.newest());
+    const bool ends_later = open.end && executor_->repeats(key.first, key.second);
+    if (ends_later) ends.push_back(*open.end);
+    hello.known.push_back(ends_later ? open.before_end() : open.newest());
     hello.known.back().instance = instance_;
     hello.known.back().task = key.first;
     hello.known.back().attempt = key.second;
   }
   port_.say(std::move(hello));
   executor_->repeat_reports();
+  for (WorkerReport& end : ends) port_.say(std::move(end));
 }
 
 /// The last attempt seen of the task; 0: it has not been, or is not remembered.
@@ -231,10 +241,13 @@ void WorkerDuties::report(TaskId task, Attempt attempt, WorkerReport details) {
   details.attempt = attempt;
   if (const auto found = open_.find({task, attempt}); found != open_.end()) {
     Open& open = found->second;
-    open.started = details.kind == WorkerReportKind::started;
-    open.fetch = details.fetch;
-    open.build = details.build;
-    if (!open.started) open.end = std::make_unique<WorkerReport>(details);
+    if (details.kind == WorkerReportKind::started) {
+      open.started = true;
+      open.fetch = details.fetch;
+      open.build = details.build;
+    } else {
+      open.end = std::make_unique<WorkerReport>(details);
+    }
   }
   port_.say(std::move(details));
 }

@@ -121,6 +121,7 @@ class WorkerDuties final : private WorkerCalls {
     Duration build{};
     std::unique_ptr<WorkerReport> end{};  ///< what was reported of its end; null: it is not over
 
+    WorkerReport before_end() const;
     WorkerReport newest() const;  ///< what was reported last
   };
   /// The attempts that were settled last.

@@ -10,20 +10,43 @@ void MetricsOutbox::note(const AttemptKey& attempt, Metrics values) {
   Held& held = held_[attempt];
   // A shim that is connected to again says again what it has said.
   if (held.values == values) return;
-  held = {std::move(values), false};
+  held = {std::move(values), false, false};
   tell_later();
 }
 
 void MetricsOutbox::end(const AttemptKey& attempt, Metrics values) {
-  const auto held = held_.extract(attempt);
-  const bool told = !held.empty() && held.mapped().told && held.mapped().values == values;
-  if (told || values.empty() || !are_metrics(values) || !host_.reported) return;
-  host_.reported({{{attempt.task, std::move(values)}, attempt.attempt}});
+  if (values.empty() || !are_metrics(values)) {
+    held_.erase(attempt);
+    return;
+  }
+  Held& held = held_[attempt];
+  const bool told = held.told && held.values == values;
+  held = {std::move(values), true, true};
+  if (!told && host_.reported) {
+    host_.reported({{{attempt.task, held.values}, attempt.attempt}});
+  }
 }
 
 void MetricsOutbox::repeat() {
-  for (auto& [attempt, held] : held_) held.told = false;
+  std::vector<AttemptMetrics> last;
+  for (auto& [attempt, held] : held_) {
+    if (held.over) {
+      last.push_back({{attempt.task, held.values}, attempt.attempt});
+    } else {
+      held.told = false;
+    }
+  }
+  if (!last.empty() && host_.reported) host_.reported(std::move(last));
   tell_later();
+}
+
+bool MetricsOutbox::keeps(const AttemptKey& attempt) const {
+  const auto held = held_.find(attempt);
+  return held != held_.end() && held->second.over;
+}
+
+void MetricsOutbox::settle(const AttemptKey& attempt) {
+  if (keeps(attempt)) held_.erase(attempt);
 }
 
 void MetricsOutbox::tell_later() {

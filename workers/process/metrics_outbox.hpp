@@ -11,7 +11,8 @@
 namespace muster::process {
 
 /// Holds what the attempts of an instance report of themselves, and tells its worker of what is
-/// new: of all of them together, at most once in an interval.
+/// new: of all of them together, at most once in an interval. What is told may get lost on its way
+/// to the master, so that the last values of an attempt are kept until its end is settled.
 class MetricsOutbox {
  public:
   /// The host outlives it.
@@ -19,16 +20,21 @@ class MetricsOutbox {
 
   /// All that the attempt has reported so far.
   void note(const AttemptKey& attempt, Metrics values);
-  /// The attempt is over: what was not told of it is told at once, and it is forgotten. What no
-  /// task can report comes from a file that the task had its hands on, and is dropped.
+  /// The attempt is over: what was not told of it is told at once. Values that no task can report
+  /// come from a file that the task had its hands on, and are dropped.
   void end(const AttemptKey& attempt, Metrics values);
-  /// Tells all of it again.
+  /// Tells all of it again, that of attempts that are over at once.
   void repeat();
+  /// The attempt is over, and there is something to repeat of it.
+  bool keeps(const AttemptKey& attempt) const;
+  /// The end of the attempt is on record: it is forgotten, unless it runs.
+  void settle(const AttemptKey& attempt);
 
  private:
   struct Held {
     Metrics values;
     bool told = false;
+    bool over = false;
   };
 
   void tell_later();

@@ -134,8 +134,7 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
     // What it uses outlives the supervisor and is used by nothing else.
     crew.complete = [this](process::Order& order) { return put_account(order); };
   }
-  // The supervisor's and the watch's threads may speak while this object goes; what they post comes
-  // to nothing then.
+  // Threads of the supervisor and the watch may speak while this goes; what they post is dropped.
   const std::weak_ptr<const bool> alive = alive_;
   supervisor_ =
       std::make_unique<process::ShimSupervisor>(crew, [this, alive](process::ShimNews news) {
@@ -222,8 +221,7 @@ void ProcessExecutor::start(const TaskOrder& told) {
   // One that was begun already has a folder, by which it is followed and not begun twice; the end
   // of one that is over was told.
   if (runs_.contains(key) || is_over(folder_of(key))) return;
-  // Entered before it begins: the ends that are posted below are dropped for attempts that are not
-  // there.
+  // Entered before it begins: ends posted below are dropped for attempts that are not there.
   Run& run = runs_[key];
   run.workload_class = told.workload_class;
   run.baseline_rate_per_s = told.program.baseline_rate_per_s;
@@ -434,8 +432,7 @@ std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) 
   }
   Run& run = runs_[key];
   FoundExecution execution{key.task, key.attempt, {}};
-  // An order that cannot be read leaves the defaults: the attempt is followed all the same, since
-  // it may run.
+  // An order that cannot be read leaves the defaults: the attempt is followed, since it may run.
   const auto text =
       process::read_whole(folder.get(), process::kOrderFile, process::kMaxRecordBytes);
   if (const auto order = text ? process::order_from(*text) : std::nullopt) {
@@ -454,6 +451,7 @@ std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) 
 void ProcessExecutor::acknowledged(TaskId task, Attempt attempt) {
   // What still runs cannot be settled: its outcome is yet to come.
   if (!runs_.contains({task, attempt})) sweeper_.acknowledge({task, attempt});
+  reports_.settle({task, attempt});
 }
 
 LogPart ProcessExecutor::read_log(const LogPlace& place) {

@@ -92,6 +92,7 @@ class ProcessExecutor : public Executor {
   /// compare with, are left out.
   std::vector<ExecutionSample> sample() override;
   void repeat_reports() override { reports_.repeat(); }
+  bool repeats(TaskId id, Attempt attempt) const override { return reports_.keeps({id, attempt}); }
   std::vector<FoundExecution> adopt() override;
   void acknowledged(TaskId task, Attempt attempt) override;
   LogPart read_log(const LogPlace& place) override;

@@ -74,9 +74,30 @@ TEST_F(MetricsOutboxTest, TellsWhatIsNewOfAnAttemptThatEndsAtOnce) {
   pass(std::chrono::hours{1});
   outbox_.end(kSecond, {{"a", 1}});
   EXPECT_EQ(told_.size(), 3u) << "it was told already";
+  outbox_.settle(kFirst);
+  outbox_.settle(kSecond);
   outbox_.repeat();
   pass(std::chrono::hours{1});
   EXPECT_EQ(told_.size(), 3u) << "nothing is left of them";
+}
+
+TEST_F(MetricsOutboxTest, RepeatsTheLastValuesOfAnAttemptUntilItsEndIsSettled) {
+  outbox_.end(kFirst, {{"a", 2}});
+  outbox_.note(kSecond, {{"a", 1}});
+  outbox_.settle(kSecond);
+  pass({});
+  ASSERT_EQ(told_.size(), 2u);
+  EXPECT_TRUE(outbox_.keeps(kFirst));
+  EXPECT_FALSE(outbox_.keeps(kSecond)) << "it runs";
+  outbox_.repeat();
+  ASSERT_EQ(told_.size(), 3u) << "at once: its end is said right behind";
+  ASSERT_EQ(told_[2].size(), 1u);
+  EXPECT_EQ(told_[2][0].said, (TaskMetrics{TaskId{1}, {{"a", 2}}}));
+  pass(std::chrono::hours{1});
+  ASSERT_EQ(told_.size(), 4u);
+  EXPECT_EQ(told_[3][0].said.task, TaskId{2});
+  outbox_.settle(kFirst);
+  EXPECT_FALSE(outbox_.keeps(kFirst));
 }
 
 TEST_F(MetricsOutboxTest, DropsFromAResultWhatNoTaskCanReport) {
