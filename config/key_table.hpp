@@ -101,7 +101,7 @@ std::vector<KeySpecOf<C>> instance_keys() {
        Whole{[](C& c) -> std::uint64_t& { return c.master.watch.snapshot_every; }, 100,
              1'000'000'000}},
       {"master.metrics_interval",
-       "what tasks report of themselves goes on record together, at most once in this time",
+       "numbers that tasks report of themselves go on record together, at most once in this time",
        Time{[](C& c) -> Duration& { return c.master.metrics.interval; }, 10 * kShortest, kHour}},
       {"master.metric_values",
        "values that are kept of what tasks of unfinished jobs report of themselves; one user's "

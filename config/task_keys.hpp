@@ -75,7 +75,7 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
        "names under which a task may report numbers of itself (muster progress --metric); 0: none",
        WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).metric_names; }, 0, kMaxMetrics}},
       {section + ".metrics_interval",
-       "what the tasks of an instance report of themselves is passed on at most once in this time",
+       "numbers that tasks of an instance report are passed on together, at most once in this time",
        TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).metrics_interval; }, kSoonest,
                     kLatest}}};
 }

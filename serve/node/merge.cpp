@@ -95,7 +95,7 @@ api::Metric gauge(const std::string& name, const std::string& help) {
   return {name, help, false, {}};
 }
 
-/// What users' tasks report of themselves.
+/// The numbers that users' tasks report of themselves.
 void put_reported(api::MetricsInput& all, const std::vector<CellFigures>& masters) {
   api::Metric tasks = gauge("muster_reported_tasks", "Running tasks that have reported a number");
   api::Metric least = gauge("muster_reported_min", "The lowest number that running tasks report");

@@ -11,8 +11,8 @@
 namespace muster::process {
 
 /// Holds what the attempts of an instance report of themselves, and tells its worker of what is
-/// new: of all of them together, at most once in an interval. What is told may get lost on its way
-/// to the master, so that the last values of an attempt are kept until its end is settled.
+/// new: of all of them together, at most once in an interval. Values may get lost on their way to
+/// the master, so that the last ones of an attempt are kept until its end is settled.
 class MetricsOutbox {
  public:
   /// The host outlives it.

@@ -48,7 +48,7 @@ std::optional<double> progress_from(std::string_view line);
 /// know. Nothing when the line is not of that form, or no step can have been so.
 std::optional<TrainingSample> step_from(std::string_view line);
 
-/// What a task said of a metric: "metric NAME VALUE".
+/// A metric as a task said it: "metric NAME VALUE".
 struct SaidMetric {
   std::string_view name;  ///< in the line
   double value = 0;

@@ -124,7 +124,7 @@ class Contract(unittest.TestCase):
 
     def test_every_answer_has_its_shape_whoever_is_silent(self):
         cluster = self.cluster
-        # What is reported right before the end is not lost.
+        # A number that is reported right before the end is not lost.
         over = self.submit("--", "/bin/sh", "-c", f"{MUSTER} progress --metric accuracy=0.5")
         failed = self.submit("--retries", "0", "--", "false")
         cluster.wait_over([over, failed])

@@ -62,7 +62,7 @@ std::string fault_of(const std::string& order) {
          ": its command, environment and script have to be shorter";
 }
 
-/// What a task reports of itself, by the word of its shim.
+/// The news that the line of a shim has of its task; nothing when it has none.
 std::optional<decltype(ShimNews::what)> report_in(std::string_view line) {
   if (const auto point = point_from(line)) return *point;
   if (auto metrics = metrics_from(line)) return *std::move(metrics);
