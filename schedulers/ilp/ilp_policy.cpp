@@ -88,6 +88,20 @@ void IlpPolicy::repack(const PackingTasks& tasks, const std::function<bool(TypeI
   search_.cost_usd_h = muster::cost_usd_h(configuration, prices_.types());
 }
 
+/// Asks the solver. The bound of a round is the highest of those found in it, as the tasks of one
+/// problem are those of the other with a rule more.
+IlpPolicy::Solved IlpPolicy::solve(const HostingProblem& hosting,
+                                   const Configuration& configuration, double seconds) {
+  const auto start = instances_in(configuration, hosting, prices_.types().size());
+  const HostingSearch search{
+      params_.form, {params_.nodes, seconds, params_.gap_share}, kPatternNodes};
+  HostingSolution solution = solve_hosting(
+      hosting, prices_, start.value_or(std::vector<bound::Pattern>{}), search, solver_.get());
+  search_.bound_usd_h = std::max(search_.bound_usd_h, solution.bound_usd_h);
+  search_.failed = search_.failed || solution.failed;
+  return {std::move(solution.instances), std::move(solution.trouble), start.has_value()};
+}
+
 /// Why Full Reconfiguration's instances are left; empty: they are replaced.
 std::string IlpPolicy::improve(const PackingTasks& tasks, const std::function<bool(TypeId)>& rests,
                                Configuration& configuration) {
@@ -95,19 +109,24 @@ std::string IlpPolicy::improve(const PackingTasks& tasks, const std::function<bo
   if (search_.tasks > params_.tasks) return "too many tasks";
   std::vector<ShapeId> shapes;
   for (const std::uint32_t kind : tasks.kind_of) shapes.push_back(tasks.kinds[kind].shape);
-  const HostingProblem hosting = hosting_problem(shapes, prices_, rests, tasks.apart_of);
+  const bool apart = std::ranges::any_of(tasks.apart_of, [](Slot job) { return job != kNoSlot; });
+  // A job that is kept apart makes kinds of its own, which search and bound pay dearly for, and
+  // most solutions without them have seats for it all the same.
+  HostingProblem hosting = hosting_problem(shapes, prices_, rests);
   if (hosting.fluid.kinds.empty()) {
     return hosting.free > 0 ? "tasks without needs" : "tasks that no type holds";
   }
-  const auto start = instances_in(configuration, hosting, prices_.types().size());
-  const HostingSearch search{
-      params_.form, {params_.nodes, seconds_, params_.gap_share}, kPatternNodes};
-  const HostingSolution solution = solve_hosting(
-      hosting, prices_, start.value_or(std::vector<bound::Pattern>{}), search, solver_.get());
-  search_.bound_usd_h = solution.bound_usd_h;
-  search_.failed = solution.failed;
-  if (!solution.trouble.empty()) return solution.trouble;
-  auto seated = seat(tasks, hosting, solution.instances);
+  // The solver may be asked twice in the time of a round.
+  const double seconds = apart ? seconds_ / 2 : seconds_;
+  Solved solved = solve(hosting, configuration, seconds);
+  std::optional<Configuration> seated;
+  if (solved.trouble.empty()) seated = seat(tasks, hosting, solved.instances);
+  if (apart && solved.trouble.empty() && !seated) {
+    hosting = hosting_problem(shapes, prices_, rests, tasks.apart_of);
+    solved = solve(hosting, configuration, seconds);
+    if (solved.trouble.empty()) seated = seat(tasks, hosting, solved.instances);
+  }
+  if (!solved.trouble.empty()) return solved.trouble;
   if (!seated) return "no seat";
   use_cheapest_types(tasks, model(), rests, *seated);
   Configuration full = configuration;
@@ -115,7 +134,7 @@ std::string IlpPolicy::improve(const PackingTasks& tasks, const std::function<bo
   const double saved_usd_h =
       muster::cost_usd_h(full, prices_.types()) - muster::cost_usd_h(*seated, prices_.types());
   // Types that rest make the instances of Full Reconfiguration no solution at all.
-  if (start && saved_usd_h <= kMoneyEpsilon_usd_h) return "nothing cheaper";
+  if (solved.may_keep && saved_usd_h <= kMoneyEpsilon_usd_h) return "nothing cheaper";
   configuration = std::move(*seated);
   return {};
 }

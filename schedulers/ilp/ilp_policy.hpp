@@ -45,6 +45,13 @@ class IlpPolicy final : public Policy {
   double seconds(const ClusterView& view) const;
   void repack(const PackingTasks& tasks, const std::function<bool(TypeId)>& rests,
               Configuration& configuration);
+  /// The solver's answer.
+  struct Solved {
+    std::vector<bound::Pattern> instances;
+    std::string trouble;    ///< why there are none; else empty
+    bool may_keep = false;  ///< the present configuration solves the problem, too
+  };
+  Solved solve(const HostingProblem& hosting, const Configuration& configuration, double seconds);
   std::string improve(const PackingTasks& tasks, const std::function<bool(TypeId)>& rests,
                       Configuration& configuration);
   std::optional<Configuration> seat(const PackingTasks& tasks, const HostingProblem& hosting,

@@ -83,6 +83,10 @@ void FleetRound::serve_one_of(bool is_long) {
     const std::size_t before = plan_.places.size();
     const FleetQueue::Job& job = *queue_.find(key.job);
     if (!serve(job, list, 1) || plan_.places.size() > before || list.gang) return;
+    // Room that was kept for the job is the class's place of this turn.
+    const Slot slot = view_.state.find(key.job)->slot;
+    const auto is_of_job = [&](Slot task) { return view_.state.task(task).job == slot; };
+    if (std::ranges::any_of(placed_, is_of_job)) return;
     const std::set<FleetKey>& keys = queue_.lists().at(list);
     const auto next = keys.upper_bound(key);
     if (next != keys.end()) heads.emplace(*next, list);

@@ -86,8 +86,13 @@ HostingProblem hosting_problem(std::span<const ShapeId> tasks, const Reservation
                                const std::function<bool(TypeId)>& rests,
                                std::span<const Slot> apart_of) {
   Hosting hosting(prices, rests);
+  // A task without a peer in the problem is like any other: kinds that differ in nothing else are
+  // searched through one by one.
+  std::map<Slot, std::size_t> peers;
+  for (const Slot job : apart_of) ++peers[job];
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    hosting.add(tasks[i], apart_of.empty() ? kNoSlot : apart_of[i]);
+    const bool apart = !apart_of.empty() && apart_of[i] != kNoSlot && peers[apart_of[i]] > 1;
+    hosting.add(tasks[i], apart ? apart_of[i] : kNoSlot);
   }
   return hosting.take();
 }
