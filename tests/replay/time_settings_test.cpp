@@ -110,12 +110,13 @@ TEST(TimeSettings, EveryNoticeKeepsTheLaws) {
 }
 
 TEST(TimeSettings, EveryDistributionOfDelaysKeepsTheLawsAndRepeats) {
-  for (const char* distribution : {"uniform", "normal", "lognormal"}) {
+  for (const DelayKind distribution :
+       {DelayKind::uniform, DelayKind::normal, DelayKind::lognormal}) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       SmallReplay replay = with_times(seed);
       replay.config().cloud.own.of<DelaySettings>() = {distribution, 0.8};
       const auto run = replay.run("eva", seed);
-      EXPECT_EQ(fault_of(run), "") << distribution << ", seed " << seed;
+      EXPECT_EQ(fault_of(run), "") << name_of(distribution) << ", seed " << seed;
       const auto again = replay.run("eva", seed);
       if (!run || !again) continue;
       EXPECT_EQ(run->result.total_cost_usd, again->result.total_cost_usd);
