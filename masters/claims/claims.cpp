@@ -351,7 +351,9 @@ const RoomWait* Claims::wait_of(JobId id) const {
 void Claims::add_those_that_wait(const ClusterState& state) {
   if (!on_) return;
   for (const TaskRow& task : state.pending()) {
-    if (!is_bounded(task.reason.code)) continue;
+    // A task that has lost its place keeps what it was told there, and was refused nothing since.
+    const bool of_place = task.reason.code == RefusalCode::awaiting_capacity;
+    if (of_place || !is_bounded(task.reason.code)) continue;
     const JobRow& job = state.job(task.job);
     if (job.terminal_outcome) continue;
     book_.waits.try_emplace(job.job.id,
