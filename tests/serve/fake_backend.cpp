@@ -70,6 +70,7 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
                                           : Json(nullptr)},
           {"failed_task", state == "failed" ? Json(2) : Json(nullptr)},
           {"max_fails", nullptr},
+          {"reason", nullptr},
           {"command", {"python3", "train.py", "--fast"}}};
 }
 
@@ -112,6 +113,7 @@ Json instance_documents(std::uint64_t tick) {
                     {"phase", i == 4 ? "booting" : "ready"},
                     {"released", false},
                     {"usd_h", spot ? 0.031 : 0.085},
+                    {"requested_s", kBegin},
                     {"up_s", i == 4 ? Json(nullptr) : Json(kBegin + 30)},
                     {"master", i % 2 == 0 ? "m0" : "m1"},
                     {"tasks", Json::array({{{"job", 2}, {"task", i}}})},
@@ -143,7 +145,8 @@ Json status_document(std::uint64_t tick) {
   const double rate = 0.4 + 0.05 * static_cast<double>(tick % 6);
   return {
       {"now_s", kBegin + static_cast<double>(tick)},
-      {"jobs", {{"waiting", 10 + tick}, {"running", 20}, {"held", 10}, {"over", 5}}},
+      {"jobs",
+       {{"waiting", 10 + tick}, {"running", 20}, {"held", 10}, {"over", 5}, {"handing_over", 0}}},
       {"tasks", {{"pending", 80}, {"running", 60 + tick}}},
       {"elastic", {{"jobs", 2}, {"workers", 5}}},
       {"instances",
@@ -170,6 +173,8 @@ Json decision_documents(std::uint64_t tick) {
          {"choice", i % 3 == 0 ? "full" : "partial"},
          {"figures", {{"saving_usd_h", 0.12}, {"migration_usd", 0.03}}},
          {"launches", i % 2},
+         {"placements", i % 3},
+         {"releases", 0},
          {"moves", i % 3},
          {"resizes", 0},
          {"sentence",
@@ -351,6 +356,7 @@ void FakeBackend::plan(Job job, Reply reply) {
        Json::array(
            {{{"task", job.tasks.size() - 1}, {"kind", "not now"}, {"why", "the cap is reached"}}})},
       {"left_out", 0},
+      {"master", "m0"},
       {"moves", 1},
       {"usd_h", 0.43},
       {"usd_h_now", 0.4}};
@@ -383,6 +389,8 @@ std::string FakeBackend::document(const View& what) const {
     case Operation::cost:
       out = {
           {"total_usd", 12.34},
+          {"unsettled_usd", 0.2},
+          {"tasks_usd", 11.94},
           {"idle_usd", {{"boot", 0.1}, {"idle", 0.2}, {"drain", 0.1}, {"fragmentation", 0}}},
           {"by", Json::array({{{"name", "ann"}, {"usd", 7.5}}, {{"name", "ben"}, {"usd", 4.44}}})}};
       break;
@@ -397,6 +405,13 @@ std::string FakeBackend::document(const View& what) const {
       break;
     default:
       break;
+  }
+  const bool is_gathered = what.of == Operation::cost || what.of == Operation::status ||
+                           what.of == Operation::history || what.of == Operation::decisions ||
+                           what.of == Operation::instances;
+  if (is_gathered) {
+    out["complete"] = true;
+    out["silent"] = Json::array();
   }
   return out.dump();
 }
