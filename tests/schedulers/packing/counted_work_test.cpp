@@ -37,7 +37,7 @@ Cluster full_fleet(std::size_t instances, const char* policy = "no-packing") {
   return cluster;
 }
 
-/// What a round of a packing policy works on.
+/// The input of a round of a packing policy.
 struct Gathered {
   explicit Gathered(const Cluster& cluster) : prices(cluster.catalog()) {
     input.gather({cluster.view(), MarketChoice::on_demand}, prices, kinds);
