@@ -87,9 +87,8 @@ class MasterMemory {
   /// The instance is of such a fleet: it is not given back, and no cap counts it.
   bool is_owned(const InstanceRow& row) const { return owns_fleet_ && row.owned; }
 
-  /// Events of metrics alone are shown to the policy.
-  bool wants_metrics() const { return wants_metrics_; }
-  /// The event may change what the policy decides.
+  /// The event may change what the policy decides, so that it is shown to the policy: any but one
+  /// of metrics alone where the policy does not want them.
   bool ends_calm(const EventBody& body) const;
 
   /// All but what the policy remembers.

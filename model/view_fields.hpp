@@ -8,6 +8,7 @@
 
 #include "model/fields.hpp"
 #include "model/ids.hpp"
+#include "model/resources.hpp"
 
 // How views of the cluster say their members: `fields` of a view stands below it, and serves the
 // messages between nodes, the API's documents (written, read and described as schemas) and the
@@ -50,6 +51,11 @@ struct InsideKey : Key {
 /// Of a member that users are not shown.
 constexpr InsideKey inside(const char* name) {
   return InsideKey(name);
+}
+
+/// Whether documents have the amount also where it is 0.
+constexpr bool is_always_shown(Resource kind) {
+  return kind == Resource::cpu || kind == Resource::memory || kind == Resource::gpu;
 }
 
 /// Whether a value is one that says nothing: an empty text, no number above 0, no id, no value.

@@ -49,8 +49,8 @@ void MetricsIntake::record(std::map<TaskId, AttemptMetrics> newest) {
   Measured said;
   for (auto& [task, each] : newest) {
     const TaskRow* row = master_.state().find(task);
-    if (row != nullptr && row->attempt == each.attempt)
-      said.metrics.push_back(std::move(each.said));
+    const bool is_newest = row != nullptr && row->attempt == each.attempt;
+    if (is_newest) said.metrics.push_back(std::move(each.said));
   }
   if (master_.note_measured(std::move(said), host_.stamp())) hooks_.recorded();
 }

@@ -32,14 +32,15 @@ bool ClaimOrders::serve(Instant now, Duration cloud_ahead) {
   return facts.events != before;
 }
 
-/// A job that nothing could be kept for rests with this, and the next one has its turn at once:
-/// the first round of a day may spend all of its money.
+/// A job that claims a day's money in vain rests with this, and the next one has its turn at once:
+/// the first round of a day may spend all of its money. Other claims look at all instances, and
+/// are one a round.
 void ClaimOrders::claim_for_the_first(Instant now, Duration cloud_ahead) {
   const Claims& claims = commands_.recorder.facts().claims;
   const std::vector<JobId> due = claims.due(state(), {now, cloud_ahead}, kClaimsOfRound);
   for (const JobId id : due) {
-    const JobRow* job = state().find(id);
-    if (job != nullptr && claims.wait_of(id) != nullptr && claim(*job, now)) return;
+    const bool for_money = claims.wait_of(id)->short_of.code == RefusalCode::day_cap;
+    if (claim(*state().find(id), now) || !for_money) return;
   }
   if (!due.empty() || !claims.is_late(now)) return;
   const JobRow* late = state().find(claims.kept()->place.job);

@@ -74,7 +74,7 @@ class Claims {
   struct Fold;
   enum class RestFor : std::uint8_t { room, money };
   using Key = std::tuple<std::int64_t, Instant, JobId>;  ///< in the order of the queue
-  using Resting = std::set<std::pair<Instant, JobId>>;   ///< by when they wake
+  using Resting = std::set<std::pair<Instant, JobId>>;   ///< by the time at which they wake
 
   static Key key_of(const JobRow& job) {
     return {-std::int64_t{job.job.priority}, job.accepted_at, job.job.id};
@@ -100,8 +100,8 @@ class Claims {
   RoomWaits book_;
   // The next ones are derived from the book and the state.
   std::set<Key> ready_;  ///< of those that wait and do not rest
-  Resting resting_;      ///< the others, but
-  Resting unpaid_;       ///< those that rest for money, by the cloud's clock
+  Resting resting_;      ///< of those that rest for room, by the clock of events
+  Resting unpaid_;       ///< of those that rest for money, by the cloud's
   std::map<std::int32_t, std::uint64_t> by_priority_;  ///< unfinished jobs
 };
 

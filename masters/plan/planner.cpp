@@ -110,9 +110,7 @@ void Planner::show(const Event& event) {
   }
   // One that fails at every event is shown no more of them before it is asked again.
   if (failures_ >= kMostRenewals && !trouble_.empty()) return;
-  const auto* measured = std::get_if<Measured>(&event.body);
-  const bool reported = measured != nullptr && measured->is_metrics_alone();
-  if (reported && !memory_->wants_metrics()) return;
+  if (!memory_->ends_calm(event.body)) return;
   try {
     parts_.policy->observe(event, view(event.at));
   } catch (const std::exception& thrown) {

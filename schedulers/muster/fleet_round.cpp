@@ -76,6 +76,9 @@ void FleetRound::serve_one_of(bool is_long) {
   for (const auto& [list, keys] : queue_.lists()) {
     if (list.is_long == is_long) heads.emplace(*keys.begin(), list);
   }
+  // Room that was kept for a job of the class is its place of this turn.
+  std::set<Slot> served;
+  for (const Slot task : placed_) served.insert(view_.state.task(task).job);
   while (!heads.empty()) {
     const auto [key, list] = *heads.begin();
     heads.erase(heads.begin());
@@ -83,10 +86,7 @@ void FleetRound::serve_one_of(bool is_long) {
     const std::size_t before = plan_.places.size();
     const FleetQueue::Job& job = *queue_.find(key.job);
     if (!serve(job, list, 1) || plan_.places.size() > before || list.gang) return;
-    // Room that was kept for the job is the class's place of this turn.
-    const Slot slot = view_.state.find(key.job)->slot;
-    const auto is_of_job = [&](Slot task) { return view_.state.task(task).job == slot; };
-    if (std::ranges::any_of(placed_, is_of_job)) return;
+    if (served.contains(view_.state.find(key.job)->slot)) return;
     const std::set<FleetKey>& keys = queue_.lists().at(list);
     const auto next = keys.upper_bound(key);
     if (next != keys.end()) heads.emplace(*next, list);

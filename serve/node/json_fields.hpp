@@ -65,13 +65,11 @@ class JsonFields {
     }
     out_.end_object();
   }
-  /// By the names of the kinds: GPUs, CPUs and memory always, others unless they are 0.
+  /// By the names of the kinds.
   void put(const Resources& amounts) {
     out_.begin_object();
     for (Resource kind : kAllResources) {
-      const bool always =
-          kind == Resource::cpu || kind == Resource::memory || kind == Resource::gpu;
-      if (always || amounts[kind] != 0) out_.field(name_of(kind), amounts[kind]);
+      if (is_always_shown(kind) || amounts[kind] != 0) out_.field(name_of(kind), amounts[kind]);
     }
     out_.end_object();
   }

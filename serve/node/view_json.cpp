@@ -8,12 +8,6 @@
 namespace muster::view_json {
 namespace {
 
-template <class View>
-void put_members(JsonText& out, const View& view) {
-  JsonFields members(out);
-  fields(members, view);
-}
-
 void put_list(JsonText& out, std::string_view key, const JsonText& list) {
   out.key(key).begin_list().values(list).end_list();
 }

@@ -35,13 +35,18 @@ std::string job(const JobView& job, const TaskPage& tasks, bool explained, const
 /// Ends the document with whether everybody has answered, and who has not.
 std::string closed(JsonText out, const Silent& silent);
 
+/// Writes the view's members into the object that is open.
+template <class View>
+void put_members(JsonText& out, const View& view) {
+  JsonFields members(out);
+  fields(members, view);
+}
+
 /// A view of one of PlainViews.
 template <class View>
 std::string document(const View& view) {
   JsonText out;
-  out.begin_object();
-  JsonFields members(out);
-  fields(members, view);
+  put_members(out.begin_object(), view);
   return out.end_object().take();
 }
 
@@ -49,9 +54,7 @@ std::string document(const View& view) {
 template <class View>
 std::string document(const View& view, const Silent& silent) {
   JsonText out;
-  out.begin_object();
-  JsonFields members(out);
-  fields(members, view);
+  put_members(out.begin_object(), view);
   return closed(std::move(out), silent);
 }
 

@@ -76,14 +76,13 @@ class ViewReader {
                                                  : std::numeric_limits<double>::quiet_NaN()});
     }
   }
-  /// By the names of the kinds: GPUs, CPUs and memory always, others unless they are 0.
+  /// By the names of the kinds.
   void read(const char* key, Resources& amounts) {
     const Fields kinds = object_.object(key);
     for (const Resource kind : kAllResources) {
       const std::string name(name_of(kind));
-      const bool always =
-          kind == Resource::cpu || kind == Resource::memory || kind == Resource::gpu;
-      if (always || kinds.has(name.c_str())) amounts[kind] = kinds.number(name.c_str());
+      if (is_always_shown(kind) || kinds.has(name.c_str()))
+        amounts[kind] = kinds.number(name.c_str());
     }
   }
 
