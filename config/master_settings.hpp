@@ -53,8 +53,8 @@ struct LogReaderBounds {
 /// How much of what tasks report of themselves is kept, and how often.
 struct MetricRules {
   Duration interval{std::chrono::seconds{5}};  ///< from one record of what is new to the next
-  /// Values of all tasks of unfinished jobs together. While so many are held, a user may hold no
-  /// more than are still free.
+  /// Values of all tasks of unfinished jobs together, at most. A user may hold no more of them than
+  /// are still free.
   std::uint32_t most_values = 50'000;
   std::uint32_t most_series = 200;  ///< names, each of one user, of which there are figures
 };

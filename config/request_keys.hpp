@@ -24,7 +24,7 @@ namespace muster::config {
 /// right.
 using Report = std::function<void(std::string_view field, std::string message)>;
 
-/// What a number may be written as besides a number.
+/// The text that may stand for a number.
 enum class NumberText : std::uint8_t { none, time, memory };
 
 /// A number, or a text that stands for one.

@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// What a token lets its holder do: everything, what concerns the own jobs, or look.
+/// The rights of a token: everything, what concerns the own jobs, or look.
 enum class Role : std::uint8_t { admin, user, read_only };
 constexpr auto words_of(Role) {
   using E = Role;

@@ -13,7 +13,7 @@ namespace muster {
 /// those of one user take more than they may.
 class MetricTally {
  public:
-  /// The task of the user has so many values from now on.
+  /// The task of the user has that number of values from now on.
   void set(TaskId task, const std::string& user, std::size_t values);
   /// Begins anew, with what a state holds.
   void recall(const ClusterState& state);

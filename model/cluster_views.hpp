@@ -204,7 +204,7 @@ void fields(auto& a, Like<CapsOf> auto& v) {
   fields(a, v.caps);
 }
 
-/// What a node's roles have to do; a node says only what its roles know.
+/// The work of a node's roles; a node says only what its roles know.
 struct NodeLoad {
   std::optional<std::uint64_t> jobs{};
   std::optional<std::uint64_t> pending_tasks{};

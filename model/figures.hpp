@@ -42,7 +42,7 @@ void fields(auto& a, Like<CapsView> auto& v) {
   a(or_null("max_usd_day"), v.max_usd_day);
 }
 
-/// What a master counts.
+/// The counts that a master keeps.
 enum class CountKind : std::uint8_t {
   job_over,        ///< jobs that ended, by their outcome
   attempt_start,   ///< attempts that started
@@ -94,7 +94,7 @@ void fields(auto& a, Like<HistogramView> auto& v) {
   a("sum", v.sum);
 }
 
-/// What a user's running tasks have reported last under a name.
+/// The values that a user's running tasks have reported last under a name.
 struct MetricView {
   std::string user;
   std::string name;
@@ -139,7 +139,7 @@ struct CellFigures {
   std::string trouble{};
   std::vector<CountView> counts{};
   std::vector<HistogramView> histograms{};
-  std::vector<MetricView> metrics{};  ///< by user and name; of so many series at most
+  std::vector<MetricView> metrics{};  ///< by user and name, `master.metric_series` at most
 
   /// Tasks without a place of their own.
   std::uint64_t waiting_tasks() const { return pending + assigned + held + capped; }

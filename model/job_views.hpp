@@ -35,7 +35,8 @@ void fields(auto& a, Like<ElasticView> auto& v) {
   a(or_null("unit"), v.unit);
 }
 
-/// What a job was submitted with: without its command, its token and the values of its variables.
+/// The request that a job was submitted with: without its command, its token and the values of its
+/// variables.
 struct SubmissionView {
   Job job;              ///< with one task, which the others are like
   std::string array{};  ///< the indices of its tasks, perhaps cut; empty: only a part is known
@@ -244,7 +245,7 @@ void fields(auto& a, Like<FoundView> auto& v) {
   a("position", v.position);
 }
 
-/// How a task of a job has ended. What it has to be for a word is for who asks.
+/// How a task of a job has ended. The one who asks for a word knows which tasks have it.
 struct TaskEnd {
   enum class Kind : std::uint8_t { neither, finished, failed };
   std::uint32_t position = 0;

@@ -104,7 +104,7 @@ void fields(auto& a, Like<CostQuestion> auto& v) {
   a("by", v.by);
 }
 
-/// Of the instances that a cloud rents or has rented, at most so many.
+/// Asks for instances that a cloud rents or has rented, at most `most` of them.
 struct RentedQuestion {
   static constexpr std::uint32_t kUnlessAsked = 1'000;
   std::uint32_t most = kUnlessAsked;

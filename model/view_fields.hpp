@@ -24,7 +24,7 @@ enum class InDocument : std::uint8_t {
   if_any    ///< left out where its value says nothing
 };
 
-/// What a member is called in documents, with its unit, and how it stands there.
+/// The name of a member in documents, with its unit, and how it stands there.
 struct ViewKey : Key {
   InDocument shown = InDocument::always;
 

@@ -27,8 +27,8 @@ struct Cadence {
   bool on_price = false;          ///< a round as soon as a price changes or an offering is back
   bool on_progress = false;       ///< a round as soon as an elastic job enters another epoch
   bool wants_throughput = false;  ///< workers are asked for their tasks' throughput before a round
-  /// What tasks report of themselves counts: it is told of, and the next regular round is held for
-  /// it. Others see the newest values in the rows of the tasks, whenever they are asked.
+  /// The policy is told of each event with metrics of tasks, and the next regular round is held for
+  /// it. Other policies see the newest values in the rows of the tasks, whenever they are asked.
   bool wants_metrics = false;
 };
 

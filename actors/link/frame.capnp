@@ -107,7 +107,7 @@ struct Samples {
   }
 }
 
-# What tasks have reported of themselves since the worker said so last, each time all of it.
+# Of attempts that have reported something new, all that each has reported of itself.
 struct Metrics {
   instance @0 :UInt64;
   attempts @1 :List(Attempt);

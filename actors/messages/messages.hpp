@@ -15,7 +15,7 @@
 #include "model/roster.hpp"
 #include "model/task_order.hpp"
 
-// What actors say to each other, but for users' questions (actors/messages/queries.hpp);
+// The messages between actors, but for users' questions (actors/messages/queries.hpp);
 // actors/messages/interfaces.hpp says who hears it.
 // docs/add-a-message.md lists the places that a new message touches.
 
@@ -108,7 +108,7 @@ struct SampleAnswer {
 /// Said without being asked: some elastic job goes on at another pace.
 inline constexpr std::uint64_t kUnasked = 0;
 
-/// What attempts on an instance have reported since its worker said so last.
+/// Of attempts on an instance that have reported something new, all that each has reported.
 struct MetricsReport {
   InstanceId instance;
   std::vector<AttemptMetrics> attempts;

@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kRoundsOfClaim = 4;
 /// runs is not stopped. What nothing could hold, or the cloud refuses, rests as gangs do, twice as
 /// long each time, and blocks nothing. What the day's money does not pay for rests until the next
 /// day of the cloud's clock, which bills, and claims its room before the first round of that day.
-/// What no day's money pays for claims nothing.
+/// A job that no day's money pays for claims nothing.
 ///
 /// A fold over events, as GangWaits is, which it goes beside; on a fixed fleet it keeps nothing.
 /// O(log of the jobs that wait so) an event.

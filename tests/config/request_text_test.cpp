@@ -1,4 +1,4 @@
-// What a text from outside may be, and how it is shown.
+// The texts that are taken from outside, and how they are shown.
 
 #include "config/request_text.hpp"
 

@@ -67,7 +67,7 @@ LogPart part_in(const process::Descriptor& folder, const LogPlace& place, bool r
   return part;
 }
 
-/// How far an attempt of a job that runs as so many tasks says that it has come, if it does.
+/// How far an attempt says that it has come, if it does; its job runs as `together` tasks.
 std::optional<ExecutionProgress> progress_of(const process::ProgressMeter& meter,
                                              std::uint32_t together) {
   if (meter.points().empty()) return std::nullopt;

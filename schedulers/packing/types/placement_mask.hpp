@@ -59,15 +59,15 @@ class PlacementMask {
   bool holds(ShapeId shape, TypeId type) const {
     return holds_[std::size_t{shape.value} * family_of_.size() + type.value] != 0;
   }
-  /// Takes of an instance of the type that allows it. Nothing: tasks of the shape do not run on the
-  /// type's family.
+  /// The amounts that a task of the shape takes of an instance of the type. Nothing: such tasks do
+  /// not run on the type's family.
   const std::optional<Resources>& amount(ShapeId shape, TypeId type) const {
     return on_family(shape, family_of(type));
   }
   const std::optional<Resources>& on_family(ShapeId shape, std::uint32_t family) const {
     return amount_[std::size_t{shape.value} * families_ + family];
   }
-  /// Takes at least so much of each resource, wherever it runs.
+  /// The least amount of each resource that a task of the shape takes on any family.
   const Resources& least(ShapeId shape) const { return least_[shape.value]; }
 
   /// The families of types, in the order of the catalog: tasks ask for equal amounts on all types

@@ -26,7 +26,7 @@ class MetricsIntakeTest : public test::MasterTest {
   void hear(std::uint64_t instance, std::uint64_t task, double value, Attempt attempt = 1) {
     intake_->hear({InstanceId{instance}, {{{TaskId{task}, {{"a", value}}}, attempt}}});
   }
-  /// What went on record since, event by event: the values in the order of the tasks.
+  /// The records since, event by event: the values in the order of the tasks.
   std::string records() {
     std::string text;
     for (const Event& event : std::exchange(events_, {})) {

@@ -1,4 +1,4 @@
-// What a round of Pollux is about, and where jobs go that are not the search's.
+// The input of a round of Pollux, and where jobs go that are not the search's.
 
 #include "schedulers/pollux/cluster_input.hpp"
 

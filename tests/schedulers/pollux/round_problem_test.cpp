@@ -35,7 +35,7 @@ class RoundProblemTest : public ::testing::Test {
  protected:
   RoundProblemTest() { cluster_.add_to_fleet("node", 2); }
 
-  /// What a round would search, on the first of the nodes that there are.
+  /// The search of a round, on the first of the nodes that there are.
   RoundProblem problem(std::size_t most_nodes = 100) {
     view_.emplace(cluster_.view());
     mask_.learn(cluster_.state());

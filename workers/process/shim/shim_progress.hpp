@@ -17,7 +17,7 @@ class ShimProgress {
  public:
   static constexpr Duration kInterval = std::chrono::milliseconds{200};
 
-  /// The task has at most so many metrics.
+  /// The task has at most `max_metrics` metrics.
   explicit ShimProgress(std::size_t max_metrics = kMaxMetrics) : max_metrics_(max_metrics) {}
 
   /// Takes a line of the task's; returns the answer.
