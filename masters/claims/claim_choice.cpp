@@ -60,8 +60,8 @@ class RoomChoice {
            wait_.short_of.code == RefusalCode::cloud_quota;
   }
 
-  /// What it is to be rented. What it can never be rented is none:
-  /// then it needs an instance that is there.
+  /// The part of the caps and of a day's money that its start takes. Nothing, where that is more
+  /// than the whole: then it needs an instance that is there.
   void find_need() {
     const MasterCaps& caps = in_.settings.caps;
     claim_.instances = 1;
@@ -72,7 +72,12 @@ class RoomChoice {
         claim_.instances = static_cast<std::uint32_t>(std::max(1.0, by.asked));
       }
       if (by.code == RefusalCode::spend_cap) claim_.price = Price::from_usd_h(by.asked);
-      if (by.code == RefusalCode::day_cap) day_usd = by.asked;
+      if (by.code == RefusalCode::day_cap) {
+        day_usd = by.asked;
+        // A day has to pay a launch for the margin. Where that is zero it keeps nothing for it.
+        const double hours = to_hours(caps.spend_margin);
+        if (hours > 0) claim_.price = Price::from_usd_h(by.asked / hours);
+      }
     } else {
       const std::optional<Price> least = least_price(s_, *task_);
       if (!least) claim_.instances = 0;

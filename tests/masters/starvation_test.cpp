@@ -164,6 +164,23 @@ TEST(Starvation, ANewDaysMoneyIsTheOldestJobsFirstWhateverTheClocksSay) {
   }
 }
 
+TEST(Starvation, ANewDaysMoneyIsKeptForAGangAsForASingleTask) {
+  // The claim is all that goes before others: the gang has no turn.
+  StarvingWorld world(
+      "owl,period_s=60", {{.max_usd_day = 0.4}}, {4, 9},
+      [](MasterSettings& settings) { settings.gangs.patience = std::chrono::hours{100}; });
+  const std::uint64_t oldest = world.submit({.cpus = 4, .seconds = 6.0 * 3600, .tasks = 2});
+  world.run(5 * 3600);
+  ASSERT_TRUE(world.waits(oldest)) << "the money of this day is spent";
+  ASSERT_EQ(world.starts(oldest), 2u);
+  // Pairs come first in a plan, and take all that a day has.
+  for (int i = 0; i < 80; ++i) world.submit({.cpus = 4.5, .seconds = 3600});
+  world.run(19 * 3600);
+  EXPECT_EQ(world.starts(oldest), 2u);
+  world.run(5 * 60);
+  EXPECT_EQ(world.starts(oldest), 4u) << "both tasks have started once more";
+}
+
 TEST(Starvation, JobsThatNoDaysMoneyPaysForKeepNoneOfItFromTheNext) {
   StarvingWorld world("eva,eager,period_s=60", {{.max_usd_day = 0.4}}, {4, 5, 400});
   for (int i = 0; i < 20; ++i) world.submit({.cpus = 400, .seconds = 60});
