@@ -3,17 +3,36 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+from golden import assert_golden, line_with
 
 MUSTER = os.environ["MUSTER"]
 
 
 class Failed(AssertionError):
     """The command did not do what it was asked for."""
+
+
+def plain(text, **values):
+    """The text with {name} for each value of that name, such as a folder; for the number of a job
+    where it stands behind that word."""
+    for name, value in values.items():
+        before = "job " if name == "job" else ""
+        text = re.sub(rf"(?<!\w){before}{re.escape(str(value))}(?!\w)", f"{before}{{{name}}}", text)
+    return text
+
+
+def without_figures(text):
+    """The text with N for every number in it, however small an amount of money."""
+    return re.sub(r"<?(\$?)[0-9]+(?:\.[0-9]+)?", r"\1N", text)
 
 
 def processes():

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 import urllib.request
 
-from cluster import MUSTER, Cluster
+from cluster import MUSTER, Cluster, assert_golden, plain
 
 
 class Logs(unittest.TestCase):
@@ -67,7 +67,7 @@ class Logs(unittest.TestCase):
         self.assertEqual(self.cluster.run("logs", job).stdout, "attempt 3\n")
         done = self.cluster.run("logs", job, "--attempt", 4, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(f"there is no attempt 4 of task 0 of job {job}", done.stderr)
+        assert_golden(self, plain(done.stderr, job=job))
 
     def bytes_are_as_they_were(self, job):
         done = subprocess.run([MUSTER, "logs", job], capture_output=True, timeout=60,

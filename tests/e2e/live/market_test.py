@@ -18,7 +18,7 @@ import time
 import tomllib
 import unittest
 
-from cluster import MUSTER, Cluster, Witness
+from cluster import MUSTER, Cluster, Witness, assert_golden, plain
 
 JOBS = int(os.environ.get("MUSTER_MARKET_JOBS", "40"))
 SPAN_S = float(os.environ.get("MUSTER_MARKET_S", "45"))  # in which they are submitted
@@ -293,8 +293,8 @@ class BadPrices(unittest.TestCase):
                           self.refused(folder, "--prices", absent))
             file.write_text(HEADER + self.ROW)
             for speed in ("0.5", "100001", "nan", "-1"):
-                self.assertIn("--price-speed has to be a number from 1 to 100000",
-                              self.refused(folder, "--prices", file, "--price-speed", speed))
+                said = self.refused(folder, "--prices", file, "--price-speed", speed)
+                assert_golden(self, plain(said, folder=folder))
             self.assertIn("--price-speed", self.refused(folder, "--prices", file, "--price-speed",
                                                         "fast"))
             self.assertIn("--price-speed needs --prices",

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from cluster import Cluster, MUSTER
+from cluster import Cluster, MUSTER, assert_golden, plain
 
 
 class Policies(unittest.TestCase):
@@ -43,7 +43,7 @@ class Policies(unittest.TestCase):
         # A store is only known as it is now.
         refused = cluster.run("bound", "--state", store, "--at", 5, check=False)
         self.assertEqual(refused.returncode, 1)
-        self.assertIn("a store is shown as it is now", refused.stderr)
+        assert_golden(self, plain(refused.stderr, store=store))
 
     def test_ilp_names_the_package_where_its_solver_is_missing(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from cluster import Cluster, MUSTER
+from cluster import Cluster, MUSTER, assert_golden, plain
 
 
 def own_address():
@@ -118,6 +118,7 @@ class Tokens(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout)
         for word in words:
             self.assertIn(word, done.stderr)
+        return done.stderr
 
     def test_a_user_has_jobs_of_its_own_and_leaves_others_alone(self):
         ann = self.token("ann-laptop", "--role", "user", "--user", "ann", "--expires", "90d")
@@ -230,7 +231,7 @@ class Tokens(unittest.TestCase):
                                                 "MUSTER_TOKEN": self.admin})
         self.assertEqual(lost.returncode, 1)
         number = re.search(r"--request (\S+) gives a secret", lost.stderr).group(1)
-        self.assert_refused(self.muster(self.admin, *words), "there is a token 'yan' already")
+        assert_golden(self, self.assert_refused(self.muster(self.admin, *words)))
         # The API is another process by then.
         node = self.cluster.node("n0")
         self.cluster.kill(node)
@@ -253,8 +254,8 @@ class Tokens(unittest.TestCase):
                               "nightly", "--", "true")
         self.assertNotEqual(for_ann.stdout, first)
         self.assertEqual(self.cluster.job(for_ann.stdout.strip())["user"], "ann")
-        self.assert_refused(self.muster(ann, "submit", "--token", "nightly", "--", "false"),
-                            'the token "nightly" is that of job ' + first.strip())
+        refused = self.muster(ann, "submit", "--token", "nightly", "--", "false")
+        assert_golden(self, plain(self.assert_refused(refused), job=first.strip()))
 
     def test_what_was_changed_or_refused_is_in_the_audit_log(self):
         dora = self.token("dora", "--role", "user")

@@ -91,7 +91,7 @@ class Files(unittest.TestCase):
         with c.Cluster() as cluster:
             said = cluster.run("down", "--dir", cluster.dir)
             said = cluster.run("up", "--dir", cluster.dir).stdout
-            self.assertIn("Tasks run as root", said)
+            c.assert_golden(self, c.plain(c.line_with(said, "Tasks run as "), folder=cluster.dir))
             self.assertIn("worker.task_uid=", said)
 
 

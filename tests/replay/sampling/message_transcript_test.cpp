@@ -49,17 +49,17 @@ class MessageTranscriptTest : public ::testing::Test {
   }
 
   void note(const std::string& what) {
-    said_.push_back(fmt::format("{:g} ms {}", to_seconds(system_.time().now()) * 1e3, what));
+    said_.push_back(fmt::format("{:g} ms: {}", to_seconds(system_.time().now()) * 1e3, what));
   }
 
   /// A stand-in for a worker: it notes what it hears.
   GroupWorker spawn_worker(WorkerIndex index) {
-    const std::string me = " to worker " + std::to_string(index);
+    const std::string me = " -> worker " + std::to_string(index);
     const GroupWorker worker =
         system_.actors().spawn([this, me](GroupWorker::pointer) -> GroupWorker::behavior_type {
           return {
               [this, me](start_atom, const TaskOrder& order) {
-                note("task " + std::to_string(order.task.id.value) + me);
+                note(fmt::format("task({})", order.task.id.value) + me);
               },
               [](stop_atom, TaskId, Attempt) {},
               [](ack_atom, TaskId, Attempt) {},
@@ -69,14 +69,14 @@ class MessageTranscriptTest : public ::testing::Test {
               [](const Wakeup&) {},
               [](const GroupMembership&) {},
               [this, me](const Reservation& reservation) {
-                note("probe of job " + std::to_string(reservation.job->id.value) + me);
+                note(fmt::format("probe(job {})", reservation.job->id.value) + me);
               },
               [this, me](const Cancellation& cancellation) {
-                note("job " + std::to_string(cancellation.job.value) + " calls back" + me);
+                note(fmt::format("cancel(job {})", cancellation.job.value) + me);
               },
               [this, me](const TaskAnswer& answer) {
-                note((answer.order ? "task " + std::to_string(answer.order->task.id.value)
-                                   : std::string("nothing")) +
+                note((answer.order ? fmt::format("task({})", answer.order->task.id.value)
+                                   : std::string("no task")) +
                      me);
               },
           };
@@ -87,23 +87,23 @@ class MessageTranscriptTest : public ::testing::Test {
 
   /// A stand-in for a scheduler.
   GroupScheduler spawn_scheduler(const std::string& name) {
-    const std::string to = " to " + name;
+    const std::string to = " -> " + name;
     const GroupScheduler scheduler = system_.actors().spawn(
         [this, to](GroupScheduler::pointer) -> GroupScheduler::behavior_type {
           return {
               [](open_atom) {},
               [this, to](const TaskBatch& batch) {
-                note(std::to_string(batch.tasks.size()) + " tasks" + to);
+                note(fmt::format("batch({} tasks)", batch.tasks.size()) + to);
               },
               [this, to](const TaskRequest& request) {
                 requests_.push_back(request);
-                note("request for job " + std::to_string(request.job.value) + to);
+                note(fmt::format("request(job {})", request.job.value) + to);
               },
               [this, to](const Rejection& rejection) {
-                note("rejection of job " + std::to_string(rejection.job.value) + to);
+                note(fmt::format("rejection(job {})", rejection.job.value) + to);
               },
               [this, to](const TaskDone& done) {
-                note("end of a task of job " + std::to_string(done.job.value) + to);
+                note(fmt::format("done(job {})", done.job.value) + to);
               },
               [](const Wakeup&) {},
           };
@@ -167,13 +167,13 @@ TEST_F(MessageTranscriptTest, SparrowsSchedulerProbesAnswersAndCallsBack) {
   rules.cancellation = true;
   const GroupScheduler sparrow = open(std::make_unique<ProbeScheduler>(rules, 1), 2);
   caf::anon_send(sparrow, batch_of(submit(1, 1)));
-  EXPECT_THAT(said_until_ms(1), UnorderedElementsAre("0.5 ms probe of job 1 to worker 0",
-                                                     "0.5 ms probe of job 1 to worker 1"));
+  EXPECT_THAT(said_until_ms(1), UnorderedElementsAre("0.5 ms: probe(job 1) -> worker 0",
+                                                     "0.5 ms: probe(job 1) -> worker 1"));
   caf::anon_send(sparrow, TaskRequest{1, 0, JobId{1}, std::nullopt});
   EXPECT_THAT(said_until_ms(2),
-              ElementsAre("1.5 ms task 1 to worker 1", "1.5 ms job 1 calls back to worker 0"));
+              ElementsAre("1.5 ms: task(1) -> worker 1", "1.5 ms: cancel(job 1) -> worker 0"));
   caf::anon_send(sparrow, TaskRequest{0, 0, JobId{1}, std::nullopt});
-  EXPECT_THAT(said_until_ms(3), ElementsAre("2.5 ms nothing to worker 0"));
+  EXPECT_THAT(said_until_ms(3), ElementsAre("2.5 ms: no task -> worker 0"));
 }
 
 TEST_F(MessageTranscriptTest, TheStepsAreInTheBookWhenTheMessagesLeave) {
@@ -196,10 +196,10 @@ TEST_F(MessageTranscriptTest, AWorkerAsksWhenItIsFreeAndNotBefore) {
   const SharedJob first = submit(1, 1);
   caf::anon_send(worker, test::probe(first));
   caf::anon_send(worker, test::probe(submit(2, 1)));
-  EXPECT_THAT(said_until_ms(5), ElementsAre("0.5 ms request for job 1 to scheduler"));
+  EXPECT_THAT(said_until_ms(5), ElementsAre("0.5 ms: request(job 1) -> scheduler"));
   const TaskOrder order = book_.start({JobId{1}, 0}, {InstanceId{0}, TypeId{0}}, {});
   caf::anon_send(worker, TaskAnswer{requests_.at(0).ticket, order});
-  EXPECT_THAT(said_until_ms(20), ElementsAre("15.5 ms request for job 2 to scheduler"));
+  EXPECT_THAT(said_until_ms(20), ElementsAre("15.5 ms: request(job 2) -> scheduler"));
   caf::anon_send(worker, TaskAnswer{requests_.at(1).ticket, std::nullopt});
   EXPECT_TRUE(said_until_ms(40).empty());
 }
@@ -225,8 +225,8 @@ TEST_F(MessageTranscriptTest, PigeonsDistributorSpreadsAndItsMasterServes) {
   const GroupScheduler distributor = open(std::make_unique<PigeonDistributor>(rules, 1), 2);
   group_.schedulers = {distributor, spawn_scheduler("master 0"), spawn_scheduler("master 1")};
   caf::anon_send(distributor, batch_of(submit(1, 4)));
-  EXPECT_THAT(said_until_ms(1),
-              UnorderedElementsAre("0.5 ms 2 tasks to master 0", "0.5 ms 2 tasks to master 1"));
+  EXPECT_THAT(said_until_ms(1), UnorderedElementsAre("0.5 ms: batch(2 tasks) -> master 0",
+                                                     "0.5 ms: batch(2 tasks) -> master 1"));
 }
 
 TEST_F(MessageTranscriptTest, PigeonsMasterKeepsWhatItsWorkersHaveNoRoomFor) {
@@ -235,9 +235,9 @@ TEST_F(MessageTranscriptTest, PigeonsMasterKeepsWhatItsWorkersHaveNoRoomFor) {
   rules.reserved = 0;
   const GroupScheduler master = open(std::make_unique<PigeonMaster>(rules, 0), 1);
   caf::anon_send(master, batch_of(submit(1, 2)));
-  EXPECT_THAT(said_until_ms(4), ElementsAre("0.5 ms task 1 to worker 0"));
+  EXPECT_THAT(said_until_ms(4), ElementsAre("0.5 ms: task(1) -> worker 0"));
   caf::anon_send(master, TaskDone{0, JobId{1}});
-  EXPECT_THAT(said_until_ms(6), ElementsAre("4.5 ms task 101 to worker 0"));
+  EXPECT_THAT(said_until_ms(6), ElementsAre("4.5 ms: task(101) -> worker 0"));
 }
 
 }  // namespace

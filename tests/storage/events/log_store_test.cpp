@@ -114,12 +114,12 @@ TEST_F(LogStoreTest, PiecesAreReadBackFromAnyPlace) {
 
 TEST_F(LogStoreTest, WhatIsMissingIsSaidAndReadingGoesOnBehindIt) {
   open();
-  take({{TaskId{1}, 1}, {{false, 100, "old text is gone"}}, true, "the rest did not come"});
+  take({{TaskId{1}, 1}, {{false, 100, "old text"}}, true, "cut short"});
   const auto kept = read(1, 1, false, 10);
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->offset, 100U);
-  EXPECT_EQ(kept->text, "old text is gone");
-  EXPECT_EQ(kept->lost, "the rest did not come");
+  EXPECT_EQ(kept->text, "old text");
+  EXPECT_EQ(kept->lost, "cut short");
 }
 
 TEST_F(LogStoreTest, ALossReplacesNoLogThatIsThere) {
