@@ -362,7 +362,7 @@ TEST_F(WorkerLinkTest, AQueueThatGrowsBeyondItsBoundEndsTheLinkAndTheWorkerComes
   options_.max_queued_frames = 16;
   listen();
   begin_worker(link_setup(7));
-  ASSERT_TRUE(has_hellos(1));
+  ASSERT_TRUE(worker_news_.hears(LinkNewsKind::up, "")) << "else it fails, and goes not down";
   // The worker says more than the master, which is held, has room for.
   for (std::uint64_t task = 1; task <= 100; ++task) {
     TaskOrder wanted = order(task, "finish");
@@ -434,7 +434,7 @@ TEST_F(WorkerLinkTest, AnOrderTooLongForAFrameFailsWithAReason) {
 TEST_F(WorkerLinkTest, TheEndOfTheMasterEndsItsLinks) {
   listen();
   begin_worker(link_setup(7));
-  ASSERT_TRUE(has_hellos(1));
+  ASSERT_TRUE(worker_news_.hears(LinkNewsKind::up, "")) << "else it fails, and goes not down";
   caf::anon_send_exit(master_.actor(), caf::exit_reason::user_shutdown);
   EXPECT_TRUE(worker_news_.hears(LinkNewsKind::down, ""));
 }
