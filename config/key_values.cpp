@@ -198,6 +198,8 @@ bool set_from_text(C& config, const KeySpecOf<C>& key, const std::string& text) 
   // are a burden on a command line.
   if (const auto value = as_toml(text)) {
     if (set_value(config, key, *value)) return true;
+    // A list that does not suit was meant as one, and not as a text in brackets.
+    if (value->is_array() && std::holds_alternative<ListKeyOf<C>>(key.kind)) return false;
     if (const auto* quoted = value->as_string()) plain = quoted->get();
   }
   if (!std::holds_alternative<ListKeyOf<C>>(key.kind)) {
