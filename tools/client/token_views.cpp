@@ -9,6 +9,9 @@
 namespace muster::client {
 namespace {
 
+/// Characters of a column that may hold a sentence about what is not in the log.
+constexpr std::size_t kNoteColumns = 100;
+
 TokenAnswer read_token(const Fields& fields) {
   TokenAnswer token;
   token.name = fields.text("name");
@@ -91,8 +94,13 @@ std::string view(const std::vector<TokenAnswer>& tokens) {
 }
 
 std::string view(const std::vector<AuditAnswer>& entries) {
-  TextTable table(
-      {{"TIME"}, {"TOKEN"}, {"USER"}, {"FROM"}, {"STATUS", true}, {"REQUEST"}, {"ABOUT"}});
+  TextTable table({{"TIME"},
+                   {"TOKEN"},
+                   {"USER"},
+                   {"FROM"},
+                   {"STATUS", true},
+                   {"REQUEST"},
+                   {"ABOUT", false, kNoteColumns}});
   std::uint64_t unlisted = 0;
   for (const AuditAnswer& entry : entries) {
     unlisted += entry.unlisted;
