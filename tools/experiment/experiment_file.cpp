@@ -56,7 +56,7 @@ class FileReader {
   /// Keys with a value or a list of values, dotted keys as sections or quoted.
   std::vector<Axis> axes(const toml::node& node, const std::string& field);
   /// Says so where an axis has a value twice.
-  void check_different(const std::vector<Axis>& axes, const toml::node& node);
+  void check_different(const std::vector<Axis>& axes);
   void add_axes(const toml::table& table, const std::string& prefix, std::vector<Axis>& axes);
   /// Each table of an array of tables, or the one table.
   void each_table(const toml::node& node, const std::string& field,
@@ -116,7 +116,7 @@ void FileReader::add_axes(const toml::table& table, const std::string& prefix,
       add_axes(*inner, name + ".", axes);
       continue;
     }
-    Axis axis{name, {}};
+    Axis axis{name, {}, place(key.source())};
     if (const toml::array* array = node.as_array()) {
       for (const toml::node& element : *array) axis.values.push_back(override_text(element));
       if (axis.values.empty()) wrong(node, name, "a value or a list of at least one");
@@ -137,11 +137,11 @@ std::vector<Axis> FileReader::axes(const toml::node& node, const std::string& fi
   return all;
 }
 
-void FileReader::check_different(const std::vector<Axis>& axes, const toml::node& node) {
+void FileReader::check_different(const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) {
     const std::set<std::string> different(axis.values.begin(), axis.values.end());
     if (different.size() == axis.values.size()) continue;
-    errors_.add(place(node.source()), axis.name, "has to be a list of different values");
+    errors_.add(axis.place, axis.name, "has to be a list of different values");
   }
 }
 
@@ -184,7 +184,7 @@ void FileReader::read_variants(const toml::node& node, Grid& grid) {
   const auto read_single = [&](const toml::node& value, const std::string& field, auto& into) {
     for (Axis& axis : axes(value, field)) {
       if (axis.values.size() != 1) {
-        errors_.add(place(value.source()), field + "." + axis.name,
+        errors_.add(axis.place, field + "." + axis.name,
                     "has to be a single value; more than one are variants of their own");
       } else {
         into.emplace_back(axis.name, axis.values.front());
@@ -231,30 +231,31 @@ void FileReader::check_grid(Grid& grid) {
   if (grid.seeds.empty()) grid.seeds = {1};
   for (const Axis& axis : grid.each_seed) {
     if (axis.values.size() == grid.seeds.size()) continue;
-    errors_.add(grid.place, "each_seed." + axis.name,
+    errors_.add(axis.place, "each_seed." + axis.name,
                 fmt::format("has to have a value for each of the {} seeds; it has {}",
                             grid.seeds.size(), axis.values.size()));
   }
-  const auto refuse = [&](const std::string& key) {
-    if (!is_of_the_grid(key)) return;
-    errors_.add(grid.place, "set." + key,
+  const auto refuse = [&](const Axis& axis) {
+    if (!is_of_the_grid(axis.name)) return;
+    errors_.add(axis.place, "set." + axis.name,
                 "cannot be set: seeds and policies of a grid stand in `seeds` and `policy`");
   };
-  for (const Axis& axis : grid.set) refuse(axis.name);
-  for (const Axis& axis : grid.each_seed) refuse(axis.name);
+  for (const Axis& axis : grid.set) refuse(axis);
+  for (const Axis& axis : grid.each_seed) refuse(axis);
   std::vector<std::string> known = {"config", "variant", "policy", "seed"};
-  for (const Axis& axis : grid.set) known.push_back(axis.name);
-  for (const Axis& axis : grid.values) known.push_back(axis.name);
-  std::set<std::string> names;
-  for (const std::string& name : known) {
-    if (names.insert(name).second) continue;
-    errors_.add(grid.place, name, "is the name of two axes");
+  std::set<std::string> names(known.begin(), known.end());
+  for (const auto* axes : {&grid.set, &grid.values}) {
+    for (const Axis& axis : *axes) {
+      known.push_back(axis.name);
+      if (names.insert(axis.name).second) continue;
+      errors_.add(axis.place, axis.name, "is the name of two axes");
+    }
   }
   check_variants(grid, names);
   for (const Skip& skip : grid.skips) {
     for (const Axis& axis : skip.where) {
       if (names.contains(axis.name)) continue;
-      errors_.add(grid.place, "skip." + axis.name, unknown_word("axis", axis.name, known));
+      errors_.add(axis.place, "skip." + axis.name, unknown_word("axis", axis.name, known));
     }
   }
 }
@@ -285,7 +286,7 @@ void FileReader::check_variants(const Grid& grid, const std::set<std::string>& a
       } else if (texts.find('{' + name + '}') == std::string::npos) {
         errors_.add(variant.place, field,
                     fmt::format("has to stand in braces, {{{}}}, in a policy, a config or an "
-                                "override of the grid; it stands in none",
+                                "override of the grid, and it does not",
                                 name));
       }
     }
@@ -300,17 +301,19 @@ void FileReader::read_grid(const toml::table& table) {
     if (name == "name") {
       grid.name = text(node, name);
     } else if (name == "config") {
+      grid.configs_place = place(key.source());
       read_configs(node, grid);
     } else if (name == "policy") {
+      grid.policies_place = place(key.source());
       grid.policies = texts(node, name);
     } else if (name == "seeds") {
       read_seeds(node, grid);
     } else if (name == "set") {
       grid.set = axes(node, name);
-      check_different(grid.set, node);
+      check_different(grid.set);
     } else if (name == "values") {
       grid.values = axes(node, name);
-      check_different(grid.values, node);
+      check_different(grid.values);
     } else if (name == "each_seed") {
       grid.each_seed = axes(node, name);
     } else if (name == "variant") {
@@ -400,6 +403,26 @@ Expected<Experiment, ExperimentError> load_experiment(const fs::path& file) {
   if (errors.empty()) return experiment;
   errors.sort_by_line();
   return Failure<ExperimentError>{ExperimentError::invalid, errors.text()};
+}
+
+TextPlace place_in(const Grid& grid, const std::function<bool(const std::string&)>& is_meant) {
+  const auto axes = {&grid.set, &grid.each_seed, &grid.values};
+  for (const auto* some : axes) {
+    for (const Axis& axis : *some) {
+      if (is_meant(axis.name)) return axis.place;
+    }
+  }
+  const auto any_of = [&](const auto& texts) { return std::ranges::any_of(texts, is_meant); };
+  if (any_of(grid.policies)) return grid.policies_place;
+  for (const fs::path& config : grid.configs) {
+    if (is_meant(config.string())) return grid.configs_place;
+  }
+  for (const auto* some : axes) {
+    for (const Axis& axis : *some) {
+      if (any_of(axis.values)) return axis.place;
+    }
+  }
+  return grid.place;
 }
 
 }  // namespace muster::experiment

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@ namespace muster::experiment {
 struct Axis {
   std::string name;
   std::vector<std::string> values;
+  TextPlace place{};  ///< of its key in the file
 };
 
 /// Keys of the config that an override may not set, since a grid has seeds and policies of its own.
@@ -39,7 +41,9 @@ struct Skip {
 /// All combinations of configs, variants, values, policies and seeds.
 struct Grid {
   std::string name;
-  TextPlace place;
+  TextPlace place;           ///< of its first line
+  TextPlace configs_place;   ///< of `config`
+  TextPlace policies_place;  ///< of `policy`
   std::vector<std::filesystem::path> configs;
   std::vector<std::string> policies;
   std::vector<std::uint64_t> seeds;
@@ -65,5 +69,9 @@ enum class ExperimentError : std::uint8_t { unreadable, invalid };
 /// Reads and checks an experiment. All errors are reported at once, one a line, each with
 /// file:line:column, the field, and what would be right. Paths are relative to the file.
 Expected<Experiment, ExperimentError> load_experiment(const std::filesystem::path& file);
+
+/// The place of the grid's first key whose name `is_meant`; else of the first with such a policy,
+/// config or value; else of the grid.
+TextPlace place_in(const Grid& grid, const std::function<bool(const std::string&)>& is_meant);
 
 }  // namespace muster::experiment

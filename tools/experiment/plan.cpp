@@ -116,10 +116,14 @@ class Layout {
   void add_combination(const Grid& grid, const std::vector<Label>& labels);
   PlannedRun run_of(const Grid& grid, const std::vector<Label>& labels, std::size_t seed_index);
   void find_baselines(std::size_t grid_index, std::size_t from);
-  void complain(const Grid& grid, std::string_view field, const std::string& message) {
-    // Each combination has the same to say.
-    if (said_.insert(grid.name + std::string(field) + message).second) {
-      errors_.add(grid.place, field, message);
+  /// About the key of the grid that has the field in its texts.
+  void complain(const Grid& grid, const std::string& field, const std::string& message) {
+    const auto has_it = [&](const std::string& text) {
+      return !field.empty() && text.find(field) != std::string::npos;
+    };
+    // Every combination would repeat the complaint.
+    if (said_.insert(grid.name + field + message).second) {
+      errors_.add(place_in(grid, has_it), field, message);
     }
   }
 

@@ -119,7 +119,10 @@ Expected<std::vector<std::string>, ExperimentError> keys_of(const Experiment& ex
     const Grid& grid = experiment.grids[plan.points[run.point].grid];
     // The seeds of a grid, and often all of its runs, have the same fault.
     if (!faults.insert(grid.name + key.error().message).second) continue;
-    errors.add(grid.place, "grid '" + grid.name + "'", key.error().message);
+    const auto names = [&fault = key.error().message](const std::string& text) {
+      return !text.empty() && fault.find(text) != std::string::npos;
+    };
+    errors.add(place_in(grid, names), "grid '" + grid.name + "'", key.error().message);
   }
   if (errors.empty()) return all;
   return Failure<ExperimentError>{ExperimentError::invalid, errors.text(kShownErrors)};
