@@ -61,6 +61,11 @@ CellFigures CellAnswers::figures() {
   return view().figures();
 }
 
+CellFigures CellAnswers::figures_with_series() {
+  sample();
+  return view().figures_with_series();
+}
+
 InstancesView CellAnswers::instances(InstanceId after) const {
   CellView shown = view();
   shown.workers = hooks_.workers();

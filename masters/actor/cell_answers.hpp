@@ -66,6 +66,7 @@ class CellAnswers {
   /// The API's node asks every few seconds, also when nothing happens here: so the past has no
   /// holes.
   CellFigures figures();
+  CellFigures figures_with_series();
   InstancesView instances(InstanceId after) const;
   HistoryView history(std::uint32_t hours) const;
   /// Answers at once, or when what is needed has been read.

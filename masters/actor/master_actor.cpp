@@ -144,6 +144,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](instances_atom, InstanceId after) { return answers_.instances(after); },
       [this](decisions_atom, std::uint32_t most) { return answers_.view().decided(most); },
       [this](figures_atom) { return answers_.figures(); },
+      [this](series_atom) { return answers_.figures_with_series(); },
       [this](history_atom, std::uint32_t hours) { return answers_.history(hours); },
       [this](plan_atom, Job& job) {
         return answered<PlanView>([&](const auto& answer) {

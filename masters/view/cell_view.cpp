@@ -239,12 +239,17 @@ CellFigures CellView::counted() const {
 
 CellFigures CellView::figures() const {
   CellFigures view = counted();
-  view.metrics =
-      metric_series(master.state(), master.facts().metrics, master.settings().metrics.most_series);
   if (tally != nullptr) {
     view.counts = tally->counts();
     view.histograms = tally->histograms();
   }
+  return view;
+}
+
+CellFigures CellView::figures_with_series() const {
+  CellFigures view = figures();
+  view.metrics =
+      metric_series(master.state(), master.facts().metrics, master.settings().metrics.most_series);
   return view;
 }
 

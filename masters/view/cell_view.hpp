@@ -90,7 +90,10 @@ struct CellView {
   CellAnswer<CostView> cost(const CostQuestion& wanted) const;
   /// Those of higher numbers, as many as go into one message.
   InstancesView instances(InstanceId after = {}) const;
+  /// The counts that the master keeps, without the series of what tasks report.
   CellFigures figures() const;
+  /// Those with the series; O(values that tasks of unfinished jobs have reported).
+  CellFigures figures_with_series() const;
   /// The present, as one of the samples of the past.
   HistorySample sample() const;
   /// The newest so many, 0: all that are kept.

@@ -100,8 +100,10 @@ class ActorBackend final : public api::Backend {
   template <class View, class Merge, class... Question>
   void gather(api::Reply reply, Merge merge, const Question&... question);
   void view_cost(const api::View& what, api::Reply reply);
-  /// Calls `use` with the figures of the masters and of the sites, as they came.
-  void figures(std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use);
+  /// Asks the masters that question, and the sites for their figures.
+  template <class Question>
+  void figures(Question of_masters,
+               std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use);
   /// Notes who has answered, and tells those who have not; no `sites`: they were not asked.
   Silent silent(const Answered& masters, const Answered& sites);
   std::string master_names(std::vector<std::size_t> masters) const;

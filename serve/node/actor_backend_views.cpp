@@ -19,6 +19,10 @@ using api::refusal;
 using backend::none_answers;
 using backend::ok;
 
+/// The help of muster_master_reachable.
+constexpr const char* kReachable =
+    "Whether the master answers; 0: its part is missing in all others";
+
 }  // namespace
 
 /// Asks all masters, and answers with what `merge` makes of their views.
@@ -57,16 +61,15 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
     case Operation::cost:
       return view_cost(what, std::move(reply));
     case Operation::nodes:
-      return figures([this, reply](const Answers<CellFigures>& masters, const auto&) {
+      return figures(figures_atom_v, [this, reply](const auto& masters, const auto&) {
         reply(ok(view_json::document(NodesView{node_list(masters)})));
       });
     case Operation::status:
-      return figures(
-          [this, reply](const Answers<CellFigures>& masters, const Answers<SiteFigures>& sites) {
-            reply(ok(view_json::document(
-                merge::status(heard(masters), heard(sites), now(), node_list(masters)),
-                silent(answered(masters), answered(sites)))));
-          });
+      return figures(figures_atom_v, [this, reply](const auto& masters, const auto& sites) {
+        reply(ok(view_json::document(
+            merge::status(heard(masters), heard(sites), now(), node_list(masters)),
+            silent(answered(masters), answered(sites)))));
+      });
     default:  // of a route that has no view, which a test would find
       return reply(refusal(404, "not found", "there is no such view of the cluster"));
   }
@@ -146,7 +149,9 @@ void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
       CostQuestion{by});
 }
 
-void ActorBackend::figures(std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use) {
+template <class Question>
+void ActorBackend::figures(Question of_masters,
+                           std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use) {
   ask_all<CellFigures>(
       system_, handles_.masters, timeout_,
       [this, use](const Answers<CellFigures>& masters) {
@@ -157,13 +162,12 @@ void ActorBackend::figures(std::function<void(Answers<CellFigures>, Answers<Site
             [use, masters](const Answers<SiteFigures>& sites) { use(masters, sites); },
             figures_atom_v);
       },
-      figures_atom_v);
+      of_masters);
 }
 
 Silent ActorBackend::silent(const Answered& masters, const Answered& sites) {
-  const Instant present = now();
-  last_->on_load(masters, sites, present);
-  return last_->silent(masters, sites, present);
+  last_->on_load(masters, sites, now());
+  return last_->silent(masters, sites, now());
 }
 
 std::vector<NodeView> ActorBackend::node_list(const Answers<CellFigures>& masters) const {
@@ -189,18 +193,14 @@ std::vector<NodeView> ActorBackend::node_list(const Answers<CellFigures>& master
 }
 
 void ActorBackend::metrics(std::function<void(std::optional<api::MetricsInput>)> reply) {
-  figures([this, reply](const Answers<CellFigures>& masters, const Answers<SiteFigures>& sites) {
+  figures(series_atom_v, [this, reply](const auto& masters, const auto& sites) {
     const std::vector<CellFigures> parts = heard(masters);
     api::MetricsInput all = merge::metrics(parts, heard(sites));
     all.reachable = !parts.empty();
-    api::Metric reachable{"muster_master_reachable",
-                          "Whether the master answers; 0: its part is missing in all others",
-                          false,
-                          {}};
+    api::Metric reachable{"muster_master_reachable", kReachable, false, {}};
     const std::vector<const NodeConfig*> nodes = config_.masters();
-    for (std::size_t i = 0; i < masters.size(); ++i) {
+    for (std::size_t i = 0; i < masters.size(); ++i)
       reachable.samples.push_back({{{"master", *nodes[i]->master}}, masters[i] ? 1.0 : 0.0});
-    }
     all.metrics.insert(all.metrics.begin(), std::move(reachable));
     reply(std::move(all));
   });

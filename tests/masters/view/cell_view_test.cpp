@@ -246,6 +246,16 @@ class RunningCell : public test::MasterTest {
   void accept(const Job& job) { ASSERT_EQ(master_->submit(job, now()), SubmitResult::accepted); }
 };
 
+TEST_F(RunningCell, SeriesOfMetricsAreWorkedOutOnlyForWhoShowsThem) {
+  accept(JobBuilder(1).build());
+  round(together({1}));
+  boot(0);
+  started(1, 1);
+  ASSERT_TRUE(master_->note_measured({{}, 0, {}, {{TaskId{1}, {{"a", 1}}}}}, now()));
+  EXPECT_TRUE(view().figures().metrics.empty());
+  EXPECT_EQ(view().figures_with_series().metrics.size(), 1U);
+}
+
 TEST_F(RunningCell, AJobsWordIsTrue) {
   accept(JobBuilder(1).tasks(2).gang(false).build());
   EXPECT_EQ(word(1), "waiting");

@@ -40,6 +40,7 @@ struct FakeMaster {
   bool too_large = false;         ///< no message carries what it shows
   ActorError plans{};             ///< why it makes no plan; none: it does
   bool plans_late = false;        ///< nobody waits for its plan any more
+  int series_asked = 0;           ///< how often for the series of metrics
 };
 
 /// Leaves what goes into one answer, as masters do it: those that are not over first.
@@ -246,6 +247,10 @@ class ActorBackendTest : public ::testing::Test {
               [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
               [&fake](decisions_atom, std::uint32_t) { return shown_by(fake, DecisionsView{}); },
               [&fake](figures_atom) { return shown_by(fake, fake.figures); },
+              [&fake](series_atom) {
+                ++fake.series_asked;
+                return shown_by(fake, fake.figures);
+              },
               [&fake](history_atom, std::uint32_t) { return shown_by(fake, fake.past); },
               [&fake](plan_atom, const Job&) -> caf::result<PlanView> {
                 if (fake.plans == ActorError::busy) {

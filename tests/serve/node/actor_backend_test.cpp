@@ -113,6 +113,16 @@ TEST_F(ActorBackendTest, TheTroubleOfASitesStoreIsSeenInTheStatus) {
             nlohmann::json::array({"site oslo: the disk is full"}));
 }
 
+TEST_F(ActorBackendTest, OnlyTheMetricsAskMastersForTheSeriesOfWhatTasksReport) {
+  for (FakeMaster& fake : fakes_) fake.figures = figures();
+  look(api::Operation::status);
+  look(api::Operation::nodes);
+  system_.run_until_s(60);
+  EXPECT_EQ(fakes_[0].series_asked, 0);
+  EXPECT_EQ(reachable(), (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(fakes_[0].series_asked, 1);
+}
+
 TEST_F(ActorBackendTest, ATotalThatLacksAPartSaysWhoseSinceWhenAndWhatTheySaidLast) {
   for (FakeMaster& fake : fakes_) fake.figures = figures();
   const nlohmann::json whole = look(api::Operation::status);
