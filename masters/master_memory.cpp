@@ -206,7 +206,10 @@ MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependenc
 void MasterMemory::absorb(const Event& event) {
   ++facts_.events;
   facts_.newest = std::max(facts_.newest, event.at);
-  if (ends_calm(event.body)) facts_.calm.reset();
+  if (ends_calm(event.body)) {
+    facts_.calm.reset();
+    facts_.last_change = facts_.events;
+  }
   std::visit(Fold{*this, facts_, event.at}, event.body);
   facts_.gangs.absorb(event, facts_.state);
   facts_.claims.absorb(event, facts_.state);

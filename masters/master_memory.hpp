@@ -57,6 +57,8 @@ struct MasterFacts {
   MetricTally metrics{};      ///< of what tasks report of themselves
   NumberSet accepted{};       ///< all jobs that ever were: sites may repeat a hand-off at any time
   std::uint64_t events = 0;   ///< how many were absorbed, since this memory was made
+  /// The number of the last of these that may change what a policy decides.
+  std::uint64_t last_change = 0;
 
   /// What has become of a task of an unfinished job so far; null when nothing has.
   const TaskHistory* task_history(TaskId id) const;

@@ -83,15 +83,15 @@ bool Master::note_measured(Measured heard, Instant now) {
   return true;
 }
 
-/// What has happened since the decision stands in the log before it. Then nothing can be said of
-/// whether a later round would change anything.
+/// Events since the decision stand in the log before it. When one of them may change a decision,
+/// nothing can be said of whether a later round would change anything.
 void Master::take_plan(PlannedRound&& planned, Instant now) {
   rules_.begin_round(planned.round, now);
   const std::uint64_t behind = facts().events - planned.based_on;
   recorder_.record(
       RoundDecided{planned.round, std::move(planned.note), facts().quiet,
-                   planned.settled && behind == 0, behind, now - planned.at,
-                   planned.budget.allowed(),
+                   planned.settled && facts().last_change <= planned.based_on, behind,
+                   now - planned.at, planned.budget.allowed(),
                    settings_.caps.max_usd_day > 0 ? cloud_ahead(guard_, facts()) : Duration{}},
       now);
   const Refusal malformed{

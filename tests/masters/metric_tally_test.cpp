@@ -110,6 +110,23 @@ TEST_F(ReportedMetrics, AreShownToAPolicyThatWantsThem) {
   EXPECT_EQ(shown(), 1);
 }
 
+TEST_F(ReportedMetrics, ThatComeWhileADecisionIsMadeLeaveItSettled) {
+  const auto is_calm_after = [&](const auto& meanwhile) {
+    begin_with(100);
+    script_.settled = true;
+    auto wish = master_->begin_round({}, now());
+    PlannedRound planned = master_->planner().decide(wish.value());
+    meanwhile();
+    master_->take_plan(std::move(planned), now());
+    return master_->facts().calm.has_value();
+  };
+  EXPECT_TRUE(is_calm_after([] {}));
+  EXPECT_TRUE(is_calm_after([&] { note(1, {{"a", 1}}); }));
+  EXPECT_FALSE(is_calm_after([&] { master_->submit(JobBuilder(3).build(), now()); }));
+  script_.wants_metrics = true;
+  EXPECT_FALSE(is_calm_after([&] { note(1, {{"a", 1}}); }));
+}
+
 TEST_F(ReportedMetrics, AreInTheHistoryOfTheirJob) {
   one_running(1);
   note(1, {{"a", 1}});
