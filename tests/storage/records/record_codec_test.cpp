@@ -35,6 +35,27 @@ RC_GTEST_PROP(RecordCodecProperty, every_event_reads_back_as_it_was, ()) {
   }
 }
 
+/// docs/tasks.md works out from these numbers how fast metrics may let a journal grow.
+TEST(RecordCodec, a_value_that_a_task_reports_takes_88_bytes_at_most_and_its_task_32) {
+  const Catalog catalog = test::table3_catalog();
+  const auto bytes = [&](std::uint64_t tasks, std::size_t values, std::size_t name_bytes) {
+    Measured said;
+    for (std::uint64_t task = 1; task <= tasks; ++task) {
+      TaskMetrics each{TaskId{task}, {}};
+      for (std::size_t i = 0; i < values; ++i) {
+        each.values.emplace_back(std::string(name_bytes, static_cast<char>('a' + i)), 1.0 / 3);
+      }
+      said.metrics.push_back(std::move(each));
+    }
+    return encode_events(std::vector<Event>{{test::at_s(1), said}}, catalog).size();
+  };
+  constexpr std::size_t kRest = 1024;  // of the record, its segments and the event itself
+  EXPECT_LE(bytes(1, 1, kMaxMetricNameBytes), 88 + 32 + kRest);
+  EXPECT_LE(bytes(1000, 1, kMaxMetricNameBytes), 1000 * (88 + 32) + kRest);
+  EXPECT_LE(bytes(1000, 16, kMaxMetricNameBytes), 1000 * (16 * 88 + 32) + kRest);
+  EXPECT_LE(bytes(1000, 16, 7), 1000 * (16 * 24 + 32) + kRest);
+}
+
 TEST(RecordCodec, bytes_and_odd_numbers_read_back_as_they_were) {
   const Catalog catalog = test::table3_catalog();
   const std::string bytes("a\0b\xff", 4);
