@@ -17,6 +17,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/task_logs.hpp"
 #include "tools/client/pages.hpp"
+#include "tools/client/views.hpp"
 
 // The command that prints what tasks have written, at present or as it comes. Where a task's output
 // is read and how far is TaskLog's; here the tasks are chosen, looked at and taken in turn.
@@ -106,7 +107,7 @@ std::optional<int> JobLogs::choose_tasks() {
 
 int JobLogs::complain_of_no_tasks(ShownState state) const {
   complain(fmt::format("job {} has no tasks that are known yet: it is {}", options_.wish.job,
-                       name_of(state)));
+                       client::shown_word(state)));
   return kFailed;
 }
 
@@ -267,7 +268,7 @@ int run_command(LogsOptions& options) {
 
 void add_logs(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<LogsOptions>();
-  CLI::App* command = app.add_subcommand("logs", "Print what tasks have written");
+  CLI::App* command = app.add_subcommand("logs", "Print the output of tasks");
   LogWish& wish = options->wish;
   command->add_option("job", wish.job, "id of a job")->required()->check(is_id());
   command
@@ -275,8 +276,8 @@ void add_logs(CLI::App& app, int& exit_code) {
                    "indices of tasks: 3, or 0-9,12; default: all. Of several, each line begins "
                    "with its task: [3]")
       ->check(is_filter());
-  command->add_option("--attempt", wish.attempt, "which attempt; default: the latest");
-  command->add_option("--tail", wish.tail, "only so many lines at the end")
+  command->add_option("--attempt", wish.attempt, "number of the attempt; default: the latest");
+  command->add_option("--tail", wish.tail, "number of last lines to print")
       ->check(CLI::Range(std::uint64_t{0}, kMostLines));
   CLI::Option* err =
       command->add_flag("--err", wish.err, "their standard error instead of their standard output");

@@ -213,7 +213,8 @@ void print_end(client::ApiClient& api, const JobView& job) {
   if (job.state == ShownState::completed) return;
   const std::uint64_t number = job.job.value;
   const std::string reason = job.reason.value_or("");
-  std::string text = fmt::format("job {} ({}) is {}", number, job.name, name_of(job.state));
+  std::string text =
+      fmt::format("job {} ({}) is {}", number, job.name, client::shown_word(job.state));
   if (!reason.empty()) text += ": " + reason;
   const bool said = reason.find("exit code") != std::string::npos;
   const std::int64_t code = job.exit_code.value_or(0);

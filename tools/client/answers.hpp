@@ -74,7 +74,7 @@ using Parsed = Expected<T, ClientError>;
 
 // Each turns an answer into its struct; the error says which field is missing or of another kind.
 // The views are those that masters and the API make (model/views.hpp), read by their `fields`. A
-// word that this version does not know is a value that `name_of` calls "?".
+// word that this version does not know is a value without a name: `shown_word` (views.hpp) says so.
 
 /// The ids that POST /v1/jobs gives, in the order of the requests.
 Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer);

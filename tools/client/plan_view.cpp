@@ -80,7 +80,7 @@ std::string view(const PlanView& plan) {
   // Equal launches are one line with a count: a gang may need hundreds of them.
   std::map<std::tuple<std::string, std::string_view, double>, int> launches;
   for (const PlanView::Launch& launch : plan.launches) {
-    ++launches[{launch.type, name_of(launch.market), launch.usd_h}];
+    ++launches[{launch.type, shown_word(launch.market), launch.usd_h}];
   }
   std::string text;
   for (const auto& [what, count] : launches) {

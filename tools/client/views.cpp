@@ -151,8 +151,8 @@ std::string submission_text(const SubmissionAnswer& said) {
 
 std::string job_head(const JobPage& page) {
   const JobView& job = page.job;
-  std::string text =
-      fmt::format("job {}  {}  of {}: {}", job.job.value, job.name, job.user, name_of(job.state));
+  std::string text = fmt::format("job {}  {}  of {}: {}", job.job.value, job.name, job.user,
+                                 shown_word(job.state));
   if (is_over(job) && job.exit_code.value_or(0) != 0) {
     text += fmt::format(", exit code {}", *job.exit_code);
   }
@@ -206,7 +206,7 @@ std::string in_local_time(std::string text) {
 }
 
 std::string task_line(const TaskView& task) {
-  std::string text = fmt::format("task {}: {}", task.index, name_of(task.phase));
+  std::string text = fmt::format("task {}: {}", task.index, shown_word(task.phase));
   if (task.instance.valid()) text += " on " + seat(task);
   const std::string why = task.why.empty() && task.reason ? task.reason->text : task.why;
   if (!why.empty()) text += ": " + in_local_time(why);
@@ -281,10 +281,11 @@ JobTable::JobTable()
 std::string JobTable::next(const std::vector<JobView>& jobs) {
   for (const JobView& job : jobs) {
     table_.add_row({std::to_string(job.job.value), job.name, job.user,
-                    std::string(name_of(job.state)), size_text(job), std::to_string(waiting(job)),
-                    std::to_string(job.starting + job.running), std::to_string(job.finished),
-                    std::to_string(job.failed), is_over(job) ? number_or_dash(job.exit_code) : "-",
-                    usd_text(job.usd), job.submitted ? time_text(*job.submitted) : "-"});
+                    std::string(shown_word(job.state)), size_text(job),
+                    std::to_string(waiting(job)), std::to_string(job.starting + job.running),
+                    std::to_string(job.finished), std::to_string(job.failed),
+                    is_over(job) ? number_or_dash(job.exit_code) : "-", usd_text(job.usd),
+                    job.submitted ? time_text(*job.submitted) : "-"});
   }
   return table_.take();
 }
@@ -302,11 +303,12 @@ TaskTable::TaskTable()
 
 std::string TaskTable::next(const JobPage& page) {
   for (const TaskView& task : page.tasks) {
-    table_.add_row(
-        {std::to_string(task.index), std::string(name_of(task.phase)), std::to_string(task.attempt),
-         seat(task), number_or_dash(task.exit_code), ran_text(task.ran_s),
-         // Before its first attempt a task cannot have moved: "-" and not 0.
-         task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd), reason_of(task)});
+    table_.add_row({std::to_string(task.index), std::string(shown_word(task.phase)),
+                    std::to_string(task.attempt), seat(task), number_or_dash(task.exit_code),
+                    ran_text(task.ran_s),
+                    // Before its first attempt a task cannot have moved: "-" and not 0.
+                    task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd),
+                    reason_of(task)});
   }
   // The head stands above the first page alone.
   const std::string head = std::exchange(begun_, true) ? "" : job_head(page);
@@ -317,7 +319,7 @@ std::string WhyLines::next(const JobPage& page) {
   std::string text;
   if (!std::exchange(begun_, true)) {
     const JobView& job = page.job;
-    text = fmt::format("job {}  {}: {}\n", job.job.value, job.name, name_of(job.state));
+    text = fmt::format("job {}  {}: {}\n", job.job.value, job.name, shown_word(job.state));
     if (job.elastic) text += elastic_text(*job.elastic) + "\n";
   }
   for (const TaskView& task : page.tasks) text += task_line(task);
@@ -341,14 +343,14 @@ std::string view(const InstancesView& shown) {
       tasks.push_back(fmt::format("{}.{}", task.job.value, task.index));
     }
     if (instance.more_tasks > 0) tasks.push_back(fmt::format("and {} more", instance.more_tasks));
-    std::string phase(name_of(instance.phase));
+    std::string phase(shown_word(instance.phase));
     if (instance.released) phase += ", released";
     if (instance.phase == InstancePhase::ready && !instance.connected) phase += ", lost";
     const auto used = [&](Resource kind) {
       return used_of(instance.used[kind], instance.capacity[kind]);
     };
     table.add_row({std::to_string(instance.instance.value), instance.type,
-                   std::string(name_of(instance.market)), phase, instance.master,
+                   std::string(shown_word(instance.market)), phase, instance.master,
                    fmt::format("{:.4f}", instance.usd_h), used(Resource::cpu),
                    used(Resource::memory), used(Resource::gpu),
                    fmt::format("{}", fmt::join(tasks, " "))});
@@ -414,7 +416,7 @@ std::string view(const StatusAnswer& status) {
   }
   std::vector<std::string> kinds;
   for (const OfferCount& kind : status.instances) {
-    kinds.push_back(fmt::format("{} {} ({})", kind.count, kind.type, name_of(kind.market)));
+    kinds.push_back(fmt::format("{} {} ({})", kind.count, kind.type, shown_word(kind.market)));
   }
   const std::string none = status.silent.empty() ? "none" : "none known of";
   text += fmt::format("instances: {}{}\n", kinds.empty() ? "" : some,

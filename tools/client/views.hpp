@@ -1,16 +1,25 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/enum_words.hpp"
 #include "tools/client/answers.hpp"
 #include "tools/client/text_table.hpp"
 
 // The answers as people read them: whole lines of plain text.
 
 namespace muster::client {
+
+/// The value's word; a value that only a later version of the API knows has none here.
+template <Worded E>
+std::string_view shown_word(E value) {
+  const bool is_known = static_cast<std::size_t>(value) < kEnumerators<E>;
+  return is_known ? name_of(value) : std::string_view("unknown (a later version)");
+}
 
 /// A table of jobs, page by page.
 class JobTable {

@@ -187,7 +187,8 @@ TEST(Answers, TakeWordsOfLaterVersions) {
   later.document["state"] = "hibernating";
   const auto job = job_page(later);
   ASSERT_TRUE(job.has_value()) << error_of(job);
-  EXPECT_EQ(name_of(job->job.state), "?");
+  EXPECT_EQ(shown_word(job->job.state), "unknown (a later version)");
+  EXPECT_EQ(shown_word(ShownState::running), "running");
   EXPECT_FALSE(is_over(job->job)) << "whoever waits for it goes on waiting";
 }
 
