@@ -127,6 +127,7 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
 
 std::string unknown_word(std::string_view what, std::string_view word,
                          const std::vector<std::string>& known) {
+  if (known.empty()) return fmt::format("unknown {} '{}'", what, brief(word));
   const std::string nearest = nearest_word(word, known);
   const std::string hint = nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest);
   return fmt::format("unknown {} '{}'; {}known are: {}", what, brief(word), hint,

@@ -65,7 +65,7 @@ class HouseSizes(unittest.TestCase):
         self.assertEqual(now["rooms"]["model"], {
             "files": 2, "lines": 28, "code": 23, "functions": 3, "p50": 3, "p90": 3, "max": 3,
             "types": 2, "comments %": 3.6, "with trailing %": 7.1, "tests": 14,
-            "tests/code": 0.5})
+            "python": 0, "tests/code": 0.5})
         self.assertEqual(now["rooms"]["tests/"]["tests"], 1)
         self.assertEqual(now["rooms"]["all"]["tests"], 15)
         self.assertIn("model", output)
@@ -74,6 +74,21 @@ class HouseSizes(unittest.TestCase):
         write(self.root, {"tools/client/a.cpp": "int a;\n",
                           "tests/tools/client/b.cpp": "int b;\n" * 2})
         self.assertEqual(self.figures()[0]["rooms"]["tools/client"]["tests/code"], 2)
+
+    def test_python_that_runs_a_room_counts_among_its_tests(self):
+        write(self.root, {"tools/client/a.cpp": "int a;\n" * 4, "tools/cli/c.cpp": "int c;\n",
+                          "workers/process/b.cpp": "int b;\n",
+                          "tests/tools/client/a_test.cpp": "int a;\n",
+                          "tests/e2e/client_ways_test.py": "a = 1\n" * 3,
+                          "tests/e2e/live/walls_test.py": "a = 1\n" * 5,
+                          "tests/e2e/live/moves_test.py": "a = 1\n" * 2,
+                          "tests/e2e/replay_test.py": "a = 1\n", "tests/e2e/other.py": "a = 1\n"})
+        rooms = self.figures()[0]["rooms"]
+        self.assertEqual({room: figures["python"] for room, figures in rooms.items()
+                          if figures["python"]},
+                         {"tools/client": 3, "workers": 5, "tools/cli": 3, "all": 11})
+        self.assertEqual(rooms["tools/client"]["tests/code"], 1)
+        self.assertEqual(self.figures("--depth", "2")[0]["rooms"]["workers/process"]["python"], 5)
 
     def test_rooms_are_as_deep_as_is_asked_for(self):
         write(self.root, {"model/deep/a.cpp": "int a;\n", "tests/model/deep/b.cpp": "int b;\n"})

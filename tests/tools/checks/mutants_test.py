@@ -71,6 +71,15 @@ class Mutants(unittest.TestCase):
                 self.assertIn("// nothing", seen[0])
                 self.assertEqual(self.read(), LIMITS)
 
+    def test_other_tests_have_the_targets_that_are_said_or_all(self):
+        built = []
+        for pattern, targets, wanted in (("", [], ["model_test"]), ("^e2e/", [], ["all"]),
+                                         ("^e2e/", ["muster"], ["model_test", "muster"])):
+            trials = mutants.Trials(self.root, "build", ["model"], pattern, targets)
+            trials._run = lambda command, _: built.append(command)
+            trials.build()
+            self.assertEqual(built[-1], ["ninja", "-C", "build", *wanted])
+
     def test_an_interrupted_run_puts_the_line_back(self):
         trials = mutants.Trials(self.root, "build", ["model"], "")
 
