@@ -110,6 +110,17 @@ RC_GTEST_PROP(BoundedMinimum, IsTheNearestPointOfTheBoxToTheCentreOfABowl, ()) {
   }
 }
 
+TEST(LineSearch, EndsWhereItBeganIfNothingThereIsLowerOrFallsAsPromised) {
+  EXPECT_FALSE(LineSearch(0, -1, 0, 10).add(1, -1)) << "it has risen";
+  EXPECT_FALSE(LineSearch(0, -1, 0, 10).add(0, -1e-4)) << "it hardly falls";
+}
+
+TEST(LineSearch, EndsAtItsLargestStepIfThatIsLowerAndStillFalls) {
+  EXPECT_FALSE(LineSearch(0, -1, 10, 10).add(-10, -1));
+  EXPECT_TRUE(LineSearch(0, -1, 9, 10).add(-9, -1)) << "it may go further";
+  EXPECT_TRUE(LineSearch(0, -1, 10, 10).add(-1e-3, -1)) << "it is not low enough";
+}
+
 TEST(LineSearch, EndsWithAStepThatIsLowerAndFlatter) {
   const auto value = [](double x) { return -x / (x * x + 2); };
   const auto slope = [](double x) {

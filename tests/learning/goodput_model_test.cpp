@@ -214,6 +214,19 @@ TEST(GoodputModel, LearnsNothingFromImpossibleSamples) {
   EXPECT_EQ(model.version(), 0U);
 }
 
+TEST(GoodputModel, HasBatchesWithinTheirBounds) {
+  for (const BatchLimits& wrong :
+       {BatchLimits{.initial = 0}, BatchLimits{.initial = 3, .largest = 2},
+        BatchLimits{.initial = 1, .largest = kLargestBatch + 1}}) {
+    EXPECT_DEATH(GoodputModel{wrong}, "total batch");
+  }
+  for (const BatchLimits& wrong :
+       {BatchLimits{.local_min = 0}, BatchLimits{.local_min = 3, .local_max = 2}}) {
+    EXPECT_DEATH(GoodputModel{wrong}, "local batch");
+  }
+  EXPECT_EQ(GoodputModel({1, kLargestBatch, 1, 1}).version(), 0U);
+}
+
 TEST(GoodputModel, GoesOnFromItsTextAsIfItHadNeverStopped) {
   GoodputModel model = observed({sample_of(1, 1, 128), sample_of(1, 2, 64)});
   auto again = parse_goodput(goodput_text(model));
