@@ -140,6 +140,17 @@ TEST_F(ViewsTest, AJobSaysOfItsSubmissionWhatDiffers) {
   EXPECT_THAT(table_of(page), IsGolden());
 }
 
+TEST_F(ViewsTest, ATimeBeyondThoseThatUnitsHoldIsInSeconds) {
+  JobPage page{job()};
+  page.submission = SubmissionAnswer{};
+  page.submission->time_limit_s = 9e9;
+  EXPECT_THAT(table_of(page), HasSubstr("time limit 2500000h"));
+  page.submission->time_limit_s = 9.1e9;
+  EXPECT_THAT(table_of(page), HasSubstr("time limit 9.1e+09 s"));
+  page.submission->time_limit_s = -1;
+  EXPECT_THAT(table_of(page), HasSubstr("time limit -1 s"));
+}
+
 TEST_F(ViewsTest, TasksOfMorePagesStandBelowOneHead) {
   TaskTable table;
   JobPage page{job()};
