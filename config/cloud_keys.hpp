@@ -36,25 +36,24 @@ std::vector<KeySpecOf<C>> every_cloud_keys() {
       {"cloud.provider", "which cloud instances are rented from",
        word_key<C>(names, [](C& c) -> std::string& { return c.cloud.provider; })},
       {"cloud.max_instances",
-       "the cloud refuses to have more at once; 0: no limit; not given: none in a replay, live 16 "
-       "a "
-       "core, as each is a process of its computer, but no more than there is memory for at 128 "
-       "MiB each",
+       "most instances that the cloud runs at once; 0: no limit; not given: no limit in a replay; "
+       "live 16 a core, as each is a process of its computer, but no more than its memory holds at "
+       "128 MiB each",
        Whole{[](C& c) -> std::optional<U32>& { return c.cloud.max_instances; }, 0, kMany}},
-      {"cloud.max_by_type", "the same for instance types: { \"c7i.large\" = 3 }",
+      {"cloud.max_by_type", "most instances of a type at once: { \"c7i.large\" = 3 }",
        CountsKeyOf<C>{[](C& c) -> std::map<std::string, U32>& { return c.cloud.max_by_type; }, 0,
                       kMany}},
-      {"cloud.max_spot", "the same for spot instances; not given: no limit",
+      {"cloud.max_spot", "most spot instances at once; not given: no limit",
        Whole{[](C& c) -> std::optional<U32>& { return c.cloud.max_spot; }, 0, kMany}},
-      {"cloud.max_on_demand", "the same for on-demand instances; not given: no limit",
+      {"cloud.max_on_demand", "most on-demand instances at once; not given: no limit",
        Whole{[](C& c) -> std::optional<U32>& { return c.cloud.max_on_demand; }, 0, kMany}},
       {"cloud.delay_scale", "factor on the catalog's delays and on the notice of an interruption",
        Number{[](C& c) -> double& { return c.cloud.delay_scale; }, {0, 1e4}}},
       {"cloud.notice", "from the notice of an interruption to the instance's end",
        Time{[](C& c) -> Duration& { return c.cloud.notice; }, kNone, 24 * kHour}},
       {"cloud.reclaim",
-       "so much longer than the catalog's terminate_s an instance is billed after the request to "
-       "end it",
+       "time that an instance is billed after the request to end it, on top of the catalog's "
+       "terminate_s",
        Time{[](C& c) -> Duration& { return c.cloud.reclaim; }, kNone, 12 * kHour}},
       {"cloud.interruptions_per_h",
        "expected number in an hour of one spot instance, by themselves",
@@ -63,17 +62,19 @@ std::vector<KeySpecOf<C>> every_cloud_keys() {
        "live: the cloud refuses an instance when its worker would leave the computer less free "
        "memory",
        Number{[](C& c) -> double& { return c.cloud.memory_reserve_gib; }, {0, 1e6}}},
-      {"cloud.halt_grace", "live: what runs on a machine gets so long to end",
+      {"cloud.halt_grace", "live: time that the processes of a machine have to end after SIGTERM",
        Time{[](C& c) -> Duration& { return c.cloud.halt_grace; }, kNone, kHour}},
       {"cloud.launch_tries",
-       "orders that the cloud was too busy for or failed at are tried so often, then refused",
+       "tries of an order that the cloud is too busy for or fails at, before the order is refused",
        Whole{[](C& c) -> U32& { return c.cloud.launch_tries; }, 1, 1000}},
-      {"cloud.retry_pause", "before the second try of an order; doubled with each further one",
+      {"cloud.retry_pause",
+       "pause before the second try of an order; doubled with each further one",
        Time{[](C& c) -> Duration& { return c.cloud.retry_pause; }, kShortest, kHour}},
-      {"cloud.retry_longest", "no such pause grows longer",
+      {"cloud.retry_longest", "longest pause before another try of an order",
        Time{[](C& c) -> Duration& { return c.cloud.retry_longest; }, kShortest, 24 * kHour}},
       {"cloud.list_every",
-       "what exists in the cloud is compared with the store so often; 0: only when it is in doubt",
+       "from one comparison of the cloud's instances with the store to the next; 0: only when they "
+       "may differ",
        Time{[](C& c) -> Duration& { return c.cloud.list_every; }, kNone, 24 * kHour}},
       {"cloud.keep_changes",
        "changes of prices and availability that are kept for masters that have not heard of them, "

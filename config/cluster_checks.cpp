@@ -36,10 +36,10 @@ void check_roles(NodeEntry& entry) {
   if (reader.given("master")) {
     reader.need("workers", ", and the node runs a master");
   } else if (reader.given("workers")) {
-    reader.complain("workers", "is only for a node with a master, and this one has none");
+    reader.complain("workers", "is only for a node with a master, and this node has no master");
   }
   if (reader.given("api") && !reader.given("site")) {
-    reader.complain("api", "is only for a node with a site, and this one has none");
+    reader.complain("api", "is only for a node with a site, and this node has no site");
   }
   if (!reader.given("site") && !reader.given("master") && !entry.node.cloud) {
     reader.complain("", "runs nothing; it has to have a site, a master or the cloud");
@@ -126,7 +126,8 @@ void check_cloud(const ClusterEntry& entry) {
       first = &node;
     }
   }
-  if (first == nullptr) entry.reader.complain("node", "one has to have cloud = true; none has");
+  if (first == nullptr)
+    entry.reader.complain("node", "one node has to have cloud = true, and no node has it");
 }
 
 /// A folder of a node's and the one of the checkpoints must not be the same.
@@ -190,7 +191,8 @@ void check_cluster(const ClusterEntry& entry) {
   check_addresses(entry.nodes);
   for (const char* key : {"site", "master"}) {
     if (any_has(entry.nodes, key)) continue;
-    entry.reader.complain("node", fmt::format("at least one has to have a {}; none has", key));
+    entry.reader.complain(
+        "node", fmt::format("at least one node has to have a {}, and no node has one", key));
   }
   check_cloud(entry);
   check_folders(entry);

@@ -33,9 +33,9 @@ constexpr U64 kMaxSeed = std::numeric_limits<std::int64_t>::max();
 
 Keys top_keys() {
   return {
-      {"name", "what the cluster is called",
-       NameKeyOf<C>{[](C& c) -> std::string& { return c.name; }}, true},
-      {"seed", "what every chance in the cluster starts from",
+      {"name", "the cluster's name", NameKeyOf<C>{[](C& c) -> std::string& { return c.name; }},
+       true},
+      {"seed", "seed of the cluster's random numbers",
        WholeKey{[](C& c) -> U64& { return c.seed; }, 0, kMaxSeed}},
       {"state", "folder below which each node keeps its state, in one of its own name",
        PathKey{[](C& c) -> fs::path& { return c.state; }}, true},
@@ -45,7 +45,7 @@ Keys top_keys() {
        FlagKeyOf<C>{[](C& c) -> bool& { return c.insecure_loopback; }}},
       {"catalog", "CSV file of the instance types on offer",
        PathKey{[](C& c) -> fs::path& { return c.catalog; }}, true},
-      {"policy", "what decides on every master: NAME[,key=value...]",
+      {"policy", "the policy of every master: NAME[,key=value...]",
        TextKeyOf<C>{[](C& c) -> std::string& { return c.policy; }}},
       {"api_token", "file with the API's first token, an admin's; needed when a node has an api",
        PathKey{[](C& c) -> fs::path& { return c.api_token; }}}};
@@ -66,12 +66,13 @@ Keys live_master_keys() {
        "from a decision in which the policy has failed to the next one; doubled each time that "
        "it fails again",
        TimeKey{[](C& c) -> Duration& { return c.master.planner_retry; }, 10ms, 1h}},
-      {"master.planner_retry_longest", "that pause at the most; no less than planner_retry",
+      {"master.planner_retry_longest",
+       "longest pause after a failed decision; no less than planner_retry",
        TimeKey{[](C& c) -> Duration& { return c.master.planner_retry_longest; }, 10ms, 24h}},
       {"master.dry_runs",
        "dry runs (muster plan) that wait for a master's planner; more are told to come again",
        WholeKey{[](C& c) -> U32& { return c.master.dry_runs.most; }, 1, 10'000}},
-      {"master.dry_runs_of_user", "of one user so many, the one under way counted",
+      {"master.dry_runs_of_user", "dry runs of one user that wait, the one under way counted",
        WholeKey{[](C& c) -> U32& { return c.master.dry_runs.of_user; }, 1, 10'000}},
       {"master.dry_run_age",
        "a dry run that has waited longer is dropped: half of link.request_timeout is as long as "
@@ -81,7 +82,8 @@ Keys live_master_keys() {
        "questions for the output of running tasks that wait for workers; more are told to come "
        "again",
        WholeKey{[](C& c) -> U32& { return c.master.log_readers.most; }, 1, 100'000}},
-      {"master.log_readers_of_instance", "for the worker of one instance so many",
+      {"master.log_readers_of_instance",
+       "questions for output that wait for the worker of one instance",
        WholeKey{[](C& c) -> U32& { return c.master.log_readers.of_instance; }, 1, 100'000}},
       {"master.log_reader_age", "such a question that has waited longer is dropped",
        TimeKey{[](C& c) -> Duration& { return c.master.log_readers.age; }, 10ms, 1h}},
@@ -113,7 +115,7 @@ Keys logs_keys() {
       {"logs.keep_mib",
        "disk for the output of a master's attempts that are over, packed; past it the oldest goes",
        WholeKey{[](C& c) -> U64& { return c.logs.keep_mib; }, 1, kMany}},
-      {"logs.keep_days", "such output is kept so long at most",
+      {"logs.keep_days", "days after which the output of an attempt that is over is deleted",
        WholeKey{[](C& c) -> U32& { return c.logs.keep_days; }, 1, 3650}},
       {"logs.handover_s",
        "seconds that an instance is held, billed, for output that has not come to its master's "
@@ -126,16 +128,15 @@ Keys logs_keys() {
 }
 
 Keys storage_keys() {
-  return {
-      {"storage.reserve_mib",
-       "room that each store keeps for the time when the disk is full, no more than 1/32 of the "
-       "file system; 0: none",
-       WholeKey{[](C& c) -> U64& { return c.storage.reserve_mib; }, 0, kMany}}};
+  return {{"storage.reserve_mib",
+           "disk space that each store reserves for the time when the disk is full, no more than "
+           "1/32 of the file system; 0: no reserve",
+           WholeKey{[](C& c) -> U64& { return c.storage.reserve_mib; }, 0, kMany}}};
 }
 
 Keys link_keys() {
   return {{"link.heartbeat",
-           "between signs of life on a connection; between nodes no less than a third of timeout",
+           "time between heartbeats of a connection; between nodes no less than a third of timeout",
            TimeKey{[](C& c) -> Duration& { return c.link.heartbeat; }, 10ms, 1min}},
           {"link.timeout", "silence that ends a connection; at least twice heartbeat",
            TimeKey{[](C& c) -> Duration& { return c.link.timeout; }, 20ms, 1h}},
@@ -143,9 +144,9 @@ Keys link_keys() {
            TimeKey{[](C& c) -> Duration& { return c.link.reconnect; }, 1ms, 1min}},
           {"link.request_timeout", "how long another node may take to answer a question",
            TimeKey{[](C& c) -> Duration& { return c.link.request_timeout; }, 10ms, 1h}},
-          {"link.max_frame_bytes", "of one frame between a master and a worker",
+          {"link.max_frame_bytes", "largest frame between a master and a worker",
            WholeKey{[](C& c) -> U32& { return c.link.max_frame_bytes; }, kMiB, 64 * kMiB}},
-          {"link.max_message_bytes", "of one message between nodes",
+          {"link.max_message_bytes", "largest message between nodes",
            WholeKey{[](C& c) -> U32& { return c.link.max_message_bytes; }, kMiB, 1024 * kMiB}}};
 }
 
@@ -159,17 +160,19 @@ Keys api_keys() {
        "host names that the API may be asked by, besides loopback names, the address that it "
        "listens on, the machine's name and those of its certificate",
        ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.api.hosts; }}},
-      {"api.audit_mib", "of one file of the API's audit log",
+      {"api.audit_mib", "size of one file of the API's audit log",
        WholeKey{[](C& c) -> U32& { return c.api.audit_mib; }, 1, 1024}},
       {"api.audit_files", "files of the audit log that are kept; past them the oldest goes",
        WholeKey{[](C& c) -> U32& { return c.api.audit_files; }, 2, 1000}},
       {"api.waiting", "requests that wait for an answer of the cluster at once",
        WholeKey{[](C& c) -> U32& { return c.api.waiting; }, 1, 100'000}},
-      {"api.waiting_of_token", "of these, those of one token",
+      {"api.waiting_of_token",
+       "requests of one token that wait for an answer of the cluster at once",
        WholeKey{[](C& c) -> U32& { return c.api.waiting_of_token; }, 1, 100'000}},
       {"api.waiting_for_jobs", "requests that wait for a job to be over at once",
        WholeKey{[](C& c) -> U32& { return c.api.waiting_for_jobs; }, 1, 100'000}},
-      {"api.waiting_for_jobs_of_token", "of these, those of one token",
+      {"api.waiting_for_jobs_of_token",
+       "requests of one token that wait for a job to be over at once",
        WholeKey{[](C& c) -> U32& { return c.api.waiting_for_jobs_of_token; }, 1, 100'000}},
       {"api.max_user_priority",
        "the highest priority that a token of the role user may give a job; admins are not bound",
@@ -192,15 +195,15 @@ Keys build_table() {
 std::vector<KeySpecOf<N>> node_keys() {
   using Name = NameKeyOf<N>;
   using Place = EndpointKeyOf<N>;
-  return {{"name", "what the node is called, in commands and as a folder and certificate",
+  return {{"name", "the node's name, in commands and of its folder and certificate",
            Name{[](N& n) -> std::string& { return n.name; }}, true},
           {"address", "where the other nodes reach it",
            Place{[](N& n) -> Endpoint& { return n.address; }}, true},
           {"site", "name of the site scheduler that it runs",
            Name{[](N& n) -> std::optional<std::string>& { return n.site; }}},
-          {"latitude", "where the site is, in degrees: jobs go to the site that is nearest to them",
+          {"latitude", "latitude of the site in degrees: jobs go to the nearest site",
            NumberKeyOf<N>{[](N& n) -> double& { return n.position.latitude_deg; }, {-90, 90}}},
-          {"longitude", "the same",
+          {"longitude", "longitude of the site in degrees, east positive",
            NumberKeyOf<N>{[](N& n) -> double& { return n.position.longitude_deg; }, {-180, 180}}},
           {"api", "where it serves the HTTP API; only with a site",
            Place{[](N& n) -> std::optional<Endpoint>& { return n.api; }}},

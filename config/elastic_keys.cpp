@@ -222,8 +222,10 @@ std::vector<RequestKey> elastic_keys() {
        "the job is elastic: instead of `tasks`, the least and the most workers that the policy may "
        "give it, like \"1-8\"",
        RequestOther{&R::elastic, wanted_widths(), read_widths, check_widths},
-       RequestFlag{"--elastic", "1-8: as many workers as the policy likes, between these two"}},
-      {"progress_unit", "text", "none", "what an elastic job's progress counts, like \"samples\"",
+       RequestFlag{
+           "--elastic",
+           "MIN-MAX, like 1-8: the policy chooses the number of workers between these two"}},
+      {"progress_unit", "text", "none", "unit of an elastic job's progress, like \"samples\"",
        RequestText{&R::progress_unit}, RequestFlag{"--progress-unit"}},
       {"progress_ends", numbers, "none",
        "the progress at which its epochs end, rising; the last one is the end of the job",
@@ -234,22 +236,22 @@ std::vector<RequestKey> elastic_keys() {
        "how many times as fast as one worker are 1, 2, ... of them; more are as fast as the last",
        RequestOther{&R::speedup, "a list of numbers, or a text like \"1,1.9,2.7\"",
                     read_numbers<&R::speedup>, check_speedup},
-       RequestFlag{"--speedup", "of 1, 2, ... workers against one, like 1,1.9,2.7"}},
+       RequestFlag{"--speedup", "speeds of 1, 2, ... workers relative to one, like 1,1.9,2.7"}},
       {"rescale_s", "seconds, or text like \"5min\"", fmt::format("{}", kDefaultRescale_s),
        "for how long a change of width keeps it from progress: until its workers have stopped and "
        "started",
        RequestNumber{&R::rescale_s, kRescale, NumberText::time},
        RequestFlag{"--rescale", "for how long another width keeps it from progress; default: 30s"}},
       {"batch", "whole number", "none",
-       "it trains, with so many samples a step at first, and measures its steps",
+       "the job trains: samples of a step at first; the job reports how long its steps take",
        RequestNumber{&R::batch, kBatch}, RequestFlag{"--batch"}},
-      {"batch_max", "whole number", "`batch`", "samples of a step at most",
+      {"batch_max", "whole number", "`batch`", "most samples of a step",
        RequestNumber{&R::batch_max, kBatch}, RequestFlag{"--batch-max"}},
-      {"local_batch_min", "whole number", "1", "samples that a worker takes at once at least",
+      {"local_batch_min", "whole number", "1", "fewest samples that a worker takes at once",
        RequestNumber{&R::local_batch_min, kBatch}, RequestFlag{"--local-batch-min"}},
       {"local_batch_max", "whole number", "`batch_max`",
-       "samples that a worker has room for at once", RequestNumber{&R::local_batch_max, kBatch},
-       RequestFlag{"--local-batch-max"}}};
+       "most samples that a worker has memory for at once",
+       RequestNumber{&R::local_batch_max, kBatch}, RequestFlag{"--local-batch-max"}}};
 }
 
 void check_elastic(const JobRequest& request, bool tasks_given, const Report& report) {

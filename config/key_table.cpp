@@ -33,11 +33,11 @@ std::vector<std::string> names_of(const std::vector<ReplayPart>& parts) {
 }
 
 Keys top_keys() {
-  return {{"seed", "what every chance in a run starts from; trial i uses seed + i",
+  return {{"seed", "seed of a run's random numbers; trial i uses seed + i",
            WholeKey{[](C& c) -> std::uint64_t& { return c.seed; }, 0, kMaxSeed}},
           {"trials", "runs of each policy, each with its own seed",
            WholeKey{[](C& c) -> std::uint32_t& { return c.trials; }, 1, 10'000}},
-          {"policies", "what decides: NAME[,key=value...]; the first one is the baseline",
+          {"policies", "policies to compare: NAME[,key=value...]; the first one is the baseline",
            ListKey{[](C& c) -> std::vector<std::string>& { return c.policies; }}, true},
           {"catalog", "CSV file of the instance types on offer",
            PathKey{[](C& c) -> std::filesystem::path& { return c.catalog; }}, true}};
@@ -55,11 +55,11 @@ Keys workload_keys(const std::vector<ReplayPart>& formats) {
        "rows that are wrong are skipped and counted by the field that is wrong; false: they are "
        "errors",
        FlagKeyOf<C>{[](C& c) -> bool& { return c.workload.skip_bad; }}},
-      {"workload.max_jobs", "only the first so many jobs; 0: all",
+      {"workload.max_jobs", "number of jobs to take, from the first; 0: all",
        WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_jobs; }, 0, kMany}},
       {"workload.min_tasks", "jobs with fewer tasks are left out",
        WholeKey{[](C& c) -> std::uint32_t& { return c.workload.min_tasks; }, 1, kMany}},
-      {"workload.max_tasks", "only the first so many tasks of each job; 0: all",
+      {"workload.max_tasks", "number of tasks to take of each job, from the first; 0: all",
        WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_tasks; }, 0, kMany}},
       {"workload.scale_time", "factor on the times of submission",
        NumberKey{[](C& c) -> double& { return c.workload.scale_time; }, {0, 1e6}}},
@@ -67,7 +67,7 @@ Keys workload_keys(const std::vector<ReplayPart>& formats) {
        "load that the fleet is offered: sets the factor on the times of submission; 0: as it is",
        NumberKey{[](C& c) -> double& { return c.workload.load; }, {0, 100}}},
       {"workload.slo_factor",
-       "a job is in time when it takes no more than so often its longest task; 0: nobody asks",
+       "service objective: a job's deadline as a multiple of its longest task; 0: no objective",
        NumberKey{[](C& c) -> double& { return c.workload.slo_factor; }, {0, 1e6}}},
       {"workload.cutoff_s",
        "jobs whose mean task takes longer than this are long, others short; 0: no such classes",
@@ -91,15 +91,17 @@ Keys window_keys() {
            "workload.window.from to the end",
            TimeKey{[](C& c) -> Duration& { return c.workload.window.length; }, 0ns, kLongest}},
           {"workload.window.min_jobs",
-           "the seed draws the window among those of its length with so many jobs; 0: the first",
+           "jobs of the window at least: the seed draws the window among those of its length that "
+           "have them; 0: the first window",
            WholeKey{[](C& c) -> std::uint32_t& { return c.workload.window.min_jobs; }, 0, kMany}}};
 }
 
 Keys stated_keys() {
   return {
       {"workload.stated.run_times",
-       "what jobs state of them: what the trace says, nothing, the truth, the truth times a factor "
-       "between 1 and workload.stated.factor, or the truth with an error of workload.stated.errors",
+       "run times that jobs state: as the trace says, not at all, true ones, true ones times a "
+       "factor between 1 and workload.stated.factor, or true ones with an error of "
+       "workload.stated.errors",
        word_key<C>({"as-read", "none", "true", "factor", "drawn"},
                    [](C& c) -> std::string& { return c.workload.stated.by; })},
       {"workload.stated.factor", "factor: one is drawn for each job between 1 and this",
@@ -108,17 +110,17 @@ Keys stated_keys() {
       {"workload.stated.errors", "drawn: CSV file of errors, as muster predict --ratios writes it",
        PathKey{[](C& c) -> std::filesystem::path& { return c.workload.stated.errors; }}},
       {"workload.move_mbit_s",
-       "a task that moves holds what it leaves while its memory is sent so fast; 0: as the trace "
-       "says",
+       "speed at which the memory of a task that moves is sent, while the task holds its old "
+       "place; 0: the delay that the trace states",
        NumberKey{[](C& c) -> double& { return c.workload.move_mbit_s; }, {0, 1e9}}}};
 }
 
 Keys tariff_keys() {
   constexpr NumberRange kPrice{.low = 0, .high = 1e6};
   return {{"tariff.cpu_usd_h",
-           "what a core costs where each task is billed alone while it runs, for `tariff_usd`",
+           "price of a core for `tariff_usd`, which bills each task alone while it runs",
            NumberKey{[](C& c) -> double& { return c.tariff.cpu_usd_h; }, kPrice}},
-          {"tariff.memory_gib_usd_h", "what a GiB of memory costs there",
+          {"tariff.memory_gib_usd_h", "price of a GiB of memory for `tariff_usd`",
            NumberKey{[](C& c) -> double& { return c.tariff.memory_gib_usd_h; }, kPrice}}};
 }
 
@@ -146,14 +148,13 @@ Keys world_keys(const std::vector<ReplayPart>& interference) {
       {"world.settle", "how long after its instant a completion is seen",
        TimeKey{[](C& c) -> Duration& { return c.world.settle; }, 0ns, kHour}},
       {"world.distributed_slowdown",
-       "what a gang on several instances loses of its pace while it shares one of them with "
-       "another "
-       "such gang",
+       "share of its speed that a gang on several instances loses while it shares one of them with "
+       "another such gang",
        NumberKey{[](C& c) -> double& { return c.world.distributed_slowdown; },
                  {.low = 0, .high = 0.99}}},
       {"world.max_idle",
-       "ends a run in which jobs have only waited for so long, or for twice as long as an instance "
-       "and a task may take to start where that is longer",
+       "time after which a run ends in which jobs only wait; twice the longest start of an "
+       "instance and a task where that is longer",
        TimeKey{[](C& c) -> Duration& { return c.world.max_idle; }, 1s, 10'000 * kHour}},
       {"world.job_delay_scale", "factor on every delay of jobs and tasks",
        NumberKey{[](C& c) -> double& { return c.world.job_delay_scale; }, {0, 1e4}}},

@@ -33,7 +33,8 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.launch_backoff", "how long an offering the cloud refused is not asked for again",
        Time{[](C& c) -> Duration& { return c.master.launch_backoff; }, kNone, 24 * kHour}},
       {"master.launch_backoff_longest",
-       "what the cloud refuses again and again rests twice as long each time, up to this",
+       "longest time that an offering is not asked for again; launch_backoff doubles with each "
+       "refusal in a row, up to this",
        Time{[](C& c) -> Duration& { return c.master.launch_backoff_longest; }, kNone, 168 * kHour}},
       {"master.gang_patience",
        "how long a gang waits for room that caps or the cloud did not have before it has a turn, "
@@ -46,16 +47,15 @@ std::vector<KeySpecOf<C>> master_keys() {
        "no wait or turn of a gang, nor its rest after the cloud refused it, grows longer than this",
        Time{[](C& c) -> Duration& { return c.master.gangs.longest; }, kShortest, 168 * kHour}},
       {"master.starve_after",
-       "age from which a job that caps, the cloud or full instances keep waiting goes before all "
-       "that came after it: room is kept for it as what runs ends, and for a job of higher "
-       "priority "
-       "than others at once; 0: for none",
+       "age from which a job that waits for caps, the cloud or full instances goes before all "
+       "later jobs: capacity that becomes free is reserved for it, and for a job of higher "
+       "priority at once; 0: nothing is reserved",
        Time{[](C& c) -> Duration& { return c.master.starve_after; }, kNone, 168 * kHour}},
-      {"master.queue_capacity", "so many waiting tasks count as a load of 1",
+      {"master.queue_capacity", "waiting tasks at which a master reports a load of 1",
        Whole{[](C& c) -> std::uint32_t& { return c.master.queue_capacity; }, 1, 10'000'000}},
       {"master.max_attempts",
-       "failed attempts with which a task has failed for good, where its job says nothing of "
-       "retries; what fails by no fault of its own counts nothing",
+       "failed attempts after which a task has failed for good, where its job states no retries; "
+       "attempts that fail by no fault of the task do not count",
        Whole{[](C& c) -> std::uint32_t& { return c.master.max_attempts; }, 1, 1'000'000}},
       {"master.max_losses",
        "attempts that may end by a fault of their workers before their task has failed for good",
@@ -77,21 +77,22 @@ std::vector<KeySpecOf<C>> instance_keys() {
   constexpr Duration kShortest = std::chrono::milliseconds{1};
   constexpr std::uint64_t kMostInstances = 10'000'000;
   return {
-      {"master.max_instances", "hard cap on instances at once; 0: none",
+      {"master.max_instances", "hard cap on instances at once; 0: no cap",
        Whole{[](C& c) -> std::uint32_t& { return c.master.caps.max_instances; }, 0,
              kMostInstances}},
-      {"master.max_usd_h", "hard cap on the rate of spending, in $/h; 0: none",
+      {"master.max_usd_h", "hard cap on the rate of spending, in $/h; 0: no cap",
        Number{[](C& c) -> double& { return c.master.caps.max_usd_h; }, {0, 1e9}}},
-      {"master.max_usd_day", "hard cap on what a day (UTC) may cost, in $; 0: none",
+      {"master.max_usd_day", "hard cap on the cost of a day (UTC), in $; 0: no cap",
        Number{[](C& c) -> double& { return c.master.caps.max_usd_day; }, {0, 1e9}}},
       {"master.cap_margin", "time for checkpoints before the day's cap would be reached",
        Time{[](C& c) -> Duration& { return c.master.caps.spend_margin; }, kNone, kHour}},
       {"master.end_time",
        "longest time that the cloud takes to end an instance, besides its type's terminate_s",
        Time{[](C& c) -> Duration& { return c.master.caps.end_time; }, kNone, kHour}},
-      {"master.remind_every", "orders to the cloud are repeated so often until they are answered",
+      {"master.remind_every", "from one repetition of an unanswered order to the cloud to the next",
        Time{[](C& c) -> Duration& { return c.master.watch.remind_every; }, 10 * kShortest, kHour}},
-      {"master.ask_pause", "the cloud is asked after all instances at pauses that grow to this",
+      {"master.ask_pause",
+       "longest pause between two questions to the cloud for the state of all instances",
        Time{[](C& c) -> Duration& { return c.master.watch.ask_pause; }, std::chrono::seconds{1},
             168 * kHour}},
       {"master.worker_lost_after", "silence of a worker that ends its instance",
@@ -104,14 +105,14 @@ std::vector<KeySpecOf<C>> instance_keys() {
        "numbers that tasks report of themselves go on record together, at most once in this time",
        Time{[](C& c) -> Duration& { return c.master.metrics.interval; }, 10 * kShortest, kHour}},
       {"master.metric_values",
-       "values that are kept of what tasks of unfinished jobs report of themselves; one user's "
-       "tasks may have as many as are still free; 0: none is kept",
+       "metric values of tasks of unfinished jobs that a master keeps, those that are still free "
+       "open to any user; 0: no values are kept",
        Whole{[](C& c) -> std::uint32_t& { return c.master.metrics.most_values; }, 0, 1'000'000}},
       {"master.metric_series",
        "names that tasks report values under, counted for each user, of which /metrics has figures",
        Whole{[](C& c) -> std::uint32_t& { return c.master.metrics.most_series; }, 0, 10'000}},
       {"master.min_stay",
-       "no policy moves a task before it has run for so long where it is; 0: at any time",
+       "time that a task runs in its place before a policy may move it; 0: at any time",
        Time{[](C& c) -> Duration& { return c.master.min_stay; }, kNone, 168 * kHour}},
       {"master.fleet",
        "instances that are there from the start and stay, of all masters together: COUNT*TYPE or "
@@ -130,7 +131,7 @@ std::vector<KeySpecOf<C>> planning_keys() {
        "at once, as those of gangs are",
        FlagKeyOf<C>{[](C& c) -> bool& { return c.master.move_when_ready; }}},
       {"master.rent_beyond_fleet",
-       "what does not fit on the fleet is rented; the caps count that alone",
+       "instances are rented for tasks that do not fit on the fleet; the caps count these alone",
        FlagKeyOf<C>{[](C& c) -> bool& { return c.master.rent_beyond_fleet; }}},
       {"master.decision_budget",
        "steps that a policy's decision may take, counted in candidates that it looks at; 0: any "
@@ -161,16 +162,17 @@ std::vector<KeySpecOf<C>> site_keys() {
        Number{[](C& c) -> double& { return c.site.master_heavy; }, kLoads}},
       {"site.site_heavy", "a site of this load or more leaves new jobs to others",
        Number{[](C& c) -> double& { return c.site.site_heavy; }, kLoads}},
-      {"site.capacity", "so many jobs that no master has yet count as a load of 1",
+      {"site.capacity", "jobs without a master at which a site reports a load of 1",
        Whole{[](C& c) -> std::uint32_t& { return c.site.capacity; }, 1, 10'000'000}},
-      {"site.load_every", "masters and other sites are asked for their load so often",
+      {"site.load_every", "from one question for the load of masters and other sites to the next",
        Time{[](C& c) -> Duration& { return c.site.load_every; }, 10 * kMillisecond, kHour}},
-      {"site.load_stale_after", "silence that makes one count as lost; at least twice load_every",
+      {"site.load_stale_after",
+       "silence after which a master or a site counts as lost; at least twice load_every",
        Time{[](C& c) -> Duration& { return c.site.load_stale_after; }, 20 * kMillisecond,
             24 * kHour}},
       {"site.promise_wait",
-       "an answer to a submission waits so long for masters to have the jobs; then the site's own "
-       "word stands",
+       "time that an answer to a submission waits for masters to accept the jobs; after it the "
+       "site's own acceptance is the answer",
        Time{[](C& c) -> Duration& { return c.site.promise_wait; }, Duration::zero(), kHour}},
       {"site.hand_retry", "from a refused handing over of a job to the next",
        Time{[](C& c) -> Duration& { return c.site.hand_retry; }, kMillisecond, kHour}},
@@ -192,29 +194,32 @@ std::vector<KeySpecOf<C>> classify_keys() {
   using Number = NumberKeyOf<C>;
   constexpr Duration kMillisecond = std::chrono::milliseconds{1};
   constexpr Duration kHour = std::chrono::hours{1};
-  return {
-      {"classify.by",
-       "what tells short jobs from long ones; not given: what the policy says (muster policies)",
-       word_key<C>({"svm", "hint", "oracle", "none"},
-                   [](C& c) -> std::string& { return c.classify.by; })},
-      {"classify.model", "what `muster train` wrote; not given: sites begin without any history",
-       PathKeyOf<C>{[](C& c) -> std::filesystem::path& { return c.classify.model; }}},
-      {"classify.threshold", "T_th: a job whose tasks take longer is long",
-       TimeKeyOf<C>{[](C& c) -> Duration& { return c.classify.threshold; }, kMillisecond,
-                    8760 * kHour}},
-      {"classify.eps", "SORS: a run may stay so far below what was promised, as a share of that",
-       Number{[](C& c) -> double& { return c.classify.eps; },
-              {.low = 0, .high = 1, .above_low = true}}},
-      {"classify.p_threshold", "SORS: how probable that has to be for spot instances (P_th)",
-       Number{[](C& c) -> double& { return c.classify.p_threshold; }, {0, 1}}},
-      {"classify.min_samples", "SORS: past errors of a class of jobs without which it says no",
-       Whole{[](C& c) -> std::uint32_t& { return c.classify.min_samples; }, 1, 128}},
-      {"classify.max_samples", "of these, taken evenly; the time of a training is quadratic in it",
-       Whole{[](C& c) -> std::uint32_t& { return c.classify.max_samples; }, 20, 100'000}},
-      {"classify.max_history", "finished jobs that a training may look at",
-       Whole{[](C& c) -> std::uint32_t& { return c.classify.max_history; }, 20, 1'000'000}},
-      {"classify.retrain_after", "finished jobs from one training to the next",
-       Whole{[](C& c) -> std::uint32_t& { return c.classify.retrain_after; }, 1, 1'000'000}}};
+  return {{"classify.by",
+           "the classifier of short and long jobs; not given: the one that the policy asks for "
+           "(muster policies)",
+           word_key<C>({"svm", "hint", "oracle", "none"},
+                       [](C& c) -> std::string& { return c.classify.by; })},
+          {"classify.model",
+           "model file that `muster train` wrote; not given: sites begin without any history",
+           PathKeyOf<C>{[](C& c) -> std::filesystem::path& { return c.classify.model; }}},
+          {"classify.threshold", "T_th: a job whose tasks take longer is long",
+           TimeKeyOf<C>{[](C& c) -> Duration& { return c.classify.threshold; }, kMillisecond,
+                        8760 * kHour}},
+          {"classify.eps", "SORS: share by which a run may stay below its predicted time",
+           Number{[](C& c) -> double& { return c.classify.eps; },
+                  {.low = 0, .high = 1, .above_low = true}}},
+          {"classify.p_threshold", "SORS: least probability of that for spot instances (P_th)",
+           Number{[](C& c) -> double& { return c.classify.p_threshold; }, {0, 1}}},
+          {"classify.min_samples", "SORS: past errors of a class of jobs without which it says no",
+           Whole{[](C& c) -> std::uint32_t& { return c.classify.min_samples; }, 1, 128}},
+          {"classify.max_samples",
+           "finished jobs that a training uses, drawn evenly from the history; its time is "
+           "quadratic in them",
+           Whole{[](C& c) -> std::uint32_t& { return c.classify.max_samples; }, 20, 100'000}},
+          {"classify.max_history", "finished jobs that a training may look at",
+           Whole{[](C& c) -> std::uint32_t& { return c.classify.max_history; }, 20, 1'000'000}},
+          {"classify.retrain_after", "finished jobs from one training to the next",
+           Whole{[](C& c) -> std::uint32_t& { return c.classify.retrain_after; }, 1, 1'000'000}}};
 }
 
 /// The keys of [predict], which belong to the classifier: C has a ClassifyConfig `classify`.
@@ -222,7 +227,8 @@ template <class C>
 std::vector<KeySpecOf<C>> predict_keys() {
   using Whole = WholeKeyOf<C>;
   return {{"predict.by",
-           "whose run times: of experts compared by ratio or by one of two NMAEs, or the user's",
+           "source of predicted run times: experts compared by ratio or by one of two NMAEs, or "
+           "the user's hint",
            word_key<C>({"log-ratio", "nmae-mean", "nmae-median", "hint"},
                        [](C& c) -> std::string& { return c.classify.predict.by; })},
           {"predict.limits",

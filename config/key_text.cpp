@@ -112,7 +112,7 @@ struct Wanted {
     return "the path of a file, which may begin with ${MUSTER_DATA}";
   }
   std::string operator()(const ListKeyOf<C>& /*key*/) const {
-    return "a list of at least one text, none of them empty";
+    return "a list of one or more texts that are not empty";
   }
   std::string operator()(const ChoiceKeyOf<C>& key) const {
     return fmt::format("one of \"{}\"", fmt::join(key.names, "\", \""));

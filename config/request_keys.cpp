@@ -162,18 +162,21 @@ using R = JobRequest;
 Keys what_keys() {
   return {
       {"command", "list of texts, or text", "required",
-       "what every task runs: a program and its arguments, or one line for `/bin/sh -c`",
+       "the command of every task: a program and its arguments, or one line for `/bin/sh -c`",
        RequestOther{&R::command, "a list of texts, the program first, or one text for /bin/sh -c",
                     read_command, check_command}},
-      {"name", "text", "the program's file name", "what lists show", RequestText{&R::name},
+      {"name", "text", "the program's file name", "the job's name in lists", RequestText{&R::name},
        RequestFlag{"--name"}},
-      {"user", "text", "who submits",
-       "who pays; through the API another user than the token's only with an admin's token",
+      {"user", "text", "the submitting user",
+       "the user that the job is billed to; through the API another user than the token's only "
+       "with an admin's token",
        RequestText{&R::user},
-       RequestFlag{"--user", "who pays; default: for whom the API's token acts, else you"}},
+       RequestFlag{
+           "--user",
+           "the user that the job is billed to; default: the user of the API's token, else you"}},
       {"class", "text", "the name", "jobs of one class are expected to slow each other alike",
        RequestText{&R::workload_class}, RequestFlag{"--class"}},
-      {"priority", "whole number", "0", "larger goes first of what waits",
+      {"priority", "whole number", "0", "waiting jobs of a larger priority go first",
        RequestNumber{&R::priority, kPriority}, RequestFlag{"--priority"}},
       {"env", "table of texts", "empty",
        "environment variables of every task, on top of a minimal environment",
@@ -197,7 +200,7 @@ Keys task_keys() {
            RequestFlag{"--array",
                        "indices of the tasks: 0-99, 1,3,7-9, 0-100:10 (each tenth), 0-99%10 (at "
                        "most 10 at once)"}},
-          {"max_running", "whole number", "0", "at most so many tasks at once; 0: all",
+          {"max_running", "whole number", "0", "most tasks that run at once; 0: no limit",
            RequestNumber{&R::max_running, kRunning}, RequestFlag{"--max-running"}},
           {"gang", "true or false", "false", "the tasks start together or not at all",
            RequestSwitch{&R::gang}, RequestFlag{"--gang"}}};
@@ -220,14 +223,18 @@ Keys demand_keys() {
 Keys run_keys() {
   const std::string time = "seconds, or text like \"5min\"";
   return {
-      {"time_limit_s", time, "none", "an attempt that runs longer is ended and has failed",
+      {"time_limit_s", time, "none",
+       "time limit of an attempt: one that runs longer is killed and has failed",
        RequestNumber{&R::time_limit_s, kTime, NumberText::time},
-       RequestFlag{
-           "--time",
-           "an attempt that runs longer is ended: seconds, or like 10min, 10:00 or 1-00:00:00"}},
-      {"runtime_hint_s", time, "none", "how long a task will take alone; no promise",
+       RequestFlag{"--time",
+                   "time limit of an attempt, which is killed when it runs longer: seconds, or "
+                   "like 10min, 10:00 or 1-00:00:00"}},
+      {"runtime_hint_s", time, "none",
+       "estimated run time of a task without others beside it; a hint, not a limit",
        RequestNumber{&R::runtime_hint_s, kTime, NumberText::time},
-       RequestFlag{"--runtime", "how long a task will take alone, like --time; no promise"}},
+       RequestFlag{"--runtime",
+                   "estimated run time of a task without others beside it, like --time; a hint, "
+                   "not a limit"}},
       {"stop_grace_s", time, "the worker's", "from SIGTERM to SIGKILL when a task has to stop",
        RequestNumber{&R::stop_grace_s, kTime, NumberText::time}, RequestFlag{"--stop-grace"}},
       {"baseline_rate_per_s", "number", "none",
@@ -252,7 +259,7 @@ Keys run_keys() {
        RequestSwitch{&R::distinct_instances},
        RequestFlag{"--distinct-instances", "no two of its tasks on one instance at a time"}},
       {"max_fails", "whole number", "none",
-       "so many of the tasks may fail; with one more the rest of the job is ended",
+       "tasks that may fail; with one more the rest of the job is ended",
        RequestNumber{&R::max_fails, kFails}, RequestFlag{"--max-fails"}},
       {"from", "text", "where the site is",
        "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
@@ -260,9 +267,11 @@ Keys run_keys() {
        RequestFlag{"--from",
                    "where you are, as LATITUDE,LONGITUDE: the nearest site takes the job"}},
       {"token", "text", "none",
-       "the same token at the same site, by API tokens that act for the same user, is the same "
-       "submission: repeating is harmless, and another job with it is refused",
-       RequestText{&R::token}, RequestFlag{"--token", "the same token is the same submission"}}};
+       "a second submission with this token, at one site and by API tokens of one user, is taken "
+       "for a repetition and answered with the first one's jobs; another job with it is refused",
+       RequestText{&R::token},
+       RequestFlag{"--token",
+                   "name of the submission: a repetition with this token submits nothing again"}}};
 }
 
 std::optional<double> number_of(const JobRequest& request, const RequestNumber& key) {

@@ -28,13 +28,15 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
   return {
       {section + ".stop_grace", "from SIGTERM to SIGKILL",
        TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).stop_grace; }, kNone, kDay}},
-      {section + ".log_bytes", "of one file of a task's output, before it is rotated",
+      {section + ".log_bytes", "size at which a file of a task's output is rotated",
        WholeKeyOf<C>{[](C& c) -> U64& { return (c.*kTasks).log_bytes; }, 4096, U64{1} << 40}},
       {section + ".log_files", "rotated files of a task's output that are kept besides",
        WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).log_files; }, 0, 100}},
-      {section + ".tail_bytes", "of a task's output that outlive the instance",
+      {section + ".tail_bytes",
+       "last bytes of a task's output that are kept after its instance has ended",
        WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).tail_bytes; }, 0, 65'536}},
-      {section + ".acknowledged_keep", "an attempt's folder outlives its end so long",
+      {section + ".acknowledged_keep",
+       "time that an attempt's folder is kept after the master has acknowledged its end",
        TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).acknowledged_keep; }, kNone,
                     365 * kDay}},
       {section + "." + uid, "tasks run as the user with this number; 0: as the worker does",
@@ -47,8 +49,9 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
            uid + " says",
        TextKeyOf<C>{[](C& c) -> std::string& { return (c.*kTasks).task_uids; }}},
       {section + ".isolation",
-       "what keeps tasks from what is not theirs: uid: users of the system, as " + uid + "s or " +
-           uid +
+       "isolation of tasks from each other and from the cluster's files: uid: users of the system, "
+       "as " +
+           uid + "s or " + uid +
            " says; namespaces: the cluster's folders are out of their sight, where the worker is "
            "not "
            "root; auto: whichever there is",
@@ -59,20 +62,19 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
        WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).max_processes; }, 0, 1u << 22}},
       {section + ".hold_cpu",
        "where no cgroup limits processors, tasks are bound to as many as they are granted, rounded "
-       "up; false: to none",
+       "up; false: tasks are not bound",
        FlagKeyOf<C>{[](C& c) -> bool& { return (c.*kTasks).hold_cpu; }}},
       {section + ".disk_check",
-       "between two looks at the room on the disks of attempts and checkpoints; a new attempt "
-       "waits "
-       "up to 30 of these for room",
+       "time between two checks of the free space for attempts and checkpoints; a new attempt "
+       "waits up to 30 of these for space",
        TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).disk_check; }, kSoonest, kLatest}},
       {section + ".disk_free_mib",
-       "with less free on such a disk the attempt that takes the most is ended; 0: none is; not "
-       "given: 1024, but no more than 5 percent of the disk",
+       "free space of such a disk below which the attempt that takes the most is ended; 0: no "
+       "attempt is ended; not given: 1024, but no more than 5 percent of the disk",
        WholeKeyOf<C>{[](C& c) -> std::optional<U32>& { return (c.*kTasks).disk_free_mib; }, 0,
                      1u << 30}},
       {section + ".metric_names",
-       "names under which a task may report numbers of itself (muster progress --metric); 0: none",
+       "metric names that a task may report values under (muster progress --metric); 0: no metrics",
        WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).metric_names; }, 0, kMaxMetrics}},
       {section + ".metrics_interval",
        "numbers that tasks of an instance report are passed on together, at most once in this time",

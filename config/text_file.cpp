@@ -102,7 +102,7 @@ struct TextStream::Source {
     return failure(TextFileError::unreadable, fmt::format("cannot be read: {}", reason));
   }
   Failure<TextFileError> damaged() const {
-    return failure(TextFileError::damaged, "is damaged: what gzip packed does not unpack");
+    return failure(TextFileError::damaged, "is damaged: gzip cannot unpack it");
   }
 
   Piece next() {

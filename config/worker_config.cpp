@@ -49,7 +49,7 @@ Keys top_keys() {
            "files and folders besides state_dir and checkpoint_root that are out of a task's sight "
            "where tasks are isolated by namespaces",
            ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.hide; }}},
-          {"shim_program", "what supervises an attempt; not given: this muster command",
+          {"shim_program", "program that supervises an attempt; not given: this muster command",
            PathKey{[](C& c) -> fs::path& { return c.shim_program; }}},
           {"log", "file of its log, rotated; not given: standard error",
            PathKey{[](C& c) -> fs::path& { return c.log; }}}};
@@ -76,7 +76,7 @@ Keys capacity_keys() {
            NumberKey{[](C& c) -> double& { return c.capacity[Resource::storage]; }, range}},
           {"capacity.network", "Gbit/s of network",
            NumberKey{[](C& c) -> double& { return c.capacity[Resource::network]; }, range}},
-          {"capacity.spare", "of the kind that the cluster gives a meaning to",
+          {"capacity.spare", "amount of the kind of resource that the cluster defines itself",
            NumberKey{[](C& c) -> double& { return c.capacity[Resource::spare]; }, range}}};
 }
 
@@ -85,7 +85,7 @@ Keys link_keys() {
            TimeKey{[](C& c) -> Duration& { return c.heartbeat; }, 10ms, 1min}},
           {"link.timeout", "silence that ends a connection; at least twice heartbeat",
            TimeKey{[](C& c) -> Duration& { return c.timeout; }, 20ms, 1h}},
-          {"link.max_frame_bytes", "of one frame to or from the master",
+          {"link.max_frame_bytes", "largest frame to or from the master",
            WholeKey{[](C& c) -> U32& { return c.max_frame_bytes; }, kMiB, 64 * kMiB}}};
 }
 

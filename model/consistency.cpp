@@ -211,7 +211,8 @@ std::vector<std::string> ClusterState::inconsistencies() const {
   ResourceSum waiting;
   // ResourceSum is exact, so that the order of the terms does not matter.
   for (const TaskRow& row : pending()) waiting += nominal_demand(row.shape);
-  if (!(waiting == waiting_demand_)) out.emplace_back("what waits is counted wrongly");
+  if (!(waiting == waiting_demand_))
+    out.emplace_back("the demand of waiting tasks is counted wrongly");
   return out;
 }
 

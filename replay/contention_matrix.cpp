@@ -73,9 +73,9 @@ Expected<ContentionMatrix, ConfigError> read_contention_matrix(const std::filesy
     }
   }
   if (table->rows.size() != names->size()) {
-    errors.add(
-        {table->file}, "",
-        fmt::format("has {} columns of workloads and {} rows", names->size(), table->rows.size()));
+    errors.add({table->file}, "",
+               fmt::format("has to have a row for each of its {} workloads; rows: {}",
+                           names->size(), table->rows.size()));
   }
   if (!errors.empty()) {
     return Failure<ConfigError>{ConfigError::invalid, errors.text(kShownErrors)};

@@ -474,7 +474,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   }
   const Audit audit = auditor.finish(simulation.bill());
   if (!audit.broken.empty()) {
-    std::string message = setup.label + ": a law of every run is broken:";
+    std::string message = setup.label + ": an invariant of every run is violated:";
     for (const std::string& law : audit.broken) message += "\n  " + law;
     return Failure<ReplayError>{ReplayError::violated_invariant, message};
   }

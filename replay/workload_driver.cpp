@@ -165,7 +165,7 @@ void WorkloadDriver::watch(std::size_t site, std::vector<JobId> jobs, std::uint3
     }
     for (JobId id : jobs) {
       if (const auto job = open_.extract(id)) {
-        not_accepted(job.mapped(), "nobody tells of its end: " + system().render(error));
+        not_accepted(job.mapped(), "no site reports its end: " + system().render(error));
       }
     }
   };

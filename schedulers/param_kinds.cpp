@@ -152,7 +152,7 @@ Kind<std::filesystem::path> path() {
 
 Kind<std::vector<std::string>> list() {
   using Texts = std::vector<std::string>;
-  Kind<Texts> kind{"texts joined by +, none of them empty, or nothing"};
+  Kind<Texts> kind{"texts joined by +, each not empty, or nothing"};
   kind.parse = [](const std::string& text) -> std::optional<Texts> {
     Texts all;
     if (text.empty()) return all;

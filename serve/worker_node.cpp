@@ -201,7 +201,7 @@ class WorkerNode::Parts {
     if (worker_) caf::anon_send_exit(worker_, caf::exit_reason::user_shutdown);
     worker_ = nullptr;
     system_.await_all_actors_done();
-    log_->info("worker ended; what it runs goes on");
+    log_->info("worker ended; its tasks go on");
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;

@@ -127,7 +127,8 @@ void ProviderCalls::on_found(const std::set<InstanceId>& expected, const FoundIn
   const std::set<InstanceId> exists(found.instances.begin(), found.instances.end());
   for (const InstanceId id : exists) {
     if (book_.find(id) != nullptr) continue;
-    host_.connector->note("instance " + std::to_string(id.value) + " is nobody's: it is ended");
+    host_.connector->note("instance " + std::to_string(id.value) +
+                          " is not in the store: it is ended");
     setup_.provider->terminate(id, [](EndResult) {});  // a later look repeats it
   }
   for (const InstanceId id : expected) {

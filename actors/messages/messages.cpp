@@ -9,11 +9,11 @@ std::string to_string(ActorError code) {
     case ActorError::unknown:
       return "not known here";
     case ActorError::not_connected:
-      return "who would know cannot be reached now";
+      return "the node that could answer is unreachable";
     case ActorError::too_many:
       return "too_many";
     case ActorError::store_failed:
-      return "what has to be kept cannot be written down";
+      return "the store cannot write the change";
     case ActorError::stopping:
       return "it will not be completed";
     case ActorError::learns_numbers:
@@ -21,9 +21,9 @@ std::string to_string(ActorError code) {
     case ActorError::too_large:
       return "the answer is larger than a message between nodes may be";
     case ActorError::busy:
-      return "as many questions of that kind wait as may";
+      return "the limit of waiting questions of this kind is reached";
     case ActorError::planner_failed:
-      return "what decides has failed and begins anew";
+      return "the policy has failed and starts again";
     case ActorError::other_roster:
       return "it numbers sites and masters in another way";
   }

@@ -19,11 +19,11 @@ CloudModule<C> trace_cloud() {
        PathKeyOf<C>{[](C& c) -> std::filesystem::path& {
          return c.cloud.own.template of<TraceCloudSettings>().prices;
        }}},
-      {"cloud.prices_period", "the series begins anew after so long, by its own times; 0: never",
+      {"cloud.prices_period", "time of the series after which it begins anew; 0: never",
        TimeKeyOf<C>{
            [](C& c) -> Duration& { return c.cloud.own.template of<TraceCloudSettings>().period; },
            Duration{}, kLongest}},
-      {"cloud.prices_speed", "so many seconds of the series pass in one",
+      {"cloud.prices_speed", "seconds of the series that pass in one second",
        NumberKeyOf<C>{
            [](C& c) -> double& { return c.cloud.own.template of<TraceCloudSettings>().speed; },
            kPriceSpeeds}},

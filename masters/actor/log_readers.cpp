@@ -153,7 +153,7 @@ void LogReaders::hear(const LogAnswer& answer) {
     onward.offset = 0;
     onward.text.clear();
     onward.more_may_come = false;
-    onward.lost = "its worker says what cannot be";
+    onward.lost = "its worker gave an impossible answer";
   }
   if (answer.unknown && reader.runs) onward.more_may_come = true;  // its order is on its way
   if (answer.unknown && !reader.runs) onward.lost = kGone;

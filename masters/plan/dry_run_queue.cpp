@@ -11,13 +11,15 @@ void DryRunQueue::ask(Asked asked) {
   const auto known = of_user_.find(user);
   if (known != of_user_.end() && known->second >= bounds_.of_user) {
     return asked.turn_away(
-        fmt::format("{} dry runs of '{}' wait already, which are as many as one user may have "
+        fmt::format("the limit of waiting dry runs of one user ({0} of '{1}') is reached "
                     "(master.dry_runs_of_user): ask again when they are answered",
                     bounds_.of_user, user));
   }
   if (waiting_.size() >= bounds_.most) {
-    return asked.turn_away(fmt::format(
-        "{} dry runs wait already (master.dry_runs): ask again in a few seconds", bounds_.most));
+    return asked.turn_away(
+        fmt::format("the limit of waiting dry runs ({}) is reached (master.dry_runs): ask again in "
+                    "a few seconds",
+                    bounds_.most));
   }
   ++of_user_[user];
   if (running_) {
@@ -42,9 +44,7 @@ void DryRunQueue::ended(Instant now) {
       continue;
     }
     leave(next.job.user);
-    next.turn_away(
-        "the dry run has waited longer than anybody waits for it "
-        "(master.dry_run_age): ask again later");
+    next.turn_away("the dry run has waited longer than master.dry_run_age: ask again later");
   }
 }
 

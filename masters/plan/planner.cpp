@@ -89,9 +89,8 @@ std::string Planner::restore(const std::string& words, Instant at) {
   shown_rounds_ = memory_->facts().rounds;
   if (loads(*parts_.policy, words, view(at))) return {};
   parts_.policy = blank_->clone();
-  return "the policy does not understand what the snapshot remembers for it (" +
-         std::to_string(words.size()) +
-         " bytes, of another policy or version): it knows only what happened since";
+  return "the policy cannot read its memory in the snapshot (" + std::to_string(words.size()) +
+         " bytes, of another policy or version): it knows only events since then";
 }
 
 void Planner::look_at_gangs(std::uint64_t round, Instant now, bool rents) {
@@ -133,8 +132,8 @@ void Planner::renew(const std::string& what, Instant at) {
     }
     if (!knows) anew = blank_->clone();
   }
-  trouble_ += knows ? " and was made anew of what it remembered"
-                    : " and was made anew: it knows only what happens from then on";
+  trouble_ += knows ? " and was restored from its memory"
+                    : " and was made anew: it knows only later events";
   parts_.policy = std::move(anew);
 }
 
@@ -245,8 +244,8 @@ MasterSnapshot Planner::snapshot() const {
   try {
     snapshot.policy_state = parts_.policy->save_state(memory_->facts().state);
   } catch (const std::exception& thrown) {
-    trouble_ = std::string("the policy cannot say what it remembers (") + thrown.what() +
-               "): the snapshot is without";
+    trouble_ = std::string("the policy cannot save its memory (") + thrown.what() +
+               "): the snapshot has no memory of it";
   }
   return snapshot;
 }

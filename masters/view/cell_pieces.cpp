@@ -197,7 +197,7 @@ std::string room_text(const JobRow& job, const Refusal& reason, const Master& ma
   const std::string since = "; it waits for room since " + utc_text(wait->since);
   if (claims.is_hopeless(*wait)) return since + ", and no day's money pays for it";
   if (const auto until = claims.rests_until(*wait)) {
-    return fmt::format("{}, and none can be kept for it before {}", since, utc_text(*until));
+    return fmt::format("{}, and no room can be kept for it before {}", since, utc_text(*until));
   }
   if (claim != nullptr && claim->room.is_before(job)) {
     return fmt::format("{}, behind job {}, for which room is kept", since,

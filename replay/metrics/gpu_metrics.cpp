@@ -64,8 +64,8 @@ void add_gpus(std::vector<Metric>& table) {
   table.push_back({.key = "width_error",
                    .unit = "of 1",
                    .better = Better::lower,
-                   .how = "how far widths that `boa` plans by what it learns are from those by "
-                          "what jobs state, mean by load and over time; null unless it learns",
+                   .how = "distance of the widths that `boa` plans by learnt speedups from those "
+                          "by stated ones, mean by load and over time; null unless it learns",
                    .of = [](Run r) { return r.width_error; }});
 }
 

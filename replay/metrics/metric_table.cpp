@@ -56,7 +56,7 @@ void add_jobs_and_cost(std::vector<Metric>& table) {
   table.push_back({.key = "total_cost_usd",
                    .unit = "$",
                    .better = Better::lower,
-                   .how = "what the cloud billed, which is what the ledger booked",
+                   .how = "bill of the cloud, which equals the sum of the ledger",
                    .of = [](Run r) { return Value(r.total_cost_usd); },
                    .column = Column{"cost", "$", Place::cost}});
   table.push_back(
@@ -66,19 +66,19 @@ void add_jobs_and_cost(std::vector<Metric>& table) {
 void add_tariff(std::vector<Metric>& table) {
   table.push_back({.key = "tariff_usd",
                    .unit = "$",
-                   .how = "what the tasks would cost where each is billed alone for what it asks "
-                          "for while it runs (`tariff.*`); null unless that is given",
+                   .how = "cost of the tasks if each were billed alone for its request while it "
+                          "runs (`tariff.*`); null without a tariff",
                    .of = [](Run r) { return r.tariff_usd; }});
 }
 
 void add_bound(std::vector<Metric>& table) {
   const auto asked_for = [](Run r) { return r.bound_usd.has_value(); };
-  table.push_back({.key = "bound.usd",
-                   .unit = "$",
-                   .how = "what no policy can cost less than (`muster bound`); null unless it was "
-                          "asked for with `--bound`",
-                   .of = [](Run r) { return r.bound_usd; },
-                   .has_group = asked_for});
+  table.push_back(
+      {.key = "bound.usd",
+       .unit = "$",
+       .how = "lower bound of the cost of any policy (`muster bound`); null without `--bound`",
+       .of = [](Run r) { return r.bound_usd; },
+       .has_group = asked_for});
   table.push_back({.key = "bound.above",
                    .unit = "of 1",
                    .better = Better::lower,
@@ -215,8 +215,8 @@ void add_utilization(std::vector<Metric>& table) {
                   .unit = "of 1",
                   .better = Better::higher,
                   .how =
-                      "what tasks hold x time / what serving instances have x time, over "
-                      "the makespan",
+                      "resources held by tasks x time / resources of serving instances x time, "
+                      "over the makespan",
                   .of = [i](Run r) { return r.utilization[i]; }};
     if (kHeads[i][0] != '\0') {
       metric.column = Column{kHeads[i], "% used", Place::utilization, 1, 100, Shown::with_classes};
@@ -250,7 +250,8 @@ void add_levels(std::vector<Metric>& table) {
     table.push_back({.key = "allocation." + kind,
                      .unit = "of 1",
                      .better = Better::higher,
-                     .how = "what these tasks hold / what these instances have, likewise",
+                     .how = "resources held by these tasks / resources of these instances, mean "
+                            "over the times with an instance",
                      .of = [of](Run r) { return r.*of; },
                      .column = Column{head, "%", Place::levels, 1, 100}});
   };
@@ -312,7 +313,7 @@ void add_rounds(std::vector<Metric>& table) {
   table.push_back({.key = "decision_ms_p99",
                    .unit = "ms",
                    .better = Better::lower,
-                   .how = "the same at rank ceil(99/100 n) of n ascending",
+                   .how = "real time of a decision at rank ceil(99/100 n) of n, ascending",
                    .of = [](Run r) { return r.decision_ms_p99; },
                    .column = Column{"decision", "p99 ms", Place::rounds, 3},
                    .timed = true});

@@ -52,10 +52,10 @@ void read_task_work(CsvReader& row, JobDraft& draft) {
   for (const std::string_view part : split(row.text("task_iterations"), ';')) {
     const std::optional<double> iterations = parse_number(part);
     if (!iterations || !kIterations.contains(*iterations)) {
-      row.complain("task_iterations",
-                   fmt::format("has to be numbers with semicolons between them, each {}; '{}' is "
-                               "none",
-                               describe(kIterations), brief(part)));
+      row.complain(
+          "task_iterations",
+          fmt::format("has to be numbers with semicolons between them, each {}; '{}' is not",
+                      describe(kIterations), brief(part)));
       return;
     }
     work.push_back(*iterations);

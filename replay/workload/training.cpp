@@ -247,7 +247,7 @@ WorkloadFormat training_format() {
        "training: folder with the profiles of the classes, throughput_grid.csv and calibration.csv",
        config::PathKeyOf<ReplayConfig>{format_key<&TrainingSettings::profiles>}},
       {"workload.training.calibration",
-       "training: after whose simulator jobs are slowed down, held up and bounded",
+       "training: simulator whose rules slow jobs down, delay them and bound them",
        config::word_key<ReplayConfig>(choices_of<TrainingCalibration>(),
                                       format_key<&TrainingSettings::calibration>)},
       {"workload.training.agent",
@@ -281,7 +281,7 @@ WorkloadFormat training_format() {
        config::TimeKeyOf<ReplayConfig>{format_key<&TrainingSettings::burst_cycle>,
                                        std::chrono::seconds{1}, kLongest}},
       {"workload.training.families",
-       "training: families on which workers are so many times as fast as they were measured, "
+       "training: families with the factor by which workers are faster there than measured, "
        "FAMILY@SPEED",
        config::ListKeyOf<ReplayConfig>{format_key<&TrainingSettings::families>}}};
   return format;

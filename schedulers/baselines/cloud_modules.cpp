@@ -18,7 +18,7 @@ void describe_moves(Description<Params>& description) {
              "tasks that run move to cheaper instances where that pays")
       .param("bandwidth_mbit_s", in(&Params::moves, &MoveRules::bandwidth_mbit_s),
              params::number(params::above(0).up_to(1e9)),
-             "over which the memory of what moves is sent")
+             "network speed at which a moving task's memory is sent, in Mbit/s")
       .param("margin_usd", in(&Params::moves, &MoveRules::margin_usd),
              params::number(params::from(0).up_to(1e6)), "dollars that a move has to save")
       .param("billed_from_request", in(&Params::moves, &MoveRules::billed_from_request),
@@ -27,7 +27,7 @@ void describe_moves(Description<Params>& description) {
              params::choice<RunTimeSource>({{"unknown", RunTimeSource::unknown},
                                             {"predicted", RunTimeSource::predicted},
                                             {"hinted", RunTimeSource::hinted}}),
-             "whose estimates of run times count")
+             "source of run time estimates")
       .param("default_s", in(&Params::run_times, &RunTimeRules::otherwise),
              params::in_seconds(params::above(0).up_to(kLongestWait_s)),
              "the run time where there is no estimate");
@@ -81,8 +81,8 @@ PolicyModule spot_fleet_module() {
 PolicyModule supercloud_module() {
   auto description = describe<SupercloudParams>(
       "supercloud",
-      "SuperCloud-Spot: buys for all that waits by a greedy on the most constrained "
-      "resource, moves instances' tasks to what is cheaper");
+      "SuperCloud-Spot: buys for all waiting tasks by a greedy on the most constrained resource, "
+      "moves instances' tasks to cheaper ones");
   description
       .param("rank", &SupercloudParams::rank,
              params::choice<GreedyRank>(

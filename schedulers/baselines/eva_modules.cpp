@@ -23,8 +23,8 @@ Description<Params>& describe_rounds(Description<Params>& description) {
       .eager(&Params::eager)
       .param("spot", &Params::spot,
              params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
-             "who is put on spot instances: jobs that take any market, while that is cheaper for "
-             "them, or only those that ask for it");
+             "jobs on spot instances: those that take any market, while that is cheaper for them, "
+             "or only those that ask for it");
 }
 
 /// What is not said is shown as what it mostly means.
@@ -49,7 +49,7 @@ PolicyModule synergy_module() {
   auto description = describe<SynergyParams>(
       "synergy",
       "Synergy (OSDI'22), as Eva adapts it: a task joins the tasks that are worth most with it, or "
-      "gets the cheapest type; nobody is moved");
+      "gets the cheapest type; no task is moved");
   describe_pairs(description);
   return describe_rounds(description)
       .uses({.throughput = true, .prices = true})

@@ -12,8 +12,8 @@ PolicyModule no_packing_module() {
       .eager(&NoPackingParams::eager)
       .param("spot", &NoPackingParams::spot,
              params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
-             "who is put on spot instances: jobs that take any market, while that is cheaper for "
-             "them, or only those that ask for it")
+             "jobs on spot instances: those that take any market, while that is cheaper for them, "
+             "or only those that ask for it")
       .uses({.throughput = true, .prices = true})
       .made_by([](const NoPackingParams& params, const Catalog& catalog) {
         return std::make_unique<MarketSplit>(

@@ -50,8 +50,8 @@ std::string fault_of(const BoaParams& params) {
     return "budget_usd_h goes with plan=path, which alone plans for several types";
   }
   if (params.budget_usd_h > 0 && params.speedups == SpeedSource::learned) {
-    return "budget_usd_h goes with speedups=oracle: what a worker shows on one type of GPU is not "
-           "told from what it would on another";
+    return "budget_usd_h goes with speedups=oracle: the speed that a worker shows on one type of "
+           "GPU says nothing of another type";
   }
   for (const std::string& entry : params.weights) {
     const auto weight = number_of(entry);
@@ -96,8 +96,7 @@ std::string given_in_vain(const PolicySpec& spec) {
            "been before; leave one of them out";
   }
   if (given("before_s") && (given("load_before") == 0.0 || states_rates)) {
-    return "before_s says for how long load_before holds, which counts for nothing here; leave it "
-           "out";
+    return "before_s has no effect unless load_before is set: leave it out";
   }
   return {};
 }
@@ -114,54 +113,52 @@ PolicyModule boa_module() {
       .divided("budget")
       .param("budget_usd_h", &BoaParams::budget_usd_h,
              params::number(params::from(0).up_to(kMostGpus)),
-             "dollars an hour in its place, for GPUs of whatever types are on offer; 0: none")
+             "budget in dollars an hour instead of GPUs, for all types on offer; 0: no such budget")
       .divided("budget_usd_h")
       .param("cold_start_s", &BoaParams::cold_start,
              params::in_seconds(params::from(0).up_to(kLongestPlan_s)),
-             "what a start takes on GPUs of another type than before, where it is longer")
+             "time that a start takes on GPUs of another type than before, where it is longer")
       .param("budget_counts", &BoaParams::counts,
              params::choice<BudgetCounts>(
                  {{"rented", BudgetCounts::rented}, {"used", BudgetCounts::used}}),
-             "what the budget is held against: what is rented, or what jobs have of it")
+             "GPUs that count against the budget: all rented ones, or those that jobs hold")
       .param("plan", &BoaParams::plan,
              params::choice<PlanKind>(
                  {{"path", PlanKind::path}, {"share", PlanKind::share}, {"glue", PlanKind::glue}}),
-             "how widths are planned: the best path of each class at one price, the same with two "
-             "paths for one class, or the paper's Algorithm 1")
+             "how widths are planned: the best path of each class at one price (path), with two "
+             "paths for one class (share), or by the paper's Algorithm 1 (glue)")
       .param("speedups", &BoaParams::speedups,
              params::choice<SpeedSource>(
                  {{"oracle", SpeedSource::oracle}, {"learned", SpeedSource::learned}}),
-             "how fast jobs are at which width: what they state, where they state it, or what jobs "
-             "of their class have shown")
+             "source of jobs' speeds by width: the jobs' statements, or the speeds measured in "
+             "their class")
       .param("rescales", &BoaParams::rescales, params::flag(),
              "widths are planned with what it costs to change them")
       .param("keep_empty_s", &BoaParams::keep_empty,
              params::in_seconds(params::from(0).up_to(kLongestEmpty_s)),
-             "how long a node that nobody needs is kept for the next job")
+             "how long an empty node is kept for the next job")
       .param("empties_nodes", &BoaParams::empties_nodes, params::flag(),
              "move the jobs of a node that is not full onto others, so that it can be given back, "
              "where that is worth their starts")
       .param("recompute_s", &BoaParams::recompute,
-             params::in_seconds(params::above(0).up_to(kLongestPlan_s)), "between two width plans")
+             params::in_seconds(params::above(0).up_to(kLongestPlan_s)),
+             "time between two width plans")
       .param("window_s", in(&BoaParams::arrivals, &ArrivalRules::window),
              params::in_seconds(params::from(kShortestWindow_s).up_to(kLongestPlan_s)),
-             "over which the arrivals of each class are counted")
+             "time window in which the arrivals of each class are counted")
       .param("load_before", in(&BoaParams::arrivals, &ArrivalRules::load_before),
              params::number(params::from(0).up_to(1)),
-             "what the load is taken to have been for before_s before the first job, as a share of "
-             "the budget; 0: what is counted since then is all that is known")
+             "assumed load during before_s before the first job, as a share of the budget; 0: only "
+             "jobs since then count")
       .param("before_s", in(&BoaParams::arrivals, &ArrivalRules::before),
              params::in_seconds(params::from(0).up_to(kLongestPlan_s)),
-             "the time before the first job to which load_before applies, as far as window_s "
-             "reaches back")
-      .param(
-          "rates_h", in(&BoaParams::arrivals, &ArrivalRules::stated), params::list(),
-          "arrivals an hour by class, class:jobs joined by +; a class that is not named is taken "
-          "never to come; none: they are counted")
-      .param(
-          "weights", &BoaParams::weights, params::list(),
-          "how much an hour of a class's jobs counts in the mean that is made least, class:weight "
-          "joined by +; 1 where none is given")
+             "the time before the first job to which load_before applies, at most window_s")
+      .param("rates_h", in(&BoaParams::arrivals, &ArrivalRules::stated), params::list(),
+             "arrivals an hour by class, class:jobs joined by +; a class that is not named is "
+             "assumed not to arrive; none: arrivals are counted")
+      .param("weights", &BoaParams::weights, params::list(),
+             "weight of a class's job hours in the mean that is minimised, class:weight joined by "
+             "+; default: 1")
       .period(&BoaParams::period)
       .param("eager", &BoaParams::eager, params::flag(),
              "hold a round at once when a job comes, enters another epoch or leaves, too")

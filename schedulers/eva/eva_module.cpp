@@ -19,7 +19,7 @@ PolicyModule eva_module() {
       .param("partial-only", &EvaParams::partial_only, params::flag(),
              "always adopt the Partial Reconfiguration")
       .param("rp", &EvaParams::interference, params::negated_flag(),
-             "take it that tasks never slow each other")
+             "assume that tasks never slow each other")
       .param("single", &EvaParams::gangs, params::negated_flag(),
              "treat the tasks of multi-task jobs as independent")
       .param("t", &EvaParams::default_pair, params::number(params::above(0).up_to(1)),
@@ -28,8 +28,8 @@ PolicyModule eva_module() {
       .eager(&EvaParams::eager)
       .param("spot", &EvaParams::spot,
              params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
-             "who is put on spot instances: jobs that take any market, while that is cheaper for "
-             "them, or only those that ask for it")
+             "jobs on spot instances: those that take any market, while that is cheaper for them, "
+             "or only those that ask for it")
       .check([](const EvaParams& params) -> std::string {
         if (!params.full_only || !params.partial_only) return {};
         return "full-only and partial-only exclude each other";

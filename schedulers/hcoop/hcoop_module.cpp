@@ -19,7 +19,7 @@ PolicyModule finish(Description<HcoopParams>& description) {
   const auto time = params::in_seconds(params::from(0).up_to(kLongest_s));
   return description
       .param("backfill", &HcoopParams::backfill, params::flag(),
-             "what fits goes before what does not")
+             "waiting tasks that fit start before earlier ones that do not")
       .param("on_demand_fallback", &HcoopParams::on_demand_fallback, params::flag(),
              "spot tasks use regular instances when no spot instance has room")
       .renamed("spill", "on_demand_fallback")

@@ -12,7 +12,7 @@
 namespace muster::ilp {
 namespace {
 
-constexpr const char* kNonsense = "the solver failed: its answer is none";
+constexpr const char* kNonsense = "the solver failed: its output is not a solution";
 constexpr const char* kTooMany = "too many tasks";
 
 /// Calls of the solver for one question, which share its seconds.

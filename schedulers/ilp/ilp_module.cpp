@@ -17,7 +17,7 @@ PolicyModule ilp_module() {
       .param("tasks", &IlpParams::tasks, params::whole(1, 10000),
              "tasks laid out in a round; where there are more, Full Reconfiguration does it")
       .param("nodes", &IlpParams::nodes, params::whole(0, 1000000000),
-             "nodes of the solver's search in a replay, so that the same call decides the same")
+             "nodes of the solver's search in a replay, which makes its decision repeatable")
       .param("seconds", &IlpParams::seconds, params::number(params::above(0).up_to(3600)),
              "seconds of the solver's searches in a round on a live cluster")
       .param("gap", &IlpParams::gap_share, params::number(params::from(0).up_to(1)),

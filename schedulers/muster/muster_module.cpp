@@ -26,28 +26,29 @@ void describe_fleet(Description<MusterParams>& description) {
   description
       .param("reserve", in(&MusterParams::fleet, &FleetParams::reserve),
              params::number(params::from(0).below(1)),
-             "of given instances: share of capacity that long tasks leave to short ones")
-      .param(
-          "task_times", in(&MusterParams::fleet, &FleetParams::task_times),
-          params::choice<TaskTimes>({{"off", TaskTimes::off},
-                                     {"learnt", TaskTimes::learnt},
-                                     {"known", TaskTimes::known}}),
-          "there: what long jobs are ordered by besides their unstarted tasks: nothing, the mean "
-          "of their finished ones, or what the job says")
+             "fixed fleets only: share of capacity that long tasks leave to short ones")
+      .param("task_times", in(&MusterParams::fleet, &FleetParams::task_times),
+             params::choice<TaskTimes>({{"off", TaskTimes::off},
+                                        {"learnt", TaskTimes::learnt},
+                                        {"known", TaskTimes::known}}),
+             "fixed fleets only: task times by which long jobs are ordered besides their number of "
+             "unstarted tasks: off, the mean of finished tasks (learnt), or the job's statement "
+             "(known)")
       .param("age_s", in(&MusterParams::fleet, &FleetParams::age_s),
              params::number(params::from(0).up_to(kLongestTime_s)),
-             "there: seconds that each unstarted task puts its job back in the order of arrival; "
-             "0: only tasks count")
-      .param("cutoff_s", in(&MusterParams::fleet, &FleetParams::cutoff),
-             params::in_seconds(params::from(0).up_to(kLongestTime_s)),
-             "there: a short job with a task that runs longer is long; 0: never")
+             "fixed fleets only: seconds that each unstarted task puts its job back in the order "
+             "of arrival; 0: only tasks count")
+      .param(
+          "cutoff_s", in(&MusterParams::fleet, &FleetParams::cutoff),
+          params::in_seconds(params::from(0).up_to(kLongestTime_s)),
+          "fixed fleets only: run time of a task from which its short job counts as long; 0: never")
       .param("starve_s", in(&MusterParams::fleet, &FleetParams::starve),
              params::in_seconds(params::from(0).up_to(kLongestTime_s)),
-             "there: a job that has waited so long goes first in its class; 0: none does")
+             "fixed fleets only: wait after which a job goes first in its class; 0: never")
       .param("max_passes", in(&MusterParams::fleet, &FleetParams::max_passes),
              params::whole(0, 1'000'000'000),
-             "there: starts behind a task for which there is no room before some is kept for it; "
-             "0: none is")
+             "fixed fleets only: starts that pass a task that does not fit, before capacity is "
+             "reserved for it; 0: no capacity is reserved")
       .check([](const MusterParams& params) -> std::string {
         if (params.fleet.age_s == 0 || params.fleet.task_times == TaskTimes::off) return {};
         return "age_s orders by arrival and tasks: task_times has to be off";
@@ -62,8 +63,8 @@ PolicyModule muster_module() {
                              "Muster's own: exact repartition of few instances at the price of "
                              "work, with patience in proportion to age")
           .param("strict", &MusterParams::strict, params::flag(),
-                 "as patient=false,triples=20,max_tasks=9,theta=0.074: cheapest without anybody "
-                 "waiting")
+                 "short for patient=false,triples=20,max_tasks=9,theta=0.074: the cheapest plan in "
+                 "which no task waits")
           .param("horizon_s", &MusterParams::horizon,
                  params::in_seconds(params::from(kShortestHorizon_s).up_to(kLongestTime_s)),
                  "seconds over which the cost of a change is spread")
@@ -71,43 +72,46 @@ PolicyModule muster_module() {
                  "worth of an hour of a user's time, as a share of the price of the task's work")
           .param("theta_usd_h", &MusterParams::theta_usd_h,
                  params::number(params::from(0).up_to(1e6)),
-                 "the same as a sum, $/h, on top: then the scale of prices matters")
+                 "worth of an hour of a user's time in $/h, on top of theta; with it the scale of "
+                 "prices matters")
           .param("patient", &MusterParams::patient, params::flag(),
                  "tasks may wait for a good place, and pause")
           .param("free_wait_s", &MusterParams::free_wait,
                  params::in_seconds(params::from(0).up_to(kLongestTime_s)),
                  "seconds that a task may wait in all, whatever its age")
           .param("wait_share", &MusterParams::wait_share, params::number(params::from(0).up_to(1)),
-                 "and the share of its age that it may wait besides")
+                 "share of its age that a task may wait on top of free_wait_s")
           .param("most_wait_s", &MusterParams::most_wait,
                  params::in_seconds(params::from(0).up_to(kLongestTime_s)),
-                 "seconds that this share comes to at most")
+                 "longest wait in seconds by wait_share")
           .param("triples", &MusterParams::triples, params::whole(0, 1000),
                  "sets of three instances that a round tries besides pairs")
           .param("max_tasks", &MusterParams::max_tasks, params::whole(2, own::kMostTasks),
-                 "tasks that are shared out anew together at most")
+                 "most tasks that are repartitioned together")
           .param("steps", &MusterParams::steps, params::whole(0, 4'000'000'000),
-                 "of subsets that a round takes where no deadline says how many; 0: no bound")
+                 "steps of the subset search that a round takes where no deadline bounds them; 0: "
+                 "no bound")
           .param("run_times", &MusterParams::run_times,
                  params::choice<RunTimes>({{"unknown", RunTimes::unknown},
                                            {"predicted", RunTimes::predicted},
                                            {"hinted", RunTimes::hinted}}),
-                 "the cost of a change is spread over no more than what is left of a task by that")
-          .param("short_runs", &MusterParams::short_runs,
-                 params::number(params::from(0).up_to(1e9)),
-                 "tasks that are said to run for less than so many times what an instance takes to "
-                 "start and a move costs are put together by when they may end, as small ones of "
-                 "which run times are said; 0: none are")
+                 "source of run times: the cost of a change is spread over no more than a task's "
+                 "remaining time")
+          .param(
+              "short_runs", &MusterParams::short_runs, params::number(params::from(0).up_to(1e9)),
+              "tasks whose run times are known are packed by their ends when small, or when they "
+              "run for less than this many times an instance's start and a move; 0: no such tasks")
           .param("at_once", &MusterParams::at_once, params::flag(),
                  "an instance is given back as soon as it is empty, not at the next round")
           .param(
               "spot", &MusterParams::spot,
               params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
-              "who is put on spot instances where that pays: all jobs that take any market, or "
-              "only those that ask for it")
+              "jobs on spot instances where that pays: all that take any market, or only those "
+              "that ask for it")
           .param("interruptions_h", &MusterParams::interruptions_h,
                  params::number(params::from(0).up_to(1000)),
-                 "of a spot instance in an hour, where the cloud does not say what to expect")
+                 "expected interruptions of a spot instance in an hour, where the cloud states no "
+                 "rate")
           .param("t", &MusterParams::default_pair, params::number(params::above(0).up_to(1)),
                  "expected throughput of a task beside a neighbour never observed");
   describe_fleet(description);

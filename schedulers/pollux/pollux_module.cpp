@@ -25,8 +25,8 @@ Description<PolluxParams>& with_search(Description<PolluxParams>& described) {
       .param("speedups", &PolluxParams::speedups,
              params::choice<pollux::SpeedSource>({{"oracle", pollux::SpeedSource::oracle},
                                                   {"learned", pollux::SpeedSource::learned}}),
-             "how fast jobs are at which width: what they state, where they state it, or what each "
-             "of them has shown")
+             "source of jobs' speeds by width: the jobs' statements, or the speeds measured of "
+             "each job")
       .param("moves", in(&PolluxParams::effort, &Effort::moves), params::whole(1, kMostMoves),
              "moves of a local search")
       .param("population", in(&PolluxParams::effort, &Effort::population),

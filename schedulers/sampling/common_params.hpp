@@ -43,7 +43,7 @@ Description<P>& replacement(Description<P>& group) {
 template <class P, class Member>
 Description<P>& skip_blocked(Description<P>& group, Member member) {
   return group.param("skip_blocked", member, params::flag(),
-                     "let what fits pass what does not fit in front of it");
+                     "tasks that fit may pass earlier ones that do not");
 }
 
 /// Adds network_delay_ms.

@@ -24,7 +24,7 @@ PolicyModule eagle_module() {
              "short jobs with the least remaining time go first")
       .param("starvation_cap", in(&EagleParams::queue, &QueueRules::starvation_cap),
              params::number(params::from(0).up_to(1e9)),
-             "a short task is overtaken by at most so many times its own estimate");
+             "most work that may overtake a short task, as a multiple of its own estimate");
   skip_blocked(group, in(&EagleParams::queue, &QueueRules::skip_blocked));
   network_delay(group);
   return group.composed_as("eagle");

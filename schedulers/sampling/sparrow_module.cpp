@@ -11,7 +11,7 @@ PolicyModule sparrow_module() {
   min_probes(group);
   replacement(group);
   group.param("cancellation", in(&SparrowParams::probes, &ProbeRules::cancellation), params::flag(),
-              "call probes back that are of no use any more");
+              "cancel probes that are no longer needed");
   skip_blocked(group, in(&SparrowParams::queue, &QueueRules::skip_blocked));
   network_delay(group);
   return group.composed_as("sparrow");

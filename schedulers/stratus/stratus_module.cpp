@@ -51,7 +51,7 @@ PolicyModule stratus_module() {
              params::choice<RunTimeSource>({{"unknown", RunTimeSource::unknown},
                                             {"predicted", RunTimeSource::predicted},
                                             {"hinted", RunTimeSource::hinted}}),
-             "whose estimates of run times count")
+             "source of run time estimates")
       .param("default_s", in(&StratusParams::run_times, &RunTimeRules::otherwise),
              params::in_seconds(params::above(0).up_to(kLongestRun_s)),
              "the run time where there is no estimate")
@@ -69,8 +69,8 @@ PolicyModule stratus_module() {
              "used little: less than this share of every kind of resource")
       .param("bandwidth_mbit_s", in(&StratusParams::clearing, &ClearingRules::bandwidth_mbit_s),
              params::number(params::from(0).up_to(1e9)),
-             "over which the memory of what moves is sent; 0: a move takes as long as the delays "
-             "of its tasks")
+             "network speed at which a moving task's memory is sent, in Mbit/s; 0: a move takes as "
+             "long as the delays of its tasks")
       .param("at_once", in(&StratusParams::events, &EventRules::at_once), params::flag(),
              "an instance is given back as soon as it is empty, not at the next event")
       .period(in(&StratusParams::events, &EventRules::period))

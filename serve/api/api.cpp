@@ -138,7 +138,7 @@ std::shared_ptr<Exchange> Api::handle(const Request& request, const std::string&
     return exchange;
   }
   if (route->body.empty() && !request.body.empty()) {
-    exchange->finish(error_response(422, "body: this request has none"));
+    exchange->finish(error_response(422, "body: this request has to have no body"));
     return exchange;
   }
   const auto mark = mark_of(request.head);
@@ -201,9 +201,9 @@ void Api::enter(Call call) {
                             asked == Operation::rotate_token;
   if (!is_of_tokens && !call.exchange->enter(where, call.pass.who.token, places)) {
     return call.exchange->finish(error_response(
-        429, fmt::format("{} requests wait for {} already, or {} of the token '{}': send this one "
-                         "again when some of them are answered",
-                         places.all, for_a_job ? "jobs to be over" : "the cluster", places.of_token,
+        429, fmt::format("the requests that may wait for {} are {} in all and {} of the token "
+                         "'{}': send this one again when one of them is answered",
+                         for_a_job ? "jobs to be over" : "the cluster", places.all, places.of_token,
                          call.pass.who.token)));
   }
   // The connection allows this time on top of its own limit for the cluster's answer.

@@ -39,10 +39,10 @@ void Exchange::expire() {
   if (finished_) {
     return;
   }
-  finish(late_ ? late_()
-               : error_response(503,
-                                "the part of the cluster that would know did not answer in "
-                                "time; a change may still be made"));
+  finish(late_
+             ? late_()
+             : error_response(
+                   503, "the site or master did not answer in time; the change may still be made"));
 }
 
 }  // namespace muster::api

@@ -73,11 +73,12 @@ Json parameters_of(const Route& route) {
                     {"schema", schema_of(parameter)}});
   }
   if (changes(route)) {
-    list.push_back(header_parameter(
-        "Idempotency-Key", {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}},
-        "The request's own number: with that of one before it is that one, sent again"));
+    list.push_back(header_parameter("Idempotency-Key",
+                                    {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}},
+                                    "Number of the request; a request with the number of an "
+                                    "earlier one is a repetition of it"));
     list.push_back(header_parameter("Muster-Sent", {{"type", "integer"}, {"minimum", 1}},
-                                    "Which sending of the request it is; grows with each"));
+                                    "Number of the try; grows with each repetition"));
   }
   return list;
 }
@@ -120,9 +121,9 @@ Json log_headers() {
   };
   add("Muster-Attempt", "integer", "Whose output it is");
   add("Muster-Offset", "integer", "Where the piece begins");
-  add("Muster-Next-Offset", "integer", "Where the next one begins");
-  add("Muster-Size", "integer", "How much the attempt has written so far, where it is known");
-  add("Muster-More", "integer", "1: more is there, or may come; else 0");
+  add("Muster-Next-Offset", "integer", "Offset of the next piece");
+  add("Muster-Size", "integer", "Bytes that the attempt has written so far, where known");
+  add("Muster-More", "integer", "1: more output is there or may come; else 0");
   add("Muster-Lost", "string", "Why some of the attempt's output is lost, where it is");
   return headers;
 }

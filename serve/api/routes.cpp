@@ -31,12 +31,12 @@ constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
 constexpr std::array<std::string_view, 2> kStreams{"out", "err"};
 
 constexpr std::array kJobsQuery{
-    Parameter{"state", Kind::choice, "which jobs", 0, 0, "active", kWords<JobState>},
+    Parameter{"state", Kind::choice, "state of the jobs to list", 0, 0, "active", kWords<JobState>},
     Parameter{"user", Kind::text, "only this user's jobs", 0, kMaxUserBytes},
-    Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "100"},
+    Parameter{"limit", Kind::number, "most entries of the answer", 1, kMaxLimit, "100"},
     Parameter{"after", Kind::text, "`next` of the page before", 0, kMaxCursorBytes},
 };
-constexpr Parameter kTaskLimit{"limit", Kind::number, "how many tasks at most",
+constexpr Parameter kTaskLimit{"limit", Kind::number, "most tasks of the answer",
                                1,       kMaxLimit,    "1000"};
 constexpr Parameter kTaskAfter{"after", Kind::number, "only tasks of higher indices", 0, kMaxIndex};
 constexpr Parameter kTaskPhase{"phase", Kind::choice, "only tasks in this phase", 0,
@@ -45,36 +45,36 @@ constexpr std::array kJobQuery{
     kTaskLimit,
     kTaskAfter,
     kTaskPhase,
-    Parameter{"wait_s", Kind::number, "seconds to wait for the job to be over; 0: none", 0,
-              kMaxWaitS, "0"},
+    Parameter{"wait_s", Kind::number, "seconds to wait for the end of the job; 0: answer at once",
+              0, kMaxWaitS, "0"},
 };
 constexpr std::array kExplainQuery{kTaskLimit, kTaskAfter, kTaskPhase};
 constexpr std::array kLogQuery{
-    Parameter{"stream", Kind::choice, "which of the two outputs", 0, 0, "out", kStreams},
+    Parameter{"stream", Kind::choice, "output stream", 0, 0, "out", kStreams},
     Parameter{"offset", Kind::number, "bytes from the beginning", 0, kMaxSigned, "0"},
     Parameter{"max", Kind::number, "bytes at most", 1, kMaxLogBytes, "65536"},
-    Parameter{"attempt", Kind::number, "which attempt; 0: the newest", 0,
+    Parameter{"attempt", Kind::number, "number of the attempt; 0: the newest", 0,
               std::numeric_limits<std::uint32_t>::max(), "0"},
     // JSON has to replace bytes that are not UTF-8; `raw` is for those who want the file.
-    Parameter{"raw", Kind::number, "1: the bytes as they are, with what else there is in headers",
-              0, 1, "0"},
+    Parameter{"raw", Kind::number, "1: the bytes as they are; the other members in headers", 0, 1,
+              "0"},
 };
 constexpr std::array kCostQuery{
-    Parameter{"by", Kind::choice, "what it is split by", 0, 0, "user", kWords<CostBy>},
+    Parameter{"by", Kind::choice, "key that the cost is split by", 0, 0, "user", kWords<CostBy>},
 };
 constexpr std::array kDecisionsQuery{
-    Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "50"},
+    Parameter{"limit", Kind::number, "most entries of the answer", 1, kMaxLimit, "50"},
 };
 
 constexpr std::array kHistoryQuery{
-    Parameter{"hours", Kind::number, "how far back", 1, 24, "24"},
+    Parameter{"hours", Kind::number, "hours to look back", 1, 24, "24"},
 };
 
 constexpr std::array kAuditQuery{
-    Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "100"},
-    Parameter{"user", Kind::text, "only what was done for this user", 0, kMaxUserBytes},
-    Parameter{"within_s", Kind::number, "only of so many last seconds; 0: of all", 0, kMaxWithinS,
-              "0"},
+    Parameter{"limit", Kind::number, "most entries of the answer", 1, kMaxLimit, "100"},
+    Parameter{"user", Kind::text, "only requests for this user", 0, kMaxUserBytes},
+    Parameter{"within_s", Kind::number, "only requests of the last seconds, this many; 0: all", 0,
+              kMaxWithinS, "0"},
 };
 
 constexpr std::string_view kJson = "application/json";
@@ -138,7 +138,7 @@ constexpr std::array kRoutes{
     Route{Operation::hold,
           "POST",
           "/v1/jobs/{id}/hold",
-          "Start no more of a job's tasks",
+          "Hold a job: no further tasks start",
           {},
           {},
           200,
@@ -218,7 +218,7 @@ constexpr std::array kRoutes{
     Route{Operation::cost,
           "GET",
           "/v1/cost",
-          "What was spent, and on what",
+          "Costs by user, job or instance, and idle cost",
           kCostQuery,
           {},
           200,
@@ -228,7 +228,7 @@ constexpr std::array kRoutes{
     Route{Operation::plan,
           "POST",
           "/v1/plan",
-          "What would be done if the job came now",
+          "Dry run: the placement that the job would get now",
           {},
           "JobRequest",
           200,
@@ -248,7 +248,7 @@ constexpr std::array kRoutes{
     Route{Operation::decisions,
           "GET",
           "/v1/decisions",
-          "What the masters decided, newest first",
+          "Decisions of the masters, newest first",
           kDecisionsQuery,
           {},
           200,
@@ -258,7 +258,7 @@ constexpr std::array kRoutes{
     Route{Operation::history,
           "GET",
           "/v1/history",
-          "What the cluster spent and did, minute by minute",
+          "History of the cluster's cost and load, minute by minute",
           kHistoryQuery,
           {},
           200,
@@ -268,7 +268,7 @@ constexpr std::array kRoutes{
     Route{Operation::me,
           "GET",
           "/v1/me",
-          "Who the token says that the caller is",
+          "User and role of the token",
           {},
           {},
           200,
@@ -298,7 +298,7 @@ constexpr std::array kRoutes{
     Route{Operation::revoke_token,
           "POST",
           "/v1/tokens/{name}/revoke",
-          "Let a token open the API no more",
+          "Revoke a token",
           {},
           {},
           200,
@@ -318,7 +318,7 @@ constexpr std::array kRoutes{
     Route{Operation::audit,
           "GET",
           "/v1/audit",
-          "Who has changed what, and who was refused, newest first",
+          "Audit log: changes and refused requests, newest first",
           kAuditQuery,
           {},
           200,

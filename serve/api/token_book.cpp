@@ -218,8 +218,7 @@ Admission TokenBook::who(std::string_view authorization) {
   if (!record.is_valid_at(now)) return {{}, fmt::format("the token '{}' has expired", record.name)};
   if (owner.until_s && now >= *owner.until_s) {
     return {{},
-            fmt::format("the token '{}' has a new secret, and the time in which this one still "
-                        "counted is over",
+            fmt::format("the token '{}' has a new secret, and this one is no longer valid",
                         record.name)};
   }
   return {Principal{record.name, record.role, record.user, record.expires_s}, {}};
@@ -335,9 +334,9 @@ Expected<IssuedToken, TokenError> TokenBook::create(const NewToken& wanted,
     if (auto fault = why_not_new(draft, wanted.name)) return *std::move(fault);
     if (known == draft.named.end()) make_room(draft.named);
     if (known == draft.named.end() && draft.named.size() >= kMaxNamedTokens) {
-      return Failed{TokenError::refused,
-                    fmt::format("there are {} tokens, which is all that there may be: revoke one",
-                                draft.named.size())};
+      return Failed{
+          TokenError::refused,
+          fmt::format("the limit of {} tokens is reached: revoke one first", draft.named.size())};
     }
     IssuedToken issued;
     issued.secret = random_secret();
@@ -392,11 +391,11 @@ Expected<IssuedToken, TokenError> TokenBook::rotate(const std::string& name, std
       return repeated(record, *request, mark, asks);
     }
     if (!keep_earlier(record, now, overlap_s)) {
-      return Failed{TokenError::refused,
-                    fmt::format("{} secrets of the token '{}' from before still count, which is "
-                                "all that may: wait until one ends, or rotate it with an overlap "
-                                "of 0, which ends them",
-                                kMaxEarlierSecrets, name)};
+      return Failed{
+          TokenError::refused,
+          fmt::format("{} earlier secrets of the token '{}' are still valid, which is the limit: "
+                      "wait until one ends, or rotate it with an overlap of 0, which ends them",
+                      kMaxEarlierSecrets, name)};
     }
     IssuedToken issued;
     issued.secret = random_secret();

@@ -191,7 +191,7 @@ std::string request_number_fault(std::string_view number) {
   const bool good =
       !number.empty() && number.size() <= kMaxNumber && std::ranges::all_of(number, visible);
   return good ? ""
-              : fmt::format("has to be 1 to {} visible ASCII characters, none of them \" or \\",
+              : fmt::format("has to be 1 to {} visible ASCII characters except \" and \\",
                             kMaxNumber);
 }
 

@@ -318,7 +318,7 @@ std::string WorkFolders::fault_of_program(const std::string& program, const std:
   }
   if (S_ISDIR(found.st_mode)) return "command: " + program + " is a folder";
   if ((found.st_mode & 0111) != 0) return {};
-  return fmt::format("command: {} may be executed by nobody: its mode is {:o} (chmod +x)", program,
+  return fmt::format("command: {} is not executable: its mode is {:o} (chmod +x)", program,
                      found.st_mode & 07777);
 }
 

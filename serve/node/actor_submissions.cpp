@@ -32,7 +32,7 @@ constexpr std::uint32_t kMostLookers = 16;
 /// As many jobs as the site has room for wait there: the same may be sent again.
 Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
   if (error != ActorError::too_many) return from_error(error, system, "such site");
-  return refusal(503, "busy", "as many jobs as there is room for wait at the site already");
+  return refusal(503, "busy", "the site's limit of waiting jobs is reached");
 }
 
 /// What a site knows a resubmission by. Which tasks have failed may be more when the same is asked

@@ -39,7 +39,7 @@ Answer from_error(const caf::error& error, const caf::actor_system& system,
   if (error == ActorError::stopping) return refusal(409, "stopping", what + " is stopping");
   if (error == ActorError::invalid_job) return refusal(422, "invalid", "the job is not valid");
   if (error == ActorError::too_many) {
-    return refusal(429, "too many", "as many cancels as may be open wait to be confirmed");
+    return refusal(429, "too many", "the limit of cancels that wait to be confirmed is reached");
   }
   if (error == ActorError::learns_numbers) {
     const caf::message& more = error.context();
@@ -57,15 +57,15 @@ Answer from_error(const caf::error& error, const caf::actor_system& system,
   if (error == ActorError::planner_failed) {
     const caf::message& more = error.context();
     return refusal(503, "planner",
-                   "what decides on the master has failed and begins anew" +
+                   "the master's policy has failed and starts again" +
                        (more.match_elements<std::string>() ? ": " + more.get_as<std::string>(0)
                                                            : std::string()));
   }
   if (error == ActorError::store_failed) {
-    return refusal(503, "store", "the store takes nothing at present: " + system.render(error));
+    return refusal(503, "store", "the store takes no records at present: " + system.render(error));
   }
   return refusal(503, "unreachable",
-                 "the part of the cluster that would know cannot be reached at present");
+                 "the site or master that could answer is unreachable at present");
 }
 
 }  // namespace muster::backend

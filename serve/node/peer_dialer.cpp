@@ -125,7 +125,7 @@ void PeerDialer::dial() {
                           const std::set<std::string>& interface) {
             if (!handshake ||
                 !system().assignable(interface, system().message_types<NodeActor>())) {
-              return lose(attempt, "what answers is not a node of this version");
+              return lose(attempt, "the peer is not a Muster node of this version");
             }
             met(attempt, caf::actor_cast<NodeActor>(handshake));
           },

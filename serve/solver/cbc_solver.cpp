@@ -118,7 +118,7 @@ Expected<std::vector<std::uint32_t>, SolverError> CbcSolver::solve(
   const NamelessFile start_file("muster-start");
   const NamelessFile answer("muster-solution");
   if (question.fd() < 0 || start_file.fd() < 0 || answer.fd() < 0) return failed("memfd_create");
-  if (!question.write(mps_text(program))) return failed("the program cannot be written");
+  if (!question.write(mps_text(program))) return failed("the solver's input cannot be written");
   std::vector<std::string> words{program_, question.path(), "-threads",
                                  "0",      "-ratioGap",     fmt::format("{}", limits.gap_share)};
   const bool timed = stop_ == SolverStop::seconds;
@@ -128,7 +128,8 @@ Expected<std::vector<std::uint32_t>, SolverError> CbcSolver::solve(
     words.insert(words.end(), {"-maxNodes", fmt::format("{}", limits.nodes)});
   }
   if (!program.start.empty()) {
-    if (!start_file.write(start_text(program))) return failed("the start cannot be written");
+    if (!start_file.write(start_text(program)))
+      return failed("the solver's starting solution cannot be written");
     words.insert(words.end(), {"-mipstart", start_file.path()});
   }
   words.insert(words.end(), {"-solve", "-solution", answer.path()});

@@ -194,7 +194,7 @@ class JsonReader {
     if (found) {
       id = *found;
     } else {
-      fail(fmt::format("an instance type of the header, \"{}\" is none", *name));
+      fail(fmt::format("an instance type of the header, which \"{}\" is not", *name));
     }
   }
 

@@ -123,7 +123,8 @@ StoreTrouble Store::open_to_read() {
     case FolderState::empty:
       return failure(StoreError::unreadable, directory_, "there is no store here");
     case FolderState::unfinished:
-      return failure(StoreError::unreadable, directory_, "this store has not been made to its end");
+      return failure(StoreError::unreadable, directory_,
+                     "the making of this store was not completed");
     case FolderState::headless:
       return damage((directory_ / "CURRENT").string() + " is missing");
     case FolderState::store:
@@ -239,7 +240,7 @@ StoreTrouble Store::make(const StoreOptions& options) {
   if (auto trouble = lock_trouble(directory_)) return trouble;
   if (!making->clear()) {
     return failure(StoreError::unwritable, directory_,
-                   "what an earlier start has left cannot be removed");
+                   "files of an earlier start cannot be removed");
   }
   if (auto trouble = open_database(true)) return trouble;
   if (auto trouble = begin_mark()) return trouble;
@@ -249,7 +250,7 @@ StoreTrouble Store::make(const StoreOptions& options) {
     if (auto trouble = options.fill(*this)) return trouble;
   }
   if (making->finish()) return std::nullopt;
-  return failure(StoreError::unwritable, directory_, "the new store cannot be written down");
+  return failure(StoreError::unwritable, directory_, "the new store cannot be written");
 }
 
 StoreTrouble Store::open_database(bool make) {

@@ -98,8 +98,8 @@ Expected<std::string, StoreError> obstacle_to(const ClusterRoster& roster, const
   for (const auto& [to, count] : handoffs.value()) {
     const Numbers& old = to.site ? kept->sites : kept->masters;
     if (!changes(old, to.site ? roster.sites : roster.masters, to.index)) continue;
-    return std::to_string(count) + " jobs are on the way to " + (to.site ? "site" : "master") +
-           " number " + std::to_string(to.index);
+    return std::to_string(count) + (count == 1 ? " job is" : " jobs are") + " on the way to " +
+           (to.site ? "site" : "master") + " number " + std::to_string(to.index);
   }
   const auto rented = rented_by_master(store);
   if (!rented) return rented.error();

@@ -125,7 +125,7 @@ class Tokens(ClientTest):
         done = self.muster("audit")
         self.assertIn("node n2", done.stderr)
         assert_golden(self, done.stderr)
-        self.assertTrue(lines[3].startswith("6 more requests "), lines[3])
+        self.assertTrue(lines[3].startswith("Requests that came too fast "), lines[3])
         assert_golden(self, lines[3])
         self.api.on("GET", "/v1/audit", {"node": "n2", "entries": [{
             **ENTRY, "token": None, "user": None, "address": None, "method": "", "path": "",

@@ -304,7 +304,8 @@ TEST(Fold, SaysThatThePolicyDoesNotUnderstandASnapshot) {
     spot.markets = MarketChoice::spot;
     ASSERT_EQ(other.submit(spot, test::at_s(1)), SubmitResult::accepted);
     Master master = master_of(policy.name);
-    EXPECT_NE(master.restore(other.snapshot(), {}).find("does not understand"), std::string::npos)
+    EXPECT_NE(master.restore(other.snapshot(), {}).find("cannot read its memory"),
+              std::string::npos)
         << policy.name;
     // A patient policy may let tasks wait for a while, and for no longer.
     master.round({}, test::at_s(2));

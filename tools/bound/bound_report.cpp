@@ -70,7 +70,7 @@ std::string notes_text(const TrialBound& trial) {
                         workload.free, workload.tasks);
   }
   if (!workload.interference) {
-    text += "Interference is counted as none: this model has no rates of pairs.\n";
+    text += "Interference is left out: this model has no rates of pairs.\n";
   }
   if (workload.prices_vary) {
     text += "Each type is counted at the least that it costs at any time in cloud.prices.\n";

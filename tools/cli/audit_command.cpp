@@ -56,13 +56,12 @@ void add_audit(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* command = app.add_subcommand(
       "audit",
-      "List who has changed what, and who was refused, by the API that is asked, for an admin");
-  command->add_option("--limit", options->limit, "how many at most, the newest")
+      "Show the audit log: changes and refused requests of the API that is asked (admins only)");
+  command->add_option("--limit", options->limit, "most entries, the newest first")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000}))
       ->capture_default_str();
-  command->add_option("--user", options->user, "only what was done for this user")
-      ->check(is_filter());
-  command->add_option("--since", options->since, "only of so long ago and later, like 1h")
+  command->add_option("--user", options->user, "only requests for this user")->check(is_filter());
+  command->add_option("--since", options->since, "only entries of this last time, like 1h")
       ->check(CLI::Validator(check_since, "TIME"));
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = show_audit(*options); });

@@ -70,8 +70,8 @@ int run_command(const BoundOptions& options) {
   if (!options.state.empty()) {
     if (options.inputs.changes_config()) {
       complain(
-          "--set, --seed, --load and --scale-time change a replay's config, and --state takes "
-          "none");
+          "--set, --seed, --load and --scale-time change a replay's config, and --state takes no "
+          "config");
       return kUsage;
     }
     if (options.inputs.config.empty()) return run_state(options);
@@ -112,7 +112,7 @@ int run_command(const BoundOptions& options) {
 void add_bound(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<BoundOptions>();
   CLI::App* command = app.add_subcommand(
-      "bound", "Say what no policy can cost less than on the workload of a replay");
+      "bound", "Compute a lower bound of any policy's cost on the workload of a replay");
   command->add_option("config", options->inputs.config,
                       "replay config (TOML); or --state, without a config");
   add_input_options(*command, options->inputs);
@@ -124,9 +124,9 @@ void add_bound(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--json", options->json, "write the bound as JSON; - for standard output");
   command->add_option("--state", options->state,
-                      "instead of CONFIG: say what the tasks that hold resources cost an hour at "
-                      "least, beside what is rented for them; the store of a master (a folder) as "
-                      "it is now, or an event log (muster replay --events)");
+                      "instead of CONFIG: a lower bound of the cost per hour of the tasks that "
+                      "hold resources, beside the present rent; from the store of a master (a "
+                      "folder) as it is now, or from an event log (muster replay --events)");
   command
       ->add_option("--at", options->at_s,
                    "seconds of the event log at which it is looked at; its end if not given")

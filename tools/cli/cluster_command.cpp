@@ -137,15 +137,15 @@ void add_cluster_views(CLI::App& app, int& exit_code) {
               [](const NodesView& nodes) { return client::view(nodes); });
   auto which = std::make_shared<DecisionOptions>();
   CLI::App* decisions =
-      app.add_subcommand("decisions", "Say what the masters decided lately, and why");
+      app.add_subcommand("decisions", "Show recent decisions of the masters and their reasons");
   constexpr std::uint32_t kMost = 10'000;
-  decisions->add_option("--limit", which->limit, "at most so many, the newest first")
+  decisions->add_option("--limit", which->limit, "most decisions, the newest first")
       ->check(CLI::Range(std::uint32_t{1}, kMost))
       ->capture_default_str();
   add_client_options(*decisions, which->client);
   decisions->callback([which, &exit_code] { exit_code = show_decisions(*which); });
   auto options = std::make_shared<CostOptions>();
-  CLI::App* cost = app.add_subcommand("cost", "Show what the cluster has cost, from the ledger");
+  CLI::App* cost = app.add_subcommand("cost", "Show the cluster's costs, from the ledger");
   cost->add_option("--by", options->by, "user, job or instance")
       ->check(CLI::IsMember(choices_of<api::CostBy>()))
       ->capture_default_str();
@@ -165,10 +165,10 @@ void add_plan(CLI::App& app, int& exit_code, const std::vector<std::string>& wor
   auto options = std::make_shared<PlanOptions>();
   // Words behind -- have been taken off the arguments before the library parses them.
   options->request.command = words;
-  CLI::App* command = app.add_subcommand("plan",
-                                         "Say what would be done with a job, and do none of it: "
-                                         "plan FILE, or -- COMMAND; exits with 1 "
-                                         "when it can never run");
+  CLI::App* command =
+      app.add_subcommand("plan",
+                         "Show the placement that a job would get, without submitting it: plan "
+                         "FILE, or -- COMMAND; exits with 1 when the job can never run");
   add_request_options(*command, options->request);
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = show_plan(*options); });

@@ -69,7 +69,9 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember(replay::names_of(replay::trace_formats())));
   command->add_option("input", options->input, "the workload; - for standard input")->required();
   command->add_option("output", options->output, "the CSV to write; - for standard output");
-  command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all")
+  command
+      ->add_option("--max-jobs", options->max_jobs,
+                   "number of jobs to take, from the first; 0: all")
       ->check(CLI::Range(0, 10'000'000));
   command->add_flag("--skip-bad", options->skip_bad,
                     "skip rows that are wrong, and say how many and of which fields");

@@ -144,13 +144,15 @@ int run_command(const ExplainOptions& options) {
 
 void add_explain(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand(
-      "explain",
-      "Say why a job's tasks wait or are where they are; or tell a story from an event log");
+  CLI::App* command = app.add_subcommand("explain",
+                                         "Explain why a job's tasks wait or run where they run; or "
+                                         "the history of a task or an instance in an event log");
   CLI::Option* positional =
       command->add_option("job", options->job, "id of a job of the live cluster")->check(is_id());
-  command->add_option("--job", options->job, "the same")->excludes(positional)->check(is_id());
-  command->add_option("--events", options->events, "what replay --events wrote");
+  command->add_option("--job", options->job, "id of the job, in place of the argument")
+      ->excludes(positional)
+      ->check(is_id());
+  command->add_option("--events", options->events, "event log that replay --events wrote");
   command->add_option("--task", options->task, "index of one of the job's tasks, or id of a task")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--instance", options->instance, "id of an instance of the event log")

@@ -140,7 +140,7 @@ int resubmit(const AgainOptions& options) {
         fresh = jobs->empty() ? 0 : jobs->front();
         if (options.quiet) return fmt::format("{}\n", fresh);
         return fmt::format("job {}: {} job {} once more\n", fresh,
-                           options.failed ? "what did not finish of" : "all of", options.job);
+                           options.failed ? "the unfinished tasks of" : "all of", options.job);
       });
   if (code != kDone) return code;
   const std::string job = fresh > 0 ? fmt::format("job {}", fresh) : "the new job";
@@ -231,7 +231,7 @@ void add_jobs(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   jobs->add_option("--user", list->user, "only those of this user")->check(is_filter());
   jobs->add_option("--name", list->name, "only those that have this name")->check(is_filter());
-  jobs->add_option("--limit", list->limit, "at most so many; default: 50")
+  jobs->add_option("--limit", list->limit, "most jobs; default: 50")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   add_client_options(*jobs, list->client);
   jobs->callback([list, &exit_code] { exit_code = list_jobs(*list); });
@@ -246,8 +246,7 @@ void add_jobs(CLI::App& app, int& exit_code) {
 
 void add_job_orders(CLI::App& app, int& exit_code) {
   add_each(app, exit_code, {{}, "cancel", "cancelled"}, "Cancel jobs: their tasks are stopped");
-  add_each(app, exit_code, {{}, "hold", "held"},
-           "Hold jobs: none of their waiting tasks is started");
+  add_each(app, exit_code, {{}, "hold", "held"}, "Hold jobs: no further task of them starts");
   add_each(app, exit_code, {{}, "release", "released"}, "Release jobs that are held");
   auto again = std::make_shared<AgainOptions>();
   CLI::App* command = app.add_subcommand("resubmit", "Submit a job once more, as a new one");
@@ -255,7 +254,7 @@ void add_job_orders(CLI::App& app, int& exit_code) {
   command->add_flag("--failed", again->failed,
                     "only its tasks that have failed or, when it is over, did not finish");
   command->add_option("--max-fails", again->max_fails,
-                      "so many tasks of the new job may fail; default: as of the first one");
+                      "tasks of the new job that may fail; default: as in the first job");
   command->add_flag("-q,--quiet", again->quiet, "print only the id of the new job");
   add_client_options(*command, again->client);
   command->callback([again, &exit_code] { exit_code = resubmit(*again); });

@@ -250,7 +250,7 @@ void add_generate(CLI::App& market, int& exit_code) {
 
 void add_describe(CLI::App& market, int& exit_code) {
   auto options = std::make_shared<MarketOptions>();
-  CLI::App* command = market.add_subcommand("describe", "Say what a file for cloud.prices is like");
+  CLI::App* command = market.add_subcommand("describe", "Describe a file for cloud.prices");
   command->add_option("prices", options->input, "the file")->required();
   command->add_option("--catalog", options->catalog, "vCPUs and on-demand prices of the types")
       ->required();

@@ -196,8 +196,8 @@ int run_pareto(const ParetoOptions& options) {
   frontier = pareto::predict_frontier(inputs.report.load, *budgets, inputs.params.plan);
   if (pareto::spread_over(frontier, 1).empty()) {
     complain(fmt::format(
-        "no budget of {} GPUs or less can be kept: the load is {:.2f} GPUs, and "
-        "what costs least needs {:.3f} on average, starts included",
+        "no budget of {} GPUs or less can be kept: the load is {:.2f} GPUs, and the cheapest "
+        "widths need {:.3f} on average, starts included",
         number_text(budgets->back()), inputs.report.load.load_gpus(), frontier.least_gpus));
     return kFailed;
   }
@@ -244,7 +244,7 @@ void add_plan_options(CLI::App& command, PlanOptions& options) {
   add_config_argument(command, options.inputs);
   command
       .add_option("--policy", options.policy,
-                  "boa[,key=value...]: how widths are planned, and what is replayed")
+                  "boa[,key=value...]: the policy that plans widths and is replayed")
       ->capture_default_str();
   add_input_options(command, options.inputs);
   command.add_option("--json", options.json, "write the figures as JSON; - for standard output");
@@ -255,17 +255,19 @@ void add_plan_options(CLI::App& command, PlanOptions& options) {
 void add_pareto(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ParetoOptions>();
   CLI::App* command = app.add_subcommand(
-      "pareto", "Predict what the elastic jobs of a replay get for each of several budgets");
+      "pareto", "Predict the mean completion time of a replay's elastic jobs for several budgets");
   add_plan_options(*command, *options);
   command
       ->add_option("--budgets", options->budgets,
                    "GPUs that jobs may have on average: FROM:TO:STEP, or one number")
       ->required();
   command->add_flag("--replay", options->replay, "replay the config with each of the budgets");
-  command->add_option("--points", options->points, "replay so many of them, spread evenly; 0: none")
+  command
+      ->add_option("--points", options->points,
+                   "number of budgets to replay, spread evenly; 0: no replay")
       ->check(CLI::Range(std::size_t{0}, pareto::kMostBudgets));
   command->add_flag("--types", options->types,
-                    "say what the same dollars give on the GPUs of all families of the catalog");
+                    "compare with GPUs of all families of the catalog for equal dollars");
   command->add_option("--threads", options->threads, "replays at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_option("--html", options->html, "write a page with plots");
@@ -273,7 +275,7 @@ void add_pareto(CLI::App& app, int& exit_code) {
 
   auto wanted = std::make_shared<BudgetOptions>();
   command = app.add_subcommand(
-      "budget", "Say which budget is the cheapest for a mean completion time of elastic jobs");
+      "budget", "Find the cheapest budget for a mean completion time of elastic jobs");
   add_plan_options(*command, *wanted);
   command->add_option("--jct", wanted->jct, "mean completion time, at most: 90s, 35min, 1.5h")
       ->required();

@@ -152,7 +152,7 @@ void add_issue(CLI::App& pki, int& exit_code) {
   auto flags = std::make_shared<IssueFlags>();
   CLI::App* command = pki.add_subcommand("issue", "Make a key and a certificate");
   command->add_option("DIR", flags->dir, "directory that 'pki init' has made")->required();
-  auto* who = command->add_option_group("who", "for whom");
+  auto* who = command->add_option_group("who", "certificate of");
   who->add_option("--node", flags->node, "name of a node: a full member of the cluster");
   who->add_option("--worker", flags->worker, "name of an instance's worker");
   // Node or worker, never both: the role decides which authority signs.
@@ -171,7 +171,7 @@ void add_issue(CLI::App& pki, int& exit_code) {
 
 void add_show(CLI::App& pki, int& exit_code) {
   auto flags = std::make_shared<ShowFlags>();
-  CLI::App* command = pki.add_subcommand("show", "Print what a certificate says");
+  CLI::App* command = pki.add_subcommand("show", "Print the contents of a certificate");
   command->add_option("FILE", flags->file, "PEM file")->required();
   command->add_flag("--json", flags->json, "as JSON");
   command->callback([flags, &exit_code] { exit_code = show(*flags); });

@@ -72,7 +72,9 @@ void add_predict(CLI::App& app, int& exit_code) {
       app.add_subcommand("predict", "Score the ways to predict run times on a history");
   command->add_option("--history", options->history, "the workload to go through")->required();
   command->add_option("--format", options->format, "format of the history")->capture_default_str();
-  command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all")
+  command
+      ->add_option("--max-jobs", options->max_jobs,
+                   "number of jobs to take, from the first; 0: all")
       ->check(CLI::Range(0, 10'000'000));
   command
       ->add_option("--warm-up", options->setup.warm_up,

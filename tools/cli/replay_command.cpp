@@ -313,8 +313,8 @@ void add_replay(CLI::App& app, int& exit_code) {
   command->add_option("--threads", options->jobs, "runs at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--bound", options->bound,
-                    "show how far each run lies above what no policy can cost less than (see "
-                    "muster bound), and what it rents above what its tasks need at each moment");
+                    "show each run's cost above the lower bound (see muster bound), and its rent "
+                    "above the need of its tasks at each moment");
   command->add_option("--json", options->json, "write the results as JSON; - for standard output");
   command->add_option("--html", options->html, "write a report with plots");
   command->add_option("--events", options->events, "write the event log, for muster explain");

@@ -254,7 +254,7 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
       "files", options.files,
       "job files (TOML, or JSON when the name ends so), or a script and its arguments; -: either "
       "from the standard input");
-  const std::string group = "What to run (overrides the files)";
+  const std::string group = "Keys of the job (override the files)";
   for (const config::RequestKey& key : config::request_keys()) {
     if (!key.flag.name.empty()) add_flag(app, options, key)->group(group);
   }

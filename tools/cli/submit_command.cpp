@@ -41,8 +41,8 @@ std::string body_of(const std::vector<JobRequest>& requests) {
 /// Of a submission that was sent and not answered.
 void say_what_may_be(const Failure<client::ClientError>& failure, const std::string& token) {
   if (failure.code != client::ClientError::unanswered) return;
-  const std::string again = token.empty() ? "" : ", or submit the same again with --token " + token;
-  complain("it may have been taken all the same: look at `muster jobs`" + again);
+  const std::string again = token.empty() ? "" : ", or submit them again with --token " + token;
+  complain("the jobs may have been submitted nevertheless: look at `muster jobs`" + again);
 }
 
 /// Sends the requests as one; the ids of the jobs, or nothing after a complaint.
@@ -80,8 +80,7 @@ std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
   }
   // Ids are matched to requests by position.
   if (jobs->size() != requests.size()) {
-    complain(
-        fmt::format("{} jobs were sent and {} are acknowledged", requests.size(), jobs->size()));
+    complain(fmt::format("jobs sent: {}; jobs acknowledged: {}", requests.size(), jobs->size()));
     return std::nullopt;
   }
   if (options.client.json && !options.wait) print_json(answer->text);

@@ -79,7 +79,8 @@ TaskLog::Part TaskLog::next(LogPrinter& out, bool last) {
   // What follows is of the same attempt, also when the task runs again meanwhile.
   if (!attempt_ && part->attempt > 0) attempt_ = part->attempt;
   if (part->offset > offset_ && !part->text.empty()) {
-    complain(fmt::format("{} bytes are no longer kept", part->offset - offset_));
+    const std::uint64_t gone = part->offset - offset_;
+    complain(fmt::format("{} {} no longer kept", gone, gone == 1 ? "byte is" : "bytes are"));
   }
   if (wish_.json) {
     // JSON prints the answer as it came; the text in it is not cut at lines.

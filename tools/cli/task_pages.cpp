@@ -21,7 +21,7 @@ std::uint64_t TaskChoice::shown() const {
 }
 
 void add_task_choice(CLI::App& command, TaskChoice& choice) {
-  command.add_option("--limit", choice.limit, "at most so many tasks; default: 100")
+  command.add_option("--limit", choice.limit, "most tasks; default: 100")
       ->check(CLI::Range(std::uint64_t{1}, kHighestIndex));
   command.add_option("--from", choice.from, "only tasks from this index on")
       ->check(CLI::Range(std::uint64_t{0}, kHighestIndex));

@@ -97,8 +97,8 @@ ExitCode ask_for_secret(const TokenOptions& options, const std::string& path,
                   answer.error().code == client::ClientError::unavailable)) {
     complain_of(answer.error());
     complain(
-        fmt::format("it may have been done all the same: the same command with --request {} "
-                    "gives a secret in any case",
+        fmt::format("the token may have been made nevertheless: repeat the command with --request "
+                    "{} to get its secret",
                     number));
     return kFailed;
   }
@@ -156,7 +156,7 @@ void add_secret_options(CLI::App& command, TokenOptions& options) {
   command.add_flag("--quiet", options.quiet, "print the token alone");
   command
       .add_option("--request", options.request,
-                  "go on with the request of this number, whose answer never came")
+                  "number of an earlier request whose answer was lost, to complete it")
       ->check(CLI::Validator(check_number, "NUMBER"));
 }
 
@@ -171,7 +171,7 @@ void add_tokens(CLI::App& app, int& exit_code) {
   command->add_option("--role", made->role, one_of(kWords<Role>))
       ->required()
       ->check(CLI::IsMember(choices_of<Role>()));
-  command->add_option("--user", made->user, "for whom it acts; default: its name")
+  command->add_option("--user", made->user, "user that the token acts for; default: its name")
       ->check(is_said("leave the option out, and it acts for its name"));
   command
       ->add_option("--expires", made->expires, "how long it is valid, like 90d; default: for ever")
@@ -184,12 +184,12 @@ void add_tokens(CLI::App& app, int& exit_code) {
   command->callback([listed, &exit_code] { exit_code = list(*listed); });
 
   auto revoked = std::make_shared<TokenOptions>();
-  command = add(*token, "revoke", "Let a token open the API no more", revoked);
+  command = add(*token, "revoke", "Revoke a token", revoked);
   command->callback([revoked, &exit_code] { exit_code = revoke(*revoked); });
 
   auto rotated = std::make_shared<TokenOptions>();
   command = add(*token, "rotate", "Give a token a new secret and print it, this once", rotated);
-  command->add_option("--overlap", rotated->overlap, "how long the old one counts as well (1h)")
+  command->add_option("--overlap", rotated->overlap, "how long the old secret stays valid (1h)")
       ->check(is_time(kLongestOverlapS, true));
   add_secret_options(*command, *rotated);
   command->callback([rotated, &exit_code] { exit_code = rotate(*rotated); });

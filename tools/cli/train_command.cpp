@@ -80,10 +80,9 @@ int run_command(const TrainOptions& options) {
   // All jobs overlap, or the threshold lies beyond the history: no length was known at the time of
   // training.
   if (known == 0) {
-    complain(
-        fmt::format("{}: none of its {} jobs was over before the later part began; there is "
-                    "nothing to learn from",
-                    options.history, history.jobs.size()));
+    complain(fmt::format(
+        "{}: all of its {} jobs ended after the later part began; there is nothing to learn from",
+        options.history, history.jobs.size()));
     return kFailed;
   }
   const train::Outcome outcome = train_watched(history, params);
@@ -128,7 +127,9 @@ void add_train(CLI::App& app, int& exit_code) {
                    "share of the jobs, the last ones, that are kept for the test")
       ->check(number_from(0.0, 0.9))
       ->capture_default_str();
-  command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all")
+  command
+      ->add_option("--max-jobs", options->max_jobs,
+                   "number of jobs to take, from the first; 0: all")
       ->check(CLI::Range(0, 10'000'000));
   command->add_option("--folds", training.folds, "parts of the cross-validation")
       ->check(CLI::Range(2, 100))

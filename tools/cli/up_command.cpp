@@ -298,8 +298,8 @@ int take_back(const local::LocalCluster& cluster, const std::string& why) {
     complain(restored.error().message);
   } else if (restored.value()) {
     complain(
-        fmt::format("its settings are those from before again; those that it did not come "
-                    "up with are in {}.failed",
+        fmt::format("its earlier settings are restored; the settings that it did not start with "
+                    "are in {}.failed",
                     cluster.config_file().string()));
   }
   return kFailed;
@@ -426,15 +426,15 @@ void add_up(CLI::App& app, int& exit_code) {
                    "prices over time, CSV as `muster market` makes it; default: the catalog's")
       ->check(not_empty());
   command->add_option("--price-speed", up->price_speed,
-                      "so many seconds of --prices pass in one, 1 to 100000 (1)");
+                      "seconds of --prices that pass in one second, 1 to 100000 (1)");
   command->add_option("--delay-scale", up->delay_scale,
-                      "of the catalog's delays and of the notice of an interruption (0.02)");
-  command->add_option("--api-port", up->api_port, "of the API; default: one that is free")
+                      "factor on the catalog's delays and on the notice of an interruption (0.02)");
+  command->add_option("--api-port", up->api_port, "port of the API; default: a free one")
       ->check(CLI::Range(0, 65535));
   command
-      ->add_option("--caps", up->caps,
-                   "what all masters together may rent and spend: none, or "
-                   "instances=N,usd_h=X,usd_day=Y, of which any may be left out")
+      ->add_option(
+          "--caps", up->caps,
+          "caps of all masters together: none, or one or more of instances=N,usd_h=X,usd_day=Y")
       ->check(not_empty());
   command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
   command->add_option("--wait", up->wait_s, "seconds to wait for all nodes, or like 5min (60)")

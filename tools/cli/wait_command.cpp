@@ -91,7 +91,7 @@ void add_wait(CLI::App& app, int& exit_code) {
   add_job_choice(*command, options->choice);
   command
       ->add_option("--timeout", options->at_most,
-                   "wait so long at most, like 10min; the exit code is 124 then")
+                   "longest wait, like 10min; the exit code is 124 after it")
       ->check(CLI::Validator(check_time, "TIME"));
   command->add_flag("-q,--quiet", options->quiet, "show no progress");
   add_client_options(*command, options->client);

@@ -44,13 +44,13 @@ struct KeyFlag {
 };
 constexpr KeyFlag kKeyFlags[] = {
     {"--instance", "instance", "number of the instance that it is the worker of"},
-    {"--master-name", "master_name", "name that the master's certificate has to show"},
+    {"--master-name", "master_name", "name in the master's certificate"},
     {"--tls-cert", "tls.certificate", "the instance's certificate", true},
     {"--tls-key", "tls.key", "its key", true},
     {"--tls-trusted", "tls.trusted", "the nodes' authority", true},
     {"--state-dir", "state_dir", "folder of this instance's attempts", true},
     {"--checkpoint-root", "checkpoint_root", "folder of checkpoints, shared by instances", true},
-    {"--shim", "shim_program", "what supervises an attempt; default: this command", true},
+    {"--shim", "shim_program", "program that supervises an attempt; default: this command", true},
     {"--log", "log", "file of its log; default: standard error", true},
 };
 
@@ -196,8 +196,9 @@ int run_worker(const WorkerFlags& flags) {
 
 void add_worker(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<WorkerFlags>();
-  CLI::App* command = app.add_subcommand(
-      "worker", "Run the worker of an instance: what its master orders, in processes of this host");
+  CLI::App* command = app.add_subcommand("worker",
+                                         "Run the worker of an instance, which runs the tasks that "
+                                         "its master orders as processes of this host");
   command->add_option("--config", flags->config, "worker config (TOML)");
   for (std::size_t i = 0; i < std::size(kKeyFlags); ++i) {
     command->add_option(kKeyFlags[i].flag, flags->values[i], kKeyFlags[i].meaning);

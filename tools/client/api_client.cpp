@@ -124,7 +124,7 @@ Expected<Answer, ClientError> ApiClient::ask(const Request& request) {
   if (document) return Answer{std::move(reply->body), *std::move(document)};
   return Failure<ClientError>{
       ClientError::malformed,
-      fmt::format("{} answers with what is no JSON object: is it Muster's API? It says: "
+      fmt::format("{} did not answer with a JSON object: is it Muster's API? It says: "
                   "{}",
                   api(), printable(reply->body.substr(0, kShownBytes)))};
 }

@@ -161,7 +161,7 @@ auto parsed(const Answer& answer, Read read)
   if (fault.empty()) return result;
   return Failure<ClientError>{
       ClientError::malformed,
-      "the answer is none of Muster's API as this version knows it: " + fault};
+      "the answer is not one of Muster's API as this version knows it: " + fault};
 }
 
 }  // namespace muster::client

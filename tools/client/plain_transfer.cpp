@@ -192,7 +192,7 @@ bool PlainTransfer::is_open() const {
 HttpReply PlainTransfer::perform(const std::string& api, const HttpRequest& request,
                                  Duration limit) {
   const auto address = plain_address(api);
-  if (!address) return broken_off(Outcome::failed, "the address is none of this machine's");
+  if (!address) return broken_off(Outcome::failed, "the address is not one of this machine");
   const Moment until = PlainClock::now() + limit;
   const std::string message = message_of(*address, request);
   const bool kept = connected_ == api && is_open();

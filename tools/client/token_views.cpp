@@ -116,13 +116,14 @@ std::string view(const std::vector<AuditAnswer>& entries) {
                    entry.method + " " + entry.path, or_dash(entry.about)});
   }
   const std::string note =
-      unlisted > 0 ? fmt::format("{} more requests came too fast to be listed\n", unlisted) : "";
+      unlisted > 0 ? fmt::format("Requests that came too fast to be listed: {} more\n", unlisted)
+                   : "";
   return table.text() + note;
 }
 
 std::string issued_text(const TokenAnswer& token) {
   std::string text = fmt::format("Token {}: {}, for {}, ", token.name, token.role,
-                                 token.user.empty() ? "whoever calls" : token.user);
+                                 token.user.empty() ? "any caller" : token.user);
   text += token.expires_s ? "until " + time_text(*token.expires_s) : "without an end";
   if (token.earlier_until_s) {
     text += "; the one before counts until " + time_text(*token.earlier_until_s);

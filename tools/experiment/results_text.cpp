@@ -132,13 +132,13 @@ std::vector<std::string> notes_of(const Results& results) {
   }
   std::size_t missing = 0;
   for (const PointFindings& point : points) missing += point.wanted - point.done.size();
-  if (missing > 0) notes.push_back(fmt::format("{} runs have no result.", missing));
+  if (missing > 0) notes.push_back(fmt::format("Runs without a result: {}.", missing));
   std::size_t incomplete = 0;
   for (const auto& record : results.records) {
     incomplete += record && record->at("run").value("jobs_not_completed", 0) > 0 ? 1 : 0;
   }
   if (incomplete > 0) {
-    notes.push_back(fmt::format("In {} runs not all jobs completed.", incomplete));
+    notes.push_back(fmt::format("Runs in which not all jobs completed: {}.", incomplete));
   }
   // Runs of one workload leave out the same rows: each such text once.
   std::map<std::string, std::size_t> left_out;
@@ -148,7 +148,8 @@ std::vector<std::string> notes_of(const Results& results) {
   }
   constexpr std::size_t kShown = 5;
   for (const auto& [text, runs] : left_out) {
-    notes.push_back(fmt::format("In {} runs rows of the workload are no jobs: {}.", runs, text));
+    notes.push_back(fmt::format("Rows of the workload that are no jobs, in {} run{}: {}.", runs,
+                                runs == 1 ? "" : "s", text));
     if (notes.size() > kShown) break;
   }
   return notes;

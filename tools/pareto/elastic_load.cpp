@@ -105,7 +105,7 @@ Expected<ElasticLoad, NoFrontier> elastic_load(const replay::JobSource& jobs,
   }
   if (seen.empty()) {
     return Failure<NoFrontier>{NoFrontier::no_elastic_jobs,
-                               "no prediction: none of the workload's jobs is elastic"};
+                               "no prediction: the workload has no elastic jobs"};
   }
   const auto stated = boa::by_class(params.arrivals.stated);
   const auto weights = boa::by_class(params.weights);

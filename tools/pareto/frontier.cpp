@@ -120,7 +120,7 @@ namespace {
 
 /// What becomes of a budget that is less than what costs least.
 std::string_view done_instead(bool rents) {
-  return rents ? ", and what those take is rented" : "";
+  return rents ? ", and GPUs for these are rented" : "";
 }
 
 std::string usd_shortfall(const ElasticLoad& load, const boa::BoaParams& params, bool rents) {
@@ -130,8 +130,8 @@ std::string usd_shortfall(const ElasticLoad& load, const boa::BoaParams& params,
       boa::cheapest_types({work, load.types, to_seconds(params.cold_start) / 3600}).usd_h;
   if (params.budget_usd_h >= least) return {};
   return fmt::format(
-      "a budget of ${:g} an hour cannot be kept: what costs least needs ${:.3f}; jobs have the "
-      "types and widths that cost least{}",
+      "a budget of ${:g} an hour cannot be kept: the cheapest types and widths need ${:.3f}; jobs "
+      "get these{}",
       params.budget_usd_h, least, done_instead(rents));
 }
 
@@ -144,8 +144,7 @@ std::string shortfall_in_nodes(const ElasticLoad& load, const boa::BoaParams& pa
   if (made.rented_gpus <= params.budget_gpus) return {};
   return fmt::format(
       "a budget of {:g} GPUs is predicted to be overspent: jobs have {:.1f} GPUs of it at the "
-      "least, and nodes that start, and what is left over of nodes, take more than the other "
-      "{:.1f}",
+      "least, and starting nodes and unused parts of nodes take more than the other {:.1f}",
       params.budget_gpus, made.used_gpus, std::max(0.0, params.budget_gpus - made.used_gpus));
 }
 
@@ -154,8 +153,8 @@ std::string shortfall_of(const ElasticLoad& load, const boa::BoaParams& params, 
   const double least = least_budget(load, params.plan);
   if (params.budget_gpus >= least) return rents ? shortfall_in_nodes(load, params) : std::string();
   return fmt::format(
-      "a budget of {:g} GPUs cannot be kept: the load is {:.2f} GPUs, and what costs least needs "
-      "{:.3f}; jobs have the widths that cost least{}",
+      "a budget of {:g} GPUs cannot be kept: the load is {:.2f} GPUs, and the cheapest widths need "
+      "{:.3f}; jobs get these{}",
       params.budget_gpus, load.load_gpus(), least, done_instead(rents));
 }
 
@@ -172,7 +171,7 @@ std::vector<std::string> budget_faults(const PolicySpec& policy, const replay::J
   const auto load = elastic_load(jobs, catalog, *params);
   if (!load) {
     if (load.error().code == NoFrontier::no_elastic_jobs && faults.empty()) {
-      faults.emplace_back("none of the workload's jobs is elastic: the budget counts for nothing");
+      faults.emplace_back("the workload has no elastic jobs: the budget has no effect");
     }
     return faults;
   }

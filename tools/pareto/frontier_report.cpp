@@ -123,17 +123,19 @@ std::vector<std::string> notes_of(const FrontierReport& report) {
   for (const FrontierPoint& point : report.frontier.points) infeasible += !point.predicted;
   if (infeasible > 0) {
     notes.push_back(fmt::format(
-        "{} of {} budgets cannot be kept: the load is {:.2f} GPUs, and what costs least needs "
+        "{} of {} budgets cannot be kept: the load is {:.2f} GPUs, and the cheapest widths need "
         "{:.3f} on average, starts included.",
         infeasible, report.frontier.points.size(), load.load_gpus(), report.frontier.least_gpus));
   }
   if (load.others > 0) {
-    notes.push_back(fmt::format("{} jobs are not elastic and are left out.", load.others));
+    notes.push_back(fmt::format("Left out, as they are not elastic: {} job{}.", load.others,
+                                load.others == 1 ? "" : "s"));
   }
   for (const FrontierPoint& point : report.frontier.points) {
     if (!point.replayed || point.replayed->jobs_left == 0) continue;
-    notes.push_back(fmt::format("At a budget of {:g} GPUs {} jobs did not complete.",
-                                point.budget_gpus, point.replayed->jobs_left));
+    notes.push_back(fmt::format("At a budget of {:g} GPUs {} job{} did not complete.",
+                                point.budget_gpus, point.replayed->jobs_left,
+                                point.replayed->jobs_left == 1 ? "" : "s"));
   }
   return notes;
 }
@@ -144,10 +146,10 @@ std::vector<std::string> notes_of_frontier(const FrontierReport& report) {
   const auto only_at_once = std::ranges::count_if(
       report.frontier.points, [](const auto& point) { return point.predicted && !point.in_nodes; });
   if (only_at_once > 0) {
-    notes.push_back(fmt::format(
-        "{} of {} budgets can be kept only where instances are there at once and are full: what "
-        "starts or is left over leaves too little of them in nodes.",
-        only_at_once, report.frontier.points.size()));
+    notes.push_back(
+        fmt::format("{} of {} budgets can be kept only where instances start at once and are full: "
+                    "starting nodes and unused parts of nodes leave too few GPUs.",
+                    only_at_once, report.frontier.points.size()));
   }
   return notes;
 }

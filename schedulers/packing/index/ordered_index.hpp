@@ -153,7 +153,7 @@ class OrderedIndex {
 
   /// `changed`: whether the summary of what is returned is not that of what there was.
   Index erase_below(Index at, const Key& key, bool& changed) {
-    MUSTER_CHECK(at != kNone, "what is erased from an index has to be in it");
+    MUSTER_CHECK(at != kNone, "an entry that is erased has to be in the index");
     if (key < nodes_[at].key) {
       nodes_[at].left = erase_below(nodes_[at].left, key, changed);
     } else if (nodes_[at].key < key) {
@@ -168,7 +168,7 @@ class OrderedIndex {
   }
 
   bool replace_below(Index at, const Key& key, const Item& item) {
-    MUSTER_CHECK(at != kNone, "what is replaced in an index has to be in it");
+    MUSTER_CHECK(at != kNone, "an entry that is replaced has to be in the index");
     bool changed = true;
     if (key < nodes_[at].key) {
       changed = replace_below(nodes_[at].left, key, item);

@@ -116,7 +116,7 @@ TEST_F(MasterQuestionsTest, DryRunsWaitForARoundAndOneUserCannotTakeAllPlaces) {
   for (std::uint64_t i = 0; i < 3; ++i) ask<PlanView>(plan_atom_v, JobBuilder(100 + i).build());
   system_.time().drain();
   EXPECT_EQ(std::count(answers_.begin(), answers_.end(), "answered"), 2);
-  EXPECT_THAT(answers_, ::testing::Contains(HasSubstr("2 dry runs of 'ann' wait already")));
+  EXPECT_THAT(answers_, ::testing::Contains(HasSubstr("(2 of 'ann')")));
 }
 
 TEST_F(MasterQuestionsTest, AnOrderOfAUserGoesBeforeAReportAndAQuestionBehindIt) {

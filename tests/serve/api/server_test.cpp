@@ -271,7 +271,7 @@ TEST(Server, who_waits_for_a_job_waits_longer_and_takes_no_other_requests_place)
   }
   const RawResponse second = served.get("/v1/jobs/8?wait_s=30");
   EXPECT_EQ(second.status, 429);
-  EXPECT_THAT(message_of(second), AllOf(HasSubstr("1 requests"), IsGolden()));
+  EXPECT_THAT(message_of(second), AllOf(HasSubstr("are 1 in all"), IsGolden()));
   EXPECT_EQ(served.get("/v1/nodes").status, 503) << "it had a place, and waited 50 ms";
   served.backend.answer_kept();
   EXPECT_EQ(waiting.receive().status, 200) << "longer than that";

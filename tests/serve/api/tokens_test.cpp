@@ -210,7 +210,7 @@ TEST_F(Book, ends_no_secret_to_make_room_for_another) {
     ASSERT_TRUE(book->rotate("ci", 100).has_value());
   }
   EXPECT_THAT(message_of(book->rotate("ci", 100), TokenError::refused),
-              AllOf(HasSubstr("4 secrets"), IsGolden()));
+              AllOf(HasSubstr("4 earlier"), IsGolden()));
   EXPECT_TRUE(book->who(bearer(first->secret)).who);
   now_ += 100;
   EXPECT_TRUE(book->rotate("ci", 100).has_value());

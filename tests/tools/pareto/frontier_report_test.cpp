@@ -59,7 +59,7 @@ TEST(FrontierTables, ShowWhatWasReplayedBesideWhatWasPredicted) {
   report.frontier.points[1].replayed = Replayed{15.5, 50.25, 4200, 5000, 1};
   const std::string text = table_of(report);
   EXPECT_THAT(text, HasSubstr("15.5     50.25   4,200.0  5,000.0\n"));
-  EXPECT_THAT(line_with(text, "100 GPUs"), AllOf(HasSubstr(" 1 jobs "), IsGolden()));
+  EXPECT_THAT(line_with(text, "100 GPUs"), AllOf(HasSubstr(" 1 job "), IsGolden()));
 }
 
 TEST(FrontierTables, ShowWeightsWhereThereAreAny) {

@@ -115,7 +115,8 @@ std::string ForkServer::start() {
   const ssize_t said = hear(&ready, sizeof ready);
   if (said == sizeof ready) return "";
   stop_now();
-  return said == 0 ? "it ended as it began: it is none, or of another version" : "it says nothing";
+  return said == 0 ? "it exited at start-up: it is not a muster-shim, or of another version"
+                   : "it does not answer";
 }
 
 void ForkServer::end() {
