@@ -6,6 +6,7 @@ import subprocess
 
 MODULES = ("model", "learning", "schedulers", "storage", "config", "actors", "masters", "workers",
            "serve", "replay", "tools")
+FOLDERS = tuple(f"{module}/" for module in MODULES)
 HEADERS = (".hpp", ".h", ".hh")
 CPP = HEADERS + (".cpp", ".cc")
 
@@ -65,6 +66,11 @@ def blank(text, keep_quotes=False):
     return _NOT_CODE.sub(spaces, text)
 
 
+def literals_and_comments(text):
+    """The matches of all comments and literals of a C++ text, in order."""
+    return _NOT_CODE.finditer(text)
+
+
 def comments(text):
     """(begin, end) of each comment of a C++ text."""
     for match in _NOT_CODE.finditer(text):
@@ -78,7 +84,8 @@ def line_of(text, position):
 
 def report(problems, name):
     """Prints one problem a line (path, line, message); returns the exit status."""
-    for path, line, message in sorted(problems):
+    problems = sorted(problems)
+    for path, line, message in problems:
         print(f"{path}:{line}: {message}")
     if problems:
         print(f"{name}: {len(problems)} problem(s)")
