@@ -15,20 +15,20 @@ namespace muster {
 /// Jobs that are watched at one actor, counted once for each listener: more are turned away.
 inline constexpr std::size_t kMaxWatches = 5'000'000;
 
-/// Who waits to hear of the ends of which jobs. The actor that keeps it monitors the listeners:
-/// one that has ended is dropped.
+/// Listeners for the ends of jobs. The actor that keeps it monitors the listeners: one that has
+/// ended is dropped.
 class JobWatch {
  public:
   explicit JobWatch(std::size_t most) : most_(most) {}
 
-  /// Whether so many more pairs of a listener and a job are taken.
+  /// Whether `more` further pairs of a listener and a job are taken.
   bool has_room(std::size_t more) const { return by_job_.size() + more <= most_; }
   /// True when the listener was not known: it is to be monitored.
   bool add(const JobListener& listener, JobId job);
   void remove(const JobListener& listener, JobId job);
-  /// All that watch the job; none does afterwards.
+  /// Takes out all listeners of the job.
   std::vector<JobListener> take(JobId job);
-  /// The listener has ended. The jobs that nobody watches any more.
+  /// The listener has ended. Drops the listener; returns the jobs that are no longer watched.
   std::vector<JobId> drop(const caf::actor_addr& listener);
   bool knows(const caf::actor_addr& listener) const { return slots_.contains(listener); }
   bool watches(JobId job) const;
@@ -57,7 +57,7 @@ class NewestEnds {
 
  private:
   std::map<JobId, JobEnd> ends_;
-  std::deque<JobId> by_age_;  ///< the same, oldest first
+  std::deque<JobId> by_age_;  ///< the pairs, oldest first
 };
 
 }  // namespace muster

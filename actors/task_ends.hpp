@@ -6,8 +6,8 @@
 
 #include "model/job_views.hpp"
 
-// How the ends of a job's tasks travel: what is equal for all of them, or rises by equal steps, is
-// said once.
+// Packing of the ends of a job's tasks for messages: values that are equal for all of them, or rise
+// by equal steps, are sent once.
 
 namespace muster {
 
@@ -17,13 +17,13 @@ std::vector<std::uint32_t> steps_of(const std::vector<TaskEnd>& ends,
 /// A character an end; one where all are equal.
 std::string kinds_of(const std::vector<TaskEnd>& ends);
 
-/// What steps_of() and kinds_of() have made of some ends.
+/// Ends as steps_of() and kinds_of() pack them.
 struct PackedEnds {
   const std::vector<std::uint32_t>& positions;
   const std::vector<std::uint32_t>& indices;
   const std::string& kinds;
 };
-/// Puts so many ends in the place of `ends`; false when these cannot be made of what was packed.
+/// Replaces `ends` by that number of ends; false when the packed values do not give them.
 bool put_ends(std::vector<TaskEnd>& ends, std::uint32_t count, const PackedEnds& packed);
 
 }  // namespace muster

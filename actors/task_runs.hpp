@@ -14,7 +14,7 @@ namespace muster {
 struct TaskRun {
   TaskSpec first;
   std::uint32_t count = 1;
-  /// From each array index to the next, modulo 2^32: none for a single task, one where all steps
+  /// From each array index to the next, modulo 2^32: empty for a single task, one step where all
   /// are equal.
   std::vector<std::uint32_t> steps{};
   /// From each task's number to the next: a part of a job has every second task, or every third.

@@ -70,7 +70,7 @@ std::string array_text(const std::vector<std::uint32_t>& indices) {
     std::size_t to = from;
     const std::int64_t step = from + 1 < indices.size() ? gap(from) : 0;
     while (to + 1 < indices.size() && gap(to) == step) ++to;
-    // Two with a gap between them are read more easily as two; what falls is no range.
+    // Two with a gap between them are read more easily as two; falling numbers are not a range.
     if (step < 1 || (to == from + 1 && step > 1)) to = from;
     text += fmt::format("{}{}", from == 0 ? "" : ",", indices[from]);
     if (to > from) text += fmt::format("-{}", indices[to]);

@@ -12,7 +12,7 @@ namespace muster {
 /// Which tasks an array has, and how many of them may run at once.
 struct ArrayIndices {
   std::vector<std::uint32_t> indices;  ///< each once, in the order they were written
-  std::uint32_t max_running = 0;       ///< what stands behind '%'; 0: nothing does
+  std::uint32_t max_running = 0;       ///< the number behind '%'; 0: no number
 };
 
 /// The largest index that a task of an array may have.

@@ -14,31 +14,32 @@ namespace muster {
 /// The cloud that instances are rented from, in a replay as in a cluster.
 struct CloudConfig {
   std::string provider = "loopback";  ///< one of config/cloud/clouds.def
-  /// Refuses beyond; 0: no limit; nothing: none in a replay, live as many as the computer bears.
+  /// Refuses beyond; 0: no limit; nothing: no limit in a replay, live the computer's bound.
   std::optional<std::uint32_t> max_instances;
   std::map<std::string, std::uint32_t> max_by_type;  ///< the limit on instances of a type
   std::optional<std::uint32_t> max_spot, max_on_demand;
   double delay_scale = 1;  ///< of the catalog's delays and of the notice of an interruption
   Duration notice{std::chrono::minutes{2}};  ///< from an interruption's notice to the end
   Duration reclaim{};  ///< from the request to end an instance, beyond the catalog's terminate_s
-  double interruptions_per_h = 0;                 ///< of one spot instance, by themselves
-  double memory_reserve_gib = 0.5;                ///< live: refuses when less would be left
-  Duration halt_grace{std::chrono::seconds{2}};   ///< live: what runs on a machine gets to end
-  std::uint32_t launch_tries = 5;                 ///< before a launch is refused
+  double interruptions_per_h = 0;   ///< of one spot instance, by themselves
+  double memory_reserve_gib = 0.5;  ///< live: refuses when less would be left
+  Duration halt_grace{
+      std::chrono::seconds{2}};    ///< live: time that processes of a machine get to end
+  std::uint32_t launch_tries = 5;  ///< before a launch is refused
   Duration retry_pause{std::chrono::seconds{1}};  ///< before the second try; doubles
   Duration retry_longest{std::chrono::minutes{1}};
   Duration list_every{};                ///< from one look at what exists to the next; 0: in doubt
   std::uint32_t keep_changes = 10'000;  ///< of what is offered
-  PartSettings own;                     ///< what single providers have besides
+  PartSettings own;                     ///< settings of single providers
 };
 
-/// What the provider `trace` has besides.
+/// Settings of the provider `trace`.
 struct TraceCloudSettings {
   std::filesystem::path prices;  ///< the series
-  Duration period{};             ///< of the series: it begins anew after so long; 0: never
-  double speed = 1;              ///< so many seconds of the series pass in one
+  Duration period{};             ///< time of the series after which it begins anew; 0: never
+  double speed = 1;              ///< seconds of the series that pass in one second
   Duration start{};              ///< from the time 0 of the cluster to the series' beginning
-  Duration from{};               ///< of the series: what comes before is left out
+  Duration from{};               ///< of the series: earlier rows are left out
 };
 
 }  // namespace muster

@@ -116,7 +116,8 @@ void check_cloud(const C& parsed, KeyReader<C>& reader) {
       for (const std::string& key : module.needs) {
         reader.need(key, fmt::format(", and the provider is {}", module.name));
       }
-      // Who names another provider on purpose may leave the keys of this one where they stand.
+      // A config that names another provider on purpose may leave the keys of this one where they
+      // stand.
     } else if (!reader.given("cloud.provider")) {
       check_unread(module, parsed, reader);
     }

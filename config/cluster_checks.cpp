@@ -50,7 +50,8 @@ void check_endpoints(NodeEntry& entry, bool insecure) {
   for (const char* key : kEndpointKeys) {
     const Endpoint* endpoint = endpoint_of(entry.node, key);
     if (endpoint == nullptr) continue;
-    // What others dial has to lead to one machine; the API may listen on all of a machine's.
+    // An address that others dial has to lead to one machine; the API may listen on all of a
+    // machine's.
     if (is_wildcard(*endpoint) && std::string_view(key) != "api") {
       entry.reader.complain(key, fmt::format("has to be an address that others can reach; it is {}",
                                              to_text(*endpoint)));
@@ -130,7 +131,7 @@ void check_cloud(const ClusterEntry& entry) {
     entry.reader.complain("node", "one node has to have cloud = true, and no node has it");
 }
 
-/// A folder of a node's and the one of the checkpoints must not be the same.
+/// A node's folder must not be that of the checkpoints.
 void check_folders(const ClusterEntry& entry) {
   for (NodeEntry& node : entry.nodes) {
     // A node without a name is reported by need_required().
@@ -142,11 +143,11 @@ void check_folders(const ClusterEntry& entry) {
   }
 }
 
-/// What may rent without limit does so by its owner's word only. A fleet beyond which nothing is
-/// rented is a limit.
+/// A master without any cap needs its owner's word for it. A fleet beyond which nothing is rented
+/// is a limit.
 void check_caps(const ClusterEntry& entry) {
   const ClusterConfig& c = entry.config;
-  // The three caps are each enough: none of them leaves spending without a bound.
+  // Each of the three caps is enough: it bounds spending.
   const bool capped = c.master.caps.any();
   const bool fixed = !c.fleet.texts.empty() && !c.master.rent_beyond_fleet;
   if (capped || c.live_master.uncapped || fixed) return;

@@ -35,7 +35,7 @@ struct NodeConfig {
   std::optional<Endpoint> api;        ///< where it serves the HTTP API; with a site
 };
 
-/// What a live master does besides what every master does.
+/// Settings of a live master besides those of every master.
 struct LiveMasterConfig {
   std::uint64_t history_jobs = 100'000;  ///< finished jobs that are kept
   bool uncapped = false;  ///< it may rent without limit; otherwise one of its caps has to be given
@@ -44,7 +44,7 @@ struct LiveMasterConfig {
 /// Below the state, unless LiveWorkerConfig::checkpoints says another one.
 inline constexpr const char* kCheckpointsFolder = "checkpoints";
 
-/// What workers are told.
+/// Settings that workers are given.
 struct LiveWorkerConfig {
   Duration stop_grace{std::chrono::seconds{30}};  ///< from SIGTERM to SIGKILL
   std::filesystem::path checkpoints;   ///< shared by all instances; default: below the state
@@ -53,7 +53,7 @@ struct LiveWorkerConfig {
   std::uint32_t log_files = 2;         ///< rotated files that are kept besides
   std::uint32_t tail_bytes = 4096;     ///< of output that outlives the instance
   Duration acknowledged_keep{
-      std::chrono::hours{1}};  ///< an attempt's folder outlives its end so long
+      std::chrono::hours{1}};  ///< time that an attempt's folder outlives its end
   std::uint32_t task_uid = 0;  ///< tasks run as this user; 0: as the worker does
   /// Tasks of each user run as their own account, or as an id of this range that is theirs alone;
   /// empty: they do not. See parse_uid_range().
@@ -69,17 +69,17 @@ struct LiveWorkerConfig {
   Duration metrics_interval{std::chrono::seconds{2}};  ///< between two tellings of what is new
 };
 
-/// What is kept of the output of attempts that are over.
+/// Bounds of the output of attempts that are over.
 struct LogsConfig {
   std::uint64_t keep_mib = 1024;  ///< of a master's attempts, packed; past it the oldest go
   std::uint32_t keep_days = 14;
-  double handover_s = 10;        ///< an instance is held for output that is not across so long
+  double handover_s = 10;        ///< time that an instance is held for output that is not across
   std::filesystem::path folder;  ///< default: logs in the node's folder
 };
 
 /// How nodes keep their stores.
 struct StorageConfig {
-  std::uint64_t reserve_mib = 64;  ///< of each store, for a disk that runs full; 0: none
+  std::uint64_t reserve_mib = 64;  ///< of each store, for a disk that runs full; 0: no reserve
 };
 
 /// How the HTTP API is opened, and what it writes down.

@@ -5,12 +5,12 @@
 
 namespace muster {
 
-/// What there is to know about one key of a config.
+/// Description of one key of a config.
 struct KeyInfo {
   std::string key;  ///< dotted, as --set takes it
   std::string type;
-  std::string default_value;  ///< "required" when there is none
-  std::string range;          ///< what it may be
+  std::string default_value;  ///< "required" when there is no default
+  std::string range;          ///< its valid values
   std::string meaning;
 };
 

@@ -39,7 +39,7 @@ class CsvStream {
  public:
   /// Reads the header. The file may be packed by gzip; "-" is the standard input. Columns in
   /// `headless` are those of a format that is also published without a header: where the first row
-  /// has none of these names but as many fields, it is a row.
+  /// does not have these names but as many fields, it is a row.
   static Expected<CsvStream, ConfigError> open(const std::filesystem::path& file,
                                                std::span<const std::string_view> headless = {});
   ~CsvStream();
@@ -75,14 +75,14 @@ struct CsvColumn {
   bool required = false;
 };
 
-/// The rows of a table with their fields by name. What is wrong goes to the error list.
+/// The rows of a table with their fields by name. Errors go to the error list.
 class CsvReader {
  public:
   /// Checks the header: unknown, repeated and missing columns are errors.
   CsvReader(const CsvTable& table, std::span<const CsvColumn> known, ErrorList& errors);
   CsvReader(const CsvStream& stream, std::span<const CsvColumn> known, ErrorList& errors);
 
-  /// Turns to a row; what follows is about it. False, with an error, when it has too few or too
+  /// Turns to a row; later calls are about it. False, with an error, when it has too few or too
   /// many fields.
   bool select(const CsvRow& row);
 

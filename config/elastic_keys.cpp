@@ -17,7 +17,7 @@ constexpr std::size_t kMostEpochs = 100;
 /// In seconds, of a whole job with one worker: 10 years, as of other times of a request.
 constexpr double kLongest_s = 315'360'000;
 constexpr NumberRange kWidth{.low = 1, .high = kWidestJob, .whole = true};
-/// A day: whoever needs longer to start again had better keep one width.
+/// A day: a job that needs longer to start again had better keep one width.
 constexpr NumberRange kRescale{.low = 0.001, .high = 86'400};
 /// Well within what a program may say: plans divide ends and add them up.
 constexpr NumberRange kEnd{.low = 1e-6, .high = 1e12};
@@ -193,7 +193,7 @@ void check_speeds(const JobRequest& request, const Widths& widths, const Report&
                      number_text(kLongest_s)));
 }
 
-/// What other kinds of jobs have and elastic ones cannot.
+/// Refuses keys of other kinds of jobs that elastic ones cannot have.
 void check_kind(const JobRequest& request, bool tasks_given, const Report& report) {
   if (tasks_given) report("tasks", "cannot be given beside elastic, which says how many workers");
   if (!request.array.empty())
@@ -283,7 +283,8 @@ void make_elastic(const JobRequest& request, Job& job) {
   if (request.batch) spec.batch = limits_of(request);
   job.kind = std::move(spec);
   job.gang = true;
-  // What is stopped for another width goes on from where it was: elastic programs save that.
+  // Workers that are stopped for another width go on from where they were: elastic programs save
+  // that.
   job.checkpoints = true;
   TaskSpec worker = job.tasks.front();
   // All of it is time without progress, however it is shared between stopping and starting.

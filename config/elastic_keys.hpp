@@ -4,8 +4,8 @@
 
 #include "config/request_keys.hpp"
 
-// What a job request says of an elastic job: how many workers may share it, how far it goes, and
-// what is known of its speed.
+// Keys of a job request for an elastic job: the bounds of its workers, its amount of work, and its
+// known speed.
 
 namespace muster::config {
 

@@ -52,7 +52,7 @@ bool is_host(const std::string& host) {
     rest = dot < rest.size() ? rest.substr(dot + 1) : std::string_view{};
   } while (!rest.empty());
   if (host.back() == '.') return false;
-  // What ends in a number is an address: "127.0.0.300" and "8080" are no names.
+  // A host that ends in a number is an address: "127.0.0.300" and "8080" are not names.
   in_addr address{};
   const bool number = label.find_first_not_of(kDigits) == std::string_view::npos;
   return !number || inet_pton(AF_INET, host.c_str(), &address) == 1;

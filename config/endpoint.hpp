@@ -18,8 +18,8 @@ struct Endpoint {
 /// "host:port", "[::1]:port" for an IPv6 address.
 std::string to_text(const Endpoint& endpoint);
 
-/// What to_text() writes, with a port from 1 to 65535. Names come out in small letters and IPv6
-/// addresses in their shortest form, so that equal ones are equal.
+/// The form that to_text() writes, with a port from 1 to 65535. Names come out in small letters and
+/// IPv6 addresses in their shortest form, so that equal ones are equal.
 std::optional<Endpoint> parse_endpoint(std::string_view text);
 
 /// Only this machine reaches it: 127.0.0.0/8, ::1 or localhost.

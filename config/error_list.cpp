@@ -109,7 +109,7 @@ std::string ErrorList::text(std::size_t limit) const {
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
   // A third of the letters, but two at least: of short words nearly every one would be near.
-  // No word of ours is so long, and the comparison takes the product of the two lengths.
+  // Known words are shorter, and the comparison takes the product of the two lengths.
   constexpr std::size_t kLongest = 200;
   if (word.size() > kLongest) return {};
   const std::size_t tolerated = std::max<std::size_t>(2, word.size() / 3);

@@ -26,8 +26,8 @@ inline constexpr std::size_t kShownBytes = 120;
 /// to about `most` bytes with its size told.
 std::string brief(std::string_view value, std::size_t most = kShownBytes);
 
-/// Everything that is wrong with an input, so that a person can mend it in one go. What is added
-/// is brief() in parts: an input cannot flood the terminal or steer it. Beyond kKept errors only
+/// Everything that is wrong with an input, so that a person can mend it in one go. Texts are added
+/// as brief() in parts: an input cannot flood the terminal or steer it. Beyond kKept errors only
 /// their number is kept.
 class ErrorList {
  public:
@@ -42,7 +42,7 @@ class ErrorList {
   /// The field and the text of an error that is kept.
   const std::string& field(std::size_t index) const { return errors_[index].field; }
   const std::string& text_of(std::size_t index) const { return errors_[index].text; }
-  /// Forgets all errors but the first `count`, of which none may have been dropped.
+  /// Forgets all errors but the first `count`, which must all be kept ones.
   void shrink(std::size_t count) { errors_.resize(count); }
 
   /// Brings the errors into the order of their lines; those without a line come last.
@@ -65,7 +65,7 @@ class ErrorList {
 /// How many errors the readers of long files show.
 inline constexpr std::size_t kShownErrors = 20;
 
-/// The known word that `word` is most likely a misspelling of; empty when none is close.
+/// The known word that `word` is most likely a misspelling of; empty when no word is close.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 /// Says that `word` is not a known `what`, which one may be meant, and which ones there are.

@@ -25,7 +25,7 @@ struct FleetPart {
 /// rent and give back as their policy wants.
 struct FleetConfig {
   std::vector<FleetPart> parts;
-  std::vector<std::string> texts;  ///< the same as it was written
+  std::vector<std::string> texts;  ///< the texts that it was read from
 };
 
 /// Reads "COUNT*TYPE" or "COUNT*TYPE:spot"; nothing when it is not of that form.

@@ -15,11 +15,12 @@
 
 namespace muster {
 
-/// What a user asks for, as it stands in a job file (TOML) or in a request to the API (JSON): the
-/// same names in both. Units are in the names.
+/// A user's request, as it stands in a job file (TOML) or in a request to the API (JSON): with
+/// equal names in both. Units are in the names.
 struct JobRequest {
-  std::string name;            ///< default: the command's file name
-  std::string user;            ///< who pays; default: set by the command line or the API
+  std::string name;  ///< default: the command's file name
+  std::string
+      user;  ///< the user that the job is billed to; default: set by the command line or the API
   std::string workload_class;  ///< "class"; jobs of one class interfere alike; default: the name
   int priority = 0;
   std::vector<std::string> command;
@@ -29,7 +30,7 @@ struct JobRequest {
   std::string script;          ///< its text; `command` is then its name and its arguments
   std::uint32_t tasks = 1;
   std::string array;              ///< "0-99", "1,3,7-9%2": one task an index, instead of `tasks`
-  std::uint32_t max_running = 0;  ///< at most so many of them at once; 0: all
+  std::uint32_t max_running = 0;  ///< most of them that run at once; 0: all
   bool gang = false;              ///< the tasks start together or not at all
   double cpus = 1;
   double memory_gib = 1;
@@ -48,28 +49,28 @@ struct JobRequest {
   bool distinct_instances = false;  ///< no two of the tasks on one instance at a time
   bool done_on_stop = false;  ///< exit code 0 after a request to stop: the task has done its work
   std::vector<std::string> retry_on;  ///< exit codes as texts, and "signal"; none: any failure
-  std::string signal;                 ///< "USR1@60": before the time limit; empty: none
+  std::string signal;                 ///< "USR1@60": before the time limit; empty: no signal
   // Of an elastic job:
-  std::string elastic;  ///< "1-8": between how many workers may share it; empty: it is none
+  std::string elastic;  ///< "1-8": bounds of its number of workers; empty: it is not elastic
   std::string progress_unit;
   std::vector<double> progress_ends;   ///< where its epochs end, by progress; none: it does not say
   std::vector<double> speedup;         ///< of 1, 2, ... workers against one; none: it does not say
-  std::optional<double> rescale_s;     ///< what another width costs it; nothing: kDefaultRescale_s
+  std::optional<double> rescale_s;     ///< its cost of another width; nothing: kDefaultRescale_s
   std::optional<std::uint32_t> batch;  ///< that training begins with; nothing: it is no training
   std::optional<std::uint32_t> batch_max;        ///< of a step, by all workers
   std::optional<std::uint32_t> local_batch_min;  ///< of one worker at once
   std::optional<std::uint32_t> local_batch_max;
 };
 
-/// What a change of an elastic job's width is taken to cost when it does not say: somewhat more
-/// than a warm start costs in the published experiments (20 s).
+/// Assumed cost of a change of an elastic job's width without its own statement: somewhat more than
+/// a warm start costs in the published experiments (20 s).
 inline constexpr double kDefaultRescale_s = 30;
 
 /// How many tasks one job may have.
 inline constexpr std::uint32_t kMaxTasksPerJob = 100'000;
 
-/// How long a job's command and its environment may be, in bytes with their separators: what one
-/// text of a process may be.
+/// Bytes of a job's command or environment, with their separators, at most: the bound of one text
+/// of a process.
 inline constexpr std::size_t kMaxCommandBytes = std::size_t{128} << 10;
 inline constexpr std::size_t kMaxEnvBytes = std::size_t{128} << 10;
 /// How long the text of one request may be, and that of a batch.
@@ -102,11 +103,11 @@ std::string to_json(const JobRequest& request);
 /// checked. Name and class that were left out are made up from the command.
 Job make_job(const JobRequest& request);
 
-/// What asks for one task of the job; its gang, its array and its token are not in it.
+/// Request for one task of the job, without its gang, its array and its token.
 JobRequest request_of(const Job& job);
 
-/// What is wrong with a request that was put together otherwise; empty when nothing is.
-/// Each is "field: what is wrong".
+/// Faults of a request that was put together otherwise; empty when it is right. Each is "field:
+/// what is wrong".
 std::vector<std::string> faults(const JobRequest& request);
 
 /// Every key of a request as a Markdown table; docs/jobs.md has it.

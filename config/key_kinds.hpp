@@ -18,9 +18,9 @@
 #include "model/enum_words.hpp"
 #include "model/time.hpp"
 
-// What a key of a config may be. A config's table of keys is the one declaration of its tunables:
-// reading, checking and documentation are derived from it; defaults are those of the structs.
-// `C` is the struct that the keys fill.
+// Kinds of keys of a config. A config's table of keys is the one declaration of its tunables:
+// reading, checking and documentation are derived from it; defaults are those of the structs. `C`
+// is the struct that the keys fill.
 
 namespace muster::config {
 
@@ -51,7 +51,7 @@ template <class C>
 struct PathKeyOf {
   std::filesystem::path& (*at)(C&);
 };
-/// At least one text, none of them empty.
+/// At least one text, each not empty.
 template <class C>
 struct ListKeyOf {
   std::vector<std::string>& (*at)(C&);
@@ -89,7 +89,7 @@ template <class C>
 struct TextKeyOf {
   std::string& (*at)(C&);
 };
-/// What something is called: is_name().
+/// A name: is_name().
 template <class C>
 struct NameKeyOf {
   std::variant<std::string& (*)(C&), std::optional<std::string>& (*)(C&)> at;
@@ -149,7 +149,7 @@ bool is_section(const std::vector<KeySpecOf<C>>& table, std::string_view name) {
 /// Something may be called so: 1 to 32 small letters, digits and hyphens.
 bool is_name(std::string_view text);
 
-/// "a whole number from 1 to 8": what would be right, for error messages.
+/// "a whole number from 1 to 8": the right form, for error messages.
 template <class C>
 std::string wanted(const KeySpecOf<C>& key);
 

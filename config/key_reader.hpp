@@ -16,7 +16,7 @@
 
 namespace muster::config {
 
-/// What a KeyReader reads, and what it says about that in errors.
+/// Input of a KeyReader, and its name in errors.
 struct ReaderSource {
   std::filesystem::path file;
   std::uint32_t line = 0;  ///< where what is missing should be; 0: somewhere in the file
@@ -38,7 +38,7 @@ class KeyReader {
   void read_table(const toml::table& table, const std::string& section = "");
   /// "dotted.key=value"
   void read_override(const std::string& text);
-  /// The same without the prefix; `whole` is what the errors show.
+  /// Likewise, without the prefix; `whole` is the text for errors.
   void read_override(const std::string& text, const std::string& whole);
 
   /// Says so when the key was not given; `when` says why it had to be.

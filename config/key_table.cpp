@@ -178,7 +178,7 @@ Keys group_keys() {
            ListKey{[](C& c) -> std::vector<std::string>& { return c.group.site_texts; }}}};
 }
 
-/// What of a master only a replay sets.
+/// Keys of a master that only a replay sets.
 Keys decision_time_keys() {
   return {
       {"master.decision_time",

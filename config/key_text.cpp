@@ -33,8 +33,7 @@ std::string range_text(const NumberRange& range) {
   return fmt::format("{} {} .. {}", range.above_low ? "above" : "from", range.low, range.high);
 }
 
-/// Says about a kind of key what its documentation needs; `defaults` is a config nobody has
-/// touched.
+/// Documentation of a kind of key; `defaults` is a config without any setting.
 template <class C>
 struct Describe {
   KeyInfo& info;
@@ -215,7 +214,7 @@ KeyInfo info_of(const KeySpecOf<C>& key) {
   info.key = key.name;
   info.meaning = key.meaning;
   std::visit(Describe<C>{info, defaults}, key.kind);
-  // A required key has a default in the struct, which nobody may rely on.
+  // A required key has a default in the struct, which must not be relied on.
   if (key.required) info.default_value = "required";
   return info;
 }

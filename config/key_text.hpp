@@ -9,11 +9,11 @@
 
 namespace muster::config {
 
-/// What the documentation says about a key.
+/// Documentation of a key.
 template <class C>
 KeyInfo info_of(const KeySpecOf<C>& key);
 
-/// The key's value as TOML reads it; empty when it has none.
+/// The key's value as TOML reads it; empty when it has no value.
 template <class C>
 std::string value_text(C& config, const KeySpecOf<C>& key);
 

@@ -8,8 +8,8 @@
 #include "config/replay_config.hpp"
 #include "config/worker_config.hpp"
 
-// One function a kind of key checks type and range together: what is documented as the range is
-// what is taken.
+// One function a kind of key checks type and range together: the documented range is the one that
+// is taken.
 
 namespace muster::config {
 namespace {
@@ -142,7 +142,7 @@ struct Set {
   }
 };
 
-/// The text as one TOML value, or null when it is none.
+/// The text as one TOML value, or null when it is not one.
 std::unique_ptr<toml::node> as_toml(const std::string& text) {
   try {
     toml::table table = toml::parse("value = " + text);

@@ -8,10 +8,10 @@ namespace muster {
 
 /// Hard limits that no plan gets over.
 struct MasterCaps {
-  std::uint32_t max_instances = 0;  ///< 0: none
-  double max_usd_h = 0;             ///< 0: none
-  double max_usd_day = 0;           ///< from midnight to midnight (UTC); 0: none
-  /// So long before the day's cap would be reached tasks are told to save their checkpoints.
+  std::uint32_t max_instances = 0;  ///< 0: no cap
+  double max_usd_h = 0;             ///< 0: no cap
+  double max_usd_day = 0;           ///< from midnight to midnight (UTC); 0: no cap
+  /// Time before the day's cap would be reached at which tasks are told to save their checkpoints.
   Duration spend_margin{std::chrono::minutes{5}};
   /// How long the cloud takes at most to end an instance, besides its type's own time.
   Duration end_time{std::chrono::seconds{30}};
@@ -27,9 +27,10 @@ struct GangRules {
   Duration longest{std::chrono::hours{12}};  ///< no wait, rest or turn grows longer
 };
 
-/// What a master does by the clock, besides its policy's rounds.
+/// A master's work by the clock, besides its policy's rounds.
 struct MasterWatch {
-  Duration remind_every{std::chrono::seconds{2}};  ///< orders to the cloud are repeated so often
+  Duration remind_every{
+      std::chrono::seconds{2}};  ///< from one repetition of an order to the cloud to the next
   /// The cloud is asked after all instances at pauses that double up to this.
   Duration ask_pause{std::chrono::hours{6}};
   Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
@@ -40,14 +41,14 @@ struct MasterWatch {
 struct DryRunBounds {
   std::uint32_t most = 16;                ///< besides the one under way
   std::uint32_t of_user = 4;              ///< of one user, the one under way counted
-  Duration age{std::chrono::seconds{5}};  ///< then nobody waits for the answer any more
+  Duration age{std::chrono::seconds{5}};  ///< then its asker waits no more
 };
 
 /// How many questions for output may wait for workers.
 struct LogReaderBounds {
   std::uint32_t most = 1'000;
   std::uint32_t of_instance = 100;         ///< for the worker of one instance
-  Duration age{std::chrono::seconds{10}};  ///< then nobody waits for the answer any more
+  Duration age{std::chrono::seconds{10}};  ///< then its asker waits no more
 };
 
 /// How much of what tasks report of themselves is kept, and how often.
@@ -59,10 +60,10 @@ struct MetricRules {
   std::uint32_t most_series = 200;  ///< names, each of one user, of which there are figures
 };
 
-/// What its user's config says of a master: plain values, handed down whole from the config to
-/// whoever goes by one of them.
+/// The config's settings of a master: plain values, handed down whole to every part that goes by
+/// one of them.
 struct MasterSettings {
-  /// From a round's tick to its decision: what comes meanwhile takes part.
+  /// From a round's tick to its decision: messages from meanwhile take part.
   Duration round_settle{std::chrono::milliseconds{1}};
   /// How long workers may take to answer before a round goes on without.
   Duration sample_timeout{std::chrono::seconds{2}};
@@ -71,8 +72,8 @@ struct MasterSettings {
   /// Where a master has a fleet it rents what does not fit there; the caps are for that alone.
   bool rent_beyond_fleet = false;
   GangRules gangs;
-  /// A job that has waited so long for room goes before all that came after it: room is kept for
-  /// it, and for what has a higher priority than others at once. 0: for no job.
+  /// A job that has waited this long for room goes before all later ones: room is kept for it, and
+  /// for jobs of a higher priority than others at once. 0: for no job.
   Duration starve_after{std::chrono::minutes{10}};
   MasterWatch watch;
   /// How long what the cloud refused is not asked for again.
@@ -83,7 +84,7 @@ struct MasterSettings {
   /// Attempts of a task, one after the other, that interruptions or moves end without progress
   /// before it is moved no more and placed on demand only; 0: any number.
   std::uint32_t max_interruptions = 5;
-  std::uint32_t queue_capacity = 10'000;       ///< so many waiting tasks are a load of 1; >= 1
+  std::uint32_t queue_capacity = 10'000;       ///< waiting tasks at which the load is 1; >= 1
   Duration min_stay{std::chrono::minutes{5}};  ///< no plan moves a task that ran for less; 0: any
   /// A task that moves to an instance that is not ready yet runs on where it is until then; else it
   /// is stopped at once. Gangs are stopped at once.

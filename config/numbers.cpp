@@ -28,7 +28,7 @@ constexpr std::array<Unit, 7> kUnits = {{{"d", 86'400'000'000'000},
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 /// The letters of a unit of bytes, in any case: "", "b", "k", "kb", "ki", "kib" and so on. Nothing
-/// when they are none.
+/// when the text is not one.
 std::optional<double> bytes_of_unit(std::string_view unit, double bare) {
   constexpr std::string_view kPrefixes = "kmgtp";
   std::string letters(unit);

@@ -21,7 +21,7 @@ struct NumberRange {
   bool contains(double number) const;
 };
 
-/// What would be right, for error messages: "a number from 0 to 8".
+/// The right form, for error messages: "a number from 0 to 8".
 std::string describe(const NumberRange& range);
 
 /// The one reader of amounts of files: the number that the whole text is, with a sign, a fraction
@@ -34,10 +34,10 @@ std::optional<std::uint64_t> parse_whole(std::string_view text);
 /// The shortest text that parse_number() turns into the same number again.
 std::string number_text(double number);
 
-/// A place, as "LATITUDE,LONGITUDE" in degrees; nothing when it is none on the earth.
+/// A place, as "LATITUDE,LONGITUDE" in degrees; nothing when it is not one on the earth.
 std::optional<GeoPoint> parse_geo_point(std::string_view text);
 
-/// What parse_bytes() takes besides a number, for messages about something else.
+/// Forms that parse_bytes() takes besides a number, for messages about something else.
 inline constexpr std::string_view kBytesForms =
     "a text with a unit like \"4G\" or \"512MiB\" (K, M, G and T, with or without B or iB, are "
     "powers of 1024)";

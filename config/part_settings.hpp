@@ -7,7 +7,7 @@
 namespace muster {
 
 /// Settings of parts that the config's own structs know nothing of: at most one struct of each
-/// type. What was never set has the struct's defaults.
+/// type. A struct that was never set has its defaults.
 class PartSettings {
  public:
   template <class T>

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-/// What an offering is from some time of a series on.
+/// State of an offering from some time of a series on.
 struct PricePoint {
   Duration at{};
   Offering offering;
@@ -19,8 +19,8 @@ struct PriceSeries {
   std::vector<PricePoint> steps;
 };
 
-/// The series from some time on, which is the time 0 of what is given back. What holds then of an
-/// offering is its first step.
+/// The series from some time on, which is the time 0 of what is given back. The state of an
+/// offering then is its first step.
 PriceSeries begun_at(PriceSeries series, Duration from);
 
 }  // namespace muster

@@ -5,10 +5,10 @@
 
 namespace muster::config {
 
-/// What a key of an earlier version is called now; empty when there was none of that name.
+/// The new name of a key of an earlier version; empty when there was no key of that name.
 std::string_view new_name_of(std::string_view key);
 
-/// Keys of earlier versions stood in that section, which is none any more.
+/// Keys of earlier versions stood in that section, which does not exist any more.
 bool was_section(std::string_view name);
 
 /// The error about an old key.

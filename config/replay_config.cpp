@@ -25,7 +25,7 @@ void check_workload(const WorkloadConfig& workload, Reader& reader) {
   if (workload.stated.by == "drawn" && workload.stated.errors.empty()) {
     reader.complain("workload.stated.errors", "is missing, and workload.stated.run_times is drawn");
   }
-  // Whoever spells out the default has not asked for anything.
+  // A config that spells out the default has not asked for anything.
   const bool is_default = workload.stated.factor == decltype(workload.stated){}.factor;
   if (workload.stated.by != "factor" && reader.given("workload.stated.factor") && !is_default) {
     reader.complain("workload.stated.factor",
@@ -46,7 +46,7 @@ struct Chosen {
   const std::string& name;
 };
 
-/// What the part that is named needs, and what all of them have to say of their keys.
+/// Checks the needs of the part that is named, and the rules of all parts between keys.
 void check_parts(const std::vector<ReplayPart>& parts, const Chosen& chosen,
                  const ReplayConfig& config, Reader& reader) {
   for (const ReplayPart& part : parts) {
@@ -55,7 +55,7 @@ void check_parts(const std::vector<ReplayPart>& parts, const Chosen& chosen,
         reader.need(key, fmt::format(", and the {} is {}", chosen.what, chosen.name));
       }
     }
-    // Checks run for parts that are not named too: their keys may be given all the same.
+    // Checks run for parts that are not named too: their keys may be given nevertheless.
     if (!part.check) continue;
     for (const KeyFault& fault : part.check(config)) reader.complain(fault.key, fault.message);
   }
@@ -75,7 +75,7 @@ void read_sites(ReplayConfig& parsed, Reader& reader) {
   }
 }
 
-/// What depends on more than one key.
+/// Checks that depend on more than one key.
 void check_whole(const ReplayParts& parts, ReplayConfig& parsed, Reader& reader) {
   reader.need_required();
   config::read_fleet(parsed, reader);

@@ -22,7 +22,7 @@ namespace muster {
 
 struct ReplayParts;
 
-/// What a task asks for where its trace does not say.
+/// Demands of a task where its trace does not state them.
 struct TaskDefaults {
   double cpu = 1;  ///< cores; swf: for each of the task's processors
   double memory_gib = 0;
@@ -32,29 +32,30 @@ struct TaskDefaults {
 
 /// The time that a workload is taken from.
 struct WorkloadWindow {
-  Duration from{};             ///< when it begins
-  Duration length{};           ///< jobs that would end later are left out; 0: no window
-  std::uint32_t min_jobs = 0;  ///< the seed draws one among those that have so many; 0: the first
+  Duration from{};    ///< when it begins
+  Duration length{};  ///< jobs that would end later are left out; 0: no window
+  std::uint32_t min_jobs =
+      0;  ///< the seed draws a window among those with this number of jobs; 0: the first one
 };
 
-/// What jobs state of their run times.
+/// Statements of jobs on their run times.
 struct StatedRunTimes {
   std::string by = "as-read";    ///< or none, true, factor, drawn
   double factor = 1;             ///< the bound of factors other than 1
-  std::filesystem::path errors;  ///< what was true over what was predicted, to draw from
+  std::filesystem::path errors;  ///< true over predicted run times, to draw from
 };
 
-/// What is submitted, and when.
+/// The workload: jobs and the times of their submission.
 struct WorkloadConfig {
   std::string format;  ///< the name of one of ReplayParts::formats
   std::filesystem::path path;
   bool skip_bad = false;        ///< rows that are wrong are counted and not errors
-  std::uint32_t max_jobs = 0;   ///< only the first so many; 0: all
+  std::uint32_t max_jobs = 0;   ///< number of first jobs that are taken; 0: all
   std::uint32_t min_tasks = 1;  ///< jobs with fewer are left out
-  std::uint32_t max_tasks = 0;  ///< only so many of each job; 0: all
+  std::uint32_t max_tasks = 0;  ///< number of first tasks of each job that are taken; 0: all
   double scale_time = 1;        ///< factor on the times of submission
   double load = 0;        ///< that the fleet is offered, by a factor on those times; 0: as it is
-  double slo_factor = 0;  ///< a job is in time when it takes no more than so often its longest task
+  double slo_factor = 0;  ///< a job's deadline as a multiple of its longest task; 0: no deadline
   double cutoff_s = 0;    ///< jobs whose mean task takes longer are long; 0: no such classes
   double sample = 1;      ///< share of the jobs that are taken, as the seed draws them
   double distinct_instances = 0;  ///< of jobs of several tasks that want it, drawn likewise
@@ -64,14 +65,14 @@ struct WorkloadConfig {
       0;  ///< that a task's memory is sent with when it moves; 0: as the trace says
   TaskDefaults task;
   double machine_memory_gib = 256;  ///< of the machine in parts of which some traces count memory
-  PartSettings own;                 ///< what single formats have besides
+  PartSettings own;                 ///< settings of single formats
 };
 
 /// How much tasks on one instance slow each other.
 struct InterferenceConfig {
   std::string model = "none";  ///< the name of one of ReplayParts::interference
   double default_pair = 0.95;  ///< throughput beside a neighbour where nothing else is known
-  PartSettings own;            ///< what single models have besides
+  PartSettings own;            ///< settings of single models
 };
 
 /// The simulated world around the actors.
@@ -82,9 +83,10 @@ struct WorldConfig {
       std::chrono::milliseconds{2}};  ///< how long after its instant a completion is seen
   double distributed_slowdown = 0;    ///< of a gang that shares an instance with another one,
                                       ///< both on several instances
-  Duration max_idle{std::chrono::hours{24}};  ///< ends a run in which jobs only wait for so long
-  double job_delay_scale = 1;                 ///< factor on every delay of jobs and tasks
-  bool checkpoints = true;  ///< a task that is stopped goes on later; false: from its start
+  Duration max_idle{
+      std::chrono::hours{24}};  ///< time after which a run ends in which jobs only wait
+  double job_delay_scale = 1;   ///< factor on every delay of jobs and tasks
+  bool checkpoints = true;      ///< a task that is stopped goes on later; false: from its start
   InterferenceConfig interference;
 };
 
@@ -95,10 +97,10 @@ struct GroupConfig {
   std::vector<std::pair<std::string, GeoPoint>> sites;
 };
 
-/// What a service asks that bills each task for what it has asked for while it runs.
+/// Prices of a service that bills each task for its request while it runs.
 struct TariffConfig {
   double cpu_usd_h = 0;         ///< of a core
-  double memory_gib_usd_h = 0;  ///< of a GiB; both 0: nobody asks
+  double memory_gib_usd_h = 0;  ///< of a GiB; both 0: no tariff
 };
 
 /// Everything `muster replay` needs to know.

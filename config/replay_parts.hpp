@@ -7,12 +7,13 @@
 #include "config/key_kinds.hpp"
 #include "config/replay_config.hpp"
 
-// What a replay config may name, and which keys that brings along. Who reads a workload format or
-// models interference describes it; the config only knows that there are such parts.
+// Parts that a replay config may name, and the keys that they bring along. The reader of a workload
+// format or the model of interference describes itself; the config only knows that there are such
+// parts.
 
 namespace muster {
 
-/// What is wrong with a key, in the light of others.
+/// Fault of a key, in the light of others.
 struct KeyFault {
   std::string key;
   std::string message;
@@ -22,8 +23,8 @@ struct KeyFault {
 struct ReplayPart {
   std::string name;
   std::vector<std::string> needs{};  ///< keys that have to be given when a config names the part
-  std::vector<config::KeySpecOf<ReplayConfig>> keys{};  ///< that nobody else reads
-  /// What is wrong between keys, whichever part is named.
+  std::vector<config::KeySpecOf<ReplayConfig>> keys{};  ///< that only this part reads
+  /// Faults between keys, whichever part is named.
   std::function<std::vector<KeyFault>(const ReplayConfig&)> check{};
 };
 
@@ -49,7 +50,7 @@ template <auto kMember>
 auto& format_key(ReplayConfig& config) {
   return config.workload.own.of<typename OwnerOf<decltype(kMember)>::Type>().*kMember;
 }
-/// The same of an interference model.
+/// Likewise, of an interference model.
 template <auto kMember>
 auto& interference_key(ReplayConfig& config) {
   return config.world.interference.own.of<typename OwnerOf<decltype(kMember)>::Type>().*kMember;

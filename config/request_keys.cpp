@@ -411,7 +411,7 @@ void check_value(const JobRequest& request, const RequestKey& key, const Report&
 
 /// Checks keys that are each fine alone. `tasks_given` tells a `tasks = 1` from the default.
 void check_together(const JobRequest& request, bool tasks_given, const Report& report) {
-  // A text that is no array is reported by its own key: here it counts as none.
+  // A text that is not an array is reported by its own key: here it counts as empty.
   const auto array = request.array.empty() ? ArrayIndices{} : [&] {
     auto parsed = parse_array(request.array);
     return parsed ? std::move(parsed).value() : ArrayIndices{};

@@ -83,14 +83,14 @@ inline constexpr std::size_t kMaxRequestText = 256;
 /// Every key, in the order of the documentation.
 const std::vector<RequestKey>& request_keys();
 
-/// "a whole number from 1 to 100000": what would be right.
+/// "a whole number from 1 to 100000": the right form.
 std::string wanted(const RequestKey& key);
 
 /// Puts the value into the request when it is of the key's kind and in its range.
 bool read_value(JobRequest& request, const RequestKey& key, const RequestValue& value);
 
-/// The first member of a table that cannot be a variable's value; null when there is none, or the
-/// value is no table.
+/// The first member of a table that cannot be a variable's value; null when there is no such
+/// member, or the value is not a table.
 const RequestMember* first_that_is_no_text(const RequestValue& value);
 
 /// Reports what is wrong with the key's value in a request, wherever it came from.

@@ -8,7 +8,7 @@
 namespace muster::config {
 namespace {
 
-// What a task may be told about the cluster it could submit to.
+// Variables that tell a task about the cluster it could submit to.
 constexpr std::array<std::string_view, 4> kClientVariables = {
     "MUSTER_API", "MUSTER_TOKEN", "MUSTER_TOKEN_FILE", "MUSTER_CLUSTER"};
 
@@ -108,7 +108,7 @@ std::string readable(std::string_view text, bool keep_breaks) {
   for (std::size_t bytes = 0; !text.empty(); text.remove_prefix(bytes)) {
     const auto character = first_character(text, bytes);
     if (!character) {
-      // What goes on a character that was not begun is of the one mistake.
+      // Continuation bytes without a beginning belong to the one mistake.
       while (bytes < std::min<std::size_t>(text.size(), 4) && goes_on(text[bytes])) ++bytes;
       out += '?';
     } else if (*character == '\n' || *character == '\t' || *character == '\r') {

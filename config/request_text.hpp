@@ -18,16 +18,15 @@ bool is_one_line(std::string_view text);
 /// paragraphs, and fillers.
 bool is_hidden(char32_t character);
 
-/// What is_label() wants besides one line, for messages.
+/// Rule of is_label() besides one line, for messages.
 inline constexpr std::string_view kLabelRule =
     "not of blanks alone, without characters that cannot be seen";
 
-/// What something may be called by a user: UTF-8 in one line, with something to be seen in it and
-/// no hidden character.
+/// A user's label: UTF-8 in one line, with something to be seen in it and no hidden character.
 bool is_label(std::string_view text);
 
 /// The first character of a text that is not empty; nothing when it begins with no UTF-8.
-/// `bytes`: how long it is, 1 when it is none.
+/// `bytes`: its length, 1 when it is not a character.
 std::optional<char32_t> first_character(std::string_view text, std::size_t& bytes);
 
 /// The text for people, whom it cannot lead astray: a break or a tab becomes a blank, any other
@@ -35,7 +34,7 @@ std::optional<char32_t> first_character(std::string_view text, std::size_t& byte
 /// `keep_breaks`: line breaks stay.
 std::string readable(std::string_view text, bool keep_breaks);
 
-/// What an environment variable may be called: UTF-8 text, not empty, without '=' and zero bytes.
+/// Name of an environment variable: UTF-8 text, not empty, without '=' and zero bytes.
 bool is_variable_name(std::string_view text);
 
 /// The name is one that Muster sets for every task itself.

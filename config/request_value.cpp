@@ -30,7 +30,7 @@ TextPlace place_of(const toml::source_region& region, const std::string& source)
 }
 
 RequestValue convert(const toml::node& node, const std::string& source, int depth) {
-  // Stands until something else is found: what is left is a table or list too deep.
+  // Stands until something else is found: the rest is a table or list that is too deep.
   RequestValue value{Other{"(nested too deeply)"}, place_of(node.source(), source)};
   if (const auto* truth = node.as_boolean()) {
     value.data = truth->get();
@@ -137,7 +137,7 @@ TextPlace place_at(std::string_view text, std::size_t byte, const std::string& s
   return {source, lines + 1, static_cast<std::uint32_t>(column)};
 }
 
-/// What the library says, without the number of the message and the place, which is known.
+/// The library's message, without its number and the place, which is known.
 std::string reason_of(const nlohmann::json::exception& error) {
   const std::string text = error.what();
   const std::size_t place = text.find("column ");

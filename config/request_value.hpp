@@ -15,7 +15,7 @@ struct RequestMember;
 
 /// A value of a job request, whether it was written in TOML or in JSON.
 struct RequestValue {
-  /// What no key takes: null, dates, what is nested too deeply; as it was written.
+  /// A value that no key takes: null, a date, or one that is nested too deeply; as it was written.
   struct Other {
     std::string text;
   };
@@ -41,12 +41,12 @@ struct RequestMember {
 std::optional<RequestValue> parse_toml(std::string_view text, const std::string& source,
                                        ErrorList& errors);
 
-/// The same for JSON; the places of values name only the source. An object that has a key twice is
+/// Likewise, for JSON; the places of values name only the source. An object that has a key twice is
 /// an error.
 std::optional<RequestValue> parse_json(std::string_view text, const std::string& source,
                                        ErrorList& errors);
 
-/// What the TOML library says is wrong, in terms of what would be right.
+/// The TOML library's fault, in terms of the right form.
 std::string toml_reason(std::string_view description);
 
 /// The value as it may be written, cut off where it is long, for error messages.

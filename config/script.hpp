@@ -18,8 +18,8 @@ bool is_script(std::string_view text);
 /// Why a text cannot be sent as a script, as the end of a sentence; empty: it can.
 std::string script_fault(std::string_view text);
 
-/// That a script has lines for another scheduler, which are not read, and what to do; empty: it has
-/// none. The end of a sentence.
+/// Note that a script has lines for another scheduler, which are not read, and the remedy; empty:
+/// it has no such lines. The end of a sentence.
 std::string unread_lines(std::string_view text);
 
 }  // namespace muster

@@ -4,7 +4,7 @@
 
 #include "config/request_keys.hpp"
 
-// What a job request says of a script that is sent with it, and of a work folder that is to be
+// Keys of a job request for a script that is sent with it, and for a work folder that is to be
 // made.
 
 namespace muster::config {

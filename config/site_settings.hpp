@@ -6,19 +6,19 @@
 
 namespace muster {
 
-/// What its user's config says of a site scheduler: how it chooses among masters and among other
-/// sites (HCoop, Algorithm 3), and how it keeps its word. Plain values, handed down whole to
-/// whoever goes by one of them.
+/// The config's settings of a site scheduler: how it chooses among masters and among other sites
+/// (HCoop, Algorithm 3), and how it keeps its word. Plain values, handed down whole to whoever goes
+/// by one of them.
 struct SiteSettings {
   /// Masters that share the tasks of a job (r); 0: as many as the policy's module says.
   std::uint32_t masters_per_job = 0;
   double master_heavy = 0.85;       ///< from this load on a master gets no jobs if it can be helped
-  double site_heavy = 0.85;         ///< the same of a site scheduler
+  double site_heavy = 0.85;         ///< likewise, of a site scheduler
   std::uint32_t capacity = 10'000;  ///< load = jobs that no master has yet / capacity; >= 1
-  /// Masters and sites are asked for their load so often; 0: never.
+  /// Time between two questions for the load of masters and sites; 0: they are not asked.
   Duration load_every{std::chrono::seconds{1}};
   Duration load_stale_after{std::chrono::seconds{10}};  ///< silence that makes one count as lost
-  /// An answer to a submission waits so long for masters to have the jobs, so that they outlive
+  /// Time that an answer to a submission waits for masters to have the jobs, so that they outlive
   /// this site; then its own word stands.
   Duration promise_wait{std::chrono::seconds{1}};
   Duration hand_retry{std::chrono::milliseconds{500}};  ///< from a refused handing over to the next

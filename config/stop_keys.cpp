@@ -18,7 +18,7 @@ constexpr std::string_view kProgramOnly = "B:";
 /// As in Slurm.
 constexpr Duration kWarnBefore = std::chrono::seconds{60};
 constexpr Duration kLongest = std::chrono::hours{24 * 3650};
-/// Of real-time signals nobody agrees on the numbers.
+/// Numbers of real-time signals differ between systems.
 constexpr double kLastSignal = 31;
 constexpr NumberRange kCodes{.low = 1, .high = 255, .whole = true};
 constexpr std::string_view kWantedSignal =
@@ -37,7 +37,7 @@ constexpr std::array<std::pair<std::string_view, int>, 20> kSignals = {
      {"TTIN", SIGTTIN}, {"TTOU", SIGTTOU},   {"URG", SIGURG},   {"XCPU", SIGXCPU},
      {"XFSZ", SIGXFSZ}, {"WINCH", SIGWINCH}, {"IO", SIGIO},     {"PWR", SIGPWR}}};
 
-/// The signal of that name or number; nothing when there is none that a program could take.
+/// The signal of that name or number; nothing when a program could not take it.
 std::optional<int> signal_of(std::string_view text) {
   if (const auto number = parse_whole(text)) {
     const bool is_one = *number >= 1 && *number <= static_cast<std::uint64_t>(kLastSignal);

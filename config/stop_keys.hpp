@@ -4,7 +4,7 @@
 
 #include "config/request_keys.hpp"
 
-// What a job request says of ends: what exit code 0 means after a stop, which failures are worth
+// Keys of a job request for ends: the meaning of exit code 0 after a stop, failures that are worth
 // another attempt, and the signal before the time limit.
 
 namespace muster::config {

@@ -22,7 +22,7 @@ struct UidRange {
 /// "200000-265535"; nothing when it is no such range, or has root or the mark of no user in it.
 std::optional<UidRange> parse_uid_range(std::string_view text);
 
-/// What a config asks of the walls between a task and what is not its own.
+/// The config's choice of the walls between a task and the rest of the machine.
 enum class IsolationChoice : std::uint8_t {
   automatic,   ///< the best that there is
   none,        ///< none: tasks run as the worker does

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kAnyTextBytes = ~std::uint64_t{0};
 /// The name that stands for the standard input.
 inline constexpr const char* kStandardInput = "-";
 
-/// What messages call the file.
+/// Name of the file in messages.
 std::string text_file_name(const std::filesystem::path& file);
 
 enum class TextFileError : std::uint8_t { unreadable, damaged, too_large };

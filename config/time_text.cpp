@@ -135,7 +135,7 @@ std::optional<Moment> parse_date(std::string_view whole) {
   return Moment{*day + *time - *offset, true};
 }
 
-/// What a number of seconds counts that would be thousands of years.
+/// Unit of a number of seconds that would be thousands of years.
 Duration unit_of(double number) {
   constexpr std::array<std::pair<double, Duration>, 3> kSmaller = {
       {{1e17, 1ns}, {1e14, 1us}, {1e11, 1ms}}};

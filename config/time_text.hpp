@@ -13,7 +13,7 @@ struct Moment {
   bool calendar = false;  ///< a date: it counts from 1970
 };
 
-/// What parse_moment() takes, for error messages.
+/// Form that parse_moment() takes, for error messages.
 inline constexpr std::string_view kWantedMoment =
     "a time: seconds, or a date such as 2016-02-25T11:58:59Z";
 

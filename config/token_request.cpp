@@ -16,7 +16,7 @@ namespace {
 
 using config::RequestMember;
 
-/// A key and what reads its value: what is wanted instead, empty where it is right.
+/// A key and its reader, which returns the right form, or nothing where the value is right.
 struct TokenKey {
   std::string name;
   std::function<std::string(const config::RequestValue&)> read;

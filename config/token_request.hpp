@@ -20,7 +20,7 @@ constexpr auto words_of(Role) {
       {{E::admin, "admin"}, {E::user, "user"}, {E::read_only, "read_only"}});
 }
 
-/// What a token of the API is to be.
+/// Request for a token of the API.
 struct TokenRequest {
   std::string name;
   Role role = Role::read_only;
@@ -30,7 +30,8 @@ struct TokenRequest {
 
 /// How a token gets a new secret.
 struct RotationRequest {
-  std::optional<std::int64_t> overlap_s{};  ///< the old one counts so long; nothing: as is usual
+  std::optional<std::int64_t>
+      overlap_s{};  ///< time that the old secret stays valid; nothing: the usual time
 };
 
 /// The longest times that they may name.

@@ -13,7 +13,7 @@ constexpr std::size_t kMostDigits = 10;
 
 /// A '%' and what belongs to it.
 struct Placeholder {
-  char kind = 0;  ///< '%' for itself; 0: it is none
+  char kind = 0;  ///< '%' for itself; 0: it is not a placeholder
   std::size_t digits = 0;
   std::size_t length = 1;  ///< in the pattern
 };

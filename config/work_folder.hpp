@@ -5,7 +5,7 @@
 
 #include "model/ids.hpp"
 
-// What a job's work_dir may say besides a path: "/srv/runs/job-%j/%a".
+// Placeholders of a job's work_dir: "/srv/runs/job-%j/%a".
 
 namespace muster {
 
@@ -20,10 +20,10 @@ struct WorkFolderOf {
 /// its user, with a number between ("%4a") for as many digits; "%%" is a '%' and no placeholder.
 bool has_placeholder(std::string_view pattern);
 
-/// What is wrong with a '%' in it; empty: nothing.
+/// The fault of a '%' in it; empty: no fault.
 std::string placeholder_fault(std::string_view pattern);
 
-/// The folder of a task. What is no placeholder stays as it is.
+/// The folder of a task. Texts that are not placeholders stay as they are.
 std::string work_folder(std::string_view pattern, const WorkFolderOf& task);
 
 /// The path up to its last folder that is there for all tasks alike, with "%%" as '%'.

@@ -120,7 +120,7 @@ void check_whole(WorkerConfig& parsed, KeyReader<WorkerConfig>& reader) {
     }
   }
   for (const std::string& place : parsed.hide) {
-    // Of what a path is relative to nobody would be told when it hides nothing.
+    // A relative path that hides nothing would go unnoticed.
     if (!fs::path(place).is_absolute()) {
       reader.complain("hide", fmt::format("has to be absolute paths; one is \"{}\"", place));
     }
@@ -146,7 +146,7 @@ Expected<WorkerConfig, ConfigError> load_worker_config(const std::filesystem::pa
                                                        const std::vector<std::string>& overrides) {
   WorkerConfig parsed;
   ErrorList errors;
-  // What is missing without a file is missing from the command line.
+  // A key that is missing without a file is missing from the command line.
   const std::filesystem::path source = file.empty() ? "command line" : file;
   config::KeyReader<WorkerConfig> reader({.file = source}, parsed, errors);
   if (!file.empty()) {

@@ -18,7 +18,7 @@
 
 namespace muster {
 
-/// What the worker of one instance needs to know.
+/// Settings of the worker of one instance.
 struct WorkerConfig {
   std::uint64_t instance = InstanceId::kNone;
   Resources capacity;                     ///< of the instance

@@ -15,7 +15,7 @@ std::uint32_t round_up(double value) {
   return static_cast<std::uint32_t>(std::ceil(value - kRoundingSlack));
 }
 
-/// The least total batch of so many workers.
+/// The least total batch of that number of workers.
 double least_total(const BatchLimits& limits, std::uint32_t replicas) {
   return std::max<double>(limits.initial, static_cast<double>(limits.local_min) * replicas);
 }

@@ -30,8 +30,8 @@ BatchChoice split_batch(const BatchLimits& limits, std::uint32_t replicas, doubl
 
 /// The splits of kBatchCandidates total batches between the least and the largest one, spaced
 /// geometrically, rising, without repetitions and without those whose local batch is out of bounds;
-/// none when so many workers exceed the largest batch with the least of their own. Splits are
-/// rounded up, so that some may exceed the largest batch: see capped_batch().
+/// empty when the workers' least batches together exceed the largest batch. Splits are rounded up,
+/// so that some may exceed the largest batch: see capped_batch().
 std::vector<BatchChoice> batch_candidates(const BatchLimits& limits, std::uint32_t replicas);
 
 /// Where a job begins that has no model yet: the least batch that its workers can share.

@@ -12,7 +12,8 @@ constexpr std::string_view kClassKind = "class-goodput";
 constexpr unsigned kClassVersion = 1;
 constexpr std::uint64_t kMostEpochs = 100'000;
 
-/// What a width is to choose from: how long a step with each batch takes is the same in all epochs.
+/// Batches that a width is to choose from: the time of a step with each batch is equal in all
+/// epochs.
 struct TimedBatch {
   double scale = 1;  ///< of the initial batch
   double step_s = 0;

@@ -8,21 +8,21 @@
 
 namespace muster {
 
-/// What the jobs of one class have shown of their goodput, all of them together: one model of a
-/// step's time, and the noise of the gradient in each epoch, by which they are told how fast any
-/// width is in any epoch. Jobs of a class go through the same epochs.
+/// Goodput of the jobs of one class, learnt from all of them together: one model of a step's time,
+/// and the noise of the gradient in each epoch, which tell the speed of any width in any epoch.
+/// Jobs of a class go through the same epochs.
 class ClassGoodput {
  public:
   /// `ends`: the progress at the end of each epoch, rising, at least one.
   ClassGoodput(const BatchLimits& limits, std::vector<double> ends);
 
-  /// Learns from a step that was made when so much was done. False when the sample is impossible.
+  /// Learns from a step that was made at that progress. False when the sample is impossible.
   bool observe(double done, const TrainingSample& sample);
 
   /// The epochs with rates and speedups of widths up to width_cap(), on as few nodes of
-  /// `node_holds` workers as hold them. An epoch in which nobody was seen is as the one before it,
-  /// or before all of these as the first one; before the first sample nothing is known but the
-  /// ends. O(widths x batches) for each epoch.
+  /// `node_holds` workers as hold them. An epoch without a sample is as the one before it, or
+  /// before all of these as the first one; before the first sample only the ends are known.
+  /// O(widths x batches) for each epoch.
   ElasticEpochs epochs(std::uint32_t node_holds) const;
 
   /// How many workers a job may be given by what is known: twice the most that any has run with.

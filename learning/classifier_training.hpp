@@ -37,7 +37,7 @@ struct TrainParams {
   ClassWeights weights = ClassWeights::balanced;
 };
 
-/// What came of a training.
+/// Result of a training.
 struct TrainReport {
   std::size_t samples = 0;  ///< that were there
   std::size_t used = 0;

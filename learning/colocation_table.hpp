@@ -65,9 +65,9 @@ enum class AttributionRules : std::uint8_t {
   artifact  ///< they are; when every entry is recorded and higher, the lowest one is updated
 };
 
-/// What is known of how tasks slow each other on one instance (Eva 4.3): the mean of the
-/// throughputs observed for a task of a class beside a multiset of classes. Look-ups do not
-/// allocate; one that finds nothing recorded is answered from pairs, and those from a default.
+/// Learnt slow-downs of tasks on one instance (Eva 4.3): the mean of the throughputs observed for a
+/// task of a class beside a multiset of classes. Look-ups do not allocate; one that finds nothing
+/// recorded is answered from pairs, and those from a default.
 class ColocationTable {
  public:
   /// `default_pair` in (0, 1]: the rate of a pair that was never observed (the paper's t).
@@ -78,7 +78,7 @@ class ColocationTable {
    public:
     Recorded() = default;
     explicit operator bool() const { return !cells_.empty(); }
-    /// The mean for a task of the class among the others; null when there is none.
+    /// The mean for a task of the class among the others; null when it was not recorded.
     const double* rate_of(ClassId task) const {
       for (const auto& cell : cells_) {
         if (cell.task == task) return cell.observations == 0 ? nullptr : &cell.mean;
@@ -119,10 +119,10 @@ class ColocationTable {
     return distant_pair_rate(task, neighbour);
   }
 
-  /// The mean recorded for the task beside sorted `neighbours`; null when there is none.
+  /// The mean recorded for the task beside sorted `neighbours`; null when it was not recorded.
   const double* recorded(ClassId task, std::span<const ClassId> neighbours) const;
 
-  /// What is recorded of the whole multiset (the task and its neighbours).
+  /// Records of the whole multiset (the task and its neighbours).
   Recorded recorded(const ColocationKey& all) const;
 
   /// Whether any multiset of that many tasks is recorded: saves looking for one.

@@ -24,14 +24,14 @@ class Confusion {
   std::size_t predicted(JobLength length) const;
   std::size_t total() const;
 
-  /// Share of all that were taken for what they are; none without jobs.
+  /// Share of all jobs that were classified rightly; nothing without jobs.
   std::optional<double> accuracy() const;
-  /// Share of those taken for `length` that are; none when none was taken for it.
+  /// Share of those classified as `length` that are; nothing when no job was.
   std::optional<double> precision(JobLength length) const;
-  /// Share of those that are of `length` and were taken for it; none when none is.
+  /// Share of those that are of `length` and were classified so; nothing when no job is.
   std::optional<double> recall(JobLength length) const;
   /// Mean of the recalls that there are: 0.5 for an answer that never changes, whatever the
-  /// shares of the lengths. None without jobs.
+  /// shares of the lengths. Nothing without jobs.
   std::optional<double> balanced_accuracy() const;
 
   friend bool operator==(const Confusion&, const Confusion&) = default;

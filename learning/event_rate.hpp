@@ -11,7 +11,7 @@ namespace muster {
 class EventRate {
  public:
   EventRate() = default;
-  /// What count(), first() and last() said of another one.
+  /// Rebuilt from count(), first() and last() of another one.
   EventRate(std::uint64_t count, Instant first, Instant last)
       : count_(count), first_(first), last_(last) {}
 
@@ -25,7 +25,7 @@ class EventRate {
   /// When the first and the last one happened; only when there was one.
   Instant first() const { return first_; }
   Instant last() const { return last_; }
-  /// (n - 1) / (last - first); none before two occurrences at different times.
+  /// (n - 1) / (last - first); nothing before two occurrences at different times.
   std::optional<double> per_s() const;
 
  private:
@@ -36,7 +36,7 @@ class EventRate {
 
 /// Mean time until an event that comes `rate_per_s` often and counts with probability
 /// `probability` counts for the first time: -1 / (rate ln(1 - probability)) seconds (Eva 4.5).
-/// Zero when every event counts; none when it is undefined (the probability is not in (0, 1], or
+/// Zero when every event counts; nothing when it is undefined (the probability is not in (0, 1], or
 /// the rate is not positive).
 std::optional<double> mean_time_to_success_s(double rate_per_s, double probability);
 

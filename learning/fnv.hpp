@@ -5,7 +5,7 @@
 
 namespace muster {
 
-/// The FNV-1a hash of a sequence of texts and numbers: the same on every machine. It tells chance
+/// The FNV-1a hash of a sequence of texts and numbers: equal on every machine. It tells chance
 /// differences apart, not those that somebody makes on purpose.
 class Fnv {
  public:

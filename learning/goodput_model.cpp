@@ -189,7 +189,7 @@ GoodputModel GoodputModel::read(ModelReader& in) {
     const std::uint32_t replicas = read_count(in, nodes, UINT32_MAX);
     Measured& measured = model.measured_[{nodes, replicas, read_count(in, 1, kLargestBatch)}];
     measured.count = in.whole(1, kMostCounted);
-    // Earlier versions took up times of any length: what they wrote is read, whatever it is.
+    // Earlier versions took up times of any length: their models are read with any of these.
     measured.step_s = std::max(in.number(0, kGreatestLearnt), kLeastLearnt);
     measured.sync_s = std::min(in.number(0, kGreatestLearnt), measured.step_s);
     measured.fitted_step_s = in.number(0, kGreatestLearnt);

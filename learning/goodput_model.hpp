@@ -31,7 +31,7 @@ struct GoodputTable {
   std::vector<double> one_node;       ///< of 1, 2, ... workers
   std::vector<double> several_nodes;  ///< of 2, 3, ... workers
 
-  /// Of workers on so many nodes; they have to be in the table.
+  /// Of workers on that number of nodes; they have to be in the table.
   double at(std::uint32_t nodes, std::uint32_t replicas) const {
     return nodes > 1 ? several_nodes.at(replicas - 2) : one_node.at(replicas - 1);
   }
@@ -39,8 +39,8 @@ struct GoodputTable {
 
 /// Learns how fast a training job progresses at any width from what it measured at some (Pollux 3
 /// and 4.1): a model of a step's time, fitted anew with each placement or local batch that is new,
-/// and the noise of the gradient. Jobs of a class may share one: what each of them measured then
-/// counts for all. Measurements of one kind are averaged.
+/// and the noise of the gradient. Jobs of a class may share one: the measurements of each then
+/// count for all. Measurements of one kind are averaged.
 class GoodputModel {
  public:
   explicit GoodputModel(const BatchLimits& limits);
@@ -61,8 +61,8 @@ class GoodputModel {
   std::uint32_t width_cap() const;
 
   /// The best batch by the model, which has to have parameters; the first one wins ties. A rate of
-  /// 0: there is none for so many workers. `local_max`: what the local batch has to stay within
-  /// too.
+  /// 0: that number of workers has no valid batch. `local_max`: a bound that the local batch has to
+  /// stay within too.
   RatedBatch best(const WorkerGroup& workers, const GradientNoise& noise) const;
   RatedBatch best(const WorkerGroup& workers, const GradientNoise& noise,
                   std::uint32_t local_max) const;
@@ -80,7 +80,7 @@ class GoodputModel {
     std::uint64_t count = 0;
     double step_s = 0;  ///< means
     double sync_s = 0;
-    double fitted_step_s = 0;  ///< what the present parameters were fitted to
+    double fitted_step_s = 0;  ///< measurement that the present parameters were fitted to
     double fitted_sync_s = 0;
   };
   /// Nodes, workers, local batch.

@@ -6,7 +6,7 @@
 
 #include "model/job.hpp"
 
-// What the experts that predict run times know jobs by, and the sums that they share.
+// Attributes by which the experts that predict run times know jobs, and the sums that they share.
 
 namespace muster {
 
@@ -15,7 +15,7 @@ namespace muster {
 inline constexpr double kShortestRun_s = 1e-3;
 inline constexpr double kLongestRun_s = 1e10;
 
-/// What jobs of a group have in common: a sum of these.
+/// Attributes that the jobs of a group share: a sum of these.
 inline constexpr unsigned kUserBit = 1;
 inline constexpr unsigned kNameBit = 2;
 inline constexpr unsigned kClassBit = 4;

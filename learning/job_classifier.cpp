@@ -69,7 +69,7 @@ JobClassifier::JobClassifier(const ClassifierParams& params)
   MUSTER_CHECK(params.max_history > 0, "a history has room for something");
 }
 
-/// What a job is known to take, where the hint is the truth.
+/// Known run time of a job, where the hint is the truth.
 std::optional<Duration> JobClassifier::known_runtime(const Job& job) const {
   return params_.by == ClassifierKind::oracle ? job.runtime_hint : std::nullopt;
 }
@@ -172,7 +172,7 @@ Expected<JobClassifier, LearnError> JobClassifier::parse(std::string_view text,
   }
   JobClassifier classifier(params);
   classifier.classifier_ = std::move(read->classifier);
-  // What other parameters made of the past cannot be gone on from.
+  // A model that other parameters made of the past cannot be continued.
   if (read->forecast.params() == params.predict) classifier.forecast_ = std::move(read->forecast);
   classifier.learnt_since_ = read->learnt_since;
   // The newest of them.

@@ -17,8 +17,8 @@ namespace muster {
 /// By what jobs are told apart.
 enum class ClassifierKind : std::uint8_t {
   svm,     ///< the classifier; before there is one, as `hint`
-  hint,    ///< what the user says, against the threshold; without a hint a job counts as long
-  oracle,  ///< the same, the hint being the truth, as in a replay: nothing is uncertain
+  hint,    ///< the user's hint, against the threshold; without a hint a job counts as long
+  oracle,  ///< the hint as the truth, as in a replay: nothing is uncertain
   none     ///< not at all: every job counts as long
 };
 constexpr auto words_of(ClassifierKind) {
@@ -37,7 +37,7 @@ struct ClassifierParams {
   std::size_t retrain_after = 500;  ///< finished jobs between two trainings
 };
 
-/// What the answer on a job's length rests on.
+/// Basis of the answer on a job's length.
 enum class LengthBasis : std::uint8_t {
   model,      ///< the classifier
   hint,       ///< the user's word, taken as it is: the confidence is 1
@@ -49,7 +49,7 @@ constexpr auto words_of(LengthBasis) {
       {{E::model, "model"}, {E::hint, "hint"}, {E::assumption, "assumption"}});
 }
 
-/// What a site scheduler is told of a job.
+/// Answer to a site scheduler about a job.
 struct Classification {
   JobLength length = JobLength::long_run;
   double confidence = 0.5;  ///< the probability that the length is right
@@ -84,8 +84,8 @@ class JobClassifier {
   /// Takes a finished job into the history and the predictor's experience.
   void learn(const FinishedJob& finished);
 
-  /// Enough has been learnt since the last training, or there was none and there is history enough
-  /// for one. Never when the classifier is not used.
+  /// Enough has been learnt since the last training, or there was no training yet and the history
+  /// suffices for one. Never when the classifier is not used.
   bool due_for_training() const;
   /// A copy of what a training is to look at, oldest first.
   std::vector<JobSample> history() const { return {history_.begin(), history_.end()}; }

@@ -70,7 +70,7 @@ void FeatureScale::include(const JobFeatures& features) {
 JobFeatures FeatureScale::apply(const JobFeatures& features) const {
   JobFeatures scaled{};
   for (std::size_t i = 0; i < kFeatures; ++i) {
-    // Was the same for all jobs of the training: it says nothing.
+    // Equal for all jobs of the training: it tells nothing.
     if (high_[i] <= low_[i]) continue;
     // Beyond what was seen in training the machine must not extrapolate.
     const double value = std::clamp(flattened(features, i), low_[i], high_[i]);

@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// How many lengths there are to be told apart; what is unknown is not learnt from.
+/// Number of lengths that are told apart; unknown ones are not learnt from.
 inline constexpr std::size_t kKnownLengths = 2;
 
 /// Short when the run time (a job's mean task duration) is no longer than the threshold T_th
@@ -68,14 +68,14 @@ using JobFeatures = std::array<double, kFeatures>;
 /// A task that states demands by family counts with the largest amount of each kind.
 JobFeatures features_of(const Job& job, const SystemUse& use);
 
-/// What one of the job's tasks asks for, as features_of() counts it.
+/// Demand of one of the job's tasks, as features_of() counts it.
 Resources counted_demand(const TaskSpec& task);
-/// What all of them ask for.
+/// Demand of all of them.
 Resources counted_demand(const Job& job);
 
 /// Brings features to [-1, 1]: amounts and the number of tasks, which are heavy-tailed, as
 /// ln(1 + x), then each by the least and the greatest value of the samples it was made from.
-/// What lies beyond them counts as they do; what never varied becomes 0.
+/// Values beyond them count as they do; a feature that never varied becomes 0.
 class FeatureScale {
  public:
   FeatureScale() = default;

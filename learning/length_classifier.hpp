@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// What a job is taken for, and how probable that is.
+/// The predicted length of a job, and its probability.
 struct LengthAnswer {
   JobLength length = JobLength::long_run;
   double confidence = 0.5;  ///< the probability that the job is of that length

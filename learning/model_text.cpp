@@ -54,7 +54,7 @@ ModelWriter& ModelWriter::line(std::string_view name) {
 }
 
 ModelWriter& ModelWriter::number(double value) {
-  // What reads it back takes no other.
+  // The reader takes no other numbers.
   if (!std::isfinite(value)) value = std::isnan(value) ? 0 : std::copysign(kGreatestLearnt, value);
   text_ += ' ';
   append(text_, value);

@@ -18,7 +18,7 @@ inline constexpr double kGreatestLearnt = 1e18;
 /// enough from zero for quotients and logarithms. Writers and readers go by the same two bounds.
 inline constexpr double kLeastLearnt = 1e-12;
 
-/// What keeps something from being learnt, or from being read back.
+/// Error of learning, or of reading a model back.
 enum class LearnError : std::uint8_t {
   damaged,         ///< the text is not what was written
   other_version,   ///< written by a Muster that writes it differently
@@ -30,8 +30,8 @@ class ModelWriter {
  public:
   /// Begins a line. `name` has no spaces.
   ModelWriter& line(std::string_view name);
-  /// What is infinite is written as kGreatestLearnt, and what is no number as 0. Who writes keeps
-  /// to the bounds that its reader has.
+  /// An infinite number is written as kGreatestLearnt, and NaN as 0. The writer keeps to the bounds
+  /// that its reader has.
   ModelWriter& number(double value);
   ModelWriter& whole(std::uint64_t value);
   /// All that was written; every line has its end.
@@ -64,7 +64,7 @@ class ModelReader {
   void fail(const std::string& what);
 
   std::string_view rest_;     ///< after the present line
-  std::string_view line_;     ///< what is left of it
+  std::string_view line_;     ///< the rest of it
   std::uint64_t number_ = 1;  ///< of the line; the first one is the envelope's
   std::string error_;
 };
@@ -72,11 +72,11 @@ class ModelReader {
 /// The text with what it is before it and its checksum behind it.
 std::string seal_model(std::string_view kind, unsigned version, std::string_view text);
 
-/// What was sealed, as a part of `sealed`. Errors: damaged, other_version.
+/// The sealed text, as a part of `sealed`. Errors: damaged, other_version.
 Expected<std::string_view, LearnError> open_model(std::string_view kind, unsigned version,
                                                   std::string_view sealed);
 
-/// What write() of `model` writes, sealed.
+/// Output of write() of `model`, sealed.
 template <class Model>
 std::string sealed_text(std::string_view kind, unsigned version, const Model& model) {
   ModelWriter out;
@@ -84,7 +84,7 @@ std::string sealed_text(std::string_view kind, unsigned version, const Model& mo
   return seal_model(kind, version, std::move(out).text());
 }
 
-/// What `read`, a function of a ModelReader, makes of a sealed text. Errors: damaged (naming the
+/// Result of `read`, a function of a ModelReader, for a sealed text. Errors: damaged (naming the
 /// line), other_version.
 template <class Read>
 auto parse_sealed(std::string_view kind, unsigned version, std::string_view sealed,

@@ -9,7 +9,7 @@ namespace {
 /// Ratios beyond these tell nothing more, and stay finite in every product.
 constexpr double kLeastRatio = 1e-9;
 constexpr double kGreatestRatio = 1e9;
-/// What rounding may have changed a delta or a share by.
+/// Most rounding error of a delta or a share.
 constexpr double kRounding = 1e-12;
 
 }  // namespace

@@ -70,10 +70,10 @@ class PredictionErrors {
   /// factor of those that make a run exactly as long as promised; 1 when there are no runs.
   double best_margin(double eps) const;
   /// Share of the runs with 0 <= delta < eps, the promise being the prediction times `margin`; 0
-  /// when there are none.
+  /// without runs.
   double share_within(double eps, double margin) const;
 
-  /// What the rule says of a short job that is predicted to take `predicted_s`.
+  /// Verdict of the rule on a short job that is predicted to take `predicted_s`.
   SorsVerdict judge(double predicted_s, const SorsRule& rule) const;
 
   void write(ModelWriter& out) const;

@@ -8,8 +8,8 @@
 
 namespace muster {
 
-/// A map by number that holds at most so many values: a new one takes the place of the one that was
-/// touched longest ago.
+/// A map by number that holds a bounded number of values: a new one takes the place of the one that
+/// was touched longest ago.
 template <class Value>
 class RecentMap {
  public:
@@ -20,13 +20,13 @@ class RecentMap {
   std::size_t size() const { return values_.size(); }
   std::size_t capacity() const { return capacity_; }
 
-  /// Null when there is none.
+  /// Null when it is absent.
   const Value* find(std::uint64_t key) const {
     const auto found = values_.find(key);
     return found == values_.end() ? nullptr : &found->second.value;
   }
 
-  /// The value, made when there is none; now the one touched last.
+  /// The value, made when it is absent; now the one touched last.
   Value& touch(std::uint64_t key) {
     const auto [at, is_new] = values_.try_emplace(key);
     if (is_new && values_.size() > capacity_) {

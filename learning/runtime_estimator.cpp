@@ -48,7 +48,7 @@ constexpr std::array<RuntimeFeature, 22> kRuntimeFeatures = {
      {"limit", kLimitBit},
      {"all jobs", 0}}};
 
-/// What a job has of each attribute, as a number.
+/// A job's attributes, as numbers.
 struct Attributes {
   unsigned present = kShapeBit | kHourBit;
   std::array<std::uint64_t, 6> values{};  ///< in the order of the bits

@@ -25,7 +25,7 @@ enum class ExpertScore : std::uint8_t {
 inline constexpr std::uint32_t kMostValues = 1'000'000;
 inline constexpr std::uint32_t kMostHistory = 1000;
 
-/// What a RuntimeEstimator looks at and remembers.
+/// Attributes that a RuntimeEstimator looks at, and the bounds of its memory.
 struct EstimatorParams {
   ExpertScore score = ExpertScore::log_ratio;
   bool limits = true;           ///< the run time that the user states is an attribute of the job
@@ -45,7 +45,7 @@ class RuntimeEstimator {
  public:
   explicit RuntimeEstimator(const EstimatorParams& params = {});
 
-  /// None before the first job was observed.
+  /// Nothing before the first job was observed.
   std::optional<RuntimePrediction> predict(const SubmittedJob& job) const;
   /// Learns from a finished job.
   void observe(const SubmittedJob& job, Duration runtime);

@@ -30,7 +30,7 @@ constexpr auto words_of(PredictBy) {
 /// How run times are predicted.
 struct PredictParams {
   PredictBy by = PredictBy::log_ratio;
-  bool limits = true;           ///< what users state is learnt from; not where it is the truth
+  bool limits = true;           ///< users' statements are learnt from; not where they are the truth
   std::uint32_t values = 1000;  ///< of each feature of a job that are remembered
   std::uint32_t history = 20;   ///< newest run times that are kept with each of them
 
@@ -44,10 +44,10 @@ class RuntimeForecast {
  public:
   explicit RuntimeForecast(const PredictParams& params = {});
 
-  /// None where nothing is known: before the first job, or of a user who states nothing.
+  /// Nothing before the first job, or for a user who states nothing.
   std::optional<RuntimePrediction> predict(const SubmittedJob& job) const;
-  /// Learns from a finished job. What would have been said of it is compared with what it took
-  /// before that changes.
+  /// Learns from a finished job. The prediction for it is compared with its run time before the
+  /// estimators change.
   void observe(const SubmittedJob& job, Duration runtime);
 
   /// The class that a job's prediction errors are counted in: its user and workload class.
@@ -56,7 +56,7 @@ class RuntimeForecast {
   /// prediction times `margin`. 0 when nothing is known.
   double probability_of_error_within(std::uint64_t error_class, double eps,
                                      double margin = 1) const;
-  /// What the rule says of a short job.
+  /// Verdict of the rule on a short job.
   SorsVerdict judge(const SubmittedJob& job, const SorsRule& rule) const;
 
   const PredictParams& params() const { return params_; }

@@ -29,7 +29,7 @@ inline constexpr double kNewestWeight = 0.6;
 /// A predicted run time (mean task duration), and whose word it is.
 struct RuntimePrediction {
   double runtime_s = 0;
-  std::string_view key;  ///< what the jobs that it was learnt from share with this one
+  std::string_view key;  ///< attributes that the jobs it was learnt from share with this one
   Estimator estimator = Estimator::median;
 };
 

@@ -21,8 +21,8 @@ struct FreeModel {
   void operator()(svm_model* model) const { svm_free_and_destroy_model(&model); }
 };
 
-/// libsvm would write to the standard output. What keeps it from that is one for the process; it
-/// is set once, before the first training.
+/// libsvm would write to the standard output. The print function is global to the process; it is
+/// set once, before the first training.
 void silence_libsvm() {
   [[maybe_unused]] static const bool kSilent = [] {
     svm_set_print_string_function([](const char*) {});

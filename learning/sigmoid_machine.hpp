@@ -9,9 +9,9 @@
 
 namespace muster {
 
-/// What a support vector machine with the kernel tanh(gamma u.v + coef0) is trained with.
+/// Parameters of a support vector machine with the kernel tanh(gamma u.v + coef0).
 struct SigmoidParams {
-  double c = 1;  ///< what a margin error costs
+  double c = 1;  ///< cost of a margin error
   double gamma = 0.125;
   double coef0 = 0;
   double short_weight = 1;  ///< factors on c, by the length of the job

@@ -76,7 +76,8 @@ class RootMeanSquare {
     squares_ += error * error;
     for (std::size_t p = 0; p < kParams; ++p) products_[p] += error * slope[p];
   }
-  /// Adds the gradient; returns the root. At an exact fit, where it has none, the gradient is zero.
+  /// Adds the gradient; returns the root. At an exact fit, where it does not exist, the gradient is
+  /// zero.
   double finish(std::span<double> gradient) const {
     const double root = std::sqrt(squares_ / count_);
     if (root == 0) return 0;
@@ -90,8 +91,8 @@ class RootMeanSquare {
   std::array<double, kParams> products_{};
 };
 
-/// What is minimised: errors of passes and of steps, and penalties on a large gamma and on growth
-/// with the number of workers.
+/// Objective: errors of passes and of steps, and penalties on a large gamma and on growth with the
+/// number of workers.
 class FitError {
  public:
   explicit FitError(std::span<const MeasuredPass> measured) : measured_(measured) {
@@ -154,7 +155,7 @@ class FitError {
   std::vector<Logs> logs_;
 };
 
-/// What measurements say something of.
+/// Parameters that the measurements tell of.
 struct Seen {
   explicit Seen(std::span<const MeasuredPass> measured) {
     for (const MeasuredPass& pass : measured) {

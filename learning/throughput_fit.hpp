@@ -44,7 +44,7 @@ struct MeasuredPass {
   double alone_s() const;
 };
 
-/// The least value of a parameter but gamma: what stands for zero.
+/// The least value of a parameter but gamma: it stands for zero.
 inline constexpr double kLeastParam_s = 1e-8;
 inline constexpr double kGreatestParam_s = 1e18;
 inline constexpr double kLargestGamma = 10;
@@ -54,10 +54,10 @@ double pass_s(const ThroughputParams& params, std::uint32_t local_batch);
 /// Of a step with all its passes.
 double step_s(const ThroughputParams& params, const WorkerGroup& workers, const BatchChoice& batch);
 
-/// The parameters that fit the measurements best, by the errors of logarithms. What the
-/// measurements say nothing of is held at values that make what was not tried look cheap, which is
-/// what makes jobs try it. There has to be a measurement; of any finite ones the parameters are
-/// within kLeastParam_s and kGreatestParam_s, gamma within 1 and kLargestGamma.
+/// The parameters that fit the measurements best, by the errors of logarithms. Parameters without
+/// measurements are held at values that make untried widths look cheap, which makes jobs try them.
+/// There has to be a measurement; of any finite ones the parameters are within kLeastParam_s and
+/// kGreatestParam_s, gamma within 1 and kLargestGamma.
 ThroughputParams fit_throughput(std::span<const MeasuredPass> measured);
 
 }  // namespace muster

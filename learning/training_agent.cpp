@@ -31,7 +31,7 @@ double TrainingAgent::choose(std::uint32_t epoch) {
   if (chosen_by_ == made_of) return rate_per_s_;
   chosen_by_ = made_of;
   batch_ = wanted(epoch);
-  // Nobody knows how long a pass takes beyond what was measured.
+  // The time of a pass beyond the measured batches is not known.
   batch_.local_batch =
       std::clamp(batch_.local_batch, workers_.curve->smallest(), workers_.curve->largest());
   measure(epoch);

@@ -24,14 +24,15 @@ constexpr auto words_of(AgentMode) {
   return std::to_array<EnumWord<E>>({{E::oracle, "oracle"}, {E::learned, "learned"}});
 }
 
-/// What runs beside a training job: chooses the batch, and measures each step. A simulated one,
-/// whose steps take what the profile says.
+/// Agent beside a training job: chooses the batch, and measures each step. A simulated one, whose
+/// steps take what the profile says.
 class TrainingAgent {
  public:
   TrainingAgent(std::shared_ptr<const TrainingProfile> profile, AgentMode mode);
 
-  /// The job's workers are on these nodes from here on, so many on each; 0 and no nodes: it does
-  /// not run. False when nothing was measured of such a placement: the job then makes no progress.
+  /// The job's workers are on these nodes from here on, one number for each; 0 and no nodes: it
+  /// does not run. False when nothing was measured of such a placement: the job then makes no
+  /// progress.
   bool place(std::span<const std::uint32_t> workers_of_nodes);
 
   /// Chooses the batch anew by all that was measured before, makes a step with it in the given
@@ -41,9 +42,9 @@ class TrainingAgent {
 
   /// The batch of the latest step.
   const BatchChoice& batch() const { return batch_; }
-  /// What was measured of the latest step; nothing before the first one.
+  /// Measurement of the latest step; nothing before the first one.
   const std::optional<TrainingSample>& sample() const { return sample_; }
-  /// What the job has learnt; an oracle learns nothing.
+  /// The job's learnt model; an oracle learns nothing.
   const GoodputModel& model() const { return model_; }
   const TrainingProfile& profile() const { return *profile_; }
   AgentMode mode() const { return mode_; }
@@ -59,7 +60,7 @@ class TrainingAgent {
   std::uint32_t nodes_ = 0;
   BatchChoice batch_;
   std::optional<TrainingSample> sample_;
-  /// What the latest choice was made of, and what it brought: made of the same it is the same.
+  /// Inputs of the latest choice, and its result: equal inputs give the result again.
   std::optional<std::pair<std::uint32_t, std::uint64_t>> chosen_by_;
   double rate_per_s_ = 0;
 };

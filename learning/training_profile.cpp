@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-/// The rate of so many packed workers in an epoch, 0 where that was never measured.
+/// The rate of that number of packed workers in an epoch, 0 where it was never measured.
 double packed_rate(const TrainingProfile& profile, const WorkerCounts& workers,
                    std::uint32_t epoch) {
   const PassCurve* curve = curve_of(profile, workers);

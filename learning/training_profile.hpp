@@ -15,12 +15,12 @@
 #include "model/elastic.hpp"
 #include "model/time.hpp"
 
-// What is true of the training jobs of a class, as it was measured of one of them (the profiles
-// published with Pollux): how far a step brings them and how long it takes.
+// Measured facts of the training jobs of a class (the profiles published with Pollux): how far a
+// step brings them and how long it takes.
 
 namespace muster {
 
-/// Workers on each of the nodes that a job has, none of them 0.
+/// Workers on each of the nodes that a job has, each above 0.
 using WorkerCounts = std::vector<std::uint32_t>;
 
 /// Workers of the nodes that were measured.
@@ -89,11 +89,11 @@ struct TrainingProfile {
 /// At most kPlacedNodes nodes, each of at most kWorkersOfNode workers.
 std::uint32_t placement_code(std::span<const std::uint32_t> workers);
 
-/// So many workers on as few nodes as hold them: full ones and the rest.
+/// That number of workers on as few nodes as hold them: full ones and the rest.
 WorkerCounts packed_workers(std::uint32_t replicas);
 
-/// What was measured of workers on so many nodes; null when they never were. A node with more
-/// workers than those that were measured counts as several.
+/// Measurement of workers on that number of nodes; null when they were never measured. A node with
+/// more workers than those that were measured counts as several.
 const PassCurve* curve_of(const TrainingProfile& profile, std::span<const std::uint32_t> workers);
 
 /// Linear between the two validated batches around `total`; beyond them all that of the outermost.
@@ -117,7 +117,7 @@ RatedBatch best_by_truth(const TrainingProfile& profile, const PlacedWorkers& wo
 /// Seconds that one worker takes for an epoch, with the slowdown.
 double epoch_s(const TrainingProfile& profile, std::uint32_t epoch);
 
-/// What a job of the class states of its speedups when it knows all: one entry an epoch, speedups
+/// Statement of a job of the class on its speedups when it knows all: one entry an epoch, speedups
 /// of 1 to `max_width` workers on as few nodes as hold them, raw, and of 2 to kWorkersOfNode
 /// workers spread over two.
 std::vector<ElasticEpoch> stated_epochs(const TrainingProfile& profile, std::uint32_t max_width);

@@ -16,8 +16,8 @@ inline constexpr std::uint32_t kMostWidths = kWidestJob;
 /// where they say nothing else of themselves.
 class WidthRates {
  public:
-  /// A job of that width made so much progress in so many seconds. What is no progress or no time
-  /// is left out, and so are widths beyond kMostWidths.
+  /// A job of that width made that progress in that time. Observations without progress or time are
+  /// left out, and so are widths beyond kMostWidths.
   void observe(std::uint32_t width, double progress, double seconds);
 
   bool empty() const { return by_width_.empty(); }

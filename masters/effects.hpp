@@ -9,8 +9,8 @@
 
 namespace muster {
 
-/// What a master wants done outside itself, in the order in which it has to happen. Effects leave
-/// the master only after the events that led to them are durable, unless they say otherwise.
+/// Effects that a master wants outside itself, in the order in which they have to happen. Effects
+/// leave the master only after the events that led to them are durable, unless they say otherwise.
 struct StartTask {
   TaskId task;
   Attempt attempt = 0;
@@ -26,7 +26,7 @@ struct LaunchInstance {
   TypeId type;
   Market market = Market::on_demand;
   std::string zone{};  ///< empty: the only one
-  Price max_price{};   ///< no hour of it is to cost more; zero: whatever it costs
+  Price max_price{};   ///< highest price of an hour; zero: any price
 };
 struct EndInstance {
   InstanceId instance;
@@ -50,14 +50,14 @@ struct TellJobOver {
 using Effect =
     std::variant<StartTask, StopTask, LaunchInstance, EndInstance, AcknowledgeAttempt, TellJobOver>;
 
-/// What a master has done since it was asked last: events that have to be durable, jobs for the
-/// history that goes with them, and what may be done once they are.
+/// Work of a master since it was asked last: events that have to be durable, jobs for the history
+/// that goes with them, and effects that may happen once they are.
 struct Commit {
   std::vector<Event> events;
   std::vector<JobHistory> over;
   std::vector<Effect> effects;
-  /// Do not wait for the disk: what is ended later would cost more than the day's money. A master
-  /// that crashes before the event is durable finds an instance that the cloud has taken back.
+  /// Not after the disk: a later end would cost more than the day's money. A master that crashes
+  /// before the event is durable finds an instance that the cloud has taken back.
   std::vector<EndInstance> at_once{};
 };
 

@@ -24,7 +24,7 @@
 namespace muster {
 namespace {
 
-/// What the child tells. A text that is longer is cut.
+/// Report of the child. A text that is longer is cut.
 struct Told {
   std::atomic<std::uint64_t> events{0};
   std::atomic<bool> over{false};
@@ -74,8 +74,7 @@ class Counted final : public Policy {
 
  private:
   bool has_failed() const { return told_.problem.front() != '\0'; }
-  /// Whoever has the policy decide may go on without it: the first exception is a problem all the
-  /// same.
+  /// Replays go on without a policy that throws: the first exception is a problem nevertheless.
   void fail(const std::exception& error) {
     if (!has_failed()) tell(told_.problem, error.what());
   }

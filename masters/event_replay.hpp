@@ -13,17 +13,17 @@
 
 namespace muster {
 
-/// What a master that starts reads from its store.
+/// Content of a master's store, as its start reads it.
 struct StoredMaster {
   const std::optional<MasterSnapshot>& snapshot;
   std::span<const Event> tail;
 };
 
-/// What it makes of that.
+/// Result of the replay.
 struct ReplayedEvents {
   std::uint64_t events = 0;  ///< of the tail, up to the one that ends the process, if one does
   std::string problem{};     ///< why no master could start so; empty: one can
-  std::string memory{};      ///< what the policy says of what the snapshot remembers for it
+  std::string memory{};      ///< the policy's message about its memory in the snapshot
 };
 
 /// Replays the events in a master and in its policy as a start does, and has the policy decide

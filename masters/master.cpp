@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-/// What the tasks are told for which the cloud did not give the instance.
+/// Refusal of the tasks for which the cloud did not give the instance.
 Refusal refusal_of(CloudReason reason, const InstanceRow& row) {
   Refusal refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
   if (reason == CloudReason::quota) refusal.code = RefusalCode::cloud_quota;
@@ -78,7 +78,7 @@ SubmitResult Master::submit(Job job, Instant now) {
   }
   const JobId id = job.id;
   std::optional<Refusal> never;
-  // What was drained comes back with the next start, so that the whole fleet counts.
+  // Drained instances come back with the next start, so that the whole fleet counts.
   if (memory().fixed_fleet()) never = why_task_never_fits(job, *catalog_, fleet_.configured());
   if (memory().fixed_fleet() && !never) {
     never = why_gang_never_fits(job, *catalog_, fleet_.configured());
@@ -88,7 +88,7 @@ SubmitResult Master::submit(Job job, Instant now) {
   return SubmitResult::accepted;
 }
 
-/// Its part of the job is on record, and over: who asks hears why.
+/// Its part of the job is on record, and over: a question gets the reason.
 void Master::refuse_for_good(JobId id, const Refusal& never, Instant now) {
   const std::vector<Slot> tasks = state().find(id)->tasks;
   for (Slot slot : tasks) tasks_.refuse(state().task(slot).id, never, now);

@@ -15,16 +15,16 @@
 
 namespace muster {
 
-/// What a master says to a job that it is offered.
+/// Answer of a master to a job that it is offered.
 enum class SubmitResult { accepted, known_already, invalid };
 
-/// What the cloud says of an instance that is gone besides when its bill ended.
+/// News of the cloud about an instance that is gone, besides the end of its bill.
 struct GoneNews {
   std::optional<Instant> billed_from{};  ///< counts when nothing was heard of its coming up
   CloudReason reason = CloudReason::not_said;
 };
 
-/// What a master says to a wish to hold a job or to release it.
+/// Answer of a master to a wish to hold a job or to release it.
 enum class HoldResult { done, unknown, stopping };
 
 /// Owns a cell: its jobs, its instances, and what is decided about them. Everything that happens
@@ -37,9 +37,9 @@ class Master {
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;
 
-  /// What a master that died knew: its last snapshot, if any, and the events after it. Before
-  /// anything else; remind() then repeats what may not have left it.
-  /// Answers what could not be taken back, as a sentence; empty when all was.
+  /// Restores the memory of a master that died: its last snapshot, if any, and the events after it.
+  /// Before anything else; remind() then repeats what may not have left it. Answers what could not
+  /// be taken back, as a sentence; empty when all was.
   std::string restore(std::optional<MasterSnapshot> snapshot, std::span<const Event> tail);
   /// While its planner is with it.
   MasterSnapshot snapshot() const { return planner_->snapshot(); }
@@ -75,7 +75,7 @@ class Master {
   void compare_attempts(InstanceId id, const std::set<KnownAttempt>& known, Instant now) {
     news_.compare(id, known, now);
   }
-  /// Whatever the outcome of the attempt changed: it is on record with the next commit.
+  /// The outcome of the attempt has taken effect: it is on record with the next commit.
   void acknowledge(TaskId task, Attempt attempt, InstanceId on);
 
   /// A whole round while its planner is with it: takes the samples in, asks the policy, re-checks
@@ -101,7 +101,7 @@ class Master {
   Planner& planner() { return *planner_; }
   /// From now on the planner goes its own way, and is to be told of all events that commit() gives.
   std::unique_ptr<Planner> send_planner_off();
-  /// What a planner has to be told for a decision now, and what its plan is held against.
+  /// Inputs of a decision now besides the events, and the bounds of its plan.
   RoundWish wish(Instant now) const;
   PlanLimits limits(Instant now) const { return rules_.limits(now); }
   /// The policy's decision with one job more, on a copy; while its planner is with it.
@@ -146,7 +146,7 @@ class Master {
   bool busy() const { return !state().jobs().empty() || !state().instances().empty(); }
   Cadence cadence() const { return cadence_; }
 
-  /// What has happened since the last call.
+  /// Work since the last call.
   Commit commit() { return recorder_.commit(); }
   /// See MasterRecorder.
   void hand_over(std::size_t events, MasterRecorder::Part take) {

@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// What a master is made of besides its settings: what it works with, and which master it is.
+/// Parts of a master besides its settings, and which master it is.
 struct MasterDependencies {
   const Catalog* catalog = nullptr;
   std::unique_ptr<Policy> policy;

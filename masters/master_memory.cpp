@@ -9,7 +9,7 @@ namespace {
 
 /// Jobs given up of which sites may still have to be told.
 constexpr std::size_t kMaxTerminalParts = 1000;
-/// The same of parts of jobs of which only so many tasks may fail.
+/// Likewise, of parts of jobs whose number of failures is bounded.
 constexpr std::size_t kMaxFailedParts = 1000;
 
 /// Sites add up what has failed of its parts.
@@ -25,7 +25,7 @@ bool is_told_metrics(const Policy* policy, bool fixed_fleet) {
 
 }  // namespace
 
-/// What an event changes besides the state, the gangs and the ledger; called before these.
+/// Changes of an event besides the state, the gangs and the ledger; called before these.
 struct MasterMemory::Fold {
   MasterMemory& memory;
   MasterFacts& m;
@@ -226,7 +226,7 @@ void MasterMemory::skip_instances(std::uint64_t below) {
   facts_.next_instance = std::max(facts_.next_instance, below);
 }
 
-/// The job's other parts may not be over: what failed of this one counts on.
+/// The job's other parts may not be over: the failures of this one count on.
 void MasterMemory::note_over(const JobRow& job) {
   MasterFacts& m = facts_;
   if (m.counted.erase(job.job.id) == 0 || m.failing.erase(job.job.id) == 0) return;

@@ -20,7 +20,7 @@
 
 namespace muster {
 
-/// What of an unfinished job's tasks has failed.
+/// Failures of an unfinished job's tasks.
 struct JobFailures {
   std::uint32_t attempts = 0;
   std::set<TaskId> open{};  ///< tasks that have failed and not finished since
@@ -28,7 +28,7 @@ struct JobFailures {
   std::map<std::uint32_t, TaskId> for_good{};
 };
 
-/// What the events of a master say, put together.
+/// Facts of a master: the fold over its events.
 struct MasterFacts {
   ClusterState state;
   Ledger ledger;
@@ -49,10 +49,10 @@ struct MasterFacts {
   double capped_usd = 0;         ///< that cap; 0: not known
   /// Parts of jobs that were given up lately, a thousand at most.
   std::deque<JobId> terminal_parts{};
-  /// Parts that are over, of jobs of which only so many tasks may fail, where some have: the last
-  /// ones, a thousand at most.
+  /// Parts that are over, of jobs whose number of failures is bounded and that have failures: the
+  /// last ones, a thousand at most.
   std::deque<FailedPart> failed_parts{};
-  std::set<JobId> counted{};  ///< parts, unfinished, of which only so many tasks may fail
+  std::set<JobId> counted{};  ///< unfinished parts of jobs whose number of failures is bounded
   std::set<JobId> failing{};  ///< of these, those of which some have
   MetricTally metrics{};      ///< of what tasks report of themselves
   NumberSet accepted{};       ///< all jobs that ever were: sites may repeat a hand-off at any time
@@ -60,11 +60,11 @@ struct MasterFacts {
   /// The number of the last of these that may change what a policy decides.
   std::uint64_t last_change = 0;
 
-  /// What has become of a task of an unfinished job so far; null when nothing has.
+  /// History of a task of an unfinished job so far; null when it has no history.
   const TaskHistory* task_history(TaskId id) const;
-  /// What has failed of an unfinished job; null when nothing has.
+  /// Failures of an unfinished job; null without failures.
   const JobFailures* failures_of(JobId id) const;
-  /// Of the unfinished parts of which only so many tasks may fail, those of which some have.
+  /// The unfinished parts of jobs whose number of failures is bounded, where tasks have failed.
   std::vector<FailedPart> failing_parts() const;
   /// The job beside which no other starts in the round: a gang in its turn, or one for which room
   /// is kept that it did not take.
@@ -74,15 +74,16 @@ struct MasterFacts {
 };
 
 /// All that a master knows of what has happened: a fold over its events, and what a snapshot holds.
-/// Memories that were shown the same events are the same, so that a planner with a memory of its
-/// own knows what its master knows.
+/// Memories that were shown equal events are equal, so that a planner with a memory of its own
+/// knows as much as its master.
 class MasterMemory {
  public:
   MasterMemory(const MasterSettings& settings, const MasterDependencies& parts);
 
   void absorb(const Event& event);
   const MasterFacts& facts() const { return facts_; }
-  /// The instances are given: none is rented, and none given back for being unused.
+  /// The instances are given: the master rents no instance, and gives no instance back for being
+  /// unused.
   bool fixed_fleet() const { return fixed_fleet_; }
   /// There is a fleet beyond which more is rented.
   bool owns_fleet() const { return owns_fleet_; }
@@ -102,7 +103,7 @@ class MasterMemory {
   Calm end_calm() { return *std::exchange(facts_.calm, std::nullopt); }
   /// Instances before this one were known to others.
   void skip_instances(std::uint64_t below);
-  /// What the cloud is not asked for now; `rents`: false: nothing at all.
+  /// Offerings that the cloud is not asked for now; `rents`: false: all of them.
   UnavailableOfferings unavailable_offerings(Instant now, bool rents) const;
 
  private:

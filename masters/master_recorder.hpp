@@ -37,14 +37,15 @@ class MasterRecorder {
   void at_once(InstanceId id) { commit_.at_once.push_back({id}); }
   /// For the history.
   void over(JobHistory job) { commit_.over.push_back(std::move(job)); }
-  /// From now on events are handed over when there are so many, and are not in the commit: for a
-  /// log that is lost with its master, as no crash can then come between the events of a commit.
+  /// From now on events are handed over when their number is reached, and are not in the commit:
+  /// for a log that is lost with its master, as no crash can then come between the events of a
+  /// commit.
   using Part = std::function<void(std::vector<Event>&&)>;
   void hand_over(std::size_t events, Part take) {
     part_size_ = events;
     take_part_ = std::move(take);
   }
-  /// What has happened since the last call.
+  /// Work since the last call.
   Commit commit() { return std::exchange(commit_, {}); }
 
   /// A calm ends, if there is one: the regular rounds that were not held in it count, but for

@@ -45,12 +45,12 @@ class Catalog {
   std::size_t size() const { return types_.size(); }
   std::optional<TypeId> find(std::string_view name) const;
 
-  /// What an hour of the type costs on the market; the type has to be offered there.
+  /// Price of an hour of the type on the market; the type has to be offered there.
   Price price(TypeId id, Market market) const;
 
   /// All types, the dearest (on demand) first, ties in catalog order.
   const std::vector<TypeId>& by_descending_price() const { return by_descending_price_; }
-  /// The same types, with all their delays so many times as long.
+  /// This catalog with all delays of its types multiplied by `scale`.
   Catalog with_delays(double scale) const;
 
   /// As much as any type on offer has, kind by kind.

@@ -17,16 +17,17 @@ namespace muster {
 
 /// The workload classes that tasks of unfinished jobs have, and those that tasks had last: a job's
 /// class is its name unless it states one, so that the names of all that ever were would be without
-/// an end. Numbers rise with each class that comes and are never used again: whoever keeps
-/// something by class need not look whether it still is the class that it was.
+/// an end. Numbers rise with each new class and are never used again, so a number that is kept
+/// never comes to mean another class.
 class ClassTable {
  public:
-  /// So many classes that no task has are remembered, those that lost their last task latest.
+  /// Classes without tasks that are remembered at most; those that lost their last task latest
+  /// stay.
   static constexpr std::size_t kIdle = 4096;
 
   /// A task of the class comes.
   ClassId join(const std::string& name);
-  /// The same, of a class that another task has.
+  /// As join() of the name, for a class that another task has.
   void join(ClassId id) { ++rows_.at(id.value).tasks; }
   /// A task that had the class is gone.
   void leave(ClassId id);
@@ -50,7 +51,7 @@ class ClassTable {
   /// Once the tasks of a snapshot have joined.
   void settle();
 
-  /// What is wrong with the table, where so many tasks have each class.
+  /// Whether it has that number of tasks of each class.
   bool counts(const std::map<std::uint32_t, std::uint32_t>& tasks) const;
 
  private:

@@ -25,7 +25,7 @@ struct ClusterState::Applier {
   /// Rows that an earlier version kept do not know when their attempts started.
   Instant started(const TaskRow& row) { return std::max(row.started_at, job_of(row).accepted_at); }
 
-  /// What an event grants; those of earlier versions meant what the task demands.
+  /// Grant of an event; events of earlier versions granted what the task demands.
   Grant granted(const std::optional<Grant>& grant, const TaskRow& task,
                 const InstanceRow& on) const {
     const FamilyDemand* demand = s.demand(task, on.type);
@@ -149,8 +149,8 @@ struct ClusterState::Applier {
   void enter_phase(TaskRow& row, TaskPhase phase) {
     leave_phase(row);
     JobRow& job = job_of(row);
-    // What would wait for a place is held while the user wants the job to get none, and left out
-    // when the job is not so wide any more.
+    // A task that would wait for a place is held while the user wants the job to get no place, and
+    // left out when the job is not so wide any more.
     if (phase == TaskPhase::pending && job.held_by_user) phase = TaskPhase::held;
     if (phase == TaskPhase::pending && is_beyond_width(row)) phase = TaskPhase::capped;
     row.phase = phase;

@@ -41,7 +41,7 @@ bool ClusterState::is_confined(const TaskRow& task) const {
 }
 
 std::uint32_t ClusterState::fruitless(const TaskRow& task) const {
-  // Of tasks that are never without each other one has lost so many at least. Which one is not
+  // Of tasks that never run without each other one has lost at least this number. Which one is not
   // looked for: each of them asks.
   return is_confined(task) ? std::max(task.fruitless, max_interruptions_) : task.fruitless;
 }

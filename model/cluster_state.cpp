@@ -200,7 +200,7 @@ void ClusterState::Applier::operator()(const TaskCheckpointed& e) {
   const bool saved = job_of(row).job.checkpoints || e.end.exit_code == kCheckpointedExit;
   const Duration ran = at - e.upload - started(row);
   if (saved) row.ran += std::max(Duration{}, ran);
-  // Who was killed, or ended otherwise, has not said that it saved anything.
+  // A process that was killed, or ended otherwise, has not reported a saved checkpoint.
   const bool has_saved = saved && (e.end.exit_code == 0 || e.end.exit_code == kCheckpointedExit);
   const bool gained = has_saved && ran > s.spec(row).delays.init;
   gained ? note_progress(row) : note_fruitless(row);

@@ -26,8 +26,9 @@ namespace muster {
 /// How far a task has come.
 enum class TaskPhase : std::uint8_t {
   pending,   ///< has no place
-  held,      ///< has no place and is to get none, by its user's will
-  capped,    ///< the same, because as many of its job have one as may at once, or are its width
+  held,      ///< is without a place, by its user's will
+  capped,    ///< is without a place: as many tasks of its job have one as may at once, or as its
+             ///< width
   assigned,  ///< has a place, is not there yet
   starting,  ///< the worker was told to start it
   running,   ///< executes
@@ -36,10 +37,10 @@ enum class TaskPhase : std::uint8_t {
   failed  ///< for good: it is not tried again
 };
 
-/// What an assigned task was last told of why it has not started.
+/// Last reason for which an assigned task was told to wait.
 enum class ToldReason : std::uint8_t { not_assigned, awaiting_peers, awaiting_instance, other };
 
-/// What the state knows of one task of an unfinished job.
+/// State of one task of an unfinished job.
 struct TaskRow {
   TaskId id;
   Slot slot = kNoSlot;
@@ -51,24 +52,25 @@ struct TaskRow {
   Attempt attempt = 0;    ///< number of starts so far
   Slot at = kNoSlot;      ///< instance whose resources it holds
   Slot target = kNoSlot;  ///< instance where it is meant to be
-  Grant held;      ///< what it has of the one that it is at; that and the next: nothing without one
-  Grant planned;   ///< what it is to have of the one where it is meant to be
-  Refusal reason;  ///< why it does not run, while it does not
-  Duration seen_load{};                        ///< fetch + build of the last start; 0 before it
-  Duration seen_upload{};                      ///< upload of the last stop; 0 before it
-  SlotLinks queue;                             ///< in the pending or in the assigned list
-  std::uint64_t queued = 0;                    ///< rises along that list
-  bool blocks_gang = false;                    ///< derived: see GangCounts
+  Grant held;  ///< resources that it holds of its instance; without an instance this and the next
+               ///< have no meaning
+  Grant planned;             ///< resources that it will hold of the instance that it is assigned to
+  Refusal reason;            ///< why it does not run, while it does not
+  Duration seen_load{};      ///< fetch + build of the last start; 0 before it
+  Duration seen_upload{};    ///< upload of the last stop; 0 before it
+  SlotLinks queue;           ///< in the pending or in the assigned list
+  std::uint64_t queued = 0;  ///< rises along that list
+  bool blocks_gang = false;  ///< derived: see GangCounts
   ToldReason told = ToldReason::not_assigned;  ///< derived from phase and reason
   Instant started_at{};                        ///< of the newest attempt that has started
   Duration ran{};  ///< how long its ended attempts ran, but for those of which all was lost
-  /// Its last so many attempts that were interrupted or moved ended without progress.
+  /// Number of its last attempts, in a row, that were interrupted or moved without progress.
   std::uint32_t fruitless = 0;
   Metrics metrics{};  ///< all that the last attempt that reported any has reported
 };
 
-/// What of a job's tasks decides whether and how its gang starts; derived from their rows, so that
-/// a change of one task costs no look at the others.
+/// Counts of a job's tasks that decide whether and how its gang starts; derived from their rows, so
+/// that a change of one task costs no look at the others.
 struct GangCounts {
   std::uint32_t assigned = 0;       ///< tasks in that phase
   std::uint32_t told_peers = 0;     ///< of these, those told to wait for their peers
@@ -85,7 +87,7 @@ inline constexpr std::size_t kTaskPhases = kEnumerators<TaskPhase>;
 /// An unfinished job in one word.
 enum class JobStanding : std::uint8_t {
   waiting,   ///< none of its tasks has a place
-  held,      ///< the same, by its user's will
+  held,      ///< without a place, by its user's will
   starting,  ///< none of its tasks runs, some have a place
   running,   ///< some task runs
   stopping   ///< it will not be completed: over as soon as none of its tasks runs any more
@@ -100,7 +102,7 @@ constexpr auto words_of(JobStanding) {
 }
 inline constexpr std::size_t kJobStandings = kEnumerators<JobStanding>;
 
-/// What the state knows of an unfinished job.
+/// State of an unfinished job.
 struct JobRow {
   Job job;
   Slot slot = kNoSlot;
@@ -120,13 +122,14 @@ struct JobRow {
   std::uint32_t stopping = 0;
   JobStanding counted = JobStanding::waiting;  ///< as what it is counted; derived
   std::uint32_t failed = 0;                    ///< how many of the tasks have; derived
-  /// Of an elastic job: its first so many tasks are to run and the others are not; 0: it is none.
+  /// Of an elastic job: the number of its first tasks that are to run, while the others are not; 0:
+  /// the job is not elastic.
   std::uint32_t width = 0;
   double done = 0;  ///< of its progress, as it was measured last
   /// How many of the tasks have ended without progress too often; derived.
   std::uint32_t confined = 0;
 
-  /// Tasks without a place that are to get none for now.
+  /// Tasks that are without a place for now.
   std::uint32_t withheld() const { return held + capped; }
   /// Tasks that have come to an end by themselves.
   std::uint32_t ended() const { return finished + failed; }
@@ -135,7 +138,7 @@ struct JobRow {
   bool all_ended() const { return ended() == size(); }
   /// Some task is on its way to run or to stop, or has ended: the job's width is left as it is.
   bool in_transit() const { return starting + stopping + ended() > 0; }
-  /// What the processes of its tasks are told that they are together.
+  /// Number of tasks of the job that run together, as their processes are told.
   std::uint32_t running_together() const { return width > 0 ? width : job.task_count(); }
   JobStanding standing() const {
     if (terminal_outcome) return JobStanding::stopping;
@@ -168,7 +171,7 @@ constexpr auto words_of(InstancePhase) {
                                      {E::terminating, "terminating"}});
 }
 
-/// What the state knows of an instance that is not gone.
+/// State of an instance that is not gone.
 struct InstanceRow {
   InstanceId id;
   Slot slot = kNoSlot;
@@ -182,11 +185,11 @@ struct InstanceRow {
   Instant up_at{};  ///< when its billing began, once it is up; of earlier versions: its request
   std::vector<Slot> occupants;  ///< tasks that hold its resources
   std::vector<Slot> planned;    ///< tasks that are meant to be here
-  Resources used;               ///< what the occupants hold
-  Resources committed;          ///< what the planned tasks ask for
+  Resources used;               ///< resources that the occupants hold
+  Resources committed;          ///< resources that the planned tasks ask for
   SlotLinks live;
-  std::string zone;  ///< of the offering; empty: the only one
-  Price max_price;   ///< no hour of it was to cost more when it was rented; zero: whatever it cost
+  std::string zone;           ///< of the offering; empty: the only one
+  Price max_price;            ///< highest price of an hour when it was rented; zero: any price
   PriceSteps earlier_prices;  ///< since it was asked for, by the cloud's clock: the newest ones
   SlotLinks same_offering;
   bool owned = false;  ///< it was launched as one of its master's fleet
@@ -194,18 +197,18 @@ struct InstanceRow {
   OfferingKey offering() const { return {type, market, zone}; }
 };
 
-/// So many earlier prices of an instance are kept. They are needed where news of its beginning or
-/// end come after those of a price: bills are exact unless its price changed more often meanwhile.
+/// Earlier prices of an instance that are kept. They are needed where news of its beginning or end
+/// come after those of a price: bills are exact unless its price changed more often meanwhile.
 inline constexpr std::size_t kEarlierPrices = 16;
 
 /// Sums over the instances that are not gone.
 struct FleetSums {
-  ResourceSum used;                     ///< what tasks hold
-  ResourceSum committed;                ///< what the tasks meant for them ask for
+  ResourceSum used;                     ///< resources that tasks hold
+  ResourceSum committed;                ///< resources that the tasks assigned to them ask for
   ResourceSum capacity;                 ///< of all
   ResourceSum open_capacity;            ///< of those that are not released
-  std::int64_t nano_usd_h = 0;          ///< what all of them cost while they are up
-  std::int64_t up_nano_usd_h = 0;       ///< what those cost that are up
+  std::int64_t nano_usd_h = 0;          ///< price of an hour of all of them while they are up
+  std::int64_t up_nano_usd_h = 0;       ///< price of an hour of those that are up
   std::vector<std::uint32_t> by_offer;  ///< how many of a type and market
 
   /// How many there are of the offer.
@@ -248,8 +251,8 @@ class ClusterState {
   const InstanceRow& instance(Slot slot) const { return instances_[slot]; }
   const TaskSpec& spec(const TaskRow& task) const { return jobs_[task.job].job.tasks[task.index]; }
 
-  /// A task of which so many attempts, one after the other, were interrupted or moved without
-  /// progress is confined: it is moved no more, and placed on demand only. 0: none is.
+  /// A task with this number of attempts in a row that were interrupted or moved without progress
+  /// is confined: it is moved no more, and placed on demand only. 0: no task is confined.
   void set_max_interruptions(std::uint32_t most);
   std::uint32_t max_interruptions() const { return max_interruptions_; }
   /// The task is confined, or one that it is never without: of its gang, of its elastic job.
@@ -268,14 +271,14 @@ class ClusterState {
   SlotRange<TaskRow, &TaskRow::queue> pending() const {
     return {tasks_, pending_.first(), pending_.size()};
   }
-  /// What the tasks without a place ask for together, each on the first family that it names.
+  /// Sum of the demands of the tasks without a place, each on the first family that it names.
   Resources waiting_demand() const { return waiting_demand_.value(); }
   const FleetSums& sums() const { return sums_; }
   const WorkSums& work() const { return work_; }
-  /// The unfinished job that came last, and the one before another: kNoSlot: there is none.
+  /// The unfinished job that came last, and the one before another; kNoSlot: there is no such job.
   Slot last_job() const { return active_.last(); }
   Slot job_before(Slot job) const { return jobs_[job].active.prev; }
-  /// The one that came last; kNoSlot: none waits.
+  /// The pending task that came last; kNoSlot: no task waits.
   Slot last_pending() const { return pending_.last(); }
   /// Tasks with a place that they could not start at yet, in the order of assignment.
   SlotRange<TaskRow, &TaskRow::queue> assigned() const {
@@ -287,9 +290,9 @@ class ClusterState {
   }
 
   const Catalog& catalog() const { return *catalog_; }
-  /// What can be rented, at its present price.
+  /// Offerings at their present prices.
   const OfferingTable& offerings() const { return offerings_; }
-  /// What the change brings is not known yet: its number was not heard.
+  /// The change is news: its number was not heard before.
   bool is_news(const OfferingChange& change) const { return change.number > offerings_.known(); }
   /// The instances that the change, which is news, gives another price, in the order of request.
   std::vector<Slot> repriced_by(const OfferingChange& change) const;
@@ -298,12 +301,12 @@ class ClusterState {
   const Demands& shape(ShapeId id) const { return shapes_[id.value].demands; }
   /// Shapes have ids below this one.
   std::size_t shape_count() const { return shapes_.size(); }
-  /// Which of all that ever were the shape of that id is; 0: no task has one of that id. Whoever
-  /// keeps something by shape compares it: an id is used again when no task has its shape.
+  /// Which of all that ever were the shape of that id is; 0: no task has one of that id. A cache by
+  /// shape has to compare it: an id is used again when no task has its shape.
   std::uint64_t shape_made(ShapeId id) const { return shapes_[id.value].made; }
   /// Rises whenever a shape comes or goes.
   std::uint64_t shape_changes() const { return shape_changes_; }
-  /// What the task asks for on an instance of the type; null when it may not run on that family.
+  /// Demand of the task on an instance of the type; null when it may not run on that family.
   const FamilyDemand* demand(const TaskRow& task, TypeId type) const {
     return shape(task.shape).on((*catalog_)[type].family);
   }
@@ -317,7 +320,7 @@ class ClusterState {
 
   /// Demands that tasks have in common.
   struct ShapeRow {
-    Demands demands;          ///< none while no task has the shape
+    Demands demands;          ///< empty while no task has the shape
     std::uint32_t tasks = 0;  ///< how many have it; derived
     std::uint64_t made = 0;   ///< see shape_made(); derived
   };
@@ -330,7 +333,7 @@ class ClusterState {
   void unlist_instance(Slot slot);
   /// Computes what is not stored from the rows and lists.
   void derive();
-  /// The same of the shapes whose tasks have been counted.
+  /// As derive(), of the shapes whose tasks have been counted.
   void derive_shapes();
   /// The shape of a task that comes.
   ShapeId intern_shape(const Demands& demands);
@@ -345,7 +348,7 @@ class ClusterState {
   /// Equal for equal demands only.
   static std::string key_of(const Demands& demands);
 
-  /// So many ends without progress are too many.
+  /// Whether that number of ends without progress confines a task.
   bool is_too_many(std::uint32_t fruitless) const {
     return max_interruptions_ > 0 && fruitless >= max_interruptions_;
   }

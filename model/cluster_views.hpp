@@ -276,7 +276,7 @@ struct SilentView {
   std::string site{};
   std::string cloud{};                ///< of its node
   std::optional<Duration> since{};    ///< nothing: not known
-  std::optional<LastFigures> last{};  ///< nothing: none were heard
+  std::optional<LastFigures> last{};  ///< nothing: no figures were heard
 };
 
 void fields(auto& a, Like<SilentView> auto& v) {

@@ -48,7 +48,7 @@ void check_task(const TaskRow& task, const ClusterState& state, const Listed& li
   if (task.target != kNoSlot && Listed::of(listed.planned, task.slot) != task.target) {
     out.push_back(name + " is not among those planned for its target");
   }
-  // The pending and the assigned tasks are linked in a queue; all others in none.
+  // The pending and the assigned tasks are linked in a queue; all others are not.
   const bool queued = task.phase == TaskPhase::pending || task.phase == TaskPhase::assigned;
   if (queued != task.queue.linked) out.push_back(name + " is in a queue in the wrong phase");
   const JobRow& job = state.job(task.job);
@@ -144,7 +144,7 @@ void check_instance(const ClusterState& state, const InstanceRow& row,
       apart.emplace_back(task.job, slot);
     }
   }
-  // Together with the sums above: what is really used fits as well.
+  // Together with the sums above: the resources in use fit as well.
   if (!row.used.fits_in(state.catalog()[row.type].capacity)) {
     out.push_back(name + " is over its capacity");
   }

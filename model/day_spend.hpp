@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// What a cap for a day is counted over: from midnight to midnight UTC, by the cloud's clock.
+/// Time that a cap for a day is counted over: from midnight to midnight UTC, by the cloud's clock.
 inline constexpr Duration kCapDay = std::chrono::hours{24};
 
 /// Counted from 1970.
@@ -20,8 +20,8 @@ constexpr Instant midnight_before(Instant t) {
   return Instant{day_of(t) * kCapDay};
 }
 
-/// What the instances of a master are charged day by day. All times are those of the cloud's clock,
-/// which bills: from its word that an instance is up to its word that it is gone.
+/// Charges of a master's instances, day by day. All times are those of the cloud's clock, which
+/// bills: from its word that an instance is up to its word that it is gone.
 struct DaySpend {
   std::map<InstanceId, Instant> up_since{};  ///< of those that are up: booked until then
   /// For instances that are gone, and for others until their price changed; the newest days.
@@ -31,7 +31,7 @@ struct DaySpend {
   /// The change, which is news, gives these instances another price.
   void reprice(const OfferingChange& change, const ClusterState& before);
   void gone(const InstanceRow& row, Instant until);
-  /// What the day of that time has cost by then.
+  /// Cost of the day of that time until that time.
   Money until(Instant now, const ClusterState& state) const;
 
  private:

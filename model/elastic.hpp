@@ -11,11 +11,11 @@
 
 namespace muster {
 
-/// Workers of an elastic job at most: what is learnt of jobs tells no more widths apart.
+/// Most workers of an elastic job: learnt speeds tell no more widths apart.
 inline constexpr std::uint32_t kWidestJob = 1024;
-/// A batch beyond this is none that anyone trains with; keeps products within 32 bits.
+/// Largest batch, far beyond any that is trained with; keeps products within 32 bits.
 inline constexpr std::uint32_t kLargestBatch = 1U << 24;
-/// Progress of a job at most, in whatever unit: what its program may say.
+/// Most progress of a job, in any unit: a bound on the word of its program.
 inline constexpr double kMostProgress = 1e15;
 
 /// A stretch of an elastic job's work in which its speedup is one function of its width.
@@ -51,7 +51,7 @@ class ElasticEpochs {
     return all_ ? std::span<const ElasticEpoch>(*all_) : std::span<const ElasticEpoch>();
   }
   bool empty() const { return all_ == nullptr; }
-  /// The one that holds when so much is done: the last one when all is.
+  /// The epoch that holds at that progress: the last one when all is done.
   std::size_t at(double done) const {
     const auto epochs = all();
     std::size_t epoch = 0;
@@ -64,7 +64,7 @@ class ElasticEpochs {
   }
 
  private:
-  std::shared_ptr<const std::vector<ElasticEpoch>> all_;  ///< null: none
+  std::shared_ptr<const std::vector<ElasticEpoch>> all_;  ///< null: no epochs
 };
 
 /// Between which bounds a training job chooses its batches, in samples (Pollux).
@@ -77,7 +77,7 @@ struct BatchLimits {
   friend bool operator==(const BatchLimits&, const BatchLimits&) = default;
 };
 
-/// What a training job measured of its latest step: what goodput is learnt from (Pollux 3.2).
+/// Measurement of a training job's latest step, from which goodput is learnt (Pollux 3.2).
 struct TrainingSample {
   std::uint32_t nodes = 1;         ///< instances that its workers were on; 0: as its master knows
   std::uint32_t replicas = 1;      ///< workers

@@ -36,8 +36,8 @@ struct EnumWord {
 
 namespace enums {
 
-/// An enumerator as the source spells it, without its scope; empty for a number that is none. The
-/// compiler writes such a number as a cast, "(muster::Market)7".
+/// An enumerator as the source spells it, without its scope; empty for a number that is not an
+/// enumerator. The compiler writes such a number as a cast, "(muster::Market)7".
 template <class E, E kValue>
 constexpr std::string_view spelling() {
   std::string_view text = __PRETTY_FUNCTION__;
@@ -118,7 +118,7 @@ inline constexpr auto kWords = [] {
   return words;
 }();
 
-/// The enumerator's word; "?" for a number that is none.
+/// The enumerator's word; "?" for a number that is not an enumerator.
 template <Worded E>
 constexpr std::string_view name_of(E value) {
   const auto index = static_cast<std::size_t>(value);

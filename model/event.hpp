@@ -44,7 +44,7 @@ struct RoundDecided {
   /// nothing.
   std::uint64_t quiet = 0;
   bool settled = false;  ///< asked again with nothing changed, the policy would change nothing
-  /// So many events before this one came after the state that was decided on.
+  /// Number of events before this one that came after the state that was decided on.
   std::uint64_t behind = 0;
   Duration took{};           ///< from the time that was decided for to this event
   std::uint64_t budget = 0;  ///< steps that the decision was allowed; 0: any number
@@ -71,7 +71,7 @@ struct LaunchRequested {
   Price price;  ///< of an hour, at the time of the decision
   Cause cause;
   std::string zone{};  ///< of the offering; empty: the only one
-  Price max_price{};   ///< no hour of it is to cost more when it is rented; zero: whatever it costs
+  Price max_price{};   ///< highest price of an hour when it is rented; zero: any price
 
   friend bool operator==(const LaunchRequested&, const LaunchRequested&) = default;
 };
@@ -134,7 +134,7 @@ struct TaskAssigned {
   TaskId task;
   InstanceId to;
   Cause cause;
-  /// What it may use there. Nothing, in records of earlier versions: what it demands there.
+  /// Resources that it may use there. Nothing, in records of earlier versions: its demand there.
   std::optional<Grant> grant{};
 
   friend bool operator==(const TaskAssigned&, const TaskAssigned&) = default;
@@ -176,7 +176,7 @@ struct StopIssued {
   friend bool operator==(const StopIssued&, const StopIssued&) = default;
 };
 
-/// How the process of an attempt ended; all empty where there was none.
+/// End of an attempt's process; all members are empty where there was no process.
 struct ProcessEnd {
   std::int32_t exit_code = 0;  ///< 128+n: signal n
   std::string out_tail;        ///< the last of what it wrote
@@ -209,13 +209,13 @@ struct TaskFinished {
 
 /// Why an attempt ended without finishing the work.
 enum class FailureKind : std::uint8_t {
-  unknown,        ///< nobody said
+  unknown,        ///< it was not said
   exit_code,      ///< its process said so by another code than 0
   signal,         ///< its process was killed, and not by Muster
   out_of_memory,  ///< it used more than it was granted
   time_limit,     ///< it ran longer than its job allows
   cannot_start,   ///< there is no such program or folder, or it may not be used: nor will it later
-  lost,           ///< what ran it, or was to, is gone or failed
+  lost,           ///< its worker or instance is gone or failed
   rejected,       ///< its worker had no room for it
   disk_full       ///< it took the most of a disk that ran full
 };
@@ -310,7 +310,7 @@ struct GangTurn {
 /// An instance that has to empty, so that there is room for a job that goes before others.
 struct ClosedInstance {
   InstanceId instance;
-  std::optional<Instant> until{};  ///< when it is expected to have; nothing: nobody said
+  std::optional<Instant> until{};  ///< expected end; nothing: it was not said
 
   friend bool operator==(const ClosedInstance&, const ClosedInstance&) = default;
 };
@@ -323,7 +323,7 @@ struct RoomClaimed {
   TaskId task;                           ///< of it, for which
   Refusal short_of;                      ///< why it waits
   std::uint32_t instances = 0;           ///< that the caps are to leave it
-  Price price;                           ///< what an hour of all of these costs
+  Price price;                           ///< price of an hour of all of these
   std::vector<ClosedInstance> closed{};  ///< by rising ids; those of an earlier one are among them
 
   friend bool operator==(const RoomClaimed&, const RoomClaimed&) = default;
@@ -364,10 +364,10 @@ struct JobProgress {
   friend bool operator==(const JobProgress&, const JobProgress&) = default;
 };
 
-/// What the workers measured of their tasks: all that the policy is shown of it. Just before a
-/// round, or for regular rounds that were not held, when what ends the quiet is about to happen.
-/// Ordered by task, each task once. Without throughputs: an elastic job has entered another epoch,
-/// or tasks have reported numbers of their own.
+/// Measurements of the workers' tasks: all that the policy is shown of them. Just before a round,
+/// or for regular rounds that were not held, when what ends the quiet is about to happen. Ordered
+/// by task, each task once. Without throughputs: an elastic job has entered another epoch, or tasks
+/// have reported numbers of their own.
 struct Measured {
   std::vector<ThroughputSample> samples;
   std::uint64_t quiet = 0;  ///< rounds not held, for which they stand; 0: the next round's

@@ -16,8 +16,8 @@ struct Failure {
   std::string message;
 };
 
-/// A value, or the reason why there is none. Asking for the side that is not there is a
-/// programmer error.
+/// A value, or the reason why it is missing. Asking for the side that is not there is a programmer
+/// error.
 template <class T, class Code>
 class Expected {
  public:

@@ -11,7 +11,7 @@ struct Placing {
   const TaskRow* task = nullptr;
   TypeId type;
   Market market = Market::on_demand;
-  std::optional<Grant> grant{};  ///< nothing: what the task demands there
+  std::optional<Grant> grant{};  ///< nothing: the task's demand there
 };
 
 /// A job with that wish may be on the market.
@@ -26,7 +26,7 @@ std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& 
 /// Another task of the job is on the instance or is to come there. O(tasks there).
 bool has_peer(const ClusterState& state, const TaskRow& task, const InstanceRow& on);
 
-/// What the task gets there. The placing has to be feasible.
+/// Grant of the task there. The placing has to be feasible.
 Grant grant_of(const ClusterState& state, const Placing& placing);
 
 }  // namespace muster

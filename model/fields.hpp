@@ -11,13 +11,13 @@
 
 // The members of every event, and of what events are made of, named once for all who go over them:
 // event logs, records, messages and the generators of tests. An archive takes (key, value) and
-// writes the value, sets it, or does with it whatever it is for. What came later than the first
-// logs goes by unless_default(key, value, default): a log that has no use for it does not show it.
-// docs/add-a-field.md says what else there is to touch for a new one.
+// writes the value, sets it, or does with it whatever it is for. A member that came later than the
+// first logs goes by unless_default(key, value, default): a log without a use for it does not show
+// it. docs/add-a-field.md says what else there is to touch for a new one.
 
 namespace muster {
 
-/// What a member is called.
+/// Name of a member.
 struct Key {
   std::string_view name;  ///< in event logs, with its unit
   /// In records, where that is not its name without the unit in the schema's spelling. After a '!'
@@ -394,7 +394,7 @@ struct FieldProbe {
   void figure(Key, double) {}
 };
 
-/// What is described by its members above.
+/// A type whose `fields` describe its members.
 template <class T>
 concept Described = requires(FieldProbe& probe, T& value) {
   fields(probe, value);

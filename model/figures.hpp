@@ -29,7 +29,7 @@ void fields(auto& a, Like<OfferCount> auto& v) {
   a("count", v.count);
 }
 
-/// Caps of a master; 0: none.
+/// Caps of a master; 0: no cap.
 struct CapsView {
   std::uint32_t max_instances = 0;
   double max_usd_h = 0;

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// The job's own count of its tasks in the phase; null when it has none.
+/// The job's own count of its tasks in the phase; null when it keeps no such count.
 inline std::uint32_t* tally(JobRow& job, TaskPhase phase) {
   switch (phase) {
     case TaskPhase::pending:
@@ -33,7 +33,7 @@ inline std::uint32_t* tally(JobRow& job, TaskPhase phase) {
   return nullptr;
 }
 
-/// What the task was told last of why it does not run, as far as its gang counts it.
+/// Last reason for which the task was told to wait, as far as its gang counts it.
 inline ToldReason told_of(const TaskRow& row) {
   if (row.phase != TaskPhase::assigned) return ToldReason::not_assigned;
   if (row.reason.code == RefusalCode::awaiting_peers) return ToldReason::awaiting_peers;

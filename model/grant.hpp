@@ -4,8 +4,9 @@
 
 namespace muster {
 
-/// What a placement may use of its instance: said by the plan, carried by the events, held by the
-/// task's row, billed by the ledger and ordered from the worker. Nothing derives it anew.
+/// Resources of an instance that a placement may use: named by the plan, carried by the events,
+/// held by the task's row, billed by the ledger and ordered from the worker. Nothing derives it
+/// anew.
 struct Grant {
   Resources amount;
 

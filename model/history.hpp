@@ -11,7 +11,7 @@
 
 namespace muster {
 
-/// What became of one task, as far as its users want to read of it.
+/// History of one task, as far as its users read it.
 struct TaskHistory {
   Attempt attempts = 0;
   bool finished = false;
@@ -27,7 +27,7 @@ struct TaskHistory {
   FailureKind failure = FailureKind::unknown;  ///< the kind of the last one
   bool failed = false;                         ///< for good, with that one
   std::uint32_t losses = 0;                    ///< attempts that ended by a fault of their worker
-  Metrics metrics{};  ///< what it had reported last; known when the job is over
+  Metrics metrics{};  ///< metrics that it reported last; known when the job is over
 };
 
 /// A job that is over, as its users want to read of it later.

@@ -29,7 +29,7 @@ using TypeId = Id<struct TypeTag, std::uint32_t>;
 using ClassId = Id<struct ClassTag, std::uint32_t>;
 using ShapeId = Id<struct ShapeTag, std::uint32_t>;
 
-/// Rises with every (re)start of a task; what carries an older one is a message from the past.
+/// Rises with every (re)start of a task; a message with an older one is outdated.
 using Attempt = std::uint32_t;
 
 }  // namespace muster

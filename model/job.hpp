@@ -19,7 +19,7 @@
 
 namespace muster {
 
-/// What a task needs on the machines of one family.
+/// Needs of a task on the machines of one family.
 struct FamilyDemand {
   std::string family;  ///< empty: any family
   Resources amount;
@@ -30,7 +30,7 @@ struct FamilyDemand {
 
 /// The demands of a task, one entry a family it can run on, or a single one for any family.
 /// A task may be placed only on a family that it has a demand for. Copies share their entries,
-/// which never change: the tasks of an array ask for the same, and are copied from hand to hand.
+/// which never change: the tasks of an array have equal demands, and are copied from hand to hand.
 class Demands {
  public:
   Demands() = default;
@@ -40,7 +40,8 @@ class Demands {
       : entries_(std::make_shared<const std::vector<FamilyDemand>>(std::move(entries))) {}
 
   const std::vector<FamilyDemand>& entries() const { return entries_ ? *entries_ : none(); }
-  /// The entry that holds for `family`: its own before the one for any; null when there is none.
+  /// The entry that holds for `family`: its own before the one for any; null when there is no
+  /// entry.
   const FamilyDemand* on(std::string_view family) const;
   /// Whether one is a copy of the other, so that they are equal without a look at their entries.
   bool shares_with(const Demands& other) const { return entries_ == other.entries_; }
@@ -52,7 +53,7 @@ class Demands {
  private:
   static const std::vector<FamilyDemand>& none();
 
-  std::shared_ptr<const std::vector<FamilyDemand>> entries_;  ///< null: there are none
+  std::shared_ptr<const std::vector<FamilyDemand>> entries_;  ///< null: no entries
 };
 
 /// How long the steps around a task's run take; all of them are paid for but make no progress.
@@ -70,24 +71,26 @@ struct Delays {
 struct TaskSpec {
   TaskId id;
   Demands demands;
-  std::string image;  ///< what is built once an instance; empty: nothing to build
+  std::string image;  ///< image that is built once an instance; empty: no image
   Delays delays;
-  std::uint32_t array_index = 0;           ///< what the task is told that it is of its job
-  std::optional<Duration> runtime_hint{};  ///< what it will take alone, where not as the job's
+  std::uint32_t array_index = 0;           ///< index in its job, as the task is told
+  std::optional<Duration> runtime_hint{};  ///< its run time alone, where it differs from the job's
 
   friend bool operator==(const TaskSpec&, const TaskSpec&) = default;
 };
 
-/// What the process of each of a job's tasks is. Only executors that run real processes look at it.
+/// Program that the process of each of a job's tasks runs. Only executors that run real processes
+/// look at it.
 struct Program {
   std::vector<std::string> argv;                         ///< empty: there is nothing to execute
   std::vector<std::pair<std::string, std::string>> env;  ///< on top of a minimal environment
   std::string work_dir;                                  ///< empty: a folder of the attempt's own
-  Duration time_limit{};           ///< an attempt that runs longer is ended and has failed; 0: none
-  Duration stop_grace{};           ///< from SIGTERM to SIGKILL; 0: what the worker has set
+  Duration time_limit{};  ///< an attempt that runs longer is ended and has failed; 0: no limit
+  Duration stop_grace{};  ///< from SIGTERM to SIGKILL; 0: as the worker is set
   double baseline_rate_per_s = 0;  ///< units of progress a second when alone; 0: not known
-  std::int32_t warn_signal = 0;    ///< that the attempt gets before its time limit; 0: none
-  Duration warn_before{};          ///< so long before the limit
+  std::int32_t warn_signal =
+      0;                   ///< signal that the attempt gets before its time limit; 0: no signal
+  Duration warn_before{};  ///< time from that signal to the limit
   bool warn_program_only = false;  ///< not what the program has started
   /// Text that is run by its first line, as it was submitted: `argv` has its name and arguments.
   /// Empty: `argv` is run.
@@ -106,7 +109,7 @@ constexpr auto words_of(MarketChoice) {
       {{E::any, "any"}, {E::on_demand, "on-demand"}, {E::spot, "spot"}});
 }
 
-/// What a site scheduler expects of a job's run time, against the threshold that it was told.
+/// A site scheduler's expectation of a job's run time, against the threshold that it was told.
 enum class JobLength : std::uint8_t { unknown, short_run, long_run };
 constexpr auto words_of(JobLength) {
   using E = JobLength;
@@ -114,7 +117,7 @@ constexpr auto words_of(JobLength) {
       {{E::unknown, "unknown"}, {E::short_run, "short"}, {E::long_run, "long"}});
 }
 
-/// What a site expects of a job; nothing where nobody has looked.
+/// A site's expectation of a job; nothing where no site has predicted it.
 struct Prediction {
   JobLength length = JobLength::unknown;
   bool spot_safe = false;  ///< expected to keep its goal on spot instances too (HCoop, SORS)
@@ -145,8 +148,8 @@ struct ElasticSpec {
 
 using JobKind = std::variant<BatchSpec, ElasticSpec>;
 
-/// What a user submits: tasks that belong together.
-/// The tasks of a gang start together and all run at the pace of the slowest (Eva 4.4).
+/// A job as a user submits it: tasks that belong together. The tasks of a gang start together and
+/// all run at the pace of the slowest (Eva 4.4).
 struct Job {
   JobId id;
   std::string name;
@@ -154,7 +157,8 @@ struct Job {
   std::string workload_class;  ///< jobs of one class are expected to interfere alike
   int priority = 0;            ///< larger goes first of what waits
   bool gang = false;
-  std::optional<Duration> runtime_hint;  ///< what the user says it will take alone; no promise
+  std::optional<Duration>
+      runtime_hint;  ///< the user's estimate of its run time alone; a hint, not a limit
   std::vector<TaskSpec> tasks;
   Program program;
   MarketChoice markets = MarketChoice::any;
@@ -166,7 +170,7 @@ struct Job {
   std::uint32_t total_tasks = 0;   ///< of the job whose part this is; 0: it is whole
   std::optional<GeoPoint> origin;  ///< where its user is; nothing: where the site is
   bool movable = true;             ///< a task that runs may be moved, which stops and starts it
-  bool checkpoints = true;         ///< what runs when it is stopped goes on later where it was
+  bool checkpoints = true;         ///< a task that is stopped goes on later where it was
   /// When more of its tasks than this have failed for good the rest is ended; nothing: never.
   std::optional<std::uint32_t> max_fails;
   bool distinct_instances = false;  ///< no two of its tasks have a place on one instance
@@ -183,7 +187,8 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-/// A part of a job of which only so many tasks may fail for good, and how many have.
+/// A part of a job whose number of failures is bounded, and how many of its tasks have failed for
+/// good.
 struct FailedPart {
   JobId job;
   std::uint32_t failed = 0;   ///< tasks of the part

@@ -12,7 +12,7 @@ namespace muster {
 /// by number, the highest first.
 struct JobCursor {
   bool over = false;  ///< among those that are over
-  JobId behind;       ///< what follows has lower numbers; none: the beginning of these
+  JobId behind;       ///< the following jobs have lower numbers; no job: the beginning of these
 
   friend bool operator==(const JobCursor&, const JobCursor&) = default;
 };

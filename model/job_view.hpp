@@ -5,7 +5,7 @@
 
 namespace muster {
 
-/// What the job says itself, for those who are shown it; how it stands is left at its defaults.
+/// View of the job's own specification; its state is left at the defaults.
 JobView view_of(const Job& job);
 
 }  // namespace muster

@@ -20,7 +20,7 @@ namespace muster {
 struct ElasticView {
   std::uint32_t least = 1;
   std::uint32_t most = 1;
-  std::uint32_t width = 0;  ///< workers that it is to have now; 0: none, or no master has it
+  std::uint32_t width = 0;  ///< workers that it is to have now; 0: no workers, or no master has it
   double done = 0;          ///< by the word of its first worker, when it was measured last
   double whole = 0;         ///< of all its work; 0: it has not said
   std::string unit{};       ///< of these two; empty: it has not said
@@ -80,7 +80,7 @@ struct JobView {
   std::optional<std::uint32_t> failed_task{};  ///< the lowest index of those that have failed
   std::optional<std::string> failure{};        ///< that task's, for who puts the parts together
   std::optional<std::string> reason{};         ///< why it waits, failed or was refused
-  std::string master{};                        ///< who has it; empty: no master
+  std::string master{};                        ///< the master that has it; empty: no master
   std::string to{};      ///< of a site: where it is on its way to; empty: nowhere
   bool to_site = false;  ///< that is another site
   std::optional<ElasticView> elastic{};
@@ -180,7 +180,7 @@ struct TaskView {
   std::optional<double> ran_s{};
   std::optional<Instant> started{};
   std::optional<Instant> ended{};
-  std::vector<FigureView> metrics{};  ///< what it has reported last, by name
+  std::vector<FigureView> metrics{};  ///< metrics that it has reported last, by name
   std::string why{};                  ///< of an explained job, which alone shows it
 };
 

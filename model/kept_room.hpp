@@ -27,8 +27,8 @@ inline QueuePlace queue_place_of(const JobRow& job) {
   return {job.job.priority, job.accepted_at, job.job.id};
 }
 
-/// Room that is kept for a task that has waited long, or has a higher priority than others, where
-/// something bounds what there is: what comes after its job is not put where the room is to be.
+/// Capacity that is reserved for a task that has waited long, or has a higher priority than others,
+/// where something bounds the capacity: jobs behind its job are not placed in it.
 struct KeptRoom {
   TaskId task;  ///< of a gang any one of those that wait
   QueuePlace place;
@@ -36,7 +36,7 @@ struct KeptRoom {
   /// unless that is expected to end before.
   std::vector<ClosedInstance> closed{};
   std::uint32_t instances = 0;  ///< that the caps are to leave it
-  std::int64_t nano_usd_h = 0;  ///< what an hour of these costs
+  std::int64_t nano_usd_h = 0;  ///< price of an hour of these
 
   /// The job has to stand back.
   bool is_before(const JobRow& job) const {
@@ -54,7 +54,7 @@ struct KeptRoom {
   bool lets(const ClusterState& state, const TaskRow& task, InstanceId to, Instant now) const;
 };
 
-/// How long the task is said to run alone from its beginning, by its user; nothing: nobody said.
+/// The user's estimate of a task's run time alone from its beginning; nothing: no estimate.
 std::optional<Duration> said_run_time(const ClusterState& state, const TaskRow& task);
 
 }  // namespace muster

@@ -62,8 +62,8 @@ void Ledger::observe(const Event& event, const ClusterState& before) {
 void Ledger::settle_before(const Event& event, const ClusterState& before) {
   const InstanceRow* row = std::visit(AffectedInstance{before}, event.body);
   if (row == nullptr || !row->up) return;
-  // Billing ends when the cloud says, which may be before this is heard; what was booked beyond is
-  // given back.
+  // Billing ends at the cloud's time, which may be before this is heard; later bookings are given
+  // back.
   const auto* gone = std::get_if<InstanceGone>(&event.body);
   const Instant until =
       gone == nullptr ? event.at
@@ -78,7 +78,7 @@ void Ledger::settle_before(const Event& event, const ClusterState& before) {
   settled_until_.erase(settled);
 }
 
-/// Who holds what from the event on.
+/// Follows the tasks that hold each instance from the event on.
 void Ledger::follow_holders(const Event& event, const ClusterState& before) {
   if (const auto* start = std::get_if<StartIssued>(&event.body)) {
     const TaskRow* task = before.find(start->task);
@@ -131,7 +131,7 @@ void Ledger::unseat(TaskId id) {
   seats_.erase(found);
 }
 
-/// What was booked to the task since it came to where it is.
+/// Sum that was booked to the task since it came to its instance.
 Money Ledger::running(TaskId id) const {
   const auto found = seats_.find(id);
   if (found == seats_.end()) return {};
@@ -153,8 +153,8 @@ void Ledger::come_up(const InstanceRow& row, const InstanceUp& up, Instant heard
   begin_bill(row, {from - up.ahead, up.ahead});
 }
 
-/// From the change's instant on the new price counts. What was booked at the old one since then,
-/// because the change was heard late, is put right at the cost of those who are there now.
+/// From the change's instant on the new price counts. Sums booked at the old price since then,
+/// because the change was heard late, are corrected at the cost of the present occupants.
 void Ledger::reprice(const OfferingChange& change, const ClusterState& before) {
   if (!before.is_news(change)) return;
   for (Slot slot : before.repriced_by(change)) {
@@ -190,7 +190,8 @@ void Ledger::set_settled(const InstanceRow& row, Instant& settled, Instant until
   newest_settled_ = std::max(newest_settled_, until);
 }
 
-/// What was booked for the time after the end of the bill, which the master heard of late.
+/// Gives back sums that were booked for the time after the end of the bill, which the master heard
+/// of late.
 void Ledger::give_back(const InstanceRow& row, Instant until) {
   const Instant booked = settled_until_.at(row.id).until;
   if (booked <= until) return;
@@ -321,7 +322,7 @@ Money Ledger::accrued(const ClusterState& state, Instant now) const {
   return sum;
 }
 
-/// What an instance that is up will be charged for the time since its last event.
+/// Charge of an instance that is up for the time since its last event.
 Money Ledger::accrued_by(const InstanceRow& row, Instant now) const {
   const auto settled = settled_until_.find(row.id);
   if (settled == settled_until_.end() || settled->second.until >= now) return {};

@@ -15,7 +15,7 @@
 
 namespace muster {
 
-/// What an instance-second was paid for when no task held it.
+/// Kind of use of an instance-second that no task held.
 enum class OverheadKind : std::uint8_t {
   boot,          ///< up, not ready yet
   idle,          ///< ready, wanted, without a task
@@ -48,18 +48,18 @@ class Ledger {
   /// Books what the event ends. `before` is the state just before the event is applied.
   void observe(const Event& event, const ClusterState& before);
 
-  /// What the cloud charges for all instances that are gone, and for the others until their last
+  /// Charges of the cloud for all instances that are gone, and for the others until their last
   /// event.
   Money total() const { return total_; }
   Money idleness(OverheadKind kind) const { return idle_[static_cast<std::size_t>(kind)]; }
   Money tasks() const { return closed_tasks_ + open_tasks_; }
-  /// What was booked to one task; nothing for one that never held an instance.
+  /// Sum booked to one task; nothing for a task that never held an instance.
   Money task(TaskId id) const;
-  /// What was booked to the tasks of an unfinished job, by its place in the state.
+  /// Sum booked to the tasks of an unfinished job, by its place in the state.
   Money job(Slot slot) const { return slot < by_job_.size() ? by_job_[slot].usd : Money{}; }
-  /// The same of all unfinished jobs of a user; users without any cost are left out.
+  /// Sums booked to all unfinished jobs of each user; users without any cost are left out.
   std::map<std::string, Money> by_user() const;
-  /// What is charged until `now`, the time since the instances' last events included. Looks at the
+  /// Charges until `now`, the time since the instances' last events included. Looks at the
   /// instances one by one only when the cloud's clock is ahead of `now`.
   Money accrued(const ClusterState& state, Instant now) const;
   /// The task is over and asked for no more: only the sum over all tasks remembers it.
@@ -89,8 +89,8 @@ class Ledger {
   void derive(const ClusterState& state);
 
   static constexpr std::uint32_t kNoUser = ~std::uint32_t{0};
-  /// Tasks of a job that hold equal shares of an instance. They pay the same, so that booking costs
-  /// what there is of such groups and not of tasks.
+  /// Tasks of a job that hold equal shares of an instance. They pay equal shares, so that booking
+  /// costs O(groups) and not O(tasks).
   struct ShareGroup {
     Slot job = kNoSlot;
     double share = 0;         ///< dominant, of each

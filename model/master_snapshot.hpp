@@ -16,7 +16,7 @@
 
 namespace muster {
 
-/// What has been seen of an unfinished job's throughput.
+/// Throughput of an unfinished job as it was measured.
 struct ThroughputSum {
   double sum = 0;
   std::uint64_t count = 0;
@@ -34,7 +34,7 @@ struct GangWait {
   Instant unavailable_until;   ///< before that nothing is asked for it again
   std::uint32_t refusals = 0;  ///< by the cloud or for the fleet, outside of its turns
   std::uint32_t turns = 0;     ///< that it has had
-  bool hopeless = false;  ///< by its last refusal there is no room even when nobody else has any
+  bool hopeless = false;       ///< by its last refusal there is no room even on an empty cluster
 
   friend bool operator==(const GangWait&, const GangWait&) = default;
 };
@@ -95,8 +95,8 @@ struct OfferingRest {
 };
 using OfferingRests = std::map<OfferingKey, OfferingRest>;
 
-/// Everything a master knows at one point of its journal: what a snapshot holds. A master that is
-/// given this and the events after it is the master that wrote it.
+/// Everything a master knows at one point of its journal: the content of a snapshot. A master that
+/// is given this and the events after it is the master that wrote it.
 struct MasterSnapshot {
   ClusterState state;
   Ledger ledger;
@@ -105,7 +105,7 @@ struct MasterSnapshot {
   OfferingRests unavailable;
   std::uint64_t next_instance = 0;
   std::uint64_t rounds = 0;
-  std::string policy_state;  ///< what the policy remembers, in its own words
+  std::string policy_state;  ///< the policy's memory, in its own words
   Instant newest{};          ///< time of the last event
   std::uint64_t quiet = 0;   ///< regular rounds that were not held since the last one
   std::optional<Calm> calm{};

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// What an instance costs while it is up: whole nano-dollars per hour, so that sums are exact.
+/// Price of an instance while it is up: whole nano-dollars per hour, so that sums are exact.
 class Price {
  public:
   constexpr Price() = default;
@@ -34,7 +34,7 @@ class Money {
 
   constexpr Money() = default;
   constexpr explicit Money(Units units) : units_(units) {}
-  /// What `price` charges for `time`.
+  /// Charge at `price` for `time`.
   static constexpr Money of(Price price, Duration time) {
     return Money{static_cast<Units>(price.nano_usd_h()) * time.count()};
   }

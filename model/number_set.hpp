@@ -43,7 +43,7 @@ class NumberSet {
     return std::nullopt;
   }
 
-  /// Its bits; none of a block that has no number.
+  /// Its bits; no bits are set of a block without numbers.
   Bits block(std::uint64_t block) const {
     const auto found = blocks_.find(block);
     return found == blocks_.end() ? Bits{} : found->second;

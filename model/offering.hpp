@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// What a cloud rents out: a type on a market of a zone, as it stands at some moment. By names,
+/// An offering of a cloud: a type on a market of a zone, as it stands at some moment. By names,
 /// because those who speak of it may have other catalogs.
 struct Offering {
   std::string type;
@@ -25,7 +25,7 @@ struct Offering {
   friend bool operator==(const Offering&, const Offering&) = default;
 };
 
-/// An offering that is not as it was. What is rented of it costs the new price from then on.
+/// An offering that is not as it was. Its instances cost the new price from then on.
 struct OfferingChange {
   std::uint64_t number = 0;  ///< of the cloud's changes, from 1 on, without a gap
   Instant at;                ///< by the cloud's clock; never before the change before it
@@ -38,7 +38,7 @@ struct OfferingChange {
 enum class CloudReason : std::uint8_t {
   not_said,
   capacity,   ///< it has no such instance now
-  quota,      ///< whoever asks may not have more
+  quota,      ///< the account's limit is reached
   price,      ///< the price is above the most that was to be paid
   throttled,  ///< it was asked too often
   failed,     ///< it could not do what it was asked

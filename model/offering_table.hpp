@@ -40,7 +40,7 @@ struct UnavailableOffering {
 using UnavailableOfferings = std::vector<UnavailableOffering>;
 
 /// The offerings that a master knows of: those of its catalog, and what the cloud has told of them
-/// and of others. Types that the catalog does not have are none.
+/// and of others. Types that the catalog does not have are not offered.
 class OfferingTable {
  public:
   OfferingTable() = default;
@@ -54,12 +54,12 @@ class OfferingTable {
   const OfferingRow* find(const OfferingKey& key) const {
     return find(key.type, key.market, key.zone);
   }
-  /// The number of the newest change; 0: none was heard. It rises whenever anything changes.
+  /// The number of the newest change; 0: no change was heard. It rises whenever anything changes.
   std::uint64_t known() const { return known_; }
 
   /// Takes the change in. A number that is known changes nothing.
   void apply(const OfferingChange& change, const Catalog& catalog);
-  /// What changes have told, as it was before a restart.
+  /// The table as changes had made it before a restart.
   void restore(std::uint64_t known, const std::vector<OfferingRow>& told);
 
  private:

@@ -81,7 +81,8 @@ struct Launch {
   /// The most that an hour is to cost. Nothing: on demand what it costs now, on the spot market
   /// what the type costs on demand.
   std::optional<Price> max_price{};
-  std::uint32_t group = 0;  ///< parts of one group are carried out all or none; 0: it has none
+  std::uint32_t group =
+      0;  ///< parts of one group are carried out all or not at all; 0: it has no group
 };
 
 /// Position of a launch in the same plan.
@@ -96,7 +97,7 @@ struct Place {
   TaskId task;
   PlaceTarget to;
   Cause cause;
-  std::optional<Grant> grant{};  ///< nothing: what the task demands on that type
+  std::optional<Grant> grant{};  ///< nothing: the task's demand on that type
   /// The task's attempt when that was decided; a later one outdates the part. Nothing: any.
   std::optional<Attempt> expects{};
   std::uint32_t group = 0;  ///< as of Launch
@@ -119,7 +120,7 @@ struct Release {
 
 /// An elastic job to go on with that many workers. It is carried out before the plan's launches and
 /// places are looked at: tasks that it takes out stop and lose their places, tasks that it takes in
-/// wait, and get theirs by places of the same plan. Whatever of the job runs starts again.
+/// wait, and get theirs by places of the same plan. Running tasks of the job start again.
 struct Resize {
   JobId job;
   std::uint32_t width = 0;
@@ -132,7 +133,7 @@ struct Refuse {
   Refusal refusal;
 };
 
-/// What a policy wants to be known of a round: which way it took and the figures behind it.
+/// A policy's note on a round: which way it took and the figures behind it.
 struct RoundNote {
   std::string choice;
   std::vector<std::pair<std::string, double>> figures;
@@ -140,9 +141,10 @@ struct RoundNote {
   friend bool operator==(const RoundNote&, const RoundNote&) = default;
 };
 
-/// A policy's answer: the changes it wants. What it does not mention stays as it is.
-/// A group's number holds within the plan. What is placed on a launch of a group belongs to the
-/// group, and a gang that starts with one of its places in a group does so with all of them.
+/// A policy's answer: the changes it wants. Tasks and instances that it does not mention stay as
+/// they are. A group's number holds within the plan. A task that is placed on a launch of a group
+/// belongs to the group, and a gang that starts with one of its places in a group does so with all
+/// of them.
 struct Plan {
   std::vector<Launch> launches;
   std::vector<Place> places;

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// What something cost until some time.
+/// Price that held until some time.
 struct PriceStep {
   Instant until;
   Price price;
@@ -16,7 +16,7 @@ struct PriceStep {
   friend bool operator==(const PriceStep&, const PriceStep&) = default;
 };
 
-/// What something cost before its present price, the oldest step first.
+/// Earlier prices, the oldest step first.
 using PriceSteps = std::vector<PriceStep>;
 
 /// When a price that changes at `at` counts: changes are told in their order, but a clock that was
@@ -25,7 +25,7 @@ inline Instant start_of_price(const PriceSteps& before, Instant at) {
   return before.empty() ? at : std::max(at, before.back().until);
 }
 
-/// What [from, until) costs, piece by piece at the price of the moment. Before the first known step
+/// Charge for [from, until), piece by piece at the price of the moment. Before the first known step
 /// the price was that step's.
 inline Money charge(const PriceSteps& before, Price now, Instant from, Instant until) {
   Money sum;

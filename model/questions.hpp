@@ -27,7 +27,7 @@ struct JobsQuestion {
   std::string user{};  ///< empty: anybody's
   std::uint32_t most = kUnlessAsked;
   JobId active_below{};  ///< of those that are not over only lower numbers; none: all
-  JobId over_below{};    ///< the same of those that are
+  JobId over_below{};    ///< likewise, of jobs that are over
   /// Of these all parts, whatever else is said; nothing: of all jobs.
   std::optional<std::vector<JobId>> only{};
 
@@ -59,7 +59,7 @@ struct JobQuestion {
   bool explained = false;                ///< with why each task waits or is where it is
   std::optional<std::uint32_t> after{};  ///< only those of higher indices
   std::string phase{};                   ///< only those in it; empty: in any
-  bool tasks_only = false;               ///< what is said of the job has been heard already
+  bool tasks_only = false;               ///< the job's own figures have been heard already
   std::uint32_t most = kUnlessAsked;
 
   std::size_t bound() const { return std::clamp<std::size_t>(most, 1, kMost); }

@@ -38,15 +38,15 @@ enum class RefusalCode : std::uint8_t {
   held,                ///< its user holds the job
   in_flight_cap,       ///< as many of the job's tasks have a place as it allows, or as it is wide
   wrong_market,        ///< the job does not want the instance's market
-  fixed_fleet,         ///< the master's instances are given: none is rented or given back
+  fixed_fleet,         ///< the master's instances are given: no instance is rented or given back
   malformed,           ///< the plan names what is not on offer, or a figure of it is no number
-  gang_turn,           ///< a gang that has waited long has its turn: nobody else starts
+  gang_turn,           ///< a gang that has waited long has its turn: no other job starts
   day_cap,             ///< the day's money does not pay for more
   not_movable,         ///< the job is not to be moved
   min_stay,            ///< the task has not run for long enough where it is
   group_refused,       ///< another part of the plan that was to be carried out with it is refused
   not_elastic,         ///< only an elastic job has a width
-  width_bounds,        ///< the job may not have so many workers, or so few
+  width_bounds,        ///< the number of workers is not within the job's bounds
   in_transit,          ///< some of the job's tasks are just starting, stopping or at their end
   unchanged,           ///< it is so already
   cloud_quota,         ///< the cloud does not let this account have more

@@ -9,7 +9,7 @@
 namespace muster {
 
 /// A sum of amounts that come and go. It is kept in whole units of 2^-40, so that it does not
-/// depend on the order of what was added and taken away: what is built anew is equal.
+/// depend on the order of additions and subtractions: a sum that is built anew is equal.
 class ResourceSum {
  public:
   constexpr ResourceSum& operator+=(const Resources& amount) {

@@ -12,7 +12,7 @@ std::optional<Resource> Resources::first_exceeding(const Resources& room) const 
 double Resources::dominant_share(const Resources& capacity) const {
   double share = 0;
   for (Resource kind : kAllResources) {
-    // Where there is none, a share means nothing.
+    // Without capacity a share means nothing.
     if (capacity[kind] > kResourceEpsilon) {
       share = std::max(share, (*this)[kind] / capacity[kind]);
     }

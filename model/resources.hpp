@@ -10,8 +10,8 @@
 
 namespace muster {
 
-/// What a task asks for and an instance has. Units: cores, GiB, devices, GiB, Gbit/s; the spare
-/// kind is the cluster's own to give a meaning to.
+/// A kind of resource that a task asks for and an instance has. Units: cores, GiB, devices, GiB,
+/// Gbit/s; the spare kind is the cluster's own to give a meaning to.
 enum class Resource : std::uint8_t { gpu, cpu, memory, storage, network, spare };
 constexpr auto words_of(Resource) {
   using E = Resource;
@@ -62,10 +62,10 @@ class Resources {
     return true;
   }
 
-  /// The first kind that exceeds `room`, if any: what a refusal names.
+  /// The first kind that exceeds `room`, if any: the one that a refusal names.
   std::optional<Resource> first_exceeding(const Resources& room) const;
 
-  /// The largest amount/capacity over the kinds that `capacity` has; 0 when it has none of them.
+  /// The largest amount/capacity over the kinds that `capacity` has; 0 when it has no kind.
   double dominant_share(const Resources& capacity) const;
 
   /// The kind with that largest share; the first one on ties.

@@ -10,14 +10,14 @@
 
 namespace muster {
 
-/// The only source of chance: seeded, and the same on every platform (the distributions of the
+/// The only source of random numbers: seeded, and equal on every platform (the distributions of the
 /// standard library are not).
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) : engine_(seed) {}
 
-  /// The chance of one round of a master: whatever was drawn before it, and by whomever, the same
-  /// seed, name and round give the same numbers.
+  /// The random numbers of one round of a master: equal seeds, names and rounds give equal numbers,
+  /// whatever was drawn before.
   static Rng of_round(std::uint64_t seed, std::string_view master, std::uint64_t round) {
     std::uint64_t name = 0xcbf29ce484222325ULL;  // FNV-1a
     for (const char c : master) name = (name ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;

@@ -56,7 +56,7 @@ enum class ShownPhase : std::uint8_t {
   finished,
   failed,
   stopped,  ///< its job was over before it had an end of its own
-  not_run   ///< the same, and it was never started
+  not_run   ///< over, and it was never started
 };
 constexpr auto words_of(ShownPhase) {
   using E = ShownPhase;

@@ -72,7 +72,7 @@ class SnapshotCheck {
   SnapshotCheck(const StateSnapshot& snapshot, const Catalog& catalog)
       : snapshot_(snapshot), catalog_(catalog) {}
 
-  /// What is wrong; nothing when a state can be built.
+  /// The fault of the snapshot; nothing when a state can be built from it.
   std::optional<std::string> problem() {
     // In this order: the later checks follow slots that the earlier ones have found inside the
     // tables.

@@ -12,8 +12,8 @@
 
 namespace muster {
 
-/// A cluster state as plain data: what lives, with its slots, and every order that later changes
-/// depend on. The links of the rows mean nothing here; the lists say the same.
+/// A cluster state as plain data: living rows with their slots, and every order that later changes
+/// depend on. The links of the rows mean nothing here; the lists have that information.
 struct StateSnapshot {
   std::vector<JobRow> jobs;  ///< by rising slots, as all rows
   std::vector<TaskRow> tasks;

@@ -73,7 +73,7 @@ class Digest {
     }
     if (text.size() % 8 != 0) word(next);
   }
-  /// What has its default adds nothing.
+  /// A member at its default adds nothing.
   void whole(Part part, std::uint64_t value) {
     if (value == 0) return;
     begin(part);
@@ -197,7 +197,7 @@ struct KindDigest {
   }
 };
 
-/// `with_shares`: what the parts of a job share among them counts.
+/// `with_shares`: the members that the parts of a job share count, too.
 std::uint64_t digest_of(const Job& job, bool with_shares) {
   // The numbers, and what the site itself adds, are not the user's.
   // Names every member, so that a new one does not compile until it is decided whether it counts.
@@ -235,7 +235,8 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
     digest.number(origin->longitude_deg);
   }
   digest.whole(Part::not_movable, movable ? 0 : 1);
-  digest.whole(Part::checkpoints, checkpoints ? 1 : 0);  // a request that says nothing keeps none
+  digest.whole(Part::checkpoints,
+               checkpoints ? 1 : 0);  // a request without the key keeps no checkpoints
   digest.whole(Part::distinct_instances, distinct_instances ? 1 : 0);
   digest.whole(Part::done_on_stop, done_on_stop ? 1 : 0);
   for (const std::string& each : retry_on) digest.words(Part::retry_on, each);

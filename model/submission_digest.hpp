@@ -7,9 +7,9 @@
 namespace muster {
 
 /// A number for all that a user says of a job, but for the token: two submissions with different
-/// numbers are of different jobs. It is kept in stores, so it has to stay the same for the same
-/// job: a member that has its default adds nothing, and one that Job gets later, with a default
-/// that means "as before", leaves the numbers of the jobs that do not use it alone.
+/// numbers are of different jobs. It is kept in stores, so equal jobs have to keep equal digests: a
+/// member that has its default adds nothing, and one that Job gets later, with a default that means
+/// "as before", leaves the numbers of the jobs that do not use it alone.
 std::uint64_t submission_digest(const Job& job);
 
 /// Whether the two, which have the same number, were submitted as the same job: with the same token

@@ -38,7 +38,7 @@ struct TaskMetrics {
   friend bool operator==(const TaskMetrics&, const TaskMetrics&) = default;
 };
 
-/// The same, by the word of its worker.
+/// Metrics of one attempt, by the word of its worker.
 struct AttemptMetrics {
   TaskMetrics said;
   Attempt attempt = 0;

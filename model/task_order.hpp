@@ -18,7 +18,7 @@ struct TaskOrder {
   JobId job;
   TaskSpec task;
   Attempt attempt = 0;
-  Resources granted;  ///< what the attempt may use on its instance
+  Resources granted;  ///< resources that the attempt may use on its instance
   Program program;
   std::uint32_t task_count = 1;  ///< of the job; of an elastic one: its width
   std::string workload_class;

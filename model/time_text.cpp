@@ -27,7 +27,7 @@ constexpr std::array<TimeUnit, 8> kTimeUnits = {{{"d", 86'400'000'000'000},
                                                  {"ns", 1}}};
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// With so many digits, times the largest unit, a Wide does not overflow.
+// With this number of digits, times the largest unit, a Wide does not overflow.
 constexpr std::size_t kExactDigits = 23;
 
 std::optional<double> number_in(std::string_view text) {

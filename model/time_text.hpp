@@ -7,7 +7,7 @@
 
 namespace muster {
 
-/// What parse_duration() takes, for messages about something else.
+/// Forms that parse_duration() takes, for messages about something else.
 inline constexpr std::string_view kDurationForms =
     "a number of seconds, or a text with a unit (ms, s, m or min, h, d) like \"5min\", or "
     "[DAYS-]HOURS:MINUTES:SECONDS or MINUTES:SECONDS like \"1-00:00:00\" or \"10:00\"";

@@ -19,7 +19,7 @@ namespace muster {
 /// How a member stands in the API's documents.
 enum class InDocument : std::uint8_t {
   always,   ///< there; null where an optional member has no value
-  later,    ///< the same, but servers of earlier versions did not send it
+  later,    ///< always sent, but not by servers of earlier versions
   or_null,  ///< there, and null where its value says nothing
   if_any    ///< left out where its value says nothing
 };

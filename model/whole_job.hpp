@@ -6,8 +6,8 @@
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
 
-// What is done to all tasks of a job in one operation: a group of the plan. Each function returns
-// the group's number, 0 when there is nothing to do.
+// Changes to all tasks of a job in one operation: a group of the plan. Each function returns the
+// group's number, 0 when there is nothing to do.
 
 namespace muster {
 

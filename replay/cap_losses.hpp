@@ -14,8 +14,8 @@ namespace muster::replay {
 /// anew the next.
 class CapLosses {
  public:
-  /// Takes an event of the log in; a job that has been stopped by the cap on so many days, with no
-  /// task of it finished meanwhile, is answered once.
+  /// Takes an event of the log in; returns once a job that the cap has stopped on that number of
+  /// days, with no task of it finished meanwhile.
   std::optional<JobId> observe(const Event& event);
 
   static constexpr int kMostDays = 10;

@@ -23,12 +23,12 @@ void IdleLimit::accept(const Job& job) {
 }
 
 Duration IdleLimit::limit() const {
-  // Twice: what is stopped where it was may have to start elsewhere.
+  // Twice: a task that is stopped in its place may have to start elsewhere.
   return std::max(max_idle_, 2 * (longest_launch_ + longest_start_));
 }
 
 Duration IdleLimit::giving_back() const {
-  // Policies keep instances for hours: that nobody waits is no reason to end before.
+  // Policies keep instances for hours: that no job waits is no reason to end before.
   constexpr Duration kLeast = std::chrono::hours{24};
   return std::max(limit(), kLeast);
 }

@@ -17,7 +17,7 @@ class IdleLimit {
   /// A job that may start now.
   void accept(const Job& job);
   Duration limit() const;
-  /// When all jobs are over: in which instances are given back that nobody needs.
+  /// Time after all jobs are over in which unused instances are given back.
   Duration giving_back() const;
   /// Why a job was given up.
   std::string reason() const;

@@ -28,7 +28,7 @@ std::size_t size_of(const ClusterState& state) {
 }  // namespace
 
 struct Auditor::Books {
-  /// What one master knows and has booked, built anew.
+  /// State and bookings of one master, built anew.
   struct Cell {
     explicit Cell(const Catalog& catalog) : state(catalog) {}
 
@@ -48,7 +48,7 @@ struct Auditor::Books {
     check.see(event);
     bill.see(event);
     if (--next_check > 0) return;
-    // The first inconsistency only: what follows from it would hide it.
+    // The first inconsistency only: later ones follow from it and would hide it.
     if (audit.broken.empty()) audit.broken = cell.state.inconsistencies();
     next_check = std::max(kEventsPerCheck, size_of(cell.state));
   }

@@ -10,10 +10,10 @@
 
 namespace muster::replay {
 
-/// What a run's event log says of the invariants that hold in every run.
+/// Result of the checks of the invariants that hold in every run, from its event log.
 struct Audit {
   std::vector<std::string> broken;  ///< one sentence a broken law; empty when all hold
-  Money total;                      ///< what the ledger booked
+  Money total;                      ///< sum that the ledger booked
   std::vector<std::pair<std::string, double>> cost_by_purpose;  ///< $; tasks and kinds of idleness
 };
 
@@ -26,7 +26,7 @@ class Auditor {
   Auditor(const Auditor&) = delete;
   Auditor& operator=(const Auditor&) = delete;
 
-  /// Takes the next event. What it shows of a job has to stay until the job's end was seen.
+  /// Takes the next event. The job of the event has to stay alive until the job's end was seen.
   void see(const Event& event);
   Audit finish(const CloudBill& bill);
 

@@ -31,7 +31,7 @@ std::vector<LongestTask> longest_tasks(const JobSource& jobs) {
   return longest;
 }
 
-/// So often what each job takes alone; nothing without a factor.
+/// Multiples of the time that each job takes alone; nothing without a factor.
 std::function<Duration(JobId)> time_allowed(const JobSource& jobs,
                                             const std::vector<LongestTask>& longest,
                                             double factor) {
@@ -57,7 +57,7 @@ std::function<bool(JobId)> long_jobs(const JobSource& jobs, double cutoff_s) {
   };
 }
 
-/// What all tasks cost at the tariff; nothing without one.
+/// Cost of all tasks at the tariff; nothing without a tariff.
 std::optional<double> cost_at(const TariffConfig& tariff, const JobSource& jobs) {
   if (tariff.cpu_usd_h <= 0 && tariff.memory_gib_usd_h <= 0) return std::nullopt;
   double usd = 0;

@@ -6,9 +6,9 @@
 
 namespace muster::replay {
 
-/// What a run's figures hold its jobs against, computed once from the truth of the workload: which
-/// of them are long, how long each may take and takes alone, and what they cost by the tariff.
-/// What the config asks nothing of is empty.
+/// Limits that a run's figures hold its jobs against, computed once from the truth of the workload:
+/// which of them are long, how long each may take and takes alone, and their cost by the tariff.
+/// Limits that the config does not ask for are empty.
 metrics::MeasureOptions job_limits(const JobSource& jobs, const ReplayConfig& config);
 
 }  // namespace muster::replay

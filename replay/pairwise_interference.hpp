@@ -9,7 +9,7 @@
 
 namespace muster::replay {
 
-/// What the pairwise model alone has to be told.
+/// Settings of the pairwise model.
 struct PairwiseSettings {
   std::filesystem::path matrix;  ///< CSV, row = the task, column = its neighbour
   bool as_generated = false;     ///< with the exchanged values of Eva's artifact

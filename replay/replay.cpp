@@ -53,13 +53,13 @@ WorldHandle::behavior_type world_waker() {
   return {[](const Wakeup& wakeup) { wakeup.run(); }};
 }
 
-/// What one master decides by, and its instances when they are given.
+/// The policy of one master, and its instances when they are given.
 struct Cell {
   std::unique_ptr<Policy> policy;
   Fleet fleet;
 };
 
-/// What decides in a run: masters behind sites, or a sampling group.
+/// Actors that decide in a run: masters behind sites, or a sampling group.
 struct Decider {
   std::vector<Cell> cells;
   Intake intake;
@@ -104,7 +104,8 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup, const PairTru
     decider.cells.push_back({std::move(policy).value(), std::move(fleet).value()});
   }
   ClassifyConfig classify = config.classify;
-  // Where the truth is stated nobody may learn from it, but for those that are told to know it.
+  // Where the truth is stated no classifier may learn from it, but for those that are told to know
+  // it.
   const bool classifies = decider.intake.classify_by || !classify.by.empty();
   if (classifies && states_truth(*setup.workload)) classify.predict.limits = false;
   auto classifier = make_classifier_service(classify, decider.intake);
@@ -185,7 +186,7 @@ class Simulation {
   std::uint64_t steps() const { return steps_; }
   std::string idle_reason() const { return idle_.reason(); }
   double lost_work_s() const { return world_->lost_s(); }
-  /// What policies have failed with.
+  /// Failures of policies.
   const std::vector<std::string>& failures() const { return failures_; }
   /// Of all masters.
   std::vector<double> decision_ms() const {
@@ -338,8 +339,8 @@ class Simulation {
                                   Wakeup{[this] { world_->wake(time_.now()); }}));
   }
 
-  /// All is over and given back. When for too long nothing has run and nothing has been over, the
-  /// user gives up what still waits; when even then instances stay, the run ends all the same.
+  /// All is over and given back. When for too long no task has run and no job has ended, the jobs
+  /// that still wait are given up; when even then instances stay, the run ends nevertheless.
   bool ended(std::size_t all) {
     if (progress_.over == all && bill_.rented == 0) return true;
     // A fixed fleet is never released by its masters: nothing would end the billing of it.
@@ -487,8 +488,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   // Those that no site has accepted are not in the log.
   result.jobs_submitted = simulation.progress().submitted;
   simulation.progress().tell(simulation.idle_reason(), result.not_completed);
-  // Of the ledger, exact; what the levels of the log came to is the same, as the audit has
-  // checked.
+  // Of the ledger, exact; the sum of the levels of the log is equal, as the audit has checked.
   result.total_cost_usd = audit.total.usd();
   result.cost_by_purpose = audit.cost_by_purpose;
   result.lost_work_h = simulation.lost_work_s() / 3600;

@@ -17,7 +17,7 @@ namespace muster::replay {
 
 enum class ReplayError : std::uint8_t { bad_policy, bad_input, violated_invariant };
 
-/// What one run needs. The referenced objects are only read, so that runs can go side by side.
+/// Inputs of one run. The referenced objects are only read, so that runs can go side by side.
 struct RunSetup {
   const ReplayConfig* config = nullptr;
   const Catalog* catalog = nullptr;
@@ -34,14 +34,14 @@ struct RunSetup {
   bool keep_events = false;                    ///< all of them stay in memory, for tests
 };
 
-/// What a run gave; with its whole event log where that was wanted.
+/// Results of a run; with its whole event log where that was wanted.
 struct Run {
   metrics::RunResult result;
   std::vector<Event> events;
   std::uint64_t steps = 0;  ///< timers that came due
 };
 
-/// What is wrong with the policy's or group's name and parameters; empty when nothing is.
+/// The fault of the policy's or group's name and parameters; empty when they are right.
 std::string policy_fault(const PolicySpec& spec, const Catalog& catalog);
 
 /// Replays the workload under one policy: the actors of a live cluster, run in virtual time against

@@ -10,8 +10,8 @@
 namespace muster::replay {
 
 /// The journal of a run: shows each event to everybody who wants to know, in order, and forgets it.
-/// Only the jobs that are not over are kept, for the events about their tasks: what a reader is
-/// shown of a `JobAccepted` stays until all have been shown its `JobFinished`.
+/// Only the jobs that are not over are kept, for the events about their tasks: the job of a
+/// `JobAccepted` stays alive until all readers have seen its `JobFinished`.
 class RunLog final : public Journal {
  public:
   using Reader = std::function<void(const Event&)>;
@@ -23,7 +23,7 @@ class RunLog final : public Journal {
 
   void append(std::vector<Event>&& batch, Durable durable) override;
 
-  /// The run is over: what actors still write as they end is shown to nobody.
+  /// The run is over: later events, as actors end, are shown to no reader.
   void close() { readers_.clear(); }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace muster::replay {
 
-/// What a sampling group is composed of.
+/// Parts of a sampling group.
 struct SamplingSetup {
   const Catalog* catalog = nullptr;
   const sampling::Composition* composition = nullptr;  ///< outlives the run
@@ -22,14 +22,14 @@ struct SamplingSetup {
   std::uint64_t seed = 1;
 };
 
-/// What keeps the group from running the workload on the fleet; empty when nothing does.
+/// The reason why the group cannot run the workload on the fleet; empty when it can.
 std::string sampling_fault(const sampling::Composition& composition, const Fleet& fleet,
                            const Catalog& catalog, const JobSource& workload);
 
 /// The owner of a run's workers, whatever decides: they speak to it, and it gives an instance back.
 using FleetOwner = MasterForWorkers::extend<DrainInstance>;
 
-/// What a run needs of the actors that decide in it.
+/// Actors and clock that a run needs.
 struct RunActors {
   RunActors() = default;
   explicit RunActors(const Group& group)

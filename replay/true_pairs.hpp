@@ -9,9 +9,9 @@
 
 namespace muster::replay {
 
-/// What the world of the workload has for pairs of tasks, by their classes. Of jobs of one class
-/// that differ in their interference the first speaks. The workload has to outlive it; it is read
-/// when the first pair is asked for.
+/// The world's true rates of pairs of tasks, by their classes. Of jobs of one class that differ in
+/// their interference the first speaks. The workload has to outlive it; it is read when the first
+/// pair is asked for.
 PairTruth true_pairs(const JobSource& workload, std::shared_ptr<Interference> interference);
 
 /// A pair of a world in which no task slows another, for who only asks whether a policy can be

@@ -12,13 +12,13 @@ namespace muster::replay {
 
 /// How far the widths that `boa` plans by what it learns are from those that it would plan by what
 /// jobs state: follows a run's log with two of its memories, which make their plans when its own
-/// does. Nobody who decides sees any of it.
+/// does. No policy sees any of it.
 class WidthErrors {
  public:
   /// `params` are those of each master.
   WidthErrors(const boa::BoaParams& params, const Catalog& catalog);
 
-  /// What the event shows of a job has to stay until the job's end was seen.
+  /// The job of the event has to stay alive until the job's end was seen.
   void see(const Event& event);
   /// Leaves the figures absent where some job does not state its speedups.
   void finish(metrics::RunResult& result) const;
@@ -41,7 +41,7 @@ class WidthErrors {
   bool all_state_ = true;
 };
 
-/// For a policy that plans widths by what it learns, of one of so many masters; else nothing.
+/// For a policy that plans widths by learnt speedups, of one of `masters` masters; else nothing.
 std::optional<WidthErrors> width_errors_of(const PolicySpec& policy, std::uint32_t masters,
                                            const Catalog& catalog);
 

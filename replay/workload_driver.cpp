@@ -12,9 +12,9 @@
 namespace muster::replay {
 namespace {
 
-/// Jobs that are submitted with one message; what is due besides comes when it is answered.
+/// Jobs that are submitted with one message; further due ones come when it is answered.
 constexpr std::size_t kMaxBatch = 1000;
-/// A site that answers none of so many tries has not accepted the jobs.
+/// Tries after which a site without an answer has not accepted the jobs.
 constexpr std::uint32_t kMaxTries = 5;
 
 Job with_scaled_delays(Job job, double factor) {

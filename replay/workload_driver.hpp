@@ -27,8 +27,8 @@ struct RunProgress {
   std::set<JobId> idle;                ///< given up, as nothing ran any more; as it calls them
   std::map<JobId, std::string> never;  ///< given up, for they can never end; as it calls them
 
-  /// Adds to jobs that did not complete, by the workload's names, why: what was given up has
-  /// `idle_reason` behind why it waited.
+  /// Adds the reasons to jobs that did not complete, by the workload's names: of a job that was
+  /// given up, `idle_reason` behind the reason why it waited.
   void tell(const std::string& idle_reason,
             std::vector<std::pair<std::string, std::string>>& not_completed) const;
 };
@@ -63,7 +63,7 @@ class WorkloadDriver : public WorkloadDriverHandle::base {
   /// Jobs on their way to one site: one batch at a time.
   struct SubmissionSlot {
     std::deque<std::size_t> due{};  ///< places in the workload
-    std::size_t asked = 0;          ///< of them, the first so many are being submitted
+    std::size_t asked = 0;          ///< number of the first ones that are being submitted
     std::uint32_t tries = 0;        ///< of that batch
   };
   /// Jobs with their numbers and their places in the workload.

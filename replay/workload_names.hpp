@@ -51,7 +51,8 @@ class WorkloadNames {
   std::vector<std::vector<std::uint32_t>> ranks_;  ///< by site, and by number from 1
 };
 
-/// What workers execute, known to them by numbers and to the model behind by the workload's names.
+/// Tasks that workers execute, known to them by numbers and to the model behind by the workload's
+/// names.
 class NamedModel final : public ExecutionModel {
  public:
   /// Both have to outlive it.

@@ -8,10 +8,10 @@
 #include "model/check.hpp"
 #include "model/live_ids.hpp"
 
-// The simulated truth. What progresses together is a unit, with a rate that is constant between two
-// changes of its surroundings: settle() books what was done until now at the old rate, pace() finds
-// the new rate and the time of its end. Nothing is simulated step by step, so the cost is by the
-// number of changes.
+// The simulated truth. Tasks that progress together are a unit, with a rate that is constant
+// between two changes of its surroundings: settle() books the progress until now at the old rate,
+// pace() finds the new rate and the time of its end. Nothing is simulated step by step, so the cost
+// is by the number of changes.
 
 namespace muster::replay {
 namespace {
@@ -122,7 +122,7 @@ void World::load(const LoadedTask& loaded) {
   task.unit->slowest.reset();
   on_instance_[loaded.instance].push_back(&task);
   Unit& unit = *task.unit;
-  // All tasks of an elastic job leave before the first one comes again, as one of so many.
+  // All tasks of an elastic job leave before the first one of the new number comes.
   if (unit.elastic && unit.loaded == 0) unit.size = loaded.together;
   if (++unit.loaded == unit.size) begin_together(unit, now);
   refresh(loaded.instance, now);
@@ -147,7 +147,7 @@ void World::begin_together(Unit& unit, Instant now) {
   }
   elastic.pace->place(counts, unit.tasks.front()->room);
   const auto ends = elastic.truth->ends();
-  // What was lost may be of an earlier epoch. The last one is not left: the job is done then.
+  // Lost work may be of an earlier epoch. The last one is not left: the job is done then.
   const auto open = std::upper_bound(ends.begin(), ends.end() - 1, unit.done);
   elastic.epoch = static_cast<std::size_t>(open - ends.begin());
   elastic.paced = elastic.pace->rate_per_s(elastic.epoch);
@@ -365,7 +365,7 @@ void World::rechoose(Unit& unit, Instant now) {
   pace(unit, now);
 }
 
-/// What is told of the end is heard later, so the unit stays as long as this goes on.
+/// Listeners hear of the end later, so the unit stays as long as this goes on.
 void World::finish(Unit& unit, Instant now) {
   deadlines_.erase({*unit.deadline, unit.rank});
   unit.deadline.reset();

@@ -22,9 +22,10 @@ struct WorldSetup {
   Interference* interference = nullptr;
   Duration quantum{};                    ///< things happen at multiples of it
   Duration settle{};                     ///< how long after its instant a completion is told
-  bool checkpoints = true;               ///< what is unloaded is saved
+  bool checkpoints = true;               ///< a task that is unloaded saves its work
   std::function<void(Instant)> wake_at;  ///< asks for a call of wake() at that time
-  /// What a gang on several instances loses of its pace while it shares one of them with another.
+  /// Share of its speed that a gang on several instances loses while it shares one of them with
+  /// another.
   double distributed_slowdown = 0;
 };
 
@@ -65,18 +66,18 @@ class World : public ExecutionModel {
 
  private:
   struct Task;
-  /// What only elastic jobs have.
+  /// State of elastic jobs only.
   struct Elastic {
     std::shared_ptr<const ElasticTruth> truth;
     TaskId first;                       ///< of the job's tasks: it speaks for the job
     std::unique_ptr<ElasticPace> pace;  ///< not null
-    std::string family;                 ///< on which it was last; empty: none
+    std::string family;                 ///< on which it was last; empty: on no family
     std::size_t epoch = 0;
-    double paced = 0;                 ///< what `pace` said of the epoch
+    double paced = 0;                 ///< result of `pace` for the epoch
     std::optional<Instant> rechoice;  ///< when `pace` is asked again, in the middle of the epoch
     bool rechooses = false;           ///< that is what happens at the deadline
   };
-  /// What progresses as one: a gang, or a single task of any other job.
+  /// A unit of progress: a gang, or a single task of any other job.
   struct Unit {
     std::uint64_t rank = 0;  ///< by job and, in a job that is no gang, by task
     double iterations = 0;

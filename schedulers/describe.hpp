@@ -40,7 +40,7 @@ class Description {
   Description& param(std::string name, Member member, params::Kind<T> kind, std::string meaning) {
     using Bound = std::remove_cvref_t<std::invoke_result_t<Member, P&>>;
     static_assert(std::is_same_v<Bound, T>, "a kind is bound to a member of its own type");
-    // Shown as parse() takes it, so that a default that is copied from the help means the same.
+    // Shown as parse() takes it, so that a default that is copied from the help has its meaning.
     const T& value = std::invoke(member, defaults_);
     module_.params.push_back({std::move(name), kind.print(value), kind.range, std::move(meaning)});
     setters_.push_back([member, parse = std::move(kind.parse)](P& params, const std::string& text) {
@@ -76,12 +76,12 @@ class Description {
                  "hold a round at once when a job comes or resources come free, too");
   }
 
-  /// What parameters contradict each other, as text; empty when none do.
+  /// The contradiction between parameters, as text; empty without one.
   Description& check(std::function<std::string(const P&)> fault) {
     checks_.push_back(std::move(fault));
     return *this;
   }
-  /// Which parameters may not be given together, as text; empty when none are: defaults are not
+  /// The parameters that may not be given together, as text; empty without such: defaults are not
   /// given.
   Description& check_given(std::function<std::string(const PolicySpec&)> fault) {
     given_checks_.push_back(std::move(fault));
@@ -96,7 +96,7 @@ class Description {
     return *this;
   }
 
-  /// Which of the parameters asks for the true rates of pairs, as text; empty when none does.
+  /// The parameter that asks for the true rates of pairs, as text; empty without one.
   Description& asks_for_pairs(std::function<std::string(const P&)> which) {
     module_.asks_for_pairs = [which = std::move(which)](const std::any& params) {
       return which(std::any_cast<const P&>(params));
@@ -111,7 +111,7 @@ class Description {
       return make_with(params, catalog);
     });
   }
-  /// The same for a policy that uses what it is handed in.
+  /// Likewise, for a policy that uses the services that it is handed.
   PolicyModule made_by_services(
       std::function<std::unique_ptr<Policy>(const P&, const Catalog&, const PolicyServices&)>
           make_with) {
@@ -135,7 +135,7 @@ class Description {
 
   PolicyModule finish() {
     // A copy: module_ is moved from below, while read() lives on with the module.
-    PolicyModule shown = module_;  // what errors speak of
+    PolicyModule shown = module_;  // subject of the errors
     module_.read = [shown, defaults = defaults_, setters = std::move(setters_),
                     checks = std::move(checks_), given_checks = std::move(given_checks_)](
                        const PolicySpec& spec) -> Expected<std::any, PolicyError> {

@@ -75,7 +75,7 @@ std::optional<Market> market_of(const JobRow& job, const ClusterState& state) {
   return std::nullopt;
 }
 
-/// What the note says of the on-demand part, and what of the spot part.
+/// The note's parts of the on-demand and of the spot policy.
 std::pair<RoundNote, RoundNote> parts_of(const RoundNote& note) {
   std::pair<RoundNote, RoundNote> parts;
   const std::size_t at = note.choice.find(kSpotChoice);
@@ -115,7 +115,7 @@ bool MarketSplit::wants_spot(const Job& job) const {
 std::vector<char> MarketSplit::choose_markets(const ClusterView& view) {
   std::vector<char> on_spot;
   if (use_ == SpotUse::asked && view.rents()) return on_spot;
-  // What is given costs no more on one market than on the other. Where all of it is on spot, jobs
+  // Given instances cost no more on one market than on the other. Where all of it is on spot, jobs
   // that take any market have nothing else.
   const bool only_spot = !view.rents() && has_only_spot(view.state);
   if (view.rents()) {
@@ -145,7 +145,7 @@ bool MarketSplit::is_cheaper_on_spot(const JobRow& job, const ClusterView& view)
   return !on_demand.fits() || spot.usd_per_iteration < on_demand.usd_per_iteration;
 }
 
-/// What is there before a policy observes anything, as after another policy, counts too.
+/// Instances from before a policy's first event, as after another policy, count too.
 void MarketSplit::look_once(const ClusterView& view) {
   if (std::exchange(looked_, true)) return;
   for (const JobRow& job : view.state.jobs()) spot_wanted_ |= wants_spot(job.job);

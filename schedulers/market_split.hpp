@@ -35,7 +35,7 @@ class MarketSplit final : public Policy {
   bool settled(const ClusterView& view) const override {
     return on_demand_->settled(view) && (!spot_wanted_ || spot_->settled(view));
   }
-  /// What both remember.
+  /// The memories of both.
   std::string save_state(const ClusterState& state) const override;
   bool load_state(std::string_view text, const ClusterView& view) override;
   /// The one that sees everything but spot instances.

@@ -10,7 +10,7 @@
 namespace muster::params {
 namespace {
 
-/// Whole ranges of at most so many numbers are listed.
+/// Length up to which whole ranges are listed.
 constexpr std::uint32_t kFew = 3;
 
 std::optional<double> parse_number(const std::string& text, const Range& range) {
@@ -49,7 +49,7 @@ Kind<Duration> duration(const Range& range, double units_in_s) {
     constexpr double kLongest_s = 1e9;
     const double seconds = *value / units_in_s;
     const Duration length = from_seconds(std::clamp(seconds, -kLongest_s, kLongest_s));
-    // What is too short to be told from nothing is out of range: 0 has its own meaning, or none.
+    // A length that rounds to zero is out of range: 0 has its own meaning, or no meaning.
     if (*value > 0 && length == Duration::zero()) return std::nullopt;
     return length;
   };

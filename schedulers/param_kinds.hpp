@@ -11,7 +11,7 @@
 
 #include "model/time.hpp"
 
-// What a policy's parameter may be. A kind reads, writes and describes the values of one type, so
+// Kinds of a policy's parameters. A kind reads, writes and describes the values of one type, so
 // that the range a person is shown is the one that is checked.
 
 namespace muster::params {
@@ -59,7 +59,7 @@ Kind<std::uint32_t> whole(std::uint32_t low, std::uint32_t high);
 /// parse_duration() takes besides.
 Kind<Duration> in_seconds(const Range& range);
 Kind<Duration> in_milliseconds(const Range& range);
-/// A file; what is not given is an empty path.
+/// A file; a path that is not given is empty.
 Kind<std::filesystem::path> path();
 /// Texts joined by +, as commas stand between parameters.
 Kind<std::vector<std::string>> list();

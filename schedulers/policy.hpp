@@ -18,7 +18,7 @@
 
 namespace muster {
 
-/// When a policy wants to be asked. What comes in between is gathered into one round.
+/// When a policy wants to be asked. Further events until the round are gathered into it.
 struct Cadence {
   Duration period{};              ///< a round at every multiple of it; zero: no regular rounds
   bool on_arrival = false;        ///< a round as soon as a job is accepted
@@ -32,13 +32,13 @@ struct Cadence {
   bool wants_metrics = false;
 };
 
-/// What a master's caps leave it to rent; none: no such cap. What is rented for the whole of one
-/// job and does not fit is refused as a whole.
+/// Rent that a master's caps leave it; nothing: no such cap. A set that is rented for the whole of
+/// one job and does not fit is refused as a whole.
 struct RentLeft {
   std::optional<std::uint64_t> instances;
   std::optional<std::int64_t> nano_usd_h;
 
-  /// So many at that price each are within it.
+  /// That number of instances at that price each is within it.
   bool allows(std::uint64_t count, Price each) const {
     const auto asked_nano_usd_h = static_cast<std::int64_t>(count) * each.nano_usd_h();
     return (!instances || *instances >= count) && (!nano_usd_h || *nano_usd_h >= asked_nano_usd_h);
@@ -50,26 +50,28 @@ struct RentLeft {
   }
 };
 
-/// What a policy is shown: the master's state as it is, not a copy.
+/// View of the cluster for a policy: the master's state as it is, not a copy.
 struct ClusterView {
   const ClusterState& state;
   const Catalog& catalog;
   Instant now;
-  /// What can be rented. None where the instances are given: then nothing is given back either.
+  /// Offerings that can be rented. Null where the instances are given: then no instance is given
+  /// back either.
   const OfferingTable* offerings = nullptr;
-  /// What the cloud refused lately: it is not asked for again yet.
+  /// Offerings that the cloud refused lately: they are not asked for again yet.
   std::span<const UnavailableOffering> unavailable_offerings{};
   /// Gangs that caps, the cloud or the fixed fleet had no room for, by rising ids: nothing is to be
   /// planned for them now. It would be refused, and with it what others were to have a part of.
   std::span<const JobId> backed_off{};
   /// The gang whose turn it is: of others nothing may start.
   std::optional<JobId> turn{};
-  Duration min_stay{};      ///< no task is moved before it has run for so long where it is
+  Duration min_stay{};      ///< time that a task has to run in its place before it is moved
   bool owns_fleet = false;  ///< some of the instances are the master's own; others can be rented
   /// Of jobs that take any market, by slot, those that are to run on spot instances, for policies
   /// that think of one market only (MarketSplit). None: all are to run on demand.
   std::span<const char> on_spot{};
-  /// Room that is kept for a job; null: none. What it closes is the master's to fill.
+  /// Room that is kept for a job; null: no room is kept. Instances that it closes are the master's
+  /// to fill.
   const KeptRoom* kept = nullptr;
   RentLeft left{};  ///< when it decides; the cap on a day's money is not in it
 
@@ -82,7 +84,7 @@ struct ClusterView {
   bool is_closed(const InstanceRow& row) const {
     return kept != nullptr && kept->is_closed(row.id);
   }
-  /// The task may come there all the same: it is expected to end before the instance has emptied.
+  /// The task may come there nevertheless: it is expected to end before the instance has emptied.
   bool may_come(const TaskRow& task, const InstanceRow& row) const {
     if (!is_closed(row)) return true;
     return kept->is_before(state.job(task.job)) && kept->lets(state, task, row.id, now);
@@ -91,7 +93,7 @@ struct ClusterView {
   bool rents() const { return offerings != nullptr; }
   /// It stays and costs nothing more, used or not, where others are rented and given back.
   bool is_owned(const InstanceRow& row) const { return owns_fleet && row.owned; }
-  /// What an hour of the type costs on the market now; nothing when it is not on offer there.
+  /// Price of an hour of the type on the market now; nothing when it is not on offer there.
   std::optional<Price> price(TypeId type, Market on) const {
     const OfferingRow* offer = state.offerings().find(type, on);
     return offer != nullptr ? std::optional(offer->price) : std::nullopt;
@@ -110,8 +112,8 @@ struct ClusterView {
     return std::any_of(rows.begin(), rows.end(),
                        [](const OfferingRow& row) { return !row.available; });
   }
-  /// The task for which nobody else may start, where that is not for a gang's sake; null: there is
-  /// none.
+  /// The task beside which no other job may start, where that is not for a gang's sake; null: there
+  /// is no such task.
   const TaskRow* turn_of_task() const {
     if (!turn || kept == nullptr || kept->place.job != *turn) return nullptr;
     const TaskRow* task = state.find(kept->task);
@@ -154,26 +156,26 @@ class Budget {
 };
 
 /// Decides what a master does. A policy sees only what its arguments hold and acts only through the
-/// plan it returns. What it remembers is a fold over the events of the master's log: a policy that
-/// was given another's state and the events after it decides as that one does.
+/// plan it returns. Its memory is a fold over the events of the master's log: a policy that was
+/// given another's state and the events after it decides as that one does.
 class Policy {
  public:
   virtual ~Policy() = default;
 
   virtual Cadence cadence() const = 0;
-  /// The same where the instances are given.
+  /// Likewise, where the instances are given.
   virtual Cadence fleet_cadence() const { return cadence(); }
 
   /// Learns what happened: each event of the log, in the order of the log and nothing besides. The
   /// view is the state right after the event, at the event's time.
   virtual void observe(const Event& event, const ClusterView& view) = 0;
 
-  /// The changes wanted now. Whatever the plan does not mention stays as it is. Nothing is
-  /// remembered but what the view, or observing RoundDecided with the view of this decision, would
-  /// bring about as well: what a policy has to know of its own choice goes into the plan's note and
-  /// comes back by RoundDecided. That event follows at once; it may be left out when no task
-  /// waits and the plan and its note are empty. The generator is the round's own. When the budget
-  /// is spent, the best plan found so far is good enough; a policy need not look at it.
+  /// The changes wanted now. Tasks and instances that the plan does not mention stay as they are.
+  /// It remembers only facts that the view, or observing RoundDecided with the view of this
+  /// decision, would bring about as well: a policy that has to know its own choice puts it into the
+  /// plan's note, which comes back by RoundDecided. That event follows at once; it may be left out
+  /// when no task waits and the plan and its note are empty. The generator is the round's own. When
+  /// the budget is spent, the best plan found so far is good enough; a policy need not look at it.
   virtual Plan decide(const ClusterView& view, Rng& rng, Budget& budget) = 0;
 
   /// All that is remembered, in the policy's own words: equal for equal memories.

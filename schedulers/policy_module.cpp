@@ -65,7 +65,7 @@ PolicySpec share_of(const PolicyModule& module, PolicySpec spec, std::uint32_t m
     }
     std::string& text = given->second;
     const auto number = parsed_number(text);
-    // What is no number stays as it is, for the error that names it.
+    // A text that is not a number stays as it is, for the error that names it.
     if (number) text = number_text(*number / masters);
   }
   return spec;

@@ -29,14 +29,14 @@ struct ParamInfo {
 /// say.
 struct Intake {
   std::optional<ClassifierKind>
-      classify_by{};                  ///< what tells short jobs from long ones; unset: nothing does
+      classify_by{};  ///< classifier of short and long jobs; unset: jobs are not classified
   std::uint32_t masters_per_job = 1;  ///< masters that share the tasks of a job
 };
 
-/// What the policy looks at besides demands, room and the queue.
+/// Inputs of the policy besides demands, room and the queue.
 struct Uses {
-  bool throughput = false;   ///< what workers measure of their tasks
-  bool prices = false;       ///< what instances cost
+  bool throughput = false;   ///< workers' measurements of their tasks
+  bool prices = false;       ///< prices of instances
   bool predictions = false;  ///< how long a job is expected to run, and how sure that is
   bool solver = false;       ///< PolicyServices::solver
 };
@@ -60,7 +60,8 @@ struct PolicyModule {
   /// actors of its own.
   std::function<std::unique_ptr<Policy>(const std::any&, const Catalog&, const PolicyServices&)>
       make{};
-  /// Which of the parameters asks for the true rates of pairs ("profile=given"); empty: none does.
+  /// The parameter that asks for the true rates of pairs ("profile=given"); empty: no parameter
+  /// does.
   std::function<std::string(const std::any&)> asks_for_pairs{};
   /// Of a group with actors of its own: its entry in replay/sampling/compositions.cpp.
   std::string composition{};
@@ -69,7 +70,7 @@ struct PolicyModule {
       const PolicySpec& spec, const Catalog& catalog, const PolicyServices& services = {}) const;
 };
 
-/// What one of so many masters is told: its share of the parameters that they divide.
+/// The spec for one of `masters` masters: its share of the parameters that they divide.
 PolicySpec share_of(const PolicyModule& module, PolicySpec spec, std::uint32_t masters);
 
 /// Hands each parameter of the spec to `set`, with its position among the module's; `set` says

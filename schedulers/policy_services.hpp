@@ -8,8 +8,7 @@
 
 namespace muster {
 
-/// What policies are handed in by whoever composes the process, because a policy may not do it by
-/// itself.
+/// Services that the process hands to policies, because a policy may not do such work by itself.
 struct PolicyServices {
   std::shared_ptr<const IntegerSolver> solver;
   /// Why there is no solver, and how to get one: policies that need it are not made then. Empty

@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-/// What masters decide by, or else the groups with actors of their own.
+/// Modules of masters, or else the groups with actors of their own.
 std::vector<PolicyModule> list_modules(bool of_masters) {
   std::vector<PolicyModule> modules;
   const auto add = [&](PolicyModule module) {

@@ -21,7 +21,7 @@ Expected<const PolicyModule*, PolicyError> find_module(const std::string& name);
 /// The intake of what "NAME[,key=value]..." names.
 Expected<Intake, PolicyError> intake_of(std::string_view policy);
 
-/// Makes the policy of one of so many masters. The catalog has to outlive it. Errors list what is
+/// Makes the policy of one of `masters` masters. The catalog has to outlive it. Errors list what is
 /// known or allowed, or how to get what the policy needs of `services`.
 Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spec,
                                                            const Catalog& catalog,

@@ -32,8 +32,8 @@ namespace muster::saved {
 
 using Json = nlohmann::json;
 
-/// Thrown by readers at a text that these writers did not write; whoever restores a memory catches
-/// it and begins from the state.
+/// Thrown by readers at a text that these writers did not write; the code that restores a memory
+/// catches it and begins from the state.
 struct NotUnderstood {};
 
 /// Throws NotUnderstood unless the condition holds.

@@ -11,7 +11,7 @@ namespace muster {
 /// are written as {"hex": "636166e9"}, so that what is read back is the name.
 nlohmann::json saved_text(std::string_view name);
 
-/// The name that was saved; nothing when it is none.
+/// The name that was saved; nothing when it was not.
 std::optional<std::string> loaded_text(const nlohmann::json& saved);
 
 }  // namespace muster

@@ -92,7 +92,7 @@ LinkListener log_news(std::shared_ptr<spdlog::logger> log) {
   };
 }
 
-/// What passes between a worker and its executor, in the log: with the ids of task and attempt.
+/// Logs the calls between a worker and its executor, with the ids of task and attempt.
 class LoggedExecutor : public Executor {
  public:
   LoggedExecutor(std::shared_ptr<spdlog::logger> log, std::unique_ptr<Executor> inner)

@@ -13,8 +13,9 @@
 #include "tools/cli/request_options.hpp"
 #include "tools/cli/suggest.hpp"
 
-// The program of all commands. `muster` answers those that speak to a cluster itself and hands the
-// others over to this one, and also whatever it does not understand: what is wrong is said here.
+// The program of all commands. `muster` runs the commands that speak to a cluster itself and hands
+// the others over to this one, and also any that it does not understand: errors of usage are
+// printed here.
 
 namespace {
 

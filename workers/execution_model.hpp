@@ -9,8 +9,8 @@
 
 namespace muster {
 
-/// Who is told by a model what becomes of the tasks that were loaded for it. It outlives their time
-/// in the model.
+/// Listener for a model's news of the tasks that were loaded for it. It outlives their time in the
+/// model.
 class LoadListener {
  public:
   virtual ~LoadListener() = default;
@@ -30,7 +30,7 @@ struct LoadCaller {
   void tell_change() const { listener->on_change(task, attempt); }
 };
 
-/// What a model is told of a task that is loaded.
+/// A task that is loaded into a model.
 struct LoadedTask {
   TaskId task;
   InstanceId instance;
@@ -52,9 +52,9 @@ class ExecutionModel {
   /// are loaded too and the job is initialised.
   virtual void load(const LoadedTask& task) = 0;
 
-  /// The task makes no progress any more and interferes no more; what it did is saved.
+  /// The task makes no progress any more and interferes no more; its work is saved.
   virtual void unload(TaskId task) = 0;
-  /// The same, but what it did since it was last unloaded is lost.
+  /// Likewise, but its work since it was last unloaded is lost.
   virtual void lose(TaskId task) = 0;
 
   /// Present pace relative to running alone, (0..1]. The task has to be loaded.

@@ -62,8 +62,8 @@ struct ExecutionSample {
   std::optional<ExecutionProgress> progress{};
 };
 
-/// What an executor may use of the worker it runs in. Every call has to come from the worker's own
-/// thread of control, except `post`, which any thread may call.
+/// Parts of a worker that its executor may use. Every call has to come from the worker's own thread
+/// of control, except `post`, which any thread may call.
 struct ExecutorHost {
   std::function<Instant()> now;
   std::function<void(Instant, std::function<void()>)> at;  ///< runs the step in the worker then
@@ -81,7 +81,7 @@ struct ExecutorHost {
   std::function<void(std::vector<AttemptMetrics>)> reported;
 };
 
-/// The same as an interface, which costs a worker no memory: a replay may have a million of them.
+/// The host as an interface, which costs a worker no memory: a replay may have a million of them.
 /// Every call has to come from the worker's own thread of control. It outlives the executor.
 class WorkerCalls {
  public:
@@ -123,18 +123,18 @@ class Executor {
   /// The attempt is over, and repeat_reports() says again what it has reported.
   virtual bool repeats(TaskId, Attempt) const { return false; }
 
-  /// Takes over what an earlier process of this worker has begun and nobody has settled; called
-  /// once, before anything else. What is found is reported on as if it had been started here: what
-  /// runs as started, what is over as checkpointed, finished or failed.
+  /// Takes over attempts that an earlier process of this worker has begun and whose ends are not
+  /// acknowledged; called once, before anything else. Found attempts are reported as if they had
+  /// been started here: running ones as started, ended ones as checkpointed, finished or failed.
   virtual std::vector<FoundExecution> adopt() { return {}; }
-  /// The outcome of the attempt is on record: what it left behind may be forgotten (not at once:
-  /// its log stays readable for a while).
+  /// The outcome of the attempt is on record: its files may be removed (not at once: its log stays
+  /// readable for a while).
   virtual void acknowledged(TaskId, Attempt) {}
   /// A part of what the attempt has written; unknown for an attempt that is not here any more.
   virtual LogPart read_log(const LogPlace&) { return {}; }
   /// One line: how attempts are kept within what they are granted.
   virtual std::string limits() const { return "none"; }
-  /// A word or two: what keeps tasks from what is not theirs.
+  /// A word or two: the isolation of tasks.
   virtual std::string isolation() const { return "none"; }
 };
 

@@ -33,7 +33,7 @@ void LightWorker::launch() {
   home_system().scheduler().enqueue(this);
 }
 
-/// Nobody can send it anything any more.
+/// No actor can send to it any more.
 void LightWorker::on_destroy() {
   finish(caf::exit_reason::unreachable, nullptr);
   caf::abstract_actor::on_destroy();

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-/// What the light workers of one actor system have in common. It outlives them.
+/// Parts that the light workers of one actor system share. It outlives them.
 class LightWorkers {
  public:
   LightWorkers(caf::actor_system& system, ClockOrigin origin);
@@ -21,12 +21,12 @@ class LightWorkers {
   caf::actor_system& system_;
   ClockOrigin origin_;
   WorkerDuties* turn_ = nullptr;  ///< whose message is handled
-  caf::behavior behavior_;        ///< what a Worker does, done by whose turn it is
+  caf::behavior behavior_;        ///< behaviour of a Worker, run by the one whose turn it is
 };
 
 /// The worker of one instance as an actor that takes a quarter of a Worker's memory: replays have
 /// as many as instances. It has the messages, the duties and the turns of a Worker, so that a run
-/// is the same with either; only its mailbox and its table of handlers are not CAF's. For actor
+/// is equal with either; only its mailbox and its table of handlers are not CAF's. For actor
 /// systems in which one thread runs all (VirtualTime).
 class LightWorker final : public caf::abstract_actor, public caf::resumable, private WorkerPort {
  public:
@@ -57,7 +57,7 @@ class LightWorker final : public caf::abstract_actor, public caf::resumable, pri
   bool add_backlink(caf::abstract_actor*) override { return false; }
   bool remove_backlink(caf::abstract_actor*) override { return false; }
 
-  // What its duties call.
+  // Calls of its duties.
   Instant now() const override;
   void at(Instant when, std::function<void()> step) override;
   std::function<void(std::function<void()>)> poster() override;

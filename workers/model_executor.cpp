@@ -85,7 +85,7 @@ void ModelExecutor::uploaded(TaskId task, Attempt attempt) {
 
 void ModelExecutor::done(TaskId task, Attempt attempt) {
   Run* run = find(task, attempt);
-  // Work that ends while the stop is under way is done all the same.
+  // Work that ends while the stop is under way counts as done.
   if (run == nullptr || (run->phase != Phase::running && run->phase != Phase::stopping)) return;
   runs_.erase(task);
   worker_.finished(task, attempt, {});
@@ -97,7 +97,7 @@ void ModelExecutor::changed(TaskId task, Attempt attempt) {
 }
 
 std::vector<ExecutionSample> ModelExecutor::sample() {
-  // A map, so that samples come in the order of tasks, the same in every replay.
+  // A map, so that samples come in the order of tasks, equal in every replay.
   std::vector<ExecutionSample> samples;
   for (const auto& [task, run] : runs_) {
     if (run.phase != Phase::running && run.phase != Phase::stopping) continue;

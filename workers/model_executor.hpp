@@ -25,7 +25,7 @@ class ModelExecutor final : public Executor, private LoadListener {
 
  private:
   enum class Phase : std::uint8_t { loading, running, stopping, uploading };
-  /// What has to be known of an attempt to go through its motions.
+  /// State of an attempt that is needed to go through its motions.
   struct Run {
     Attempt attempt = 0;
     std::uint32_t together = 1;

@@ -4,7 +4,7 @@
 
 namespace muster {
 
-/// What a worker does with each message, the duties being those that `find` returns.
+/// A worker's handlers, the duties being those that `find` returns.
 template <class Find>
 WorkerActor::behavior_type worker_behavior(Find find) {
   return {

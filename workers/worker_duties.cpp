@@ -75,7 +75,7 @@ void WorkerDuties::reported(std::vector<AttemptMetrics> said) {
   port_.say(MetricsReport{instance_, std::move(said)});
 }
 
-/// What an earlier process of this worker began is taken as if it had been begun here.
+/// Attempts that an earlier process of this worker began are taken as if they had begun here.
 void WorkerDuties::adopt() {
   for (const FoundExecution& found : executor_->adopt()) {
     Open& open = open_[{found.task, found.attempt}];
@@ -174,8 +174,8 @@ void WorkerDuties::remember(TaskId task, Attempt attempt) {
   if (settled_->in_order.size() > remembered_) forget_oldest();
 }
 
-/// A start that is repeated comes soon after the first one, so that the numbers of the last so many
-/// settled attempts are enough to know it by.
+/// A start that is repeated comes soon after the first one, so the numbers of the last settled
+/// attempts, up to a bound, are enough to know it by.
 void WorkerDuties::forget_oldest() {
   const auto [task, attempt] = settled_->in_order.front();
   settled_->in_order.pop_front();
@@ -187,7 +187,7 @@ void WorkerDuties::answer_sample(std::uint64_t sample_round) {
   SampleAnswer answer{instance_, sample_round, {}, {}};
   for (const ExecutionSample& sample : executor_->sample()) {
     if (sample.normalized) {
-      // A whole number of parts of kOne: exact on the wire and the same on every machine.
+      // A whole number of parts of kOne: exact on the wire and equal on every machine.
       constexpr double kMost = 1e6;  // of a rate that was nearly nothing so far
       const double share = std::min(*sample.normalized, kMost);
       const double parts = share * TaskThroughput::kOne + 0.5;

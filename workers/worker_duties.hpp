@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// What a worker is told when it starts on its instance.
+/// Settings of a worker when it starts on its instance.
 struct WorkerSetup {
   InstanceId instance;
   TypeId type;
@@ -32,12 +32,12 @@ class WorkerPort {
   virtual Instant now() const = 0;
   /// Runs the step in the actor then.
   virtual void at(Instant when, std::function<void()> step) = 0;
-  /// Runs a step in the actor soon, called from any thread; what comes after its end is dropped.
+  /// Runs a step in the actor soon, called from any thread; steps after its end are dropped.
   virtual std::function<void(std::function<void()>)> poster() = 0;
-  /// The same from the actor's own thread of control.
+  /// Likewise, from the actor's own thread of control.
   virtual void post(std::function<void()> step) = 0;
 
-  // What is said to the master.
+  // Messages to the master.
   virtual void say(WorkerHello hello) = 0;
   virtual void say(WorkerReport report) = 0;
   virtual void say(SampleAnswer answer) = 0;
@@ -87,10 +87,10 @@ class ActorPort : public WorkerPort {
   MasterForWorkers master_;
 };
 
-/// What the worker of one instance does, whatever actor it is: says hello to its master, runs what
-/// it is told by way of its executor and reports what becomes of it, again with every hello until
-/// the master has settled it. It never takes on more than its capacity. A replay may have a million
-/// of them at once, so that each keeps little.
+/// Work of the worker of one instance, whatever actor it is: says hello to its master, runs its
+/// orders by way of its executor and reports their outcome, again with every hello until the master
+/// has acknowledged it. It never takes on more than its capacity. A replay may have a million of
+/// them at once, so that each keeps little.
 class WorkerDuties final : private WorkerCalls {
  public:
   /// The port has to outlive it.
@@ -119,10 +119,10 @@ class WorkerDuties final : private WorkerCalls {
     bool started = false;
     Duration fetch{};  ///< as was reported of its start; this and the next
     Duration build{};
-    std::unique_ptr<WorkerReport> end{};  ///< what was reported of its end; null: it is not over
+    std::unique_ptr<WorkerReport> end{};  ///< report of its end; null: it is not over
 
     WorkerReport before_end() const;
-    WorkerReport newest() const;  ///< what was reported last
+    WorkerReport newest() const;  ///< the last report
   };
   /// The attempts that were settled last.
   struct Settled {
@@ -130,7 +130,7 @@ class WorkerDuties final : private WorkerCalls {
     std::list<AttemptKey> in_order{};  ///< the oldest first
   };
 
-  // What the executor calls.
+  // Calls of the executor.
   Instant now() const override { return port_.now(); }
   void at(Instant when, std::function<void()> step) override { port_.at(when, std::move(step)); }
   void post(std::function<void()> step) override { port_.post(std::move(step)); }
@@ -160,7 +160,7 @@ class WorkerDuties final : private WorkerCalls {
   Resources used_;
   std::unique_ptr<Executor> executor_;
   std::map<AttemptKey, Open> open_;
-  std::unique_ptr<Settled> settled_;  ///< null: none is yet
+  std::unique_ptr<Settled> settled_;  ///< null: no attempt is settled yet
   std::size_t remembered_;
   std::uint64_t hellos_ = 0;
 };

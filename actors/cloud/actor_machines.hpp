@@ -39,7 +39,7 @@ class ActorMachines final : public MachineBackend {
     return instances;
   }
 
-  /// Lets go of the workers; they end when nobody else holds them.
+  /// Drops the references to the workers; each ends with its last reference.
   void clear() { workers_.clear(); }
 
  private:

@@ -35,7 +35,7 @@ void CloudOfferings::add(const OfferingChange& change) {
 void CloudOfferings::hear(const Heard& heard) {
   const OfferingName name = offering_name(heard.offering);
   const auto of_it = [&](const Heard& other) { return offering_name(other.offering) == name; };
-  // The first one may be on its way into the store: what is told then comes after it.
+  // The first one may be on its way into the store: later ones come after it.
   const auto waiting = changing_ ? std::next(to_change_.begin()) : to_change_.begin();
   const auto later = std::find_if(waiting, to_change_.end(), of_it);
   if (later != to_change_.end()) {
@@ -50,8 +50,7 @@ void CloudOfferings::hear(const Heard& heard) {
 }
 
 /// From when on the change counts. Times of changes never go back, whatever the clock does, and a
-/// bill whose end is on its way into the store has been made without it: what was charged stays
-/// charged.
+/// bill whose end is being written was made without this change: its charge stays.
 Instant CloudOfferings::start_of(const Heard& heard) const {
   const std::set<InstanceId> rented = book_.rented_of(offering_name(heard.offering));
   const bool may_be_past = std::none_of(rented.begin(), rented.end(),
@@ -105,9 +104,9 @@ std::vector<OfferingChange> CloudOfferings::changes() const {
   return all;
 }
 
-/// The changes that nobody needs any more: neither the newest of their offering nor since the
-/// oldest order that is still open, and more than are kept besides, the oldest first. Looked for
-/// only now and then, so that a change costs little however much is rented.
+/// The changes that are no longer needed: neither the newest of their offering nor since the oldest
+/// order that is still open, and more than are kept besides, the oldest first. Looked for only now
+/// and then, so that a change costs little however much is rented.
 std::vector<std::uint64_t> CloudOfferings::droppable() {
   if (changes_.size() < look_for_droppable_) return {};
   const Instant oldest = book_.oldest_order();
@@ -116,7 +115,7 @@ std::vector<std::uint64_t> CloudOfferings::droppable() {
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, name] : changes_) {
     const auto& changes = offered_.at(name).changes;
-    // Times never go back: what comes behind this one is needed, too.
+    // Times never go back: changes behind this one are needed, too.
     if (changes.at(number).at >= oldest) break;
     const bool newest = changes.rbegin()->first == number;
     if (!newest && is_on_record(name, number)) numbers.push_back(number);

@@ -48,13 +48,15 @@ class CloudOfferings {
   void price_from(RentedRecord& record, Instant from) const;
   /// Charges the record with what has passed at each price since its last change.
   void catch_up(RentedRecord& record) const;
-  /// Whether a change of the price of its offering is on its way into the store: what the instance
-  /// costs is not known until it is there.
+  /// Whether a change of the price of its offering is being written: the instance's cost is not
+  /// known before that is durable.
   bool is_changing(const RentedRecord& record) const { return changing_ == offering_name(record); }
 
   /// Those that are kept, by their numbers.
   std::vector<OfferingChange> changes() const;
-  std::uint64_t last_change() const { return last_change_; }  ///< its number; 0: there was none
+  std::uint64_t last_change() const {
+    return last_change_;
+  }  ///< its number; 0: there was no change
   Instant last_change_at() const { return last_change_at_; }
 
  private:

@@ -11,19 +11,20 @@
 #include "model/offering.hpp"
 #include "storage/stores/cloud_store.hpp"
 
-// What a cloud connector asks of a cloud, and what it is told by it. A provider knows one cloud and
-// nothing of masters, stores, bills or actors; the connector knows those and nothing of the cloud.
+// Questions and orders of a cloud connector to a cloud, and the cloud's news. A provider knows one
+// cloud and nothing of masters, stores, bills or actors; the connector knows those and nothing of
+// the cloud.
 
 namespace muster {
 
-/// What can come of an order for an instance.
+/// Outcome of an order for an instance.
 enum class LaunchResult : std::uint8_t {
   granted,    ///< it exists, or will without anything else
   capacity,   ///< the cloud has no such instance now
-  quota,      ///< whoever asks may not have more
+  quota,      ///< the account's limit is reached
   price,      ///< it costs more than the order allows
   throttled,  ///< the cloud was asked too often
-  failed      ///< anything else, a lost answer included: it may exist all the same
+  failed      ///< anything else, a lost answer included: the instance may exist nevertheless
 };
 
 /// As masters are told.
@@ -45,13 +46,13 @@ constexpr CloudReason reason_of(LaunchResult result) {
   return CloudReason::not_said;
 }
 
-/// What a cloud says to an order.
+/// A cloud's answer to an order.
 struct LaunchAnswer {
   LaunchResult result = LaunchResult::granted;
   std::string text{};  ///< for people; empty when it is granted
 };
 
-/// What can come of an order to end an instance.
+/// Outcome of an order to end an instance.
 enum class EndResult : std::uint8_t {
   accepted,   ///< it ends; that it is gone is told as news
   absent,     ///< there is no such instance
@@ -59,13 +60,13 @@ enum class EndResult : std::uint8_t {
   failed      ///< anything else
 };
 
-/// What a provider finds in its cloud.
+/// Instances that a provider finds in its cloud.
 struct FoundInstances {
   bool complete = false;  ///< false: the cloud did not answer, which says nothing
   std::vector<InstanceId> instances{};
 };
 
-/// What can have happened.
+/// Kind of a provider's news.
 enum class ProviderNewsKind : std::uint8_t {
   up,        ///< the instance exists and is billed
   machine,   ///< `text` is what the provider needs to find it again
@@ -74,7 +75,7 @@ enum class ProviderNewsKind : std::uint8_t {
   gone,      ///< nothing runs there any more
   offering,  ///< of no instance: `offering` is not as it was
   note,      ///< a line for the node's log
-  restarted  ///< the same, of a worker that was started again
+  restarted  ///< its worker was started again
 };
 
 /// Something that the cloud has done by itself or come to do.
@@ -87,8 +88,9 @@ struct ProviderNews {
   CloudReason reason = CloudReason::not_said;  ///< ending, gone
   std::string text{};
   Offering offering{};
-  /// Called on the connector's turn when this is on record, with the time that is on record. What
-  /// has to be durable before it is done waits for this. Not called when the news is outdated.
+  /// Called on the connector's turn when this is on record, with the time that is on record. Called
+  /// when the news is durable, for steps that have to wait for that. Not called when the news is
+  /// outdated.
   std::function<void(Instant at)> recorded{};
 };
 
@@ -98,7 +100,7 @@ class CloudHost {
  public:
   virtual ~CloudHost() = default;
 
-  /// What the cloud's clock shows. On a turn.
+  /// Time by the cloud's clock. On a turn.
   virtual Instant now() const = 0;
   /// Runs the step as a turn at that time, at once when that is past. On a turn. Steps of the same
   /// time run in the order in which they were given.
@@ -110,9 +112,9 @@ class CloudHost {
   virtual void tell(ProviderNews news) = 0;
 };
 
-/// A cloud. All calls are turns of the connector, none waits for anything, and every `done` is
-/// called once, before the call returns or later, from whatever thread. An instance's number is
-/// the token of its order and the name that the cloud knows it by.
+/// A cloud. All calls are turns of the connector, no call waits for anything, and every `done` is
+/// called once, before the call returns or later, from any thread. An instance's number is the
+/// token of its order and the name that the cloud knows it by.
 class CloudProvider {
  public:
   virtual ~CloudProvider() = default;
@@ -126,15 +128,15 @@ class CloudProvider {
   /// All that there is to rent, as it stands now. Later changes are news.
   virtual std::vector<Offering> offerings() const = 0;
 
-  /// Orders the instance, by its type, market and zone; what was ordered of whichever zone costs
-  /// what the offering without a zone does. The same order again is answered again and launches
-  /// nothing more.
+  /// Orders the instance, by its type, market and zone; an instance without a zone costs the price
+  /// of the offering without a zone. The same order again is answered again and launches nothing
+  /// more.
   virtual void launch(const RentedRecord& order, std::function<void(LaunchAnswer)> done) = 0;
 
   /// Orders the instance's end. The same order again changes nothing.
   virtual void terminate(InstanceId instance, std::function<void(EndResult)> done) = 0;
 
-  /// What exists of this cluster: instances of all orders that were granted and are not gone.
+  /// Existing instances of this cluster: those of all orders that were granted and are not gone.
   virtual void list(std::function<void(FoundInstances)> done) = 0;
 
   /// Takes a spot instance back as the cloud would, with notice; false: this cloud cannot be made

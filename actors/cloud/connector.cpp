@@ -9,8 +9,7 @@
 namespace muster {
 
 /// The connector as its parts, its provider and its store see it. Everything that the connector
-/// does is a turn; what is told within a turn is part of it, what comes from elsewhere becomes a
-/// message.
+/// does is a turn; calls within a turn are part of it, calls from elsewhere become messages.
 class CloudConnector::Host final : public ConnectorHost, public std::enable_shared_from_this<Host> {
  public:
   explicit Host(CloudConnector* connector)
@@ -187,7 +186,7 @@ void CloudConnector::begin() {
   for (const RentedRecord& record : live) {
     if (record.ending) calls_.terminate(record.instance);
   }
-  // Orders that never reached the cloud, and instances that are nobody's, are found by this.
+  // Finds orders that never reached the cloud, and instances without a record.
   calls_.look();
 }
 

@@ -17,13 +17,13 @@
 
 namespace muster {
 
-/// Stands between the masters and a cloud, and keeps what is the same for every cloud: who ordered
-/// what, that an order that is repeated changes nothing, what it costs. Every step is in the store
-/// before anything is done or told, without waiting for the disk: the connector goes on with other
-/// instances meanwhile. So one that is started anew on the store goes on where the other one ended,
-/// and the instants it reports are those of the store. Its time never goes behind what the store
-/// says: when the clock was set back meanwhile, the cloud's goes on from the newest record for as
-/// long as it lives.
+/// Stands between the masters and a cloud, and keeps the part that does not depend on the provider:
+/// the master of each order, that a repeated order changes nothing, and the bills. Every step is in
+/// the store before anything is done or told, without waiting for the disk: the connector goes on
+/// with other instances meanwhile. So one that is started anew on the store goes on where the other
+/// one ended, and the instants it reports are those of the store. Its time never goes behind what
+/// the store says: when the clock was set back meanwhile, the cloud's goes on from the newest
+/// record for as long as it lives.
 ///
 /// The parts do the work; the actor begins from the store, and passes on what it is told.
 class CloudConnector : public CloudActor::base {

@@ -31,7 +31,7 @@ struct CloudRetries {
 
 struct ConnectorSetup {
   ClockOrigin origin;
-  const Catalog* catalog = nullptr;  ///< what masters know of the offerings that never changed
+  const Catalog* catalog = nullptr;  ///< the offerings that never changed, as masters know them
   /// Changes of a bill happen at multiples of it, counted from the last multiple before the
   /// order and never before the order itself; zero: at any time.
   Duration quantum{};

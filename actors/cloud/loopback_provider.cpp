@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;  // makes seeds of numbers that follow
 
 /// Around 0 with a standard deviation of 1 and no farther than 6: the sum of 12 uniform numbers,
-/// which is the same on every platform.
+/// which is equal on every platform.
 double normal(Rng& rng) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += rng.uniform();
@@ -60,7 +60,7 @@ void LoopbackProvider::watch(std::shared_ptr<CloudHost> host,
     add(record.instance, record);
     on_record.insert(record.instance);
   }
-  // Machines of no record would run for ever: nobody knows of them.
+  // Machines without a record would run for ever: no instance is known for them.
   options_.machines->keep_only(on_record);
   for (const InstanceId id : on_record) resume(id);
 }
@@ -84,8 +84,8 @@ std::vector<Offering> LoopbackProvider::offerings() const {
   return all;
 }
 
-/// The first time at which something can happen that is due at `when`. What is then told as the
-/// time is the time at which it happens, so that no bill ends or begins in a master's past.
+/// The first time at which something can happen that is due at `when`. News carries the time at
+/// which it happens, so that no bill ends or begins in a master's past.
 Instant LoopbackProvider::next(Instant when) const {
   const Instant due = std::max(when, host_->now());
   const Instant step = floor_to(due, options_.quantum);
@@ -216,7 +216,7 @@ LaunchAnswer LoopbackProvider::answer_to(const RentedRecord& order) const {
 }
 
 void LoopbackProvider::launch(const RentedRecord& order, std::function<void(LaunchAnswer)> done) {
-  // A repeated order: what it launched goes on.
+  // A repeated order: its machine goes on.
   if (held_.contains(order.instance)) return done({});
   LaunchAnswer answer = answer_to(order);
   if (answer.result == LaunchResult::granted) {
@@ -270,7 +270,7 @@ void LoopbackProvider::terminate(InstanceId id, std::function<void(EndResult)> d
   Held& held = found->second;
   if (!std::exchange(held.ending, true)) {
     const bool delayed = held.up_at && held.type;
-    // What never came up costs nothing, so its end need not fall on a multiple.
+    // An instance that never came up costs nothing, so its end need not fall on a multiple.
     step_at(delayed ? next(now() + drawn(id, &InstanceType::terminate, type_of(held))) : now(),
             &LoopbackProvider::halt, id);
   }

@@ -25,7 +25,8 @@ struct CloudLimits {
 /// How a loopback cloud takes spot instances back.
 struct CloudInterruptions {
   Duration notice = std::chrono::minutes{2};  ///< from the notice to the end; >= 0
-  double per_h = 0;        ///< expected number in an hour of one spot instance; 0: none by itself
+  double per_h =
+      0;  ///< expected number in an hour of one spot instance; 0: no interruptions by itself
   std::uint64_t seed = 1;  ///< of the times at which they come
 };
 
@@ -36,23 +37,24 @@ struct CloudDelays {
   std::uint64_t seed = 1;  ///< each delay depends on it and on its instance alone
 };
 
-/// What a loopback cloud rents out, and how.
+/// Instances that a loopback cloud rents out, and their delays.
 struct LoopbackOptions {
   const Catalog* catalog = nullptr;
-  /// What changes a machine happens at multiples of it, counted from the last multiple before the
-  /// order and never before the order itself; zero: at any time.
+  /// Granularity of times that affect a bill, counted from the last multiple before the order and
+  /// never before the order itself; zero: no granularity.
   Duration quantum{};
   CloudLimits limits{};
   CloudInterruptions interruptions{};
   CloudDelays delays{};
-  Duration halt_grace = std::chrono::seconds{2};  ///< what still runs on a machine gets to end
+  Duration halt_grace =
+      std::chrono::seconds{2};  ///< time that running processes of a machine get to end
   Duration boot_retry = std::chrono::seconds{1};  ///< between attempts to boot a machine; > 0
   MachineBackend* machines = nullptr;
 };
 
 /// A cloud inside the cluster: its instances come up, get a machine and end after the delays of
-/// their types. It has no memory of its own: what the connector has on record is where it goes on,
-/// and it does nothing that is told as news before that is on record.
+/// their types. It has no memory of its own: it goes on from the connector's records, and does
+/// nothing that is told as news before the news is on record.
 class LoopbackProvider final : public CloudProvider {
  public:
   explicit LoopbackProvider(LoopbackOptions options) : options_(std::move(options)) {}
@@ -66,7 +68,7 @@ class LoopbackProvider final : public CloudProvider {
   bool interrupt(InstanceId instance) override { return take_back(instance); }
   std::optional<Instant> all_ended_at() const override;
 
-  /// The same for a reason of one's own.
+  /// Takes the instance back for the given reason.
   bool take_back(InstanceId instance, CloudReason reason = CloudReason::reclaimed);
 
  private:
@@ -82,7 +84,7 @@ class LoopbackProvider final : public CloudProvider {
     CloudReason reason = CloudReason::not_said;  ///< why it will end by itself
     bool ending = false;
     bool halting = false;
-    std::optional<Instant> ended_at{};  ///< its machine was ended then, while nobody was there
+    std::optional<Instant> ended_at{};  ///< its machine was ended then, while no connector ran
   };
 
   Instant now() const { return floor_to(host_->now(), options_.quantum); }
@@ -108,7 +110,7 @@ class LoopbackProvider final : public CloudProvider {
   LoopbackOptions options_;
   std::shared_ptr<CloudHost> host_;
   std::map<InstanceId, Held> held_;
-  std::map<std::string, std::uint32_t> held_by_type_;  ///< what the limits count
+  std::map<std::string, std::uint32_t> held_by_type_;  ///< counts for the limits by type
   std::map<Market, std::uint32_t> held_by_market_;
 };
 

@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// What a machine is to be: the instance that it stands for, and of what type.
+/// Order of a machine: the instance that it stands for, and its type.
 struct MachineOrder {
   InstanceId instance;
   TypeId type_id;
@@ -22,7 +22,7 @@ struct MachineOrder {
 
 enum class MachineError : std::uint8_t {
   unwritable,  ///< a folder or file of the machine cannot be made
-  refused      ///< what a machine needs could not be given to it
+  refused      ///< the machine's needs could not be met
 };
 
 /// Something that happened to a machine by itself.
@@ -55,14 +55,15 @@ class MachineBackend {
   /// it does not run any more. False: the machine is lost.
   virtual bool adopt(const RentedRecord& record) = 0;
 
-  /// When somebody ended all machines while no connector ran: what was ordered until then is not
-  /// to run any more.
+  /// Time at which all machines were ended while no connector ran: earlier orders are not to run
+  /// any more.
   virtual std::optional<Instant> all_ended_at() const { return std::nullopt; }
 
   /// Ends all machines but those of the given instances; called once, before any other order.
   virtual void keep_only(const std::set<InstanceId>&) {}
 
-  /// Who is told, from whatever thread, of what happens to machines by themselves.
+  /// Sets the listener that is told, from any thread, of events that happen to machines by
+  /// themselves.
   virtual void watch(std::function<void(const MachineEvent&)>) {}
 };
 

@@ -61,8 +61,8 @@ void ProviderCalls::refuse_for(InstanceId id, const LaunchAnswer& answer) {
   host_.refused(id, std::move(news));
 }
 
-/// The tries are used up. The last answers may have got lost, so the cloud is asked what exists
-/// before the order is refused for good: for as long as it does not say, nobody knows.
+/// The tries are used up. The last answers may have got lost, so the cloud is asked whether the
+/// instance exists before the order is refused for good: until it answers, the outcome is unknown.
 void ProviderCalls::on_doubt(InstanceId id, const LaunchAnswer& answer) {
   // Keeps terminate() away until it is known what exists.
   calls_[id].launching = true;
@@ -141,8 +141,8 @@ void ProviderCalls::on_found(const std::set<InstanceId>& expected, const FoundIn
 /// The instance is on record and does not exist.
 void ProviderCalls::miss(InstanceId id, const RentedRecord& record) {
   if (!record.up_at && !record.ending) {
-    // The order had not come to the cloud; what is tried again is so by itself. Otherwise there is
-    // nothing to conclude: it was never up as far as anybody knows.
+    // The order had not come to the cloud; an order with tries left is tried again by itself.
+    // Otherwise there is nothing to conclude: it was never up as far as anybody knows.
     if (host_.is_idle(id) && calls_[id].tries == 0) launch(id);
     return;
   }

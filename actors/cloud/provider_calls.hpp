@@ -14,8 +14,8 @@
 namespace muster {
 
 /// The questions of a connector to its provider, repeated after growing pauses until they are
-/// answered, and what it concludes from the answers. A cloud's list is compared with what is on
-/// record: what exists and nobody rents is ended, what was up and does not exist any more is gone.
+/// answered, and what it concludes from the answers. A cloud's list is compared with the records:
+/// an instance without a record is ended, one that was up and does not exist any more is gone.
 class ProviderCalls {
  public:
   struct Host {
@@ -32,8 +32,7 @@ class ProviderCalls {
 
   /// The order is on record.
   void launch(InstanceId id);
-  /// Ends the instance, once its launch is answered: what the cloud does not know yet could still
-  /// come.
+  /// Ends the instance, once its launch is answered: before that the cloud may still make it.
   void terminate(InstanceId id);
   /// Compares what exists with what is on record.
   void look();

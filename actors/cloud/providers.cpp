@@ -22,7 +22,7 @@ Maker make_loopback(const CloudConfig&, const Catalog&) {
   });
 }
 
-/// The series as it is when so many of its seconds pass in one. Times keep their order.
+/// The series with its times divided by `speed`. Times keep their order.
 PriceSeries sped_up(PriceSeries series, double speed) {
   for (PricePoint& step : series.steps) step.at = from_seconds(to_seconds(step.at) / speed);
   return series;

@@ -21,10 +21,10 @@ using ProviderMaker = std::function<std::unique_ptr<CloudProvider>(LoopbackOptio
 Expected<ProviderMaker, ConfigError> load_provider(const CloudConfig& config,
                                                    const Catalog& catalog);
 
-/// What the config says of machines: limits, delays and interruptions.
+/// The config's settings of machines: limits, delays and interruptions.
 LoopbackOptions loopback_options(const CloudConfig& config);
 
-/// What it says of the connector.
+/// The config's settings of the connector.
 ConnectorSetup connector_setup(const CloudConfig& config);
 
 }  // namespace muster

@@ -42,8 +42,8 @@ void RentOrders::rent(const LaunchOrder& order, const MasterForCloud& master) {
   parts_.offerings.price_from(record, record.ordered_at);
   // Known before it is written: a repeated order waits for this record instead of making another.
   parts_.book.add({record, master});
-  // The intent is on record before the cloud hears of it: what a crash leaves behind is found again
-  // by its number.
+  // The intent is on record before the cloud hears of it: an instance that a crash leaves behind is
+  // found again by its number.
   parts_.writer.write(record, [this, id](bool written) {
     if (written) return host_.launch(id);
     steps_.remove(id);  // the master repeats what it gets no answer to
@@ -56,8 +56,8 @@ void RentOrders::refuse_other(InstanceId id, const MasterForCloud& master) {
   parts_.reports.tell(master, std::move(report));
 }
 
-/// The number is one that its master has given to something else before: what is on record would be
-/// billed as what is ordered.
+/// Whether the number stands for another instance, which its master ordered before: the record
+/// would be billed in place of the order.
 bool RentOrders::is_of_another(const LaunchOrder& order, const RentedRecord& known) {
   // An instance that was ended before its order came has no type; a refused one is refused again.
   if (known.type.empty() || known.refused) return false;

@@ -53,7 +53,7 @@ class RentedBook {
   const std::map<InstanceId, Rented>& rented() const { return rented_; }
   /// Of one offering.
   std::set<InstanceId> rented_of(const OfferingName& offering) const;
-  /// The time of the oldest order that is open; Instant::max() when none is.
+  /// The time of the oldest order that is open; Instant::max() without open orders.
   Instant oldest_order() const;
   void add(Rented rented);
   Rented remove(InstanceId id);
@@ -85,7 +85,7 @@ class RentedBook {
   std::map<InstanceId, RentedRecord> over_;
   std::deque<InstanceId> over_in_order_;          ///< the oldest first
   std::map<std::uint32_t, InstanceId> newest_;    ///< by master
-  std::map<std::uint32_t, InstanceId> recalled_;  ///< the same, as it was at the start
+  std::map<std::uint32_t, InstanceId> recalled_;  ///< likewise, as it was at the start
   NumberSet forgotten_;                           ///< instances that left `over_` since then
 };
 

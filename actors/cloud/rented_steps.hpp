@@ -31,7 +31,7 @@ class RentedSteps {
  public:
   /// The records that are to be written of an instance, in their order.
   enum class Due : std::uint8_t { end, up, machine, notice, ending, refused, gone, price };
-  /// The instance when its notice is on record, or why it has none.
+  /// The instance when its notice is on record, or why it gets no notice.
   using InterruptAnswer = std::function<void(const Expected<InstanceId, ActorError>&)>;
 
   struct Host {
@@ -44,8 +44,8 @@ class RentedSteps {
 
   RentedSteps(const ConnectorSetup& setup, const RentedParts& parts, Host host);
 
-  /// Has it written down when its turn has come. The first news of a kind counts: what is told
-  /// again is already due or outdated.
+  /// Has it written down when its turn has come. The first news of a kind counts: repeated news is
+  /// already due or outdated.
   void take(InstanceId id, Due due, ProviderNews news);
   /// Writes down what is due of the instance, one after the other.
   void settle(InstanceId id);
@@ -64,7 +64,7 @@ class RentedSteps {
   using Rented = RentedBook::Rented;
   struct Pending {
     std::map<Due, ProviderNews> due{};
-    bool retries_write = false;  ///< what is due is written after a while
+    bool retries_write = false;  ///< due news is written after a pause
   };
 
   void step(Rented& rented, Due due, const ProviderNews& news);

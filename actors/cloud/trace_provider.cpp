@@ -130,7 +130,7 @@ void TraceProvider::follow(const PricePoint& step, Instant at) {
   if (!step.offering.zone.empty()) follow_zones(key, at);
 }
 
-/// What is ordered of whichever zone.
+/// Follows the offering without a zone of that type.
 void TraceProvider::follow_zones(const Key& zone, Instant at) {
   const auto& [type, market, name] = zone;
   Offering cheapest{type, market, {}, {}, false};
@@ -214,8 +214,8 @@ void TraceProvider::launch(const RentedRecord& order, std::function<void(LaunchA
   });
 }
 
-/// One piece of news an offering, however many steps were due: steps that undo each other are
-/// none. Each has the time of its step, which is when it costs something else, however late that is
+/// One piece of news an offering, however many steps were due: steps that undo each other are no
+/// news. Each has the time of its step, which is when it costs something else, however late that is
 /// told.
 void TraceProvider::tell(const std::map<Key, Followed>& followed) {
   std::vector<ProviderNews> all;
@@ -227,7 +227,7 @@ void TraceProvider::tell(const std::map<Key, Followed>& followed) {
     news.at = change.at;
     news.offering = offering;
   }
-  // Times of changes never go back: what is told first must not be the latest.
+  // Times of changes never go back: the first one to be told must not be the latest.
   std::stable_sort(all.begin(), all.end(),
                    [](const ProviderNews& a, const ProviderNews& b) { return *a.at < *b.at; });
   for (ProviderNews& news : all) host_->tell(std::move(news));

@@ -13,10 +13,10 @@
 
 namespace muster {
 
-/// What a trace's prices are.
+/// Settings of a cloud with traced prices.
 struct TraceOptions {
   PriceSeries series;
-  Duration period{};  ///< the series begins anew after so long; zero: never
+  Duration period{};  ///< time of the series after which it begins anew; zero: never
   Instant start{};    ///< the series' time 0; before it all is as it is then
 };
 
@@ -24,8 +24,8 @@ struct TraceOptions {
 /// holds depends on nothing but the time, so that a cloud that is started anew comes to the same
 /// one. A spot instance that its order allows less for than it costs is taken back, with notice.
 ///
-/// What is ordered of whichever zone costs what the cheapest zone costs that is available, or the
-/// cheapest of all when none is; such instances are taken back with the last zone that is left.
+/// An order without a zone costs the price of the cheapest zone that is available, or of the
+/// cheapest of all without one; such instances are taken back with the last zone that is left.
 class TraceProvider final : public CloudProvider {
  public:
   TraceProvider(LoopbackOptions loopback, TraceOptions trace);
@@ -81,10 +81,11 @@ class TraceProvider final : public CloudProvider {
   LoopbackProvider machines_;
   TraceOptions trace_;
   std::shared_ptr<CloudHost> host_;
-  std::map<Key, Offering> offered_;     ///< that the series speaks of, as they are now
-  std::map<Key, Followed> followed_;    ///< what the steps have touched that are followed now
-  std::map<InstanceId, Order> orders_;  ///< of what was granted and is not gone
-  std::map<Key, std::set<InstanceId>> ordered_;  ///< the same by what they are
+  std::map<Key, Offering> offered_;  ///< that the series speaks of, as they are now
+  std::map<Key, Followed>
+      followed_;  ///< offerings that the steps have touched and that are followed now
+  std::map<InstanceId, Order> orders_;           ///< of what was granted and is not gone
+  std::map<Key, std::set<InstanceId>> ordered_;  ///< likewise, by their offering
   Place place_;
 };
 

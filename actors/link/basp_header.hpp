@@ -11,7 +11,7 @@ namespace muster {
 /// that it announces.
 inline constexpr std::size_t kBaspHeaderBytes = 32;
 
-/// What a message is, as its first byte says.
+/// Kind of a message, by its first byte.
 enum class BaspOperation : std::uint8_t {
   server_handshake,  ///< the first message of the accepting end
   client_handshake,  ///< the first message of the connecting end
@@ -60,8 +60,9 @@ class BaspChecker {
 
   BaspChecker(BaspSender sender, std::uint32_t max_payload_bytes);
 
-  /// The next bytes of the stream. A header passes only when it is whole and good: what does not
-  /// pass (fewer than kBaspHeaderBytes, when there is no fault) is shown again with more behind it.
+  /// The next bytes of the stream. A header passes only when it is whole and good: bytes that do
+  /// not pass (fewer than kBaspHeaderBytes, when there is no fault) are shown again with more
+  /// behind them.
   Step look(std::span<const std::uint8_t> bytes);
 
   /// Good headers so far.

@@ -9,8 +9,8 @@
 #include <ctime>
 #include <variant>
 
-// Wraps OpenSSL's C API: what it hands out is owned at once, so that every early return frees it,
-// and failures leave their reason in OpenSSL's queue for last_error().
+// Wraps OpenSSL's C API: its objects are owned at once, so that every early return frees them, and
+// failures leave their reason in OpenSSL's queue for last_error().
 
 namespace muster::ssl {
 namespace {
@@ -42,7 +42,7 @@ bool set_validity(X509* certificate, Duration validity, const X509* issuer) {
     return false;
   }
   if (issuer == nullptr) return true;
-  // A certificate that outlives its issuer would fail as a chain, at a time that nobody expects.
+  // A certificate that outlives its issuer would fail as a chain, at an unexpected time.
   const ASN1_TIME* last = X509_get0_notAfter(issuer);
   if (ASN1_TIME_compare(X509_get0_notAfter(certificate), last) <= 0) return true;
   return X509_set1_notAfter(certificate, last) == 1;

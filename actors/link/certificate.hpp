@@ -8,16 +8,16 @@
 
 namespace muster::ssl {
 
-/// Who signs; not owned.
+/// The signing authority; not owned.
 struct Issuer {
   const X509* certificate = nullptr;
   EVP_PKEY* key = nullptr;
 };
 
-/// What a new certificate says.
+/// Content of a new certificate.
 struct CertificateSpec {
   std::string common_name;
-  std::string organisation;        ///< the cluster; empty: none
+  std::string organisation;        ///< the cluster; empty: no organisation
   std::vector<std::string> hosts;  ///< subject alternative names
   Duration validity{};             ///< from now; it begins kBackdate earlier
   bool authority = false;          ///< may sign end certificates, and nothing else

@@ -19,7 +19,7 @@ Failure<PkiError> unwritable(const fs::path& file, int error) {
   return {PkiError::unwritable, file.string() + ": cannot be written: " + std::strerror(error)};
 }
 
-/// A file on its way to its name. What it leaves under other names goes with it.
+/// A file on its way to its name. Files that it leaves under other names are removed with it.
 class Pending {
  public:
   explicit Pending(const NewFile& file)
@@ -41,7 +41,7 @@ class Pending {
     const int out =
         open(temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, file.mode);
     if (out < 0) return unwritable(temp_, errno);
-    // Who may read what is public is the umask's to say; a key is for nobody else whatever it is.
+    // The umask decides who may read public files; a key is for its owner alone whatever the umask.
     const bool is_private = (file.mode & kOthers) == 0;
     const bool ready = !is_private || fchmod(out, file.mode) == 0;
     // Synced before it gets its name: a name never leads to half a file after a power cut.

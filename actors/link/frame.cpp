@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMaxReasonBytes = 1024;
 constexpr std::size_t kSmallFrameBytes = 8192;
 constexpr int kMaxNesting = 12;
-/// Every word may be looked at so often on average. A message whose pointers all lead to the same
-/// place is refused long before it has cost anything.
+/// Average number of times that each word may be read. A message whose pointers all lead to the
+/// same place is refused long before it has cost anything.
 constexpr std::uint64_t kTraversals = 4;
 
 /// Length of the UTF-8 sequence at the front of `text`; 0 when there is no valid one. Overlong
@@ -43,7 +43,7 @@ FrameBytes make_frame(const std::function<void(link_wire::Frame::Builder)>& fill
   capnp::MallocMessageBuilder message;
   fill(message.initRoot<link_wire::Frame>());
   const std::size_t length = capnp::computeSerializedSizeInWords(message) * sizeof(capnp::word);
-  // Before anything is copied: what is too long costs no second buffer.
+  // Before anything is copied: a frame that is too long costs no second buffer.
   if (length > max_bytes) return {};
   const kj::Array<capnp::word> words = capnp::messageToFlatArray(message);
   const auto chars = words.asChars();

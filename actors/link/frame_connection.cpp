@@ -6,7 +6,7 @@
 #include <utility>
 
 // Everything runs on the thread of the io_context but for send(), open() and end(), which go
-// through the outbox or are posted. An operation under way holds the connection; what is posted
+// through the outbox or are posted. An operation under way holds the connection; a posted step
 // holds it weakly. closed_ and refusing_ are tested after each, since handlers may end the link.
 
 namespace muster {
@@ -88,7 +88,7 @@ void FrameConnection::send(FrameBytes frame) {
   }
 }
 
-// What is posted does not keep the connection: nobody may be left to run it.
+// A posted step does not keep the connection: the thread that would run it may be gone.
 void FrameConnection::end(const std::string& reason) {
   asio::post(*io_, [weak = weak_from_this(), reason] {
     if (const Self self = weak.lock()) self->close(reason);
@@ -211,7 +211,7 @@ void FrameConnection::beat() {
   if (closed_ || refusing_) return;
   steering_seen_ = 0;
   const auto silence = Clock::now() - heard_;
-  // A pause is this end's own doing: the other end may say what it likes, nobody listens.
+  // A pause is this end's own doing: frames of the other end are not read meanwhile.
   if (met_ && !credits_.paused() && silence > options_.dead_after) {
     return close("nothing heard for " + seconds_text(options_.dead_after));
   }

@@ -18,8 +18,8 @@
 
 namespace muster {
 
-/// What the owner of a connection does with it. All are called on the connection's thread, and let
-/// go of when it is over. A text that a handler answers with says why the link has to end.
+/// Handlers that the owner of a connection gives it. All are called on the connection's thread, and
+/// let go of when it is over. A text that a handler answers with says why the link has to end.
 struct FrameHandlers {
   /// The handshake is done; `peer` is the name in the other end's certificate.
   std::function<std::optional<std::string>(const std::string& peer)> ready;
@@ -43,8 +43,8 @@ class FrameConnection : public std::enable_shared_from_this<FrameConnection> {
 
   void start(LinkEnd own, FrameHandlers handlers);
 
-  /// The other end has said a proper first frame and takes so many frames. False: so many nobody
-  /// can take.
+  /// The other end has sent a proper first frame and takes that number of frames. False: the number
+  /// is out of its range.
   bool met(std::uint32_t credits);
 
   /// The first frame, which needs no credit; like send() once the link is open. Any thread.
@@ -56,7 +56,7 @@ class FrameConnection : public std::enable_shared_from_this<FrameConnection> {
   void end(const std::string& reason);
   /// Ends the link; `closed` is told before the call returns. Not to be called by its handlers.
   void close(const std::string& reason);
-  /// The same, and the other end is told why.
+  /// Refuses, and tells the other end the reason.
   void refuse(const std::string& reason);
 
   const std::string& address() const { return stream_.address(); }

@@ -14,9 +14,9 @@
 #include "actors/link/worker_link_values.hpp"
 #include "model/fields.hpp"
 
-// Structs of frame.capnp of what model/fields.hpp describes. Which member of a struct a value goes
-// to follows from its key; what is not there, because the other end is older, reads as the default
-// of the schema.
+// Structs of frame.capnp of what model/fields.hpp describes. The member of a struct that a value
+// goes to follows from its key; a value that is not there, because the other end is older, reads as
+// the default of the schema.
 
 namespace muster::frame_fields {
 
@@ -28,7 +28,7 @@ inline constexpr bool kInlined = std::is_same_v<T, Delays>;
 /// `inThisSpelling`; times have the unit Ns.
 std::string frame_name(Key key, bool is_time);
 
-/// "a time limit": what is wrong, in a reason for the other end.
+/// "a time limit": the noun of a key, for a reason that goes to the other end.
 std::string noun_of(Key key);
 
 /// The members of a struct of frames that the members of a value go to, in the order of `fields`.
@@ -76,7 +76,7 @@ const FrameMembers& members_of(capnp::StructSchema schema) {
   return kMembers;
 }
 
-/// Fills a struct in, one member after another. What is empty takes no room.
+/// Fills a struct in, one member after another. Members without a value take no space.
 class FrameWriter {
  public:
   FrameWriter(capnp::DynamicStruct::Builder out, const FrameMembers& members)

@@ -10,8 +10,8 @@
 
 namespace muster {
 
-/// Frames on their way out of one connection. What takes credits waits for them, what steers the
-/// link does not. Every call may come from any thread.
+/// Frames on their way out of one connection. Frames that take credits wait for them, frames that
+/// steer the link do not. Every call may come from any thread.
 class FrameOutbox {
  public:
   struct Bounds {
@@ -32,11 +32,12 @@ class FrameOutbox {
   Put put(FrameBytes frame);
   /// For frames that take no credit; does not need the box to be open.
   void put_steering(FrameBytes frame);
-  /// The other end takes so many more. False when it says that it takes more than anybody could.
+  /// The other end takes that number of further frames. False when it says that it takes more than
+  /// anybody could.
   bool grant(std::uint32_t credits);
-  /// Everything that may go now, up to about so many bytes; empty: nothing, until `wake`.
+  /// Everything that may go now, up to about that number of bytes; empty: nothing, until `wake`.
   FrameBytes take(std::size_t about_bytes);
-  /// What is queued is dropped, and what comes later too.
+  /// Drops queued frames, and later ones too.
   void close();
   bool is_open() const;
 

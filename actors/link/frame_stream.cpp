@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-/// Handlers of asio get a size that nobody here asks for.
+/// A handler for asio, which passes a size that is not used here.
 auto without_size(FrameStream::Done done) {
   return [done = std::move(done)](std::error_code error, std::size_t) { done(error); };
 }

@@ -32,7 +32,7 @@ class FrameStream {
   void read(asio::mutable_buffer into, Done done);
   /// Writes the whole buffer, which has to stay until `done`.
   void write(asio::const_buffer from, Done done);
-  /// No more is written; what the other end still sends is read and dropped until it closes.
+  /// Writes no more; reads and drops the bytes of the other end until it closes.
   void drain(Done done);
   void close();
 

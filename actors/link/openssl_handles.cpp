@@ -73,7 +73,7 @@ Expected<std::string, LinkError> read_file(const std::filesystem::path& file, bo
   if (secret && (about.st_mode & kGroupAndOthers) != 0) {
     return bad(file, "is open to others than its owner; a key needs mode 0600 (chmod 600)");
   }
-  // Whoever owns a key knows it, and may put another in its place.
+  // An owner of a key knows it, and may put another in its place.
   if (secret && about.st_uid != geteuid() && about.st_uid != 0) {
     return bad(file, "belongs to the user " + std::to_string(about.st_uid) +
                          "; a key has to be root's or that of the user " +

@@ -31,7 +31,7 @@ using Bio = std::unique_ptr<BIO, Releaser<&BIO_free_all>>;
 using Certificate = std::unique_ptr<X509, Releaser<&X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Releaser<&EVP_PKEY_free>>;
 
-/// What OpenSSL says about the last failure of this thread; empties its error queue.
+/// OpenSSL's text on the last failure of this thread; empties its error queue.
 std::string last_error();
 
 /// A whole file of at most 1 MiB. With `secret` it is refused when group or others have any right
@@ -48,8 +48,8 @@ Expected<Key, LinkError> read_key(const std::filesystem::path& file);
 Expected<bool, LinkError> check_validity(const X509* certificate,
                                          const std::filesystem::path& file);
 
-/// The common name of a subject (or issuer); empty when it has none, more than one, or one with a
-/// NUL or control character in it.
+/// The common name of a subject (or issuer); empty when it has no name, more than one, or one with
+/// a NUL or control character in it.
 std::string common_name(const X509_NAME* name);
 
 /// A time of a certificate as "2026-11-21 10:53:00 UTC".

@@ -109,7 +109,7 @@ Expected<bool, PkiError> check_request(const IssueRequest& request) {
   return check_duration(request.validity);
 }
 
-/// The authorities' certificates that go with a pair; what is there and the same stays.
+/// The authorities' certificates that go with a pair; equal files that are there stay.
 Expected<std::vector<NewFile>, PkiError> companions(const fs::path& dir, const fs::path& out) {
   std::vector<NewFile> files;
   for (const PkiRole role : kRoles) {

@@ -15,7 +15,7 @@ enum class PkiError : std::uint8_t {
   bad_request,   ///< a name, host or validity that no certificate can have
   exists,        ///< a file of that name is there already and was not to be replaced
   bad_material,  ///< an authority that cannot be read, has run out, or is not one
-  unwritable     ///< the files could not be written; none of them is there
+  unwritable     ///< the files could not be written, and no file of them is there
 };
 
 /// Which of the cluster's two authorities speaks for a certificate.
@@ -31,7 +31,7 @@ std::string to_string(PkiRole role);
 std::filesystem::path authority_certificate(const std::filesystem::path& dir, PkiRole role);
 std::filesystem::path authority_key(const std::filesystem::path& dir, PkiRole role);
 
-/// What both new authorities say.
+/// Content of both new authorities.
 struct AuthorityOptions {
   std::string cluster = "muster";  ///< 1 to 40 of A-Z a-z 0-9 . _ -
   Duration validity = from_seconds(3650.0 * 86400);
@@ -61,7 +61,7 @@ struct IssueRequest {
 /// a node's, for both roles. (What serves workers trusts the worker authority instead.)
 Expected<TlsFiles, PkiError> issue(const std::filesystem::path& dir, const IssueRequest& request);
 
-/// What a certificate says, for a person.
+/// Content of a certificate, for a person.
 struct CertificateInfo {
   std::string subject;  ///< common name
   std::string issuer;
@@ -74,7 +74,7 @@ struct CertificateInfo {
   std::vector<std::string> hosts;
 };
 
-/// What the certificates in a PEM file say, in their order.
+/// Contents of the certificates in a PEM file, in their order.
 Expected<std::vector<CertificateInfo>, LinkError> describe_certificates(
     const std::filesystem::path& file);
 

@@ -64,7 +64,8 @@ void tune(tcp::socket& socket) {
   socket.set_option(asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPCNT>(3), ignored);
 }
 
-// Whoever reached CAF's port would pass the relay by: it must not be reachable from outside.
+// A client that reached CAF's port would pass the relay by: the port must not be reachable from
+// outside.
 std::string check_addresses(const RelayOptions& options) {
   if (!options.own_port.address().is_loopback() || options.own_port.port() == 0) {
     return "the port behind the relay has to be on a loopback address";
@@ -255,7 +256,7 @@ class Relay::Core final : public RelayWatcher, public std::enable_shared_from_th
     ++events_[static_cast<std::size_t>(what.event)];
     if (!log_) return;
     const auto now = std::chrono::steady_clock::now();
-    // At most so many reports a second: a flood of connections must not become a flood of logs.
+    // A bounded number of reports a second: a flood of connections must not become a flood of logs.
     // Those left out are counted and told with the next one.
     if (now - window_start_ >= std::chrono::seconds{1}) {
       window_start_ = now;

@@ -16,7 +16,7 @@
 
 namespace muster {
 
-/// What may happen to a connection; all but the first two are refusals.
+/// Event of a connection; all but the first two are refusals.
 enum class RelayEvent : std::uint8_t {
   opened,                ///< certificate and name are good, the node's own port has answered
   closed,                ///< by either end
@@ -71,7 +71,7 @@ struct RelayOptions {
   Duration stall_timeout = from_seconds(30);  ///< until an end has taken what is written to it
 };
 
-/// What has happened since the start, but for `open`.
+/// Counts of events since the start, but for `open`.
 struct RelayCounters {
   std::uint64_t accepted = 0;  ///< TCP connections
   std::uint64_t open = 0;      ///< connections held now, in whatever phase
@@ -84,8 +84,8 @@ struct RelayCounters {
 };
 
 /// Stands before CAF's port: lets in nodes of the cluster only and checks the header of every
-/// message in both directions, so that malformed ones never reach CAF. What is waiting to be
-/// written is bounded: nothing more is read from an end before the other has taken it.
+/// message in both directions, so that malformed ones never reach CAF. Bytes that wait to be
+/// written are bounded: an end is not read before the other has taken the bytes from before.
 ///
 /// Runs on the thread of its io_context. Only counters() may be called from other threads.
 class Relay {

@@ -130,7 +130,7 @@ asio::awaitable<bool> RelaySession::forward(Direction& direction) {
   const auto step = direction.checker.look(std::span(direction.buffer).first(direction.held));
   if (step.pass > 0) {
     asio::error_code error;
-    // Only while a write is under way: a direction with nothing to say stalls nobody.
+    // Only while a write is under way: a direction with nothing to send does not stall.
     set_limit(direction.limit, options_.stall_timeout, RelayEvent::stalled,
               direction.sender == BaspSender::accepting ? "the peer takes no bytes"
                                                         : "the node takes no bytes");
@@ -142,7 +142,7 @@ asio::awaitable<bool> RelaySession::forward(Direction& direction) {
       co_return false;
     }
     direction.held -= step.pass;
-    // Less than a header stays: what passed is gone, and payload always passes.
+    // Less than a header stays: passed bytes are gone, and payload always passes.
     std::memmove(direction.buffer.data(), direction.buffer.data() + step.pass, direction.held);
     watcher_->on_bytes(direction.sender, step.pass, direction.checker.headers() - headers_before);
     on_progress(direction);

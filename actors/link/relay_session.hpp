@@ -15,7 +15,7 @@
 
 namespace muster {
 
-/// What a connection tells the relay that holds it.
+/// Events that a connection reports to the relay that holds it.
 class RelayWatcher {
  public:
   virtual ~RelayWatcher() = default;

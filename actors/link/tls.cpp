@@ -15,8 +15,8 @@ Failure<LinkError> bad(const std::filesystem::path& file, const std::string& why
   return {LinkError::bad_material, file.string() + ": " + why};
 }
 
-/// What both ends agree on. Sessions are not resumed: a resumed one would not look at the
-/// certificate again.
+/// A context with the settings that both ends share. Sessions are not resumed: a resumed one would
+/// not look at the certificate again.
 TlsContext bare_context(asio::ssl::context::method method) {
   auto context = std::make_shared<asio::ssl::context>(method);
   SSL_CTX* native = context->native_handle();

@@ -15,7 +15,7 @@ enum class LinkError : std::uint8_t {
   bad_material,  ///< a file is not a certificate, a key, or not of each other
   expired,       ///< the certificate is not valid now
   cannot_listen,
-  malformed  ///< what came over the link is not what the protocol says
+  malformed  ///< the bytes on the link do not follow the protocol
 };
 
 /// The three files that every end of a link has; a link without all of them does not start.
@@ -32,8 +32,8 @@ using TlsContext = std::shared_ptr<asio::ssl::context>;
 Expected<TlsContext, LinkError> server_context(const TlsFiles& files);
 Expected<TlsContext, LinkError> client_context(const TlsFiles& files);
 
-/// The common name in the certificate that the other end has shown and that was verified; empty
-/// when there is none. Valid after the handshake.
+/// The common name in the verified certificate of the other end; empty without exactly one. Valid
+/// after the handshake.
 std::string peer_name(SSL* connection);
 
 }  // namespace muster

@@ -25,12 +25,12 @@ inline constexpr std::size_t kMaxKnownReports = 65'536;
 inline constexpr std::size_t kMaxSamples = 65'536;
 inline constexpr double kMaxAmount = 1e12;  ///< of any resource
 
-// --- what a worker says ------------------------------------------------------------------------
+// --- messages of a worker ----------------------------------------------------------------------
 
 /// Tails are cut, in the end away, so that every report fits: a report that is not there would mean
 /// that the attempt is not there.
 FrameBytes hello_frame(const WorkerHello& hello, std::uint32_t credits, std::size_t max_bytes);
-/// The same in as many frames as the reports need, to be sent one behind the other; none where
+/// The hello in as many frames as its reports need, to be sent one behind the other; empty when
 /// there are too many reports.
 std::vector<FrameBytes> hello_frames(const WorkerHello& hello, std::uint32_t credits,
                                      std::size_t max_bytes);
@@ -41,14 +41,14 @@ FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes);
 /// As many frames as it takes, each whole by itself.
 std::vector<FrameBytes> metrics_frames(const MetricsReport& report, std::size_t max_bytes);
 
-/// What the frames say; `malformed` with the reason when it cannot be so.
+/// Content of the frames; `malformed` with the reason when it is not possible.
 Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame);
 Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame);
 Expected<SampleAnswer, LinkError> read_samples(link_wire::Samples::Reader frame);
 Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame);
 Expected<MetricsReport, LinkError> read_metrics(link_wire::Metrics::Reader frame);
 
-// --- what a master says ------------------------------------------------------------------------
+// --- messages of a master ----------------------------------------------------------------------
 
 /// Of these only a start order can be too long.
 FrameBytes start_frame(const TaskOrder& order, std::size_t max_bytes);
@@ -58,7 +58,7 @@ FrameBytes greet_frame();
 FrameBytes sample_frame(std::uint64_t sample_round);
 FrameBytes log_request_frame(const LogRequest& request);
 
-/// What the frames say; `malformed` with the reason when it cannot be so.
+/// Content of the frames; `malformed` with the reason when it is not possible.
 Expected<TaskOrder, LinkError> read_start(link_wire::StartOrder::Reader frame);
 Expected<LogRequest, LinkError> read_log_request(link_wire::LogRequest::Reader frame);
 /// A stop or an acknowledgement.

@@ -24,7 +24,7 @@ class WorkerLinkDialer : public std::enable_shared_from_this<WorkerLinkDialer> {
 
   /// Called once before the first dial().
   void listen(Connected connected, Failed failed);
-  /// Dials the next place after a delay; ends with one call of either kind, or with none after
+  /// Dials the next place after a delay; ends with one call of either kind, or without a call after
   /// stop().
   void dial();
   /// The next delay is the shortest one again.
@@ -47,7 +47,7 @@ class WorkerLinkDialer : public std::enable_shared_from_this<WorkerLinkDialer> {
   Connected connected_;
   Failed failed_;
   Rng rng_;
-  Duration delay_{};  ///< before the next dialing; at first none
+  Duration delay_{};  ///< before the next dialing; zero at first
   std::size_t next_ = 0;
   bool stopped_ = false;
 };

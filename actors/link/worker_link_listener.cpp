@@ -121,7 +121,7 @@ class WorkerListener::Core : public std::enable_shared_from_this<WorkerListener:
   void met(const Session& session) {
     ++counts_.met;
     const Session present = std::exchange(by_instance_[session->instance()], session);
-    // First: what the old link still holds must not come after the new one's hello.
+    // First: reports that the old link still holds must not come after the new one's hello.
     if (present != nullptr) present->connection().refuse("another link of this instance took over");
     tell(LinkNewsKind::up, session->instance(), session->connection().address());
     accept();

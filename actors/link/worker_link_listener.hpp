@@ -18,7 +18,7 @@ namespace muster {
 struct WorkerListenerSetup {
   std::string address = "127.0.0.1";  ///< or a name; its first address is taken
   std::uint16_t port = 0;             ///< 0: any that is free
-  /// The node's certificate and the authority of the workers. None only with
+  /// The node's certificate and the authority of the workers. Left out only with
   /// options.insecure_loopback.
   std::optional<TlsFiles> tls;
   WorkerLinkOptions options;
@@ -26,7 +26,7 @@ struct WorkerListenerSetup {
   LinkListener news;    ///< may be empty
 };
 
-/// What has come over the links since the start.
+/// Counts of messages over the links since the start.
 struct WorkerListenerCounts {
   std::atomic<std::uint64_t> accepted{0};  ///< connections
   std::atomic<std::uint64_t> met{0};       ///< that said a proper hello
@@ -37,9 +37,9 @@ struct WorkerListenerCounts {
 };
 
 /// A master's end of the links to its workers. Each worker that has shown who it is becomes a
-/// WorkerActor here: the master is told by `hello`, and sees it go down with the link. What a
-/// worker says is checked and passed on in its own instance's name only, and never faster than the
-/// master deals with it. It has to be destroyed before the actor system.
+/// WorkerActor here: the master is told by `hello`, and sees it go down with the link. A worker's
+/// messages are checked and passed on in its own instance's name only, and never faster than the
+/// master deals with them. It has to be destroyed before the actor system.
 class WorkerListener {
  public:
   /// Listens from now on.

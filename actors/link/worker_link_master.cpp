@@ -20,7 +20,7 @@ using asio::ip::tcp;
 
 namespace {
 
-/// What the worker's thread and the link's thread share.
+/// State that the worker's thread and the link's thread share.
 class OpenLink {
  public:
   std::shared_ptr<FrameConnection> connection() const {
@@ -125,9 +125,8 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
         dialer_(std::make_shared<WorkerLinkDialer>(io_, setup_)) {}
 
   void spawn_proxy(caf::actor_system& system) {
-    // Steps run on the link's thread, which owns all of Core; after stop() there is none to run
-    // them.
-    // The proxy may outlive the link: it does not keep it.
+    // Steps run on the link's thread, which owns all of Core; after stop() no steps run. The proxy
+    // may outlive the link: it does not keep it.
     const std::weak_ptr<Core> weak = weak_from_this();
     const auto later = [weak](std::function<void(Core&)> step) {
       const auto self = weak.lock();

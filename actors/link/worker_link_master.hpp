@@ -20,7 +20,7 @@ struct MasterLinkSetup {
   InstanceId instance;
   std::vector<Endpoint> masters;  ///< where the master listens; tried in turn; at least one
   std::string master_name;        ///< common name that the master has to show; empty: any
-  /// The worker's certificate and the authority of the nodes. None only with
+  /// The worker's certificate and the authority of the nodes. Left out only with
   /// options.insecure_loopback.
   std::optional<TlsFiles> tls;
   WorkerLinkOptions options;
@@ -30,7 +30,7 @@ struct MasterLinkSetup {
 
 /// A worker's end of the link to its master. It dials as soon as the worker has spoken to master(),
 /// and again for ever when the link is lost; after each connection it greets the worker, whose
-/// hello opens the link. What is said while the link is not open is dropped. It has to be destroyed
+/// hello opens the link. Messages are dropped while the link is not open. It has to be destroyed
 /// before the actor system.
 class MasterLink {
  public:

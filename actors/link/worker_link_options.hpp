@@ -10,8 +10,8 @@
 
 namespace muster {
 
-/// Bounds of the link between a master and its workers. Both ends have their own; none has to be
-/// the same on both.
+/// Bounds of the link between a master and its workers. Both ends have their own; no option has to
+/// be equal on both.
 struct WorkerLinkOptions {
   std::size_t max_frame_bytes = std::size_t{1} << 20;  ///< 4 KiB .. 64 MiB; of either direction
   std::uint32_t credits = 256;             ///< frames the other end may be ahead; 1 .. 1,048,576
@@ -34,7 +34,7 @@ struct WorkerLinkOptions {
   bool insecure_loopback = false;
 };
 
-/// What can happen to a link.
+/// Kind of an event of a link.
 enum class LinkNewsKind : std::uint8_t {
   up,
   down,
@@ -42,11 +42,11 @@ enum class LinkNewsKind : std::uint8_t {
   failed    ///< it did not come about, or something said could not be sent
 };
 
-/// What happened to a link, for logs.
+/// An event of a link, for logs.
 struct LinkNews {
   LinkNewsKind kind = LinkNewsKind::up;
   InstanceId instance;  ///< invalid while it is not known
-  std::string text;     ///< who, and why
+  std::string text;     ///< the peer, and the reason
 };
 /// Called on the link's own thread; has to return soon.
 using LinkListener = std::function<void(const LinkNews&)>;

@@ -2,7 +2,7 @@
 #include "actors/link/worker_link_codec.hpp"
 #include "actors/link/worker_link_values.hpp"
 
-// What a master says.
+// Messages of a master.
 
 namespace muster {
 namespace {

@@ -6,7 +6,7 @@
 #include "actors/link/worker_link_codec.hpp"
 #include "actors/link/worker_link_values.hpp"
 
-// What a worker says.
+// Messages of a worker.
 
 namespace muster {
 namespace {
@@ -107,7 +107,7 @@ struct HelloBounds {
 
 FrameBytes hello_part(const HelloBounds& of, std::span<const WorkerReport> reports, bool more) {
   for (const std::size_t tail_bytes : kTailSteps) {
-    // What cannot fit is not built to see that it does not.
+    // A hello that cannot fit is not built to see that it does not.
     std::size_t least = 0;
     for (const WorkerReport& report : reports) {
       least += kLeastReportBytes + std::min(report.out_tail.size(), tail_bytes) +
@@ -210,7 +210,8 @@ bool in_halves(std::size_t size, Make make, std::vector<FrameBytes>& frames) {
 }  // namespace
 
 FrameBytes hello_frame(const WorkerHello& hello, std::uint32_t credits, std::size_t max_bytes) {
-  // A hello without some of its reports would say that these attempts are not there: rather none.
+  // A hello without some of its reports would mean that these attempts are not there: better no
+  // hello.
   if (hello.known.size() > kMaxKnownReports) return {};
   return hello_part({hello, credits, max_bytes}, hello.known, false);
 }

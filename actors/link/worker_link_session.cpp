@@ -43,7 +43,7 @@ bool AskedQuestions::answers(const SampleAnswer& answer) const {
 
 WorkerProxy::WorkerProxy(caf::actor_config& config, Setup setup)
     : WorkerActor::base(config), setup_(std::move(setup)) {
-  // Without a master there is nobody to speak for.
+  // Without a master the session has no purpose.
   set_down_handler([this](const caf::down_msg&) { quit(); });
   monitor(setup_.master);
 }
@@ -164,12 +164,13 @@ WorkerSession::Problem WorkerSession::hello(link_wire::Hello::Reader frame) {
   return take_hello(std::move(read).value(), frame.getMore());
 }
 
-/// The master hears of a hello when its last frame is there: what it does not say is not there.
+/// The master hears of a hello when its last frame is there: tasks that it does not name are not on
+/// the instance.
 WorkerSession::Problem WorkerSession::take_hello(WorkerHello part, bool more) {
   constexpr std::size_t kLeastReason = 64;
   if (!hello_ || hello_->number != part.number) hello_text_bytes_ = 0;
-  // Nobody checks who sends it: all its frames have no more text than one frame may have, and the
-  // other reports do without.
+  // The sender is not checked: all its frames have no more text than one frame may have, and
+  // further reports lose theirs.
   for (WorkerReport& report : part.known) {
     hello_text_bytes_ += report.reason.size() + report.out_tail.size() + report.err_tail.size();
     if (hello_text_bytes_ <= owner_.options->max_frame_bytes) continue;

@@ -15,7 +15,8 @@
 
 namespace muster {
 
-/// What a link has been asked for: other answers are not passed on. Calls may come from any thread.
+/// Questions that a link has been asked: other answers are not passed on. Calls may come from any
+/// thread.
 class AskedQuestions {
  public:
   void asked_for_log(std::uint64_t number, std::uint32_t max_bytes);

@@ -18,7 +18,7 @@ void put(capnp::List<double>::Builder list, const Resources& amounts);
 Expected<Resources, LinkError> read_resources(capnp::List<double>::Reader list, const char* what);
 /// 0 .. kMaxSpan
 Expected<Duration, LinkError> read_span(std::int64_t ns, const char* what);
-/// What is wrong with the name of a task's attempt; empty: nothing.
+/// The fault of the name of a task's attempt; empty: no fault.
 std::string attempt_problem(std::uint64_t task, std::uint32_t attempt);
 
 /// Between the texts and bytes of a message and ours.

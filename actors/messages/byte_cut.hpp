@@ -10,20 +10,20 @@
 #include "actors/messages/inspect.hpp"
 #include "model/job.hpp"
 
-// Whatever crosses a link as a list is cut by the bytes that it takes there, never by a count
-// alone: the relay ends a connection at the first message above link.max_message_bytes, and whoever
-// sent it would send it again.
+// A list that crosses a link is cut by its bytes in the message, never by a count alone: the relay
+// ends a connection at the first message above link.max_message_bytes, and its sender would send it
+// again.
 
 namespace muster {
 
 /// The smallest value that the key link.max_message_bytes may have.
 inline constexpr std::size_t kLeastMessageBytes = std::size_t{1} << 20;
-/// So long a list grows in one message, unless a single element is longer.
+/// Bytes of a list in one message at most, unless a single element is longer.
 inline constexpr std::size_t kListBytes = kLeastMessageBytes / 2;
 /// No element of a list is longer. The rest of the smallest message is room for its envelope.
 inline constexpr std::size_t kElementBytes = kLeastMessageBytes / 8 * 7;
 
-/// What the value takes in a message. Costs as much as sending it, but for the memory.
+/// Bytes of the value in a message. Costs as much as sending it, but for the memory.
 template <class T>
 std::size_t encoded_bytes(const T& value) {
   caf::detail::serialized_size_inspector counted;
@@ -37,8 +37,8 @@ class ByteCut {
  public:
   explicit ByteCut(std::size_t most = kListBytes) : most_(most) {}
 
-  /// Whether one more element of so many bytes goes into the message; the first one always does.
-  /// After the first that does not, none does.
+  /// Whether one more element of that size goes into the message; the first one always does. After
+  /// the first that does not, no further element does.
   bool takes_bytes(std::size_t bytes) {
     if (is_full_ || (any_ && taken_ + bytes > most_)) return !(is_full_ = true);
     any_ = true;
@@ -69,7 +69,7 @@ std::size_t cut_to_message(std::vector<T>& list, std::size_t most = kListBytes) 
   return gone;
 }
 
-/// The list in pieces, each of which goes into one message; none for an empty list.
+/// The list in pieces, each of which goes into one message; no pieces for an empty list.
 template <class T>
 std::vector<std::vector<T>> in_messages(std::vector<T> list, std::size_t most = kListBytes) {
   std::vector<std::vector<T>> pieces;
@@ -87,7 +87,7 @@ std::vector<std::vector<T>> in_messages(std::vector<T> list, std::size_t most = 
 
 /// Why no message could carry the job, with its size and the bound; nothing when one can.
 std::optional<std::string> why_too_large(const Job& job);
-/// The same of the first such job of several that come together, with its place among them.
+/// The reason for the first such job of several that come together, with its place among them.
 std::optional<std::string> why_too_large(const std::vector<Job>& jobs);
 
 }  // namespace muster

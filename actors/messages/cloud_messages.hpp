@@ -8,7 +8,7 @@
 #include "actors/messages/inspect.hpp"
 #include "model/offering.hpp"
 
-// What masters and clouds say to each other.
+// Messages between masters and clouds.
 
 namespace muster {
 
@@ -18,26 +18,26 @@ struct LaunchOrder {
   std::string type;  ///< by name: the two nodes' catalogs may differ in order
   std::uint8_t market = 0;
   std::string zone{};  ///< empty: whichever the cloud takes
-  Price max_price{};   ///< an hour of it is not to cost more; zero: whatever it costs
+  Price max_price{};   ///< highest price of an hour; zero: any price
 };
 
-/// What can become of an instance that was ordered.
+/// Outcome of an order for an instance.
 enum class CloudReportKind : std::uint8_t {
   up,        ///< billed from `at`
   refused,   ///< never was
   gone,      ///< nothing runs there any more; billed until `at`
   notice,    ///< a spot instance that the cloud takes back at `at`
-  clock,     ///< of no instance: who greets the cloud is told what its clock shows
-  offerings  ///< of no instance: what is offered is not as it was
+  clock,     ///< of no instance: the cloud's clock, as an answer to a greeting
+  offerings  ///< of no instance: an offering has changed
 };
 
-/// What became of an order, as the cloud saw it.
+/// Report of the cloud on an order.
 struct CloudReport {
   InstanceId instance;
   CloudReportKind kind = CloudReportKind::up;
   Instant at;
   std::optional<Instant> billed_from{};  ///< gone: nothing when it never came up
-  Instant now{};                         ///< what the cloud's clock shows when it says so
+  Instant now{};                         ///< the cloud's clock at the time of the report
   /// clock: of all instances that were ever ordered, the one with the highest number of each
   /// master.
   std::vector<InstanceId> newest{};
@@ -45,7 +45,7 @@ struct CloudReport {
   /// clock, offerings: by rising numbers, those that who is told may not know. They are told again
   /// after each greeting, for as long as something is rented that they are about.
   std::vector<OfferingChange> changes{};
-  std::uint64_t last_change = 0;  ///< number of the newest change by then; 0: there was none
+  std::uint64_t last_change = 0;  ///< number of the newest change by then; 0: there was no change
 };
 
 template <class Inspector>

@@ -125,9 +125,9 @@ class FieldPasser {
   }
   template <class T>
   void pass(T& value) {
-    // The first error stands; what follows it would be read at the wrong place.
+    // The first error stands; later members would be read at the wrong place.
     if (error_) return;
-    // What only shows values gives nothing back.
+    // An inspector that only shows values returns nothing.
     if constexpr (std::is_same_v<typename Inspector::result_type, caf::error>) {
       error_ = inspector_(value);
     } else {

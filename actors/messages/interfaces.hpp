@@ -84,8 +84,8 @@ using MasterForUsers = Together<MasterOrders, MasterQueries>;
 using MasterActor = Together<MasterForSites, MasterForWorkers, MasterForCloud, MasterForNode,
                              MasterOrders, MasterQueries, OwnSteps>;
 
-// The cloud rents instances. What becomes of an order is reported to the master that spoke of it
-// last; an order that is repeated changes nothing, and its present state is reported again.
+// The cloud rents instances. The outcome of an order is reported to the master that sent it last;
+// an order that is repeated changes nothing, and its present state is reported again.
 
 /// The cloud as masters know it. `greet` asks for the time of the cloud's clock, by which it bills;
 /// every report says it.
@@ -145,8 +145,9 @@ typename Inspector::result_type inspect(Inspector& f, NodeRoles& x) {
            x.numbered);
 }
 
-/// The door of a node: what the other nodes meet first. Who comes says what it runs itself; who has
-/// another roster is turned away, with the numbers that it has to take when its own mean nothing.
+/// The door of a node: the actor that other nodes meet first. A node says which roles it runs; a
+/// node with another roster is turned away, with the numbers that it has to take when its own mean
+/// nothing.
 using NodeActor = caf::typed_actor<caf::replies_to<roles_atom, NodeRoles>::with<NodeRoles>>;
 
 }  // namespace muster

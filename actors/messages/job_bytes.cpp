@@ -15,7 +15,7 @@ namespace {
 
 /// Jobs of more tasks are encoded: of alike tasks a message has one.
 constexpr std::size_t kFewTasks = 4;
-/// What the length of a list or text takes at most.
+/// Most bytes of the length of a list or text.
 constexpr std::size_t kLengthBytes = 5;
 /// A run of tasks beside its first one: their count, two lists' lengths and a step each.
 constexpr std::size_t kRunBytes = 4 + kLengthBytes + 4 + 4;
@@ -33,7 +33,7 @@ class ByteBound {
   void unless_default(Key, T& value, const std::type_identity_t<T>&) {
     add(value);
   }
-  /// Only of jobs that are of none of them.
+  /// Of jobs that have no such member.
   template <class T>
   void alternative(Key, auto&) {
     ++bytes_;

@@ -21,7 +21,7 @@
 
 namespace muster {
 
-/// What can become of an attempt.
+/// Kind of a report on an attempt.
 enum class WorkerReportKind : std::uint8_t {
   started,
   checkpointed,
@@ -31,8 +31,7 @@ enum class WorkerReportKind : std::uint8_t {
   rejected   ///< never started: the worker has no room for it
 };
 
-/// What became of an attempt, as its worker saw it. Durations belong to the kinds they are named
-/// for.
+/// Report of a worker on an attempt. Durations belong to the kinds they are named for.
 struct WorkerReport {
   InstanceId instance;
   TaskId task;
@@ -50,15 +49,15 @@ struct WorkerReport {
   std::uint64_t err_bytes = 0;
 };
 
-/// What a worker says when it meets its master, for the first time or again.
+/// First message of a worker to its master, for the first time or again.
 struct WorkerHello {
   InstanceId instance;
-  std::uint64_t number = 0;  ///< no two hellos of a worker have the same, but for 0: not counted
+  std::uint64_t number = 0;  ///< distinct for each hello of a worker, but for 0: not counted
   Resources capacity;
   std::string limits;  ///< how it keeps tasks within what they are granted
   /// The last report of every attempt whose outcome the master has not settled yet.
   std::vector<WorkerReport> known;
-  std::string isolation{};  ///< what keeps tasks from what is not theirs
+  std::string isolation{};  ///< isolation of its tasks
 };
 
 /// Asks for a part of what an attempt has written. Answered by a LogAnswer with the same number.
@@ -68,7 +67,7 @@ struct LogRequest {
   Attempt attempt = 0;
   bool error_stream = false;
   std::uint64_t offset = 0;     ///< of the whole stream, rotated parts included
-  std::uint32_t max_bytes = 0;  ///< the answer holds at most so many
+  std::uint32_t max_bytes = 0;  ///< most bytes of the answer
 };
 struct LogAnswer {
   InstanceId instance;
@@ -79,11 +78,11 @@ struct LogAnswer {
   bool unknown = false;        ///< of a worker: nothing of the attempt is there
   std::uint64_t end = 0;       ///< all that the attempt has written so far
   Attempt attempt = 0;         ///< of a master: whose output it is
-  std::string lost{};          ///< of a master: why output is missing; empty: none is
+  std::string lost{};          ///< of a master: why output is missing; empty: no output is
 };
 
 /// Normalised throughput of one attempt at the moment of asking, in parts per 2^32 so that it is
-/// exact on the wire and the same on every machine.
+/// exact on the wire and equal on every machine.
 struct TaskThroughput {
   TaskId task;
   Attempt attempt = 0;
@@ -98,10 +97,11 @@ struct TaskProgress {
   Attempt attempt = 0;
 };
 
-/// What a worker answers when it is asked for the throughput of what it runs.
+/// Answer of a worker to the question for the throughput of its tasks.
 struct SampleAnswer {
   InstanceId instance;
-  std::uint64_t sample_round = 0;  ///< number of the asking that it answers; kUnasked: of none
+  std::uint64_t sample_round =
+      0;  ///< number of the question that it answers; kUnasked: no question
   std::vector<TaskThroughput> samples;
   std::vector<TaskProgress> progress{};
 };
@@ -128,8 +128,8 @@ struct LoadQuestion {
   JobId failed_after{};         ///< of failed parts only those of higher jobs; none: all
 };
 
-/// How loaded a master or a site scheduler is, for those who choose among them. What does not go
-/// into one message comes with the next ones.
+/// How loaded a master or a site scheduler is, for those who choose among them. Parts that do not
+/// go into one message come with the next ones.
 struct LoadReport {
   std::uint64_t active_jobs = 0;
   std::uint64_t pending_tasks = 0;
@@ -142,8 +142,8 @@ struct LoadReport {
   /// Jobs and parts completed here that the one who asks has not said to have heard of, the oldest
   /// first, as far as they are remembered.
   std::vector<JobRuntime> completed;
-  /// Parts here, unfinished or over lately, of jobs of which only so many tasks may fail: those of
-  /// which some have.
+  /// Parts here, unfinished or over lately, of jobs whose number of failures is bounded and that
+  /// have failures.
   std::vector<FailedPart> failed;
   std::uint64_t counting = 0;  ///< unfinished parts here of such jobs
   /// Of all jobs that ever came here, the one with the highest number of each site.
@@ -275,19 +275,19 @@ typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
            x.run, x.completed_to, x.more_failed, caf::meta::load_callback(take));
 }
 
-/// What may go wrong between actors, for those who react to it.
+/// Errors between actors, for those who react to them.
 enum class ActorError : std::uint8_t {
   invalid_job = 2,
   unknown,         ///< nothing of that name or number is here
   not_connected,   ///< the actor that would know cannot be reached now
-  store_failed,    ///< what has to be kept cannot be written down
+  store_failed,    ///< the store cannot write the change
   too_many,        ///< as many as may be under way are
   other_roster,    ///< the node numbers the cluster's sites and masters in another way
   stopping,        ///< the job will not be completed: nothing of it starts any more
   learns_numbers,  ///< the site does not know yet which numbers it has given out
   too_large,       ///< the answer would be larger than a message between nodes may be
   busy,            ///< as many questions of that kind wait as may
-  planner_failed   ///< what decides has failed and begins anew
+  planner_failed   ///< the policy has failed and starts again
 };
 std::string to_string(ActorError code);
 

@@ -8,8 +8,8 @@
 namespace muster {
 
 /// Stands for an actor that is elsewhere or not there yet, whatever becomes of the link to it:
-/// passes everything on to the handle that it was given last. While there is none, requests fail at
-/// once and everything else is dropped: who needs more than that says it again.
+/// passes everything on to the handle that it was given last. While there is no peer, requests fail
+/// at once and everything else is dropped: a sender that needs more than that sends again.
 class PeerProxy : public caf::monitorable_actor {
  public:
   explicit PeerProxy(caf::actor_config& config) : caf::monitorable_actor(config) {}

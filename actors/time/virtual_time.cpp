@@ -28,7 +28,7 @@ bool VirtualTime::step(Instant end) {
   drain();
   const auto& deadlines = clock().schedule();
   if (deadlines.empty() || origin().instant(deadlines.begin()->first) > end) return false;
-  // One deadline at a time: what it causes at the same instant comes before the next one.
+  // One deadline at a time: its consequences at this instant come before the next one.
   clock().trigger_timeout();
   drain();
   return true;

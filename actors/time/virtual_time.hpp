@@ -25,10 +25,10 @@ class VirtualTime : public caf::scheduler::test_coordinator {
   /// them repeatable.
   void shuffle(std::uint64_t seed) { shuffle_.emplace(seed); }
 
-  /// Runs ready actors until none is left; time stands still.
+  /// Runs ready actors until all of them wait; time stands still.
   void drain();
 
-  /// Jumps to the next deadline that is not after `end` and drains; false when there is none.
+  /// Jumps to the next deadline that is not after `end` and drains; false without such a deadline.
   bool step(Instant end);
 
   /// Lets everything happen that is due by then; afterwards it is that time.

@@ -13,7 +13,7 @@ template <class C>
 struct CloudModule {
   std::string name;
   std::vector<std::string> needs{};  ///< keys that have to be given when a config names it
-  std::vector<KeySpecOf<C>> keys{};  ///< that nobody else reads
+  std::vector<KeySpecOf<C>> keys{};  ///< that only this provider reads
 };
 
 }  // namespace muster::config

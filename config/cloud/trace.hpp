@@ -4,10 +4,10 @@
 
 namespace muster::config {
 
-/// What a series may be sped up by: a day of it in a second at most.
+/// Speeds of a series: a day of it in a second at most.
 inline constexpr NumberRange kPriceSpeeds{.low = 1, .high = 100'000};
 
-/// The same with prices, availability and revocations from a series.
+/// As the loopback cloud, with prices, availability and revocations from a series.
 template <class C>
 CloudModule<C> trace_cloud() {
   constexpr Duration kLongest = std::chrono::hours{24 * 366 * 10};

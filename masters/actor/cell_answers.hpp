@@ -83,8 +83,8 @@ class CellAnswers {
   }
 
  private:
-  /// Less than the smallest message, with its envelope. Whatever has been cut too late: an error
-  /// says more than the end of the link.
+  /// Less than the smallest message, with its envelope. Bytes beyond which a view is answered with
+  /// an error: it was cut too late, and an error says more than the end of the link.
   static constexpr std::size_t kMostViewBytes = kLeastMessageBytes / 64 * 63;
 
   const Master& master_;

@@ -14,9 +14,9 @@
 
 namespace muster {
 
-/// One cloud, as far as its master follows it: what its clock shows, which of the numbered changes
-/// of its offerings were heard, and after which of its instances it is asked when. It knows nothing
-/// of the instances and offerings themselves.
+/// One cloud, as far as its master follows it: the time of its clock, the numbered changes of its
+/// offerings that were heard, and the instances after which it has to be asked. It knows nothing of
+/// the instances and offerings themselves.
 class CloudLink {
  public:
   struct Host {
@@ -28,8 +28,8 @@ class CloudLink {
   };
   CloudLink(const MasterWatch& watch, Host host);
 
-  /// At the start, and when the cloud can be reached again: whatever was said meanwhile is lost,
-  /// and its clock counts as unknown until it answers.
+  /// At the start, and when the cloud can be reached again: messages from meanwhile are lost, and
+  /// its clock counts as unknown until it answers.
   void greet();
   /// Greets it once more while it has not answered.
   void greet_again();

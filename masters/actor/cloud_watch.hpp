@@ -37,7 +37,7 @@ class CloudWatch {
   };
   CloudWatch(const Parts& parts, Host host);
 
-  /// At the start, and when the cloud can be reached again: whatever was said meanwhile is lost.
+  /// At the start, and when the cloud can be reached again: messages from meanwhile are lost.
   void start();
   void hear(const CloudReport& report);
   /// Arms what the events call for, which are about to go on record.

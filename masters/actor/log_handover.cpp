@@ -14,7 +14,7 @@ constexpr Duration kLeastPatience = std::chrono::seconds{1};
 constexpr Duration kMostPatience = std::chrono::minutes{1};
 constexpr Duration kLeastPause = std::chrono::milliseconds{100};
 constexpr Duration kMostPause = std::chrono::seconds{4};
-/// Of these at least so many are within the longest hold.
+/// Number of pauses that the longest hold has at least.
 constexpr int kPausesInHold = 8;
 constexpr const char* kTooMuch = "its worker said more than it may keep";
 /// Attempts whose little output is kept in memory until its turn comes; that of others is asked
@@ -64,7 +64,7 @@ void LogHandover::note(const WorkerReport& report) {
   const auto known = coming_.find({report.task, report.attempt});
   if (known != coming_.end()) {
     if (known->second.on == report.instance) return;
-    drop(known);  // who said so before had no right to
+    drop(known);  // the worker that named it before had no right to
   }
   add(report);
 }
@@ -156,7 +156,7 @@ void LogHandover::take(LogDelivery delivery, Coming& coming, const Cursor& befor
   wait_again(coming_.find(name), bounds_.pause());
 }
 
-/// What the disk did not take begins anew: the worker has it still.
+/// A piece that the disk did not take begins anew: the worker has it still.
 void LogHandover::on_taken(const LogName& name, std::uint64_t serial, bool written) {
   const auto entry = coming_.find(name);
   if (entry == coming_.end() || entry->second.serial != serial) return;
@@ -172,7 +172,7 @@ void LogHandover::on_taken(const LogName& name, std::uint64_t serial, bool writt
   pump();
 }
 
-/// Its instance is left alone for so long.
+/// The instance is not asked again before the pause is over.
 void LogHandover::wait_again(Entry entry, Duration pause) {
   Coming& coming = entry->second;
   const Instant until = host_.now() + pause;
@@ -290,7 +290,7 @@ void LogHandover::lose(InstanceId id, const std::string& reason) {
   pump();
 }
 
-/// What came with the report is not lost with the instance.
+/// Output that came with the report is not lost with the instance.
 void LogHandover::lose(const LogName& name, Coming& coming, const std::string& reason) {
   LogDelivery delivery{name};
   coming.add_whole(delivery);

@@ -18,7 +18,7 @@ namespace muster {
 /// Brings what attempts have written from their workers into the keep of their master's node, once
 /// they are over. Little output came with the report of the end; the rest is asked for piece by
 /// piece, a few attempts at once and each piece when the one before is on the disk. Plain calls:
-/// the master's actor is around it. What it does not get is on record as lost, with the reason.
+/// the master's actor is around it. Missing output is on record as lost, with the reason.
 ///
 /// Whose turn it is, and which instances are left alone, is for LogTurns to say.
 class LogHandover {
@@ -42,8 +42,9 @@ class LogHandover {
     std::function<void(Instant)> wake;
   };
   struct Bounds {
-    Duration hold{};  ///< of an instance that is to be ended; about so long an answer may take
-    std::uint64_t stream_bytes = 0;  ///< of a stream; what a worker says beyond is not taken
+    Duration hold{};  ///< longest hold of an instance that is to be ended, and longest wait for an
+                      ///< answer
+    std::uint64_t stream_bytes = 0;  ///< of a stream; further bytes of a worker are not taken
 
     Duration patience() const;          ///< that an answer is waited for
     Duration pause() const;             ///< after the disk took nothing
@@ -53,23 +54,23 @@ class LogHandover {
 
   /// The attempt is over, by the word of its worker. Once that is durable, begin() follows.
   void note(const WorkerReport& report);
-  /// The same when it is yet to be found out whether that attempt ever was on the instance;
-  /// confirm() or dismiss() follows. False: what became of the attempt is known already.
+  /// As note(), when it is yet to be found out whether that attempt ever was on the instance;
+  /// confirm() or dismiss() follows. False: the attempt's outcome is known already.
   bool note_unsure(const WorkerReport& report);
   void confirm(const LogName& name, InstanceId on);
   /// The output is not taken from there. `lost`, if there is any, goes on record as the reason why
-  /// there is none.
+  /// output is missing.
   void dismiss(const LogName& name, InstanceId on, const std::string& lost);
   /// False: nothing is to come of it from that instance.
   bool begin(const LogName& name, InstanceId on);
-  /// False: it answers nobody here.
+  /// False: it answers no question of this object.
   bool hear(const LogAnswer& answer);
   /// The instance's worker cannot be spoken to; it can (again).
   void cut(InstanceId id);
   void met(InstanceId id);
-  /// Nothing more comes from the instance: what is not across is lost.
+  /// Nothing more comes from the instance: the rest of its output is lost.
   void lose(InstanceId id, const std::string& reason);
-  /// What the attempt has written is lost; it was never noted.
+  /// The attempt's output is lost; it was never noted.
   void lose(const LogName& name, const std::string& reason) {
     sink_.take({name, {}, true, reason}, {});
   }
@@ -98,7 +99,7 @@ class LogHandover {
     std::size_t stream = 0;    ///< the one that is asked for
     std::uint64_t offset = 0;  ///< where its next piece begins
     std::uint64_t taken = 0;   ///< bytes of it that have come
-    std::uint64_t pieces = 0;  ///< in so many
+    std::uint64_t pieces = 0;  ///< number of pieces that it came in
   };
   struct Coming {
     InstanceId on;
@@ -108,7 +109,7 @@ class LogHandover {
     bool closed = false;         ///< all of it is with the keeper
     bool refused = false;        ///< the disk did not take what came of it last
     std::uint64_t serial = 0;    ///< tells it from an earlier one of that name
-    std::uint64_t question = 0;  ///< that is open; 0: none is
+    std::uint64_t question = 0;  ///< the open question; 0: no question is open
 
     bool has_text() const { return whole[0] || whole[1]; }
     /// Adds the next streams as far as they came with the report.

@@ -99,7 +99,7 @@ void LogReaders::ask(const LogRequest& request, Reader reader) {
   host_.ask(on, onward);
 }
 
-/// Whether one more may wait for that worker. Those are dropped for whom nobody waits any more.
+/// Whether one more may wait for that worker. Drops questions whose asker waits no more.
 bool LogReaders::has_room(InstanceId on) {
   const LogReaderBounds& bounds = setup_.bounds;
   // Numbers rise with time, so the oldest stand first.
@@ -149,7 +149,7 @@ void LogReaders::hear(const LogAnswer& answer) {
   onward.unknown = false;
   onward.lost.clear();
   onward.end = std::min(onward.end, LogHandover::kMaxOffset);
-  if (answer.offset > LogHandover::kMaxOffset) {  // nobody counts on from there
+  if (answer.offset > LogHandover::kMaxOffset) {  // no reader counts on from there
     onward.offset = 0;
     onward.text.clear();
     onward.more_may_come = false;

@@ -42,10 +42,9 @@ class LogReaders {
 
   void read(const LogRequest& request, PartAnswer<LogAnswer> answer);
   void hear(const LogAnswer& answer);
-  /// The worker that was asked is not there any more, and with it the question: nobody waits for
-  /// its answer.
+  /// The worker that was asked is gone, and its open questions are dropped with it.
   void cut(InstanceId id);
-  /// Nobody is to be answered any more.
+  /// Drops all questions: their askers are gone.
   void clear();
 
  private:

@@ -29,8 +29,8 @@ class LogTurns {
 
   /// The attempt waits for its turn from now on.
   void wait(const LogName& name, InstanceId on);
-  /// Whose turn it is: the attempt counts as active until leave(). Nothing: nobody's, or as many
-  /// are active as may be. Those that `waits` is false of have had theirs.
+  /// Whose turn it is: the attempt counts as active until leave(). Nothing: no log waits, or the
+  /// bound of active ones is reached. Those that `waits` is false of have had theirs.
   std::optional<LogName> next(const std::function<bool(const LogName&, InstanceId)>& waits);
   /// An active attempt of the instance is active no more.
   void leave(InstanceId on);

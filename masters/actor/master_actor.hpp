@@ -36,7 +36,8 @@ struct MasterSetup {
   MasterDependencies parts;
   Journal* journal = nullptr;
   /// The journal is lost with the master, and gets batches of this number of events at most: one
-  /// round may rent a million instances. 0: what belongs together is one batch, as crashes demand.
+  /// round may rent a million instances. 0: events that belong together are one batch, as crashes
+  /// demand.
   std::size_t batch_events = 0;
   CloudForMasters cloud;
   ClockOrigin origin;
@@ -56,7 +57,7 @@ struct MasterSetup {
   /// kept.
   std::function<void(const HistorySample&)> keep_sample;
   std::vector<HistorySample> past;  ///< the samples before it was started again
-  /// Is told what its user should know of; nothing: nobody is.
+  /// Is told news for the user; nothing: news is dropped.
   std::function<void(const std::string&)> note;
 };
 

@@ -38,8 +38,8 @@ class MasterLogs {
   MasterLogs(const LogCare& care, const Master& master, const AttemptPlaces& places, PartHost& host,
              Workers workers);
 
-  /// Once, after the master is what it was: what was not across when it ended is waited for, as
-  /// workers say it with their hello.
+  /// Called once, after the master is restored: output that was not across when it ended is waited
+  /// for, as workers name it in their hello.
   void begin();
   /// The attempt is over, by the word of its worker.
   void note(const WorkerReport& report);
@@ -59,7 +59,7 @@ class MasterLogs {
   bool holds(InstanceId id);
   /// The instance is ended whatever is to come.
   void let_go(InstanceId id);
-  /// Nobody is to be answered any more, and nothing is kept.
+  /// Drops all questions, and keeps nothing more.
   void close();
 
  private:

@@ -11,7 +11,7 @@
 
 namespace muster {
 
-/// Answers a question, once: with what was asked for, or why there is none.
+/// Answers a question, once: with the value, or with the reason why there is no value.
 template <class Value>
 using PartAnswer = std::function<void(caf::expected<Value>)>;
 

@@ -187,7 +187,7 @@ void Rounds::on_plan(PlannedRound&& planned) {
   carry_on();
 }
 
-/// Carries out a slice of the plan; what was said meanwhile is heard before the next one.
+/// Carries out a slice of the plan; messages from meanwhile are heard before the next one.
 void Rounds::carry_on() {
   const bool more = master_.apply_slice(host_.stamp());
   hooks_.begin_slice();

@@ -27,7 +27,7 @@ class Rounds {
     /// Events that are committed between the two are of a slice of the newest round's plan.
     std::function<void()> begin_slice;
     std::function<void(bool more_follow)> end_slice;
-    /// Is told what the planner has failed with; empty: nobody is.
+    /// Is told the planner's failure; empty: failures are dropped.
     std::function<void(const std::string&)> note;
   };
   /// The parts that it works with; they outlive it.

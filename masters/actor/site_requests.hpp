@@ -15,7 +15,7 @@ namespace muster {
 
 /// Answers the sites, which hand jobs over to a master, cancel them, want to hear of their ends,
 /// and ask how loaded it is. Answers tell what is durable; the history is read apart. Sites repeat
-/// themselves, so much of it may be known already.
+/// themselves, so a request may be known already.
 class SiteRequests {
  public:
   struct Host {
@@ -47,7 +47,7 @@ class SiteRequests {
   void tell(const JobEnd& end);
   /// `run` is another one after each start of the master.
   LoadReport load(const LoadQuestion& asked, std::uint64_t run) const;
-  /// Nobody is told of anything any more.
+  /// Drops all listeners.
   void clear() { listeners_.clear(); }
 
  private:
@@ -64,7 +64,7 @@ class SiteRequests {
   const ApartReads& reads_;
   PartHost& host_;
   Host hooks_;
-  JobWatch listeners_;  ///< who wants to hear when jobs are over
+  JobWatch listeners_;  ///< listeners for the ends of jobs
   NewestEnds newest_ends_;
   std::set<JobId> seen_to_;  ///< broken parts whose jobs a site cancels: it need not be told
 };

@@ -18,8 +18,7 @@ class WorkerLinks {
  public:
   /// The instance's worker may have said hello to the master before that was started again.
   void expect(InstanceId id) { connections_[id] = {}; }
-  /// A hello that was said before the last one by that process: what it says of attempts may be out
-  /// of date.
+  /// A hello from before the last one of that process: its reports of attempts may be out of date.
   bool is_old(const WorkerHello& hello) const;
   /// The instance's worker can be spoken to, and is silent no more.
   void meet(const WorkerHello& hello, const WorkerActor& worker);

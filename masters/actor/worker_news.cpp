@@ -35,7 +35,7 @@ void WorkerNews::greet(const WorkerHello& hello, const WorkerActor& worker) {
   if (links_.is_old(hello)) return;
   const WorkerActor* before = links_.on(id);
   if ((before == nullptr ? WorkerActor{} : *before) != worker) {
-    logs_.cut(id);  // what the one of before was asked it does not answer
+    logs_.cut(id);  // the worker's earlier process does not answer open questions
     workers_.monitor(worker);
   }
   links_.meet(hello, worker);

@@ -10,8 +10,8 @@
 namespace muster {
 namespace {
 
-/// A task of which nobody said how long it runs is taken to run on for as long as it has, and for
-/// so long at least.
+/// A task without a known run time is expected to run on for as long as it has run, and for this
+/// time at least.
 constexpr Duration kLeastLeft = std::chrono::minutes{1};
 
 /// When a task is expected to leave; `said`: by its user's word.
@@ -136,7 +136,8 @@ class RoomChoice {
     claim_.closed.push_back({one.row->id, one.said ? std::optional(one.at) : std::nullopt});
   }
 
-  /// What has room first, of one instance that holds the task and of as many as have to go.
+  /// Closes the set of instances that has room first: one instance that holds the task, and others
+  /// that have to go.
   void close_some() {
     const auto fit = std::ranges::find_if(candidates_, &Candidate::fits);
     const std::optional<std::vector<Candidate>> going = those_to_go();

@@ -20,7 +20,7 @@ ClaimOrders::ClaimOrders(const MasterCommands& commands, const MasterSettings& s
 bool ClaimOrders::serve(Instant now, Duration cloud_ahead) {
   const MasterFacts& facts = commands_.recorder.facts();
   const std::uint64_t before = facts.events;
-  // Nobody but the gang starts in its turn.
+  // No other job starts in the gang's turn.
   if (facts.gangs.turn(now)) return false;
   if (facts.claims.is_not_taken(facts.rounds)) {
     const RoomClaim& claim = *facts.claims.claim();

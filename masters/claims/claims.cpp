@@ -109,7 +109,7 @@ struct Claims::Fold {
     wait.task = task;
     c.learn(job, refusal);
     if (c.rests_at(wait, at)) return;
-    // An instance less was of no use, or there is none whose end could be.
+    // An instance less was of no use, or there is no instance that could be closed.
     const bool claimed = c.book_.claim && c.book_.claim->room.place.job == job.job.id;
     if (claimed || state.instances().size() < 2) c.rest_longer(job, at);
   }
@@ -179,7 +179,7 @@ void Claims::forget(const JobRow& job) {
   if (book_.claim && book_.claim->room.place.job == job.job.id) book_.claim.reset();
 }
 
-/// It never claims any, and stands in nobody's way.
+/// It never claims any room, and blocks no other job.
 bool Claims::is_hopeless(const RoomWait& wait) const {
   const double cap = settings_.caps.max_usd_day;
   return wait.short_of.code == RefusalCode::day_cap && cap > 0 && wait.short_of.asked > cap;
@@ -210,7 +210,7 @@ void Claims::rest_longer(const JobRow& job, Instant now) {
   rest(job, now + length, RestFor::room);
 }
 
-/// Doubled so many times, up to the longest.
+/// Doubled with each rest, up to the longest.
 Duration Claims::rest_after(std::uint32_t rests) const {
   const Duration first = std::max(settings_.launch_backoff, settings_.starve_after);
   Duration length = first;
@@ -285,7 +285,7 @@ std::vector<JobId> Claims::due(const ClusterState& state, const Clocks& clocks,
   for (const JobRow* job : those_that_wait(state, clocks, most)) {
     if (kept != nullptr && !queue_place_of(*job).is_before(kept->place)) break;
     const RoomWait& wait = book_.waits.at(job->job.id);
-    // What a full cloud refuses is not asked for again at once, whatever its priority.
+    // A job that a full cloud refuses is not asked for again at once, whatever its priority.
     const Instant when = is_full_cloud(wait.short_of.code)
                              ? job->accepted_at + settings_.starve_after
                              : by_age(*job).value_or(clocks.now);
@@ -315,7 +315,7 @@ bool Claims::caps_have_room(const ClusterState& state) const {
   return caps.max_usd_h == 0 || together <= Price::from_usd_h(caps.max_usd_h);
 }
 
-/// What could be rented for it now, as far as the master can know.
+/// Whether it could be rented for now, as far as the master can know.
 bool Claims::has_room(const ClusterState& state) const {
   const RoomClaim& claim = *book_.claim;
   if (claim.room.instances == 0) return false;
@@ -336,7 +336,7 @@ std::optional<JobId> Claims::turn(const ClusterState& state, std::uint64_t round
   if (!book_.claim || !has_room(state)) return std::nullopt;
   const RoomClaim& claim = *book_.claim;
   const bool was_there = claim.first_round && *claim.first_round < round;
-  // Of a full cloud nobody knows whether it has room for two.
+  // Whether a full cloud has room for two is not known.
   if (!was_there && !is_full_cloud(claim.short_of.code)) return std::nullopt;
   return claim.room.place.job;
 }

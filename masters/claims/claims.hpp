@@ -13,9 +13,8 @@
 
 namespace muster {
 
-/// Rounds that find the room of a claim there before others may have it again: in the first of
-/// them everybody plans, unless the room is a full cloud's, in the others nobody but the claim's
-/// job.
+/// Rounds that find the room of a claim there before others may have it again: in the first of them
+/// all jobs are planned, unless the room is a full cloud's, in the others the claim's job alone.
 inline constexpr std::uint64_t kRoundsOfClaim = 4;
 
 /// Keeps a job from waiting for ever where something bounds what there is (caps, the cloud, the
@@ -23,11 +22,11 @@ inline constexpr std::uint64_t kRoundsOfClaim = 4;
 ///
 /// A job that was refused room claims it when it is the first in the order of the queue of those
 /// that were, and has waited for long or has a higher priority than others: one job at a time.
-/// From then on what comes after it is not put where it is to have its room, until it has it; what
-/// runs is not stopped. What nothing could hold, or the cloud refuses, rests as gangs do, twice as
-/// long each time, and blocks nothing. What the day's money does not pay for rests until the next
-/// day of the cloud's clock, which bills, and claims its room before the first round of that day.
-/// A job that no day's money pays for claims nothing.
+/// From then on later jobs are not placed where its room is to be, until it has it; running tasks
+/// are not stopped. A job that nothing could hold, or that the cloud refuses, rests as gangs do,
+/// twice as long each time, and blocks nothing. A job that the day's money does not pay for rests
+/// until the next day of the cloud's clock, which bills, and claims its room before the first round
+/// of that day. A job that no day's money pays for claims nothing.
 ///
 /// A fold over events, as GangWaits is, which it goes beside; on a fixed fleet it keeps nothing.
 /// O(log of the jobs that wait so) an event.
@@ -46,16 +45,17 @@ class Claims {
     Duration cloud_ahead{};  ///< of the cloud's clock before it
   };
   /// The jobs that room may be kept for from now on, the first to claim it first, `most` at most;
-  /// none of them has it now. O(most, and the jobs that wake in this round).
+  /// the job that has it now is not among them. O(most, and the jobs that wake in this round).
   std::vector<JobId> due(const ClusterState& state, const Clocks& clocks, std::size_t most) const;
   /// An instance more is to be closed for the claim: those that are have not emptied for long.
   bool is_late(Instant now) const;
-  /// The room was there for so many rounds that it is not kept for who does not take it.
+  /// The room was there for kRoundsOfClaim rounds: it is kept no longer for a job that does not
+  /// take it.
   bool is_not_taken(std::uint64_t round) const;
   const RoomClaim* claim() const { return book_.claim ? &*book_.claim : nullptr; }
-  /// What is kept by it; null: nothing.
+  /// Room that it keeps; null: no room.
   const KeptRoom* kept() const { return book_.claim ? &book_.claim->room : nullptr; }
-  /// The room is there, and the job did not take it in an earlier round: nobody else starts.
+  /// The room is there, and the job did not take it in an earlier round: no other job starts.
   std::optional<JobId> turn(const ClusterState& state, std::uint64_t round) const;
   /// How the job waits for room; null: it does not.
   const RoomWait* wait_of(JobId id) const;
@@ -108,8 +108,7 @@ class Claims {
 /// The refusal may be over when others have left, or have less.
 bool is_for_room(RefusalCode code);
 
-/// What the task needs to be rented for alone: the cheapest of what is on offer that holds it.
-/// Nothing: nothing does.
+/// Price of the cheapest offering that holds the task alone. Nothing: nothing does.
 std::optional<Price> least_price(const ClusterState& state, const TaskRow& task);
 
 }  // namespace muster

@@ -23,7 +23,7 @@ bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
   while (!row->planned.empty()) {
     const TaskRow& task = state().task(row->planned.front());
     const JobRow& job = state().job(task.job);
-    // Who runs elsewhere and was to come here when it is ready has only lost where it was to go.
+    // A task that runs elsewhere and was to come here has only lost its target.
     const bool runs_elsewhere = task.phase == TaskPhase::running && task.at != row->slot;
     const bool alone = !job.job.gang || job.tasks.size() == 1;
     if (runs_elsewhere && alone && why != CauseCode::spend_cap) {

@@ -14,7 +14,7 @@ class Evictions {
 
   /// Takes every task off the instance and gives it back. False when it is not there.
   bool evict(InstanceId id, CauseCode why, Instant now);
-  /// The same, and has it ended with whatever is on it. Its tasks wait again when it is gone.
+  /// Releases it, and has it ended with the tasks on it. Its tasks wait again when it is gone.
   bool abandon(InstanceId id, CauseCode why, Instant now);
   /// Does what the day's cap asks for.
   void keep_caps(Instant now);

@@ -7,7 +7,8 @@
 
 namespace muster {
 
-/// What a master's caps count: of what it owns and rents what is rented.
+/// Instances and rent that a master's caps count: of an owned fleet and rented instances only the
+/// rented ones.
 struct Capped {
   std::size_t instances = 0;
   std::int64_t nano_usd_h = 0;

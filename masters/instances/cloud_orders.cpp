@@ -9,8 +9,8 @@
 #include "model/live_ids.hpp"
 
 // Orders to the cloud, each of which has to survive a crash on either side: an order is repeated
-// until the cloud has answered it, and the cloud takes a repeated one for the same by its number.
-// So numbers must never be given out twice, which is why a store that may be old has to ask first.
+// until the cloud has answered it, and the cloud knows a repeated one by its number. So numbers
+// must never be given out twice, which is why a store that may be old has to ask first.
 
 namespace muster {
 namespace {
@@ -38,7 +38,7 @@ std::vector<std::size_t> launches_in_order(const Plan& plan, const MasterFacts& 
   return order;
 }
 
-/// What an event says of the orders that have no answer.
+/// Answers of an event to orders that are open.
 struct Answers {
   std::set<InstanceId>& unanswered;
   const ClusterState& state;

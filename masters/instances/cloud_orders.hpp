@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// What a master asks the cloud for: it numbers and orders instances, orders their ends, and knows
+/// A master's orders to the cloud: it numbers and orders instances, orders their ends, and knows
 /// which of these orders the cloud has not answered. An instance's number is the order's token, so
 /// that an order may be repeated at any time.
 class CloudOrders final : public EventListener {
@@ -18,7 +18,7 @@ class CloudOrders final : public EventListener {
   /// Orders the plan's launches that were not refused; the number of each, at its index. First what
   /// the oldest job of the highest priority needs: where the cloud has not enough for all, one gang
   /// gets whole what several would get in parts. A gang that was refused already comes after the
-  /// others: what it cannot have does not keep them waiting.
+  /// others: its lack does not keep them waiting.
   std::vector<InstanceId> launch(const Plan& plan, const CheckedPlan& checked, Instant now);
   void end(InstanceId id, Instant now);
 

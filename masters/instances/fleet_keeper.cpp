@@ -2,10 +2,10 @@
 
 #include <utility>
 
-// A fixed fleet is kept by counting: what there should be of each type on each market, less what
-// there is. The caps hold for it as for plans; the rule that nothing is rented beside it does not.
-// Where more is rented beside it only owned instances count as what there is, and the caps, which
-// are for what is rented, do not hold.
+// A fixed fleet is kept by counting: the wanted number of each type on each market, less the
+// present one. The caps hold for it as for plans; the rule that nothing is rented beside it does
+// not. Where more is rented beside it only owned instances count as what there is, and the caps,
+// which are for what is rented, do not hold.
 
 namespace muster {
 
@@ -39,7 +39,7 @@ bool FleetKeeper::keep(Instant now) {
     part.launches.assign(missing.begin() + static_cast<std::ptrdiff_t>(begin),
                          missing.begin() + static_cast<std::ptrdiff_t>(end));
     const CheckedPlan checked = check_plan(part, state, allowed);
-    // What may not be ordered now takes nothing from what comes after it.
+    // Launches that may not be ordered now take nothing from later ones.
     if (std::ranges::all_of(checked.launches, [](const auto& no) { return no.has_value(); })) {
       continue;
     }

@@ -24,7 +24,7 @@ class FleetKeeper final : public EventListener {
   FleetKeeper(MasterRecorder& recorder, CloudOrders& cloud, const PlanRules& rules,
               const FleetOrders& orders);
 
-  /// Orders what is lacking, so much of it as may be at once, within the caps where nothing else is
+  /// Orders missing instances, as many as may be at once, within the caps where nothing else is
   /// rented. True: more is lacking, to be ordered after what has come in meanwhile was heard.
   bool keep(Instant now);
   /// All that the config wants, drained meanwhile or not: it is there again after the next start.
@@ -51,7 +51,7 @@ class FleetKeeper final : public EventListener {
   const std::size_t at_once_;
   /// Owned instances by type and market, where more than the fleet is rented.
   std::map<std::pair<TypeId, Market>, std::uint32_t> owned_;
-  Fleet fleet_;  ///< the same without what was drained
+  Fleet fleet_;  ///< likewise, without drained ones
   bool is_short_ = false;
 };
 

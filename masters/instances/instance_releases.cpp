@@ -9,7 +9,7 @@
 
 namespace muster {
 
-/// What an event changes in the list of released instances.
+/// Changes of an event to the list of released instances.
 struct InstanceReleases::Tracker {
   InstanceReleases& releases;
   const ClusterState& state;

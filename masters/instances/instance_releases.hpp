@@ -7,8 +7,8 @@
 
 namespace muster {
 
-/// The instances that a master gives back: those that nobody needs any more are released, and those
-/// that are released end when their last task has left.
+/// The instances that a master gives back: unused ones are released, and released ones end when
+/// their last task has left.
 class InstanceReleases final : public EventListener {
  public:
   InstanceReleases(MasterRecorder& recorder, CloudOrders& cloud);

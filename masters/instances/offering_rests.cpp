@@ -37,7 +37,7 @@ void MasterMemory::ease_rest(const OfferingKey& key, Instant now) {
   if (found->second.until <= now) facts_.rests.erase(found);
 }
 
-/// What rests because the cloud was full may be asked for at once.
+/// Offerings that rest because the cloud was full may be asked for at once.
 void MasterMemory::end_rests_of_room() {
   std::erase_if(facts_.rests, [](const auto& each) {
     return each.second.code == RefusalCode::cloud_capacity ||

@@ -48,7 +48,7 @@ Duration SpendGuard::affordable_time() const {
   return boot + 2 * caps_.spend_margin + end_time();
 }
 
-/// What the cloud has not said to be up may have been up since it was asked for.
+/// An instance that the cloud has not reported up may have been up since it was asked for.
 Money SpendGuard::spent_at_most(Instant now) const {
   Money sum = spent_today(now);
   const Instant billed = now + cloud_ahead_;
@@ -61,9 +61,9 @@ Money SpendGuard::spent_at_most(Instant now) const {
   return sum;
 }
 
-/// Once the cap has been reached, all of the day's money counts as spent: what is left would be
-/// rented for and given back again, and nothing done with it. A cap that was raised since has not
-/// been reached.
+/// Once the cap has been reached, all of the day's money counts as spent: the rest would be rented
+/// for and given back again, and nothing done with it. A cap that was raised since has not been
+/// reached.
 double SpendGuard::spent_today_usd(Instant now) const {
   if (!has_cap()) return 0;  // every instance would be asked what it costs
   const MasterFacts& facts = recorder_.facts();

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-/// What the day's cap asks for.
+/// Step that the day's cap asks for.
 enum class CapStep {
   none,
   save,  ///< take everything off the instances while there is money for checkpoints
@@ -15,11 +15,12 @@ enum class CapStep {
 };
 
 /// Reckons with the day's cap. The day is that of the cloud's clock, which bills. The sum that is
-/// compared with the cap is never below what the cloud will charge: what is spent by now, and all
-/// that is rented for the time that ending it may take. In that time are the type's own, and what
-/// MasterCaps::end_time is for: the cloud's disk, the order on its way, and the cloud's word about
-/// its clock, of which a master knows no more than that it was not ahead of the truth. So the cap
-/// holds unless the cloud does not carry out an end in time. Owned instances cost it nothing.
+/// compared with the cap is never below the cloud's later charge: the money that is spent by now,
+/// and the price of all rented instances for the time that ending them may take. In that time are
+/// the type's own, and what MasterCaps::end_time is for: the cloud's disk, the order on its way,
+/// and the cloud's word about its clock, of which a master knows no more than that it was not ahead
+/// of the truth. So the cap holds unless the cloud does not carry out an end in time. Owned
+/// instances cost it nothing.
 class SpendGuard final : public EventListener {
  public:
   SpendGuard(MasterRecorder& recorder, const CloudOrders& cloud, const MasterCaps& caps);
@@ -27,13 +28,13 @@ class SpendGuard final : public EventListener {
   /// By how much the cloud's clock, which bills and says which day it is, is ahead of `now`.
   void set_cloud_ahead(Duration ahead) { cloud_ahead_ = ahead; }
   Duration cloud_ahead() const { return cloud_ahead_; }
-  /// What the cloud's clock shows is known, or is not.
+  /// The time of the cloud's clock is known, or is not.
   void know_cloud_clock(bool known) { knows_cloud_clock_ = known; }
   /// While it is not known which day it is nothing may be rented where a day's money is capped: it
   /// could be one whose money is spent.
   bool knows_day() const { return !has_cap() || knows_cloud_clock_; }
 
-  /// What the cloud's present day has cost so far.
+  /// Cost of the cloud's present day so far.
   Money spent_today(Instant now) const;
   /// As much of the day's money as a plan has to take for spent; 0 where it is not capped.
   double spent_today_usd(Instant now) const;

@@ -14,8 +14,8 @@
 
 namespace muster {
 
-/// Dry runs that wait for a planner: so many, of one user a share, none longer than its asker
-/// waits. One is under way at a time, so that a round waits for one at most.
+/// Dry runs that wait for a planner: a bounded number, a share of it for one user, and each no
+/// longer than its asker waits. One is under way at a time, so that a round waits for one at most.
 class DryRunQueue {
  public:
   /// Calls of these settle the question.
@@ -33,7 +33,7 @@ class DryRunQueue {
   /// The one that was under way has ended: it is the next one's turn.
   void ended(Instant now);
   std::size_t waiting() const { return waiting_.size(); }
-  /// Nobody is to be answered any more.
+  /// Drops all dry runs.
   void clear() { waiting_.clear(); }
 
  private:

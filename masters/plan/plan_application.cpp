@@ -11,7 +11,7 @@
 // between two of them anything may have happened. Refusals go on record before launches and places,
 // so that a task that gets a place in the same slice does not end up with an older reason. Widths
 // change before the places are looked at, which may be for tasks that had nothing to wait for until
-// then; what runs is stopped last, since it may have another place by then.
+// then; running tasks are stopped last, since they may have other places by then.
 
 namespace muster {
 
@@ -43,7 +43,7 @@ void PlanApplication::apply_next(Instant now) {
   apply_releases(plan, checked, now);
 }
 
-/// What can never run takes its job with it.
+/// A task that can never run ends its job.
 void PlanApplication::apply_refusals(const Plan& plan, Instant now) {
   for (const Refuse& part : plan.refusals) {
     if (const auto malformed = check_refusal(part)) {
@@ -93,7 +93,7 @@ std::vector<Slot> PlanApplication::apply_places(const Plan& plan, const CheckedP
     }
     const TaskRow& task = *state().find(part.task);
     const JobRow& job = state().job(task.job);
-    // The workers of an elastic job know how many they are: none joins those that run.
+    // The workers of an elastic job know their number: no further one joins those that run.
     const bool joins = job.width > 0 && job.running > 0;
     if ((task.phase == TaskPhase::running || joins) && known_to_move.insert(task.job).second) {
       moved_jobs.push_back(task.job);

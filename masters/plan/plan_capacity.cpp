@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
 
-/// What an instance, present or to be launched, has room for while a plan is worked through.
+/// Capacity of an instance, present or to be launched, while a plan is worked through.
 struct Capacity {
   TypeId type;
   Resources base;           ///< committed there, less what the plan takes away
-  Resources filled;         ///< the same with the places seen so far
+  Resources filled;         ///< likewise with the places seen so far
   std::uint32_t first = 0;  ///< its places: a part of CapacityCheck::order_
   std::uint32_t count = 0;
   std::uint32_t standing = 0;  ///< position in that part before which all places are refused
@@ -168,7 +168,7 @@ class CapacityCheck {
   }
 
   /// The room's first place that does not fit, and what is filled before it. Demands are never
-  /// negative: what does not fit up to one place does not fit up to a later one.
+  /// negative: a set of places that does not fit does not fit with a later place either.
   std::pair<std::uint32_t, Resources> first_over(Capacity& target) {
     const Resources& capacity = state_.catalog()[target.type].capacity;
     Resources filled = target.base;

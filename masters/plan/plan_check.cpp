@@ -172,7 +172,8 @@ class PlanChecker {
   }
 
   /// Gives the caps' room and the instances' to the places, in the order of the plan. A unit that
-  /// turns out not to fit is left out and all is shared out anew: nobody has to stand back for it.
+  /// turns out not to fit is left out and all is shared out anew: no other unit has to stand back
+  /// for it.
   void share_out() {
     const plan_check::Units units = plan_check::units_of(plan_, state_, seats_);
     const plan_check::CheckInput in{plan_, state_, limits_, seats_, units};
@@ -254,8 +255,8 @@ class PlanChecker {
     result_ = valid_;
   }
 
-  /// A gang starts whole or not at all: when one of its waiting tasks gets no place, the others
-  /// get none either. So it is with the parts of a group.
+  /// A gang starts whole or not at all: when one of its waiting tasks gets no place, the others get
+  /// no place either. So it is with the parts of a group.
   void refuse_incomplete(const plan_check::CheckInput& in) {
     std::vector<bool> broken = plan_check::broken_units(in.units, result_);
     std::unordered_map<Slot, std::size_t> placed;
@@ -314,7 +315,8 @@ class PlanChecker {
   const PlanLimits& limits_;
   std::map<OfferingKey, RefusalCode> backed_off_;  // the limits', to be looked up
   CheckedPlan result_;
-  CheckedPlan valid_;  ///< what is refused whoever else is there, and what was left out
+  CheckedPlan
+      valid_;  ///< parts that are refused whatever the others are, and parts that were left out
   plan_check::Seats seats_;
   std::unordered_set<TaskId> placed_;
   bool some_apart_ = false;  ///< a place is of a job that wants distinct instances

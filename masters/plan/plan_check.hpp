@@ -14,30 +14,32 @@
 namespace muster {
 
 /// The passes of a plan check. A gang or group that turns out not to fit is left out, and what it
-/// would have taken is shared out anew among the others. In so many passes the first one of them
-/// alone is left out, since without it the others may fit; after them all of them at once.
+/// would have taken is shared out anew among the others. In the first passes, up to this number,
+/// the first unit that does not fit is left out alone, since without it the others may fit; after
+/// them all of them at once.
 inline constexpr int kPassesOneByOne = 8;
-/// After so many passes nothing is shared out anew. The gangs that do not fit then are refused
-/// whole, as in any pass, with the reason for which they do not; only their room stays unused until
-/// the next round, and what was refused for want of it waits as long. Groups that move or stop
-/// something are left out then, whether they fit or not: a refusal that leaves their tasks where
-/// they are could overfill what others were given.
+/// After this number of passes nothing is shared out anew. The gangs that do not fit then are
+/// refused whole, as in any pass, with the reason for which they do not; only their room stays
+/// unused until the next round, and what was refused for want of it waits as long. Groups that move
+/// or stop something are left out then, whether they fit or not: a refusal that leaves their tasks
+/// where they are could overfill what others were given.
 inline constexpr int kMostPasses = 16;
 
 /// Everything a plan is held against besides the state.
 struct PlanLimits {
   MasterCaps caps;
   double spent_today_usd = 0;
-  UnavailableOfferings backed_off;        ///< what the cloud is not asked for now
+  UnavailableOfferings backed_off;        ///< offerings that the cloud is not asked for now
   bool fixed_fleet = false;               ///< nothing is rented and nothing given back
   std::vector<JobId> backed_off_gangs{};  ///< nothing is rented for them now; by rising ids
-  std::optional<JobId> turn{};            ///< the gang whose turn it is: nobody else starts
-  StayRule stay{};                        ///< what runs is not moved or stopped against it
+  std::optional<JobId> turn{};            ///< the gang whose turn it is: no other job starts
+  StayRule stay{};          ///< the rule against which running tasks are not moved or stopped
   bool owns_fleet = false;  ///< instances of the fleet are not given back, and no cap counts them
   std::optional<KeptRoom> kept{};  ///< room that is kept for a job
 };
 
-/// What became of one launch or place of a plan: nothing said against it, or why it is refused.
+/// Outcome of one launch or place of a plan: nothing is against it, or the reason why it is
+/// refused.
 struct CheckedPlan {
   std::vector<std::optional<Refusal>> launches;  ///< one a launch of the plan
   std::vector<std::optional<Refusal>> places;    ///< one a place of the plan

@@ -9,8 +9,8 @@
 namespace muster::plan_check {
 namespace {
 
-/// Grants launches in the order of the plan as long as the caps allow. What does not fit takes
-/// nothing: what comes later and does fit is granted.
+/// Grants launches in the order of the plan as long as the caps allow. A unit that does not fit
+/// takes nothing: later units that do fit are granted.
 class Grants {
  public:
   Grants(const CheckInput& in, CheckedPlan& result)
@@ -37,7 +37,7 @@ class Grants {
       }
       for (std::uint32_t at = first_[i]; at < first_[i + 1]; ++at) place(i, places_[at]);
     }
-    // A unit's launches that nobody else was granted are refused as the unit was.
+    // A unit's launches that were granted to no other unit are refused as the unit was.
     for (const Needs& needs : needs_) {
       for (std::uint32_t launch : needs.launches) {
         if (needs.refusal && !granted_[launch] && !result_.launches[launch]) {
@@ -48,7 +48,7 @@ class Grants {
   }
 
  private:
-  /// What a unit has of places and launches.
+  /// Places and launches of a unit.
   struct Needs {
     std::vector<std::uint32_t> places;
     std::vector<std::uint32_t> launches;  ///< its own and those of its places, each once
@@ -115,8 +115,9 @@ class Grants {
     }
   }
 
-  /// Whoever shares the launch of a unit that may take what is kept has it by the unit alone: that
-  /// is decided first, and when it is refused the others have no more of it than anybody else.
+  /// A unit that shares the launch of a unit which may take the kept room has it by that unit
+  /// alone: that is decided first, and when it is refused the others have no more right to it than
+  /// any unit.
   void decide_takers(std::uint32_t launch) {
     if (!takes_kept_[launch]) return;
     for (std::uint32_t at = first_[launch]; at < first_[launch + 1]; ++at) {
@@ -134,7 +135,7 @@ class Grants {
     if (!has_decided_[launch]) decide_takers(launch);
     has_decided_[launch] = true;
     if (granted_[launch]) return;
-    // Room only becomes less: what was refused once is not asked for again.
+    // Room only becomes less: a launch that was refused once is not asked for again.
     if (!result_.launches[launch]) result_.launches[launch] = ask({launch});
     result_.places[place] = result_.launches[launch];
   }
@@ -178,7 +179,7 @@ class Grants {
           state_.offerings().find(launch.type, launch.market, launch.zone)->price.nano_usd_h();
     }
     if (count == 0) return std::nullopt;
-    // What is kept may be had later in a plan, or beside another launch: refused stays refused.
+    // Kept room may be had later in a plan, or beside another launch: refused stays refused.
     for (std::uint32_t i : launches) {
       if (limits_.kept && !granted_[i] && result_.launches[i]) return result_.launches[i];
     }
@@ -219,7 +220,8 @@ class Grants {
       return Refusal{RefusalKind::not_now, code, {}, asked, std::max(0.0, available)};
     };
     if (caps.max_instances > 0 && rented_.instances + more > caps.max_instances) {
-      // What is larger than all of the cap is held against the cap, whoever has how much of it.
+      // A unit that is larger than all of the cap is held against the cap alone, whatever is in
+      // use.
       const double taken = more > caps.max_instances ? 0 : static_cast<double>(rented_.instances);
       return refusal(RefusalCode::instance_cap, static_cast<double>(more),
                      static_cast<double>(caps.max_instances) - taken);

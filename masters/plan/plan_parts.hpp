@@ -5,7 +5,7 @@
 
 #include "masters/plan/plan_check.hpp"
 
-// What the parts of the plan check share.
+// Types that the parts of the plan check share.
 
 namespace muster::plan_check {
 
@@ -13,7 +13,7 @@ namespace muster::plan_check {
 struct Seat {
   const TaskRow* task = nullptr;
   TypeId type;  ///< of the instance that it is for
-  Grant grant;  ///< what the task is to have there
+  Grant grant;  ///< the task's grant there
 
   bool waits() const { return task != nullptr && task->phase == TaskPhase::pending; }
 };
@@ -37,7 +37,7 @@ struct Units {
 };
 Units units_of(const Plan& plan, const ClusterState& state, const Seats& seats);
 
-/// What the steps of a check are given.
+/// Inputs of the steps of a check.
 struct CheckInput {
   const Plan& plan;
   const ClusterState& state;

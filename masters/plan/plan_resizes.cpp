@@ -30,7 +30,7 @@ std::optional<Refusal> why_not_resized(const ClusterState& state, const Resize& 
   if (job->in_transit()) return refused(RefusalCode::in_transit);
   for (Slot slot : job->tasks) {
     const TaskRow& task = state.task(slot);
-    // What stands for one stands for all: a gang is stopped as a whole.
+    // The obstacle of one task stands for all: a gang is stopped as a whole.
     if (task.phase == TaskPhase::running) return why_it_stays(state, task, stay);
   }
   return std::nullopt;

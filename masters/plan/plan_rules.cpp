@@ -1,8 +1,8 @@
 #include "masters/plan/plan_rules.hpp"
 
-// What a plan is held against besides the state: caps, the day's money, whose turn it is, and which
-// gangs are not to be planned for. The planner is told the same, so that a plan is rarely refused
-// for what could have been known.
+// Rules that a plan is held against besides the state: caps, the day's money, whose turn it is, and
+// which gangs are not to be planned for. The planner is told these rules, so that a plan is rarely
+// refused for a known reason.
 
 namespace muster {
 

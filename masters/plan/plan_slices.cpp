@@ -79,7 +79,7 @@ class Cutter {
     if (state_.job(task->job).job.gang) join_by(gangs_, task->job, part);
   }
 
-  /// What the job leaves may be what others come to.
+  /// Instances that the job leaves may be those that others come to.
   void join_resize(const Resize& resize, std::uint32_t part) {
     const JobRow* job = state_.find(resize.job);
     if (job == nullptr) return;

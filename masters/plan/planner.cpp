@@ -21,7 +21,7 @@ void expect_present(Plan& plan, const ClusterState& state) {
   for (Stop& part : plan.stops) part.expects = attempt_of(part.task);
 }
 
-/// A policy that has failed so often since its last plan begins with nothing.
+/// A policy that has failed this often since its last plan begins with nothing.
 constexpr std::uint32_t kMostRenewals = 3;
 
 /// Whether the policy has understood the words, which may be those of another version.
@@ -204,10 +204,10 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   state->apply(accepted);
   const std::unique_ptr<Policy> policy = parts_.policy->clone();
   // A policy that is not asked when a job comes decides on it in its next regular round, which is
-  // at most a period away; what it does until then says nothing of the job.
+  // at most a period away; its actions until then say nothing of the job.
   const Cadence cadence = memory_->fixed_fleet() ? policy->fleet_cadence() : policy->cadence();
   const Instant at = wish.now + (cadence.on_arrival ? Duration::zero() : cadence.period);
-  // What the policy may do then is held against what is allowed then.
+  // The policy's later moves are held against the limits of that time.
   limits.stay.now = at;
   limits.backed_off_gangs = known.gangs.backed_off(*state, known.rounds, at);
   limits.turn = known.turn(known.rounds, at);

@@ -16,7 +16,7 @@
 
 namespace muster {
 
-/// What a planner is asked, besides what it knows from the events.
+/// Inputs of a decision that a planner does not know from the events.
 struct RoundWish {
   Instant now;
   bool rents = true;            ///< false: nothing may be rented at present
@@ -28,7 +28,7 @@ struct RoundWish {
 /// whatever has happened since: the policy knows already that it was.
 struct PlannedRound {
   std::uint64_t round = 0;
-  Instant at;  ///< what it was decided for
+  Instant at;  ///< time that it was decided for
   RoundNote note;
   std::size_t dropped = 0;  ///< figures of the note that are no numbers
   bool settled = false;     ///< asked again with nothing changed, the policy would change nothing
@@ -36,10 +36,10 @@ struct PlannedRound {
   Budget budget;               ///< with what it took of it
   std::vector<Plan> slices;    ///< of the plan, to be carried out one after the other
   bool failed = false;         ///< there is no plan, and the round has not been
-  std::string trouble{};       ///< what the policy has failed with since the last answer, if it has
+  std::string trouble{};       ///< failure of the policy since the last answer, if any
 };
 
-/// What would be decided with one job more.
+/// A decision with one job more.
 struct DryRun {
   Plan plan;
   CheckedPlan checked;
@@ -72,7 +72,7 @@ class Planner final : public EventListener {
 
   const MasterSettings& settings() const { return settings_; }
 
-  /// Takes a snapshot's words for the policy back; what could not be, as a sentence.
+  /// Takes a snapshot's words for the policy back; the part that it could not read, as a sentence.
   std::string restore(const std::string& words, Instant at);
   /// The shared memory has absorbed the event.
   void show(const Event& event);
@@ -107,14 +107,14 @@ class Planner final : public EventListener {
   MasterDependencies parts_;
   std::unique_ptr<Policy> blank_;  ///< as it was before it was shown anything
   std::uint32_t failures_ = 0;     ///< of the policy since its last plan
-  mutable std::string trouble_{};  ///< the last of them that nobody has been told of
+  mutable std::string trouble_{};  ///< the last failure that was not reported
   std::unique_ptr<MasterMemory> own_;
   const MasterMemory* memory_;
   std::uint64_t shown_rounds_ = 0;  ///< the policy knows of all rounds before this one
   std::optional<JobId> turn_;       ///< whose it is in the present round
   std::vector<JobId> backed_off_;   ///< gangs for which nothing is rented in the present round
   UnavailableOfferings
-      unavailable_offerings_;  ///< what the cloud is not asked for in the present round
+      unavailable_offerings_;  ///< offerings that the cloud is not asked for in the present round
 };
 
 }  // namespace muster

@@ -13,7 +13,7 @@ StepActor::behavior_type steps() {
 
 }  // namespace
 
-/// What the planner's actor works on; only its own steps touch it, but for `followed`.
+/// State of the planner's actor; only its own steps touch it, but for `followed`.
 struct PlannerHost::Desk {
   Desk(std::unique_ptr<Planner> of, std::function<Duration()> clock)
       : planner(std::move(of)), stopwatch(std::move(clock)) {}

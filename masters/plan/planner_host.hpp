@@ -47,7 +47,7 @@ class PlannerHost {
   /// Events could not be followed: it decides nothing before start_over().
   bool is_lost() const;
   void start_over(std::unique_ptr<MasterMemory> memory);
-  /// Nothing when none could be made.
+  /// Nothing when the snapshot could not be made.
   void snapshot(std::function<void(std::optional<MasterSnapshot>&&)> then);
 
  private:

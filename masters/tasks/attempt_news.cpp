@@ -4,9 +4,9 @@
 
 #include "masters/tasks/stop_meaning.hpp"
 
-// What workers say of attempts. News may come late, twice, or of an attempt that another one has
-// followed: whatever does not speak of the present attempt of a task changes nothing. Orders that a
-// worker never heard are found when it lists what it knows, and given again.
+// Workers' reports of attempts. News may come late, twice, or of an attempt that another one has
+// followed: a report on any but the present attempt of a task changes nothing. Orders that a worker
+// never heard are found when it lists what it knows, and given again.
 
 namespace muster {
 
@@ -35,7 +35,7 @@ void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
   if (meaning == StopMeaning::done) return finished({news.task, news.attempt, news.end}, now);
   const JobId job = state().job(row->job).job.id;
   const InstanceId left = state().instance(row->at).id;
-  // What was said of its start, or its order to stop, may have got lost with a master or a worker.
+  // The report of its start, or its order to stop, may have got lost with a master or a worker.
   if (row->phase == TaskPhase::starting) {
     recorder_.record(TaskStarted{news.task, news.attempt, {}, {}}, now);
   }
@@ -66,7 +66,7 @@ void AttemptNews::failed(TaskFailed news, Instant now) {
   if (row == nullptr) return;
   const JobRow& job = state().job(row->job);
   const JobId id = job.job.id;
-  // What fails of a job that is being ended would have been stopped.
+  // A failing task of a job that is being ended would have been stopped.
   news.for_good = !job.terminal_outcome && ends_.is_last_attempt(job.job, news);
   recorder_.record(news, now);
   if (news.for_good) {

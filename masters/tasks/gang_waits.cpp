@@ -102,8 +102,8 @@ struct GangWaits::Fold {
       wait.hopeless = e.refusal.asked > w.settings_.caps.max_usd_day;
     }
     if (wait.hopeless && w.turn(at) == job.job.id) w.end_turn(at);
-    // What is too large even for all of a cap is not tried again and again: policies plan for
-    // others what they would plan without it. Each of its tasks is refused: that counts once.
+    // A gang that is too large even for all of a cap is not tried again and again: policies plan
+    // for others as they would without it. Each of its tasks is refused: that counts once.
     if (wait.hopeless && at >= wait.unavailable_until) {
       wait.unavailable_until = at + w.grown(w.settings_.launch_backoff, ++wait.refusals);
     }
@@ -127,7 +127,7 @@ struct GangWaits::Fold {
     wait.unavailable_until = at + w.grown(w.settings_.launch_backoff, ++wait.refusals);
   }
 
-  /// Nobody else has anything of the fleet, or it is too small for the job.
+  /// No other job has anything of the fleet, or it is too small for the job.
   bool has_all(const JobRow& job) const {
     const FleetSums& sums = state.sums();
     return sums.committed.value() == Resources{} || w.over_fleet(job, state).has_value();
@@ -149,7 +149,8 @@ struct GangWaits::Fold {
     GangWait& wait = wait_of(job.job.id);
     wait.hopeless = own.size() == state.instances().size();
     if (w.book_.turn && w.book_.turn->job == job.job.id && at < w.book_.turn->until) {
-      // What others leave in its turn is for the gang: it asks as soon as the cloud may be asked.
+      // Room that others leave in its turn is for the gang: it asks as soon as the cloud may be
+      // asked.
       wait.unavailable_until = at + w.settings_.launch_backoff;
       if (!wait.hopeless) return;
       wait.since = at;
@@ -218,7 +219,7 @@ void GangWaits::end_turn(Instant now) {
   book_.turn.reset();
 }
 
-/// Doubled so many times, up to the longest.
+/// Doubled that number of times, up to the longest.
 Duration GangWaits::grown(Duration first, std::uint32_t times) const {
   Duration length = first;
   if (first == Duration::zero()) return first;
@@ -232,7 +233,7 @@ std::optional<GangTurn> GangWaits::due(const ClusterState& state, Instant now) c
   for (const auto& [id, wait] : book_.waits) {
     const JobRow* job = state.find(id);
     if (wait.hopeless || job == nullptr || job->pending == 0) continue;
-    // Where nobody else wants to start a turn would change nothing.
+    // Where no other job wants to start a turn would change nothing.
     if (state.pending().size() == job->pending) continue;
     const Instant due = wait.since + grown(settings_.gangs.patience, wait.turns);
     if (due <= now && (!first || std::pair(due, id) < *first)) first = {due, id};
@@ -252,7 +253,7 @@ std::vector<JobId> GangWaits::backed_off(const ClusterState& state, std::uint64_
   std::vector<JobId> backed_off, rested;
   for (const auto& [id, wait] : book_.waits) {
     if (now < wait.unavailable_until) {
-      // What a fleet has is there for whoever alone wants it.
+      // A fleet's instances are there for a job that alone wants them.
       const JobRow* job = state.find(id);
       const bool alone = job != nullptr && state.pending().size() == job->pending;
       if (!fixed_fleet_ || !alone) backed_off.push_back(id);

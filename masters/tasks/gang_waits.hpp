@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// What a gang's tasks ask for together, at the least that each of them asks for on any family.
+/// Sum over a gang's tasks of the least that each asks for on any family.
 struct GangDemand {
   Resources whole;      ///< of all tasks; of an elastic job unused, as its width changes
   Resources of_worker;  ///< of an elastic job, whose workers are alike
@@ -30,19 +30,19 @@ std::optional<Refusal> gang_over_fleet(const JobRow& job, const ClusterState& st
 /// Keeps gangs and small jobs from starving each other where caps, the cloud or a fixed fleet have
 /// no room for all.
 ///
-/// What does not fit blocks nothing: a gang that the cloud refuses, or that is larger than a cap,
-/// rests, twice as long each time. Meanwhile policies plan as if it were not there, so that nobody
-/// counts on what would be rented for it. Of several that the cloud refused and that have rested
-/// one asks in a round: it does not take and give back, time and again, what others could use.
-/// On a fixed fleet a gang that did not get all its places rests likewise, while others wait.
+/// A gang that does not fit blocks nothing: one that the cloud refuses, or that is larger than a
+/// cap, rests, twice as long each time. Meanwhile policies plan as if it were not there, so that no
+/// plan counts on its instances. Of several that the cloud refused and that have rested one asks in
+/// a round: it does not take and give back, time and again, what others could use. On a fixed fleet
+/// a gang that did not get all its places rests likewise, while others wait.
 ///
 /// Small jobs that take whatever comes free would keep a gang waiting for ever: after a time of
 /// patience it has a turn, in which no other job starts, so that room for it gathers as what runs
 /// ends. The turn ends when the gang starts, or after a time; each next wait and turn is twice as
 /// long. However long the others' tasks run, some turn is long enough, up to the longest. After a
 /// turn everybody may start for as long as it took, however many gangs wait. A gang that is too
-/// large for the caps, or that the cloud or the fleet had no room for when nobody else had
-/// anything, has no turns.
+/// large for the caps, or that the cloud or the fleet had no room for without other jobs, has no
+/// turns.
 class GangWaits {
  public:
   GangWaits(const MasterSettings& settings, bool fixed_fleet)

@@ -10,8 +10,8 @@
 #include "model/stay.hpp"
 
 // How tasks and jobs end. A job is over when none of its tasks is left that could run; until then
-// its outcome may be decided while some of its tasks still stop. What the history keeps of it is
-// put together here, since the rows are gone with the event that ends the job.
+// its outcome may be decided while some of its tasks still stop. The history's record of it is put
+// together here, since the rows are gone with the event that ends the job.
 
 namespace muster {
 namespace {

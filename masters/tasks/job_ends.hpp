@@ -38,7 +38,8 @@ class JobEnds {
   /// A task of the unfinished job has left or ended: the job may be over with it.
   void end_if_done(JobId id, Instant now);
 
-  /// What was completed lately, the newest last and a thousand at most; and how many there were.
+  /// Jobs that were completed lately, the newest last and a thousand at most; and how many there
+  /// were.
   const std::deque<CompletedJob>& completed() const { return completed_; }
   std::uint64_t completed_count() const { return completed_count_; }
 

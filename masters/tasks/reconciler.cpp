@@ -112,8 +112,8 @@ void Reconciler::leave_market(const TaskRow& task, Instant now) {
   releases_.release_if_unused(target, now);
 }
 
-/// What keeps a gang from starting: a task that has still to stop, or an instance that the cloud
-/// may still refuse. Once every instance is up, each task starts as soon as its own is ready.
+/// The obstacle of a gang's start: a task that has still to stop, or an instance that the cloud may
+/// still refuse. Once every instance is up, each task starts as soon as its own is ready.
 std::optional<Refusal> Reconciler::gang_start_blocker(const JobRow& job) const {
   if (!job.job.gang || job.gang.blockers == 0) return std::nullopt;
   const TaskRow& first = state().task(job.tasks[job.gang.first_blocker]);

@@ -17,14 +17,15 @@ class Reconciler final : public EventListener {
 
   /// Everything.
   void reconcile(Instant now);
-  /// What a change on one instance concerns: the tasks meant for it, and their gangs. A change
-  /// there must not cost a look at the whole cluster, nor at a whole gang that still waits for
-  /// others.
+  /// Tries the tasks that a change on one instance concerns: those assigned to it, and their gangs.
+  /// A change there must not cost a look at the whole cluster, nor at a whole gang that still waits
+  /// for others.
   void reconcile_at(InstanceId id, Instant now);
-  /// The same where nothing has changed but that a task has left it. Looks at what is meant for it
-  /// only where something waits for that.
+  /// As reconcile_at(), where nothing has changed but that a task has left it. Looks at what is
+  /// meant for it only where something waits for that.
   void reconcile_room(InstanceId id, Instant now);
-  /// The same for a task that has left its instance, and its gang; no instance is ended.
+  /// As reconcile_room(), for a task that has left its instance, and its gang; no instance is
+  /// ended.
   void reconcile_task(TaskId id, Instant now);
 
   void before(const Event& event, const MasterFacts& facts) override;

@@ -6,7 +6,7 @@
 
 namespace muster {
 
-/// What an event makes worth another try; called before the state knows of the event.
+/// Tasks that an event makes worth another try; called before the state knows of the event.
 struct StartCandidates::Marker {
   StartCandidates& c;
   const ClusterState& s;

@@ -20,8 +20,8 @@ class StartCandidates {
   /// Everything is to be tried: nothing is known of what came before.
   void mark_all(const ClusterState& state);
 
-  /// Goes through the candidates in the order of assignment. What a try changes for tasks further
-  /// on is seen by the same pass, as if every assigned task were tried in turn.
+  /// Goes through the candidates in the order of assignment. A change that a try makes for tasks
+  /// further on is seen by this pass, as if every assigned task were tried in turn.
   void begin_pass(const ClusterState& state);
   std::optional<Slot> next(const ClusterState& state);
 

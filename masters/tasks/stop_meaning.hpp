@@ -15,7 +15,7 @@ enum class ProgramEnd : std::uint8_t {
   signal  ///< the one that it was asked by, SIGKILL after its grace, or another
 };
 
-/// Who had an attempt stopped.
+/// The cause of an attempt's stop.
 enum class StoppedBy : std::uint8_t {
   nobody,
   move,
@@ -30,11 +30,11 @@ enum class StoppedBy : std::uint8_t {
   gang_end
 };
 
-/// What an end means for the task.
+/// Meaning of an end for the task.
 enum class StopMeaning : std::uint8_t {
-  own_end,  ///< what the program's end says: finished or failed
+  own_end,  ///< by the program's end: finished or failed
   left,     ///< it goes on elsewhere, from the last checkpoint that there is
-  saved,    ///< the same, and it has left a new checkpoint
+  saved,    ///< by the program's end, and it has left a new checkpoint
   done,     ///< it has finished
   stopped,  ///< its job is being ended
   failed
@@ -46,8 +46,8 @@ StopMeaning meaning_of(ProgramEnd end, StoppedBy by, const Job& job);
 /// How a program ended that was asked to stop.
 ProgramEnd end_after_stop(std::int32_t exit_code);
 
-/// Who stops the task, as far as the state tells: what ends its job goes before what moves it. All
-/// from `move` to `gang_restart` mean the same.
+/// The cause of the task's stop, as far as the state tells: the end of its job goes before a move.
+/// All from `move` to `gang_restart` have equal effects.
 StoppedBy stopped_by(const ClusterState& state, const TaskRow& task);
 
 }  // namespace muster

@@ -37,7 +37,7 @@ void TaskOrders::stay_or_leave(TaskId id, Instant now) {
   const bool runs_without_place =
       task != nullptr && task->phase == TaskPhase::running && task->target == kNoSlot;
   if (!runs_without_place) return;
-  // What the task was to leave may have been promised to others meanwhile.
+  // The place that the task was to leave may have been promised to others meanwhile.
   const InstanceRow& here = state().instance(task->at);
   const Resources& capacity = state().catalog()[here.type].capacity;
   if (here.released || !(here.committed + task->held.amount).fits_in(capacity)) {

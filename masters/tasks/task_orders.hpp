@@ -6,7 +6,7 @@
 
 namespace muster {
 
-/// What a master tells its tasks: where they are to be, when to start and to stop, and why they
+/// A master's orders to its tasks: where they are to be, when to start and to stop, and why they
 /// wait. Each is an event, and a message to the worker that it concerns.
 class TaskOrders {
  public:
@@ -21,7 +21,7 @@ class TaskOrders {
   /// The place that the task was to move to is gone. While it runs on where it is, it stays there
   /// if it may; else it is told to stop.
   void stay_or_leave(TaskId id, Instant now);
-  /// Takes its place from the task, with the same.
+  /// Takes the task's place away, with the cause.
   void unassign(TaskId id, const Cause& why, Instant now);
   /// A gang runs whole or not at all: when one task has no place, the others give theirs back, so
   /// that nothing is rented for a gang that cannot progress. Does nothing with other jobs.

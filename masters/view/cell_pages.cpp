@@ -18,8 +18,8 @@ namespace {
 using cell::job_view;
 using cell::task_view;
 
-/// So many tasks of a job that is not over are written out at once: who wants more asks on, and
-/// the master does something else in between.
+/// Tasks of a job that is not over that are written out at once: a longer list takes several
+/// questions, between which the master does something else.
 constexpr std::size_t kTasksAtOnce = 250;
 
 /// Writes the first of the tasks, at least one, that go into one message with what is said of the
@@ -144,7 +144,7 @@ struct OverPart {
   bool only = false;
   HistoryPage page;
   std::string master;
-  ByteCut cut{};  ///< what `list` has taken of a message
+  ByteCut cut{};  ///< bytes of the message that `list` has taken
 
   JobsView read(const History& history) const {
     JobsView whole = list;
@@ -197,7 +197,7 @@ CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
     }
     over.listed.insert(row.job.id);
   }
-  // Who has as many that are not over shows no others.
+  // A page that is full of jobs that are not over shows no others.
   const bool more = wanted.only
                         ? !over.wanted.empty()
                         : wanted.over && history != nullptr && active.size() < wanted.bound();

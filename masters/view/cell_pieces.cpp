@@ -22,7 +22,7 @@ std::string lost_attempts(const Refusal& refusal) {
       refusal.asked, refusal.available);
 }
 
-/// What holds for a task that is confined.
+/// The sentence for a task that is confined.
 std::string confinement(const ClusterState& state, const TaskRow& row) {
   return "is moved no more and runs on demand only: " + lost_attempts(why_confined(state, row));
 }
@@ -53,8 +53,8 @@ class Tally {
     ++entries_[last_].count;
   }
   std::size_t size() const { return size_; }
-  /// The one that was said most often, the first of equals; nothing when nothing was said. What
-  /// `says_little` is passed over as long as there is something else.
+  /// The one that was said most often, the first of equals; nothing when nothing was said. Values
+  /// of which `says_little` holds are passed over as long as there is another.
   template <class SaysLittle>
   std::optional<Entry> most(SaysLittle says_little) const {
     const auto found =
@@ -116,7 +116,7 @@ std::optional<FailedTask> first_failed(const JobHistory& job) {
   return first;
 }
 
-/// What the job's exit code is by the task that failed first in it. The text is for whoever puts
+/// The job's exit code is that of the task that failed first in it. The text is for whoever puts
 /// the parts of the job together.
 void put_failure(JobView& view, const std::optional<FailedTask>& first) {
   if (!first) return;
@@ -125,8 +125,8 @@ void put_failure(JobView& view, const std::optional<FailedTask>& first) {
   view.failure = failure_text(*first);
 }
 
-/// Of the last attempt that ended; nothing when there is none, or no process was that could say
-/// one.
+/// Of the last attempt that ended; nothing without such an attempt, or without a process that could
+/// give a code.
 std::optional<std::int32_t> exit_code_of(const TaskHistory& task) {
   const bool said = task.ended_at && (task.finished || task.end.exit_code != 0);
   return said ? std::optional(task.end.exit_code) : std::nullopt;
@@ -138,7 +138,7 @@ std::optional<FailureView> last_failure(const TaskHistory& task) {
   return FailureView{task.failure, task.reason};
 }
 
-/// As policies see it: what was lost with an attempt does not count.
+/// As policies see it: time that was lost with an attempt does not count.
 double ran_s(const TaskRow& row, Instant now) {
   const bool runs = row.phase == TaskPhase::running || row.phase == TaskPhase::stopping;
   const Duration newest = runs ? std::max(Duration{}, now - row.started_at) : Duration{};
@@ -175,8 +175,8 @@ std::string instances_text(const std::vector<ClosedInstance>& closed) {
   return text;
 }
 
-/// What the job waits behind where something bounds the room, and since when; or that what it waits
-/// for is kept for another. Empty: neither.
+/// Jobs that this job waits behind where something bounds the room, and since when; or the job that
+/// its room is kept for. Empty: neither.
 std::string room_text(const JobRow& job, const Refusal& reason, const Master& master) {
   const Claims& claims = master.facts().claims;
   const RoomClaim* claim = claims.claim();
@@ -243,7 +243,7 @@ JobView job_view(const JobRow& row, const Master& master) {
   if (view.elastic) {
     view.elastic->width = row.width;
     view.elastic->done = row.done;
-    // Held or not, nobody waits for the workers beyond the width.
+    // Held or not, workers beyond the width are not waited for.
     for (std::size_t i = row.width; row.held > 0 && i < row.tasks.size(); ++i) {
       const bool held = master.state().task(row.tasks[i]).phase == TaskPhase::held;
       view.held -= held;
@@ -273,7 +273,7 @@ JobView job_view(const JobHistory& job) {
   return view;
 }
 
-/// What has failed of the job so far; nothing when nothing has.
+/// Failures of the job so far; nothing when no task has failed.
 std::optional<std::string> failure_so_far(const JobRow& row, const Master& master) {
   const JobFailures* failures = master.facts().failures_of(row.job.id);
   if (const auto first = first_failed(failures, master)) return failure_text(*first);
@@ -353,7 +353,7 @@ TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
 
 TaskView task_view(const TaskHistory& task, std::size_t position, const JobHistory& job,
                    const Catalog& catalog) {
-  // What it was refused with stands where its last failure would.
+  // Its refusal stands where its last failure would.
   const bool refused = task.failure == FailureKind::unknown && task.failures == 0 &&
                        !task.finished && !task.reason.empty();
   TaskView view;

@@ -24,9 +24,9 @@ TaskView task_view(const TaskHistory& task, std::size_t position, const JobHisto
 ShownPhase phase_of(const TaskRow& row);
 ShownPhase phase_of(const TaskHistory& task);
 
-/// Why some of the job's tasks wait, as a sentence: the reason that most of them have, and how many
-/// they are; what has failed of it. Nothing when nothing of it waits. Looks at every task of the
-/// job.
+/// The reason why some of the job's tasks wait, as a sentence: the reason that most of them have,
+/// with their number; and the job's failures. Nothing when nothing of it waits. Looks at every task
+/// of the job.
 std::optional<std::string> reason_of(const JobRow& row, const Master& master);
 /// Why the job failed or was refused; nothing when it did not and was not.
 std::optional<std::string> reason_of(const JobHistory& job);

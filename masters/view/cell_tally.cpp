@@ -145,8 +145,7 @@ void CellTally::end_all_on(InstanceId instance) {
   }
 }
 
-/// An attempt of a task has started, and none before it had: how long that took since its job was
-/// accepted.
+/// An attempt of a task has started, and no earlier one had: the time since its job was accepted.
 void CellTally::note_start(const TaskStarted& start, Instant at, const ClusterState& after) {
   const auto found = under_way_.find(start.task);
   if (found != under_way_.end()) found->second.started = true;

@@ -18,7 +18,7 @@ namespace muster {
 /// A distribution in buckets of fixed bounds.
 class Histogram {
  public:
-  /// Upper ends that rise; what is beyond the last one has a bucket of its own.
+  /// Upper ends that rise; larger values have a bucket of their own.
   explicit Histogram(std::vector<double> bounds);
   void add(double value);
   HistogramView view(std::string name) const;
@@ -34,7 +34,7 @@ class Histogram {
 class CellTally {
  public:
   CellTally();
-  /// What is under way in a state that was restored; before any event.
+  /// Takes over the attempts under way of a state that was restored; before any event.
   void recall(const ClusterState& state);
   /// `after` is the state in which all of the events are applied.
   void watch(const std::vector<Event>& events, const ClusterState& after);
@@ -62,8 +62,9 @@ class CellTally {
   std::map<std::pair<CountKind, std::string_view>, std::uint64_t> counts_;
   std::set<InstanceId> noticed_;  ///< counted already, and not gone yet
   std::map<TaskId, UnderWay> under_way_;
-  std::set<std::pair<InstanceId, TaskId>> on_instances_;  ///< the same, by where they are
-  std::set<TaskId> unstarted_;  ///< of unfinished jobs: had attempts, none of which has started
+  std::set<std::pair<InstanceId, TaskId>> on_instances_;  ///< likewise, by their instances
+  std::set<TaskId>
+      unstarted_;  ///< of unfinished jobs: tasks with attempts, of which no attempt has started
   Histogram decisions_;
   Histogram starts_;
 };
@@ -74,7 +75,7 @@ class CellHistory {
   static constexpr std::size_t kKept = 1'440;
   static constexpr Duration kPeriod = std::chrono::minutes{1};
 
-  /// What was kept before; must rise in time, what does not is dropped.
+  /// Takes over samples from before; they must rise in time, those that do not are dropped.
   void restore(const std::vector<HistorySample>& samples);
   /// A sample at this time would be a period after the last one, or the first.
   bool is_due(Instant now) const;

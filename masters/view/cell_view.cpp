@@ -15,14 +15,14 @@ namespace {
 
 /// Jobs that a cost names, of those that are over and of the others.
 constexpr std::size_t kMaxJobs = 10'000;
-/// What was spent on jobs that are not named one by one.
+/// Cost of jobs that are not named one by one.
 constexpr const char* kEarlier = "(earlier jobs)";
-/// What those users have spent that are too many to be named.
+/// Cost of the users that are too many to be named.
 constexpr const char* kOthers = "(other users)";
 /// Tasks on an instance that are named.
 constexpr std::size_t kMostOccupants = 10'000;
 
-/// What does not go into one message is summed up in a last part of that name.
+/// Parts that do not go into one message are summed up in a last part of that name.
 void cut_parts(std::vector<CostPart>& parts, const char* rest_name) {
   std::vector<CostPart> all = parts;
   if (cut_to_message(parts) == 0) return;
@@ -70,7 +70,7 @@ void DecisionLog::watch(const std::vector<Event>& events) {
   if (counts && !of_round_) shrink();
 }
 
-/// What has changed nothing is not kept.
+/// Decisions that changed nothing are not kept.
 void DecisionLog::shrink() {
   if (!std::exchange(open_, false)) return;
   const Decision& last = kept_.back();
@@ -138,7 +138,7 @@ InstancesView CellView::instances(InstanceId after) const {
   return view;
 }
 
-/// What was spent in all, and on what besides tasks.
+/// Cost in all, and its parts besides tasks.
 CostView CellView::spent() const {
   const Ledger& ledger = master.ledger();
   const Money total = ledger.accrued(master.state(), now);
@@ -170,7 +170,7 @@ CellAnswer<CostView> CellView::cost(const CostQuestion& wanted) const {
   return {std::move(view), {}};
 }
 
-/// Names the newest jobs; what they cost is taken down here, and put in words apart.
+/// Names the newest jobs; their costs are taken down here, and put in words apart.
 CellAnswer<CostView> CellView::cost_by_job() const {
   const ClusterState& state = master.state();
   std::vector<HistoryEntry> named;
@@ -214,7 +214,7 @@ CellFigures CellView::counted() const {
   view.pending = work.count(TaskPhase::pending);
   view.assigned = work.count(TaskPhase::assigned);
   view.held = work.count(TaskPhase::held);
-  // Nobody waits for the workers beyond the widths of elastic jobs.
+  // Workers beyond the widths of elastic jobs are not waited for.
   view.capped = work.count(TaskPhase::capped) - work.beyond_width;
   view.running = work.count(TaskPhase::running);
   view.elastic_jobs = work.elastic_jobs;

@@ -30,7 +30,7 @@ class DecisionLog {
  public:
   static constexpr std::size_t kKept = 200;
   void watch(const std::vector<Event>& events);
-  /// What is watched until its end is a slice of the newest round's plan.
+  /// Events until its end are those of a slice of the newest round's plan.
   void begin_slice() { of_round_ = true; }
   void end_slice(bool more_follow) {
     of_round_ = false;
@@ -46,7 +46,7 @@ class DecisionLog {
   bool of_round_ = false;  ///< so is what is watched next
 };
 
-/// What is known of an instance's worker besides the state.
+/// Facts of an instance's worker besides the state.
 struct WorkerStanding {
   bool connected = false;
   std::string limits;
@@ -96,9 +96,9 @@ struct CellView {
   CellFigures figures_with_series() const;
   /// The present, as one of the samples of the past.
   HistorySample sample() const;
-  /// The newest so many, 0: all that are kept.
+  /// The newest decisions, `most` of them; 0: all that are kept.
   DecisionsView decided(std::uint32_t most) const;
-  /// What the policy would do with one job more.
+  /// Dry run of the policy with one job more.
   PlanView plan(Job job) const;
   /// Of a task of a job that is not over, where its attempt is; 0: the newest one.
   AttemptPlace place_of(TaskId task, Attempt attempt) const;
@@ -111,10 +111,10 @@ struct CellView {
   CostView spent() const;
 };
 
-/// The same of a job that is over; waits for the disk.
+/// Likewise, of a job that is over; waits for the disk.
 AttemptPlace place_of(TaskId task, Attempt attempt, const History& history);
 
-/// What would be done for the job, in the words of a master of that name.
+/// Dry run of the job, in the words of a master of that name.
 PlanView view_of(const DryRun& run, JobId job, const std::string& master);
 
 }  // namespace muster

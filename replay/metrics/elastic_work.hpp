@@ -9,8 +9,8 @@
 
 namespace muster::metrics {
 
-/// What the elastic jobs of a log make of the workers that they hold: the sum of the speedups over
-/// one worker, each as the job states it for its epoch and so many workers (Pollux's efficiency,
+/// Use that the elastic jobs of a log make of their workers: the sum of the speedups over one
+/// worker, each as the job states it for its epoch and that number of workers (Pollux's efficiency,
 /// before it is divided by GPUs). Starts, in which nothing goes on, count as well.
 class ElasticWork {
  public:
@@ -20,7 +20,7 @@ class ElasticWork {
   void hold(TaskId task) { change_width(task, 1); }
   void release(TaskId task) { change_width(task, -1); }
 
-  /// Nothing when some job was not elastic, or did not state its speedups, or there was none.
+  /// Nothing when some job was not elastic, or did not state its speedups, or there was no job.
   std::optional<double> speedups() const;
 
  private:

@@ -63,7 +63,7 @@ void FleetLevels::reprice(const Event& event) {
     if (!instance.up_since) continue;
     const Price more = price.now - before;
     rate_ = rate_ + more;
-    // What counts as spent by now was counted at the old price.
+    // The sum that counts as spent by now was counted at the old price.
     spent_ += Money::of(more, now - std::max(changed, *instance.up_since));
   }
 }
@@ -91,7 +91,7 @@ void FleetLevels::stop_serving(Instance& instance) {
   if (serving_ == 0) capacity_ = {};  // no rounding error outlives the last instance
 }
 
-/// Whatever comes first of all that says so.
+/// By the first of the events that say so.
 void FleetLevels::give_back(InstanceId id) {
   const auto found = instances_.find(id);
   if (found == instances_.end() || !std::exchange(found->second.wanted, false)) return;
@@ -102,7 +102,7 @@ void FleetLevels::give_back(InstanceId id) {
 void FleetLevels::go(InstanceId id, Instant now, Instant billed_until) {
   const auto found = instances_.find(id);
   if (found == instances_.end()) return;
-  // Before occupancy_ hears of the event, after which nobody is on the instance.
+  // Before occupancy_ hears of the event, after which the instance is empty.
   for (TaskId task : occupancy_.on(id)) release(task);
   Instance& instance = found->second;
   give_back(id);

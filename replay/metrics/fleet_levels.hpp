@@ -25,12 +25,13 @@ class FleetLevels {
 
   /// Tasks that hold resources / instances that are up and not being ended; nothing without one.
   std::optional<double> tasks_per_instance() const;
-  /// What those tasks hold / what those instances have; nothing when they have none of it.
+  /// Resources held by those tasks / resources of those instances; nothing when they have none of
+  /// the kind.
   std::optional<double> allocation(Resource kind) const;
-  /// What those tasks hold, and what those instances have.
+  /// Resources that those tasks hold, and that those instances have.
   const Resources& used() const { return used_; }
   const Resources& capacity() const { return capacity_; }
-  /// What instances have that are wanted: from the order to the decision to give them back.
+  /// Resources of instances that are wanted: from the order to the decision to give them back.
   const Resources& rented() const { return rented_; }
   /// Capacity x hours of the instances that are gone, as they were billed.
   const Resources& billed_h() const { return billed_h_; }
@@ -38,7 +39,7 @@ class FleetLevels {
   std::optional<double> speedups() const { return elastic_.speedups(); }
   /// Billed instances by position of their type in the catalog.
   const std::vector<std::uint32_t>& up_by_type() const { return up_by_type_; }
-  /// What was spent until `now`, which is not before the last event.
+  /// Cost until `now`, which is not before the last event.
   Money spent(Instant now) const { return spent_ + Money::of(rate_, now - settled_); }
   /// How long each instance that is gone was billed, in hours, in the order of their ends.
   const std::vector<double>& uptimes_h() const { return uptimes_h_; }
@@ -50,7 +51,7 @@ class FleetLevels {
     RentedPrice price{};
     std::optional<Instant> up_since{};
     bool serving = false;  ///< up and not being ended
-    bool wanted = true;    ///< nobody has decided to give it back
+    bool wanted = true;    ///< no decision to give it back was made
   };
 
   void come_up(Instance& instance, Instant now, Instant billed_from);

@@ -6,9 +6,9 @@
 
 namespace muster::metrics {
 
-/// What is rented of GPUs and not used, by where it goes.
+/// Metrics of rented GPUs that are not used, by cause.
 void add_unused_gpus(std::vector<Metric>& table);
-/// What is used, rented and billed of GPUs, and what elastic jobs make of it.
+/// Metrics of used, rented and billed GPUs, and of the use that elastic jobs make of them.
 void add_gpus(std::vector<Metric>& table);
 
 }  // namespace muster::metrics

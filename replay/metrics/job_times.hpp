@@ -12,7 +12,7 @@
 
 namespace muster::metrics {
 
-/// What is left of a job in the end.
+/// Final figures of a job.
 struct JobFigures {
   JobId id;
   Duration jct{};        ///< once it is over
@@ -25,7 +25,7 @@ struct JobFigures {
   bool sampled = false;               ///< somebody has seen its throughput
 };
 
-/// Follows the jobs of a log. What events show of a job has to stay until the job is over; then
+/// Follows the jobs of a log. The job of an event has to stay alive until the job is over; then
 /// only its figures are kept.
 class JobFollower {
  public:

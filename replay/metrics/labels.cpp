@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-// Times, amounts and reasons as words, the same in all reports.
+// Times, amounts and reasons as words, one form for all reports.
 
 namespace muster::metrics {
 

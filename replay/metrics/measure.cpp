@@ -20,7 +20,7 @@ namespace muster::metrics {
 
 namespace measuring {
 
-/// Plots are thinned out whenever they have come to so many points, and have half of them or more.
+/// Plots are thinned out whenever they reach this number of points, and keep half of them or more.
 constexpr std::int64_t kMostPlotPoints = 1200;
 constexpr std::array kPlotted = {Resource::gpu, Resource::cpu, Resource::memory};
 
@@ -60,7 +60,7 @@ struct LevelMeans {
 /// Resources x seconds between the first acceptance and the last completion of a log.
 class Utilization {
  public:
-  /// The levels hold for the next so many seconds.
+  /// The levels hold for the next `seconds`.
   void add(const FleetLevels& levels, double seconds) {
     if (!begin_ || seconds <= 0) return;
     for (const Resource kind : kAllResources) {
@@ -107,7 +107,7 @@ class Utilization {
 /// GPU-hours of a log, and what elastic jobs made of them.
 class GpuUsage {
  public:
-  /// The levels hold for the next so many hours.
+  /// The levels hold for the next `hours`.
   void add(const FleetLevels& levels, double hours) {
     now_.used += levels.used()[Resource::gpu] * hours;
     now_.rented += levels.rented()[Resource::gpu] * hours;
@@ -144,8 +144,8 @@ class GpuUsage {
   Reading last_;
 };
 
-/// The levels at instants some power of two of milliseconds apart. Nobody knows how long a run will
-/// be, so the distance doubles as it goes on.
+/// The levels at instants some power of two of milliseconds apart. The length of a run is not known
+/// in advance, so the distance doubles as it goes on.
 class Plots {
  public:
   /// The levels hold until `then`, without it.
@@ -178,7 +178,7 @@ class Plots {
   void add(const FleetLevels& levels, Instant at);
 
   Duration step_{std::chrono::milliseconds{1}};
-  std::int64_t points_ = 0;  ///< the next one is at so many steps
+  std::int64_t points_ = 0;  ///< number of steps of the next point
   Series cost_;
   std::vector<Series> by_type_;
   std::array<Series, kPlotted.size()> allocation_;

@@ -22,11 +22,11 @@ struct MeasureOptions {
   Duration sample_settle{std::chrono::milliseconds{500}};
   /// Says which jobs are long; unset: jobs have no classes.
   std::function<bool(JobId)> is_long = {};
-  /// How long a job may take to be in time; empty: nobody asks.
+  /// Deadline of a job; empty: no deadlines.
   std::function<Duration(JobId)> slo = {};
   /// How long a job takes when nothing is in its way; empty: not known.
   std::function<Duration(JobId)> alone = {};
-  /// What the work costs where each task is billed alone; nothing: nobody asks.
+  /// Cost of the work where each task is billed alone; nothing: no tariff.
   std::optional<double> tariff_usd{};
 };
 
@@ -41,8 +41,8 @@ class Measure {
   Measure(const Measure&) = delete;
   Measure& operator=(const Measure&) = delete;
 
-  /// Takes the next event. What it shows of a job has to stay until the job's end was seen; nothing
-  /// is kept of a job that is over but its figures.
+  /// Takes the next event. The job of the event has to stay alive until the job's end was seen; of
+  /// a job that is over only its figures are kept.
   void see(const Event& event);
   RunResult finish();
 

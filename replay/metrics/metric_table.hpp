@@ -59,8 +59,8 @@ struct Column {
   std::string out_of{};  ///< key of a metric: cells are "199/200", both added up over the runs
 };
 
-/// What is told of each run: all that tables, JSON, HTML, normalisation and docs/metrics.md know of
-/// a figure.
+/// A figure of each run: the one description of it for tables, JSON, HTML, normalisation and
+/// docs/metrics.md.
 struct Metric {
   /// The name in JSON, without spaces; "group.key" stands in an object "group" there. The members
   /// of a group follow one another.
@@ -82,11 +82,11 @@ struct Metric {
 /// Every metric, in the order in which JSON lists them.
 const std::vector<Metric>& metric_table();
 
-/// The metric of that key; null if there is none.
+/// The metric of that key; null if there is no such metric.
 const Metric* find_metric(std::span<const Metric> table, std::string_view key);
 
-/// What is wrong with a table, in one sentence: keys that are not unique, groups that are torn
-/// apart, what has no description, ratios of what is good neither way. Empty when nothing is.
+/// The fault of a table, in one sentence: keys that are not unique, groups that are torn apart, a
+/// missing description, a ratio of a figure that is good neither way. Empty when nothing is.
 std::string fault_of(std::span<const Metric> table);
 
 /// The figures in the round notes of the runs whose names end in a unit, as metrics: means over the

@@ -13,14 +13,14 @@
 
 namespace muster::metrics {
 
-/// What a figure of a policy's round notes came to over a run.
+/// Mean of a figure of a policy's round notes over a run.
 struct NoteFigure {
   std::string name;
   std::uint64_t rounds = 0;  ///< held, with the figure in their note
   double mean = 0, least = 0, most = 0;
 };
 
-/// What the round notes of a policy came to over a run, whatever the policy is.
+/// Figures of a policy's round notes over a run, for any policy.
 struct NoteFigures {
   std::map<std::string, std::uint64_t> rounds_by_choice;
   std::vector<NoteFigure> figures;  ///< in the order in which they came up
@@ -60,7 +60,7 @@ class NoteCount {
   std::map<std::string, std::size_t, std::less<>> index_;  ///< in sums_
 };
 
-/// A figure's name as a table shows it: what is left of it without its unit.
+/// A figure's name as a table shows it, without its unit, and the unit.
 struct NamedUnit {
   std::string name;
   std::string unit;
@@ -69,7 +69,7 @@ struct NamedUnit {
 };
 
 /// The unit that stands last in a name ("gain_usd_h", "packed_share", "wait_s"); absent when it is
-/// none of those known.
+/// not a known one.
 std::optional<NamedUnit> unit_in(std::string_view name);
 
 }  // namespace muster::metrics

@@ -9,7 +9,7 @@
 
 namespace muster::metrics {
 
-/// What an instance of a log costs, by its launch and the changes of prices after it.
+/// Price of an instance of a log, by its launch and the changes of prices after it.
 struct RentedPrice {
   RentedPrice() = default;
   RentedPrice(const LaunchRequested& launch, std::uint32_t by_cell)
@@ -33,7 +33,7 @@ struct RentedPrice {
     now = to.offering.price;
     return from;
   }
-  /// What is charged for [from, until).
+  /// Charge for [from, until).
   Money charge(Instant from, Instant until) const {
     return muster::charge(earlier, now, from, until);
   }

@@ -13,8 +13,8 @@
 #include "replay/metrics/id_set.hpp"
 
 // Checks the laws of a run on its log alone, event by event, without the classes that wrote it: a
-// fault in the cluster's state must not be able to hide itself. What has ended as it should is kept
-// as a number only, so that memory follows what is alive.
+// fault in the cluster's state must not be able to hide itself. Jobs and tasks that have ended as
+// they should are kept as numbers only, so that memory follows the living ones.
 
 namespace muster::metrics {
 namespace {
@@ -24,8 +24,8 @@ constexpr std::size_t kMostReported = 50;
 
 }  // namespace
 
-/// Books the log a second time, from scratch, and compares each event with the books. What has
-/// ended as it should is known by its number alone.
+/// Books the log a second time, from scratch, and compares each event with the books. Jobs, tasks
+/// and instances that have ended as they should are known by their numbers alone.
 class RunCheck::Books {
  private:
   struct CheckedInstance {
@@ -36,7 +36,7 @@ class RunCheck::Books {
     bool gone = false;
     bool forced = false;  ///< released for a cause that does not wait for its tasks
     std::vector<TaskId> tasks;
-    ResourceSum used;  ///< what these are granted
+    ResourceSum used;  ///< resources granted to these
   };
 
   /// A job, or the part of one that a master has.
@@ -56,7 +56,7 @@ class RunCheck::Books {
     std::vector<TaskId> tasks;
     bool ended = false;
     std::size_t width =
-        0;  ///< its first so many tasks are to run: of a job that is not elastic all
+        0;  ///< number of its first tasks that are to run: of a job that is not elastic all
   };
 
  public:

@@ -26,7 +26,7 @@ class RunCheck {
   RunCheck(const RunCheck&) = delete;
   RunCheck& operator=(const RunCheck&) = delete;
 
-  /// Takes the next event. What it shows of a job has to stay until the job's end was seen.
+  /// Takes the next event. The job of the event has to stay alive until the job's end was seen.
   void see(const Event& event);
   std::vector<std::string> finish();
 
@@ -34,7 +34,7 @@ class RunCheck {
   class Books;
   std::unique_ptr<Books> books_;
 };
-/// What is broken in a whole log.
+/// Faults of a whole log.
 std::vector<std::string> check_run(std::span<const Event> events, const Catalog& catalog);
 
 /// The bill, from the times at which instances came up and were gone; those that are not gone are

@@ -17,7 +17,7 @@ namespace muster::metrics {
 /// One value over time: (hours since the start, value), a step function.
 using Series = std::vector<std::pair<double, double>>;
 
-/// What the jobs of one class went through; JCTs in seconds, as short jobs need them.
+/// Figures of the jobs of one class; JCTs in seconds, as short jobs need them.
 struct ClassFigures {
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;
@@ -29,7 +29,7 @@ struct ClassFigures {
 struct UnusedGpuHours {
   double starting = 0;    ///< rented, of instances that are not ready
   double remainders = 0;  ///< rented, of instances that some task is on
-  double empty = 0;       ///< rented, of instances that are ready and nobody is on
+  double empty = 0;       ///< rented, of instances that are ready and have no task
   double leaving = 0;     ///< after the decision to give the instance back
 };
 
@@ -46,7 +46,7 @@ struct GpuSeries {
   Series efficiency;  ///< where something is rented and all jobs state their speedups
 };
 
-/// What one run gave. A figure that has no meaning for the policy is absent. How each is shown
+/// Results of one run. A figure that has no meaning for the policy is absent. How each is shown
 /// stands in the table of metric_table.hpp.
 struct RunResult {
   std::string policy;  ///< as it was asked for, parameters included

@@ -87,7 +87,7 @@ void UnusedGpus::hold(const StartIssued& start) {
 void UnusedGpus::release(TaskId task) {
   const auto holder = held_.find(task);
   if (holder == held_.end()) return;
-  // What was on an instance that is gone is counted nowhere any more.
+  // The tasks of an instance that is gone are counted nowhere any more.
   const auto found = instances_.find(holder->second.instance);
   if (found != instances_.end()) {
     count(found->second, -1);

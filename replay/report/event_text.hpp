@@ -13,7 +13,7 @@
 
 namespace muster::report {
 
-/// A log as stories need it: what each task and instance is, known from the start, and who is where
+/// A log as stories need it: each task and instance, known from the start, and the places of tasks
 /// at the point up to which the log was followed.
 class EventText {
  public:
@@ -47,7 +47,7 @@ class EventText {
   std::string round_text(Instant now) const;
   /// "instance 5 (p3.2xlarge) at $3.06/h was up for 3.25 h, from day 0 ... to ...: $9.95".
   std::string cost_text(InstanceId id) const;
-  /// What the instance was billed until it was gone, or until the end of the log.
+  /// Bill of the instance until it was gone, or until the end of the log.
   Money cost(InstanceId id) const;
 
  private:

@@ -10,8 +10,8 @@
 #include "replay/report/event_text.hpp"
 
 // Tells the story of one task or one instance from an event log. Each teller is shown every event
-// before EventText follows it: what it says of the company on an instance is as it was when the
-// event came.
+// before EventText follows it: its text about the neighbours on an instance is as of the time of
+// the event.
 
 namespace muster::report {
 namespace {
@@ -41,7 +41,7 @@ Details details_of(const Refusal& refusal, CloudReason reason) {
   return details;
 }
 
-/// Why an instance is gone that nobody had ended.
+/// The reason why an instance is gone that no decision had ended.
 const char* phrase_of(CloudReason reason) {
   return reason == CloudReason::reclaimed ? "taken back by the cloud" : "by the cloud's failure";
 }

@@ -24,15 +24,15 @@ struct ExplanationLine {
   Instant last{};           ///< when it did last; only when that was more than once
 };
 
-/// What happened to one task or instance, in order of time.
+/// The story of one task or instance, in order of time.
 struct Explanation {
   std::string title;
   std::vector<ExplanationLine> lines;
-  std::vector<ExplanationLine> costs;  ///< what the instances of the story cost in the end
+  std::vector<ExplanationLine> costs;  ///< costs of the story's instances in the end
 };
 
-/// A line an occurrence: "day 1 03:20:05  98405 s  text". What happened several times in a row is
-/// one line, which says how often and until when.
+/// A line an occurrence: "day 1 03:20:05  98405 s  text". Events that repeat in a row are one line,
+/// with their number and the last time.
 std::string to_text(const Explanation& explanation);
 
 /// {"title", "lines": [{"t_s", "time", "what", "text", ...details}], "costs": [...]}. A line of

@@ -6,7 +6,7 @@
 
 #include "model/check.hpp"
 
-// What reports of all kinds need to be pages that stand by themselves: texts from outside are
+// Helpers that make reports of all kinds pages that stand by themselves: texts from outside are
 // escaped wherever they go.
 
 namespace muster::report {

@@ -18,7 +18,7 @@ std::string script_safe(const nlohmann::ordered_json& json);
 /// The summary as a table element, its texts escaped.
 std::string html_table(const Summary& summary);
 
-/// The page with each {{name}} replaced; what is put in is not searched again. A name that has no
+/// The page with each {{name}} replaced; inserted texts are not searched again. A name that has no
 /// part is a programmer error.
 std::string fill_page(std::string_view page, const std::map<std::string_view, std::string>& parts);
 

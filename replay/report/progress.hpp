@@ -14,7 +14,8 @@ namespace muster::report {
 /// Whether somebody sees what is written to the standard error, on a terminal that draws over lines
 /// (not TERM=dumb).
 bool stderr_is_terminal();
-/// How many characters a line of the terminal at the standard output has; none without a terminal.
+/// Number of characters in a line of the terminal at the standard output; nothing without a
+/// terminal.
 std::optional<std::size_t> terminal_width();
 
 /// One line that shows how far several concurrent runs have got. Threads may report at any time;
@@ -25,7 +26,7 @@ class Progress {
     std::ostream* out = nullptr;  ///< null: draws nothing
     std::size_t runs = 1;
     std::function<Duration()> elapsed;  ///< since the start; called with the line locked
-    const char* noun = "runs";          ///< what the line calls them
+    const char* noun = "runs";          ///< their name in the line
   };
   explicit Progress(Setup setup);
   ~Progress();

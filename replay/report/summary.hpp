@@ -8,7 +8,7 @@
 
 namespace muster::report {
 
-/// One column of the summary: what it shows, and in which unit.
+/// One column of the summary: its figure, and the unit.
 struct SummaryColumn {
   std::string name;
   std::string unit;

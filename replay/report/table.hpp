@@ -9,7 +9,7 @@
 
 namespace muster::report {
 
-/// How wide a table is when nobody says how much room there is.
+/// Width of a table where the width of the output is not known.
 inline constexpr std::size_t kTableWidth = 200;
 
 /// The summary for a terminal: a head of two lines (figure, unit), then one row a policy.
@@ -19,7 +19,7 @@ inline constexpr std::size_t kTableWidth = 200;
 std::string summary_table(std::span<const metrics::RunResult> runs,
                           std::size_t max_width = kTableWidth);
 
-/// The same of any figures; the first column is repeated.
+/// Likewise, for any figures; the first column is repeated.
 std::string table_text(const Summary& summary, std::size_t max_width = kTableWidth);
 
 }  // namespace muster::report

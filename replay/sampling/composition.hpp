@@ -19,14 +19,14 @@ class Composition {
 
   virtual const GroupParams& params() const = 0;
 
-  /// What keeps the group from working with so many workers; empty when nothing does.
+  /// The reason why the group cannot work with that number of workers; empty when it can.
   virtual std::string fault(std::size_t workers) const;
 
   virtual std::vector<std::unique_ptr<Scheduler>> make_schedulers(std::uint64_t seed) const = 0;
   /// The position among them of the one that a job goes to.
   virtual std::size_t scheduler_for(const SampledJob& /*job*/) const { return 0; }
 
-  /// One of so many workers is for short tasks alone.
+  /// Whether that worker is for short tasks alone.
   virtual bool is_reserved(WorkerIndex /*worker*/, std::size_t /*workers*/) const { return false; }
   /// Fills in which schedulers the worker `group.index` asks for tasks and tells of ends.
   virtual void connect(GroupMembership& group, const std::vector<GroupScheduler>& schedulers,

@@ -134,7 +134,7 @@ void FleetManager::open_when_complete() {
   group_.roster.catalog = group_.catalog;
   for (const auto& [id, rented] : rented_) {
     group_.roster.types.push_back(rented.type);
-    // Whoever composes the group starts GroupMember actors as its workers.
+    // The composer of the group starts GroupMember actors as its workers.
     group_.members.push_back({id, caf::actor_cast<GroupWorker>(rented.worker)});
   }
   if (group_.composition->fault(group_.members.size()).empty()) {

@@ -37,7 +37,7 @@ class GroupEventLog {
 
   /// The task is to run there.
   void assign(const TaskRef& task, const Host& to, CauseCode why, Instant now);
-  /// The task starts there, where it was assigned; what its worker is to be told.
+  /// The task starts there, where it was assigned; returns the order for its worker.
   TaskOrder start(const TaskRef& task, const Host& on, Instant now);
   void started(const WorkerReport& report, Instant now);
   /// The job when this was its last task, else nothing.

@@ -42,7 +42,7 @@ void GroupMember::join(GroupMembership group) {
   member_.emplace(Member{std::move(group), std::move(queue)});
 }
 
-/// A task that nobody here asked for takes room all the same.
+/// A task that was not asked for here takes capacity nevertheless.
 void GroupMember::start_pushed(const TaskOrder& order) {
   if (member_) member_->queue.pushed(order.task.id, order.job, order.granted);
   duties_.start(order);

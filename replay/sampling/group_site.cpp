@@ -112,7 +112,7 @@ void GroupSite::refuse(JobId id, const Refusal& refusal) {
   notify_over(id, JobOutcome::refused);
 }
 
-/// Only of a job that waits for the workers: what a scheduler has been told of runs to its end.
+/// Only of a job that waits for the workers: a job that a scheduler has been given runs to its end.
 CancelReport GroupSite::cancel(JobId id) {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const SharedJob& job) { return job->id == id; });

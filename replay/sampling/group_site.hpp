@@ -41,7 +41,7 @@ class GroupSite : public GroupSiteActor::base {
   std::vector<SharedJob> waiting_;  ///< for the group to open
   std::uint64_t next_job_ = 1;
   std::map<std::string, JobId> tokens_;
-  std::deque<std::string> tokens_by_age_;  ///< the same, oldest first
+  std::deque<std::string> tokens_by_age_;  ///< likewise, oldest first
   JobWatch listeners_{kMaxWatches};
   NewestEnds newest_ends_;
 };

@@ -4,8 +4,8 @@
 
 namespace muster::sampling {
 
-/// A distributor, and behind it a master for each group of workers. Workers ask nobody: the master
-/// sends what they have room for, and with the distributor hears of every end.
+/// A distributor, and behind it a master for each group of workers. Workers send no requests: the
+/// master sends tasks that they have room for, and with the distributor hears of every end.
 class PigeonComposition final : public CompositionOf<PigeonParams> {
  public:
   using CompositionOf::CompositionOf;

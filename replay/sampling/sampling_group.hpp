@@ -31,7 +31,7 @@ struct GroupShared {
   InstanceId instance(WorkerIndex worker) const { return members[worker].instance; }
   /// Some worker may run the job's tasks, at some time.
   bool has_place(const SampledJob& job) const;
-  /// What the worker is told when the group opens.
+  /// The message to the worker when the group opens.
   GroupMembership membership(WorkerIndex worker) const;
   void clear();
 };

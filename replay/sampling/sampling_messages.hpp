@@ -7,8 +7,8 @@
 #include "schedulers/sampling/local_queue.hpp"
 #include "schedulers/sampling/protocol.hpp"
 
-// What the actors of a sampling group say to each other, besides what all actors say. Such groups
-// are for replay: these messages share by pointer, and none of them leaves the process.
+// Messages of the actors of a sampling group, besides those of all actors. Such groups are for
+// replay: these messages share by pointer, and all of them stay in the process.
 
 namespace muster {
 
@@ -51,7 +51,7 @@ using GroupScheduler =
 using GroupSiteActor =
     Together<SiteForSubmitters, JobListener, OwnSteps>::extend<caf::reacts_to<open_atom>>;
 
-/// What a worker is told when it becomes part of a sampling group.
+/// Message to a worker that becomes part of a sampling group.
 struct GroupMembership {
   sampling::WorkerIndex index = 0;
   sampling::QueueRules rules;

@@ -15,7 +15,7 @@
 namespace muster::replay {
 
 /// The lines of a file as numbers with blanks between them, read line by line. Empty lines are
-/// skipped, and those that begin with `comment`. What is wrong goes to the error list.
+/// skipped, and those that begin with `comment`. Errors go to the error list.
 class BlankRows {
  public:
   BlankRows(const std::filesystem::path& file, char comment, ErrorList& errors)

@@ -28,8 +28,7 @@ std::vector<double> draw_arrivals(const TwoRates& rates, std::size_t count, Rng&
     const double rate = high ? rates.ratio : 1 / rates.ratio;
     const double share = high ? rates.high_share() : 1 - rates.high_share();
     const double until = now + rng.exponential(rates.cycle * share);
-    // An exponential gap that the switch cuts short has no memory: what is left of it is drawn
-    // anew.
+    // An exponential gap that the switch cuts short has no memory: its rest is drawn anew.
     for (double next = now + rng.exponential(1 / rate);; next += rng.exponential(1 / rate)) {
       if (next > until || times.size() == count) break;
       times.push_back(next);

@@ -18,7 +18,7 @@ struct TwoRates {
 };
 
 /// The least and only ratio at which the gaps have the squared coefficient of variation, at a mean
-/// cycle of so many mean gaps. Nothing where the cycle is too short for any: it has to be longer
+/// cycle of `cycle` mean gaps. Nothing where the cycle is too short for any: it has to be longer
 /// than (squared_cv - 1) / 2. `squared_cv` is 1 or more.
 std::optional<TwoRates> two_rates(double squared_cv, double cycle);
 

@@ -24,7 +24,7 @@ RawJobsResult read_part(const WorkloadConfig& config, const std::string& format)
                                           config.path.string(), config.min_tasks)};
 }
 
-/// What a job asks for, and who asks for it.
+/// The demands of a job, and its user.
 void take_demands(const Job& from, Job& to) {
   to.tasks[0].demands = from.tasks[0].demands;
   to.user = from.user;

@@ -18,7 +18,7 @@ std::string demands_text(const std::vector<FamilyDemand>& entries);
 /// appears twice or a number is out of range.
 std::optional<std::vector<FamilyDemand>> parse_demands(std::string_view text);
 
-/// What parse_demands() wants, for error messages.
+/// Form that parse_demands() takes, for error messages.
 inline constexpr std::string_view kWantedDemands =
     "FAMILY:gpu/cpu/memory_gib[/storage_gib[/network_gbit_s[/spare]]][@speed], more of them after "
     "semicolons, each family once, no number negative and every speed above 0";

@@ -17,19 +17,19 @@ class ElasticPace {
  public:
   virtual ~ElasticPace() = default;
 
-  /// Its workers start on so many instances, each of which has so many of them and could hold
-  /// `most`.
+  /// Its workers start on instances, one number of `workers` for each, which could hold `most` of
+  /// them.
   virtual void place(std::span<const std::uint32_t> workers, std::uint32_t most) = 0;
   /// Progress a second there in the epoch, above 0. Asked for at the start, in each new epoch and
   /// at the multiples of rechoose_every().
   virtual double rate_per_s(std::size_t epoch) = 0;
-  /// 0: the rate stays the same until the epoch ends.
+  /// 0: the rate stays until the epoch ends.
   virtual Duration rechoose_every() const { return {}; }
-  /// What the job measured of itself at that rate; nothing where it measures nothing.
+  /// The job's measurement of itself at that rate; nothing where it measures nothing.
   virtual std::optional<TrainingSample> sample() const { return std::nullopt; }
 };
 
-/// What is true of an elastic job and no scheduler is told.
+/// Facts of an elastic job that no scheduler is told.
 class ElasticTruth {
  public:
   virtual ~ElasticTruth() = default;

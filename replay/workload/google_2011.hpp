@@ -6,7 +6,7 @@
 
 namespace muster::replay {
 
-/// What google-2011 alone has to be told.
+/// Settings of google-2011.
 struct GoogleSettings {
   double machine_cpu = 64;          ///< cores of the machine in parts of which requests are counted
   std::uint32_t max_priority = 11;  ///< only tasks of at most this one

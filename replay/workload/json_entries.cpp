@@ -144,7 +144,7 @@ class EntryMaker final : public nlohmann::json_sax<Json> {
   const std::optional<Failure<WorkloadError>>& fault() const { return fault_; }
 
  private:
-  /// What the parser says of an error, with the last token that it read.
+  /// Most bytes of the parser's message on an error, with the last token that it read.
   static constexpr std::size_t kMostReason = 400;
 
   /// An open object or array of the entry.

@@ -5,7 +5,8 @@
 namespace muster::replay {
 namespace {
 
-/// A file has few fields and formats few reasons; what a file makes up is not listed without end.
+/// A file has few fields and formats few reasons; names that a file makes up are not listed without
+/// end.
 constexpr std::size_t kMostFields = 100;
 
 }  // namespace

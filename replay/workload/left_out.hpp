@@ -7,7 +7,7 @@
 
 namespace muster::replay {
 
-/// What a reader did not make jobs of, so that no row is lost without a word.
+/// Rows that a reader did not make jobs of, counted so that no row is lost without a word.
 struct LeftOut {
   /// Rows, or jobs, by why they are none: "that did not run".
   std::map<std::string, std::uint64_t, std::less<>> by_reason;

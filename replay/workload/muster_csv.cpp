@@ -21,7 +21,7 @@ JobId read_id(CsvReader& row) {
   return {};
 }
 
-/// What the column says, or else the default.
+/// The column's value, or else the default.
 bool read_flag(CsvReader& row, std::string_view column, bool otherwise) {
   const std::string& text = row.text(column);
   if (text == "true") return true;

@@ -10,8 +10,8 @@
 #include "replay/workload/muster_csv_columns.hpp"
 #include "replay/workload/readers.hpp"
 
-// Writes what the reader in muster_csv.cpp reads back as the same workload: numbers with all their
-// digits, and nothing where the reader's default is the same.
+// Writes rows that the reader in muster_csv.cpp reads back as an equal workload: numbers with all
+// their digits, and nothing where the reader's default is equal.
 
 namespace muster::replay {
 namespace {
@@ -57,7 +57,7 @@ void write_work(const JobTruth& truth, Row& row) {
     row.set("duration_s", truth.iterations);
     return;
   }
-  // For the reader's eye only; what counts are the iterations.
+  // For the reader's eye only; the iterations count.
   constexpr double kRounding = 1000;
   const double duration_s = truth.iterations / truth.iterations_per_s;
   if (duration_s <= to_seconds(kLongest)) {

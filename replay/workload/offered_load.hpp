@@ -10,7 +10,7 @@ namespace muster::replay {
 /// The load that the jobs are to the fleet: the largest, over the kinds of resources, of
 /// sum(demand x duration alone) / (capacity of the fleet x time from the first to the last
 /// submission). A task counts with its demand on the first of the fleet's types that it may run on,
-/// and not at all when there is none. Nothing when all jobs are submitted at once, or nothing is
+/// and not at all without such a type. Nothing when all jobs are submitted at once, or nothing is
 /// asked for.
 std::optional<double> offered_load(const JobSource& jobs, const Fleet& fleet,
                                    const Catalog& catalog);

@@ -25,7 +25,7 @@ constexpr std::array<CsvColumn, 11> kOpenbColumns = {{{"name", true},
 constexpr NumberRange kMilli{.low = 0, .high = 1e6};
 constexpr double kWholeGpu = 1000;  ///< milli-GPUs
 
-/// What the pod asks for of GPUs. A pod of one GPU may share it with others.
+/// The pod's demand for GPUs. A pod of one GPU may share it with others.
 double read_gpus(TraceReading& reading, CsvReader& row) {
   const double gpus = row.number("num_gpu", kCount);
   if (gpus != 1) return gpus;
@@ -70,7 +70,7 @@ std::optional<JobDraft> read_pod(TraceReading& reading, CsvReader& row, std::uin
       fmt::format("gpu{}-cpu{}-mem{}", number_text(gpu), number_text(cpu), number_text(memory_gib));
   pod.truth.interference = pod.job.workload_class;
   // The truth: the trace has no statement of its users, and policies that need one would have
-  // none.
+  // nothing.
   pod.job.runtime_hint = deleted - created;
   TaskSpec& task = pod.job.tasks.emplace_back();
   task.demands = Demands(Resources::of(gpu, cpu, memory_gib));

@@ -4,7 +4,7 @@
 
 namespace muster::replay {
 
-/// What openb-csv alone has to be told.
+/// Settings of openb-csv.
 struct OpenbSettings {
   bool gpu_shares = false;  ///< a pod has the share of a GPU that it asks for
 };

@@ -13,7 +13,7 @@
 #include "replay/workload/left_out.hpp"
 #include "replay/workload/workload.hpp"
 
-// What the readers behind read_workload() hand on, and the few rules they share.
+// Types that the readers behind read_workload() hand on, and the few rules they share.
 
 namespace muster::replay {
 
@@ -35,7 +35,7 @@ class RowPacker {
 /// The job that the row was made of; its task has no id.
 JobDraft draft_of(const JobRow& row);
 
-/// What a reader found, in any order.
+/// Jobs that a reader found, in any order.
 struct RawJobs {
   std::vector<JobRow> jobs;
   std::string description;
@@ -54,7 +54,7 @@ inline constexpr NumberRange kCount{.low = 0, .high = 1e15, .whole = true};
 inline constexpr NumberRange kIterations{.low = 0, .high = 1e18};
 inline constexpr NumberRange kPositive{.low = 0, .high = 1e15, .above_low = true};
 inline constexpr NumberRange kTasks{.low = 1, .high = 1e6, .whole = true};
-/// The workload class of jobs of which nobody knows what they run.
+/// The workload class of jobs whose program is not known.
 inline constexpr std::string_view kUnknownClass = "batch";
 /// Jobs of a whole workload, where they are made up.
 inline constexpr std::uint32_t kMostJobs = 10'000'000;

@@ -52,7 +52,7 @@ class RecordSorter::PartReader {
   std::string_view record() const { return {buffer_.data() + at_, head_.size}; }
 
  private:
-  /// So many bytes stand from `at_` on.
+  /// Whether that number of bytes stand from `at_` on.
   bool have(std::size_t size) {
     if (buffer_.size() - at_ >= size) return true;
     buffer_.erase(0, at_);
@@ -76,7 +76,7 @@ class RecordSorter::PartReader {
   }
 
   int file_;
-  Part part_;  ///< what is not read yet
+  Part part_;  ///< part that is not read yet
   std::string buffer_;
   std::size_t at_ = 0;
   std::size_t skip_ = 0;

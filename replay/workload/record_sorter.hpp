@@ -12,8 +12,8 @@
 
 namespace muster::replay {
 
-/// Brings any number of records into the order of their keys within a bound of memory: what goes
-/// beyond it is sorted into files that have no name and are gone with the process.
+/// Brings any number of records into the order of their keys within a bound of memory: records
+/// beyond it are sorted into files that have no name and are gone with the process.
 class RecordSorter {
  public:
   /// By `first`, then by `second`; records of equal keys come in no certain order.

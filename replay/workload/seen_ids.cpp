@@ -8,7 +8,7 @@
 namespace muster::replay {
 namespace {
 
-/// What is kept beside the key, which is the id, or one hash of it, and the row.
+/// Data beside the key, which is the id, or one hash of it, and the row.
 struct IdNote {
   std::uint64_t second_hash = 0;
   std::uint64_t job = 0;

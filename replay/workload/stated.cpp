@@ -26,7 +26,7 @@ Expected<std::vector<double>, WorkloadError> read_ratios(const std::filesystem::
   return ratios;
 }
 
-/// What the job states is its true run time so often.
+/// The job states `factor` times its true run time.
 void say(JobRow& job, double factor) {
   job.runtime_hint = from_seconds(job.iterations / job.iterations_per_s * factor);
 }

@@ -5,7 +5,7 @@
 namespace muster::replay {
 
 bool states_truth(const JobSource& workload) {
-  // What rounding to nanoseconds and to the texts of files may change.
+  // Most change by rounding to nanoseconds and to the texts of files.
   constexpr double kRounding = 1e-6;
   bool stated = false;
   for (std::size_t i = 0; i < workload.size(); ++i) {

@@ -52,7 +52,7 @@ class SwfReader {
         reading_(reading),
         row_(row) {}
 
-  /// Nothing for a job that did not run or whose size nobody knows.
+  /// Nothing for a job that did not run or whose size is not known.
   std::optional<JobDraft> read_job();
 
  private:
@@ -96,8 +96,8 @@ std::optional<Instant> SwfReader::submission() {
   return std::nullopt;
 }
 
-/// Of a task with so many processors. Memory counts for each of them: what was asked for, else what
-/// was used.
+/// Of a task with that number of processors. Memory counts for each of them: the request, else the
+/// use.
 Demands SwfReader::demands(double processors) {
   Resources demand = default_demand(config_.task);
   demand[Resource::cpu] *= processors;

@@ -6,7 +6,7 @@
 
 namespace muster::replay {
 
-/// What swf alone has to be told.
+/// Settings of swf.
 struct SwfSettings {
   std::uint32_t processors_per_task = 1;
   bool gangs = true;          ///< the tasks of a job run together

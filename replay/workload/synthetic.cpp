@@ -27,7 +27,7 @@ constexpr std::array<CsvColumn, 14> kSyntheticColumns = {{{"name", true},
                                                           {"stop_s"},
                                                           {"upload_s"}}};
 
-/// What jobs are made of.
+/// Pattern that jobs are made from.
 struct Template {
   std::string name;
   double iterations_per_s = 1;

@@ -20,14 +20,14 @@ class JobTaker {
   virtual void take(std::uint64_t number, std::uint64_t order, JobDraft draft) = 0;
 };
 
-/// What is known of a trace only when all of it is read.
+/// Facts of a trace that are known only when all of it is read.
 struct TraceFacts {
   std::string description;
   LeftOut left_out;
   std::uint64_t jobs = 0;     ///< that are left when `dropped` ones are taken off
   Duration begin{};           ///< to be taken off all times of submission
   bool by_id = false;         ///< jobs of one instant go by their ids
-  std::vector<bool> dropped;  ///< jobs that are none, by their number; empty: there are none
+  std::vector<bool> dropped;  ///< jobs that are left out, by their number; empty: no job is
 };
 using TraceResult = Expected<TraceFacts, WorkloadError>;
 
@@ -35,19 +35,19 @@ using TraceResult = Expected<TraceFacts, WorkloadError>;
 struct TraceEnd {
   std::string description;
   bool from_first = true;  ///< the first job is submitted at 0, whatever the file counts from
-  std::string_view id_field = {};  ///< what names a row
+  std::string_view id_field = {};  ///< column that names a row
   std::string_view id_of = {};     ///< in words: "number of the job"
 };
 
-/// One reading of a trace. It has the rules that all formats share: what a wrong row does, which
-/// ids may stand twice (none), what becomes of times, and that what is left out is counted.
+/// One reading of a trace. It has the rules that all formats share: the effect of a wrong row, ids,
+/// which have to be unique, times, and the counting of rows that are left out.
 class TraceReading {
  public:
-  /// What it is given has to outlive it.
+  /// Its arguments have to outlive it.
   TraceReading(const WorkloadConfig& config, JobTaker& taker);
 
   const WorkloadConfig& config() const { return config_; }
-  /// What is wrong with the present row, or with the whole, goes there.
+  /// Faults of the present row, or of the whole, go there.
   ErrorList& errors() { return errors_; }
   /// Jobs of one instant go by their ids instead of by their places in the file.
   void order_by_id() { by_id_ = true; }
@@ -60,7 +60,7 @@ class TraceReading {
   void dated() { dated_ = true; }
   /// Why the row, which is right, is no job.
   void leave_out(std::string_view reason) { reason_ = reason; }
-  /// What of the row is not taken as it is written, though it is right.
+  /// A value of the row is not taken as it is written, though it is right.
   void change(std::string_view what) { change_ = what; }
   /// Hands on the row's job, unless the row is wrong or to be left out.
   void end_row(std::optional<JobDraft> draft);

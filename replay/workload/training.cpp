@@ -118,7 +118,7 @@ ElasticSpec TrainingJobs::spec_of(const TrainingProfile& profile) const {
   if (settings_.states_speedups) {
     epochs = stated_epochs(profile, spec.max_width);
   } else {
-    // Whoever trains knows the epochs, if not how fast they go.
+    // A user who trains knows the epochs, if not their speeds.
     for (const double end : profile.ends) epochs.emplace_back().until = end;
   }
   spec.epochs = ElasticEpochs(std::move(epochs));
@@ -139,7 +139,7 @@ TaskSpec TrainingJobs::worker_of(const TrainingProfile& profile) const {
 }
 
 /// Draws when the jobs are submitted, in the order of the trace, with its number of jobs over its
-/// time. What is wrong with the settings, or nothing.
+/// time. The fault of the settings, or nothing.
 std::optional<Failure<WorkloadError>> draw_submissions(RawJobs& raw_jobs,
                                                        const TrainingSettings& settings,
                                                        std::uint64_t seed) {

@@ -10,7 +10,7 @@
 
 namespace muster::replay {
 
-/// What training jobs are, of which a trace says no more than class and time.
+/// Settings of training jobs, of which a trace has no more than class and time.
 struct TrainingSettings {
   std::filesystem::path profiles;      ///< the folder that load_training_profiles() reads
   std::string calibration = "osdi21";  ///< the word of a TrainingCalibration

@@ -193,7 +193,7 @@ Problem read_scalability(const fs::path& file, LargestBatches& largest, ErrorLis
   });
 }
 
-/// Names in a folder, by the alphabet; none when it cannot be read.
+/// Names in a folder, by the alphabet; empty when it cannot be read.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> entries;

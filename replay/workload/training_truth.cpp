@@ -8,7 +8,7 @@
 namespace muster::replay {
 namespace {
 
-/// What an agent has learnt of its latest step counts this often (Pollux's simulator).
+/// Interval at which an agent's learning from its latest step counts (Pollux's simulator).
 constexpr Duration kAgentPeriod = std::chrono::seconds{60};
 
 class TrainingPace final : public ElasticPace {

@@ -9,9 +9,9 @@
 #include "replay/workload/shape.hpp"
 #include "replay/workload/stated.hpp"
 
-// What all formats of workloads share: jobs are read as rows, brought into order, cut to what is
-// wanted and numbered. A row holds what differs between jobs and points to a template for the rest,
-// so that millions of jobs fit into memory.
+// Steps that all formats of workloads share: jobs are read as rows, brought into order, cut to the
+// wanted part and numbered. A row holds what differs between jobs and points to a template for the
+// rest, so that millions of jobs fit into memory.
 
 namespace muster::replay {
 namespace {
@@ -83,7 +83,7 @@ std::string content_of(const JobTemplate& one) {
   const TaskSpec& task = job.tasks.front();
   std::string content;
   const auto add = [&content](const auto& value) {
-    // Bytes and not text: doubles count as equal only when they are the same to the last bit.
+    // Bytes and not text: doubles count as equal only when all their bits are.
     content.append(reinterpret_cast<const char*>(&value), sizeof value);
   };
   const auto add_text = [&](const std::string& text) {

@@ -15,7 +15,7 @@
 
 namespace muster::replay {
 
-/// What the world knows of a job and no scheduler is told.
+/// Facts of a job that the world knows and no scheduler is told.
 struct JobTruth {
   double iterations = 0;        ///< the work of a gang or of each task, in the job's own unit
   double iterations_per_s = 1;  ///< pace alone, undisturbed, on a family of speed 1
@@ -52,7 +52,7 @@ class JobSource {
   virtual JobId id(std::size_t index) const = 0;
   virtual TaskId first_task(std::size_t index) const = 0;
   virtual Instant submit(std::size_t index) const = 0;
-  /// What did not become a job.
+  /// Rows that did not become a job.
   virtual const LeftOut& left_out() const = 0;
 
  protected:
@@ -77,7 +77,8 @@ struct Workload : JobSource {
   const LeftOut& left_out() const override { return not_taken; }
 };
 
-/// What is alike in many jobs: all that a JobRow does not say, with one task that has no id.
+/// The part that many jobs have in common: all that a JobRow does not have, with one task without
+/// an id.
 struct JobTemplate {
   Job job;
   std::string interference;
@@ -91,7 +92,8 @@ struct JobRow {
   std::shared_ptr<const JobTemplate> like;
   std::string name;
   std::optional<Duration> runtime_hint;
-  double task_hint_factor = 0;  ///< tasks state their own run times so often; 0: nothing
+  double task_hint_factor =
+      0;  ///< tasks state their own run times times this; 0: they state nothing
   double iterations = 0;
   double iterations_per_s = 1;
   std::shared_ptr<const std::vector<double>> task_iterations;  ///< null: all tasks are alike

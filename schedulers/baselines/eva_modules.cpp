@@ -27,7 +27,7 @@ Description<Params>& describe_rounds(Description<Params>& description) {
              "or only those that ask for it");
 }
 
-/// What is not said is shown as what it mostly means.
+/// A value that is not given is shown as its usual meaning.
 params::Kind<std::optional<ProfileSource>> profile_kind() {
   const auto words = params::choice<ProfileSource>(
       {{"given", ProfileSource::given}, {"learnt", ProfileSource::learnt}});

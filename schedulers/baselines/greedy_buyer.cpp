@@ -9,8 +9,8 @@
 #include "schedulers/packing/index/fit_tree.hpp"
 
 // Equal tasks are counted, not listed: a fill takes as many of a shape as fit at once, and finds
-// the next shape that fits without a look at those that do not (FitTree). What a type would be
-// filled with stays as it is until some of it has been bought. So an instance costs what it holds
+// the next shape that fits without a look at those that do not (FitTree). The content that a type
+// would be filled with stays until some of it has been bought. So an instance costs what it holds
 // times the logarithm of the shapes that wait.
 
 namespace muster {
@@ -38,8 +38,9 @@ std::size_t fitting(const Resources& amount, const Resources& room, std::size_t 
 }
 
 struct TypeFill {
-  std::vector<std::pair<std::size_t, std::size_t>> taken;  ///< of a group of alike tasks, so many
-  double used = 0;                                         ///< of the constraining resource
+  std::vector<std::pair<std::size_t, std::size_t>>
+      taken;        ///< group of alike tasks, and the number of its tasks
+  double used = 0;  ///< of the constraining resource
 };
 
 /// There is room for one.
@@ -71,7 +72,7 @@ bool stands(const TypeFill& filled, const std::vector<Alike>& waiting) {
                      [&](const auto& part) { return waiting[part.first].left() >= part.second; });
 }
 
-/// An index for each family of types; groups that no type of the family holds are in none.
+/// An index for each family of types; groups that no type of the family holds are in no index.
 std::vector<FitTree> indexes_of(const std::vector<Alike>& waiting, const ReservationPrices& prices,
                                 const RoomGroups& groups) {
   std::vector<FitTree> indexes(groups.size(), FitTree(waiting.size()));

@@ -15,7 +15,7 @@ Launch Hotspot::launch_of(const ClusterView& view, const RentedAs& rented,
                           const Cause& cause) const {
   Launch launch{rented.type, rented.market, cause};
   if (rented.market == Market::spot) {
-    // Who moves away from high prices need not fear to be interrupted for them.
+    // A task that moves away from high prices need not fear to be interrupted for them.
     const double usd_h = view.catalog[rented.type].on_demand.usd_h();
     launch.max_price = Price::from_usd_h(std::max(params_.bid * usd_h, rented.price.usd_h()));
   }

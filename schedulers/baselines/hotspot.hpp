@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// What hotspot can be told.
+/// Parameters of hotspot.
 struct HotspotParams {
   EventRules events;
   RunTimeRules run_times{.source = RunTimeSource::hinted};
@@ -19,7 +19,8 @@ struct HotspotParams {
 };
 
 /// HotSpot as the Stratus paper compares with: each task has an instance of its own, of the
-/// cheapest type that holds it, and moves when another has become so much cheaper that it pays.
+/// cheapest type that holds it, and moves when another has become cheaper by so much that the move
+/// pays.
 class Hotspot final : public EventPolicy {
  public:
   /// The catalog has to outlive the policy.

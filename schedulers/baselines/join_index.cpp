@@ -95,8 +95,8 @@ const Resources& JoinIndex::per_unit(TypeId type) {
   return *known;
 }
 
-/// The freest first: so a search for the best alignment meets a good one soon, which shows that
-/// most of the others are none.
+/// The freest first: so a search for the best alignment meets a good one soon, which rules most of
+/// the others out.
 OrderedRooms::Key JoinIndex::room_key(std::uint32_t host) const {
   const Resources& unit = *per_unit_[groups_[hosts_[host].group].type.value];
   double shares = 0;

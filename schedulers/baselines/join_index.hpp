@@ -54,8 +54,8 @@ class JoinIndex {
   /// Hosts are numbered from 0 on; `tasks` are the kinds of those that are there.
   std::uint32_t add(TypeId type, double price_usd_h, const Resources& free,
                     std::span<const std::uint32_t> tasks);
-  /// The host with the best ratio; of these the one with the best alignment. Nothing: none of those
-  /// that may be joined has room. Each look at a group of hosts is a step of the budget; when that
+  /// The host with the best ratio; of these the one with the best alignment. Nothing: all of those
+  /// that may be joined are full. Each look at a group of hosts is a step of the budget; when that
   /// is spent the best host seen so far is good enough, and any host with room where the rules set
   /// no least ratio. Only hosts that the task may join, by their numbers.
   std::optional<Found> best(std::uint32_t kind, Budget& budget, const RoomRule& may_join = {});
@@ -96,7 +96,7 @@ class JoinIndex {
     Resources free;
     bool listed = false;
   };
-  /// Kinds of tasks that bring the same to any host: they differ in their demands only.
+  /// Kinds of tasks of equal worth to any host: they differ in their demands only.
   struct Asker {
     std::uint32_t kind = 0;                                 ///< one of them
     std::uint32_t asks = 0;                                 ///< that are expected still

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// What no-packing can be told: when rounds are held.
+/// Parameters of no-packing: when rounds are held.
 struct NoPackingParams {
   Duration period{std::chrono::seconds{300}};
   bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too

@@ -32,7 +32,8 @@ struct OwlParams {
 /// that wait, or are alone on their instances, the ones go together first that are worth most for
 /// the price of the cheapest type that holds both, by throughput-normalised reservation prices; a
 /// task that is alone then is on an instance of the cheapest type that holds it. On a fixed fleet
-/// nobody is moved: a task that waits gets an empty instance, or else joins one task that is alone.
+/// no task is moved: a task that waits gets an empty instance, or else joins one task that is
+/// alone.
 class Owl final : public Policy {
  public:
   /// Thinks of the jobs and instances of one market. `truth` may be empty.

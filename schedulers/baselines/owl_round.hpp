@@ -97,7 +97,7 @@ class OwlRound {
   Budget& budget_;
   Layout layout_;
   std::vector<std::uint32_t> host_at_;         ///< of each instance of the input
-  std::vector<TypeId> by_price_;               ///< what is on offer, the cheapest first
+  std::vector<TypeId> by_price_;               ///< types on offer, the cheapest first
   std::vector<Candidates> candidates_;         ///< in the order of their first tasks
   std::map<std::uint32_t, EmptyRooms> empty_;  ///< given instances, by type
   std::map<LoneKey, Lone> lone_;

@@ -21,8 +21,8 @@ class CheapestFit {
   CheapestFit(const ReservationPrices& prices, const RoomGroups& groups, PriceRank rank)
       : prices_(prices), groups_(groups), rank_(rank) {}
 
-  /// On a market of the choice. What rests at the cloud is chosen when nothing else holds the
-  /// task. Nothing: no type on offer there does.
+  /// On a market of the choice. An offering that rests at the cloud is chosen when nothing else
+  /// holds the task. Nothing: no type on offer there does.
   std::optional<RentedAs> of(ShapeId shape, MarketChoice markets, const MarketOffers& offers) const;
 
  private:

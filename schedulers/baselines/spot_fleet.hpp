@@ -9,7 +9,7 @@
 
 namespace muster {
 
-/// What spot-fleet can be told.
+/// Parameters of spot-fleet.
 struct SpotFleetParams {
   EventRules events;
   Resource packed = Resource::cpu;  ///< the resource that tasks are packed by
@@ -17,9 +17,9 @@ struct SpotFleetParams {
 };
 
 /// Spot Fleet's lowestPrice with the binpack of ECS, as the Stratus paper compares with: a task
-/// goes to the running instance with the least left of one resource that has room; what finds none
-/// is bought the cheapest type that holds it, which takes others then. Nothing is moved, and
-/// nobody's run time is looked at.
+/// goes to the running instance with the least left of one resource that has room; for a task that
+/// finds no room the cheapest type that holds it is bought, which takes others then. No task is
+/// moved, and run times do not count.
 class SpotFleet final : public EventPolicy {
  public:
   /// The catalog has to outlive the policy.
@@ -31,7 +31,7 @@ class SpotFleet final : public EventPolicy {
 
   std::unique_ptr<Policy> clone() const override { return std::make_unique<SpotFleet>(*this); }
 
-  /// Tasks for which it looked for room so far: of equal ones that find none, one.
+  /// Tasks for which it looked for room so far: of equal ones that find no room, one.
   std::uint64_t looks() const { return looks_; }
 
  private:

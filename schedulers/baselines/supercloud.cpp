@@ -9,12 +9,12 @@
 namespace muster {
 namespace {
 
-/// For each task that is kept apart, at most so many others are tried beside it.
+/// Number of other tasks that are tried beside each task that is kept apart.
 constexpr std::size_t kTriedBeside = 16;
 
 }  // namespace
 
-/// What is left of a task by what is expected of it.
+/// Expected remaining time of a task.
 Duration Supercloud::left_of(const ClusterView& view, std::uint32_t task) const {
   const TaskRow& row = view.state.task(input_.tasks()[task].slot);
   const Duration expected =
@@ -96,8 +96,9 @@ void Supercloud::buy(const Work& work, std::span<const std::uint32_t> waiting) c
 }
 
 /// Tasks of which each has an instance of its own, and beside them the first of the others that
-/// have room there. Whom nobody of the layer shares an instance with stays among the others, so
-/// that one wide job does not scatter the tasks of everybody else over instances of their own.
+/// have room there. A task that no other of the layer shares an instance with stays among the
+/// others, so that one wide job does not scatter the tasks of all others over instances of their
+/// own.
 void Supercloud::buy_and_fill_up(const Work& work, std::span<const std::uint32_t> layer,
                                  std::vector<std::uint32_t>& others, MarketChoice choice) const {
   const std::size_t tried = std::min(others.size(), kTriedBeside * layer.size());

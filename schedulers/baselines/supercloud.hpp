@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// What supercloud can be told.
+/// Parameters of supercloud.
 struct SupercloudParams {
   EventRules events;
   RunTimeRules run_times{.source = RunTimeSource::hinted};
@@ -22,9 +22,9 @@ struct SupercloudParams {
   bool dot = false;  ///< tasks go to running instances first, as in the build-up to Stratus
 };
 
-/// SuperCloud-Spot as the Stratus paper compares with: what waits at an event is bought new
-/// instances for by the greedy, and never joins one that runs; all tasks of an instance move to
-/// what the greedy would buy for them now when that pays.
+/// SuperCloud-Spot as the Stratus paper compares with: for tasks that wait at an event new
+/// instances are bought by the greedy, and never join running ones; all tasks of an instance move
+/// to the instances that the greedy would buy for them now when that pays.
 class Supercloud final : public EventPolicy {
  public:
   /// The catalog has to outlive the policy.
@@ -39,7 +39,8 @@ class Supercloud final : public EventPolicy {
   /// Instances for which the greedy was asked again: only after their tasks, a price or an offer
   /// have changed.
   std::uint64_t looks() const { return looks_; }
-  /// Tasks for which room was looked for on what is there: of equal ones that find none, one.
+  /// Tasks for which room was looked for on running instances: of equal ones that find no room,
+  /// one.
   std::uint64_t searches() const { return searches_; }
 
  private:

@@ -19,9 +19,9 @@ struct SynergyParams {
 
 /// Synergy as the Eva paper compares with: a task that waits joins the tasks of the instance that
 /// are worth most with it for the instance's price, by throughput-normalised reservation prices, as
-/// long as they are worth the price; what joins none gets a new instance of the cheapest type that
-/// holds it. Nobody is moved. On a fixed fleet, where nothing can be saved, what finds room gets
-/// it.
+/// long as they are worth the price; a task that joins no instance gets a new one of the cheapest
+/// type that holds it. No task is moved. On a fixed fleet, where nothing can be saved, what finds
+/// room gets it.
 class Synergy final : public Policy {
  public:
   /// Thinks of the jobs and instances of one market.

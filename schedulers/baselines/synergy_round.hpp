@@ -27,7 +27,7 @@ class SynergyRound {
   Plan run();
   /// The budget was spent before everything had been looked at.
   bool cut_off() const { return given_.index.cut_off() || rented_.index.cut_off(); }
-  /// Tasks that looked for room on given instances: of equal ones that find none, one.
+  /// Tasks that looked for room on given instances: of equal ones that find no room, one.
   std::uint64_t looks() const { return looks_; }
 
  private:

@@ -14,7 +14,7 @@ double hours(Duration time) {
   return to_seconds(time) / 3600;
 }
 
-/// What workers are counted by.
+/// The resource that workers are counted by.
 Resource counted(const Resources& demand) {
   return demand[Resource::gpu] > 0 ? Resource::gpu : Resource::cpu;
 }
@@ -54,7 +54,7 @@ void BoaMemory::note_empty(const ClusterView& view) {
   empty_since_ = std::move(since);
 }
 
-/// One that comes and that nobody waits for any more is as good to keep as one that is there.
+/// An instance that comes and is no longer waited for is as good to keep as a running one.
 bool BoaMemory::keeps(const InstanceRow& row, Instant now) const {
   if (params_.keep_empty <= Duration::zero()) return false;
   const auto since = empty_since_.find(row.id);
@@ -190,8 +190,8 @@ double BoaMemory::least_cost_of(const std::vector<ClassWork>& all) const {
   return types.empty() ? 0 : cheapest_types({all, types, hours(params_.cold_start)}).usd_h;
 }
 
-/// Whoever sets a budget expects to keep it. So a burst among the first jobs, of whose rates little
-/// is known, does not make all jobs as narrow as if it were to last, nor a lull as wide.
+/// A budget is set to be kept. So a burst among the first jobs, of whose rates little is known,
+/// does not make all jobs as narrow as if it were to last, nor a lull as wide.
 void BoaMemory::allow_for_the_time_before(std::vector<ClassWork>& all, Instant now) const {
   const ArrivalRules& rules = params_.arrivals;
   if (rules.load_before <= 0 || !stated_.empty() || load_ <= 0) return;
@@ -267,7 +267,7 @@ void BoaMemory::time_epochs(const std::vector<ClassWork>& all) {
   }
 }
 
-/// Those that jobs of all classes may be on, where they cost the same and are as fast for all.
+/// Types that jobs of all classes may be on, where they cost as much and are as fast for all.
 std::vector<GpuType> BoaMemory::common_types() const {
   std::vector<GpuType> types = classes_.begin()->second.types;
   for (const auto& [name, facts] : classes_) {
@@ -360,8 +360,8 @@ double BoaMemory::hours_at_width(const JobRow& job) const {
   double sum = 0;
   for (std::size_t e = place->epoch; e < hours.size(); ++e) {
     if (std::clamp(widths[e], elastic.min_width, elastic.max_width) != job.width) break;
-    // A job that may not be as wide as is planned is at most so much faster, and no slower if it is
-    // narrower.
+    // A job that may not be as wide as is planned is at most that much faster, and no slower if it
+    // is narrower.
     const double faster = std::max(1.0, static_cast<double>(job.width) / widths[e]);
     sum += hours[e] / faster * (e == place->epoch ? place->ahead : 1);
   }

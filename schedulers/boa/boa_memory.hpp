@@ -18,7 +18,7 @@
 
 namespace muster::boa {
 
-/// What the policy knows of the jobs of one class.
+/// The policy's facts of the jobs of one class.
 struct ClassFacts {
   ElasticEpochs epochs;           ///< as its newest job states them
   std::vector<double> speedup{};  ///< where it states no epochs
@@ -31,8 +31,8 @@ struct ClassFacts {
   std::uint32_t unfinished = 0;         ///< jobs of it; derived
 };
 
-/// Of the classes that have no unfinished job so many are remembered, those whose jobs came last.
-/// Where every job has a class of its own a plan would else be for all that there ever were.
+/// Number of classes without unfinished jobs that are remembered, those whose jobs came last. Where
+/// every job has a class of its own a plan would else be for all that there ever were.
 inline constexpr std::size_t kIdleClasses = 100;
 
 /// An elastic job that is not over.
@@ -47,7 +47,7 @@ struct WidthGoal {
   std::string_view family{};  ///< of its instances; empty: those that cost least
 };
 
-/// What the policy remembers: a fold over the events.
+/// The policy's memory: a fold over the events.
 class BoaMemory {
  public:
   /// The choice of a round that has made a width plan, by which those who did not decide know it.
@@ -61,7 +61,7 @@ class BoaMemory {
 
   /// The width plan that holds is older than it may be, or knows nothing of some class.
   bool is_due(Instant now) const;
-  /// It is for its age alone, or there is none: nobody can go on with the one that holds.
+  /// It is so for its age alone, or there is no plan: the present one cannot go on.
   bool is_overdue(Instant now) const;
   /// About how many epochs are looked at to make it.
   std::uint64_t steps_of_plan() const;
@@ -71,7 +71,7 @@ class BoaMemory {
   /// How a job is to be in its present epoch by that plan. `on` is the family that it is on, empty
   /// where it has no place: it stays there where moving is not worth a cold start.
   WidthGoal goal_of(const JobRow& job, std::string_view on) const;
-  /// The instance, which nobody needs, is kept for a while.
+  /// The instance, which is empty, is kept for a while.
   bool keeps(const InstanceRow& row, Instant now) const;
   /// Hours until the job ends or is planned to have another width, at the least; 0 where nothing is
   /// known of it: of jobs without epochs, and where the budget is of dollars. With `plan=share` all
@@ -79,15 +79,15 @@ class BoaMemory {
   double hours_at_width(const JobRow& job) const;
   /// How long its GPUs are held without progress when it starts at a width.
   Duration rescale_of(const JobRow& job) const;
-  /// What the load may have on average so that the budget is kept, in the budget's unit.
+  /// Load that keeps the budget on average, in the budget's unit.
   double budget_for_jobs() const;
   /// The last plan could not be made, for which reason; nothing when it could.
   const std::optional<std::string>& over_budget() const { return over_budget_; }
   const WidthPlan& plan() const { return plan_; }
-  /// What the jobs that were counted, or stated, need at least, in the budget's unit. The plan is
-  /// made for more or less where a load before the first job is taken to have been.
+  /// Least use of the jobs that were counted, or stated, in the budget's unit. The plan is made for
+  /// more or less where a load before the first job is taken to have been.
   double load() const { return load_; }
-  /// What comes in an hour by what is known at that time, class after class by name.
+  /// Arrivals in an hour as known at that time, class after class by name.
   std::vector<ClassWork> work(Instant now) const;
 
   std::string save() const;
@@ -108,7 +108,7 @@ class BoaMemory {
   double budget() const;
   double least_cost_of(const std::vector<ClassWork>& all) const;
   void allow_for_the_time_before(std::vector<ClassWork>& all, Instant now) const;
-  /// What the plan is looked up by.
+  /// Key of a job in the plan.
   struct PlaceInPlan {
     std::size_t work_class = 0;
     std::size_t epoch = 0;

@@ -7,7 +7,7 @@
 #include "schedulers/saved_lines.hpp"
 #include "schedulers/saved_text.hpp"
 
-// What the policy remembers as text, with which a master that starts again goes on.
+// The policy's memory as text, with which a master that starts again goes on.
 
 namespace muster::boa {
 

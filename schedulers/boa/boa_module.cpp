@@ -19,8 +19,8 @@ namespace {
 
 constexpr double kMostGpus = 1'000'000;
 constexpr double kLongestPlan_s = 604800;
-/// What is kept empty longer than half a day is kept for another day's jobs, and a replay, which
-/// ends a day after its last job, would not see it given back.
+/// An instance that is kept empty longer than half a day is kept for another day's jobs, and a
+/// replay, which ends a day after its last job, would not see it given back.
 constexpr double kLongestEmpty_s = 43200;
 /// Shorter ones would count a job as hundreds an hour.
 constexpr double kShortestWindow_s = 60;
@@ -28,7 +28,7 @@ constexpr double kShortestWindow_s = 60;
 constexpr double kLeastWeight = 0.001;
 constexpr double kMostWeight = 1000;
 
-/// The number of a text "class:number"; nothing when the text is none.
+/// The number of a text "class:number"; nothing when the text has another form.
 std::optional<double> number_of(const std::string& entry) {
   const std::size_t colon = entry.find(':');
   if (colon == std::string::npos || colon == 0) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<double> number_of(const std::string& entry) {
   return rest == end && fault == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-/// What is wrong with the rates and weights that are stated; empty when nothing is.
+/// The fault of the stated rates and weights; empty when they are right.
 std::string fault_of(const BoaParams& params) {
   for (const std::string& entry : params.arrivals.stated) {
     const auto rate = number_of(entry);
@@ -71,7 +71,7 @@ std::string fault_of(const BoaParams& params) {
   return {};
 }
 
-/// Parameters that are given and would count for nothing; empty when there are none.
+/// Parameters that are given and would have no effect; empty without such ones.
 std::string given_in_vain(const PolicySpec& spec) {
   const auto given = [&](const char* name) -> std::optional<double> {
     const auto found =
@@ -79,7 +79,7 @@ std::string given_in_vain(const PolicySpec& spec) {
     if (found == spec.params.end()) return std::nullopt;
     const std::string& text = found->second;
     double number = 0;
-    // What is no number is complained of where it is read.
+    // A text that is not a number is refused where it is read.
     std::from_chars(text.data(), text.data() + text.size(), number);
     return number;
   };

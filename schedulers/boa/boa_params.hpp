@@ -9,7 +9,7 @@
 
 namespace muster::boa {
 
-/// What a budget is held against.
+/// GPUs that count against a budget.
 enum class BudgetCounts : std::uint8_t {
   used,   ///< the GPUs that jobs have
   rented  ///< those of the instances, whoever has them
@@ -18,7 +18,7 @@ enum class BudgetCounts : std::uint8_t {
 /// How widths are planned.
 enum class PlanKind : std::uint8_t {
   path,   ///< a shortest path of each class at a common price
-  share,  ///< the same, with time sharing: jobs of one class may go two ways
+  share,  ///< likewise, with time sharing: jobs of one class may go two ways
   glue    ///< the paper's Algorithm 1: glued epochs, drawn at random
 };
 
@@ -32,34 +32,34 @@ enum class SpeedSource : std::uint8_t {
 struct ArrivalRules {
   Duration window{std::chrono::hours{24}};  ///< over which arrivals are counted
   std::vector<std::string> stated;          ///< "class:jobs an hour"; none: they are counted
-  /// Above 0: for so long before the first job, as far as the window reaches back, the load is
-  /// taken to have been this share of the budget, with the classes in the proportion in which they
-  /// came.
+  /// Above 0: for this time before the first job, as far as the window reaches back, the load is
+  /// assumed to have been this share of the budget, with the classes in the proportion in which
+  /// they came.
   double load_before = 0.5;
   Duration before{std::chrono::hours{3}};
 };
 
-/// Of a budget of what is rented, jobs get at least so much, whatever else is rented.
+/// Least share of a budget of rented GPUs that jobs get, whatever else is rented.
 inline constexpr double kLeastShare = 0.5;
 
-/// What the policy can be told.
+/// Parameters of the policy.
 struct BoaParams {
   Duration period{std::chrono::seconds{60}};
   bool eager = true;  ///< a round when a job comes, goes on to another epoch or leaves room, too
   double budget_gpus = 64;
   /// Above 0 it takes the place of the budget of GPUs: jobs may be on GPUs of any type, all workers
-  /// of one on the same.
+  /// of one job on one type.
   double budget_usd_h = 0;
   Duration cold_start{};  ///< of a job that goes on on GPUs of another type; at least its own start
   BudgetCounts counts = BudgetCounts::rented;
   SpeedSource speedups = SpeedSource::oracle;
   Duration recompute{std::chrono::minutes{15}};
   PlanKind plan = PlanKind::path;
-  Duration keep_empty{};  ///< a node that nobody needs is given back once it was empty for so long
+  Duration keep_empty{};      ///< time that a node was empty after which it is given back
   bool empties_nodes = true;  ///< jobs move so that fewer nodes hold them, where that pays
   bool rescales = true;       ///< the width plan knows what a change of width costs
   ArrivalRules arrivals;
-  std::vector<std::string> weights;  ///< "class:weight" of its jobs' time; 1 where none is stated
+  std::vector<std::string> weights;  ///< "class:weight" of its jobs' time; 1 without a statement
 };
 
 }  // namespace muster::boa

@@ -17,8 +17,9 @@ Cadence BoaPolicy::cadence() const {
 }
 
 Plan BoaPolicy::decide(const ClusterView& view, Rng&, Budget& budget) {
-  // Who did not decide makes the same plan when the round's note comes back to it. Until it is due
-  // by its age, a new class goes on at its least width where a plan is dearer than is allowed.
+  // A policy that did not decide makes an equal plan when the round's note comes back to it. Until
+  // it is due by its age, a new class goes on at its least width where a plan is dearer than is
+  // allowed.
   const std::uint64_t steps = memory_.steps_of_plan();
   const bool affords = budget.allowed() == 0 || budget.used() + steps <= budget.allowed();
   const bool due = memory_.is_due(view.now) && (affords || memory_.is_overdue(view.now));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr CauseCode kWidth = CauseCode::width_plan;
 
-/// As others do that think of one market: on demand, unless the job wants none but spot.
+/// As others do that think of one market: on demand, unless the job wants spot alone.
 Market market_of(const Job& job) {
   return job.markets == MarketChoice::spot ? Market::spot : Market::on_demand;
 }
@@ -50,7 +50,7 @@ Plan BoaRound::run(std::string_view choice) {
   list_wishes();
   for (const Wish& wish : narrower_) serve(wish);
   for (const Wish& wish : wishes_) {
-    // At its own turn: until then nobody else gets the places that it may have to keep.
+    // At its own turn: until then no other job gets the places that it may have to keep.
     if (wish.job->width > 0) free_places_of(*wish.job);
     serve(wish);
   }
@@ -72,7 +72,7 @@ void BoaRound::list_nodes() {
   }
 }
 
-/// What jobs leave that get narrower is free before anybody is served.
+/// GPUs of jobs that get narrower are free before any job is served.
 void BoaRound::list_wishes() {
   for (const JobRow& job : view_.state.jobs()) {
     if (job.width > 0) {
@@ -95,18 +95,18 @@ void BoaRound::keep_or_free(const JobRow& job) {
   const bool moves = !is_on_its_family(job);
   wanted_ += width;
   if (!can_change(job)) return;
-  // In a gang's turn nobody else gets anything that it may need.
+  // In a gang's turn no other job gets anything that it may need.
   if (view_.turn && *view_.turn != job.job.id && width >= job.width) return;
   if (job.running == 0 && !view_.may_start(job)) return;
   const bool whole = job.pending == 0;
   if (whole && width == job.width && !moves) return;
-  // What waits for an instance that comes is left to wait for it.
+  // A job that waits for an instance that comes is left to wait for it.
   if (whole && job.running == 0) return;
   if (job.running > 0) {
     const TaskRow& first = view_.state.task(job.tasks.front());
     if (first.phase == TaskPhase::running && view_.why_pinned(first)) return;
   }
-  // Who moves may have to keep its places until there are others.
+  // A job that moves may have to keep its places until there are others.
   if (width < job.width && !moves) {
     free_places_of(job);
     narrower_.push_back({&job, width});
@@ -161,7 +161,7 @@ void BoaRound::free_places_of(const JobRow& job) {
 }
 
 /// The offering whose room for a worker costs least, of those that caps leave one of where there
-/// are such; null: none is to be had.
+/// are such; null: no offering can be had.
 const OfferingRow* BoaRound::best_offer(const JobRow& row_of_job, ShapeId shape) const {
   const std::string_view family = family_of(row_of_job);
   const OfferingRow* best = nullptr;
@@ -215,7 +215,7 @@ void BoaRound::serve(const Wish& wish) {
   }
   auto kept = view_.rents() ? rent(wish, worker, offer, Caps::are_kept) : std::nullopt;
   if (!kept && offer != nullptr && serve_under_cap(wish, worker, *offer)) return;
-  // What has to be whole is planned all the same: by the master's refusal it gets its turn.
+  // A job that has to be whole is planned nevertheless: by the master's refusal it gets its turn.
   if (!kept && needs_a_turn(*wish.job, holds)) {
     kept = rent(wish, worker, offer, Caps::are_the_masters);
   }
@@ -247,7 +247,7 @@ std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const Wor
   }
   if (shares) {
     take(nodes_, *shares, worker.amount);
-    // What the master refuses as a whole leaves the caps to the others.
+    // A set that the master refuses as a whole leaves the caps to the others.
     if (caps == Caps::are_the_masters) left_ = left;
   } else {
     take_back(before, left);
@@ -263,7 +263,7 @@ void BoaRound::launch(const OfferingRow& offer) {
   left_.take(offer.price);
 }
 
-/// The launches after the first so many, on which nobody is; caps left that much before them.
+/// Takes back the launches after the first ones, which are empty; caps left that much before them.
 void BoaRound::take_back(std::size_t launches, const RentLeft& left) {
   nodes_.resize(nodes_.size() - (plan_.launches.size() - launches));
   plan_.launches.resize(launches);
@@ -338,7 +338,8 @@ bool BoaRound::serve_under_cap(const Wish& wish, const WorkerDemand& worker,
   return true;
 }
 
-/// What free_places_of() has freed: on another family a worker may ask for something else.
+/// Holds the places that free_places_of() has freed: on another family a worker may ask for
+/// something else.
 void BoaRound::hold_places_of(const JobRow& job) {
   if (job.width == 0) return;
   for (const Slot slot : job.tasks) {

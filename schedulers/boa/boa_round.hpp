@@ -12,13 +12,13 @@
 
 namespace muster::boa {
 
-/// None of its tasks is on its way, and none is kept from running.
+/// All of its tasks have a settled place, and may run.
 inline bool can_change(const JobRow& job) {
   return !job.in_transit() && !job.terminal_outcome && !job.held_by_user;
 }
 
 /// One decision. Jobs go in the order of arrival: those whose width does not change keep their
-/// places, the others share what is left; what there is no room for is rented.
+/// places, the others share the rest; for jobs without room instances are rented.
 class BoaRound {
  public:
   BoaRound(const ClusterView& view, const BoaMemory& memory, const PlacementMask& mask)

@@ -7,8 +7,8 @@
 #include "schedulers/boa/boa_round.hpp"
 
 // Jobs whose width stays keep their places, so that narrow ones are left behind one by one on nodes
-// that nobody else fills. Where jobs come often their room is taken again soon; where the budget is
-// little more than the load it is not, and what stands empty is missing for the work.
+// that no other job fills. Where jobs come often their room is taken again soon; where the budget
+// is little more than the load it is not, and what stands empty is missing for the work.
 
 namespace muster::boa {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr double kWorthMoving = 10;
 /// Nodes that a round tries to empty, at the most; it empties one.
 constexpr std::size_t kMostTried = 4;
-/// Moves off a node are one with giving it back: none is made without the others.
+/// Moves off a node are one with giving it back: each is made with the others or not at all.
 constexpr std::uint32_t kOneGroup = 1;
 
 }  // namespace
@@ -42,7 +42,7 @@ std::vector<std::size_t> BoaRound::nodes_to_empty() const {
     const TaskRow& first = view_.state.task(row.planned.front());
     const std::size_t room = workers_in(node.free, first.planned.amount);
     room_of_all += room;
-    // What is the master's own is not given back.
+    // The master's own instances are not given back.
     if (room > 0 && !view_.is_owned(row)) candidates.push_back({row.planned.size(), i, room});
   }
   std::erase_if(candidates, [room_of_all](const Candidate& each) {
@@ -68,8 +68,8 @@ void BoaRound::empty_a_node() {
   }
 }
 
-/// What moving the job would cost, in GPU-hours; nothing where it has to stay: it is on its way,
-/// wider or narrower than it is to be, pinned, or has hardly run since its last start.
+/// Cost of moving the job, in GPU-hours; nothing where it has to stay: it is on its way, wider or
+/// narrower than it is to be, pinned, or has hardly run since its last start.
 std::optional<double> BoaRound::cost_of_moving(const JobRow& job, const TaskRow& task) const {
   if (job.width == 0 || job.running != job.width || !can_change(job)) return std::nullopt;
   if (memory_.goal_of(job, family_now(job)).width != job.width || !is_on_its_family(job)) {
@@ -87,7 +87,7 @@ std::optional<double> BoaRound::cost_of_moving(const JobRow& job, const TaskRow&
   return to_seconds(lost) / 3600 * job.width;
 }
 
-/// The jobs of the node, each once, if all of them may move and that pays; else none.
+/// The jobs of the node, each once, if all of them may move and that pays; else an empty list.
 std::vector<const JobRow*> BoaRound::jobs_worth_moving(const InstanceRow& row) const {
   std::vector<const JobRow*> jobs;
   double lost_gpu_h = 0;

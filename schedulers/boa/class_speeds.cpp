@@ -64,7 +64,7 @@ ElasticEpochs ClassSpeeds::epochs(const ElasticEpochs& stated, std::uint32_t nod
       epoch.speedup = rates.speedup();
     }
   }
-  // Of what no job has come to the end of yet nobody knows how much it is.
+  // The amount of work is not known before a job has come to its end.
   if (stated.empty() && ended_ == 0) all.front().rate_per_s = 0;
   return ElasticEpochs(std::move(all));
 }

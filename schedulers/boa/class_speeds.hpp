@@ -23,8 +23,8 @@ struct JobSeen {
   friend bool operator==(const JobSeen&, const JobSeen&) = default;
 };
 
-/// What the jobs of a class have shown of their speed: training jobs by what they measure of their
-/// steps, others by how far they come.
+/// Learnt speeds of the jobs of a class: of training jobs by the measurements of their steps, of
+/// others by their progress.
 class ClassSpeeds {
  public:
   explicit ClassSpeeds(const ElasticSpec& spec);
@@ -32,11 +32,11 @@ class ClassSpeeds {
   /// Learns from what a job says now that was seen as `before`, and returns how it is seen from
   /// here on.
   JobSeen observe(const JobProgress& said, const JobSeen& before, JobSeen now);
-  /// A job of the class has ended with so much done.
+  /// A job of the class has ended with that progress.
   void observe_end(double done);
 
-  /// The epochs of a job with what was learnt of them, as far as anything was; a job that states
-  /// none has one, which ends where jobs of the class did on average.
+  /// The epochs of a job with their learnt speeds, as far as they are known; a job without stated
+  /// epochs has one, which ends where jobs of the class did on average.
   ElasticEpochs epochs(const ElasticEpochs& stated, std::uint32_t node_holds) const;
   /// How wide jobs may be by what is known.
   std::uint32_t width_cap() const;

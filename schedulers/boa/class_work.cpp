@@ -86,7 +86,7 @@ std::map<std::string, double> by_class(const std::vector<std::string>& entries) 
   std::map<std::string, double> numbers;
   for (const std::string& entry : entries) {
     const std::size_t colon = entry.find(':');
-    // As the parameters' check reads it, in every locale; what it would refuse counts for 0.
+    // As the parameters' check reads it, in every locale; a text that it would refuse counts for 0.
     if (colon == std::string::npos) continue;
     double& number = numbers[entry.substr(0, colon)];
     std::from_chars(entry.data() + colon + 1, entry.data() + entry.size(), number);

@@ -12,17 +12,17 @@
 #include "schedulers/boa/gpu_types.hpp"
 #include "schedulers/boa/width_plan.hpp"
 
-// What the width calculator is told of a class of jobs, by what its jobs state: the same for the
-// policy, which decides by it, and for whoever asks what a budget would give.
+// Inputs of the width calculator about a class of jobs, by the jobs' statements: used by the
+// policy, which decides by it, and by the tools that predict for a budget.
 
 namespace muster::boa {
 
 /// A rate that is counted over less is taken for that of an hour.
 inline constexpr Duration kLeastCounted = std::chrono::hours{1};
 
-/// The epochs with their sizes in GPU-hours, and as many widths in each. Jobs that state no epochs
-/// have one of an hour with the `speedup` that they state; what is not known of an epoch is taken
-/// for an hour without any speedup.
+/// The epochs with their sizes in GPU-hours, and as many widths in each. Jobs without stated epochs
+/// have one of an hour with the `speedup` that they state; an unknown epoch counts as an hour
+/// without any speedup.
 std::vector<EpochWork> epochs_of(const ElasticEpochs& epochs, const std::vector<double>& speedup);
 
 /// All work of a job at one worker, GPU-hours.
@@ -54,8 +54,8 @@ std::map<std::string, double> by_class(const std::vector<std::string>& entries);
 Expected<WidthPlan, WidthError> plan_by(PlanKind kind, const std::vector<ClassWork>& classes,
                                         double budget_gpus);
 
-/// The job is of the share of its class's jobs: of many jobs so many are, as evenly over the order
-/// of arrival as may be, and one that is of a share is of all greater ones, too.
+/// The job is of the share of its class's jobs: that share of many jobs is, as evenly over the
+/// order of arrival as may be, and a job that is of a share is of all greater ones, too.
 bool takes_share(JobId job, double share);
 
 }  // namespace muster::boa

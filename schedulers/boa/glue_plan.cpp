@@ -81,7 +81,7 @@ void GluePlanner::evaluate(Candidate& candidate) const {
   }
 }
 
-/// The largest budget for running that leaves enough for starting; nothing: there is none.
+/// The largest budget for running that leaves enough for starting; nothing: no budget does.
 std::optional<GluePlanner::Candidate> GluePlanner::best_of(
     const std::vector<std::size_t>& exponents, double budget_gpus, const GlueRules& rules) const {
   const std::vector<PairLoad> pairs = pairs_of(exponents);
@@ -96,7 +96,7 @@ std::optional<GluePlanner::Candidate> GluePlanner::best_of(
     evaluate(candidate);
     return candidate;
   };
-  // What is more than enough need not be shrunk step by step.
+  // A budget that is more than enough need not be shrunk step by step.
   double running_gpus = std::min(budget_gpus, spender.most_cost());
   double over_gpus = running_gpus;
   std::optional<Candidate> best;

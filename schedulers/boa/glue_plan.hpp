@@ -13,7 +13,7 @@ namespace muster::boa {
 struct GlueRules {
   std::uint32_t configurations = 50;  ///< that are drawn
   /// Halvings between the budget for running that was too much and the one a hundredth below it
-  /// that was not; 0: none, as the paper has it.
+  /// that was not; 0: no halvings, as the paper has it.
   std::uint32_t refinements = 10;
   std::uint64_t seed = 1;
 };
@@ -30,12 +30,12 @@ class GluePlanner {
  public:
   explicit GluePlanner(const std::vector<ClassWork>& classes);
 
-  /// The best of the configurations that are drawn. A budget that none of them keeps is refused.
+  /// The best of the configurations that are drawn. A budget that no candidate keeps is refused.
   /// O(configurations x epochs x vertices of a hull), and as much for each shrinking.
   Expected<WidthPlan, WidthError> plan(double budget_gpus, const GlueRules& rules = {}) const;
 
-  /// With so many epochs of each class glued, which has to be a power of two that the class has
-  /// epochs for.
+  /// With that number of epochs of each class glued, which has to be a power of two that the class
+  /// has epochs for.
   Expected<WidthPlan, WidthError> plan_as(const std::vector<std::uint32_t>& glue,
                                           double budget_gpus, const GlueRules& rules = {}) const;
 

@@ -14,7 +14,7 @@ inline constexpr int kMostPrices = 200;
 inline constexpr double kLeastGain = 1e-12;
 /// Units that are worth an hour less of a job, at the most: beyond it ways are the cheapest.
 inline constexpr double kHighestPrice = 1e6;
-/// What is cheaper is free: of ways that take the same time the cheapest is enough.
+/// A lower price is free: of ways that take equal times the cheapest is enough.
 inline constexpr double kLowestPrice = 1e-9;
 
 /// The fastest choice of any price that keeps a budget, the next faster one, which does not, and
@@ -22,7 +22,7 @@ inline constexpr double kLowestPrice = 1e-9;
 template <class Choice>
 struct ChoiceNeighbours {
   Choice within;
-  Choice over;       ///< the same where the budget is more than enough
+  Choice over;       ///< likewise, where the budget is more than enough
   double bound = 0;  ///< on the choice's hours
   double price = 0;  ///< at which `within` is best
 };
@@ -36,11 +36,11 @@ ChoiceNeighbours<Choice> neighbours_of(Chooser& chooser, double budget, Choice w
   double bound = 0;
   double price = kHighestPrice;
   for (int i = 0; i < kMostPrices; ++i) {
-    // At this price both are worth the same.
+    // At this price both are worth equally much.
     price = (within.hours - over.hours) / (over.cost - within.cost);
     Choice tried = chooser.at(price);
     const double worth = tried.hours + price * tried.cost;
-    // What the budget leaves over is worth its price to nobody: the Lagrangian bound.
+    // The unused part of the budget is worth its price to no job: the Lagrangian bound.
     bound = std::max(bound, worth - price * budget);
     const double line = within.hours + price * within.cost;
     if (line - worth <= kLeastGain * line) break;

@@ -38,7 +38,7 @@ void RentedUsd::leave(TaskId task, const ClusterView& view) {
 }
 
 void RentedUsd::observe(const Event& event, const ClusterView& view) {
-  // What was there before the first event that it hears of is counted as well.
+  // Instances from before the first event that it hears of are counted as well.
   if (counted_.empty()) return recount(view);
   if (const auto* start = std::get_if<StartIssued>(&event.body)) {
     places_[start->task] = start->instance;

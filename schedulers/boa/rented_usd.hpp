@@ -13,7 +13,7 @@ struct GpuHours {
   double rented = 0;
 };
 
-/// What the instances that are not given back cost now, and the part of it that is used. A worker
+/// Present cost of the instances that are not given back, and the part of it that is used. A worker
 /// has the part of its instance's price that a plan counts for it: an instance that has as many
 /// workers as it holds is used as a whole, also where some of its GPUs are left over. Each event
 /// costs a look at the one instance that it changes, a change of price one at all.

@@ -20,7 +20,7 @@ struct RunOption {
 };
 
 /// The vertices of the lower convex hull of (cost, time), by rising cost: each saves less time for
-/// what it costs more than the one before it. Whatever is mixed of the options, some mix of two
+/// what it costs more than the one before it. For any mix of the options, some mix of two
 /// neighbours takes no longer and costs no more.
 std::vector<RunOption> efficient_options(std::vector<RunOption> options);
 
@@ -52,7 +52,7 @@ struct Allocation {
 
 /// Problem (1) of the paper (Lemma 4.5), exactly: steps from an option to the next one, by falling
 /// saving for a unit of cost, until the budget is spent. The steps are sorted once, so that several
-/// budgets can be tried on the same pairs. What the pairs refer to has to outlive it.
+/// budgets can be tried on the same pairs. Data that the pairs refer to has to outlive it.
 class BudgetSpender {
  public:
   explicit BudgetSpender(std::vector<PairLoad> pairs);

@@ -158,7 +158,7 @@ class PathCosts {
   double price_;
 };
 
-/// By epoch and type. Who stays has the widths of the best path that never leaves the type.
+/// By epoch and type. A job that stays has the widths of the best path that never leaves the type.
 std::vector<std::vector<TypeStay>> stays_of(const ClassWork& class_work, const TypedWork& work,
                                             double price, const std::vector<TypedWidth>& planned) {
   const PathCosts costs(class_work, work, price);

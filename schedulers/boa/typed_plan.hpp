@@ -19,14 +19,14 @@ struct TypedWidth {
   friend bool operator==(const TypedWidth&, const TypedWidth&) = default;
 };
 
-/// A job in an epoch that is planned on another type than the one that it is on. What it costs to
-/// stay there and what it costs to go on as planned, the cold start included, are compared in
-/// weighted hours, at the price of the plan and in the mean of the jobs of its class.
+/// A job in an epoch that is planned on another type than the one that it is on. The cost of
+/// staying there and that of going on as planned, the cold start included, are compared in weighted
+/// hours, at the price of the plan and in the mean of the jobs of its class.
 struct TypeStay {
   std::uint32_t width = 1;     ///< of the job, as long as it stays
-  double start = 0;            ///< what a start at that width costs, where it has another one
-  double more_in_epoch = 0;    ///< what the epoch, as a whole, costs more where it is
-  double more_afterwards = 0;  ///< what all the later ones cost more, less the cold start
+  double start = 0;            ///< cost of a start at that width, for a job with another one
+  double more_in_epoch = 0;    ///< additional cost of the epoch, as a whole, in its place
+  double more_afterwards = 0;  ///< additional cost of all later ones, less the cold start
 
   /// Going on as planned is worth a cold start to a job of that width, with such a share of its
   /// epoch ahead.
@@ -51,7 +51,7 @@ struct TypedWidthPlan {
   double lower_bound_jct_h = 0;  ///< nothing within the budget has a lower weighted mean
 };
 
-/// What a plan with several types is made of.
+/// Inputs of a plan with several types.
 struct TypedWork {
   const std::vector<ClassWork>& classes;
   const std::vector<GpuType>& types;
@@ -64,7 +64,7 @@ struct TypedWork {
 /// O(classes x epochs x types x widths) for each price that is tried.
 Expected<TypedWidthPlan, WidthError> plan_types(const TypedWork& work, double budget_usd_h);
 
-/// What costs least, whatever it takes.
+/// The cheapest plan, however long jobs take.
 TypedWidthPlan cheapest_types(const TypedWork& work);
 
 }  // namespace muster::boa

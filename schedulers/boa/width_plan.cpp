@@ -12,14 +12,15 @@
 // At a price of GPU-hours each class has a best path over (epoch, width) of its own: staying at a
 // width costs the epoch's time and GPU-hours, changing it a start besides. As the price rises paths
 // become cheaper and slower. Of a choice that keeps the budget and one that does not, the price at
-// which both are worth the same has a choice between them, or shows that there is none.
+// which both are worth equally much has a choice between them, or shows that there is no such
+// choice.
 
 namespace muster::boa {
 namespace {
 
 /// Changes by which what one price leaves over is spent, at the most.
 constexpr int kMostChanges = 32;
-/// Of all jobs' time, a change that saves less is none.
+/// Of all jobs' time, a change that saves less does not count.
 constexpr double kLeastSaving = 1e-6;
 
 struct Path {
@@ -111,7 +112,7 @@ struct Choice {
 };
 using Neighbours = ChoiceNeighbours<Choice>;
 
-/// What all prices share.
+/// Data that all prices share.
 class Chooser {
  public:
   explicit Chooser(const std::vector<ClassWork>& classes)
@@ -197,8 +198,8 @@ void spend_the_rest(const std::vector<ClassWork>& classes, double budget_gpus, C
   }
 }
 
-/// Both choices are worth the same at their price, class by class. So what is left over is spent on
-/// the faster paths, on the last of them by a share of the class's jobs.
+/// Both choices are worth equally much at their price, class by class. So what is left over is
+/// spent on the faster paths, on the last of them by a share of the class's jobs.
 std::optional<SharedWidths> share_the_rest(const std::vector<ClassWork>& classes,
                                            double budget_gpus, Neighbours& found) {
   Choice& choice = found.within;
@@ -221,8 +222,8 @@ std::optional<SharedWidths> share_the_rest(const std::vector<ClassWork>& classes
   return std::nullopt;
 }
 
-/// What is left of a budget when one price has been found goes to `spend`, which may change what
-/// was found within the budget.
+/// The rest of a budget after one price has been found goes to `spend`, which may change the result
+/// within the budget.
 template <class Spend>
 Expected<WidthPlan, WidthError> plan_with(const std::vector<ClassWork>& classes, double budget_gpus,
                                           const Spend& spend) {

@@ -12,7 +12,7 @@ namespace muster::boa {
 
 /// An epoch of the jobs of a class.
 struct EpochWork {
-  double gpu_h = 0;             ///< what one worker takes for it, GPU-hours
+  double gpu_h = 0;             ///< work of it by one worker, GPU-hours
   std::vector<double> speedup;  ///< of widths 1, 2, ..., relative to one worker
 };
 
@@ -61,12 +61,12 @@ enum class WidthError : std::uint8_t { over_budget };
 Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classes,
                                             double budget_gpus);
 
-/// The same, but jobs of one class at most may go two ways, so that the budget is spent to the end:
-/// no plan is better, however many ways it has (the bound is reached).
+/// As plan_widths(), but jobs of one class at most may go two ways, so that the budget is spent to
+/// the end: no plan is better, however many ways it has (the bound is reached).
 Expected<WidthPlan, WidthError> share_widths(const std::vector<ClassWork>& classes,
                                              double budget_gpus);
 
-/// Sum of rate x weight: what sums of weighted hours are divided by.
+/// Sum of rate x weight: divisor of sums of weighted hours.
 double weighted_rate(const std::vector<ClassWork>& classes);
 
 /// The widths that need the least GPUs, whatever they take.

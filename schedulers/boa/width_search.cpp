@@ -13,8 +13,8 @@ void add(JobFigures& sum, const JobFigures& more, double sign = 1) {
   sum.gpu_h += sign * more.gpu_h;
 }
 
-/// What a path takes, but for rounding, where one of its runs is replaced by two, of which the
-/// second may be empty. What the other runs take is given.
+/// Figures of a path, but for rounding, where one of its runs is replaced by two, of which the
+/// second may be empty. The figures of the other runs are given.
 JobFigures roughly(const RunFigures& figures, const WidthPath& path, std::size_t replaced,
                    const std::array<WidthRun, 2>& parts, JobFigures others) {
   const bool whole = parts[1].begin == parts[1].end;

@@ -16,7 +16,7 @@ struct WidthRun {
 /// The epochs of a class, run after run; neighbours differ in width.
 using WidthPath = std::vector<WidthRun>;
 
-/// What any run of a class takes, by sums over its epochs: O(1) for each.
+/// Figures of any run of a class, by sums over its epochs: O(1) for each.
 class RunFigures {
  public:
   explicit RunFigures(const ClassWork& work);
@@ -32,7 +32,7 @@ class RunFigures {
     const std::vector<double>& until = hours_[run.width - 1];
     return until[run.end] - until[run.begin];
   }
-  /// What a start at that width takes.
+  /// Figures of a start at that width.
   JobFigures start(std::uint32_t width) const { return {rescale_h_, rescale_h_ * width}; }
   std::uint32_t most() const { return static_cast<std::uint32_t>(hours_.size()); }
 
@@ -41,12 +41,12 @@ class RunFigures {
   std::vector<std::vector<double>> hours_;  ///< by width, up to each epoch
 };
 
-/// Adds a run, as a part of the last one where the widths are the same. An empty one is none.
+/// Adds a run, as a part of the last one where the widths are equal. An empty run is left out.
 void extend(WidthPath& path, const WidthRun& run);
 
 /// Of all paths that give a part of one run of `path`, at its begin or its end, another width, the
-/// one that takes the least time with at most `spare` more GPU-hours; `path` itself if none is
-/// faster. O(runs + epochs x widths), and O(runs) for each change that is about as good as the
+/// one that takes the least time with at most `spare` more GPU-hours; `path` itself if all others
+/// are slower. O(runs + epochs x widths), and O(runs) for each change that is about as good as the
 /// best.
 WidthPath best_change(const RunFigures& figures, const WidthPath& path, double spare_gpu_h);
 

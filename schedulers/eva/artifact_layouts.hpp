@@ -23,7 +23,7 @@ class ArtifactLayouts {
   void partial(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                Layout& out);
 
-  /// What the instances cost ($/h) that these tasks alone would get, with nothing learnt yet.
+  /// Price ($/h) of the instances that these tasks would get alone, with nothing learnt yet.
   double cost_alone_usd_h(std::span<const TaskKind> tasks, const WorthModel& model);
 
  private:

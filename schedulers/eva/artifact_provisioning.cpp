@@ -37,7 +37,7 @@ bool ArtifactLayouts::may_pay(const Round& round, TypeId type) const {
     const ShapeOnType& shape = round.model.prices.on(round.kinds[task.kind].shape, type);
     if (shape.fits) worth += shape.worth_usd_h;
   }
-  // The slack is for rounding; a worth of 0 would rent a free type for nobody.
+  // The slack is for rounding; a worth of 0 would rent a free type for no task.
   return worth * (1 + 1e-12) >= price && worth > 0;
 }
 

@@ -11,7 +11,7 @@ namespace muster::eva {
 /// Which of the two layouts a round may adopt.
 enum class Choice : std::uint8_t { ensemble, full_only, partial_only };
 
-/// What Eva can be told. The defaults are the paper's.
+/// Parameters of Eva. The defaults are the paper's.
 struct EvaParams {
   bool artifact = false;   ///< decide as the paper's published simulator does, not as its text says
   bool full_only = false;  ///< excludes partial_only

@@ -55,7 +55,7 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
   } else if (std::holds_alternative<OfferingChanged>(event.body)) {
     artifact_migration_.forget_prices();
     // Counted when the round is on record and not in decide(): a memory that only follows events
-    // has to count the same.
+    // has to count equally.
   } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
     if (round->note.choice == kFull) lifetime_.full_chosen();
     learned_ = false;
@@ -94,7 +94,7 @@ bool EvaPolicy::full_is_better(const std::optional<double>& lifetime_s) const {
   return full > partial + kMoneyEpsilon_usd;
 }
 
-/// The choice would be the same at any later time. Choosing Full raises p; while D is not known it
+/// The choice would not change at any later time. Choosing Full raises p; while D is not known it
 /// grows with the time, and with it what the layout that saves more is worth.
 bool EvaPolicy::stays_with(bool full, const LifetimeEstimator::Estimate& estimate) const {
   if (params_.choice() != Choice::ensemble) return true;

@@ -14,7 +14,7 @@ namespace muster::eva {
 namespace {
 
 /// A gang that does not fit as a whole gives way to the others, which are seated anew without it.
-/// So often at most; the plan check then refuses the gangs that are still incomplete.
+/// Passes at most; the plan check then refuses the gangs that are still incomplete.
 constexpr int kMostPasses = 8;
 
 }  // namespace
@@ -63,7 +63,7 @@ void FleetLayout::assign(const RoundInput& input, const WorthModel& model, const
     out.hosts[host].worth_usd_h = present_worth(input, instance, model, kinds, scratch_);
     for (std::uint32_t task : input.residents(instance)) out.assign(task, host);
   }
-  // Nobody moves, so that tasks on their way need not be left alone: others may join them.
+  // No task moves, so that tasks on their way need not be left alone: others may join them.
   open_.assign(out.hosts.size(), 1);
   waiting_.clear();
   for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
@@ -127,8 +127,8 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
         peers_.add(host, apart);
         out.assign(*next++, host);
       }
-      // Nobody of the shape looks again at the full hosts before all others. One that is passed by
-      // for the sake of a peer has room for others.
+      // Later tasks of the shape do not look again at the full hosts before all others. One that is
+      // passed by for the sake of a peer has room for others.
       if (host == first && !has_room()) ++first;
       if (next == tasks.end()) break;
     }
@@ -137,8 +137,9 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
 }
 
 /// Marks gangs of which some task has found no place; whether there are any. Several may each have
-/// taken room that another one lacks: all but the first give way, unless `all` do. One that is
-/// incomplete though nobody else is does not fit, and those that gave way to it may have its room.
+/// taken room that another one lacks: all but the first give way, unless `all` do. A gang that is
+/// incomplete though all others are whole does not fit, and those that gave way to it may have its
+/// room.
 bool FleetLayout::leave_out_gangs(const RoundInput& input, const ClusterState& state, bool all) {
   std::vector<std::uint32_t> incomplete;
   for (std::uint32_t task : waiting_) {
@@ -174,7 +175,7 @@ void FleetLayout::measure(const RoundInput& input, const WorthModel& model, cons
   }
 }
 
-/// What the gang's tasks without a place ask for.
+/// Demands of the gang's tasks without a place.
 std::vector<ShapeId> FleetLayout::waiting_of(const RoundInput& input, const ClusterState& state,
                                              std::uint32_t job) {
   std::vector<ShapeId> shapes;

@@ -11,9 +11,9 @@ namespace muster::eva {
 
 /// Where Eva has tasks when its instances are given. They are paid for whether they are used or
 /// not, so nothing is dissolved, and no price decides whether an instance is used: everybody stays,
-/// and whatever fits somewhere gets a place. Where it goes is Eva's choice still: filled is the
-/// dearest instance first, with what makes its tasks worth most; what would make every instance's
-/// tasks worth less goes to the first one with room.
+/// and whatever fits somewhere gets a place. Their places are Eva's choice still: the dearest
+/// instance is filled first, with the tasks that are worth most there; a task that would make every
+/// instance's tasks worth less goes to the first one with room.
 class FleetLayout {
  public:
   /// Lays out all tasks of the round. Adds to `refusals` why tasks wait that find no place, once
@@ -38,7 +38,7 @@ class FleetLayout {
   void sum_up_fleet(const RoundInput& input, const WorthModel& model);
   Refusal why_not(const WorthModel& model, const std::vector<ShapeId>& shapes) const;
 
-  /// What the fleet has in all: the same for whoever finds no place.
+  /// Capacity of the fleet in all: every task without a place is told of it.
   struct Fleet {
     std::vector<TypeId> types;  ///< in the order of their first instances
     Resources largest;          ///< of any instance, kind by kind
@@ -49,7 +49,7 @@ class FleetLayout {
   Fleet fleet_;
   std::vector<char> left_out_;  ///< of each job: a gang that does not fit as a whole, or
                                 ///< gives way to one that came before
-  std::vector<char> excluded_;  ///< of each job: a gang that does not fit beside nobody else
+  std::vector<char> excluded_;  ///< of each job: a gang that does not fit even without the others
   std::vector<std::uint32_t> waiting_;  ///< tasks without a place
   std::vector<char> open_;              ///< of each host: all of them may take more
   std::vector<Resources> used_;         ///< of each host, by what is seated there

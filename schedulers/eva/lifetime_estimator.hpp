@@ -12,9 +12,9 @@ namespace muster::eva {
 class LifetimeEstimator {
  public:
   struct Estimate {
-    std::optional<double> rate_per_s;  ///< lambda; none before two events
+    std::optional<double> rate_per_s;  ///< lambda; nothing before two events
     double probability = 0;            ///< p: rounds that chose Full / events
-    std::optional<double> lifetime_s;  ///< D; none where the artifact's formula is undefined
+    std::optional<double> lifetime_s;  ///< D; nothing where the artifact's formula is undefined
   };
 
   /// A job arrived or departed. They come in the order of time.
@@ -22,11 +22,11 @@ class LifetimeEstimator {
   /// A round adopted the Full Reconfiguration.
   void full_chosen() { ++full_; }
 
-  /// While Full was never chosen D is the time since the first event: what has been seen without
-  /// one. Where every event (or more) led to Full, D is 0.
+  /// While Full was never chosen D is the time since the first event: the time that has passed
+  /// without it. Where every event (or more) led to Full, D is 0.
   Estimate estimate(Instant now) const;
   /// As the artifact has it: while Full was never chosen D is the time since the start of the
-  /// cluster, and where p > 1 or lambda is unknown there is none.
+  /// cluster, and undefined where p > 1 or lambda is unknown.
   Estimate estimate_of_artifact(Instant now) const;
 
   const EventRate& events() const { return events_; }

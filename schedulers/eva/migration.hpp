@@ -9,14 +9,14 @@
 
 namespace muster::eva {
 
-/// What it costs to get from the present to a layout (the M of Eva's equation 1, which the paper
-/// leaves open), $. Declared delays are used: those of the types and those of the tasks.
+/// Cost of getting from the present to a layout (the M of Eva's equation 1, which the paper leaves
+/// open), $. Declared delays are used: those of the types and those of the tasks.
 /// - a job with a task that moves or starts makes no progress for the longest of its tasks' stop,
 ///   upload (if it runs), fetch and build, and then its init; that time is charged at the job's
-///   worth. Tasks of a job that is no gang are charged one by one;
-/// - what a task that moves has run, and would lose because nothing keeps it, is charged at its
-///   reservation price; of a gang what all of its tasks have run;
-/// - a new instance is charged its price while it is acquired and set up.
+/// worth. Tasks of a job that is no gang are charged one by one; - the run time that a moved task
+/// would lose, because nothing keeps it, is charged at its reservation price; of a gang the run
+/// times of all of its tasks are; - a new instance is charged its price while it is acquired and
+/// set up.
 class MigrationCost {
  public:
   double of(const Layout& layout, const RoundInput& input, const ClusterView& view,
@@ -26,9 +26,9 @@ class MigrationCost {
   std::vector<char> moved_;  ///< of each job
 };
 
-/// The same as the artifact computes it: delays as seen in the task's past (0 before), a job's
-/// worth is what it costs alone, and a new instance is charged 300 s of its price. What is lost
-/// counts as above: in the artifact's world nothing is.
+/// Migration cost as the artifact computes it: delays as seen in the task's past (0 before), a
+/// job's worth is its cost alone, and a new instance is charged 300 s of its price. Lost run time
+/// counts as above: in the artifact's world there is no loss.
 class ArtifactMigrationCost {
  public:
   double of(const Layout& layout, const RoundInput& input, const ClusterState& state,

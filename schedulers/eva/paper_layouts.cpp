@@ -139,7 +139,8 @@ void PaperLayouts::number_interchangeable(const TaskKinds& kinds) {
 }
 
 /// A task that would meet a peer that has still to leave gets a new instance of its own, so that
-/// those that are there need not move for it. Where nobody is, the bin gets a new instance.
+/// those that are there need not move for it. Where all instances have a peer, the bin gets a new
+/// one.
 void PaperLayouts::part_from_peers(const RoundInput& input, const WorthModel& model,
                                    const TaskKinds& kinds) {
   if (chosen_apart_.empty() || input.peers().empty()) return;

@@ -17,8 +17,8 @@ namespace muster::eva {
 /// stay keep what they have and may take more.
 class PaperLayouts {
  public:
-  /// `cheapest_types`: what is rented is the cheapest type that holds its tasks, not the one for
-  /// which Algorithm 1 found them.
+  /// `cheapest_types`: rents the cheapest type that holds the tasks, not the one for which
+  /// Algorithm 1 found them.
   explicit PaperLayouts(bool cheapest_types) : cheapest_types_(cheapest_types) {}
 
   /// Instead of what Algorithm 1 packed: changes the configuration, of the tasks and with the types

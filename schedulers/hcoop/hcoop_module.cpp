@@ -14,7 +14,7 @@ constexpr std::uint32_t kMostExactTasks = 2000;
 /// The paper gives no number of masters a job; two are the least that spread it.
 constexpr Intake kIntake{.classify_by = ClassifierKind::svm, .masters_per_job = 2};
 
-/// What ends the descriptions of both forms: the parameters that do not concern packing.
+/// Ends the descriptions of both forms: the parameters that do not concern packing.
 PolicyModule finish(Description<HcoopParams>& description) {
   const auto time = params::in_seconds(params::from(0).up_to(kLongest_s));
   return description

@@ -80,7 +80,7 @@ void HcoopPolicy::follow(const Event& event, const ClusterView& view) {
   if (instance.valid()) free_capacity_.follow(state, feasible_types_, instance, view.now);
 }
 
-/// Who came to wait because of an instance: they are at the end of the list.
+/// Tasks that came to wait because of an instance: they are at the end of the list.
 std::vector<Slot> HcoopPolicy::new_at_the_end(const ClusterState& state) const {
   std::vector<Slot> slots;
   for (Slot slot = state.last_pending(); slot != kNoSlot; slot = state.task(slot).queue.prev) {
@@ -173,18 +173,18 @@ Plan HcoopPolicy::hold_round(const ClusterView& view) {
   return round.take_plan();
 }
 
-/// The round took place: what it leaves behind becomes a part of the memory here. Holding it takes
-/// nothing but what is remembered and the view, which is that of the decision, so that whoever was
-/// not there to decide holds it now and remembers the same. Whoever decided has done so already:
-/// `ahead_` says that the work need not be done twice, and is no memory. It never outlives this
-/// event, which by the contract of decide() follows at once.
+/// The round took place: its results become a part of the memory here. The round takes nothing but
+/// the memory and the view, which is that of the decision, so that a policy that did not decide
+/// holds it now and comes to an equal memory. The policy that decided has done so already: `ahead_`
+/// saves it the work, and is not a memory. It never outlives this event, which by the contract of
+/// decide() follows at once.
 void HcoopPolicy::end_round(const ClusterView& view) {
   if (!std::exchange(ahead_, false) && waiting_.size() > 0) hold_round(view);
   if (view.rents() && view.now >= next_retry_) {
     if (waiting_.size() == 0) retry_ = {};
     next_retry_ = view.now + params_.period;
   }
-  // What comes free in a gang's turn is there for the others after it.
+  // Room that comes free in a gang's turn is there for the others after it.
   if (!view.turn) free_capacity_.forget_freed();
 }
 

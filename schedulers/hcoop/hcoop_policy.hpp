@@ -51,9 +51,9 @@ class HcoopPolicy final : public Policy {
   WaitingTasks waiting_;
   bool built_ = false;  ///< the indexes are those of the state
   /// A cache: the round whose RoundDecided comes next was held by decide() already, and observing
-  /// that event would bring about the same.
+  /// that event would have an equal result.
   bool ahead_ = false;
-  std::vector<PlacementUnitId> in_flight_;  ///< what the last plan had places for
+  std::vector<PlacementUnitId> in_flight_;  ///< units that the last plan had places for
   RetryMark retry_;
   Instant next_retry_{};
 };

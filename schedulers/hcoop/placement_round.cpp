@@ -64,7 +64,7 @@ void PlacementRound::serve_alone(const WaitingTasks::Fresh& fresh, Slot task) {
   }
 }
 
-/// What waits and may fit, and what is fresh, in the order of the queue.
+/// Serves waiting units that may fit, and fresh ones, in the order of the queue.
 void PlacementRound::serve_queue(QueueKind queue, const std::vector<PlacementUnitId>& fresh) {
   const auto may = [&](const Resources& least) { return may_fit(queue, least); };
   const auto order_of = [&](PlacementUnitId id) { return p_.waiting.unit(id).order; };
@@ -139,7 +139,7 @@ bool PlacementRound::handle(PlacementUnitId id, bool ask) {
 }
 
 /// Algorithm 2, lines 7 to 12. Spot tasks that may also be on regular instances go there when no
-/// spot instance has room and none is to be had.
+/// spot instance has room and no new one can be had.
 bool PlacementRound::place_together(const PlacementUnit& unit, const std::vector<Slot>& tasks,
                                     bool ask) {
   if (has_peers_in(tasks)) return false;
@@ -166,8 +166,9 @@ bool PlacementRound::place_parts(const PlacementUnit& unit, bool ask) {
   return any;
 }
 
-/// Places all of the gang's tasks or none. With `ask`, a task that joins nothing is launched for,
-/// so that the undoing below is for rounds without launches and leaves none behind.
+/// Places all of the gang's tasks or none. With `ask`, an instance is launched for a task that
+/// joins none of the others, so that the undoing below is for rounds without launches and leaves no
+/// launch behind.
 bool PlacementRound::place_gang(const PlacementUnit& unit, bool ask) {
   const std::size_t before = plan_.places.size();
   for (Slot slot : unit.tasks) {
@@ -180,7 +181,7 @@ bool PlacementRound::place_gang(const PlacementUnit& unit, bool ask) {
       const TaskRow& row = *p_.view.state.find(place.task);
       p_.free_capacity.give_back(id, {&row.shape, 1}, p_.feasible_types);
       peers_.remove(id.value, apart(row.slot));
-      // The room given back may hold shapes that found none a moment ago.
+      // The room given back may hold shapes that found no room a moment ago.
       known_full_.clear();
     }
     return false;
@@ -226,7 +227,7 @@ std::vector<Slot> PlacementRound::kept_apart(const std::vector<Slot>& tasks) con
   return jobs;
 }
 
-/// Instances on which none of the tasks has a peer; empty where none is kept apart.
+/// Instances without a peer of any of the tasks; no rule where no task is kept apart.
 RoomRule PlacementRound::rule_for(const std::vector<Slot>& tasks,
                                   const std::vector<Slot>& jobs) const {
   if (jobs.empty()) return {};

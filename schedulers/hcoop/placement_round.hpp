@@ -22,7 +22,8 @@ struct RetryMark {
 
 /// Shapes that found no instance with room for them together. A search fails until room comes free,
 /// and a round mostly takes it: of thousands of tasks with the same few shapes one has to look. Of
-/// tasks that are kept apart one of each job: what has room, but a peer, may do for others.
+/// tasks that are kept apart one of each job: an instance that has room, but a peer, may do for
+/// others.
 class KnownFull {
  public:
   struct Search {
@@ -82,7 +83,7 @@ class PlacementRound {
   void serve(const WaitingTasks::Fresh& fresh);
   /// Places the gang whose turn it is, when it can have all its places, and nothing else.
   void serve_turn(const WaitingTasks::Fresh& fresh, PlacementUnitId gang);
-  /// The same where only the task may start, which is of no gang.
+  /// Likewise, where only the task may start, which is of no gang.
   void serve_alone(const WaitingTasks::Fresh& fresh, Slot task);
   /// Asks the cloud again for what waits, for a bounded number of placement units.
   void retry(RetryMark& mark);

@@ -35,7 +35,7 @@ constexpr QueueKind queue_of(bool is_long, bool spot) {
 }
 
 bool is_gang(const Job& job) {
-  // A gang of one waits for nobody and may be packed like any task.
+  // A gang of one waits for no other task and may be packed like any task.
   return job.gang && job.tasks.size() > 1;
 }
 
@@ -48,7 +48,7 @@ TaskId unit_of(const ClusterState& state, const TaskRow& row) {
 
 }  // namespace
 
-/// Every task of the state has its record, in the order of the jobs; none waits yet.
+/// Every task of the state has its record, in the order of the jobs; no task waits yet.
 void WaitingTasks::reset(const ClusterState& state, const FeasibleTypes& feasible_types) {
   std::map<TaskId, std::uint32_t> interruptions = std::move(interruptions_);
   *this = WaitingTasks(params_);
@@ -363,7 +363,7 @@ void WaitingTasks::pack_queue(QueueKind queue, const std::vector<Slot>& tasks,
       Record& record = records_[one.handle];
       if (record.unit != kNoPlacementUnit) remove_unit(record.unit);  // it waited alone
       record.indexed = group.size() == 1;
-      // Tasks that found nobody are companions for those that come later.
+      // Tasks without a companion are companions for those that come later.
       slots.push_back(one.handle);
       shares.push_back(one.share);
     }

@@ -35,8 +35,8 @@ using Order = std::uint64_t;
 using PlacementUnitId = std::uint32_t;
 inline constexpr PlacementUnitId kNoPlacementUnit = std::numeric_limits<PlacementUnitId>::max();
 
-/// What gets a place together (III-D): tasks packed onto one instance, a single task, or the tasks
-/// of a gang, each of which is placed by itself but none without the others.
+/// Unit of placement (III-D): tasks packed onto one instance, a single task, or the tasks of a
+/// gang, each of which is placed by itself but only with all others.
 struct PlacementUnit {
   std::vector<Slot> tasks;  ///< the first one in the queue comes first
   Order order = 0;          ///< of that one
@@ -49,7 +49,7 @@ struct PlacementUnit {
   double deviation = 0;        ///< DV of what is packed
 };
 
-/// What is known of the waiting tasks and does not follow from the state. Equal for equal queues.
+/// Facts of the waiting tasks that do not follow from the state. Equal for equal queues.
 struct WaitingSnapshot {
   struct Unit {
     std::vector<TaskId> tasks;  ///< of an entity, in its order
@@ -63,7 +63,7 @@ struct WaitingSnapshot {
   std::map<TaskId, std::uint32_t> interruptions;
 };
 
-/// What a task asks for.
+/// Demands of a task.
 struct Asks {
   ShapeId shape;
   Slot apart = kNoSlot;  ///< its job's slot where the job's tasks are kept apart
@@ -74,13 +74,13 @@ class WaitingTasks {
  public:
   explicit WaitingTasks(const HcoopParams& params) : params_(params) {}
 
-  /// Starts again with the tasks of the state and what is on offer. Who waits keeps the state's
+  /// Starts again with the tasks of the state and what is on offer. Waiting tasks keep the state's
   /// order; interruptions are remembered.
   void rebuild(const ClusterState& state, const FeasibleTypes& feasible_types);
 
   WaitingSnapshot snapshot(const ClusterState& state) const;
-  /// Becomes what gave the snapshot when the state was the same. False when they do not fit
-  /// together: then it has to be rebuilt.
+  /// Becomes equal to the object that gave the snapshot when the state was equal. False when they
+  /// do not fit together: then it has to be rebuilt.
   bool restore(const WaitingSnapshot& snapshot, const ClusterState& state,
                const FeasibleTypes& feasible_types);
 
@@ -98,9 +98,9 @@ class WaitingTasks {
   std::map<TaskId, std::uint32_t>& interruptions() { return interruptions_; }
   const std::map<TaskId, std::uint32_t>& interruptions() const { return interruptions_; }
 
-  /// Packs what came to wait since the last time, in the order of the queues. What fits no type is
-  /// refused. Answers the placement units that nobody has looked at yet, queue by queue, each in
-  /// order.
+  /// Packs what came to wait since the last time, in the order of the queues. A task that fits no
+  /// type is refused. Answers the placement units that were not looked at yet, queue by queue, each
+  /// in order.
   struct Fresh {
     std::array<std::vector<PlacementUnitId>, kQueues> units;
     std::vector<Refuse> refusals;

@@ -1,4 +1,4 @@
-// What is known of the waiting tasks, taken out of the indexes and put back.
+// Facts of the waiting tasks, taken out of the indexes and put back.
 
 #include <algorithm>
 
@@ -66,7 +66,7 @@ std::vector<PlacementUnitId> WaitingTasks::placed() const {
   return ids;
 }
 
-/// Who waits and since when, and where the others are; nothing is packed.
+/// Restores which tasks wait and since when, and where the others are; no units are packed.
 bool WaitingTasks::restore_orders(const WaitingSnapshot& snapshot, const ClusterState& state) {
   next_order_ = snapshot.next_order;
   const auto id_of = [&](Slot on) { return on == kNoSlot ? InstanceId{} : state.instance(on).id; };

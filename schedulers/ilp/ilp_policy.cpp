@@ -111,7 +111,7 @@ std::string IlpPolicy::improve(const PackingTasks& tasks, const std::function<bo
   for (const std::uint32_t kind : tasks.kind_of) shapes.push_back(tasks.kinds[kind].shape);
   const bool apart = std::ranges::any_of(tasks.apart_of, [](Slot job) { return job != kNoSlot; });
   // A job that is kept apart makes kinds of its own, which search and bound pay dearly for, and
-  // most solutions without them have seats for it all the same.
+  // most solutions without them have seats for it anyway.
   HostingProblem hosting = hosting_problem(shapes, prices_, rests);
   if (hosting.fluid.kinds.empty()) {
     return hosting.free > 0 ? "tasks without needs" : "tasks that no type holds";
@@ -140,7 +140,7 @@ std::string IlpPolicy::improve(const PackingTasks& tasks, const std::function<bo
 }
 
 /// Tasks that are not in the problem go with an instance on which they take nothing: the guests of
-/// each instance. `left`: those for which there is none.
+/// each instance. `left`: those without an instance.
 std::vector<std::vector<std::uint32_t>> IlpPolicy::add_guests(
     const PackingTasks& tasks, const HostingProblem& hosting,
     const std::vector<bound::Pattern>& instances, std::vector<std::uint32_t>& left) const {
@@ -248,7 +248,7 @@ bool IlpPolicy::keeps_present() {
   }
   const double saved_usd_h = layout_.cost_usd_h() - present.cost_usd_h();
   if (saved_usd_h < -kMoneyEpsilon_usd_h) return false;
-  // The instances of all other tasks are the same in both.
+  // The instances of all other tasks are equal in both.
   search_.cost_usd_h -= saved_usd_h;
   layout_ = std::move(present);
   return true;

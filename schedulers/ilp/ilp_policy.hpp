@@ -35,7 +35,7 @@ class IlpPolicy final : public Policy {
   /// How a round's instances were found.
   struct Search {
     std::string choice;
-    double bound_usd_h = 0;   ///< 0: none is known
+    double bound_usd_h = 0;   ///< 0: no bound is known
     double cost_usd_h = 0;    ///< of the instances that the tasks are laid out on
     std::uint32_t tasks = 0;  ///< that were laid out anew
     bool failed = false;      ///< the solver gave no answer, or none that holds
@@ -48,7 +48,7 @@ class IlpPolicy final : public Policy {
   /// The solver's answer.
   struct Solved {
     std::vector<bound::Pattern> instances;
-    std::string trouble;    ///< why there are none; else empty
+    std::string trouble;    ///< why there are no instances; else empty
     bool may_keep = false;  ///< the present configuration solves the problem, too
   };
   Solved solve(const HostingProblem& hosting, const Configuration& configuration, double seconds);

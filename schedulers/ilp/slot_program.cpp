@@ -60,7 +60,7 @@ bool SlotProgram::same_everywhere() const {
   });
 }
 
-/// Where the task runs on one of the group's types; a place of speed 0 where it runs on none.
+/// The task's entry on one of the group's types; a place of speed 0 where it does not run.
 const bound::OnType& SlotProgram::on(const Group& group, std::uint32_t task) const {
   const bound::FluidKind& kind = problem_.kinds[kind_of_[task]];
   const auto type = std::ranges::find_if(

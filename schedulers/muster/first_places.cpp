@@ -14,7 +14,7 @@
 namespace muster::own {
 namespace {
 
-/// What placing a task on a host would gain, when the host was so old.
+/// Gain of placing a task on a host, when the host was that old.
 struct Candidate {
   double gain_usd_h = 0;
   std::uint32_t host = 0;
@@ -165,7 +165,7 @@ class Filler {
     const auto kind = std::tuple(host.type.value, host.market, host.price_usd_h, host.left_h,
                                  piece.shape.value, piece.cls.value);
     const auto known = known_.find(kind);
-    // What was best with more tasks to choose from is best with fewer that are still enough.
+    // The best subset of more tasks is the best of fewer that still contain it.
     if (known != known_.end() && known->second.tasks <= most) return known->second;
     Filling best;
     std::vector<const Piece*> pieces;
@@ -213,7 +213,7 @@ class GangPlacer {
     };
     compare(Way::joining);
     compare(Way::apart);
-    // Of equal ways one that takes what is there. Who is kept apart fills nothing.
+    // Of equal ways one that takes what is there. Tasks that are kept apart fill no instance.
     if (layout_.piece(tasks.front()).apart == kNoSlot) compare(Way::filling);
     if (best && best != Way::filling) place_by(*best, tasks);
     layout_.reckon(GangLoss::job_wide);
@@ -223,12 +223,12 @@ class GangPlacer {
 
  private:
   enum class Way : std::uint8_t { joining, apart, filling };
-  /// What makes two tasks of gangs equal to all hosts.
+  /// Key of tasks of gangs that are equal to all hosts.
   using Kind = std::tuple<Way, std::uint32_t, std::uint32_t, MarketChoice, double, double, double,
                           double, Slot>;
 
-  /// What the whole is worth with all tasks placed, each where it gains most; nothing when there is
-  /// not a place for all.
+  /// Worth of the whole with all tasks placed, each where it gains most; nothing when there is not
+  /// a place for all.
   std::optional<double> place_by(Way way, std::span<const std::uint32_t> tasks) {
     take_off(tasks);
     layout_.reckon(way == Way::apart ? GangLoss::job_wide : GangLoss::own);
@@ -273,14 +273,14 @@ class GangPlacer {
     if (any) rooms_.forget();
   }
 
-  /// Beyond so many kinds those that are known are dropped: each keeps what it knows of all hosts.
+  /// Kinds beyond which the known ones are dropped: each keeps its gains for all hosts.
   static constexpr std::size_t kMostKinds = 64;
 
   RoundLayout& layout_;
   Rooms& rooms_;
   Filler filler_;
   bool alike_ =
-      true;  ///< equal tasks of different gangs gain the same: an instance is not taken back
+      true;  ///< equal tasks of different gangs gain equally: an instance is not taken back
   std::map<Kind, Placer> placers_;
 };
 
@@ -288,7 +288,7 @@ class GangPlacer {
 
 void place_waiting(const RoundParts& parts, RoundLayout& layout) {
   const std::span<const RoundInput::Task> tasks = parts.input.tasks();
-  // What makes two tasks equal to all hosts: they have the same place in the order, but for ties.
+  // Key of tasks that are equal to all hosts: they have equal places in the order, but for ties.
   const auto kind = [&](std::uint32_t task) {
     Piece piece = layout.piece(task);
     if (piece.gang != kNoGang) {

@@ -8,14 +8,14 @@
 #include "schedulers/packing/rounds/named_in_event.hpp"
 #include "schedulers/packing/rules.hpp"
 
-// What is derived (who waits, what is free, what long tasks hold) follows the tasks and instances
-// that an event names; only what the state does not say is saved.
+// Derived facts (waiting tasks, free amounts, resources of long tasks) follow the tasks and
+// instances that an event names; only facts that the state does not have are saved.
 
 namespace muster::own {
 namespace {
 
-/// At most one instance in so many is kept for tasks that starve, and one at least: a kept instance
-/// that empties does less work than the others.
+/// One instance in this many at most is kept for tasks that starve, and one at least: a kept
+/// instance that empties does less work than the others.
 constexpr std::size_t kKeptOneIn = 4;
 
 /// The task that starts or stops by the event, which changes neither its place nor the queue.
@@ -70,7 +70,7 @@ void FleetMemory::follow(const Event& event, const ClusterView& view) {
   if (instance.valid()) {
     changed = tasks_on(instance);
     if (room_.follow(view, instance)) {
-      // What was told that no instance is large enough may fit this one.
+      // A job that was told that no instance is large enough may fit this one.
       for (const auto& [id, job] : queue_.jobs()) {
         for (Slot slot : job.tasks) {
           if (tasks_[slot].waits) fresh_.insert(tasks_[slot].id);
@@ -180,7 +180,7 @@ void FleetMemory::pass_time(const ClusterView& view, Instant now) {
     const Slot slot = watch_.begin()->second;
     const JobRow& job = view.state.job(view.state.task(slot).job);
     queue_.outlive(view.state, job.job.id);
-    // All of its tasks count as long from here on, and none is watched.
+    // All of its tasks count as long from here on, and are watched no more.
     for (Slot peer : job.tasks) follow_task(peer, view);
   }
 }
@@ -244,7 +244,7 @@ std::vector<FleetMemory::Starving> FleetMemory::starving_without_room() const {
   return found;
 }
 
-/// What long tasks hold of the instance.
+/// Resources of the instance that long tasks hold.
 ResourceSum FleetMemory::long_on(const InstanceRow& instance) const {
   ResourceSum held;
   for (Slot slot : instance.planned) held += tasks_[slot].held_as_long;
@@ -275,7 +275,7 @@ std::optional<InstanceId> FleetMemory::first_to_empty(const ClusterState& state,
     const InstanceRow& row = *state.find(id);
     const auto asked = room_.types().together({&task.shape, 1}, room_.types().family_of(row.type));
     if (!asked || !asked->fits_in(capacity)) continue;
-    // Kept for nobody as long as the peer is there.
+    // Kept for no task as long as the peer is there.
     if (!may_share(state, task, row)) continue;
     if (who.is_long) {
       ResourceSum left = promised;

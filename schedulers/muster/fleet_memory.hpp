@@ -11,15 +11,15 @@
 
 namespace muster::own {
 
-/// What the policy knows of a fixed fleet's jobs and instances of one market: a fold over the
-/// events.
+/// The policy's facts of a fixed fleet's jobs and instances of one market: a fold over the events.
 class FleetMemory {
  public:
   FleetMemory(const FleetParams& params, const Catalog& catalog, Market market);
 
-  /// Takes an event in. Whoever has not seen the first one begins with the state as it is.
+  /// Takes an event in. A policy that has not seen the first event begins with the state as it is.
   void observe(const Event& event, const ClusterView& view);
-  /// It is so late now: who has waited too long, and which jobs have outlived their class.
+  /// The time is now `now`: finds tasks that have waited too long, and jobs that have outlived
+  /// their class.
   void pass_time(const ClusterView& view, Instant now);
   /// Begins anew with what the state says.
   void rebuild(const ClusterView& view);
@@ -32,10 +32,10 @@ class FleetMemory {
   FleetRoom& room_of_round() { return room_; }
   /// Tasks that came to wait since the last round.
   const std::set<TaskId>& fresh() const { return fresh_; }
-  /// What long tasks will hold when those have started that room is kept for, where nothing else is
-  /// left by then.
+  /// Resources that long tasks will hold when those have started that room is kept for, where
+  /// nothing else is left by then.
   ResourceSum promised_to_long(const ClusterState& state) const;
-  /// What long tasks may hold of the capacity.
+  /// Resources of the capacity that long tasks may hold.
   Resources long_share() const;
 
   /// Equal for equal memories.
@@ -49,7 +49,7 @@ class FleetMemory {
     bool waits = false;      ///< it is in the queue
     InstanceId planned;      ///< where it is meant to be
     InstanceId at;           ///< where it is
-    Resources held_as_long;  ///< what it counts for among long tasks
+    Resources held_as_long;  ///< its share in the resources of long tasks
     Instant outlives{};      ///< when its job turns long, while it is watched
   };
 

@@ -7,24 +7,24 @@
 namespace muster::own {
 namespace {
 
-/// Before any task of a long job has finished a task counts for so much: the order is that of
+/// Assumed time of a task before any task of a long job has finished: the order is that of
 /// unstarted tasks.
 constexpr double kUnknownTask_s = 1;
 
-/// What is as probable as not, as where jobs are not told apart, is not known.
+/// A probability of one half, as where jobs are not told apart, is no prediction.
 constexpr double kNotKnown = 0.5;
 
-/// What is more probable. A classifier that looks for the rare long jobs calls many short ones
+/// The more probable length. A classifier that looks for the rare long jobs calls many short ones
 /// long, and says so by its confidence; those would wait behind all long work, whereas a long job
 /// that counts as short is found out as soon as it has run for too long.
 bool is_long(const muster::Job& job, const FleetParams& params) {
   const Prediction& said = job.prediction;
   if (said.length != JobLength::unknown && said.confidence != kNotKnown) {
-    // Who does not say how sure it is is taken at its word.
+    // A prediction without a confidence is taken at its word.
     const bool doubted = said.confidence > 0 && said.confidence < kNotKnown;
     return (said.length == JobLength::long_run) != doubted;
   }
-  // Nobody knows: it counts as short until one of its tasks has run for too long.
+  // Unknown: it counts as short until one of its tasks has run for too long.
   return params.task_times == TaskTimes::known && job.runtime_hint.has_value() &&
          params.cutoff > Duration{} && *job.runtime_hint > params.cutoff;
 }

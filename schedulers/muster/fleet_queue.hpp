@@ -54,11 +54,11 @@ class FleetQueue {
     std::uint32_t passes = 0;  ///< tasks started that stood behind it while it was a list's first
     std::uint64_t done = 0;    ///< tasks that have finished
     Duration done_for{};       ///< and how long they ran together
-    /// What waits, by shape, in the order of the job.
+    /// Waiting tasks, by shape, in the order of the job.
     std::map<ShapeId, std::map<std::uint32_t, Slot>> waiting{};
     std::uint32_t waits = 0;  ///< how many
   };
-  /// What is remembered of a class.
+  /// Memory of a class of jobs.
   struct Class {
     std::uint32_t jobs = 0;  ///< that wait
     Instant last_start{};    ///< of a task of it; not before one came to wait
@@ -68,14 +68,14 @@ class FleetQueue {
     friend bool operator==(const Class&, const Class&) = default;
   };
 
-  /// The job has come; what it is expected to be decides its class, its rank its place there.
+  /// The job has come; its predicted length decides its class, its rank its place there.
   void add(const JobRow& row, const QueuePlace& rank);
   /// It is over, and with it whatever of it waits.
   void remove(JobId id);
   /// The task, of a job that is known, waits, or waits no longer.
   void wait(const ClusterState& state, const TaskRow& row, Instant now);
   void leave(const ClusterState& state, const TaskRow& row);
-  /// A task of the job has got a place, before it leaves the queue. Who stands before it is passed.
+  /// A task of the job has got a place, before it leaves the queue. Jobs before it are passed.
   void note_start(JobId id, Instant now);
   /// A task of the job has run to its end. True when that shows a doubted job to be short.
   bool learn(const ClusterState& state, JobId id, Duration ran);
@@ -83,7 +83,7 @@ class FleetQueue {
   void rank(const ClusterState& state, JobId id);
   /// The job turns out to be long.
   void outlive(const ClusterState& state, JobId id);
-  /// Who has waited for too long goes first from here on.
+  /// Jobs that have waited for too long go first from here on.
   void pass_time(Instant now);
 
   const Job* find(JobId id) const;
@@ -91,7 +91,7 @@ class FleetQueue {
   /// By list, the jobs with something in it.
   const std::map<FleetList, std::set<FleetKey>>& lists() const { return lists_; }
   const Class& of_class(bool is_long) const { return classes_[is_long ? 1 : 0]; }
-  /// The first of the class; nothing when none of it waits.
+  /// The first of the class; nothing when none of its jobs waits.
   std::optional<std::pair<FleetKey, FleetList>> first_of(bool is_long) const;
   /// The class has something waiting and has started nothing for too long.
   bool kept_out(bool is_long, Instant now) const;

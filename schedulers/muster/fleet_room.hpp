@@ -13,8 +13,8 @@
 
 namespace muster::own {
 
-/// The room of a fixed fleet's instances of one market: what is free, what long tasks hold, and
-/// which instances are kept for tasks that have waited for too long. Follows the state.
+/// Capacity of a fixed fleet's instances of one market: the free part, the part of long tasks, and
+/// the instances that are kept for tasks that have waited for too long. Follows the state.
 class FleetRoom {
  public:
   FleetRoom(const Catalog& catalog, Market market);
@@ -23,7 +23,7 @@ class FleetRoom {
   void rebuild(const ClusterView& view);
   /// An instance has come, or is as the state has it now. True: of a type that was not there.
   bool follow(const ClusterView& view, InstanceId id);
-  /// What long tasks hold has changed.
+  /// The resources that long tasks hold have changed.
   void count_long(const Resources& before, const Resources& now);
   /// Demands that the state has seen since.
   void learn_shapes(const ClusterState& state) { types_.learn(state); }
@@ -36,7 +36,7 @@ class FleetRoom {
   std::optional<InstanceId> best_fit(ShapeId shape, const RoomRule& may_join = {}) const;
   /// The most that is free of each kind of resource on any one instance.
   Resources max_free() const { return free_.max_free(market_); }
-  /// What all instances have together, and what tasks are not meant to have of it.
+  /// Resources of all instances together, and the part of them that no task is assigned to.
   Resources capacity() const { return capacity_.value(); }
   Resources all_free(const ClusterState& state) const;
   const ResourceSum& held_by_long() const { return long_; }

@@ -44,7 +44,7 @@ Plan FleetRound::run() {
   return std::move(plan_);
 }
 
-/// What is kept goes to whom it is kept for, and to nobody else.
+/// Kept instances go to the tasks that they are kept for, and to no others.
 void FleetRound::serve_kept() {
   for (const auto& [instance, task] : room_.kept()) {
     const TaskRow& row = *view_.state.find(task);
@@ -114,7 +114,7 @@ void FleetRound::serve_turn() {
   if (job != nullptr && job->gang && job->waits > 0) place_gang(*job);
 }
 
-/// Places at most so many of the job's tasks in the list. False when the next one finds no place:
+/// Places at most `most` of the job's tasks in the list. False when the next one finds no place:
 /// nor do others of the list.
 bool FleetRound::serve(const FleetQueue::Job& job, const FleetList& list, std::size_t most) {
   if (list.gang) {
@@ -157,8 +157,8 @@ bool FleetRound::has_share(ShapeId shape, const ResourceSum& held) const {
   return long_may_start(room_.least(shape), held.value(), long_share_);
 }
 
-/// What is kept for long tasks is theirs already: others must not take the share meanwhile that
-/// these will find free.
+/// Room that is kept for long tasks is theirs already: others must not take the share meanwhile
+/// that these will find free.
 bool FleetRound::may_start_long(ShapeId shape) const {
   return has_share(shape, held_by_long_) && has_share(shape, promised_to_long_);
 }
@@ -220,7 +220,7 @@ bool FleetRound::may_fit(const FleetQueue::Job& gang) const {
   });
 }
 
-/// What has come to wait since the last round and still does is told why, once.
+/// Tasks that have come to wait since the last round and still do are told why, once.
 void FleetRound::tell() {
   for (TaskId id : memory_.fresh()) {
     const TaskRow& row = *view_.state.find(id);
@@ -231,7 +231,7 @@ void FleetRound::tell() {
   }
 }
 
-/// The same for all tasks of a list, and for all of a gang.
+/// The reason is equal for all tasks of a list, and for all of a gang.
 Refusal FleetRound::reason_for(const TaskRow& row, const FleetQueue::Job& job) {
   const auto [alone, is_new] = reasons_.try_emplace(FleetList{job.key.is_long, false, row.shape});
   if (is_new) alone->second = reason_alone(row, job.key.is_long);
@@ -244,7 +244,8 @@ Refusal FleetRound::reason_for(const TaskRow& row, const FleetQueue::Job& job) {
 /// but not together.
 Refusal FleetRound::reason_alone(const TaskRow& row, bool is_long) const {
   if (!room_.ever_holds(row.shape)) {
-    // A fleet that has only instances of the other market has none for the job, and gets none.
+    // A fleet that has only instances of the other market has nothing for the job, and gets
+    // nothing.
     if (room_.types().types(room_.market()).empty() && !view_.state.instances().empty()) {
       return {RefusalKind::never, RefusalCode::wrong_market, {}, 1, 0};
     }
@@ -265,8 +266,8 @@ Refusal FleetRound::reason_alone(const TaskRow& row, bool is_long) const {
           std::max(0.0, left[binding])};
 }
 
-/// A gang may spread over all instances: what it asks for in all, and what is left in all. Put
-/// together once: each of its tasks is told the same.
+/// A gang may spread over all instances: its demand in all, and the rest of all. Put together once:
+/// all of its tasks are told it.
 const Refusal& FleetRound::reason_for_gang(const FleetQueue::Job& job) {
   const auto [known, is_new] = gang_reasons_.try_emplace(job.key.job, awaits_room());
   Refusal& refusal = known->second;

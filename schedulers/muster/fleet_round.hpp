@@ -11,8 +11,8 @@
 
 namespace muster::own {
 
-/// A round on a fixed fleet: what waits, in its order, gets a place as long as there is room. Costs
-/// what it places and the lists of shapes, not what waits.
+/// A round on a fixed fleet: waiting tasks, in their order, get places as long as there is room.
+/// Costs what it places and the lists of shapes, not what waits.
 class FleetRound {
  public:
   /// Takes room in the memory and gives it back by the end of run().
@@ -30,7 +30,7 @@ class FleetRound {
   enum class Placed : std::uint8_t {
     yes,
     no,        ///< nor would others that fit alike be
-    is_apart,  ///< there is room, but for the task none without one of its peers
+    is_apart,  ///< there is room, but for the task only beside one of its peers
   };
   Placed place(const TaskRow& row, bool is_long);
   RoomRule rule_for(const TaskRow& row) const;
@@ -53,10 +53,10 @@ class FleetRound {
   std::set<Slot> placed_;
   PeerRooms peers_;  ///< where the round has put tasks that are kept apart; rooms are instances
   ResourceSum held_by_long_;      ///< with what the round has placed
-  ResourceSum promised_to_long_;  ///< the same once those run that room is kept for
+  ResourceSum promised_to_long_;  ///< likewise, once those run that room is kept for
   Resources long_share_;
-  /// So many tasks of the shape were too many for a gang: more of them are as well, as room only
-  /// shrinks in a round.
+  /// Number of the shape's tasks that was too much for a gang: more of them are as well, as room
+  /// only shrinks in a round.
   std::map<ShapeId, std::size_t> too_many_;
   std::map<FleetList, Refusal> reasons_;
   std::map<JobId, Refusal> gang_reasons_;

@@ -1,5 +1,5 @@
-// What is remembered of a fixed fleet, in words: only what does not follow from the state. Tasks,
-// jobs and instances go by their numbers, types by name.
+// Memory of a fixed fleet, in words: only facts that do not follow from the state. Tasks, jobs and
+// instances go by their numbers, types by name.
 
 #include <map>
 #include <string>
@@ -42,7 +42,7 @@ bool FleetMemory::load(std::string_view text, const ClusterView& view) {
     for (const auto& [id, job] : loaded<std::map<JobId, FleetQueue::Job>>(member(all, "jobs"))) {
       want(queue_.find(id) != nullptr);
       queue_.restore(id, job);
-      // What counts as long follows from the job's class, which is known only here.
+      // Tasks count as long by the job's class, which is known only here.
       for (Slot slot : queue_.find(id)->tasks) follow_task(slot, view);
       queue_.restore(id, job);
     }

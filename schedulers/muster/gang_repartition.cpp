@@ -1,4 +1,4 @@
-// Repartitions with gangs. What a gang is worth depends on all of its tasks, wherever they are, so
+// Repartitions with gangs. The worth of a gang depends on all of its tasks, wherever they are, so
 // subsets do not add up. A search over subsets then takes each task of a gang for the best that it
 // could be: its value is at least that of every way to place all. Branch and bound closes the gap:
 // where the way found is worth less, the ways are divided by what becomes of a gang, or by the pace

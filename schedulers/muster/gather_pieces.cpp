@@ -9,7 +9,7 @@
 namespace muster::own {
 namespace {
 
-/// Where so many types were refused on the spot market, and nothing of it is there, it is the
+/// Where this number of types were refused on the spot market, and it has no instance, it is the
 /// market that is refused, as to an account without a quota for it. Going on type by type would
 /// keep tasks waiting for as many rounds as there are types.
 constexpr std::ptrdiff_t kRefusedTypes = 3;
@@ -50,7 +50,7 @@ class Gathering {
     piece.start_h = to_hours(delays.fetch + delays.build + delays.init);
     // A task whose instance is going away leaves it whatever is decided.
     if (row.phase == TaskPhase::running && task.home != kUnassigned) {
-      // What it has run and cannot save it would have to run again.
+      // Unsaved work would have to be done again.
       const Duration lost = unsaved(p_.view.state, row, p_.view.now);
       piece.leave_h = to_hours(delays.stop + delays.upload + lost);
     }
@@ -78,8 +78,8 @@ class Gathering {
     return stays && runs_on_demand(row) ? MarketChoice::on_demand : asked;
   }
 
-  /// What is left of the task's expected run time; nothing where nothing is expected, or the task
-  /// has outlived it.
+  /// The rest of the task's expected run time; nothing without an expectation, or when the task has
+  /// outlived it.
   std::optional<Duration> expected_left(const TaskRow& row) const {
     const muster::Job& job = p_.view.state.job(row.job).job;
     if (p_.params.run_times == RunTimes::unknown) return std::nullopt;
@@ -97,7 +97,7 @@ class Gathering {
   /// The price of the task's work on the market where it is least.
   double work_usd_h(const TaskRow& row, const Piece& piece) {
     const bool on_demand = wants(piece.markets, Market::on_demand) && runs_on_demand(row);
-    // What is on offer nowhere now is worth something all the same.
+    // A resource that is on offer nowhere now is worth something nevertheless.
     const double least = on_demand ? p_.work.on_demand(row.shape, p_.view.state, p_.prices)
                                    : p_.prices.of(row.shape, piece.markets).usd_h;
     if (!any_spot_ || !wants(piece.markets, Market::spot)) return least;

@@ -17,7 +17,7 @@ inline bool is_gang(const JobRow& job) {
   return job.job.gang && job.tasks.size() > 1;
 }
 
-/// What a round is about; all of it outlives the round.
+/// Inputs of a round; all of them outlive the round.
 struct RoundParts {
   const MusterParams& params;
   const ClusterView& view;
@@ -32,9 +32,9 @@ struct RoundParts {
 /// The spot market as a whole is refused for now, and nothing of it is there.
 bool refuses_spot(const ClusterView& view);
 
-/// The round's tasks as pieces, by number: what an hour of each is worth, and what keeps it from
-/// its work when it is moved or stopped. What of that goes for all of a gang is still to be added
-/// up. O(tasks), and where spot instances are on offer times their kinds.
+/// The round's tasks as pieces, by number: the worth of an hour of each, and the time that a move
+/// or stop keeps it from its work. Parts that count for all of a gang are still to be added up.
+/// O(tasks), and where spot instances are on offer times their kinds.
 std::vector<Piece> gather_pieces(const RoundParts& parts, std::span<const Host> offers,
                                  double horizon_h);
 

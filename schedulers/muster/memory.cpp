@@ -5,13 +5,14 @@
 #include <utility>
 
 // Everything here follows from events alone, so that a policy that was given the words of another
-// and the events after them remembers the same. What a round wants to be remembered comes back by
-// the note of RoundDecided: whether it has to be held again, and whether all was looked at.
+// and the events after them comes to an equal memory. Facts that a round wants to be remembered
+// come back by the note of RoundDecided: whether it has to be held again, and whether all was
+// looked at.
 
 namespace muster::own {
 namespace {
 
-/// Waits of tasks that are gone are dropped when there are so many more than tasks, so that
+/// Waits of tasks that are gone are dropped when they exceed the tasks by this number, so that
 /// dropping them costs no more than having kept them.
 constexpr std::size_t kSpareWaits = 64;
 
@@ -28,7 +29,7 @@ void Memory::end(TaskId task, Instant at) {
   wait.since.reset();
 }
 
-/// What nothing could be moved off, since tasks are on their way, is still to be looked at.
+/// Hosts whose tasks could not be moved, since tasks are on their way, are still to be looked at.
 void Memory::forget_dirty(const ClusterState& state) {
   std::erase_if(dirty_, [&](InstanceId id) {
     const InstanceRow* row = state.find(id);
@@ -38,8 +39,8 @@ void Memory::forget_dirty(const ClusterState& state) {
   });
 }
 
-/// A round that only gave empty instances back has looked at nothing: what has changed is still to
-/// be looked at.
+/// A round that only gave empty instances back has looked at nothing: hosts that have changed are
+/// still to be looked at.
 void Memory::end_round(const RoundNote& note, const ClusterState& state) {
   if (note.choice == kAtOnce) return;
   const auto again = std::find_if(note.figures.begin(), note.figures.end(),

@@ -15,10 +15,10 @@ inline constexpr const char* kAgain = "again";
 inline constexpr double kLater = 1;       ///< since time alone may change what it would do
 inline constexpr double kUnfinished = 2;  ///< since it has not looked at everything
 
-/// What the note of a round says that only gives empty instances back, between regular ones.
+/// Note of a round that only gives empty instances back, between regular ones.
 inline constexpr const char* kAtOnce = "at once";
 
-/// What the policy remembers of tasks and instances: a fold over the events.
+/// The policy's memory of tasks and instances: a fold over the events.
 class Memory {
  public:
   void observe(const Event& event, const ClusterView& view);
@@ -29,10 +29,10 @@ class Memory {
   bool is_dirty(InstanceId instance) const { return dirty_.contains(instance); }
   /// Nothing has come, left or become ready since the last round.
   bool is_quiet() const { return !changed_; }
-  /// What the last round wanted to move together was refused.
+  /// The moves that the last round wanted together were refused.
   bool was_refused() const { return refused_; }
 
-  /// What a task has waited: in all before now, and since when it waits now.
+  /// Waits of a task: in all before now, and since when it waits now.
   struct Wait {
     Duration before{};
     std::optional<Instant> since{};

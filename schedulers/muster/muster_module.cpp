@@ -17,11 +17,11 @@ using own::with_strict;
 namespace {
 
 constexpr double kLongestTime_s = 604800;
-/// Within a horizon in which an instance hardly starts nothing that is rented costs or earns
-/// anything: whoever is not worth his instance would move to another type, and on again, for ever.
+/// Within a horizon in which an instance hardly starts no rented instance costs or earns anything:
+/// a task that is not worth its instance would move to another type, and on again, for ever.
 constexpr double kShortestHorizon_s = 300;
 
-/// What is for masters whose instances are given.
+/// Parameters for masters whose instances are given.
 void describe_fleet(Description<MusterParams>& description) {
   description
       .param("reserve", in(&MusterParams::fleet, &FleetParams::reserve),

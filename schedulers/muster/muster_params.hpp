@@ -9,40 +9,40 @@
 
 namespace muster::own {
 
-/// What is believed of how long tasks run.
+/// Source of expected run times.
 enum class RunTimes : std::uint8_t {
   unknown,    ///< nothing
-  predicted,  ///< what the site predicts
-  hinted      ///< what users say
+  predicted,  ///< the site's prediction
+  hinted      ///< the user's hint
 };
 
-/// What the policy can be told. The defaults were chosen on the first quarter of the Gavel trace.
+/// Parameters of the policy. The defaults were chosen on the first quarter of the Gavel trace.
 struct MusterParams {
   Duration period{std::chrono::seconds{300}};
   bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
   Duration horizon{std::chrono::hours{2}};  ///< over which the cost of a change is spread
-  /// What an hour of a user's time is worth, as a share of the price of the task's work.
+  /// Worth of an hour of a user's time, as a share of the price of the task's work.
   double theta = 0.37;
-  double theta_usd_h = 0;  ///< the same as a sum: then the scale of prices matters
-  Duration free_wait{std::chrono::seconds{36}};  ///< a task may wait so long whatever its age
+  double theta_usd_h = 0;  ///< likewise, as a sum: then the scale of prices matters
+  Duration free_wait{std::chrono::seconds{36}};  ///< time that a task may wait whatever its age
   double wait_share = 0.05;                      ///< and this share of its age besides
   Duration most_wait{std::chrono::hours{168}};   ///< but no longer, however old it is
-  bool patient = true;                           ///< false: nobody waits past the next round
+  bool patient = true;                           ///< false: no task waits past the next round
   std::uint32_t triples = 8;                     ///< of instances, tried a round besides pairs
   std::uint32_t max_tasks = 8;                   ///< in one repartition
   /// Subset steps that a round takes at most where the master sets no deadline: as many as 20 ms
   /// do.
   std::uint32_t steps = 1'000'000;
   RunTimes run_times = RunTimes::predicted;  ///< a task's horizon ends where it is expected to
-  /// A task that is said to run for less than so many times what its instance takes to start and a
-  /// move of it costs is placed by when it may end, as small ones are (timed_jobs.hpp); 0: none is.
+  /// A task that is said to run for less than this many times its instance's start and a move of it
+  /// is placed by its expected end, as small ones are (timed_jobs.hpp); 0: no task is.
   double short_runs = 20;
-  bool at_once = false;        ///< what stands empty goes back at once
+  bool at_once = false;        ///< empty instances go back at once
   double default_pair = 0.95;  ///< expected rate beside a neighbour never observed
   SpotUse spot = SpotUse::allowed;
   /// Expected of a spot instance in an hour where the cloud has said nothing of it.
   double interruptions_h = 0.02;
-  bool strict = false;  ///< nobody waits past the next round, and a round looks further
+  bool strict = false;  ///< no task waits past the next round, and a round looks further
   FleetParams fleet{};  ///< for masters whose instances are given
 };
 
@@ -52,7 +52,7 @@ inline MusterParams with_strict(MusterParams params) {
   params.patient = false;
   params.triples = 20;
   params.max_tasks = 9;
-  // Who does not wait needs little urgency; the same share of Gavel's mean price as $0.3 an hour.
+  // Tasks that do not wait need little urgency: Gavel's mean price times this is $0.3 an hour, too.
   params.theta = 0.074;
   return params;
 }

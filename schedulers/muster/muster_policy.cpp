@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The words under the name; empty when there are none.
+/// The words under the name; empty when they are absent.
 std::string words_in(const json& all, const char* name) {
   return all.is_object() && all.contains(name) && all[name].is_string()
              ? all[name].get<std::string>()

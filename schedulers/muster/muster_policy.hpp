@@ -26,7 +26,7 @@ class MusterPolicy final : public Policy {
   }
   bool settled(const ClusterView& view) const override { return used(view).settled(view); }
 
-  /// What both remember: the one that is not used nothing worth mentioning.
+  /// The memories of both: that of the unused one is empty but for defaults.
   std::string save_state(const ClusterState& state) const override;
   bool load_state(std::string_view text, const ClusterView& view) override;
   std::unique_ptr<Policy> clone() const override { return std::make_unique<MusterPolicy>(*this); }

@@ -10,7 +10,7 @@ bool holds_as_much(const Resources& capacity, const Resources& other) {
                      [&](Resource kind) { return capacity[kind] >= other[kind]; });
 }
 
-/// Whatever is put on `other` is worth no less on `host`.
+/// Any set of tasks on `other` is worth no less on `host`.
 bool replaces(const Host& host, const Host& other, const PricedTypes& types) {
   const InstanceType& type = types[host.type];
   const InstanceType& other_type = types[other.type];

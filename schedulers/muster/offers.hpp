@@ -10,13 +10,13 @@
 
 namespace muster::own {
 
-/// An instance of a type on a market as a set of tasks sees it before it is rented: what of its
-/// price counts over the horizon, and how long it takes until tasks can start on it. Without
+/// An instance of a type on a market as a set of tasks sees it before it is rented: the part of its
+/// price that counts over the horizon, and the time until tasks can start on it. Without
 /// interruptions.
 Host to_rent(const PricedTypes& types, TypeId type, Market market, double horizon_h);
 
-/// What may be rented now, by rising types and markets: all that is on offer and was not refused
-/// lately, without what something else of its market replaces.
+/// Instances that may be rented now, by rising types and markets: all that are on offer and were
+/// not refused lately, without those that another one of their market replaces.
 std::vector<Host> offers(const ClusterView& view, const PricedTypes& types,
                          const MusterParams& params);
 
@@ -29,8 +29,8 @@ void drop_replaced(std::vector<Host>& offers, const PricedTypes& types);
 double interruptions_h(const ClusterView& view, TypeId type, Market market,
                        const MusterParams& params);
 
-/// What an hour of the host's interruptions costs the tasks on it: each stops all that runs there,
-/// and all of a gang of which one task does.
+/// Cost per hour of the host's interruptions to the tasks on it: each stops all tasks there, and
+/// all of a gang of which one task is there.
 double risk_usd_h(const Host& host, std::span<const Piece* const> pieces);
 
 }  // namespace muster::own

@@ -44,7 +44,7 @@ class Packer {
   }
 
  private:
-  /// Those of most value first: what is small fills the gaps that are left.
+  /// Those of most value first: small ones fill the gaps that are left.
   void gather_kinds() {
     const auto key = [&](std::uint32_t number) { return kind_of(pieces_[number]); };
     std::vector<std::uint32_t> order;

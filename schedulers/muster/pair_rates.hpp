@@ -45,8 +45,8 @@ class PairRates final : public ThroughputLearner {
   /// does not overturn what many have said.
   void learn(ClassId task, std::span<const ClassId> neighbours, double throughput,
              std::uint64_t times) override;
-  /// No place was slower than the job. If none is expected to be as slow as it was, the slowest one
-  /// is: of equals the one with most neighbours, of which most can be learnt.
+  /// No place was slower than the job. If all were expected to be faster than it was, the slowest
+  /// one is meant: of equals the one with most neighbours, of which most can be learnt.
   void learn_gang(std::span<const GangPlace> places, double throughput,
                   std::uint64_t times) override;
 
@@ -69,7 +69,7 @@ class PairRates final : public ThroughputLearner {
   void restore(std::span<const PairRate> rates);
 
  private:
-  /// What is known of a pair that the table does not hold.
+  /// Facts of a pair that the table does not hold.
   struct Other {
     double log = 0;
     double rate = 1;
@@ -88,7 +88,7 @@ class PairRates final : public ThroughputLearner {
   std::uint64_t version_ = 0;
   std::size_t width_ = 0;
   std::vector<double> logs_;   ///< width_ x width_, the row is the task
-  std::vector<double> rates_;  ///< of the same
+  std::vector<double> rates_;  ///< of those
   /// Pairs with a class beyond the table, by key_of(); looked up only.
   std::unordered_map<std::uint64_t, Other> others_;
 };

@@ -22,8 +22,8 @@ struct Piece {
   ClassId cls;
   double value_usd_h = 0;           ///< of an hour at the speed of its reservation type
   std::uint32_t home = UINT32_MAX;  ///< among the repartition's hosts; UINT32_MAX: elsewhere
-  double start_h = 0;               ///< what a start anew keeps it from its work
-  double leave_h = 0;               ///< what leaving where it runs costs it; 0: it does not run
+  double start_h = 0;               ///< time that a start anew keeps it from its work
+  double leave_h = 0;               ///< cost of leaving its place; 0: it does not run
   double horizon_h = 0;             ///< over which its delays are spread; 0: the model's
   bool may_wait = false;            ///< it may be left without a place
   std::uint32_t gang = kNoGang;     ///< among the repartition's gangs
@@ -37,8 +37,8 @@ struct Piece {
   PlaceAsks asks() const { return {shape, markets}; }
 };
 
-/// What makes two pieces of no gang equal to every host that is not their home; those of most value
-/// first.
+/// Key of pieces of no gang that are equal to every host that is not their home; those of most
+/// value first.
 inline auto kind_of(const Piece& piece) {
   return std::tuple(-piece.value_usd_h, piece.shape.value, piece.cls.value, piece.markets,
                     piece.start_h, piece.leave_h, piece.horizon_h, piece.at_risk_h, piece.apart);

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-// Instances are joined by the tasks that go from one to the other (union and find). What ends up in
-// one set is refused or carried out as one. The sets are as small as that allows: a larger group is
-// more easily refused for a part that has nothing to do with the rest.
+// Instances are joined by the tasks that go from one to the other (union and find). Parts that end
+// up in one set are refused or carried out as one. The sets are as small as that allows: a larger
+// group is more easily refused for a part that has nothing to do with the rest.
 
 namespace muster::own {
 namespace {

@@ -135,7 +135,7 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
   return plan;
 }
 
-/// What may end moves nearer with time: the round is held again in any case.
+/// Its expected end moves nearer with time: the round is held again in any case.
 void RentedPolicy::hold_timed_round(const TimedJobs& split, const ClusterView& view, Budget& budget,
                                     Plan& plan) {
   timed_input_.gather({view, prices_.types().markets(), split.jobs, split.instances}, prices_,

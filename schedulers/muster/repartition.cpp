@@ -16,13 +16,14 @@ namespace {
 /// the price of an instance for it alone: so much that any place is better, and in proportion to
 /// prices, so that their scale decides nothing.
 constexpr double kMustNotWait = 1000;
-/// Where nothing has a price, a place is better all the same.
+/// Where nothing has a price, a place is better than waiting.
 constexpr double kLeastStake_usd_h = 1e-9;
 
 }  // namespace
 
 double not_waiting_usd_h(const Piece& piece) {
-  // What asks for next to nothing is worth next to nothing, and would never pay for an instance.
+  // A task that asks for next to nothing is worth next to nothing, and would never pay for an
+  // instance.
   return -kMustNotWait * std::max({piece.value_usd_h, piece.alone_usd_h, kLeastStake_usd_h});
 }
 

@@ -23,20 +23,20 @@ struct Valuer {
   const ValueModel& model;
   Paces& paces;  ///< its memory
 
-  /// Value of the set on a host: what their work is worth an hour, at the rates at which they run
-  /// beside each other and less what getting there costs, minus the host's price. 0 of none on a
-  /// host that can be given back. Nothing when they do not fit. Of a gang that is the part that
-  /// its tasks here have in it.
+  /// Value of the set on a host: the worth of an hour of their work, at the rates at which they run
+  /// beside each other and less the cost of getting there, minus the host's price. 0 for the empty
+  /// set on a host that can be given back. Nothing when they do not fit. Of a gang that is the part
+  /// that its tasks here have in it.
   std::optional<double> on(const Host& host, std::span<const Piece* const> pieces,
                            std::uint32_t number) const;
-  /// The offer that is best for the set; nothing when none holds it.
+  /// The offer that is best for the set; nothing when no offer holds it.
   std::optional<NewHost> best_new(std::span<const Piece* const> pieces) const;
 };
 std::optional<double> value_on(const ValueModel& model, const Host& host,
                                std::span<const Piece* const> pieces, std::uint32_t number);
 std::optional<NewHost> best_new(const ValueModel& model, std::span<const Piece* const> pieces);
 
-/// What is lost by leaving a piece without a place that may not wait.
+/// Loss of leaving a piece without a place that may not wait.
 double not_waiting_usd_h(const Piece& piece);
 
 /// Where a repartition puts its pieces: a host by number, a new instance, or nowhere.
@@ -58,16 +58,16 @@ std::optional<double> value_of(const ValueModel& model, std::span<const Host> ho
 /// the queue, by dynamic programming over subsets. Keep the object to reuse its memory.
 class Repartition {
  public:
-  /// At most so many searches for one repartition with gangs.
+  /// Searches for one repartition with gangs at most.
   explicit Repartition(const ValueModel& model, std::uint32_t most_searches = kMostSearches)
       : model_(model), most_searches_(most_searches), values_(model) {}
 
   /// At most kMostTasks pieces. Exact: no partition is worth more. Ties fall to the one that is
   /// found first, which depends on the order of hosts and pieces alone.
   const Partition& run(std::span<const Host> hosts, std::span<const Piece> pieces);
-  /// The same with gangs. Exact unless that takes too many searches; then it is the best that they
-  /// have found. Only partitions worth more than `least_usd_h` are of interest:
-  /// where there is none the answer is worth less, and may have no pieces.
+  /// Likewise, with gangs. Exact unless that takes too many searches; then it is the best that they
+  /// have found. Only partitions worth more than `least_usd_h` are of interest: without one the
+  /// answer is worth less, and may have no pieces.
   const Partition& run(std::span<const Host> hosts, std::span<const Piece> pieces,
                        std::span<const Gang> gangs, double least_usd_h);
   /// Subset steps taken since the object was made.
@@ -77,7 +77,7 @@ class Repartition {
 
  private:
   using Limits = std::vector<GangLimits>;
-  /// A kind of ways to place everything, and what none of them is worth more than.
+  /// A kind of ways to place everything, and an upper bound of their worth.
   struct Branch {
     Limits limits;
     double most_usd_h = 0;

@@ -24,7 +24,7 @@ constexpr std::size_t kAllPairs = 100;
 constexpr std::size_t kMostNeighbours = 20;
 /// Waiting tasks that are tried with every instance and with each other.
 constexpr std::size_t kMostWaitingTried = 50;
-/// A look at one task beside another costs about so much less than a step of a repartition.
+/// Number of looks at one task beside another that cost about as much as a step of a repartition.
 constexpr std::uint64_t kLooksOfStep = 4;
 /// Tasks that are packed together, since packing looks at all that are left for each instance.
 constexpr std::size_t kMostPacked = 512;
@@ -33,7 +33,7 @@ constexpr std::size_t kMostPacked = 512;
 constexpr double kLeastWeight = 0.05;
 constexpr double kEvenWeight = 0.1;
 
-/// What a partition has to be worth more than.
+/// Worth that a partition has to exceed.
 double least_usd_h(const RoundLayout::Excerpt& excerpt) {
   return excerpt.before_usd_h + kLeastGain * excerpt.weight_usd_h;
 }
@@ -47,7 +47,7 @@ void Round::run() {
   place_waiting(p_, layout_);
   pack_new_hosts();
   greedy_value_usd_h_ = value_usd_h();
-  // Where moves were refused they would be again: what only starts goes first.
+  // Where moves were refused they would be again: plans that only start tasks go first.
   if (p_.memory.was_refused()) return;
   list_waiting();
   improve();
@@ -191,8 +191,8 @@ Round::Tasks Round::any_waiting() {
   return {};
 }
 
-/// Gangs whose hosts have changed, each on its own and with each other one: what a gang gains by
-/// being slowed beside another it gains only when all of its tasks are.
+/// Gangs whose hosts have changed, each on its own and with each other one: a gang gains by being
+/// slowed beside another only when all of its tasks are.
 bool Round::improve_gangs() {
   bool changed = false;
   const auto gangs = layout_.gangs();
@@ -323,7 +323,7 @@ bool Round::improve_with_triples() {
 
 /// The tasks of the hosts that are shared out anew: all, or some of the present ones where they are
 /// too many, so that a crowded instance can still give a task away. A task that has a place keeps
-/// it where others of lower priority are looked at. Empty when none can be.
+/// it where others of lower priority are looked at. Empty when no tasks can be.
 Round::Tasks Round::choose_moved(std::span<const std::uint32_t> hosts,
                                  std::span<const std::uint32_t> waiting) {
   Tasks moved;

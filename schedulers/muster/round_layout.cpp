@@ -45,11 +45,10 @@ RoundLayout::RoundLayout(const RoundParts& parts)
 }
 
 /// A task may wait as long as its share of its age is not used up, so that new jobs start at once
-/// and long ones pause for a small part of their lives. Where there is no other job nobody could
-/// come that makes a place better: then what has run is not paused, and what is new waits no longer
-/// than anybody may. A gang waits no longer than each of its tasks may, and what has run and saves
-/// nothing would lose all of that by a pause: it never ends when it is stopped and started time and
-/// again.
+/// and long ones pause for a small part of their lives. Without another job no task could come that
+/// makes a place better: then running tasks are not paused, and new ones wait no longer than the
+/// free wait. A gang waits no longer than each of its tasks may, and what has run and saves nothing
+/// would lose all of that by a pause: it never ends when it is stopped and started time and again.
 bool RoundLayout::may_wait(std::uint32_t task) const {
   if (!p_.params.patient || loses_by_stop(task)) return false;
   const JobRow& job = p_.view.state.job(p_.input.jobs()[p_.input.tasks()[task].job].slot);
@@ -156,7 +155,7 @@ void RoundLayout::revalue(std::uint32_t number) {
   if (working.tasks.empty() && working.fixed_tasks.empty()) return count(working);
   const std::size_t movable = working.tasks.size();
   const std::span<const double> paces = paces_.on(model_, working.host, pieces_of(working.tasks));
-  // What stands may be larger than the instance by what its type was said to hold.
+  // The present tasks may be larger than the instance by its type's stated capacity.
   working.own_usd_h = -working.host.price_usd_h;
   if (!paces.empty()) working.own_usd_h -= risk_usd_h(working.host, paces_.pieces());
   working.value_usd_h = working.own_usd_h;
@@ -219,9 +218,9 @@ bool RoundLayout::is_displaced(std::uint32_t task) const {
   return pieces_[task].home == kUnassigned || hosts_[host_of_[task]].present != pieces_[task].home;
 }
 
-/// What an hour of the gang is worth at the pace of its slowest task, less what its start costs
-/// when one of its tasks is not where it was. Nothing while one has no place: then none of them
-/// runs.
+/// Worth of an hour of the gang at the pace of its slowest task, less the cost of its start when
+/// one of its tasks has another place than before. Nothing while one has no place: then the gang
+/// does not run.
 double RoundLayout::gang_usd_h(std::uint32_t gang) const {
   const Team& team = teams_[gang];
   double pace = std::numeric_limits<double>::infinity();

@@ -24,21 +24,21 @@ class RoundLayout {
     std::vector<std::uint32_t> tasks{};   ///< those that may be moved
     std::vector<std::uint32_t> fixed_tasks{};
     double own_usd_h = 0;    ///< worth of its tasks that are of no gang, less its price
-    double value_usd_h = 0;  ///< the same with those of gangs at their pace here
+    double value_usd_h = 0;  ///< likewise, with those of gangs at their pace here
     Resources used{};
     bool pinned = false;  ///< something is on its way to it: nothing of it is moved
     bool closed = false;  ///< it empties for a job that goes before others: nothing is added to it
     bool dirty = false;
     bool gone = false;          ///< not part of the layout any more
     std::uint32_t version = 0;  ///< rises with every change of its tasks
-    double counted_usd_h = 0;   ///< what of it is in the running value
+    double counted_usd_h = 0;   ///< its part in the running value
   };
   /// Tasks that are placed together.
   struct Team {
     std::vector<std::uint32_t> tasks;
     double usd_h = 0;  ///< worth of an hour of all
     bool movable = false;
-    double counted_usd_h = 0;  ///< what of it is in the running value
+    double counted_usd_h = 0;  ///< its part in the running value
     bool stale = false;        ///< that is not what it is worth now
   };
 
@@ -90,17 +90,17 @@ class RoundLayout {
   double gang_usd_h(std::uint32_t gang) const;
   /// Value of the whole, $/h. O(hosts and tasks of gangs).
   double value_usd_h() const;
-  /// The same but for rounding, at the cost of what has changed since it was asked for last.
+  /// Equal to it but for rounding, at the cost of the changes since it was asked for last.
   double running_value_usd_h();
   /// Hosts whose tasks have changed, as often and in the order in which they did.
   std::span<const std::uint32_t> changes() const { return changes_; }
   /// There is room for the task on the host, or may be: one to be rented may become a larger one.
   /// `taken` is to come there, too.
   bool has_room(std::uint32_t task, std::uint32_t host, const Resources& taken = {}) const;
-  /// What the task takes of the host; it runs on its type.
+  /// Resources that the task takes of the host; it runs on its type.
   const Resources& amount_on(std::uint32_t task, std::uint32_t host) const;
-  /// What the host would gain by the task, of gangs by the present reckoning; nothing when there is
-  /// no room, or it may not join. O(tasks of the host).
+  /// The host's gain by the task, of gangs by the present reckoning; nothing when there is no room,
+  /// or it may not join. O(tasks of the host).
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
 
   /// The offer is the host's own, which is there already and costs no more.
@@ -121,12 +121,12 @@ class RoundLayout {
   /// Some hosts and waiting tasks, as a repartition takes them.
   struct Excerpt {
     std::vector<std::uint32_t> hosts;  ///< those that are there
-    std::vector<Host> given;           ///< the same
+    std::vector<Host> given;           ///< likewise
     std::vector<std::uint32_t> fresh;  ///< those to be rented
     std::vector<std::uint32_t> tasks;
     std::vector<Piece> pieces;
     std::vector<Gang> gangs;
-    double before_usd_h = 0;  ///< what they are worth now, with all of the gangs that they touch
+    double before_usd_h = 0;  ///< their present worth, with all of the gangs that they touch
     double weight_usd_h = 0;  ///< sum of the pieces' values
   };
   /// `moved` are tasks of the hosts and waiting ones; those of the hosts that are not among them
@@ -166,7 +166,7 @@ class RoundLayout {
   std::vector<double> pace_;   ///< of each task that has a host
   std::vector<double> works_;  ///< the same times the share of the horizon that it works
   mutable Paces paces_;        ///< memory that is used again
-  mutable std::vector<const Piece*> some_;  ///< the same
+  mutable std::vector<const Piece*> some_;  ///< likewise
 };
 
 }  // namespace muster::own

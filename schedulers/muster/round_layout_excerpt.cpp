@@ -63,7 +63,7 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
     piece.home = home == excerpt.hosts.end()
                      ? UINT32_MAX
                      : static_cast<std::uint32_t>(home - excerpt.hosts.begin());
-    // Nobody is left waiting for the sake of one of lower priority.
+    // No task is left waiting for the sake of one of lower priority.
     piece.may_wait = priority(task) == lowest && may_wait(task);
     excerpt.weight_usd_h += piece.value_usd_h;
     excerpt.pieces.push_back(piece);
@@ -104,7 +104,7 @@ void RoundLayout::number_gangs(Excerpt& excerpt) const {
   });
 }
 
-/// The gang as the excerpt sees it: what its tasks elsewhere are like.
+/// The gang as the excerpt sees it: with the figures of its tasks elsewhere.
 Gang RoundLayout::gang_of(std::uint32_t number, const Excerpt& excerpt) const {
   Gang gang;
   gang.whole = true;

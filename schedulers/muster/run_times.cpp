@@ -3,24 +3,25 @@
 #include <algorithm>
 #include <cmath>
 
-// What is said of run times is mostly wrong, but wrong in a way that can be counted. A task's end
-// is therefore not a time but a list of equally likely times, and everything that is made of ends
-// (how long an instance lasts, what a task adds to that) is worked out case by case. Where what is
-// said is right all cases come to the same.
+// Statements of run times are mostly wrong, but wrong in a way that can be counted. A task's end is
+// therefore not a time but a list of equally likely times, and everything that is made of ends (how
+// long an instance lasts, what a task adds to that) is worked out case by case. Where statements
+// are right all cases come to equal times.
 
 namespace muster::own {
 namespace {
 
 constexpr double kStepsOfOctave = 16;
 constexpr double kShortest_s = 1;
-/// No case is longer than so many times what was said, or than as much again as has been run: who
-/// runs on for that long is moved away meanwhile, and does not hold a whole instance to his end.
+/// No case is longer than this many times the statement, or than as much again as the task has run:
+/// a task that runs on for that long is moved away meanwhile, and does not hold a whole instance to
+/// its end.
 constexpr double kLongestRatio = 8;
-/// Before any task has ended it is as if so much of a job had: half of that as long as said, the
-/// rest evenly over four octaves less and more.
+/// Jobs that are assumed before any task has ended: half of that as long as said, the rest evenly
+/// over four octaves less and more.
 constexpr double kSupposedJobs = 0.5;
 constexpr int kSupposedOctaves = 4;
-/// What was said an octave apart counts half as much.
+/// Weight of a statement an octave apart.
 constexpr double kOctaveApart = 0.5;
 
 std::int32_t octave_of(double seconds) {
@@ -118,14 +119,14 @@ Cases RunTimeOutlook::left(JobId job, Duration said, Duration ran) {
   const double most_s = std::max(said_s * kLongestRatio, 2 * ran_s);
   const Curve& curve = curve_of(octave_of(said_s));
   const auto& order = order_of(job);
-  // What would be over by now has not come about.
+  // Cases that would be over by now have not come about.
   const auto open = std::find_if(curve.begin(), curve.end(),
                                  [&](const Step& step) { return step.ratio * said_s > ran_s; });
   const double over = open == curve.begin() ? 0 : std::prev(open)->until;
   Cases left;
   for (std::size_t i = 0; i < kCases; ++i) {
     const double share = (order[i] + 0.5) / static_cast<double>(kCases);
-    // Nobody ran for as long: as likely as not it lasts as long again.
+    // No recorded task ran for as long: as likely as not it lasts as long again.
     double total_s = ran_s / (1 - share);
     if (open != curve.end()) {
       auto step = std::lower_bound(open, curve.end(), over + (1 - over) * share,

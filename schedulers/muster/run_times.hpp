@@ -14,11 +14,11 @@
 
 namespace muster::own {
 
-/// How long a task of the job is said to run alone, by whom `source` believes; nothing where nobody
-/// says so.
+/// Stated run time of a task of the job alone, from the party that `source` believes; nothing
+/// without a statement.
 std::optional<Duration> said_run_time(const Job& job, const TaskSpec& task, RunTimes source);
 
-/// So many equally likely cases stand for what is not known of run times.
+/// Number of equally likely cases that stand for an unknown run time.
 inline constexpr std::size_t kCases = 32;
 /// Seconds until something ends, in each case.
 using Cases = std::array<float, kCases>;
@@ -27,7 +27,7 @@ using Cases = std::array<float, kCases>;
 double mean(const Cases& cases);
 /// How much longer `one` lasts than `other` on average, counting only the cases in which it does.
 double mean_excess(const Cases& one, const Cases& other);
-/// All cases so many seconds later.
+/// All cases that number of seconds later.
 Cases later(Cases cases, double seconds);
 /// Raises each case to that of `least`, as the end of an instance by one of its tasks.
 void raise(Cases& cases, const Cases& least);
@@ -48,13 +48,13 @@ class RunTimeRecord {
   std::map<Key, double> counts_;
 };
 
-/// What the record says of tasks. Made for a round, whose sums it keeps.
+/// Expectation of tasks' run times by the record. Made for a round, whose sums it keeps.
 class RunTimeOutlook {
  public:
   /// The record has to outlive it, and must not change.
   explicit RunTimeOutlook(const RunTimeRecord& record) : record_(record) {}
 
-  /// What is left of a task that was said to run for `said` and has run for `ran`. In each case all
+  /// The rest of a task that was said to run for `said` and has run for `ran`. In each case all
   /// tasks of a job err by the same factor, and the cases of different jobs are mixed anew.
   Cases left(JobId job, Duration said, Duration ran);
 

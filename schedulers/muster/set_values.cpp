@@ -28,7 +28,7 @@ bool joins_no_peer(const Piece& piece, const Host& host) {
 }  // namespace
 
 double speed_on(const ReservationPrices& prices, ShapeId shape, TypeId type) {
-  // What costs nothing says nothing of speeds.
+  // A resource without a price says nothing of speeds.
   const double alone_usd_h = prices.of(shape).usd_h;
   return alone_usd_h > 0 ? prices.on(shape, type).worth_usd_h / alone_usd_h : 1;
 }
@@ -88,7 +88,7 @@ void SetValues::take(std::span<const Piece> pieces, std::span<const Gang> gangs)
                  [](double log) { return std::exp(log); });
 }
 
-/// What a piece earns on the host when it is alone with the fixed tasks.
+/// Worth of a piece on the host when it is alone with the fixed tasks.
 SetValues::Standing SetValues::standing(const Piece& piece, const Host& host, std::uint32_t number,
                                         std::span<const GangLimits> limits) const {
   if (!model_.prices.mask().allows(piece.asks(), host.kind())) return {};
@@ -111,7 +111,7 @@ SetValues::Standing SetValues::standing(const Piece& piece, const Host& host, st
   return {share > limit.share_floor, piece.value_usd_h * share, speed};
 }
 
-/// What the fixed tasks earn, and their rates beside each other. False when the limits leave no way
+/// Worth of the fixed tasks, and their rates beside each other. False when the limits leave no way
 /// for one of them.
 bool SetValues::look_at_fixed(const Host& host, std::span<const GangLimits> limits) {
   const std::size_t width = host.fixed.size();

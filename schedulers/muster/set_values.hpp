@@ -24,18 +24,18 @@ inline constexpr double kNever = -std::numeric_limits<double>::infinity();
 /// Number of an instance that is to be rented: no piece is at home there.
 inline constexpr std::uint32_t kNewHost = UINT32_MAX - 1;
 
-/// What a task of a gang that is slowed loses, where the rest of the gang is not looked at.
+/// Loss of a task of a gang that is slowed, where the rest of the gang is not looked at.
 enum class GangLoss : std::uint8_t {
-  job_wide,  ///< what all of its gang would lose by that (Eva 4.4): as if no other task were slowed
+  job_wide,  ///< the loss of all of its gang (Eva 4.4): as if no other task were slowed
   own        ///< its own part: as if all other tasks were slowed as much
 };
 
-/// What all hosts and pieces are valued by.
+/// Data that all hosts and pieces are valued by.
 struct ValueModel {
   const ReservationPrices& prices;
   const PairRates& rates;
   double horizon_h = 2;            ///< over which the cost of a change is spread
-  std::span<const Host> offers{};  ///< what may be rented now
+  std::span<const Host> offers{};  ///< offers that may be rented now
   GangLoss gang_loss = GangLoss::job_wide;
 };
 
@@ -53,7 +53,7 @@ class Paces {
   /// The answer stands till the next call.
   std::span<const double> on(const ValueModel& model, const Host& host,
                              std::span<const Piece* const> pieces);
-  /// What they use together.
+  /// Their use together.
   const Resources& used() const { return used_; }
   /// The pieces and the fixed tasks that they were found for.
   std::span<const Piece* const> pieces() const { return all_; }
@@ -64,7 +64,7 @@ class Paces {
   Resources used_{};
 };
 
-/// What a search assumes of a gang: where it divides the ways to place it into two kinds.
+/// Assumption of a search about a gang: where it divides the ways to place it into two kinds.
 struct GangLimits {
   enum class Fate : std::uint8_t { open, stays, starts, waits };
   Fate fate = Fate::open;
@@ -74,9 +74,9 @@ struct GangLimits {
   double share_floor = -1;  ///< every task of it works more of the horizon than that
 };
 
-/// What every set of some pieces is worth on a host: what their work is worth an hour at the paces
-/// they have beside each other, less what getting there costs, less the host's price. With gangs it
-/// is never less than the set's part of any way to place all of them that keeps the limits.
+/// Value of every set of some pieces on a host: the worth of an hour of their work at the paces
+/// they have beside each other, less the cost of getting there, less the host's price. With gangs
+/// it is never less than the set's part of any way to place all of them that keeps the limits.
 class SetValues {
  public:
   explicit SetValues(const ValueModel& model) : model_(model) {}

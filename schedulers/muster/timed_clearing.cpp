@@ -4,8 +4,8 @@
 #include "schedulers/packing/rounds/moves.hpp"
 
 // Instances that are used little are emptied: all of an instance's tasks go to where they cost
-// least, or together to a cheaper instance, or none does. It costs what the targets last longer,
-// the instance itself until all have left, and the time that the tasks lose; what is left is kept
+// least, or together to a cheaper instance, or none does. It costs the longer lives of the targets,
+// the instance itself until all have left, and the time that the tasks lose; the moves are dropped
 // where that is not far less than staying. All of it is one group of the plan.
 
 namespace muster::own {
@@ -13,8 +13,8 @@ namespace {
 
 /// Instances of whose resources less than such a share is used are looked at.
 constexpr double kUsedLittle = 0.5;
-/// Staying has to cost so many times what leaving does: others would have used the room, too, and
-/// what is expected of run times is mostly wrong.
+/// Factor by which staying has to cost more than leaving: others would have used the room, too, and
+/// expected run times are mostly wrong.
 constexpr double kLeastSaving = 3;
 /// Share of the price of its work that a task's time is worth while it is on its way.
 constexpr double kLostTime = 0.5;
@@ -41,7 +41,7 @@ void TimedRound::clear() {
   std::vector<std::pair<double, std::uint32_t>> order;  // those used least first
   for (std::uint32_t i = 0; i < rooms_.size(); ++i) {
     if (may_clear(i)) order.emplace_back(used_share(i), i);
-    // Who runs moves to what runs, not to what is on its way.
+    // Running tasks move to running instances, not to those on their way.
     if (!instance(i).ready) rooms_[i].open = false;
   }
   std::sort(order.begin(), order.end());

@@ -75,8 +75,8 @@ bool is_theirs(const InstanceRow& row, const ClusterState& state, const TimedJob
   });
 }
 
-/// Jobs with a task on an instance that is not a timed one are not timed, which may make further
-/// instances none. Answers whether some was found.
+/// Jobs with a task on an instance that is not a timed one are not timed, which may change further
+/// instances. Answers whether some was found.
 bool drop_mixed(const ClusterState& state, TimedJobs& found) {
   bool dropped = false;
   for (const InstanceRow& row : state.instances()) {
@@ -96,7 +96,7 @@ bool drop_mixed(const ClusterState& state, TimedJobs& found) {
 TimedJobs find_timed_jobs(const ClusterView& view, const MusterParams& params,
                           const ReservationPrices& prices) {
   TimedJobs found;
-  // What is owned is for everybody.
+  // Owned instances are for all tasks.
   if (params.run_times == RunTimes::unknown || params.short_runs <= 0 || view.owns_fleet) return {};
   const ClusterState& state = view.state;
   for (const JobRow& job : state.jobs()) {

@@ -25,9 +25,9 @@ struct TimedJobs {
 /// costs, or such that more of it fit an instance than a repartition shares out. Gangs and elastic
 /// jobs are not, nor who wants distinct instances. An instance is a timed one as long as only tasks
 /// of timed jobs are meant for it; a job with a task on another one, as after another policy, is
-/// not timed. The prices have to know the state. O(tasks x types), and O(tasks) again for each
-/// link of a chain of instances that timed jobs share with others; nothing where nobody says run
-/// times.
+/// not timed. The prices have to know the state. O(tasks x types), and O(tasks) again for each link
+/// of a chain of instances that timed jobs share with others; nothing where no run times are
+/// stated.
 TimedJobs find_timed_jobs(const ClusterView& view, const MusterParams& params,
                           const ReservationPrices& prices);
 

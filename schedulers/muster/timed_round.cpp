@@ -11,27 +11,26 @@
 
 // An instance costs its price until its last task has ended. So a place costs by how much longer
 // the instance lasts for it, shared by all tasks of the kind that go there, and a new instance is
-// worth renting for those whose work fills most of its life. What is looked at is what may happen
-// (run_times.hpp), not one estimate. Emptying instances is in timed_clearing.cpp.
+// worth renting for those whose work fills most of its life. The choice looks at possible cases
+// (run_times.hpp), not at one estimate. Emptying instances is in timed_clearing.cpp.
 
 namespace muster::own {
 namespace {
 
-/// What is said is rounded to so many steps of an octave: those that are said about the same are
-/// one kind.
+/// Steps of an octave that statements are rounded to: those that are about equal are one kind.
 constexpr double kSaidSteps = 32;
-/// A second of a task's waiting for a new instance counts as so many of its work: whoever finds
-/// room at a bearable cost starts at once.
+/// A second of a task's waiting for a new instance counts as this many of its work: a task that
+/// finds room at a bearable cost starts at once.
 constexpr double kWaitWeight = 100;
 /// New instances are not filled quite as well as they could be.
 constexpr double kNewSurcharge = 1.2;
 /// The room that a task leaves before its instance ends is mostly used by others: such a part of
 /// it counts as lost.
 constexpr double kLeftUnused = 0.1;
-/// So much of an instance's life counts for all of it in what it is worth; for the other half what
-/// ends early leaves room to others.
+/// Share of an instance's life that counts for all of it in its worth; for the other half tasks
+/// that end early leave room to others.
 constexpr double kHeldShare = 0.5;
-/// A look at one room costs about so much less than a step of a repartition.
+/// Number of looks at one room that cost about as much as a step of a repartition.
 constexpr std::uint64_t kRoomsOfStep = 4;
 /// How many fit is found by division, which errs by rounding.
 constexpr double kRounding = 1e-9;
@@ -64,7 +63,7 @@ Plan TimedRound::run() {
   return std::move(plan_);
 }
 
-/// Counts looks against the budget; what they take is what its steps are reckoned from.
+/// Counts looks against the budget; its steps are reckoned from their time.
 void TimedRound::note_looks(std::uint64_t looks) {
   const std::uint64_t before = counted_ / kRoomsOfStep;
   counted_ += looks;
@@ -72,7 +71,7 @@ void TimedRound::note_looks(std::uint64_t looks) {
 }
 
 /// Looks at rooms count as steps, and where these are bounded packing and clearing end with them:
-/// what then waits has instances rented.
+/// for tasks that then wait instances are rented.
 bool TimedRound::is_spent() const {
   if (budget_.allowed() > 0) return budget_.is_spent();
   return p_.params.steps > 0 && looks_ / kRoomsOfStep >= p_.params.steps;
@@ -89,8 +88,8 @@ double TimedRound::share_of(ShapeId shape, TypeId type) const {
   return most;
 }
 
-/// What an hour of the type costs the kind where it is rented now; nothing where it does not run
-/// there. What an interruption undoes is taken to be worth as much as the instance.
+/// Price of an hour of the type for the kind where it is rented now; nothing where it does not run
+/// there. The loss by an interruption is assumed to be worth as much as the instance.
 std::optional<double> TimedRound::usd_h_on(TypeId type, const Kind& kind) const {
   const auto offer = offers_.of(type, kind.asks.markets);
   if (!offer || !p_.prices.on(kind.asks.shape, type).fits) return std::nullopt;
@@ -136,7 +135,7 @@ TimedRound::Kind TimedRound::kind_of(std::uint32_t task) {
     if (usd_h)
       kind.least_usd_h = std::min(kind.least_usd_h, *usd_h * share_of(of.shape, TypeId{i}));
   }
-  // What is on offer nowhere now is worth something all the same.
+  // A resource that is on offer nowhere now is worth something nevertheless.
   if (std::isinf(kind.least_usd_h))
     kind.least_usd_h = p_.prices.of(of.shape, kind.asks.markets).usd_h;
   return kind;
@@ -181,9 +180,9 @@ void TimedRound::list_waiting() {
   });
 }
 
-/// What waits of the priority of a kind that is being packed as a share of the type, 1 at most.
-/// Kinds that are packed and have nothing left are not looked at, so that it takes as many looks
-/// as tasks fill an instance, however many kinds there are.
+/// Waiting tasks of the priority of a kind that is being packed as a share of the type, 1 at most.
+/// Kinds that are packed and have nothing left are not looked at, so that it takes as many looks as
+/// tasks fill an instance, however many kinds there are.
 double TimedRound::waiting_share(std::uint32_t number, TypeId type) {
   double all = 0;
   const auto add = [&](const Kind& other) {
@@ -221,8 +220,8 @@ double TimedRound::new_usd(std::uint32_t number) {
   return least;
 }
 
-/// The open room where so many tasks of the kind cost least, each with its part of how much longer
-/// the instance lasts for them.
+/// The open room where `count` tasks of the kind cost least, each with its part of the time that
+/// the instance lasts longer for them.
 std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::size_t count) {
   std::optional<Choice> best;
   looks_ += rooms_.size();
@@ -250,14 +249,15 @@ std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::s
 
 void TimedRound::pack() {
   for (std::uint32_t i = 0; i < kinds_.size(); ++i) {
-    // What waits shares new instances with its own priority only.
+    // Waiting tasks share new instances with their own priority only.
     if (i > 0 && kinds_[i].priority != kinds_[i - 1].priority) left_.clear();
     pack(i);
     if (kinds_[i].placed < kinds_[i].tasks.size()) left_.push_back(i);
   }
 }
 
-/// Who was refused a new instance for the caps takes any room: better ones may never be allowed.
+/// A task that was refused a new instance for the caps takes any room: better ones may never be
+/// allowed.
 void TimedRound::pack(std::uint32_t number) {
   Kind& kind = kinds_[number];
   const bool capped = std::any_of(kind.tasks.begin(), kind.tasks.end(),
@@ -363,7 +363,8 @@ void TimedRound::scale_out(std::span<const Item> items) {
   }
 }
 
-/// What packing did not come to look at may be what the tasks that still wait go to.
+/// Instances that packing did not come to look at may be those that the tasks that still wait go
+/// to.
 void TimedRound::release_empty() {
   if (cut_short_) return;
   for (std::uint32_t i = 0; i < rooms_.size(); ++i) {

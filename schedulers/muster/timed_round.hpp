@@ -14,7 +14,7 @@
 
 namespace muster::own {
 
-/// What a round of timed jobs works on; all of it outlives the round.
+/// Inputs of a round of timed jobs; all of them outlive the round.
 struct TimedParts {
   const MusterParams& params;
   const ClusterView& view;
@@ -57,7 +57,7 @@ class TimedRound {
     double mean_s = 0;
     double least_usd_h = 0;  ///< of its share of an instance, where that is least
     double at_risk_s = 0;    ///< of work that an interruption would undo
-    std::size_t placed = 0;  ///< of its tasks, the first so many
+    std::size_t placed = 0;  ///< number of its first tasks that are placed
   };
   /// Where tasks of a kind go, and what that costs for each of them.
   struct Choice {
@@ -69,16 +69,16 @@ class TimedRound {
     std::uint32_t task = 0;
     std::uint32_t kind = 0;
   };
-  /// An instance to be rented for the first so many items of a list.
+  /// An instance to be rented for the first items of a list.
   struct Group {
     RentedAs as;
     std::size_t items = 0;
     double score = -1;
   };
-  /// What is done to empty an instance.
+  /// Moves that empty an instance.
   struct Exodus {
     std::vector<Kind> kinds;  ///< one a task, the one that lasts longest first
-    double usd = 0;           ///< what it costs besides what instances cost
+    double usd = 0;           ///< cost besides that of instances
     double delay_s = 0;       ///< until the last of them has left
   };
 

@@ -7,15 +7,15 @@
 namespace muster::own {
 namespace {
 
-/// What of a well-filled instance stays empty all the same, on top of what is used.
+/// Factor for the part of a well-filled instance that stays empty, on top of the used part.
 constexpr double kFragmentation = 1.1;
-/// Where interruptions leave less of an hour's work than that, the spot market is none for who need
-/// not be there.
+/// Where interruptions leave less of an hour's work than that, the spot market does not count for
+/// tasks that need not be there.
 constexpr double kLeastUndisturbed = 0.1;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
-/// What share of the type the shape fills, and how fast it is there; nothing where it does not run.
+/// Share of the type that the shape fills, and its speed there; nothing where it does not run.
 struct Filled {
   double share = 0;
   double speed = 1;

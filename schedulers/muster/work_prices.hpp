@@ -9,11 +9,11 @@
 
 namespace muster::own {
 
-/// What an hour of a task's work should cost where its instance is well filled: the cheapest, over
-/// the types that hold it, of the type's price times the share of it that the task fills in its
-/// most wanted resource, a tenth more for the room that no packing fills, and never more than
-/// hosting it alone. Such prices come close to the duals of the optimal packing of a whole trace,
-/// and need neither. All are at the speed that the task has on its shape's reservation type.
+/// Fair price of an hour of a task's work where its instance is well filled: the cheapest, over the
+/// types that hold it, of the type's price times the share of it that the task fills in its most
+/// wanted resource, a tenth more for the room that no packing fills, and never more than hosting it
+/// alone. Such prices come close to the duals of the optimal packing of a whole trace, and need
+/// neither. All are at the speed that the task has on its shape's reservation type.
 class WorkPrices {
  public:
   /// On demand, $/h. Without end when no type on offer there holds it.
@@ -21,7 +21,7 @@ class WorkPrices {
 
  private:
   struct Known {
-    std::uint64_t made = 0;  ///< which shape it was, as the state counts them; 0: none
+    std::uint64_t made = 0;  ///< number of its shape, as the state counts them; 0: no shape
     double usd_h = 0;
   };
   std::uint64_t version_ = 0;  ///< of the reservation prices

@@ -8,7 +8,7 @@
 #include "schedulers/packing/rules.hpp"
 
 // The bound is one from above: more room than there is costs a look at a few tasks more, less would
-// leave room empty. What has no place of its own in a round is looked at in a later one.
+// leave room empty. A task without a place of its own in a round is looked at in a later one.
 
 namespace muster {
 namespace {
@@ -84,7 +84,7 @@ double Backlog::room_for(const TaskRow& task, const JobRow& job) {
 }
 
 double Backlog::room_on_present(const TaskRow& task, const JobRow& job) {
-  // What is of lower priority may be put elsewhere for it.
+  // Tasks of lower priority may be put elsewhere for it.
   const bool displaces = market_.cluster.rank(job).priority > lowest_placed_priority();
   const PlaceAsks asks = asks_of(state_, task);
   double room = 0;
@@ -123,7 +123,7 @@ double Backlog::room_to_rent(const TaskRow& task, const JobRow& job) const {
   if (view.left.instances) room = static_cast<double>(*view.left.instances) * most_each;
   if (const auto nano = view.left.nano_usd_h) {
     const double usd_h = 1e-9 * static_cast<double>(std::max<std::int64_t>(*nano, 0));
-    // An instance that costs more than is left of it is none.
+    // An instance that costs more than the rest of the money does not count.
     room = std::min(room, usd_h > 0 ? usd_h * most_for_usd : 0);
   }
   return room;

@@ -16,9 +16,9 @@ namespace muster {
 /// and where the instances are given, a round looks at all. Tasks of gangs are none of its matter.
 class Backlog {
  public:
-  /// So many of equal tasks are looked at besides those for which there is room.
+  /// Equal tasks that are looked at besides those for which there is room.
   static constexpr double kSpare = 64;
-  /// The same of tasks that ask for equal room and are of different classes.
+  /// Likewise, of tasks that ask for equal room and are of different classes.
   static constexpr double kSpareOfShape = 1'024;
 
   /// Of one round; the arguments have to outlast it. The mask knows the state.
@@ -33,11 +33,12 @@ class Backlog {
   const Refusal* why_waits(const TaskRow& task, const JobRow& job);
 
  private:
-  /// What asks for equal room; of a job that wants distinct instances only its own tasks do.
+  /// Key of tasks that ask for equal room; of a job that wants distinct instances only its own
+  /// tasks share one.
   using Kind = std::tuple<PlaceAsks, int, Slot>;
   struct Group {
     double taken = 0;
-    std::optional<double> room;  ///< for so many there may be a place; once it is asked for
+    std::optional<double> room;  ///< number for which there may be a place; once it is asked for
     const TaskRow* first = nullptr;
     std::map<std::uint32_t, double> of_class{};  ///< how many are taken
   };

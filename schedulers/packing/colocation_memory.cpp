@@ -49,7 +49,7 @@ json words_of_entry(const ColocationEntry& entry, const ClassTable& classes) {
   return {saved_text(*task), neighbours, entry.mean, entry.observations};
 }
 
-/// The entry that a line of the table stands for; none when it is not one, or of unknown classes.
+/// The entry of a line of the table; nothing when it is malformed, or of unknown classes.
 std::optional<ColocationEntry> entry_of(const json& line, const ClusterState& state) {
   if (!line.is_array() || line.size() != 4 || !line[1].is_array()) return std::nullopt;
   if (!line[2].is_number() || !line[3].is_number_unsigned()) return std::nullopt;

@@ -10,8 +10,8 @@
 
 namespace muster {
 
-/// A co-location table that learns from what workers measure and can be written down: what Eva, and
-/// those that it is compared with, know of how tasks slow each other.
+/// A co-location table that learns from workers' measurements and can be written down: the
+/// knowledge of Eva, and of the policies that it is compared with, on how tasks slow each other.
 class ColocationMemory {
  public:
   struct Rules {

@@ -160,7 +160,7 @@ struct ComplementaryIndex::Search {
   }
 
   /// An upper bound of the squared distance from the mean that an item of the box has and still
-  /// fits one of the limits; below 0: none of them fits.
+  /// fits one of the limits; below 0: all items are too large.
   double bound(const Box& box) const {
     double highest = -1;
     for (const Resources& most : room) highest = std::max(highest, bound_within(box, most));
@@ -278,8 +278,8 @@ std::vector<std::vector<Packable>> pack_greedily(std::span<const Packable> queue
   for (const Packable& task : queue) {
     if (taken.contains(task.order)) continue;
     groups.push_back(index.group_of(task, most, fits));
-    // A task that found nobody stays in the index for those of later rounds. Nobody of this queue
-    // takes it: a group that holds it would hold one that it could have begun with.
+    // A task without a companion stays in the index for those of later rounds. No task of this
+    // queue takes it: a group that holds it would hold one that it could have begun with.
     if (groups.back().size() == 1) continue;
     for (const Packable& one : groups.back()) {
       taken.insert(one.order);

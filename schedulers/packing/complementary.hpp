@@ -28,7 +28,7 @@ double distance_squared(const Resources& a, const Resources& b);
 /// The deviation DV of two normalised demands (equ. 1), which is half their distance squared.
 double deviation(const Resources& a, const Resources& b);
 
-/// The same for any number: the sum of the squared distances from their mean.
+/// The sum of the squared distances from their mean, for any number.
 double deviation(std::span<const Resources> demands);
 
 /// A task that may be packed.
@@ -46,8 +46,9 @@ Packable packable(const Resources& demand, const Resources& reference, std::uint
 /// Whether the group and one task more fit together into an instance of some type.
 using FitsWith = std::function<bool(std::span<const Packable> group, const Packable& one)>;
 
-/// What the search needs to know in advance: some of these capacities (shares of the reference, one
-/// an instance type, those that another one covers may be left out) holds whatever FitsWith allows.
+/// Limits that the search needs to know in advance: some of these capacities (shares of the
+/// reference, one an instance type, those that another one covers may be left out) holds every set
+/// that FitsWith allows.
 using PackLimits = std::vector<Resources>;
 
 /// Tasks that wait for company. Finds the companion with the largest deviation without looking at
@@ -63,8 +64,8 @@ class ComplementaryIndex {
   void erase(const Packable& task);
   std::size_t size() const;
 
-  /// Of the tasks with a dominant resource that nobody in the group has, and that fit with it, the
-  /// one with which the group's deviation is largest; on ties the first in the queue.
+  /// Of the tasks with a dominant resource that is new to the group, and that fit with it, the one
+  /// with which the group's deviation is largest; on ties the first in the queue.
   std::optional<Packable> companion(std::span<const Packable> group, const FitsWith& fits) const;
 
   /// The group of at most `most` that the task begins, itself first. Nothing is erased.

@@ -7,9 +7,9 @@
 
 namespace muster {
 
-/// Who is believed of how long tasks run.
+/// Source of expected run times.
 enum class RunTimeSource : std::uint8_t {
-  unknown,    ///< nobody
+  unknown,    ///< no source
   predicted,  ///< the site, which predicts it
   hinted      ///< users, who say it
 };
@@ -27,8 +27,8 @@ struct RunTimeRules {
 /// speaks of the task the word on the job does not count.
 Duration expected_run(const Job& job, const TaskSpec& task, const RunTimeRules& rules);
 
-/// What is left of such a time after the task has run for `ran`. Stratus 3.4: an estimate that was
-/// too low is doubled as often as it takes.
+/// The rest of such a time after the task has run for `ran`. Stratus 3.4: an estimate that was too
+/// low is doubled as often as it takes.
 Duration expected_left(Duration expected, Duration ran, const RunTimeRules& rules);
 
 /// How long the task has run so far, as far as that is not lost.

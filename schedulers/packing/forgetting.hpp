@@ -9,7 +9,7 @@ namespace muster {
 /// that the looks cost no more than what they look at took to come.
 class Forgetting {
  public:
-  /// There is so much; `forget` drops what it can and says how much is left.
+  /// `size` is held now; `forget` drops as much as it can and returns the rest.
   template <class Forget>
   void look(std::size_t there, const Forget& forget) {
     if (there > next_) next_ = std::max(kLeast, 2 * forget());

@@ -29,15 +29,15 @@ struct NodeShare {
 /// How many workers of the demand have room in what is free.
 std::uint32_t workers_in(const Resources& free, const Resources& demand);
 
-/// What each worker of a job asks for, and how many of them a whole node holds.
+/// Demand of each worker of a job, and how many of them a whole node holds.
 struct WorkerDemand {
   Resources amount;
   std::uint32_t node_holds = 1;
 };
 
-/// Room for so many workers on as few nodes as hold them: empty ones as far as they fill them, and
-/// for the rest the one with the least room that has enough. `ready_only`: on no node that is not.
-/// Nothing: there is none. Nothing is taken: see take().
+/// Room for that number of workers on as few nodes as hold them: empty ones as far as they fill
+/// them, and for the rest the one with the least room that has enough. `ready_only`: on no node
+/// that is not. Nothing: there is no such room. Nothing is taken: see take().
 std::optional<std::vector<NodeShare>> pack_workers(const std::vector<PackingNode>& nodes,
                                                    std::uint32_t workers,
                                                    const WorkerDemand& demand, bool ready_only);

@@ -106,7 +106,7 @@ class FoundNoRoom {
 /// Deals tasks out into lists of which each has one task of a job at most whose tasks are kept
 /// apart, so that whatever is rented for tasks of one list keeps the rule. `apart(task)` answers
 /// kNoSlot for tasks without that wish: these are dealt out evenly, so that each list has some to
-/// fill up with. One list, as it came, where nobody has the wish.
+/// fill up with. One list, as it came, where no job has the wish.
 template <class Task, class ApartOf>
 std::vector<std::vector<Task>> layers_of(std::vector<Task> tasks, const ApartOf& apart) {
   std::unordered_map<Slot, std::size_t> count;  // looked up only

@@ -9,7 +9,7 @@
 
 namespace muster {
 
-/// What learns how tasks slow each other. Neighbours are sorted, and `times` says for how many
+/// Learner of how tasks slow each other. Neighbours are sorted, and `times` says for how many
 /// rounds the observation stands.
 class ThroughputLearner {
  public:
@@ -28,9 +28,8 @@ class ThroughputIntake {
   /// own value counts.
   explicit ThroughputIntake(bool gangs) : gangs_(gangs) {}
 
-  /// Uses the instances all of whose planned tasks run there and were measured, and nobody
-  /// else; and the multi-task jobs all of whose tasks are on such instances. Values over 1 count
-  /// as 1.
+  /// Uses only the instances all of whose planned tasks run there and were measured, and the
+  /// multi-task jobs all of whose tasks are on such instances. Values over 1 count as 1.
   void record(const Measured& measured, const ClusterState& state, ThroughputLearner& learner);
 
  private:

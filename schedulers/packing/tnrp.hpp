@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// What makes tasks equal to a packing algorithm.
+/// Key of tasks that are equal to a packing algorithm.
 struct TaskKind {
   ClassId cls;
   ShapeId shape;
@@ -42,7 +42,7 @@ inline constexpr double kWorthEpsilon_usd_h = 1e-9;
 struct Entrant {
   ClassId cls;
   double worth = 0;  ///< $/h at full throughput
-  double loss = 0;   ///< what (1 - rate) is multiplied by: $/h, or tasks in the clipped form
+  double loss = 0;   ///< factor of (1 - rate): $/h, or tasks in the clipped form
 };
 Entrant entrant_of(const WorthModel& model, const TaskKind& kind, TypeId type);
 
@@ -66,14 +66,14 @@ class InstanceWorth {
   double usd_h() const { return total_; }
   std::size_t size() const { return members_.size(); }
 
-  /// What with() can never exceed when the set already has members.
+  /// Upper bound of with() when the set already has members.
   double bound_with(const Entrant& entrant) const {
     const bool may_be_recorded =
         rates_ != nullptr && rates_->knows_sets_of(key_.size() + 1) && key_.size() > 1;
     return (may_be_recorded ? undisturbed_ : by_pairs_) + entrant.worth;
   }
 
-  /// What tasks of one class bring about in the set, whatever they are worth: the same for all.
+  /// Effect of tasks of one class on the set, whatever their worth: equal for all.
   struct Company {
     double members_usd_h = 0;  ///< TNRP of the members beside such a task
     double rate = 1;           ///< of the task beside the members
@@ -82,7 +82,7 @@ class InstanceWorth {
 
   /// TNRP of the set with one task more, $/h. The same number as usd_h() after adding it.
   double with(const Entrant& entrant) const { return with(entrant, company_of(entrant.cls)); }
-  /// The same with what is known of the entrant's class.
+  /// Likewise, with the known effect of the entrant's class.
   double with(const Entrant& entrant, const Company& company) const {
     return company.members_usd_h + value(entrant, company.rate);
   }

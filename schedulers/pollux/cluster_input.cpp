@@ -32,7 +32,8 @@ bool can_change(const ClusterView& view, const JobRow& job) {
     if (there.released || view.is_closed(there)) return false;
     running = &task;
   }
-  return running == nullptr || !view.why_pinned(*running);  // what holds for one holds for all
+  return running == nullptr ||
+         !view.why_pinned(*running);  // the reason for one is the reason for all
 }
 
 }  // namespace

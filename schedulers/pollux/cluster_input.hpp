@@ -24,15 +24,15 @@ struct LoneWish {
   std::vector<Slot> tasks;
 };
 
-/// What one worker of the cluster takes, and of which type its nodes are rented.
+/// Demand of one worker of the cluster, and the type that its nodes are rented as.
 struct ClusterKind {
   const OfferingRow* offer = nullptr;  ///< null: nothing is rented
   const FamilyDemand* demand = nullptr;
   std::uint32_t node_holds = 1;
 };
 
-/// What a round is about: elastic jobs share a cluster, all others have places of their own.
-/// Depends on the view alone, so that who looks at it again sees the same.
+/// Inputs of a round: elastic jobs share a cluster, all others have places of their own. Depends on
+/// the view alone, so that a second look gives equal inputs.
 class ClusterInput {
  public:
   /// The mask knows the view's state.
@@ -45,7 +45,7 @@ class ClusterInput {
   const std::vector<LoneWish>& lone() const { return lone_; }
   const std::vector<RoundNode>& nodes() const { return nodes_; }
   std::vector<RoundNode>& nodes() { return nodes_; }
-  /// Of the first elastic job; nothing while there is none.
+  /// Of the first elastic job; nothing without one.
   const std::optional<ClusterKind>& kind() const { return kind_; }
   /// Workers without which some elastic job would never run.
   std::uint32_t least_workers() const { return least_workers_; }
@@ -78,7 +78,7 @@ class ClusterInput {
   std::uint32_t least_workers_ = 0;
 };
 
-/// The offering on which a worker of the job costs least; null: none is to be had.
+/// The offering on which a worker of the job costs least; null: no offering can be had.
 const OfferingRow* cheapest_per_worker(const ClusterView& view, const PlacementMask& mask,
                                        const JobRow& job);
 

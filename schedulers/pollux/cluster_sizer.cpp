@@ -11,7 +11,7 @@
 namespace muster::pollux {
 namespace {
 
-/// Of the target's distance to none and to full efficiency, how far the band reaches (BOA 6.1).
+/// Reach of the band, as a share of the target's distance to 0 and to full efficiency (BOA 6.1).
 constexpr double kBand = 0.3;
 
 }  // namespace
@@ -76,7 +76,7 @@ double ClusterSizer::efficiency_now() const {
   return efficiency_of(problem, problem.search.current());
 }
 
-/// What a search makes of so many nodes: those that there are, the fullest first, and new ones.
+/// Result of a search on that number of nodes: present ones, the fullest first, and new ones.
 double ClusterSizer::try_size(std::uint32_t count, std::uint64_t seed, Budget& budget) {
   std::vector<const RoundNode*> nodes;
   for (const RoundNode& node : input_.nodes()) {

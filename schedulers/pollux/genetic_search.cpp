@@ -204,9 +204,9 @@ void GeneticSearch::keep_best() {
   std::vector<Candidate> rest = std::move(population_);
   for (std::size_t rank = 0; !rest.empty() && kept.size() < effort_.population; ++rank) {
     std::vector<Candidate> front;
-    front.reserve(rest.size());  // what is last in it is pointed at
+    front.reserve(rest.size());  // its last element is pointed at
     std::vector<Candidate> others;
-    // By falling fitness: who has more utility than all before is dominated by none.
+    // By falling fitness: a candidate that has more utility than all before is not dominated.
     const Candidate* last = nullptr;
     for (Candidate& each : rest) {
       const bool equal =

@@ -10,7 +10,7 @@
 
 namespace muster::pollux {
 
-/// What a genetic search ends with.
+/// Result of a genetic search.
 struct GeneticResult {
   Layout best;                      ///< of the greatest fitness
   std::vector<Layout> undominated;  ///< no other is better in one objective and no worse in both

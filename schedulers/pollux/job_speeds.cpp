@@ -15,7 +15,7 @@ using nlohmann::json;
 constexpr std::string_view kRatesKind = "width-rates";
 constexpr unsigned kRatesVersion = 1;
 
-/// Fills a table with what a function says of so many workers, on several nodes or on one.
+/// Fills a table with a function's speeds by number of workers, on several nodes or on one.
 template <class SpeedOf>
 SpeedTable table_of(const SpeedQuestion& asked, const SpeedOf& speed) {
   SpeedTable table;

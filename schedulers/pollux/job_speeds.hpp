@@ -37,8 +37,8 @@ struct SpeedTable {
   std::vector<double> several;   ///< of 2, 3, ... workers
 };
 
-/// What one job has shown of its speed: of training jobs by what they measure of their steps
-/// (Pollux 4.1), of others by how far they come at each width.
+/// Learnt speed of one job: of training jobs by the measurements of their steps (Pollux 4.1), of
+/// others by their progress at each width.
 class JobSpeeds {
  public:
   explicit JobSpeeds(const ElasticSpec& spec);
@@ -47,7 +47,7 @@ class JobSpeeds {
   /// here on.
   ProgressSeen observe(const JobProgress& said, const ProgressSeen& before, ProgressSeen now);
 
-  /// What is predicted. Before anything was learnt a job is as fast as it has workers.
+  /// Predicted speeds. Before anything was learnt a job is as fast as it has workers.
   SpeedTable table(const SpeedQuestion& asked) const;
   /// Workers that the job may be given by what it has shown: twice the most that it had.
   std::uint32_t width_cap() const;
@@ -75,7 +75,7 @@ class JobSpeeds {
 
 /// As fast as there are workers.
 SpeedTable linear_speeds(const SpeedQuestion& asked);
-/// What a job states of an epoch.
+/// A job's stated speeds in an epoch.
 SpeedTable stated_speeds(const ElasticEpoch& epoch, const SpeedQuestion& asked);
 
 }  // namespace muster::pollux

@@ -24,7 +24,7 @@ constexpr double kGoingBack = 0.2;
 constexpr int kPriceSteps = 40;
 /// Of all moves, those that empty nodes rather than take out jobs wherever they are.
 constexpr double kByNodes = 0.5;
-/// Where a worker goes is left to chance so often.
+/// Share of workers whose place is drawn at random.
 constexpr double kAnywhere = 0.15;
 constexpr std::size_t kMostTakenOut = 5;
 
@@ -99,7 +99,7 @@ void LocalSearch::begin(bool keep, Rng& rng) {
   for (const std::size_t j : order) {
     if (keep && current_fits(j)) put(j, current_[j]);
   }
-  // The widest first: what is small finds its place in what is left.
+  // The widest first: small ones find their places in the rest.
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return problem_.jobs[a].most > problem_.jobs[b].most;
   });
@@ -208,7 +208,7 @@ LocalSearch::Places LocalSearch::one_node(std::uint32_t workers, Rng& rng) const
     if (rooms_[n] < workers) continue;
     const bool better = chosen == kNobody || rooms_[n] < rooms_[chosen];
     if (anywhere ? rng.below(++seen) == 0 : better) chosen = n;
-    if (!anywhere && rooms_[n] == workers) break;  // there is none that has less and enough
+    if (!anywhere && rooms_[n] == workers) break;  // no other node has less and enough
   }
   MUSTER_CHECK(chosen != kNobody, "a width that was chosen has room on a node");
   return {{static_cast<std::uint32_t>(chosen), static_cast<std::uint16_t>(workers)}};

@@ -9,17 +9,17 @@
 namespace muster::pollux {
 
 /// Looks for the layout of the best fitness by taking a few jobs out and putting each back where it
-/// costs least at a price of a worker, the last one at none; what is worse is undone. Beyond the
-/// paper, which searches by a genetic algorithm.
+/// costs least at a price of a worker, the last one without a price; a worse result is undone.
+/// Beyond the paper, which searches by a genetic algorithm.
 class LocalSearch {
  public:
   explicit LocalSearch(const SearchProblem& problem);
 
-  /// The best layout found with so many moves, or until the budget is spent. It is feasible.
+  /// The best layout found with that number of moves, or until the budget is spent. It is feasible.
   Layout run(std::uint32_t moves, Rng& rng, Budget& budget);
 
  private:
-  /// What each width costs one job, when that is a change.
+  /// Cost of each width for one job, when that is a change.
   struct Costs {
     std::vector<double> one_node;  ///< of 0, 1, ... workers
     std::vector<double> several;
@@ -40,7 +40,7 @@ class LocalSearch {
     bool current = false;
   };
 
-  /// What becomes of the first of the jobs that are placed anew.
+  /// Treatment of the first of the jobs that are placed anew.
   enum class First : std::uint8_t { is_put, leaves_room, has_current };
 
   void begin(bool keep, Rng& rng);

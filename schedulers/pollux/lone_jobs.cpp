@@ -66,7 +66,7 @@ RoundNode* LoneJobs::room_for(const TaskRow& task, bool beside_all) const {
     if (view_.rents() && !view_.is_owned(row)) continue;
     if (!input_.mask().allows(asks, kind_of(row))) continue;
     const Resources& amount = *input_.mask().amount(asks.shape, row.type);
-    // What this round has put there is in `taken` alone.
+    // Workers that this round has put there are in `taken` alone.
     const Resources& capacity = view_.catalog[row.type].capacity;
     if (!amount.fits_in(capacity - node.taken)) continue;
     const Slot apart = apart_of(view_.state.job(task.job));

@@ -9,7 +9,7 @@ namespace muster::pollux {
 
 /// Gives tasks that are not the search's places: on nodes that are there whatever happens, from
 /// which elastic jobs give way, and else on instances of their own, rented for them. A gang gets
-/// places for all of its tasks or none. What it takes of a node is taken from the search's room.
+/// places for all of its tasks or none. Its share of a node is taken from the search's room.
 class LoneJobs {
  public:
   LoneJobs(const ClusterView& view, ClusterInput& input) : view_(view), input_(input) {}

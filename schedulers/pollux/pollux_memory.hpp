@@ -31,13 +31,13 @@ inline constexpr std::string_view kSearchedFigure = "sizes_tried";
 
 /// How a cluster whose size is chosen came to be as it is.
 struct ScaleMemory {
-  std::uint32_t nodes = 0;      ///< that it is to have; 0: nobody has said so yet
+  std::uint32_t nodes = 0;      ///< that it is to have; 0: not decided yet
   std::deque<double> window{};  ///< efficiencies of the last rounds at that size
 
   friend bool operator==(const ScaleMemory&, const ScaleMemory&) = default;
 };
 
-/// What the policy remembers: a fold over the events.
+/// The policy's memory: a fold over the events.
 class PolluxMemory {
  public:
   void observe(const Event& event, const ClusterView& view);
@@ -45,7 +45,7 @@ class PolluxMemory {
   /// Null: no elastic job of that number is known.
   const KnownJob* find(JobId id) const;
   bool knows_jobs() const { return !jobs_.empty(); }
-  /// What the genetic search ended with last: it begins there.
+  /// Final layouts of the last genetic search: it begins there.
   const std::vector<NamedLayout>& population() const { return population_; }
   void remember(std::vector<NamedLayout> population) { population_ = std::move(population); }
 

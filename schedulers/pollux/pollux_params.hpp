@@ -35,7 +35,7 @@ struct AutoscaleRules {
   std::uint32_t max_nodes = 256;
 };
 
-/// What the policies can be told.
+/// Parameters of the policies.
 struct PolluxParams {
   Duration period{std::chrono::seconds{60}};
   bool eager = false;  ///< a round when a job comes or leaves, too

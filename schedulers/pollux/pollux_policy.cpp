@@ -8,7 +8,7 @@
 namespace muster::pollux {
 namespace {
 
-/// What a round's note can tell exactly as a figure.
+/// Bits that a figure of a round's note holds exactly.
 constexpr int kSeedBits = 32;
 
 }  // namespace

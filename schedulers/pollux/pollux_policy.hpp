@@ -28,7 +28,7 @@ class PolluxPolicy final : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<PolluxPolicy>(*this); }
 
  private:
-  /// What the search of one's own last decision ended with: others find it by searching again.
+  /// Result of the search of its own last decision: other policies find it by searching again.
   struct Found {
     Instant at{};
     double seed = 0;

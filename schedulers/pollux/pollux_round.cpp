@@ -99,7 +99,7 @@ Layout PolluxRound::search(const RoundProblem& problem, std::uint64_t seed, Budg
   return std::move(found.best);
 }
 
-/// What an earlier round ended with, as far as its jobs and nodes are still there.
+/// Final layouts of an earlier round, as far as its jobs and nodes are still there.
 std::vector<Layout> PolluxRound::known_layouts(const RoundProblem& problem) const {
   std::map<InstanceId, std::size_t> nodes;
   for (std::size_t n = 0; n < problem.nodes.size(); ++n) nodes[problem.nodes[n]->row->id] = n;
@@ -181,7 +181,7 @@ void PolluxRound::place(const JobRow& job, const Row& row, const RoundProblem& p
   }
 }
 
-/// Where nobody is left, what the cluster does not need; while it has no jobs, all.
+/// Gives back empty nodes that the cluster does not need; without jobs, all.
 void PolluxRound::give_back(const RoundProblem& problem, const Layout& layout) {
   if (!view_.rents()) return;
   std::map<Slot, bool> used;

@@ -12,7 +12,7 @@
 
 namespace muster::pollux {
 
-/// What a round decides, and what is to be remembered of how.
+/// A round's decision, and the memory of how it was made.
 struct RoundResult {
   Plan plan;
   std::vector<NamedLayout> population;  ///< of the genetic search
@@ -30,7 +30,8 @@ class PolluxRound {
   /// Some elastic job may be given another place, and the genetic search decides which.
   bool breeds() const;
   RoundResult run(std::uint64_t seed, Budget& budget);
-  /// What run() searches; of one round it is asked once. It speaks of the round, which has to stay.
+  /// The problem that run() searches; called once a round. It speaks of the round, which has to
+  /// stay.
   RoundProblem pose(std::uint64_t seed, Budget& budget);
 
  private:

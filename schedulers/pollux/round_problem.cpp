@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kMostUnits = 5040;
 /// Share of a node that is lost in sums of fractions.
 constexpr double kSlack = 1e-9;
-/// What a change leaves at most, so that none is made that brings nothing.
+/// Largest factor of a change, so that no change is made that brings nothing.
 constexpr double kMostKept = 1 - 1e-6;
 
 double rescale_s(const Job& job) {
@@ -126,8 +126,8 @@ void ProblemMaker::set_speeds(SearchJob& job, const JobRow& row, SpeedQuestion a
   job.several = std::move(table.several);
 }
 
-/// What a restart now leaves of the speed that a job has on average until as much again has passed
-/// (Pollux 4.2.1).
+/// Share that a restart now leaves of the speed that a job has on average until as much time has
+/// passed again (Pollux 4.2.1).
 double ProblemMaker::kept_by_change(const JobRow& row) const {
   const double rescale = rescale_s(row.job);
   const double age = to_seconds(view_.now - row.accepted_at);

@@ -15,7 +15,7 @@ struct RoundProblem {
   std::vector<const RoundNode*> nodes;
 };
 
-/// What a round searches: the jobs that may be given other places, on those nodes.
+/// The problem of a round's search: the jobs that may be given other places, on those nodes.
 class ProblemMaker {
  public:
   ProblemMaker(const ClusterView& view, const ClusterInput& input, const PolluxMemory& memory,

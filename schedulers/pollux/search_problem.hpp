@@ -20,10 +20,10 @@ struct SearchJob {
   std::vector<double> several;   ///< of 2, 3, ... workers on several
   std::uint32_t least = 1;       ///< workers without which it does not run
   std::uint32_t most = 1;
-  double kept_by_change = 1;  ///< what a restart leaves of its speedup (Pollux 4.2.1)
-  /// By node: what each worker takes of the node's units; 0: it cannot be there.
+  double kept_by_change = 1;  ///< share of its speedup that a restart leaves (Pollux 4.2.1)
+  /// By node: units of the node that each worker takes; 0: it cannot be there.
   std::vector<std::uint32_t> units;
-  Row current;         ///< as it is; none anywhere: it does not run
+  Row current;         ///< present row; all 0: it does not run
   bool stays = false;  ///< nothing but `current`, or nothing at all, is to be had for it
 };
 
@@ -44,8 +44,8 @@ struct SearchProblem {
   /// 1 / (s + 0.001) of a job with that row, which fitness adds up: s is its speedup over a node's
   /// workers, less what a restart costs when the row is not the present one.
   double cost(std::size_t job, const Row& row) const;
-  /// The same without the row: so many workers, whether on several nodes, and whether that is a
-  /// change. Infinite where the job cannot run so.
+  /// Likewise, without the row: the number of workers, whether on several nodes, and whether that
+  /// is a change. Infinite where the job cannot run so.
   double cost(std::size_t job, RowSize size, bool changed) const;
   /// The power mean of exponent -1 of all jobs' s (Pollux's objective): more is better.
   double fitness(const Layout& layout) const;
@@ -60,7 +60,7 @@ struct SearchProblem {
   Layout current() const;
 };
 
-/// So many workers of the job find room in `free` units of a node.
+/// Number of workers of the job that find room in `free` units of a node.
 inline std::uint32_t workers_in_units(const SearchJob& job, std::size_t node, std::uint32_t free) {
   const std::uint32_t units = job.units[node];
   return units <= 1 ? units * free : free / units;  // mostly one, and divisions take long

@@ -9,7 +9,7 @@
 
 namespace muster::sampling {
 
-/// What the central scheduler is told of its group.
+/// Rules of the central scheduler for its group.
 struct CentralRules {
   double short_partition = 0;  ///< share of the workers that it leaves alone: the first ones
   Duration network_delay{};

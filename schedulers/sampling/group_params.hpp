@@ -9,24 +9,24 @@
 
 namespace muster::sampling {
 
-/// What the actors of every sampling group have to know.
+/// Parameters of the actors of every sampling group.
 struct GroupParams {
   Duration network_delay{std::chrono::microseconds{500}};  ///< between any two parties, one way
-  double cutoff_s = 0;  ///< a job whose tasks take longer by its hint is long; 0: none is
+  double cutoff_s = 0;  ///< a job whose tasks take longer by its hint is long; 0: no job is
   QueueRules queue;     ///< of the workers
 
   bool is_long(double estimate_s) const { return cutoff_s > 0 && estimate_s > cutoff_s; }
 };
 
-/// What tells short jobs from long ones in the Yahoo trace of the three papers.
+/// Bound between short and long jobs in the Yahoo trace of the three papers.
 inline constexpr double kYahooCutoff_s = 90.5811;
 
-/// What Sparrow can be told.
+/// Parameters of Sparrow.
 struct SparrowParams : GroupParams {
   ProbeRules probes;
 };
 
-/// What Eagle can be told. The defaults are the paper's.
+/// Parameters of Eagle. The defaults are the paper's.
 struct EagleParams : GroupParams {
   EagleParams() {
     cutoff_s = kYahooCutoff_s;
@@ -42,7 +42,7 @@ struct EagleParams : GroupParams {
   ProbeRules probes;
 };
 
-/// What Pigeon can be told.
+/// Parameters of Pigeon.
 struct PigeonParams : GroupParams {
   PigeonParams() { cutoff_s = kYahooCutoff_s; }
 

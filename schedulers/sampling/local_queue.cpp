@@ -114,7 +114,7 @@ TaskRequest LocalQueue::ask(const Place& entry) {
   return request;
 }
 
-/// The short entries older than this one are overtaken by a task of so long an estimate.
+/// The short entries older than this one are overtaken by a task of that estimate.
 void LocalQueue::charge_older(std::uint64_t number, double estimate_s) {
   for (Entry& older : entries_) {
     if (older.number >= number) return;
@@ -137,7 +137,7 @@ void LocalQueue::answered(std::uint32_t ticket, std::optional<TaskId> task) {
     running_.push_back({*task, asked.amount, {job.id, job.is_long}});
   } else {
     give_room_back(asked.amount);
-    // No task came: nobody was overtaken.
+    // No task came: no entry was overtaken.
     if (rules_.shortest_first) charge_older(asked.number, -job.estimate_s);
   }
   if (!rules_.sticky || job.is_long) return;

@@ -13,9 +13,9 @@ namespace muster::sampling {
 struct QueueRules {
   bool sticky = false;          ///< a probe stays until its job has no task left (Eagle, SBP)
   bool shortest_first = false;  ///< by remaining time of the job, not first come (Eagle, SRPT)
-  double starvation_cap = 5;    ///< a task is overtaken by so many times its own estimate at most
+  double starvation_cap = 5;  ///< multiple of its own estimate by which a task is overtaken at most
   bool reject_behind_long = false;  ///< no probe is taken while a long task is here (Eagle, SSS)
-  bool skip_blocked = false;        ///< what does not fit is passed over; else all behind it waits
+  bool skip_blocked = false;  ///< a task that does not fit is passed over; else all behind it wait
 };
 
 /// A worker's queue of reservations and the room that they may take: Sparrow's first come, first
@@ -27,14 +27,14 @@ class LocalQueue {
 
   /// Nothing, or the rejection to send back.
   std::optional<Rejection> add(const Reservation& reservation);
-  /// Removes the oldest waiting probe of the job; false when there is none.
+  /// Removes the oldest waiting probe of the job; false without one.
   bool cancel(JobId job);
 
   /// The next request to send, if something that waits may ask now; to be called until it may not.
   std::optional<TaskRequest> next();
   /// The answer to a request has arrived: a task, which runs from now on, or none.
   void answered(std::uint32_t ticket, std::optional<TaskId> task);
-  /// A task that nobody here asked for runs from now on.
+  /// A task that was not asked for here runs from now on.
   void pushed(TaskId task, JobId job, const Resources& amount);
 
   struct Ended {

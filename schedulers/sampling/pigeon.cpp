@@ -167,7 +167,7 @@ void PigeonMaster::done(const TaskDone& done, Instant, Actions& out) {
   if (serve(done.worker, out)) serve_all(out);
 }
 
-/// What has moved up in the queues may fit somewhere else.
+/// Tasks that have moved up in the queues may fit somewhere else.
 void PigeonMaster::serve_all(Actions& out) {
   bool moved = true;
   while (moved && !(short_.empty() && long_.empty())) {
@@ -195,7 +195,7 @@ bool PigeonMaster::serve(WorkerIndex worker, Actions& out) {
   }
 }
 
-/// Weighted fair queueing: short tasks first, but after so many of them one that is long.
+/// Weighted fair queueing: short tasks first, but after a number of them a long one.
 bool PigeonMaster::longs_turn() const {
   if (long_.empty()) return false;
   return short_.empty() || (rules_.weight > 0 && short_in_a_row_ >= rules_.weight);

@@ -17,14 +17,14 @@ struct PigeonRules {
   std::uint32_t groups = 30;
   double reserved = 0.02;     ///< share of each group's workers that is for short tasks alone
   std::uint32_t weight = 0;   ///< short tasks in a row before a waiting long one; 0: without end
-  bool skip_blocked = false;  ///< what does not fit is passed over; else all behind it waits
+  bool skip_blocked = false;  ///< a task that does not fit is passed over; else all behind it wait
 };
 
 /// The workers of one of Pigeon's groups.
 struct PigeonGroup {
   WorkerIndex first = 0;
   std::uint32_t size = 0;
-  std::uint32_t reserved = 0;  ///< the first so many are for short tasks alone
+  std::uint32_t reserved = 0;  ///< number of the first workers, which are for short tasks alone
 
   bool is_reserved(WorkerIndex worker) const { return worker < first + reserved; }
 };

@@ -53,7 +53,7 @@ void ProbeScheduler::take(const TaskBatch& batch, Instant, Actions& out) {
   probe(job, 0, probes_for(batch.tasks.size()), out);
 }
 
-/// Anywhere at first; then where no long task is known to be; then where none can be.
+/// Any worker at first; then those without a known long task; then those that cannot have one.
 std::vector<WorkerIndex> ProbeScheduler::draw(const Open& job, std::uint32_t round,
                                               std::size_t count) {
   Places& places = places_for(*job.batch.job);

@@ -21,7 +21,7 @@ struct ProbeRules {
   double short_partition = 0;      ///< share of the workers that take no long task (Eagle)
 };
 
-/// How many of so many workers are for short tasks alone: at least one, at most all but one.
+/// Number of workers for short tasks alone, of `workers`: at least one, at most all but one.
 std::size_t short_workers(double share, std::size_t workers);
 
 /// A job scheduler that samples workers and binds late: Sparrow's batch sampling (SOSP'13), and the
@@ -60,7 +60,7 @@ class ProbeScheduler final : public Scheduler {
   ProbeRules rules_;
   Rng rng_;
   Roster roster_;
-  std::size_t short_only_ = 0;                  ///< the first so many workers take no long task
+  std::size_t short_only_ = 0;  ///< number of the first workers, which take no long task
   std::map<std::vector<bool>, Places> places_;  ///< by the types that hold a task
   std::unordered_map<JobId, Open> open_;
 };

@@ -8,8 +8,8 @@
 #include "model/ids.hpp"
 #include "model/resources.hpp"
 
-// What the parties of a sampling group (Sparrow, Eagle, Pigeon) say to each other. These groups are
-// for replay: what they share by pointer never leaves the process.
+// Messages of the parties of a sampling group (Sparrow, Eagle, Pigeon). These groups are for
+// replay: data that they share by pointer never leaves the process.
 
 namespace muster::sampling {
 
@@ -24,13 +24,13 @@ struct TaskRef {
   friend bool operator==(const TaskRef&, const TaskRef&) = default;
 };
 
-/// What the parties know of a job. All its tasks count as alike.
+/// A job as the parties know it. All its tasks count as alike.
 struct SampledJob {
   JobId id;
   std::uint32_t tasks = 0;
   double estimate_s = 0;  ///< of each task
   bool is_long = false;
-  /// What a task asks for, by instance type; absent: it cannot be there.
+  /// Demand of a task, by instance type; absent: it cannot be there.
   std::vector<std::optional<Resources>> demand;
   /// Tasks that have not reached a worker yet. Workers see it without a message, as in Eagle's
   /// released simulator (succinct remaining time of a job).
@@ -64,7 +64,7 @@ struct Cancellation {
 /// From a worker whose room allows it: the next task of the job, or the given one.
 struct TaskRequest {
   WorkerIndex worker = 0;
-  std::uint32_t ticket = 0;  ///< in the worker's count; the answer has the same
+  std::uint32_t ticket = 0;  ///< in the worker's count; the answer repeats it
   JobId job;
   std::optional<std::uint32_t> task;
 };

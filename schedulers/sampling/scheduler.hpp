@@ -10,21 +10,21 @@
 
 namespace muster::sampling {
 
-/// The workers of a group: what type each one is of.
+/// The workers of a group, with their types.
 struct Roster {
   const Catalog* catalog = nullptr;
   std::vector<TypeId> types;  ///< by worker
 
   std::size_t size() const { return types.size(); }
   const Resources& capacity(WorkerIndex worker) const { return (*catalog)[types[worker]].capacity; }
-  /// What a task of the job asks for on the worker; null when it cannot be there.
+  /// Demand of a task of the job on the worker; null when it cannot be there.
   const Resources* demand(const SampledJob& job, WorkerIndex worker) const {
     const auto& amount = job.demand[types[worker].value];
     return amount ? &*amount : nullptr;
   }
 };
 
-/// What a scheduler wants said. All of it takes the network's delay, but for `Later`.
+/// Messages that a scheduler wants sent. All of it takes the network's delay, but for `Later`.
 struct Reserve {
   WorkerIndex worker = 0;
   Reservation reservation;
@@ -61,9 +61,9 @@ struct Later {
 using Action = std::variant<Reserve, Cancel, Answer, Push, Forward, JobOver, Later>;
 using Actions = std::vector<Action>;
 
-/// A scheduler of a sampling group: what it is told goes in with the time, what it wants said is
-/// added to `out`. It decides at once; nothing else is in or out. Each kind of scheduler is told
-/// only some of these things.
+/// A scheduler of a sampling group: messages to it go in with the time, messages from it are added
+/// to `out`. It decides at once; nothing else is in or out. Each kind of scheduler is told only
+/// some of these things.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;

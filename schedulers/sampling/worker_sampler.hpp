@@ -17,12 +17,12 @@ class WorkerSampler {
 
   bool empty() const { return workers_.empty(); }
 
-  /// So many different ones. Of more than there are, each comes as often as any other, give or take
-  /// one. Takes time in proportion to `count`.
+  /// That number of different ones. Of more than there are, each comes as often as any other, give
+  /// or take one. Takes time in proportion to `count`.
   std::vector<WorkerIndex> distinct(std::size_t count, Rng& rng);
   /// Each drawn from all; the set must not be empty.
   std::vector<WorkerIndex> with_repeats(std::size_t count, Rng& rng) const;
-  /// Each drawn from all those that are `wanted`; none when no worker is.
+  /// Each drawn from all those that are `wanted`; empty when no worker is.
   std::vector<WorkerIndex> with_repeats(std::size_t count,
                                         const std::function<bool(WorkerIndex)>& wanted,
                                         Rng& rng) const;

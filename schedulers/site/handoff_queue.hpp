@@ -11,7 +11,7 @@
 namespace muster {
 
 /// The jobs, or parts of jobs, that are on their way to one master or site, in the order in which
-/// they came; an entry has a `job`. Nothing in it walks past entries that nobody asked for.
+/// they came; an entry has a `job`. No call walks past entries that were not asked for.
 template <class Entry>
 class HandoffQueue {
  public:
@@ -50,7 +50,7 @@ class HandoffQueue {
       if (!use(entry)) return;
     }
   }
-  /// The same for those with numbers below one (none: for all), the highest number first.
+  /// Likewise, for those with numbers below one (invalid: for all), the highest number first.
   template <class Use>
   void highest_first(JobId below, Use use) const {
     auto it = below.valid() ? ages_.lower_bound(below) : ages_.end();

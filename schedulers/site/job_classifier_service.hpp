@@ -14,8 +14,7 @@ namespace muster {
 /// classifier with a memory of what it was shown.
 class JobClassifierService {
  public:
-  /// So many jobs with so many tasks are remembered until they are over; when more are open, the
-  /// oldest are forgotten first.
+  /// Number of open jobs that are remembered; when more are open, the oldest are forgotten first.
   static constexpr std::size_t kMaxOpen = 10'000;
   static constexpr std::size_t kMaxOpenTasks = 1'000'000;
 
@@ -24,7 +23,7 @@ class JobClassifierService {
   /// Writes into the job what is expected of it (HCoop, Algorithm 3), and remembers it.
   Classification classify(Job& job, const SystemUse& use, Instant now = {});
 
-  /// Some of the job's tasks have run, together for so long. With the last of them it is learnt
+  /// Some of the job's tasks have run, together for that time. With the last of them it is learnt
   /// from.
   void heard(JobId id, std::uint32_t tasks, Duration together);
   /// The job will not be completed: there is nothing to learn.

@@ -31,8 +31,8 @@ void JobNumbers::note_conflict(JobId job) {
   if (site_of(job) != peers_.number()) conflicts_of_others_.add(job);
 }
 
-/// The next numbers are not known to be free. What is learnt is above all that others have by more
-/// than may still be on its way, so conflicts of before are none to learn from.
+/// The next numbers are not known to be free. Learnt numbers are above all that others have by more
+/// than may still be on its way, so there is nothing to learn from earlier conflicts.
 bool JobNumbers::learn_of_conflict(JobId job) {
   if (site_of(job) != peers_.number()) return false;
   if (!learns_ && number_of(job) + max_waiting_ < next_) return false;
@@ -42,8 +42,8 @@ bool JobNumbers::learn_of_conflict(JobId job) {
   return true;
 }
 
-/// Another site tells of a conflict as long as it remembers. What is learnt is not forgotten by a
-/// crash before all have said it.
+/// Another site tells of a conflict as long as it remembers. Learnt numbers are not forgotten by a
+/// crash before all have answered.
 void JobNumbers::hear(const HandoffTarget& from, const std::vector<JobId>& conflicts,
                       const std::vector<JobId>& newest) {
   for (const JobId job : conflicts) {
@@ -59,12 +59,12 @@ void JobNumbers::hear_newest(const HandoffTarget& from, const std::vector<JobId>
   for (const JobId job : newest) {
     if (site_of(job) == peers_.number()) next_ = std::max(next_, number_of(job) + 1);
   }
-  // The last one to be heard: what others know is complete.
+  // The last one to be heard: the others' knowledge is complete.
   if (untold_.erase(from) > 0 && untold_.empty()) persist();
 }
 
-/// Learnt numbers are durable before they are used. Above the newest job that came to anybody
-/// there may be as many as may wait here, of which users have been told and nobody else has.
+/// Learnt numbers are durable before they are used. Above the newest job that any of them has heard
+/// of there may be as many as may wait here, of which only users have been told.
 void JobNumbers::persist() {
   SiteNews news;
   // A site that has numbered nothing can still take other numbers of sites and masters.
@@ -72,7 +72,7 @@ void JobNumbers::persist() {
   news.next_job = next > 1 ? next : 0;
   news.numbers_known = true;
   writer_.persist(std::move(news), [this, next](const std::string& trouble) {
-    // learn() has begun again meanwhile: what this write says may be too low.
+    // learn() has begun again meanwhile: the numbers of this write may be too low.
     if (!untold_.empty()) return;  // another conflict since
     if (!trouble.empty()) return host_.retry([this] { persist(); });
     learns_ = false;

@@ -27,7 +27,7 @@ class JobNumbers {
     /// Is told what a user should know of.
     std::function<void(const std::string&)> note;
   };
-  /// `max_waiting`: jobs that may wait here, of which users have been told and nobody else has.
+  /// `max_waiting`: jobs that may wait here, of which only users have been told.
   JobNumbers(const SitePeers& peers, SiteWriter& writer, std::uint64_t max_waiting, Host host);
 
   /// The numbers that the store remembers. With `asks` the next number may be too low.
@@ -72,7 +72,7 @@ class JobNumbers {
   Host host_;
   std::uint64_t next_ = 1;
   bool learns_ = false;             ///< next_ may be too low
-  std::set<HandoffTarget> untold_;  ///< who has to be heard before it is right
+  std::set<HandoffTarget> untold_;  ///< masters and sites that have to be heard before it is right
   RecentJobs conflicts_{kMaxConflicts};
   RecentJobs conflicts_of_others_{kMaxTold};  ///< of these, those that other sites have numbered
 };

@@ -109,7 +109,7 @@ std::optional<KnownSubmissions::Known> KnownSubmissions::find(const std::string&
 std::optional<KnownSubmissions::Known> KnownSubmissions::find_forwarded(JobId job) const {
   const auto written_by = forwarded_by_write_.find(job);
   if (written_by != forwarded_by_write_.end()) return Known{job, written_by->second};
-  // Of its own jobs none was ever left to it, whatever an old token in its store reads like.
+  // None of its own jobs was ever left to it, whatever an old token in its store reads like.
   const bool known = site_of(job) != own_site_ && forwarded_.contains(job.value);
   return known ? std::optional(Known{job}) : std::nullopt;
 }

@@ -12,13 +12,13 @@
 
 namespace muster {
 
-/// What a site scheduler has been given: the submissions of users, by scope and token
+/// Submissions that a site scheduler has been given: those of users, by scope and token
 /// (model/submission_key.hpp), as many as its store keeps (the oldest go first), and the numbers of
 /// all jobs that other sites ever left to it: these repeat themselves after any time, and masters
 /// would be drawn anew.
 class KnownSubmissions {
  public:
-  /// A write to the store, by its number from 1; 0: what it was to keep is durable.
+  /// A write to the store, by its number from 1; 0: it is durable.
   using Write = std::uint64_t;
   /// The job of a submission, and the write that will make it durable.
   struct Known {
@@ -40,13 +40,13 @@ class KnownSubmissions {
   void recall(KnownToken known);
   /// One that `write` is to make durable.
   void add(KnownToken known, Write write);
-  /// What `write` was to keep is durable.
+  /// The submissions of `write` are durable.
   void written(Write write);
-  /// What `write` was to keep is unknown again.
+  /// The submissions of `write` are unknown again.
   void failed(Write write);
 
-  /// What is known of the job's submission; nothing for an empty token. One that was kept before
-  /// tokens had scopes is found by the job's user, until it goes by age.
+  /// The known submission of the job; nothing for an empty token. One that was kept before tokens
+  /// had scopes is found by the job's user, until it goes by age.
   std::optional<Known> find(const Job& job) const;
   /// By scope, or user, and token alone.
   std::optional<Known> find(const std::string& user, const std::string& token) const;
@@ -63,7 +63,7 @@ class KnownSubmissions {
     Write write = 0;
   };
 
-  /// What a write is to keep.
+  /// Submissions that a write is to keep.
   struct Writing {
     std::vector<Age> submissions{};
     std::vector<JobId> forwarded{};

@@ -48,7 +48,7 @@ std::vector<OpenCancels::Asked> OpenCancels::next(const HandoffTarget& to, std::
     queue.jobs.pop_front();
     queue.queued.erase(job);
     const auto cancel = open_.find(job);
-    // Closed while it stood in the queue: nobody has to be asked any more.
+    // Closed while it stood in the queue: no master has to be asked any more.
     if (cancel != open_.end()) asked.push_back({job, cancel->second.parties.at(to).round});
   }
   return asked;

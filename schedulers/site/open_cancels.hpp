@@ -16,8 +16,8 @@ namespace muster {
 ///
 /// A job goes from the site that has numbered it to at most one other site and from there to
 /// masters. Everybody is asked at once; but who answers "not here" may be given the job later by
-/// one further up. So when a site answers that it has had the job, all who are further down are
-/// asked once more: what they said before does not count.
+/// one further up. So when a site answers that it has had the job, all further down are asked once
+/// more: their earlier answers do not count.
 class OpenCancels {
  public:
   /// A job of which somebody is asked, and in which round. No two rounds have the same number, so
@@ -32,7 +32,7 @@ class OpenCancels {
 
   std::size_t size() const { return open_.size(); }
   bool contains(JobId job) const { return open_.contains(job); }
-  /// It will be open: nobody is asked yet.
+  /// It will be open: no master or site is asked yet.
   void prepare(JobId job);
   /// Everybody has to be asked; nothing changes when it is open already.
   void open(JobId job);
@@ -44,7 +44,7 @@ class OpenCancels {
   void put_back(const HandoffTarget& to, const Asked& asked);
   /// How the job stands with the party, which is not in_hand. True: everybody has confirmed.
   bool confirm(const HandoffTarget& by, const Asked& asked, CancelStanding standing);
-  /// What the answers come to.
+  /// Result of the answers.
   CancelStanding standing(JobId job) const;
   /// Those who have not confirmed.
   std::vector<HandoffTarget> unconfirmed(JobId job) const;

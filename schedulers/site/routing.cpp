@@ -34,7 +34,7 @@ std::vector<std::uint32_t> draw_masters(const std::vector<Heard>& masters,
   if (light.empty()) {
     // All are heavily loaded: the job is one part, so that no more than one is loaded further.
     if (least) return {*least};
-    // Nobody has been heard of, as after a start: given in turn.
+    // No reports were heard yet, as after a start: given in turn.
     const auto fewest = std::min_element(given.begin(), given.end());
     return {static_cast<std::uint32_t>(fewest - given.begin())};
   }

@@ -11,19 +11,19 @@
 
 namespace muster {
 
-/// What a site scheduler has heard of a master or of another site.
+/// Last report of a master or of another site.
 struct Heard {
   double load = 0;              ///< as it was reported; 1: all it has is taken
   std::optional<Instant> at{};  ///< when; nothing: never
 };
 
-/// A load that ages: what was heard long ago counts the less, and the more it is taken that nothing
-/// is free. At `stale_after` it is 1. Nothing heard, or not for so long: no answer.
+/// A load that ages: an old report counts the less, and the more it is assumed that nothing is
+/// free. At `stale_after` it is 1. Nothing heard within `stale_after`: no answer.
 std::optional<double> present_load(const Heard& heard, Instant now, Duration stale_after);
 
-/// The masters for a job's parts, none twice: up to r, drawn at random from those that are not
+/// The masters for a job's parts, each once: up to r, drawn at random from those that are not
 /// heavily loaded; when all are, the least loaded one; when nothing was heard of any, the first of
-/// those that `given` says has got the least. There has to be a master.
+/// those that by `given` have got the least. There has to be a master.
 std::vector<std::uint32_t> draw_masters(const std::vector<Heard>& masters,
                                         const std::vector<std::uint64_t>& given,
                                         const SiteSettings& settings, Instant now, Rng& rng);

@@ -21,7 +21,7 @@ class SiteClassifier {
     /// Keeps what was learnt, in place of what was kept before.
     std::function<void(std::string text)> keep;
   };
-  /// Without a service nobody tells jobs apart, and all calls do nothing.
+  /// Without a service jobs are not classified, and all calls do nothing.
   SiteClassifier(std::optional<JobClassifierService> service, Host host);
 
   explicit operator bool() const { return service_.has_value(); }

@@ -35,8 +35,8 @@ class SitePeers {
   std::uint32_t number() const { return number_; }
   bool is_self(const HandoffTarget& to) const { return to.site && to.index == number_; }
   bool knows(const HandoffTarget& to) const { return places_.contains(to); }
-  /// Among the masters or among the sites. The peer has to be known: whoever starts a site makes
-  /// sure that all are there whom its store names.
+  /// Among the masters or among the sites. The peer has to be known: the start of a site makes sure
+  /// that all are there that its store names.
   std::size_t place_of(const HandoffTarget& to) const;
   const std::string& name_of(const HandoffTarget& to) const;
 

@@ -14,12 +14,12 @@
 namespace muster::stratus {
 
 /// A scheduling event of Stratus as the simulator computes it that the authors of Eva published. It
-/// differs from the paper: whatever a task has run, its whole run time counts; the bins above are
-/// looked at all together, and so are those below; what is left is bought instances for in groups
-/// of one, two, three tasks and so on, by a score that is without end for what needs GPUs; and an
-/// instance that is used little is dissolved at once, its tasks one by one. Everything is visited
-/// in ascending order. Plain loops over all instances: it is for comparison, not for large
-/// clusters.
+/// differs from the paper: the whole run time of a task counts, whatever it has run; the bins above
+/// are looked at all together, and so are those below; for the remaining tasks instances are bought
+/// in groups of one, two, three tasks and so on, by a score that is infinite for tasks that need
+/// GPUs; and an instance that is used little is dissolved at once, its tasks one by one. Everything
+/// is visited in ascending order. Plain loops over all instances: it is for comparison, not for
+/// large clusters.
 class ArtifactRound {
  public:
   /// `input` has been gathered, and `prices` know the state.

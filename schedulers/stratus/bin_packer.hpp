@@ -15,10 +15,10 @@ namespace muster::stratus {
 enum class Packing : std::uint8_t {
   bins,  ///< by runtime bins (3.2.2)
   dot,   ///< where the dot product of need and free room is largest, whatever the run times
-  none   ///< not at all: what waits gets new instances
+  none   ///< not at all: waiting tasks get new instances
 };
 
-/// What of the packer is used.
+/// The parts of the packer that are used.
 struct PackerRules {
   Packing packing = Packing::bins;
   Duration unit{std::chrono::seconds{1}};  ///< of the bins
@@ -58,7 +58,7 @@ struct Found {
 /// with the most available.
 class BinPacker {
  public:
-  /// What it is given has to outlive it.
+  /// Its arguments have to outlive it.
   BinPacker(const RoomGroups& groups, const PlacementMask& mask, const PackerRules& rules)
       : groups_(groups), mask_(mask), rules_(rules) {}
 
@@ -74,13 +74,13 @@ class BinPacker {
   std::optional<Found> find(const Item& item);
   /// The task takes its part of the room, which goes to the bin of the task when that is greater.
   void put(const Item& item, std::uint32_t number) { fill({item, number, 1}); }
-  /// So many tasks like the item.
+  /// A number of tasks like the item.
   struct Fill {
     const Item& item;
     std::uint32_t room = 0;
     std::size_t at_most = 1;
   };
-  /// The same for as many as the room holds; gives their number.
+  /// Likewise, for as many as the room holds; returns their number.
   std::size_t fill(const Fill& fill);
   /// The room is as it was before.
   void restore(std::uint32_t number, const Room& before);

@@ -5,7 +5,7 @@
 #include "schedulers/stratus/stratus_round.hpp"
 
 // Instances that have long been used little are emptied (3.4). All of an instance's tasks leave or
-// none does: what leaves, what is rented for it and the instance's end are one group of the plan.
+// all stay: the moves, the launches for them and the instance's end are one group of the plan.
 
 namespace muster::stratus {
 bool is_low(const InstanceRow& row, const Catalog& catalog, const ClearingRules& rules) {
@@ -84,7 +84,7 @@ Duration StratusRound::migration_time(std::span<const Waiting> tasks) const {
 void StratusRound::clear() {
   const std::vector<std::uint32_t> candidates = this->candidates();
   if (candidates.empty()) return;
-  // Who runs moves to what runs, not to what is on its way.
+  // Running tasks move to running instances, not to those on their way.
   for (std::uint32_t i = 0; i < packer_.size(); ++i) {
     if (!p_.input.instances()[i].ready) packer_.close(i);
   }

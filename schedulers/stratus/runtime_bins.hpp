@@ -15,7 +15,7 @@ constexpr std::uint32_t bin_of(Duration remaining, Duration unit) {
   return static_cast<std::uint32_t>(std::bit_width(units));
 }
 
-/// So many bins there are at most, whatever the unit.
+/// Number of bins at most, whatever the unit.
 inline constexpr std::uint32_t kMostBins = 65;
 
 }  // namespace muster::stratus

@@ -17,8 +17,8 @@ bool better(const Candidate& one, const Candidate& other) {
 
 }  // namespace
 
-/// What the smallest type has of each resource: of types that differ in more than their size the
-/// least that any of them has.
+/// Resources of the smallest type: of types that differ in more than their size the least that any
+/// of them has.
 const Resources& Scaler::smallest(MarketChoice markets) {
   if (smallest_of_ == markets) return smallest_;
   smallest_of_ = markets;
@@ -38,7 +38,7 @@ double Scaler::score(const Resources& used, TypeId type, Price price, MarketChoi
   const Resource constraining = used.dominant(prices_.types()[type].capacity);
   const double unit = smallest(markets)[constraining];
   const double normalized = unit > 0 ? used[constraining] / unit : 0;
-  // What is free of charge is better than anything that is not.
+  // A type that is free of charge is better than any that is not.
   if (price.usd_h() <= 0) return std::numeric_limits<double>::max();
   return normalized / price.usd_h();
 }
@@ -73,7 +73,7 @@ std::optional<Candidate> Scaler::search(std::span<const Item> items, bool whole)
     std::erase_if(open_, [&](Open& open) {
       const ShapeOnType& on = prices_.on(item.shape, open.as.type);
       open.used += on.amount;
-      // What fits exceeds the capacity by rounding at most.
+      // A set that fits exceeds the capacity by rounding at most.
       const bool too_dear = best && open.at_most * (1 + kResourceEpsilon) < best->score;
       return too_dear || !on.fits || !open.used.fits_in(prices_.types()[open.as.type].capacity);
     });

@@ -11,7 +11,7 @@
 
 namespace muster::stratus {
 
-/// So many tasks of a list, one after the other, on a new instance.
+/// A number of tasks of a list, one after the other, on a new instance.
 struct Candidate {
   TypeId type;
   Market market = Market::on_demand;
@@ -26,8 +26,8 @@ struct Candidate {
 /// cost-efficiency score is taken. Ties: more tasks, the lower price, the catalog's order.
 class Scaler {
  public:
-  /// What the cloud does not have now is asked for when nothing else holds a task. `most` bounds
-  /// the groups; 0: nothing does.
+  /// Offerings that the cloud does not have now are asked for when nothing else holds a task.
+  /// `most` bounds the groups; 0: nothing does.
   Scaler(const ReservationPrices& prices, const MarketOffers& offers, std::size_t most = 0)
       : prices_(prices), offers_(offers), most_(most) {}
 

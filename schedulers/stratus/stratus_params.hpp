@@ -18,7 +18,7 @@ struct ClearingRules {
   double bandwidth_mbit_s = 160;
 };
 
-/// What the policy can be told.
+/// Parameters of the policy.
 struct StratusParams {
   bool artifact = false;  ///< decide as Eva's published simulator does
   EventRules events;

@@ -11,7 +11,8 @@ using nlohmann::json;
 
 void StratusPolicy::observe(const Event& event, const ClusterView& view) {
   EventPolicy::observe(event, view);
-  // What is used again begins anew, also if it is not any more at the next scheduling event.
+  // An instance that is used again begins anew, also if it is not any more at the next scheduling
+  // event.
   const auto* assigned = std::get_if<TaskAssigned>(&event.body);
   if (assigned == nullptr) return;
   const InstanceRow* row = view.state.find(assigned->to);

@@ -65,7 +65,7 @@ void StratusRound::add_rooms() {
       room.remaining = std::max(room.remaining, remaining_[task]);
     }
     const std::uint32_t number = packer_.add(room);
-    // What is given is there when it is ready; what was rented will be, for those who wait for it.
+    // Given instances are there when ready; rented ones will be, for tasks that wait for them.
     if ((!p_.view.rents() && !instance.ready) || instance.closed) packer_.close(number);
   }
 }
@@ -97,8 +97,7 @@ void StratusRound::pack() {
   waiting_ = std::move(left);
 }
 
-/// Where nothing is packed each instance is rented for its tasks: on given ones nobody can ever
-/// run.
+/// Without packing each instance is rented for its tasks: on given ones no task can ever run.
 void StratusRound::refuse_all() {
   const Refusal nothing_rented{RefusalKind::never, RefusalCode::fixed_fleet, {}, 1, 0};
   for (const Waiting& waiting : waiting_) {
@@ -174,7 +173,7 @@ void StratusRound::open_peers() {
   closed_job_.reset();
 }
 
-/// Alike and of one job: one room after the other, and none twice. Gives how many find one.
+/// Alike and of one job: one room after the other, each once. Gives how many find one.
 std::size_t StratusRound::pack_apart(std::span<const Waiting> tasks) {
   close_peers(tasks.front());
   std::size_t at = 0;
@@ -270,7 +269,7 @@ void StratusRound::scale_out() {
       std::vector<Waiting> same;
       std::copy_if(at, end, std::back_inserter(same),
                    [&](const Waiting& one) { return one.item.markets == choice; });
-      // What is rented is rented for tasks of one list.
+      // An instance is rented for tasks of one list.
       const auto apart = [this](const Waiting& one) { return p_.input.tasks()[one.task].apart; };
       for (const auto& layer : layers_of(std::move(same), apart)) scale_out(layer);
     }

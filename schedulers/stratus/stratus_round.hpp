@@ -20,7 +20,7 @@ using LowCounts = std::map<InstanceId, std::uint32_t>;
 /// that share is in use.
 bool is_low(const InstanceRow& row, const Catalog& catalog, const ClearingRules& rules);
 
-/// What a round works on. `input` has been gathered, and `prices` know the state.
+/// Inputs of a round. `input` has been gathered, and `prices` know the state.
 struct RoundParts {
   const ClusterView& view;
   const StratusParams& params;

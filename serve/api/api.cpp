@@ -36,7 +36,8 @@ Reply reply_to(const std::shared_ptr<Exchange>& exchange) {
   return [exchange](Answer answer) { exchange->finish(to_response(std::move(answer))); };
 }
 
-/// The token of a submission that names none is the request's number; each of several has its own.
+/// A submission without a token has the request's number as its token; each of several jobs has its
+/// own.
 void put_tokens(std::vector<JobRequest>& requests, const std::string& number) {
   for (std::size_t i = 0; i < requests.size() && !number.empty(); ++i) {
     if (!requests[i].token.empty()) continue;
@@ -115,7 +116,7 @@ void Api::watch(const Request& request, const Pass& pass, const std::string& fro
     const auto self = weak.lock();
     if (!self || !(changing || response.status == kForbidden)) return;
     add_answer(entry, response);
-    // What has changed nothing can be asked for as often as somebody likes, to push out the rest.
+    // Requests that change nothing can be sent as often as somebody likes, to push out the rest.
     self->write_down(std::move(entry), response.status >= kFirstFault);
   });
 }
@@ -123,7 +124,7 @@ void Api::watch(const Request& request, const Pass& pass, const std::string& fro
 std::shared_ptr<Exchange> Api::handle(const Request& request, const std::string& from,
                                       Respond respond) {
   Pass pass = gate_.look(request.head);
-  // No route is no fault of its own: what is refused has its reason.
+  // A missing route is not a fault of its own: a refused request has its reason.
   const Route* route = pass.route;
   const auto exchange = std::make_shared<Exchange>(route ? route->pattern : std::string_view(),
                                                    traffic_, std::move(respond));
@@ -151,7 +152,7 @@ std::shared_ptr<Exchange> Api::handle(const Request& request, const std::string&
   return exchange;
 }
 
-/// What the server knows by itself; nothing when the cluster, or a disk, has to be asked.
+/// Answers from the server's own memory; nothing when the cluster, or a disk, has to be asked.
 std::optional<Response> Api::answer_at_once(const Call& call) {
   Response response{.body = {}, .content_type = call.route.content_type};
   switch (call.route.operation) {
@@ -195,7 +196,7 @@ void Api::enter(Call call) {
       for_a_job ? Places{parts_.limits.max_waiting_for_jobs, parts_.limits.jobs_of_token}
                 : Places{parts_.limits.max_waiting, parts_.limits.of_token};
   const auto where = for_a_job ? Waiting::for_job : Waiting::for_cluster;
-  // Changes of tokens wait for a disk alone: whoever fills the places cannot keep his token.
+  // Changes of tokens wait for a disk alone: a user who fills the places cannot keep his token.
   const Operation asked = call.route.operation;
   const bool is_of_tokens = asked == Operation::create_token || asked == Operation::revoke_token ||
                             asked == Operation::rotate_token;
@@ -287,7 +288,7 @@ bool Api::put_user(const Call& call, JobRequest& request) const {
   return false;
 }
 
-/// False after a refusal: what others wait behind is not for any user to say.
+/// False after a refusal: only admins may put other users' jobs behind.
 bool Api::may_give_priority(const Call& call, const JobRequest& request) const {
   const Principal& who = call.pass.who;
   if (who.role == Role::admin || request.priority <= parts_.limits.max_user_priority) return true;

@@ -29,7 +29,7 @@ struct ApiLimits {
   int max_user_priority = 0;                 ///< of a job of which no admin is the sender
 };
 
-/// What an Api works with besides the backend.
+/// Parts of an Api besides the backend.
 struct ApiParts {
   std::shared_ptr<AuditLog> audit{};        ///< null: nothing is written down
   std::shared_ptr<RequestBook> requests{};  ///< null: no order is known again
@@ -40,8 +40,8 @@ struct ApiParts {
   std::shared_ptr<Desk> orders{};
 };
 
-/// What the API does with a request, whatever brought it here. Every function may be called from
-/// any thread. The backend has to outlive it.
+/// Handling of requests, by whatever server they came. Every function may be called from any
+/// thread. The backend has to outlive it.
 class Api : public std::enable_shared_from_this<Api> {
  public:
   Api(Backend& backend, Gate gate, ApiParts parts);

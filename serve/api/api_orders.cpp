@@ -1,6 +1,6 @@
-// Orders, and changes of tokens: what a client sends again when the answer does not come. Each has
-// a number of its own, so that what comes again is answered as it was, or would have been, the
-// first time. All that waits for a disk is done at the two desks.
+// Orders, and changes of tokens: requests that a client sends again when the answer does not come.
+// Each has a number of its own, so that what comes again is answered as it was, or would have been,
+// the first time. All that waits for a disk is done at the two desks.
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kNotFound = 404, kConflict = 409, kTooManyNow = 429, kServerFault = 500;
 
-/// What the number is one for. With another token it is another request.
+/// Digest of the request that the number stands for. With another token it is another request.
 TokenDigest asks_of(std::string_view method, std::string_view path, const Principal& who) {
   return digest_of(fmt::format("{}\n{}\n{}\n{}", method, path, who.token, who.user));
 }
@@ -120,7 +120,7 @@ Reply Api::reply_to_order(const Call& call) {
   };
 }
 
-/// A cancel that nobody was told of has been carried out if the job has ended so.
+/// A cancel without an answer has been carried out if the job has ended so.
 void Api::look_whether_cancelled(const Call& call, Answer refusal) {
   View job{.of = Operation::job};
   job.job = JobId{call.pass.found.numbers.at(0)};
@@ -132,7 +132,7 @@ void Api::look_whether_cancelled(const Call& call, Answer refusal) {
   });
 }
 
-/// Keeps the answer before it goes. What another try may mend is none to be kept.
+/// Keeps the answer before it goes. An answer that another try may improve is not kept.
 void Api::answer_order(const Call& call, Answer answer) {
   parts_.orders->post([self = shared_from_this(), call, answer = std::move(answer)]() mutable {
     if (answer.status < kServerFault && answer.status != kTooManyNow) {
@@ -142,7 +142,7 @@ void Api::answer_order(const Call& call, Answer answer) {
   });
 }
 
-/// Nobody is let in or kept out by it before it is on the disk.
+/// It takes effect when it is on the disk.
 void Api::change_token(Call call) {
   parts_.tokens->post([self = shared_from_this(), call = std::move(call)] {
     TokenBook& book = self->gate_.tokens();

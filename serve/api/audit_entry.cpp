@@ -28,7 +28,7 @@ AuditEntry entry_of(const RequestHead& head, const Pass& pass, const std::string
   entry.user = pass.who.user;
   entry.address = from;
   entry.method = head.method;
-  // Without the query, in which there may be what is nobody's business.
+  // Without the query, which may hold private values.
   entry.path = split_target(head.target).path.substr(0, kShownPath);
   entry.about = about_path(pass);
   return entry;

@@ -1,6 +1,6 @@
 // The audit log's thread: entries come in a queue and go to the file in groups, each of which is on
-// the disk before the next. Who wants to read asks the same thread, so that a reader sees all that
-// came before its question and no file is renamed under it.
+// the disk before the next. A reader asks the same thread, so that it sees all entries from before
+// its question and no file is renamed under it.
 
 #include "serve/api/audit_log.hpp"
 
@@ -148,7 +148,7 @@ void AuditLog::run() {
     {
       std::unique_lock lock(mutex_);
       news_.wait(lock, [&] { return stops_ || !waiting_.empty() || !looks_.empty(); });
-      // What still waits when it stops is written first.
+      // Entries that still wait when it stops are written first.
       if (waiting_.empty() && looks_.empty()) return;
       entries.swap(waiting_);
       looks.swap(looks_);
@@ -252,8 +252,9 @@ std::string::size_type AuditLog::put_bytes(std::string_view bytes) {
   return taken;
 }
 
-/// What cannot be written is lost: a full disk must not end the API. That it was is said once,
-/// until it goes again, and by an entry then. The file ends with a whole line whatever happens.
+/// Lines that cannot be written are lost: a full disk must not end the API. That it was is said
+/// once, until it goes again, and by an entry then. The file ends with a whole line whatever
+/// happens.
 void AuditLog::put(const std::string& lines) {
   if (lines.empty()) return;
   if (torn_) torn_ = put_bytes("\n") == 0;
@@ -310,7 +311,7 @@ std::vector<std::string> AuditLog::find(const AuditQuestion& question) const {
     const Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     // Of a line that a crash has cut off there is nothing to be told.
     if (!entry.is_object()) return true;
-    // What was lost may have been anybody's.
+    // A lost entry may have been any user's.
     const bool wanted = question.user.empty() || entry.contains("lost") ||
                         entry.value("user", Json()) == Json(question.user);
     if (wanted) found.emplace_back(line);

@@ -19,7 +19,7 @@
 
 namespace muster::api {
 
-/// One request that was to change something, or that was refused. What is empty is not known.
+/// One request that was to change something, or that was refused. Empty members are not known.
 struct AuditEntry {
   std::int64_t at_s = 0;  ///< since 1970
   std::string token{};    ///< its name
@@ -27,7 +27,7 @@ struct AuditEntry {
   std::string address{};  ///< of the client
   std::string method{};
   std::string path{};          ///< without the query
-  int status = 0;              ///< 0: nobody has answered
+  int status = 0;              ///< 0: there was no answer
   std::string about{};         ///< "job 12", "instance 3", "token ann"
   std::uint64_t unlisted = 0;  ///< refused requests before this one that are not in the log
   /// Entries before this one that were lost, as nothing took them: the entry says that and nothing
@@ -57,7 +57,7 @@ struct AuditOptions {
 /// time; how many they are outlives the process in FILE.lost.
 class AuditLog {
  public:
-  /// So many entries may wait for the disk; further ones are lost, and counted.
+  /// Entries that may wait for the disk; further ones are lost, and counted.
   static constexpr std::size_t kMaxWaiting = 10'000;
   /// Refused requests in kRefusalWindowS seconds that are written down; further ones are counted.
   static constexpr std::uint64_t kMaxRefusals = 50;
@@ -70,8 +70,7 @@ class AuditLog {
   AuditLog& operator=(const AuditLog&) = delete;
 
   void add(AuditEntry entry);
-  /// The same of a request that was refused, or has changed nothing, of which anybody may send
-  /// many.
+  /// Adds a request that was refused, or has changed nothing; anybody may send many of these.
   void add_refused(AuditEntry entry);
 
   /// The lines of the entries, newest first, those included that were added before. Called by the

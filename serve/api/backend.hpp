@@ -37,7 +37,7 @@ Answer refusal(int status, const std::string& code, const std::string& message);
 /// server's own time limit is over.
 using Reply = std::function<void(Answer)>;
 
-/// What may be asked of a job, and of an instance.
+/// Change that may be asked of a job, and of an instance.
 enum class JobChange : std::uint8_t { cancel, hold, release };
 enum class InstanceChange : std::uint8_t { drain, interrupt };
 
@@ -68,13 +68,13 @@ constexpr auto words_of(JobState) {
   return words_as_spelt<JobState>();
 }
 
-/// What costs are split by.
+/// Key that costs are split by.
 enum class CostBy : std::uint8_t { user, job, instance };
 constexpr auto words_of(CostBy) {
   return words_as_spelt<CostBy>();
 }
 
-/// A look at the cluster that changes nothing: what a route asks for. A member that the route has
+/// A look at the cluster that changes nothing, as a route asks for it. A member that the route has
 /// no parameter for has its default.
 struct View {
   Operation of = Operation::status;
@@ -83,11 +83,11 @@ struct View {
   std::string user{};                         ///< empty: everybody's
   std::uint32_t limit = 100;                  ///< of jobs, tasks or decisions: 1 to 10,000
   std::optional<JobCursor> after{};           ///< nothing: from the beginning
-  std::optional<std::uint32_t> after_task{};  ///< an index; the same
+  std::optional<std::uint32_t> after_task{};  ///< an index, likewise
   std::string phase{};                        ///< of tasks; empty: any
   CostBy by = CostBy::user;
   std::uint32_t hours = 24;  ///< of the past: 1 to 24
-  Duration wait{};           ///< so long the answer may wait for the job to be over; 0: not at all
+  Duration wait{};           ///< time that the answer may wait for the job to be over; 0: no wait
 };
 
 /// One value of a metric.
@@ -114,21 +114,21 @@ struct Distribution {
   double sum = 0;
 };
 
-/// What /metrics shows besides the server's own figures.
+/// Figures of /metrics besides the server's own.
 struct MetricsInput {
   std::vector<Metric> metrics;
   std::vector<Distribution> distributions;  ///< those of one name stand together
   bool reachable = true;                    ///< the cluster's figures are among them
 };
 
-/// Whose a job is; nobody's when it cannot be said, with the answer that says why.
+/// Owner of a job; empty when it is not known, with the answer that says why.
 struct JobOwner {
   std::optional<std::string> user{};
   Answer why{};
 };
 
-/// What the API asks of the cluster. The server calls these from its own threads, several at once;
-/// an implementation returns quickly and answers through the reply.
+/// Questions and orders of the API to the cluster. The server calls these from its own threads,
+/// several at once; an implementation returns quickly and answers through the reply.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -149,12 +149,13 @@ class Backend {
   virtual void change_instance(InstanceId instance, InstanceChange change, Reply reply) = 0;
   /// 200 and what log_document() or log_bytes() makes of the piece.
   virtual void read_log(const LogQuery& query, Reply reply) = 0;
-  /// What would be done for the job if it came now; changes nothing.
+  /// Dry run of the job; changes nothing.
   virtual void plan(Job job, Reply reply) = 0;
   /// 200 and the document of the view; 404 when it has no such job. That of a job which is waited
   /// for comes as soon as it is over or the wait has passed.
   virtual void view(const View& what, Reply reply) = 0;
-  /// The figures of the cluster; answered at most once, nothing when there are none at present.
+  /// The figures of the cluster; answered at most once, nothing when there are no figures at
+  /// present.
   virtual void metrics(std::function<void(std::optional<MetricsInput>)> reply) = 0;
 };
 

@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBufferBytes = 16 * 1024;
 constexpr std::size_t kPieceBytes = 64 * 1024;  ///< of a response, written at once
-/// What a client may still send, in bytes, while the connection waits for it to close.
+/// Bytes that a client may still send while the connection waits for it to close.
 constexpr std::size_t kMaxDiscarded = 16 * 1024 * 1024;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -150,8 +150,7 @@ class StreamConnection final : public Connection,
       if (error) {
         return self->drop();
       }
-      // The phase changes when the time is over while the read is pending; its bytes belong to
-      // nobody.
+      // The phase changes when the time is over while the read is pending; its bytes are dropped.
       if (self->phase_ != Phase::idle && self->phase_ != Phase::reading) {
         return;  // the request was given up while this waited
       }
@@ -202,7 +201,7 @@ class StreamConnection final : public Connection,
   void refuse_with(Response response) {
     // Counted here: a refused request never becomes an Exchange, which counts the others.
     around_.api->traffic()->answered({}, response.status, 0);
-    // What follows on the connection may be the body of this request: it is closed and not parsed.
+    // Later bytes on the connection may be the body of this request: it is closed and not parsed.
     keep_alive_ = false;
     respond(std::move(response));
   }
@@ -257,7 +256,7 @@ class StreamConnection final : public Connection,
       char byte = 0;
       const auto got =
           ::recv(self->stream_.lowest_layer().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-      // What comes early of its next request is no end.
+      // Early bytes of its next request are no end.
       if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) return;
       const std::shared_ptr<Exchange> exchange = self->exchange_;
       self->drop();
@@ -275,7 +274,7 @@ class StreamConnection final : public Connection,
     out_head_ = head_of(response, keep_alive_);
     out_body_ = reader_.head().method == "HEAD" ? std::string() : std::move(response.body);
     const std::array<asio::const_buffer, 2> parts{asio::buffer(out_head_), asio::buffer(out_body_)};
-    // Asked before each piece: what has gone since is a sign of life of the client.
+    // Asked before each piece: bytes that have gone since are a sign of life of the client.
     const auto piece = [self = this->shared_from_this(), gone = std::size_t{0}](
                            std::error_code error, std::size_t sent) mutable {
       if (sent > std::exchange(gone, sent)) self->waits_from_now();
@@ -391,7 +390,7 @@ class StreamConnection final : public Connection,
   std::uint64_t turn_ = 0;  ///< which of the timer's waits counts
   Phase phase_ = Phase::idle;
   bool keep_alive_ = false;
-  bool read_pending_ = false;  ///< a read waits that nobody wants any more
+  bool read_pending_ = false;  ///< a read waits whose bytes are not needed any more
   std::uint64_t requests_ = 0;
 };
 

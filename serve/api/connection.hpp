@@ -26,7 +26,7 @@ class Connection {
   virtual std::optional<std::chrono::steady_clock::time_point> waiting_since() const = 0;
 };
 
-/// What a connection needs of the server it belongs to.
+/// Parts of the server that a connection needs.
 struct Surroundings {
   std::shared_ptr<asio::io_context> context;  ///< late replies may be the last to hold it
   std::shared_ptr<Api> api;

@@ -20,7 +20,7 @@ void Desk::post(Step step) {
 }
 
 void Desk::stop() {
-  // Let go of after the lock: what a step holds may post another one when it goes.
+  // Released after the lock: objects that a step holds may post another one when they go.
   std::deque<Step> dropped;
   {
     const std::lock_guard lock(mutex_);

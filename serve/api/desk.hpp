@@ -8,8 +8,8 @@
 
 namespace muster::api {
 
-/// A thread for steps that wait for a disk or for another process, one after the other. Who posts
-/// bounds how many there are. Every function may be called from any thread but its own.
+/// A thread for steps that wait for a disk or for another process, one after the other. The callers
+/// of post() bound the number of steps. Every function may be called from any thread but its own.
 class Desk {
  public:
   using Step = std::function<void()>;

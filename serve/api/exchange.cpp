@@ -30,7 +30,7 @@ void Exchange::finish(Response response) {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
   traffic_->answered(route_, response.status, taken.count());
   if (note_) note_(response);
-  // Only the first caller gets here, so that nobody else looks at the functions.
+  // Only the first caller gets here, so that no other thread looks at the functions.
   const Respond respond = std::exchange(respond_, nullptr);
   respond(std::move(response));
 }

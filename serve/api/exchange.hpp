@@ -15,8 +15,8 @@ namespace muster::api {
 
 using Respond = std::function<void(Response)>;
 
-/// A request on its way to an answer. Whoever answers first does; it stays valid after the server
-/// is gone, so that a backend may answer when it likes.
+/// A request on its way to an answer. The first answer counts; it stays valid after the server is
+/// gone, so that a backend may answer at any time.
 class Exchange {
  public:
   Exchange(std::string_view route, std::shared_ptr<Traffic> traffic, Respond respond)
@@ -32,13 +32,13 @@ class Exchange {
 
   /// Takes a place among the requests that wait so; it is given back with the answer.
   bool enter(Waiting where, const std::string& token, Places places);
-  /// Nobody is to call expire() before so much more time is over. Before the backend is asked.
+  /// Adds time before which expire() must not be called. Before the backend is asked.
   void wait_longer(Duration extra) { extra_ = extra; }
   Duration extra() const { return extra_; }
-  /// What to answer when the time is over; without it that is 503. Before the backend is asked.
+  /// The answer for the time limit; without it that is 503. Before the backend is asked.
   void set_late(std::function<Response()> late) { late_ = std::move(late); }
-  /// Who is to hear how it was answered; with the status 0: nobody did. Before the backend is
-  /// asked.
+  /// Listener for the answer that was sent; its status is 0 when no answer was. Before the backend
+  /// is asked.
   void set_note(std::function<void(const Response&)> note) { note_ = std::move(note); }
 
  private:

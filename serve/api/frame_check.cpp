@@ -52,7 +52,7 @@ FrameCheck::Looked FrameCheck::look(std::string_view bytes, std::size_t most_of_
   return {used, cut_};
 }
 
-/// Ends of lines are the same for all that is made of lines.
+/// Ends of lines have one form in all parts that are made of lines.
 std::string_view FrameCheck::look_at_line(char byte) {
   if (after_return_) {
     after_return_ = false;

@@ -6,9 +6,9 @@
 
 namespace muster::api {
 
-/// Cuts the bytes of a request where a part of it ends, and holds them against the framing of
-/// RFC 9112 where the parser is lenient: whoever stands before the server must see the same lines,
-/// and the same end of the body, as it does.
+/// Cuts the bytes of a request where a part of it ends, and holds them against the framing of RFC
+/// 9112 where the parser is lenient: a proxy before the server must see the lines, and the end of
+/// the body, as the server does.
 class FrameCheck {
  public:
   /// Where the bytes that were looked at last end.
@@ -24,7 +24,7 @@ class FrameCheck {
   struct Looked {
     std::size_t used = 0;  ///< bytes up to the cut
     Cut cut = Cut::none;
-    std::string_view fault{};  ///< what is wrong with them, for people; empty: nothing
+    std::string_view fault{};  ///< their fault, for people; empty: no fault
   };
 
   /// Forgets the request; the next byte is the first of another one.

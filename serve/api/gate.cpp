@@ -1,5 +1,5 @@
-// Who may do what. What a refusal says is of use to whoever has a token; without one nobody learns
-// which paths there are.
+// Rights of tokens: the requests that each role may make. The reason of a refusal is of use to the
+// holder of a token; without a token no client learns which paths there are.
 
 #include "serve/api/gate.hpp"
 
@@ -65,8 +65,8 @@ Response not_for_role(const Principal& who, const Route& route) {
                        route.pattern, whose, who.token, name_of(who.role)));
 }
 
-/// A token that acts for nobody in particular acts for whoever says that it is them, as its holder
-/// may name any user. What is wrong with that name; nobody is taken for somebody else by it.
+/// A token without a user acts for the user that the caller names, as its holder may name any user.
+/// The fault of that name; a name never acts for another user.
 std::optional<Response> put_user(const RequestHead& head, Principal& who) {
   if (!who.user.empty()) return std::nullopt;
   who.user = head.caller.empty() ? std::string(kAnonymous) : head.caller;

@@ -10,12 +10,12 @@
 
 namespace muster::api {
 
-/// What a request's head leads to, and for whom.
+/// Route of a request's head, and the caller.
 struct Pass {
   Match found{};
   const Route* route = nullptr;       ///< null: nothing is there
-  Principal who{};                    ///< of a request that needs no token: nobody
-  std::optional<Response> refused{};  ///< what to answer instead
+  Principal who{};                    ///< empty for a request that needs no token
+  std::optional<Response> refused{};  ///< the answer instead
 };
 
 /// Lets requests in: by the name that they ask for, their token, and what its role may do. Every

@@ -12,12 +12,12 @@ namespace muster::api {
 /// away.
 class HostNames {
  public:
-  /// `address`: what the server listens on. Besides that address, loopback names and this machine's
-  /// own it is `more`, of which each is a name or an address without a port.
+  /// `address`: the one that the server listens on. Besides that address, loopback names and this
+  /// machine's own it is `more`, of which each is a name or an address without a port.
   HostNames(const std::string& address, const std::vector<std::string>& more);
 
   /// Whether a Host header's value is one of them, whatever the port. An empty one is: only clients
-  /// of HTTP/1.0 send none, and browsers are none of these.
+  /// of HTTP/1.0 send no such header, and browsers are not among these.
   bool has(std::string_view header) const;
   /// For messages.
   std::string text() const;

@@ -9,15 +9,15 @@
 
 namespace muster::api {
 
-/// What of a request is known before its body has come.
+/// A request as far as it is known before its body has come.
 struct RequestHead {
   std::string method;         ///< "GET"
   std::string target;         ///< path and query as they were sent
-  std::string authorization;  ///< that header's value; empty: there was none
-  std::string host{};         ///< the same of Host
-  std::string caller{};       ///< the same of Muster-Caller: who calls, as the client says
-  std::string number{};       ///< the same of Idempotency-Key: which request it is
-  std::string sent{};         ///< the same of Muster-Sent: which sending of it
+  std::string authorization;  ///< that header's value; empty: not sent
+  std::string host{};         ///< likewise, of Host
+  std::string caller{};       ///< likewise, of Muster-Caller: the caller's name by its own word
+  std::string number{};       ///< likewise, of Idempotency-Key: the number of the request
+  std::string sent{};         ///< likewise, of Muster-Sent: the number of the try
 };
 
 /// A request that has come whole.
@@ -26,7 +26,7 @@ struct Request {
   std::string body{};
 };
 
-/// What goes back; its length and date are added when it is sent.
+/// An answer; its length and date are added when it is sent.
 struct Response {
   int status = 200;
   std::string body{};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// What a first byte says of its character; a length of 0: it begins none.
+/// Length of a character by its first byte; 0: the byte begins no character.
 struct Lead {
   std::size_t length = 0;
   unsigned char low = 0x80;  ///< that the second byte may be

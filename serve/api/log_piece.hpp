@@ -16,11 +16,11 @@ struct LogPiece {
   std::string bytes;
   std::optional<std::uint64_t> size;  ///< of the stream so far
   bool more = false;                  ///< more is there, or may come
-  std::string lost;                   ///< why output is missing; empty: none is
+  std::string lost;                   ///< why output is missing; empty: no output is
 };
 
-/// The piece as JSON. It ends between characters, unless nothing follows: what is cut off begins
-/// the next one. Each byte that is not of UTF-8 becomes one U+FFFD.
+/// The piece as JSON. It ends between characters, unless nothing follows: bytes that are cut off
+/// begin the next one. Each byte that is not of UTF-8 becomes one U+FFFD.
 Answer log_document(const LogPiece& piece);
 /// The piece's bytes, with the rest in headers.
 Answer log_bytes(LogPiece piece);

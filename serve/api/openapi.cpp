@@ -103,7 +103,7 @@ std::vector<int> errors_of(const Route& route) {
   if (route.method == "POST" || route.operation == Operation::log) errors.push_back(409);
   if (route.method == "POST") errors.push_back(413);
   errors.insert(errors.end(), {421, 422, 429, 503});
-  // What the node itself keeps may be on a disk that takes nothing.
+  // The node's own records may be on a disk that takes nothing.
   if (route.access == Access::admins && !path_names_instance(route)) errors.push_back(500);
   return errors;
 }
@@ -112,7 +112,7 @@ std::string media_type(std::string_view content_type) {
   return std::string(content_type.substr(0, content_type.find(';')));
 }
 
-/// What says the rest of a piece of a log whose bytes are the body.
+/// Headers with the other members of a piece of a log whose bytes are the body.
 Json log_headers() {
   Json headers = Json::object();
   const auto add = [&](const char* name, const char* type, const char* meaning) {

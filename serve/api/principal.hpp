@@ -9,10 +9,10 @@
 
 namespace muster::api {
 
-/// The user of jobs that nobody is named for; costs are listed under it.
+/// The user of jobs without a named user; costs are listed under it.
 inline constexpr std::string_view kAnonymous = "anonymous";
 
-/// Who asks: the token that was sent, and for whom it acts.
+/// The caller: the token that was sent, and the user that it acts for.
 struct Principal {
   std::string token;  ///< its name
   Role role = Role::read_only;

@@ -48,7 +48,7 @@ std::optional<std::string> fault_of(int descriptor) {
     return fmt::format("others than its owner may use it (mode {:04o}); run: chmod 0600 on it",
                        status.st_mode & 07777U);
   }
-  // Whoever owns it may write it, and give himself rights.
+  // An owner may write it, and give himself rights.
   if (status.st_uid != ::geteuid() && status.st_uid != 0) {
     return fmt::format(
         "belongs to the user {}; it has to be root's or that of the user {}, as "
@@ -66,8 +66,8 @@ std::optional<std::string> read_all(int descriptor, std::size_t most, std::uint6
   }
   const auto whole = static_cast<std::uint64_t>(status.st_size);
   const std::uint64_t there = whole > from ? whole - from : 0;
-  // One byte more than is allowed shows that the file is too large. What comes while it is read is
-  // for the next time.
+  // One byte more than is allowed shows that the file is too large. Bytes that come while it is
+  // read are for the next time.
   std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(there, most + 1)), '\0');
   std::size_t size = 0;
   // A read may give less than is there.
@@ -149,7 +149,7 @@ FileLock::FileLock(const fs::path& file, std::chrono::milliseconds patience) {
   if (file.empty()) return;
   const std::string name = file.string() + ".lock";
   descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  // Whoever has it has it for some writes; one that hangs must not keep this process with it.
+  // Another process holds it for some writes; one that hangs must not hold up this process.
   constexpr std::chrono::milliseconds kPause{20};
   const auto tries = 1 + patience / kPause;
   int done = -1;

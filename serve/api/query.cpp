@@ -49,7 +49,7 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-/// What is wrong with a parameter's value; empty when nothing is.
+/// The fault of a parameter's value; empty: no fault.
 std::string fault_of(const Parameter& parameter, const std::string& value) {
   switch (parameter.kind) {
     case Parameter::Kind::number: {
@@ -138,7 +138,7 @@ Expected<Query, int> Query::parse(std::string_view text, const Route& route) {
     // O(parameters): a route has a handful.
     const Parameter* parameter = find_parameter(route, entry.name);
     if (parameter == nullptr) {
-      // Whoever collects figures sends the parameters of its other sources along.
+      // A collector of figures sends the parameters of its other sources along.
       if (route.operation == Operation::metrics) continue;
       faults.push_back(fmt::format("{}: is not known; {}", entry.name.substr(0, kMaxShownBytes),
                                    known_names(route)));

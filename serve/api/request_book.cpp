@@ -49,7 +49,7 @@ bool append(const fs::path& file, const std::string& text) {
   return done;
 }
 
-/// Nothing when the line is none of this book's, such as one that was cut off.
+/// Nothing when the line is not one of this book's, such as one that was cut off.
 std::string text_at(const Json& line, const char* field) {
   const auto found = line.find(field);
   return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -65,7 +65,8 @@ RequestBook::RequestBook(fs::path file, Note note)
   catch_up();
 }
 
-/// From the look into the file to the line in it, so that nobody else moves the file meanwhile.
+/// Held from the look into the file to the line in it, so that no other process moves the file
+/// meanwhile.
 FileLock RequestBook::lock_file() const {
   return FileLock(file_, kLockPatience);
 }
@@ -89,7 +90,7 @@ void RequestBook::end(const NumberedRequest& request, const OrderAnswer& answer)
   if (answer.json.size() > kMaxAnswerBytes) return;
   const std::lock_guard lock(mutex_);
   const FileLock alone = lock_file();
-  // What others have added before the file moves on would not be found any more.
+  // Lines that others have added before the file moves on would not be found any more.
   catch_up();
   Entry entry{request.asks, request.of, answer};
   write(request.number, entry, alone.fault().empty());
@@ -125,7 +126,7 @@ void RequestBook::forget_one() {
   }
 }
 
-/// What other processes have written since.
+/// Reads lines that other processes have written since.
 void RequestBook::catch_up() {
   if (file_.empty()) return;
   const FileStamp present = stamp_of(file_);
@@ -176,8 +177,8 @@ void RequestBook::take(std::string_view line) {
   put(number, std::move(entry));
 }
 
-/// What cannot be written is in memory alone: a full disk must not keep anybody from ending a job.
-/// `alone`: nobody else writes, so that the file may be moved.
+/// Entries that cannot be written are in memory alone: a full disk must not keep users from ending
+/// jobs. `alone`: no other process writes, so that the file may be moved.
 void RequestBook::write(const std::string& number, const Entry& entry, bool alone) {
   if (file_.empty()) return;
   if (alone && stamp_of(file_).size >= kMaxFileBytes) rotate();

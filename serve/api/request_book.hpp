@@ -27,7 +27,7 @@ struct OrderAnswer {
 /// A request that comes with its number.
 struct NumberedRequest {
   std::string number;
-  TokenDigest asks{};  ///< what it asks for, and of whom
+  TokenDigest asks{};  ///< digest of the request, and of its caller
   std::string of{};    ///< the name of its token
 };
 
@@ -40,17 +40,17 @@ struct OrderStanding {
 
 /// The numbers of the orders that were carried out, with their answers, so that one that is sent
 /// again gets the answer that was lost. They are kept in a file that the APIs of a machine share: a
-/// JSON object a line, and the file before it as FILE.1. It outlives the process; what a loss of
-/// power takes of it are seconds, after which no client repeats any more. Every function may be
-/// called from any thread, and writes to a file.
+/// JSON object a line, and the file before it as FILE.1. It outlives the process; a loss of power
+/// takes the entries of some seconds, which a client repeats no more after a restart. Every
+/// function may be called from any thread, and writes to a file.
 class RequestBook {
  public:
   using Note = std::function<void(const std::string&)>;
-  /// It remembers so many. Of more it forgets the oldest of the token that has the most of them, so
-  /// that no token takes what others have less of than their share.
+  /// Requests that it remembers. Of more it forgets the oldest of the token that has the most of
+  /// them, so that no token takes what others have less of than their share.
   static constexpr std::size_t kMaxRequests = 10'000;
   static constexpr std::uint64_t kMaxFileBytes = 4ULL << 20;
-  /// So much of the newest of each token a new file begins with, by turns.
+  /// Bytes of each token's newest entries that a new file begins with, by turns.
   static constexpr std::uint64_t kCarriedBytes = kMaxFileBytes / 4;
   /// A longer answer is not kept: its order is carried out again.
   static constexpr std::size_t kMaxAnswerBytes = 4096;

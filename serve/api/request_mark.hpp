@@ -7,8 +7,8 @@
 
 namespace muster::api {
 
-/// What the head says of which request it is; without such headers, nothing. Fails with a message
-/// for the client.
+/// The head's number of the request and of the try; nothing without such headers. Fails with a
+/// message for the client.
 Expected<RequestMark, int> mark_of(const RequestHead& head);
 
 /// Whether it orders something of what there is already, and has an answer that may be kept.

@@ -25,7 +25,7 @@ using Text = boost::beast::string_view;
 constexpr std::size_t kBytesPerHeaderLine = 4;  // ": " and the line's end
 /// Of the first line besides its target: the longest method, two spaces, the version and the end.
 constexpr std::size_t kBytesBesideTarget = 32;
-/// Of the lines of a head, or before a chunk, besides fields: what says how large the chunk is.
+/// Bytes of lines besides fields, of a head or before a chunk, where the size of the chunk stands.
 constexpr std::size_t kBytesBesideFields = 64;
 constexpr std::string_view kCoding = "transfer-encoding";
 constexpr int kVersion10 = 10;
@@ -270,7 +270,7 @@ Response RequestReader::fault() const {
 }
 
 void RequestReader::fail(int status, std::string_view message) {
-  // The first one is told: what follows may come of it.
+  // The first fault is told: later ones may come of it.
   if (fault_status_ != 0) return;
   fault_status_ = status;
   fault_message_ = message;
@@ -317,7 +317,7 @@ void RequestReader::take_field(std::string_view name, std::string_view value) {
   } else if (equal_ignoring_case(name, "upgrade")) {
     upgrades_ = true;
   } else if (equal_ignoring_case(name.substr(0, kCoding.size()), kCoding)) {
-    // A longer name is none of HTTP's: whoever reads it carelessly sees chunks where others do not.
+    // A longer name is not one of HTTP's: a careless reader sees chunks where others do not.
     if (name.size() > kCoding.size() || !ends_plainly(value)) {
       fail(400, "Transfer-Encoding is malformed");
     }
@@ -361,8 +361,8 @@ void RequestReader::check_head() {
   if (is_coded_) check_coding();
 }
 
-/// Where chunks are not the last coding, or are put into chunks once more, nobody can say where the
-/// body ends.
+/// Where chunks are not the last coding, or are put into chunks once more, the end of the body is
+/// not known.
 void RequestReader::check_coding() {
   if (length_) fail(400, "Content-Length and Transfer-Encoding exclude each other");
   const std::vector<std::string_view> codings = words_of(coding_);

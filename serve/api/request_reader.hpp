@@ -12,7 +12,7 @@
 
 namespace muster::api {
 
-/// Takes HTTP/1.x requests out of a stream of bytes. What it holds of a request is bounded by the
+/// Takes HTTP/1.x requests out of a stream of bytes. Its memory for a request is bounded by the
 /// limits whatever the bytes are.
 class RequestReader {
  public:
@@ -22,7 +22,7 @@ class RequestReader {
     std::uint64_t max_body = 8 * 1024 * 1024;
   };
 
-  /// What a call of feed() has led to.
+  /// Outcome of a call of feed().
   enum class Event : std::uint8_t {
     more,   ///< all bytes are used up and there have to be more
     head,   ///< the head is there; head() may be looked at before the body is read. Feed the rest,
@@ -52,7 +52,7 @@ class RequestReader {
   bool expects_continue() const { return expects_continue_ && length_ != 0; }
   /// Whether another request may follow; valid once the request is whole.
   bool keep_alive() const { return keep_alive_; }
-  /// What to answer to a fault.
+  /// The answer to a fault.
   Response fault() const;
 
  private:

@@ -76,7 +76,7 @@ Json schema_of(const config::RequestOther& key) {
         } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
           return list_of(type("number"));
         } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
-          // Exit codes and "signal", of which there may be none.
+          // Exit codes and "signal"; the list may be empty.
           if (!key.numbers) return list_of(type("string"));
           return list_of(either(schema_of(*key.numbers), type("string")), 0);
         } else {

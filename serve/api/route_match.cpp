@@ -34,7 +34,7 @@ std::optional<std::uint64_t> number_in_path(std::string_view text) {
   return whole && number <= kMaxId ? std::optional(number) : std::nullopt;
 }
 
-/// What the path says in the places of the pattern's parameters.
+/// Values of the path in the places of the pattern's parameters.
 struct Fit {
   std::vector<std::uint64_t> numbers{};
   std::string name{};
@@ -58,7 +58,7 @@ std::optional<Fit> fit(std::string_view pattern, std::string_view path) {
     }
     if (wanted == "{name}") {
       said.name = given;
-      // Names need no escapes: what has one is none.
+      // Names need no escapes: a path with an escape matches no name.
       if (said.name.empty()) return std::nullopt;
       continue;
     }

@@ -10,7 +10,7 @@
 /// of it.
 namespace muster::api {
 
-/// What a route does.
+/// Operation of a route.
 enum class Operation : std::uint8_t {
   submit,
   resubmit,
@@ -48,7 +48,7 @@ enum class Operation : std::uint8_t {
   chart,
 };
 
-/// Who may use a route.
+/// Roles that may use a route.
 enum class Access : std::uint8_t {
   open,                ///< everybody, without a token
   all,                 ///< every token
@@ -67,7 +67,7 @@ struct Parameter {
   std::string_view about;
   std::uint64_t least = 0;      ///< of a number
   std::uint64_t most = 0;       ///< of a number; of a text: bytes
-  std::string_view fallback{};  ///< what holds when it is not given; empty: nothing does
+  std::string_view fallback{};  ///< value when it is not given; empty: no value
   std::span<const std::string_view> choices{};
 };
 
@@ -78,7 +78,7 @@ struct Route {
   std::string_view pattern;  ///< "/v1/jobs/{id}"
   std::string_view summary;
   std::span<const Parameter> query;
-  std::string_view body;          ///< schema of the body; empty: there is none
+  std::string_view body;          ///< schema of the body; empty: no body
   int success;                    ///< the status when all is well
   std::string_view answer;        ///< schema of the answer; empty: it is not JSON
   std::string_view content_type;  ///< of the answer
@@ -92,11 +92,11 @@ bool changes(const Route& route);
 /// All routes; they live as long as the program.
 std::span<const Route> routes();
 
-/// What a path leads to.
+/// Result of matching a path.
 struct Match {
   std::vector<const Route*> routes;    ///< one a method; none: nothing is there
   std::vector<std::uint64_t> numbers;  ///< the numbers in the path, in order
-  std::string name{};                  ///< the {name} in the path; empty: it has none
+  std::string name{};                  ///< the {name} in the path; empty: it has no name
 };
 
 /// A path without its query.

@@ -39,7 +39,7 @@ constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20;
 /// How long it waits when the system cannot give it another connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
-/// What is wrong with the options; empty when nothing is.
+/// The fault of the options; empty: no fault.
 std::string fault_of(const ServerOptions& options) {
   std::error_code error;
   const asio::ip::address address = asio::ip::make_address(options.address, error);
@@ -104,7 +104,7 @@ std::string refusal_text() {
 
 }  // namespace
 
-/// What the threads share. It outlives the server as long as a handler of theirs runs.
+/// State that the threads share. It outlives the server as long as a handler of theirs runs.
 class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
  public:
   Engine(Backend& backend, ServerOptions options, TlsContext tls)
@@ -162,7 +162,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
       thread.join();
     }
     threads_.clear();
-    // What is under way is done to its end; what waits is dropped, as are other requests.
+    // Answers under way are completed; waiting ones are dropped, as are other requests.
     tokens_desk_->stop();
     orders_desk_->stop();
   }
@@ -259,7 +259,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
   }
 
   /// Closes the connection that has waited longest for its client, of the address that has the most
-  /// which wait, so that no address keeps others out. False when none waits.
+  /// which wait, so that no address keeps others out. False when no connection waits.
   bool make_room(Connections& held) {
     struct Share {
       std::size_t count = 0;
@@ -317,7 +317,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
     }
   }
 
-  // Shared with late replies, which post to it when nobody runs it any more.
+  // Shared with late replies, which post to it when it runs no more.
   std::shared_ptr<asio::io_context> context_ = std::make_shared<asio::io_context>();
   asio::executor_work_guard<asio::io_context::executor_type> guard_ =
       asio::make_work_guard(*context_);

@@ -18,8 +18,8 @@ namespace muster::api {
 struct ServerOptions {
   std::string address = "127.0.0.1";  ///< an IP address of this machine
   std::uint16_t port = 0;             ///< 0: one that is free
-  std::shared_ptr<TokenBook> tokens;  ///< who is let in
-  /// What is written down of requests; null: nothing.
+  std::shared_ptr<TokenBook> tokens;  ///< tokens that open the API
+  /// Log of requests; null: no log.
   std::shared_ptr<AuditLog> audit;
   /// The orders that are known again when they are repeated; null: those of this server's life.
   std::shared_ptr<RequestBook> requests;

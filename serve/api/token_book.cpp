@@ -24,7 +24,7 @@ std::string plain_name(std::size_t place) {
   return place == 0 ? std::string(kPlainName) : fmt::format("{}-{}", kPlainName, place + 1);
 }
 
-/// 192 random bits: nobody guesses it, and no two are the same.
+/// 192 random bits: not to be guessed, and never equal by chance.
 std::string random_secret() {
   std::array<unsigned char, 24> bytes{};
   MUSTER_CHECK(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1,
@@ -65,7 +65,7 @@ Failure<TokenError> no_use(const TokenRecord& record) {
                                            record.revoked_s ? "is revoked" : "has expired")};
 }
 
-/// A new secret in the place of the one that the request was given before, which nobody has seen.
+/// A new secret in place of the one that the request was given before, whose answer was lost.
 Expected<IssuedToken, TokenError> repeated(TokenRecord& record, SecretRequest& request,
                                            const RequestMark& mark, const TokenDigest& asks) {
   const auto refused = [&](const std::string& why) {
@@ -170,8 +170,8 @@ std::optional<Failure<ServerError>> TokenBook::read_named() {
   return std::nullopt;
 }
 
-/// A file that has become bad changes nothing: those who were let in still are, and a slip of an
-/// editor locks nobody out.
+/// A file that has become bad changes nothing: earlier tokens stay valid, so that a slip of an
+/// editor locks no user out.
 void TokenBook::refresh() {
   if (files_.plain.empty()) return;
   bool changed = false;
@@ -224,7 +224,8 @@ Admission TokenBook::who(std::string_view authorization) {
   return {Principal{record.name, record.role, record.user, record.expires_s}, {}};
 }
 
-/// What the file says now is what is changed: another API of this machine may have written it.
+/// The change starts from the file's present content: another API of this machine may have written
+/// it.
 std::optional<Failure<TokenError>> TokenBook::catch_up(const FileLock& lock) {
   refresh();
   if (files_.named.empty()) return std::nullopt;
@@ -256,7 +257,7 @@ auto TokenBook::change(const std::string& name, Edit edit)
   return done;
 }
 
-/// Memory follows the disk: nobody is let in by what a crash could take back.
+/// Memory follows the disk: no token is valid that a crash could take back.
 std::optional<Failure<TokenError>> TokenBook::save(Records named) {
   std::optional<std::string> fault;
   if (!files_.named.empty()) {
@@ -347,7 +348,7 @@ Expected<IssuedToken, TokenError> TokenBook::create(const NewToken& wanted,
     record.created_s = now;
     if (wanted.lifetime_s) record.expires_s = now + *wanted.lifetime_s;
     record.digest = digest_of(issued.secret);
-    // Those about a token of that name from before: none of them is to make this one anew.
+    // Requests about an earlier token of that name: they are not to make this one anew.
     record.requests = std::move(requests);
     remember(record, mark, asks);
     draft.named[record.name] = record;

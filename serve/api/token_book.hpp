@@ -18,13 +18,13 @@ namespace muster::api {
 
 /// Why nothing was done to a token.
 enum class TokenError : std::uint8_t {
-  invalid,  ///< what was asked for is not valid
-  unknown,  ///< there is none of that name
+  invalid,  ///< the wanted token is not valid
+  unknown,  ///< there is no token of that name
   refused,  ///< not in its present state
   storage   ///< the file could not be read or written
 };
 
-/// What somebody wants a token to be.
+/// A token as it is wanted.
 struct NewToken {
   std::string name;
   Role role = Role::read_only;
@@ -38,10 +38,10 @@ struct IssuedToken {
   std::string secret;
 };
 
-/// Who a request comes from, or why nobody is let in.
+/// Caller of a request, or the reason of a refusal.
 struct Admission {
   std::optional<Principal> who{};
-  std::string why{};  ///< for people; when nobody is
+  std::string why{};  ///< for people; set when the request is refused
 };
 
 /// The tokens that open the API, of which it keeps the digests only: those of the API token's file,
@@ -66,15 +66,15 @@ class TokenBook {
   /// Without files: with these tokens of the first kind, and named ones that go with the object.
   static std::shared_ptr<TokenBook> in_memory(const std::vector<std::string>& plain, Clock clock);
 
-  /// Who an Authorization header's value, "Bearer " and a token, is of.
+  /// Caller of an Authorization header's value, "Bearer " and a token.
   Admission who(std::string_view authorization);
 
-  /// A request that comes again, as its mark says, gives a new secret in the place of the one that
-  /// nobody has seen. A sending that was overtaken by a later one is refused.
+  /// A repeated request, by its mark, gives a new secret in place of the one whose answer was lost.
+  /// A sending that was overtaken by a later one is refused.
   Expected<IssuedToken, TokenError> create(const NewToken& wanted, const RequestMark& mark = {});
   /// The token does not open the API any more; one that is revoked already stays so.
   Expected<TokenRecord, TokenError> revoke(const std::string& name);
-  /// A new secret; the one before still opens the API for so long. Those from before that which
+  /// A new secret; the one before still opens the API for that time. Those from before that which
   /// still count do so until the end that they had, or until the end of this overlap if that is
   /// earlier. Repetitions are as those of create(), and change nothing of what counts besides.
   Expected<IssuedToken, TokenError> rotate(const std::string& name, std::int64_t overlap_s,

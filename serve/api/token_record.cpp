@@ -88,7 +88,7 @@ class LineReader {
   void need(const std::string& field, const std::string& what) {
     if (!what.empty()) complain(field, what + "; it is " + member(document_, field).dump());
   }
-  /// Null where there is none, as a field that is not given means the same.
+  /// Null for an absent field, as a field that is not given means null.
   static Json member(const Json& object, const std::string& field) {
     return object.is_object() && object.contains(field) ? object[field] : Json();
   }

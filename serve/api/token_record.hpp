@@ -13,14 +13,14 @@
 
 namespace muster::api {
 
-/// The SHA-256 of a token: what is kept of it.
+/// The SHA-256 of a token: the only part of it that is kept.
 using TokenDigest = std::array<unsigned char, 32>;
 TokenDigest digest_of(std::string_view token);
 /// As 64 hexadecimal digits in small letters, and back; nothing of any other text.
 std::string hexadecimal(const TokenDigest& digest);
 std::optional<TokenDigest> digest_from(std::string_view text);
 
-/// What a rotated token was before; it still opens the API until then.
+/// Earlier secret of a rotated token; it still opens the API until then.
 struct EarlierToken {
   TokenDigest digest{};
   std::int64_t until_s = 0;
@@ -60,10 +60,10 @@ struct TokenRecord {
   }
 };
 
-/// What is wrong with the number of a request; empty: nothing.
+/// The fault of the number of a request; empty: no fault.
 std::string request_number_fault(std::string_view number);
 
-/// What is wrong with a name of a token, or with the user that one acts for; empty: nothing.
+/// The fault of a token's name, or of the user that it acts for; empty: no fault.
 std::string token_name_fault(std::string_view name);
 std::string token_user_fault(std::string_view user);
 

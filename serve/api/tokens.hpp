@@ -24,9 +24,8 @@ inline constexpr std::size_t kMaxTokens = 64;
 inline constexpr std::size_t kMaxNamedTokens = 1024;
 
 /// Reads the API token's file, with a token a line; empty lines and those that begin with # do not
-/// count. The file has to be a plain one that nobody but its owner, this process' user or root, can
-/// read. A token has
-/// kMinTokenBytes to kMaxTokenBytes visible ASCII characters.
+/// count. The file has to be a plain one of this process' user or root, with no access for others.
+/// A token has kMinTokenBytes to kMaxTokenBytes visible ASCII characters.
 Expected<std::vector<std::string>, ServerError> load_tokens(const std::filesystem::path& file);
 
 }  // namespace muster::api

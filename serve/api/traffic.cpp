@@ -40,7 +40,7 @@ prometheus::MetricFamily family_of(const Metric& metric) {
 prometheus::ClientMetric histogram_of(const Distribution& distribution) {
   prometheus::ClientMetric value;
   value.label = labels_of(distribution.labels);
-  // Bounds may be fewer by one than the buckets: the last has none.
+  // Bounds may be fewer by one than the buckets: the last is open.
   const std::size_t finite = std::min(distribution.bounds.size(), distribution.buckets.size());
   // Prometheus' buckets are cumulative; the last one, which has no bound, is sample_count itself.
   for (std::size_t i = 0; i < distribution.buckets.size(); ++i) {

@@ -15,7 +15,7 @@
 
 namespace muster::api {
 
-/// What a request waits for: an answer of the cluster, or the end of a job.
+/// The wait of a request: for an answer of the cluster, or for the end of a job.
 enum class Waiting : std::uint8_t { for_cluster, for_job };
 
 /// How many requests may wait so, and how many of these may be of one token.
@@ -37,7 +37,7 @@ class Traffic {
   /// A connection that was turned away because there were too many.
   void connection_refused();
 
-  /// A request was answered; `route` is the pattern, or empty when there is none.
+  /// A request was answered; `route` is the pattern, or empty for an unknown path.
   void answered(std::string_view route, int status, double seconds);
 
   /// The figures as metrics.

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-/// Of a master that nobody has named.
+/// Name of a master that has no name of its own.
 std::string master_name(std::uint32_t number) {
   return "master-" + std::to_string(number);
 }
@@ -49,7 +49,7 @@ Expected<std::optional<JobClassifierService>, GroupError> make_classifier_servic
   params.training.max_samples = config.max_samples;
   params.max_history = config.max_history;
   params.retrain_after = config.retrain_after;
-  // What the site has kept may be of another version or threshold: then it begins anew.
+  // The site's own model may be of another version or threshold: then it begins anew.
   if (auto own = JobClassifier::parse(learnt, params); own && !learnt.empty()) {
     return std::optional<JobClassifierService>(std::move(own).value());
   }
@@ -79,7 +79,8 @@ Group spawn_group(caf::actor_system& system, std::vector<MasterSetup> masters,
   for (std::size_t i = 0; i < intake.sites.size(); ++i) proxies.emplace_back(system);
   const bool exchange = group.masters.size() > 1 || intake.sites.size() > 1 || intake.classifier;
   SiteSettings settings = intake.settings;
-  if (!exchange) settings.load_every = {};  // a single master and site have nobody to choose among
+  if (!exchange)
+    settings.load_every = {};  // a single master and site have no others to choose among
   for (std::uint32_t i = 0; i < intake.sites.size(); ++i) {
     SiteDependencies site;
     for (std::uint32_t k = 0; k < group.masters.size(); ++k) {

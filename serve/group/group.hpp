@@ -27,13 +27,13 @@ struct Group {
   std::vector<MasterActor> masters;
 };
 
-/// What the config leaves open is as the policy takes jobs in.
+/// Settings that the config leaves open follow the policy's intake.
 SiteSettings site_settings(const SiteSettings& configured, const Intake& intake);
 
 enum class GroupError : std::uint8_t { bad_model };
 
-/// What tells short jobs from long ones at a site; nothing when nobody is to. `learnt` is what the
-/// site itself has kept, and comes before the config's model.
+/// Classifier of short and long jobs at a site; nothing where jobs are not classified. `learnt` is
+/// what the site itself has kept, and comes before the config's model.
 Expected<std::optional<JobClassifierService>, GroupError> make_classifier_service(
     const ClassifyConfig& config, const Intake& intake, std::string_view learnt = {});
 
@@ -41,7 +41,7 @@ Expected<std::optional<JobClassifierService>, GroupError> make_classifier_servic
 /// epochs. Which instance numbers are its own, and its name unless it has one, go by its number.
 MasterActor spawn_master(caf::actor_system& system, MasterSetup setup, const MasterNumber& which);
 
-/// What the sites of a group have in common.
+/// Parts that the sites of a group share.
 struct IntakeSetup {
   std::vector<SitePlace> sites{SitePlace{}};  ///< their names and positions
   SiteSettings settings;

@@ -29,7 +29,7 @@ FolderLock::FolderLock(fs::path dir, Duration at_most, const std::function<void(
   while (trouble_.empty()) {
     if (!open_folder()) continue;
     const bool locked = flock(folder_, LOCK_EX | LOCK_NB) == 0;
-    // Who had it may have removed the folder: then this one is nobody's any more.
+    // The process that had it may have removed the folder: then this lock protects nothing.
     if (locked && is_still_there()) return;
     const bool is_taken = !locked && errno == EWOULDBLOCK;
     if (!locked && !is_taken) trouble_ = dir_.string() + ": " + std::strerror(errno);
@@ -45,7 +45,7 @@ FolderLock::FolderLock(fs::path dir, Duration at_most, const std::function<void(
 
 FolderLock::~FolderLock() {
   std::error_code none;
-  // While the lock is held, so that nobody begins in a folder that goes.
+  // While the lock is held, so that no process begins in a folder that goes.
   for (auto each = made_.rbegin(); each != made_.rend() && fs::is_empty(*each, none); ++each) {
     fs::remove(*each, none);
   }

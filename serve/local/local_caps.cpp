@@ -47,7 +47,7 @@ std::string instances_text(std::uint32_t count) {
   return fmt::format("{} instance{}", count, count == 1 ? "" : "s");
 }
 
-/// The caps of so many masters together, those that there are.
+/// The set caps of that number of masters together.
 std::string total_text(const MasterCaps& caps, std::uint32_t masters) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };

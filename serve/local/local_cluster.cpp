@@ -55,8 +55,8 @@ unsigned first_outgoing_port() {
 }
 
 /// Ports of the loopback interface that are free now, in a row as far as they are. They are below
-/// those of outgoing connections, from a random one on, so that two clusters seldom want the same;
-/// the system chooses where none is free there. Never `taken`.
+/// those of outgoing connections, from a random one on, so that two clusters seldom want equal
+/// ports; the system chooses where no port is free there. Never `taken`.
 std::vector<std::uint16_t> free_ports(std::size_t count, unsigned taken) {
   asio::io_context io;
   std::vector<asio::ip::tcp::acceptor> held;  // all at once, so that they differ
@@ -81,7 +81,7 @@ std::vector<std::uint16_t> free_ports(std::size_t count, unsigned taken) {
 }
 
 std::string random_token() {
-  // 192 bits, which nobody guesses; in hexadecimal they fit a header.
+  // 192 bits, not to be guessed; in hexadecimal they fit a header.
   std::array<unsigned char, 24> bytes{};
   std::size_t have = 0;
   while (have < bytes.size()) {
@@ -133,7 +133,7 @@ std::vector<NodeConfig> spread(const LocalRequest& request) {
   return nodes;
 }
 
-/// What is wrong with the numbers; empty: nothing.
+/// The fault of the numbers; empty: no fault.
 std::string fault_of(const LocalRequest& request) {
   const auto between = [](std::uint32_t number, std::uint32_t most) {
     return number >= 1 && number <= most;
@@ -257,7 +257,7 @@ Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
   return config;
 }
 
-/// What a new cluster has besides its file; empty, or why it could not be made.
+/// Makes the files of a new cluster besides its config; empty, or why they could not be made.
 std::string make_files(const fs::path& dir, const ClusterConfig& config) {
   std::string trouble = make_pki(config.pki, config);
   if (trouble.empty()) trouble = write_file(dir / "token", random_token() + "\n", 0600);
@@ -340,7 +340,7 @@ std::string LocalCluster::make_parts(const LocalRequest& request,
 }
 
 /// The settings from before are kept beside the new ones until the cluster has come up with these.
-/// Who is killed between the lines leaves the old settings, perhaps with a copy that says the same;
+/// A process that is killed between the lines leaves the old settings, perhaps with an equal copy;
 /// or the new ones with the old ones beside them: then the next start tries the new ones, and puts
 /// the old ones back when it fails. A copy that is there already is of the last settings that the
 /// cluster came up with, and stays.
@@ -351,7 +351,7 @@ std::string LocalCluster::put_settings(const ClusterConfig& before,
   const bool is_usable = !is_new && load_cluster_config(config_file(), {});
   if (is_usable && prepared.changes.empty()) return {};
   std::string trouble;
-  if (is_new) keep_settings();  // of a cluster that is none
+  if (is_new) keep_settings();  // the folder was not a cluster
   if (!prepared.changes.empty() && !fs::exists(before_file())) {
     trouble = write_file(before_file(),
                          is_usable ? text_of(config_file()) : cluster_config_text(before), 0600);
@@ -415,7 +415,7 @@ Expected<bool, LocalError> LocalCluster::stop(
   if (!alone.fault().empty()) {
     return failed("another `muster down` is still at work here: " + alone.fault());
   }
-  // Whoever was before may have ended it, and erased it.
+  // The process before may have ended it, and erased it.
   if (!exists()) return true;
   const auto until = std::chrono::steady_clock::now() + kStopPatience;
   if (const auto pid = keeper()) {
@@ -428,7 +428,7 @@ Expected<bool, LocalError> LocalCluster::stop(
   if (!config) return Failed{LocalError::bad_request, config.error().message};
   NodeSetup setup{std::move(config).value(), {}, own_program(), false, false};
   setup.node = setup.config.cloud_node().name;
-  const ClusterRoster nobody;  // none is made here
+  const ClusterRoster nobody;  // no roster is made here
   const fs::path state = setup.config.state / setup.node;
   auto machines = ProcessMachines::open(machine_template(setup, nobody, state));
   if (!machines) return failed(machines.error().message);

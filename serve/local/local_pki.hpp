@@ -11,9 +11,9 @@ namespace muster::local {
 /// there are some. Empty, or why not.
 std::string make_pki(const std::filesystem::path& dir, const ClusterConfig& config);
 
-/// Sees to it that every node has a certificate that can be used now, and that nobody has the key
-/// that could make more of them. New certificates need new authorities, which instances that were
-/// kept do not know: while there are some, those that have run out stay. Empty, or why not.
+/// Gives every node a certificate that can be used now, and leaves no key that could make more of
+/// them. New certificates need new authorities, which instances that were kept do not know: while
+/// there are some, those that have run out stay. Empty, or why not.
 std::string renew_pki(const ClusterConfig& config);
 
 /// Deletes the key that makes members of the cluster, where every node has its certificate. Empty,

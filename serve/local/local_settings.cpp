@@ -37,7 +37,7 @@ bool same_caps(const ClusterConfig& a, const ClusterConfig& b) {
          a.live_master.uncapped == b.live_master.uncapped;
 }
 
-/// What the config has for the key of an override; empty: nothing.
+/// The config's value for the key of an override; empty: no value.
 std::string value_of(ClusterConfig& config, const std::string& name) {
   constexpr std::string_view kNode = "node.";
   if (const auto* key = config::find_key<ClusterConfig>(name)) {
@@ -70,7 +70,7 @@ std::string names_of(const Catalog& catalog) {
   return catalog.size() > kNamed ? names + " and others" : names;
 }
 
-/// What of a fleet the cloud would refuse, which has room for so many.
+/// Instances of a fleet that the cloud would refuse, as it has room for fewer.
 std::string fleet_beyond_cloud(const ClusterConfig& config) {
   const CloudConfig& cloud = config.cloud;
   std::uint64_t all = 0;
@@ -103,7 +103,8 @@ std::string fleet_beyond_cloud(const ClusterConfig& config) {
   return {};
 }
 
-/// What of a master's share its caps would hold back. The first master has the largest share.
+/// Instances of a master's share that its caps would hold back. The first master has the largest
+/// share.
 std::string fleet_beyond_caps(const Fleet& share, const ClusterConfig& config,
                               const Catalog& catalog) {
   const MasterCaps& caps = config.master.caps;
@@ -159,8 +160,8 @@ std::string prices_fault(const ClusterConfig& config, const Catalog& catalog) {
   return provider ? std::string{} : provider.error().message;
 }
 
-/// Has the cluster rent at the prices that are asked for; empty, or what is wrong. Whoever changes
-/// the file or the speed begins with the file's beginning: the same time of another one is no
+/// Has the cluster rent at the prices that are asked for; empty, or what is wrong. A change of the
+/// file or the speed begins with the file's beginning: a time of another series has no
 /// continuation.
 std::string change_prices(const LocalRequest& request, Instant now, ClusterConfig& config,
                           std::vector<SettingChange>& changes) {
@@ -207,7 +208,7 @@ std::string batch_rounds(const ClusterConfig& config, const Catalog& catalog) {
   if (cadence.on_arrival || cadence.period <= Duration::zero()) return {};
   const std::string text =
       fmt::format("every {}, and a job waits for the next one", duration_text(cadence.period));
-  // Who says how long a period is knows how to have a shorter one.
+  // A config that states a period can state a shorter one.
   const bool stated = config.policy.find(kPeriod) != std::string::npos;
   if (stated || cadence.period < kLong) return text;
   return fmt::format("{}; sooner: --policy {},{}10", text, config.policy, kPeriod);

@@ -11,7 +11,7 @@
 #include "model/expected.hpp"
 #include "serve/local/local_caps.hpp"
 
-// What the file of a local cluster is to say: what it says already, and what the flags of `up` ask
+// Settings of the file of a local cluster: its present ones, and those that the flags of `up` ask
 // for instead.
 
 namespace muster::local {
@@ -22,7 +22,7 @@ enum class LocalError : std::uint8_t {
   failed
 };
 
-/// What a local cluster is to be. Of one that is there what is not given stays as it is.
+/// Wanted settings of a local cluster. Of one that is there what is not given stays as it is.
 struct LocalRequest {
   std::uint32_t sites = 2;            ///< 1 to kMaxSites
   std::uint32_t masters = 1;          ///< 1 to kMaxMasters
@@ -34,9 +34,9 @@ struct LocalRequest {
   std::optional<double> delay_scale;
   std::optional<std::uint16_t> api_port;  ///< 0: one that is free, which it is when it has one
   std::optional<CapsRequest> caps;
-  std::vector<std::string> overrides;         ///< "dotted.key=value" for the cluster file
-  bool new_stores = false;                    ///< of an older cluster, where nodes have none
-  std::filesystem::path own_parent{};         ///< above its folder, and made for it; empty: none is
+  std::vector<std::string> overrides;  ///< "dotted.key=value" for the cluster file
+  bool new_stores = false;             ///< of an older cluster, whose nodes have no stores
+  std::filesystem::path own_parent{};  ///< above its folder, and made for it; empty: no such folder
   std::vector<std::filesystem::path> made{};  ///< its folder and those above that were just made
 };
 
@@ -76,9 +76,9 @@ std::vector<SettingChange> changes_by(const std::vector<std::string>& overrides,
 /// "it runs with policy eva: ...", for whoever asks a cluster that runs for these changes.
 std::string refusal_while_it_runs(const std::vector<SettingChange>& changes);
 
-/// What the nodes, or the cloud, would find wrong only after they have been started: in the
-/// catalog, also by what the masters' stores name, the policy, the prices and the fixed fleet.
-/// Names the flag, or the config's file, and what would be right; empty: nothing.
+/// Faults that the nodes, or the cloud, would find only after they have been started: in the
+/// catalog, also by types that the masters' stores name, the policy, the prices and the fixed
+/// fleet. Names the flag, or the config's file, and what would be right; empty: nothing.
 std::string settings_fault(const ClusterConfig& config, const LocalRequest& request);
 
 }  // namespace muster::local

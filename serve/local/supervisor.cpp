@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kFirstPause = std::chrono::milliseconds{200};
 constexpr auto kLongestPause = std::chrono::milliseconds{5'000};
-constexpr auto kSteady = std::chrono::seconds{10};  ///< a node that ran so long starts at once
+constexpr auto kSteady = std::chrono::seconds{10};  ///< a node that ran this long starts at once
 constexpr auto kEndPatience = std::chrono::seconds{10};
 
 /// Not fmt::print(), which throws where the disk of the log is full: nodes end with their keeper.
@@ -141,7 +141,7 @@ int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& pr
   sigset_t ends;
   sigemptyset(&ends);
   for (int signal : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&ends, signal);
-  // Blocked, they are taken by sigtimedwait() alone, and none is lost between two looks.
+  // Blocked, they are taken by sigtimedwait() alone, and are not lost between two looks.
   sigprocmask(SIG_BLOCK, &ends, nullptr);
 
   std::vector<Child> children;

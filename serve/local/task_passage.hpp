@@ -12,13 +12,13 @@
 namespace muster::local {
 
 /// Where tasks of another user could not get to their folders in the cluster of `dir`, and where
-/// they can; empty: they can, or are of nobody else. Only looks: what is in `dir`, or in `own`, was
-/// made by `up` and can be as it has to be.
+/// they can; empty: they can, or there are no such tasks. Only looks: files in `dir`, or in `own`,
+/// were made by `up` and can be changed as needed.
 std::string passage_fault(const std::filesystem::path& dir,
                           const std::vector<std::filesystem::path>& own,
                           const ClusterConfig& config);
 
-/// Lets tasks of another user through `dir` and `own`; nobody through `dir` when there are none.
+/// Lets tasks of another user through `dir` and `own`; closes `dir` when there are no such tasks.
 /// Empty, or why not.
 std::string open_passage(const std::filesystem::path& dir,
                          const std::vector<std::filesystem::path>& own,

@@ -66,7 +66,7 @@ void apply_older_groups(const fs::path& root, Computer& computer) {
     const fs::path top = root / "sys/fs/cgroup" / name;
     each_group(root, std::string(":") + name + ":/", top, [&](const fs::path& group) {
       const std::string quota = read_text(group / "cpu.cfs_quota_us");
-      if (quota.starts_with("-")) return;  // none
+      if (quota.starts_with("-")) return;  // no quota
       apply_quota(number_in(quota), number_in(read_text(group / "cpu.cfs_period_us")), computer);
     });
   }
@@ -84,7 +84,7 @@ void apply_groups(const fs::path& root, Computer& computer) {
     const auto most = limit.starts_with("max") ? std::nullopt : number_in(limit);
     if (most) {
       const std::uint64_t used = number_in(read_text(group / "memory.current")).value_or(0);
-      // Files that nobody reads at present make room when it is needed.
+      // Cached files that are not in use make room when it is needed.
       const std::uint64_t spare =
           number_of(read_text(group / "memory.stat"), "inactive_file").value_or(0);
       const std::uint64_t taken = used - std::min(used, spare);

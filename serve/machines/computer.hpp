@@ -5,14 +5,14 @@
 
 namespace muster::machines {
 
-/// What this computer has for workers, as processes are given it.
+/// Capacity of this computer for workers, as processes are given it.
 struct Computer {
   std::uint32_t cores = 1;         ///< that this process may use
   std::uint64_t memory_bytes = 0;  ///< of the computer, or of this process's group when less
   std::uint64_t free_bytes = 0;    ///< that new processes can have, by both
 };
 
-/// Looks into `root`/proc and `root`/sys. What cannot be read counts as no limit.
+/// Looks into `root`/proc and `root`/sys. Limits that cannot be read count as absent.
 Computer look_at_computer(const std::filesystem::path& root = "/");
 
 /// How many workers a computer bears at once when their tasks do little: 16 a core, and no more

@@ -13,16 +13,16 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// A child that has been forked has written its line after so long.
+/// Time after which a forked child has written its line.
 constexpr Duration kLookAgain = milliseconds{50};
 constexpr Duration kLogPeriod = seconds{10};
-/// A worker has at least so long to say that it knows of the end, however little its tasks have.
+/// Least time for a worker to acknowledge the end, however little its tasks have.
 constexpr Duration kWorkerPatience = seconds{2};
 constexpr Duration kFirstPause = milliseconds{10};
 constexpr Duration kLongestPause = seconds{1};
 /// Shims reap what they have started, so they are killed after the rest; but not much after.
 constexpr std::uint32_t kKillsBeforeShims = 5;
-/// What has withstood so many kills is told of, once.
+/// Kills after which a process that withstands them is reported, once.
 constexpr std::uint32_t kKillsBeforeNews = 20;
 
 }  // namespace
@@ -129,7 +129,7 @@ void Machine::halt(Duration grace, std::function<void()> ended) {
   pause_ = kFirstPause;
 }
 
-/// Waits until the worker reports nothing any more: what ends after that is no failure of a task.
+/// Waits until the worker reports nothing any more: a later end is no failure of a task.
 void Machine::end_worker() {
   if (!pidfd_ && !find()) return;
   const bool late = Clock::now() >= force_at_;

@@ -17,7 +17,7 @@ namespace muster::machines {
 struct MachineRules {
   Duration restart_min = std::chrono::milliseconds{200};  ///< after the first end; > 0
   Duration restart_max = std::chrono::seconds{30};        ///< it doubles up to this; >= restart_min
-  Duration steady = std::chrono::minutes{1};         ///< a worker that ran so long counts as well
+  Duration steady = std::chrono::minutes{1};         ///< a worker that ran this long counts as well
   std::uint64_t log_bytes = std::uint64_t{8} << 20;  ///< of the worker's output, twice; >= 1
 };
 
@@ -34,7 +34,7 @@ class Machine {
   void halt(Duration grace, std::function<void()> ended);
   void step();
   Clock::time_point due() const { return due_; }
-  /// Readable when the worker has ended; -1 when none is known.
+  /// Readable when the worker has ended; -1 without a known worker.
   int pidfd() const { return pidfd_.get(); }
   /// Nothing runs any more.
   bool over() const { return phase_ == Phase::over; }
@@ -71,7 +71,7 @@ class Machine {
   Duration pause_{};
   std::uint32_t kills_ = 0;
   std::uint32_t reaper_asked_ = 0;  ///< how often the worker was told to kill what it has started
-  bool asked_ = false;              ///< what runs has been sent SIGTERM
+  bool asked_ = false;              ///< its processes have been sent SIGTERM
 };
 
 }  // namespace muster::machines

@@ -62,8 +62,8 @@ bool is_locked(const std::string& path) {
   return file && flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// What a forked child needs to become a worker, made before the fork: afterwards only calls that
-/// are safe there are allowed, because other threads may have held locks.
+/// Data that a forked child needs to become a worker, made before the fork: afterwards only calls
+/// that are safe there are allowed, because other threads may have held locks.
 struct Child {
   std::vector<char*> argv;
   std::vector<char*> environment;

@@ -12,7 +12,7 @@
 
 namespace muster::machines {
 
-/// What a worker is sent when its instance ends; twice, see MachineFolder.
+/// Signal to a worker when its instance ends; twice, see MachineFolder.
 inline constexpr int kInstanceEnds = SIGUSR1;
 
 /// Says, in a worker that a machine has started, that it has heard of its instance's end.
@@ -21,7 +21,7 @@ void notify_ending();
 /// kInstanceEnds is from somebody else.
 bool is_told_to_end();
 
-/// The folder of one machine: what its worker is, whether it runs, and what it wrote.
+/// The folder of one machine: its worker's files, whether the worker runs, and its output.
 ///
 ///     command     the worker's arguments, each ended by a zero byte; there when the rest is
 ///     lock        locked as long as the worker lives: it is the worker's descriptor 3
@@ -74,7 +74,7 @@ class MachineFolder {
 
   /// The locks of attempts that somebody holds: their shims live.
   std::vector<struct stat> held_attempts() const;
-  /// What belongs to the machine besides the worker.
+  /// Processes that belong to the machine besides the worker.
   struct Members {
     std::vector<ProcessRow> shims;   ///< holders of an attempt's lock
     std::vector<ProcessRow> others;  ///< of the worker's session, marked by a variable, or started

@@ -33,8 +33,8 @@ using machines::MachineFolder;
 constexpr const char* kGone = "gone";
 constexpr const char* kLock = "lock";
 constexpr const char* kEnded = "ended";  ///< when all machines were ended, in ns since 1970
-/// What a worker shows as resident, 31 MiB idle or with 20 tasks. Beside others it costs less: 6 to
-/// 8 MiB of that are its part, 4 of them its own; what is left over is room for its first tasks.
+/// Resident memory of a worker, 31 MiB idle or with 20 tasks. Beside others it costs less: 6 to 8
+/// MiB of that are its part, 4 of them its own; the rest is room for its first tasks.
 constexpr std::uint64_t kBytesOfNewWorker = std::uint64_t{32} << 20;
 
 /// Keeps the end of a machine's log, and of such ends only the newest `kept_logs`.

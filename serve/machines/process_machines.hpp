@@ -13,8 +13,9 @@ namespace muster {
 /// Where machines live and what runs on them.
 struct MachineOptions {
   std::filesystem::path dir;  ///< where each machine gets its folder, instance-ID
-  /// The worker's arguments; what stands for values of the machine is filled in (see fill_in). The
-  /// worker has to mark its descriptor 3, which is its lock, to be closed when it starts others.
+  /// The worker's arguments; placeholders for values of the machine are filled in (see fill_in).
+  /// The worker has to mark its descriptor 3, which is its lock, to be closed when it starts
+  /// others.
   std::vector<std::string> command;
   /// Puts what else the worker needs into its folder, such as its certificate. Called again when an
   /// earlier call has not led to a machine. The answer is why it could not; empty: done. May be
@@ -25,13 +26,13 @@ struct MachineOptions {
   /// Tasks run as another user, who has to get through the machines' folders to their own.
   bool passage = false;
   machines::MachineRules rules;
-  Duration stray_grace = std::chrono::seconds{2};  ///< for machines that nobody rents
+  Duration stray_grace = std::chrono::seconds{2};  ///< for machines that no master rents
   /// Of the worker's output; kept in DIR/gone when the machine is gone. 0: nothing.
   std::uint64_t kept_log_bytes = std::uint64_t{64} << 10;
   std::size_t kept_logs = 100;  ///< the oldest go; >= 1
-  /// There is room for a machine while it leaves so much memory free. 0: there always is.
+  /// There is room for a machine while it leaves this much memory free. 0: there always is.
   std::uint64_t memory_reserve_bytes = 0;
-  /// What processes can have at present; empty: this computer's.
+  /// Memory that processes can have at present; empty: this computer's.
   std::function<std::uint64_t()> free_memory_bytes;
 };
 
@@ -41,14 +42,14 @@ std::string fill_in(const std::string& argument, const MachineOrder& order,
                     const std::filesystem::path& folder);
 
 /// Machines that are worker processes of this computer, each in a session and a folder of its own.
-/// They outlive this object and this process: who opens the folder next takes them over. A worker
-/// that ends is started again after a pause. Halting ends the worker, the shims of its attempts and
-/// everything that any of them has started.
+/// They outlive this object and this process: the next one to open the folder takes them over. A
+/// worker that ends is started again after a pause. Halting ends the worker, the shims of its
+/// attempts and everything that any of them has started.
 class ProcessMachines final : public MachineBackend {
  public:
   /// Fails when the folder cannot be made or another process has it open.
   static Expected<std::unique_ptr<ProcessMachines>, MachineError> open(MachineOptions options);
-  /// The machines go on; nobody restarts their workers then.
+  /// The machines go on; their workers are not restarted then.
   ~ProcessMachines() override;
   ProcessMachines(const ProcessMachines&) = delete;
   ProcessMachines& operator=(const ProcessMachines&) = delete;

@@ -15,7 +15,7 @@ namespace muster::machines {
 
 using process::Descriptor;
 
-/// What /proc says of a process that has not ended.
+/// A process that has not ended, as /proc shows it.
 struct ProcessRow {
   pid_t pid = 0;
   pid_t parent = 0;
@@ -23,8 +23,8 @@ struct ProcessRow {
   std::uint64_t start = 0;  ///< clock ticks from the machine's boot: tells a reused number
 };
 
-/// Reads a line of /proc/PID/stat. Nothing when it is none, or of a process that has ended and
-/// waits to be reaped.
+/// Reads a line of /proc/PID/stat. Nothing when the line is malformed, or of a process that has
+/// ended and waits to be reaped.
 std::optional<ProcessRow> row_from(std::string_view stat_line);
 
 /// Nothing when no process of that number runs.
@@ -34,7 +34,7 @@ std::vector<ProcessRow> all_processes();
 /// A pidfd of exactly that process, which poll() finds readable when it has ended; empty when it
 /// has.
 Descriptor open_process(const ProcessRow& process);
-/// The same of a child of this process that has not been reaped, whether it has ended or not.
+/// Likewise, of a child of this process that has not been reaped, whether it has ended or not.
 Descriptor open_child(pid_t pid);
 /// Sends the signal to exactly that process; nothing happens when it has ended.
 void signal_process(const ProcessRow& process, int signal);

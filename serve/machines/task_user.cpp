@@ -34,9 +34,9 @@ void add_way(const fs::path& path, std::vector<std::string>& way) {
   }
 }
 
-/// What the look gives in a process of its own that has become the account; 0 where that cannot be,
-/// which is told by whoever starts a task. The look makes system calls only, for other threads may
-/// hold locks.
+/// Result of the look in a process of its own that has become the account; 0 where that is not
+/// possible, which the start of the task will report. The look makes system calls only, for other
+/// threads may hold locks.
 template <class Look>
 int look_as(const process::TaskAccount& account, const Look& look) {
   const pid_t pid = fork();
@@ -73,8 +73,8 @@ std::string user_words(const std::string& user, const process::TaskAccount* acco
   return fmt::format("user {} (uid {})", user, account->uid);
 }
 
-/// Whether a folder's mode lets the account in. What it does not show, such as an access list, can
-/// only let in more.
+/// Whether a folder's mode lets the account in. Rights that it does not show, such as an access
+/// list, can only let in more.
 bool is_open_to(const struct stat& folder, const process::TaskAccount& account) {
   if (folder.st_uid == account.uid) return (folder.st_mode & S_IXUSR) != 0;
   const auto& groups = account.groups;
@@ -215,7 +215,7 @@ const std::optional<process::TaskAccount>& WorkFolders::account_of(const std::st
     if (!found) {
       account = std::nullopt;
     } else {
-      // Who has no number yet will own nothing that another number of the range does not.
+      // A user without a number yet will own nothing that another number of the range does not.
       account = found.value().value_or(process::TaskAccount{*other_, *other_});
     }
   }
@@ -255,7 +255,7 @@ const process::TaskAccount* WorkFolders::other_account(const std::string& user) 
   return other_ ? &*account_of(user) : nullptr;
 }
 
-/// The folder that bars the way to a place; empty: none is known to.
+/// The folder that bars the way to a place; empty: no folder is known to.
 std::string WorkFolders::bar(const fs::path& place, const std::string& user) {
   const process::TaskAccount* account = other_account(user);
   std::optional<fs::path> barred;
@@ -298,7 +298,7 @@ std::string WorkFolders::fault_of_made(const std::string& pattern, const std::st
   const fs::path top = last_that_is_there(folder, found);
   if (std::string barred = bar(top, user); !barred.empty()) return "work_dir: " + barred;
   if (!S_ISDIR(found.st_mode)) return "work_dir: " + top.string() + " is no folder";
-  // What is there already, as a task of another job may have made it, need not be made.
+  // A folder that is there already, as a task of another job may have made it, need not be made.
   const process::TaskAccount* account = other_account(user);
   if (top == fs::path(folder) || can_make_in(top, account)) return {};
   return fmt::format("work_dir: {} cannot make {}: {} has mode {:o} and is of user {}",
@@ -329,7 +329,7 @@ std::string make_open_folder(const fs::path& folder) {
     return trouble;
   }
   if (mkdir(folder.c_str(), kPassage) == 0) {
-    chmod(folder.c_str(), kPassage);  // whatever the umask
+    chmod(folder.c_str(), kPassage);  // independent of the umask
     return {};
   }
   return errno == EEXIST ? std::string{} : folder.string() + ": " + std::strerror(errno);

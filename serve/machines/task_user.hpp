@@ -21,8 +21,8 @@ namespace muster::machines {
 /// Whether tasks run as somebody else than this process.
 bool is_other_user(std::uint32_t user, std::uint32_t self = geteuid());
 
-/// Somebody else than this process as whom tasks run; nothing: there is nobody. Of a range this is
-/// one that stands for all of it.
+/// Another user than this process' that tasks run as; nothing: there is no such user. Of a range
+/// this is one that stands for all of it.
 std::optional<std::uint32_t> other_task_user(const LiveWorkerConfig& tasks,
                                              std::uint32_t self = geteuid());
 
@@ -40,7 +40,7 @@ std::optional<TaskUserFault> task_user_fault(const LiveWorkerConfig& tasks,
 /// that is there goes on: it refuses that user alone.
 std::optional<TaskUserFault> task_range_fault(const LiveWorkerConfig& tasks);
 
-/// "task_uid = 65534": what a config says of other_task_user().
+/// "task_uid = 65534": the config's setting for other_task_user().
 std::string task_user_setting(const LiveWorkerConfig& tasks);
 
 /// As whom tasks of loopback instances run, what that lets them do, and by what isolation.
@@ -50,11 +50,11 @@ std::string task_user_sentence(const LiveWorkerConfig& tasks);
 bool by_namespaces(const LiveWorkerConfig& tasks);
 
 /// The first folder on the way from the root to `place`, itself included, that tasks of the user
-/// cannot pass. Those that are not there yet bar nobody. Only root can find out; for others there
-/// is none.
+/// cannot pass. Folders that are not there yet bar no task. Only root can find out; for others the
+/// answer is nothing.
 std::optional<std::filesystem::path> barred_on_way(const std::filesystem::path& place,
                                                    std::uint32_t user);
-/// The same of an account with all its groups.
+/// Likewise, for an account with all its groups.
 std::optional<std::filesystem::path> barred_on_way(const std::filesystem::path& place,
                                                    const process::TaskAccount& account);
 
@@ -68,8 +68,8 @@ class WorkFolders {
   explicit WorkFolders(const LiveWorkerConfig& tasks);
   /// Whether a program names a place that there is to look at.
   static bool looks_at(const Program& program);
-  /// Why the tasks of a user could not start on this computer: the work folder is not there, is
-  /// none, or cannot be entered or made; a program given by its path is not there or cannot be
+  /// Why the tasks of a user could not start on this computer: the work folder is not there, is not
+  /// a folder, or cannot be entered or made; a program given by its path is not there or cannot be
   /// executed. Names what is at fault; empty: nothing is known against it.
   std::string fault(const Program& program, const std::string& user);
 

@@ -1,5 +1,5 @@
 // Asks masters, sites and the cloud for the API. A question goes to all masters, or all sites, at
-// once; who has not answered within `timeout_` is left out, and named as silent.
+// once; one that has not answered within `timeout_` is left out, and named as silent.
 
 #include "serve/node/actor_backend.hpp"
 
@@ -32,7 +32,7 @@ std::vector<std::string> names_of(const std::vector<const NodeConfig*>& nodes,
   return names;
 }
 
-/// What is asked for, in words.
+/// The question in words.
 std::string name_of(const api::LogQuery& query) {
   const std::string attempt =
       query.attempt == 0 ? "" : "attempt " + std::to_string(query.attempt) + " of ";

@@ -29,7 +29,7 @@ struct ClusterHandles {
   CloudForUsers cloud;
   /// Whether a node of the config is linked (or this one).
   std::function<bool(const std::string& node)> connected;
-  const Catalog* catalog = nullptr;  ///< what is on offer; null: not known here
+  const Catalog* catalog = nullptr;  ///< the catalog; null: not known here
   Fleet fleet{};                     ///< of all masters together
   Fleet largest_share{};             ///< of one master: a gang is never split
 };
@@ -46,7 +46,7 @@ class ActorBackend final : public api::Backend {
   ActorBackend& operator=(const ActorBackend&) = delete;
 
   /// From now on asks masters and sites for their figures by itself, too, so that it knows since
-  /// when one is silent, and a master's last figures, though nobody asks.
+  /// when one is silent, and a master's last figures, without a user's question.
   void keep_asking();
   void end_asking();
 

@@ -10,8 +10,8 @@
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/view_json.hpp"
 
-// What the API shows of jobs and their tasks, page by page. A long page is asked for in pieces, so
-// that no site or master writes out much at once.
+// Views of jobs and their tasks, page by page. A long page is asked for in pieces, so that no site
+// or master writes out much at once.
 
 namespace muster {
 
@@ -48,7 +48,7 @@ void await_end(caf::actor_system& system, const SiteForSubmitters& site, JobId j
   });
 }
 
-/// What is asked for next of who has cut its list; nothing when that was all that is wanted.
+/// The next question to a master or site that has cut its list; nothing when its list is complete.
 std::optional<JobsQuestion> behind(JobsQuestion wanted, const JobsView& cut) {
   if (!cut.cut || cut.jobs.empty()) return std::nullopt;
   if (wanted.only) {
@@ -81,7 +81,7 @@ void ask_whole(caf::actor_system& system, const Handle& whom, Duration timeout,
       wanted);
 }
 
-/// The same of several; who does not answer for all of its list has not answered.
+/// Likewise, of several; one that does not answer for all of its list counts as silent.
 template <class Handle>
 void ask_for_lists(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
                    const JobsQuestion& wanted, std::function<void(Answers<JobsView>)> done) {
@@ -149,7 +149,8 @@ void append(merge::Jobs& to, std::vector<merge::Jobs> lists) {
 
 }  // namespace
 
-/// A page of jobs that is being put together; who has answered is empty before anybody was asked.
+/// A page of jobs that is being put together; the list of answers is empty before the first
+/// question.
 struct ActorBackend::JobsLook {
   api::View what;
   api::Reply reply;
@@ -162,7 +163,7 @@ struct ActorBackend::JobsLook {
   JsonText list{};
 };
 
-/// A job with a page of its tasks that is being put together; the same.
+/// A job with a page of its tasks that is being put together; empty likewise.
 struct ActorBackend::JobLook {
   api::View what;
   api::Reply reply;
@@ -174,8 +175,8 @@ struct ActorBackend::JobLook {
   Silent missing{};
 };
 
-/// Any part of a job says whose it is: the first answer that has one counts, so that a master that
-/// hangs keeps nobody from the jobs of others. Of those that came in here nobody is asked.
+/// Any part of a job names its owner: the first answer that has one counts, so that a master that
+/// hangs keeps no user from the jobs of others. For jobs that came in here no master is asked.
 void ActorBackend::owner(JobId job, std::function<void(api::JobOwner)> reply) {
   if (auto user = owners_.find(job)) return reply({*std::move(user)});
   struct Look {
@@ -215,8 +216,8 @@ void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
   add_jobs(look);
 }
 
-/// The sites first: what leaves them meanwhile is with the masters then. `use` gets all that was
-/// listed, and whether any master has answered.
+/// The sites first: jobs that leave them meanwhile are with the masters then. `use` gets all that
+/// was listed, and whether any master has answered.
 void ActorBackend::ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQuestion& wanted,
                                 std::function<void(bool any_master, merge::Jobs)> use) {
   const auto both = [look, use](Answers<JobsView> sites, Answers<JobsView> masters) {
@@ -325,7 +326,7 @@ void ActorBackend::put_together(const std::shared_ptr<JobLook>& look, Answers<Jo
   for (merge::Jobs& site : of_sites) {
     for (JobView& part : site) parts.push_back({true, std::move(part)});
   }
-  // Who is silent does not matter when the parts that came are all of the job.
+  // Silent masters do not matter when the parts that came are all of the job.
   if (merge::is_whole(parts)) missing.clear();
   if (!missing.empty()) look->missing = missing;
   const std::size_t piece = look->what.limit - look->shown;
@@ -339,7 +340,8 @@ void ActorBackend::put_together(const std::shared_ptr<JobLook>& look, Answers<Jo
   look->reply(not_found(nothing, look->what.job));
 }
 
-/// Goes on until there are enough. When nobody has the job any more, what is there is the answer.
+/// Goes on until there are enough. When no master has the job any more, the pieces so far are the
+/// answer.
 void ActorBackend::take_tasks(const std::shared_ptr<JobLook>& look,
                               std::optional<merge::WholeJob> piece) {
   if (piece) {

@@ -8,8 +8,8 @@
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/view_json.hpp"
 
-// What the API shows of the cluster: put together of what masters and sites say, with a word of
-// those who say nothing.
+// Views of the cluster: put together of the answers of masters and sites, with the names of the
+// silent ones.
 
 namespace muster {
 namespace {
@@ -75,8 +75,8 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
   }
 }
 
-/// The next message of a master's instances, until it has told of all; `so_far` is what came. Who
-/// does not answer for all of them has not answered.
+/// The next message of a master's instances, until it has told of all; `so_far` is what came. A
+/// master that does not answer for all of them counts as silent.
 void ActorBackend::add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
                                  std::function<void(caf::expected<InstancesView>)> done) {
   InstanceId after;

@@ -35,8 +35,8 @@ Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
   return refusal(503, "busy", "the site's limit of waiting jobs is reached");
 }
 
-/// What a site knows a resubmission by. Which tasks have failed may be more when the same is asked
-/// for again, so the token that the site is given says what was asked for, not what it came to.
+/// Token of a resubmission at its site. More tasks may have failed when the request is repeated, so
+/// the token of the site names the request, not its result.
 std::string token_of(const api::Again& what) {
   if (what.token.empty()) return {};
   constexpr char kBetween = '\x1e';
@@ -75,7 +75,7 @@ std::optional<std::string> barred(const std::vector<Job>& jobs, const LiveWorker
 
 }  // namespace
 
-/// What no master could ever run, for all have the same catalog; the first such job.
+/// The first job that no master could ever run, for all have one catalog; with the reason.
 std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs) const {
   if (handles_.catalog == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -95,8 +95,8 @@ void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
 }
 
 /// Hands in what can run. The look at work folders and programs has a thread of its own, as it
-/// waits for disks and processes. Where there are as many as there may be, nobody waits: what is
-/// not looked at here the attempt says.
+/// waits for disks and processes. At the bound of looks no job waits: a fault that is not found
+/// here appears at the attempt.
 void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
   const bool looks =
       has_machines_here(config_) && std::any_of(jobs.begin(), jobs.end(), [](const Job& job) {
@@ -146,7 +146,7 @@ void ActorBackend::hand_in(std::vector<Job> jobs, bool again, api::Reply reply) 
       hand_atom_v, std::move(jobs));
 }
 
-/// What a job was submitted as stays among the nodes: its environment is for its tasks alone.
+/// The submission of a job stays among the nodes: its environment is for its tasks alone.
 void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
   ask_all<RequestView>(
       system_, handles_.masters, timeout_,

@@ -13,13 +13,13 @@ namespace muster::backend {
 
 /// 200 and the document.
 api::Answer ok(std::string document);
-/// The same of {NAME: NUMBER}.
+/// {NAME: NUMBER}, likewise.
 api::Answer ok(std::string_view name, std::uint64_t number);
 
 /// 503: no master has answered; `too_large`: because no message could carry an answer.
 api::Answer none_answers(bool too_large);
 
-/// What an actor's refusal to answer comes to for a client, who has asked for `what`.
+/// Answer to a client who has asked for `what`, by an actor's refusal.
 api::Answer from_error(const caf::error& error, const caf::actor_system& system,
                        const std::string& what);
 

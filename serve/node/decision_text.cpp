@@ -9,7 +9,8 @@
 #include <string_view>
 
 // Words for the choices and figures that policies note (schedulers/). The table is for readers
-// only: what it lacks is shown under its own name, so that a new policy needs no change here.
+// only: a figure that it lacks is shown under its own name, so that a new policy needs no change
+// here.
 
 namespace muster {
 namespace {
@@ -103,11 +104,12 @@ std::string value_text(Unit unit, double value) {
   return fmt::format("{:.4g}", value);
 }
 
-/// What a policy decided for spot instances alone carries these (schedulers/market_split.cpp).
+/// Prefix of figures that a policy noted for spot instances alone (schedulers/market_split.cpp).
 constexpr std::string_view kSpotFigure = "spot ";
 constexpr std::string_view kSpotChoice = "; spot: ";
 
-/// What the policy `muster` tells itself: whether the round is to be held again (its memory.hpp).
+/// Figure that the policy `muster` notes for itself: whether the round is to be held again (its
+/// memory.hpp).
 constexpr std::string_view kAgain = "again";
 constexpr double kUnfinished = 2;
 

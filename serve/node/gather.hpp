@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// What each of several actors answered; nothing of one that did not in time.
+/// Answers of several actors; nothing for one that did not answer in time.
 template <class Answer>
 struct Answers : std::vector<std::optional<Answer>> {
   using std::vector<std::optional<Answer>>::vector;
@@ -36,8 +36,9 @@ std::vector<Answer> heard(Answers<Answer> answers) {
   return all;
 }
 
-/// Asks one actor from any thread; `done` is called once, in a thread of the actor system. Who asks
-/// counts among the system's actors, so that what `done` uses is let go of once these have ended.
+/// Asks one actor from any thread; `done` is called once, in a thread of the actor system. The
+/// asking actor counts among the system's actors, so that objects that `done` uses are released
+/// once these have ended.
 template <class Answer, class Handle, class... Words>
 void ask(caf::actor_system& system, const Handle& whom, Duration timeout,
          std::function<void(caf::expected<Answer>)> done, Words... words) {
@@ -48,8 +49,8 @@ void ask(caf::actor_system& system, const Handle& whom, Duration timeout,
   });
 }
 
-/// Asks several actors the same; `done` gets what each answered, or why none came, in the order of
-/// the actors.
+/// Asks several actors one question; `done` gets each answer, or why it did not come, in the order
+/// of the actors.
 template <class Answer, class Handle, class... Words>
 void ask_each(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
               std::function<void(std::vector<caf::expected<Answer>>)> done, Words... words) {
@@ -76,7 +77,7 @@ void ask_each(caf::actor_system& system, const std::vector<Handle>& whom, Durati
   });
 }
 
-/// The same where it does not matter why none came.
+/// Likewise, where the reason of a missing answer does not matter.
 template <class Answer, class Handle, class... Words>
 void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
              std::function<void(Answers<Answer>)> done, Words... words) {
@@ -94,7 +95,8 @@ void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duratio
 }
 
 /// Asks the actors one after the other until one answers; `done` gets its answer, or why the last
-/// one gave none. One that cannot be reached says so at once; one that is slow has the timeout.
+/// one did not answer. One that cannot be reached says so at once; one that is slow has the
+/// timeout.
 template <class Answer, class Handle, class... Words>
 void ask_first(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
                std::function<void(caf::expected<Answer>)> done, Words... words) {

@@ -25,7 +25,7 @@ class JsonText {
   JsonText& end_list() { return close(']'); }
   /// Names what comes next. The key is plain ASCII.
   JsonText& key(std::string_view name);
-  /// The same of any text.
+  /// Likewise, for any text.
   JsonText& text_key(std::string_view name);
 
   JsonText& value(std::string_view text);
@@ -92,7 +92,7 @@ class JsonText {
   }
 
   std::string text_;
-  bool begins_ = true;  ///< what comes next needs no comma before it
+  bool begins_ = true;  ///< the next value needs no comma before it
 };
 
 }  // namespace muster

@@ -13,11 +13,11 @@ namespace muster {
 /// Marks those of the asked that have answered, in their order.
 using Answered = std::vector<bool>;
 
-/// Who answered the API when, and what each master's figures were then: what is said of a total
-/// that lacks the part of one who does not answer. May be called from any thread.
+/// Times of the answers to the API, and each master's figures then: for totals that lack the part
+/// of a silent master or site. May be called from any thread.
 class LastAnswers {
  public:
-  /// By name, in the order in which they are asked; nobody has answered at `began`.
+  /// By name, in the order in which they are asked; all of them are silent at `began`.
   LastAnswers(std::vector<std::string> masters, std::vector<std::string> sites, Instant began);
 
   /// Notes who has answered by `now`. Empty lists: these were not asked.

@@ -174,7 +174,7 @@ class LiveNode::Parts {
     return std::nullopt;
   }
 
-  /// What the cloud said while there was no link to it has not come here.
+  /// News from the time without a link to the cloud has not come here.
   void watch_cloud() {
     const auto cloud = peers_.find(setup_.config.cloud_node().name);
     if (!master_ || cloud == peers_.end()) return;
@@ -210,7 +210,7 @@ class LiveNode::Parts {
     if (setup_.has_to_end) setup_.has_to_end();
   }
 
-  /// CAF listens on a port of the loopback interface; what the other nodes reach is the relay.
+  /// CAF listens on a port of the loopback interface; other nodes reach the relay.
   std::optional<Failure<NodeError>> publish_handshake() {
     const NodeActor handshake = system_.spawn<NodeHandshake>(own_roles(), peers_, news());
     actors_.push_back(caf::actor_cast<caf::actor>(handshake));
@@ -304,7 +304,7 @@ class LiveNode::Parts {
     };
     handles.catalog = &catalog_;
     // The whole fleet, as one share of one: the API refuses only jobs that no master could ever
-    // run. What is rented beyond a fleet may be of any type.
+    // run. Instances beyond a fleet may be of any type.
     auto fleet = fleet_share(setup_.config.fleet.parts, catalog_, 0, 1);
     if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
     // The first master has the largest share of each part.

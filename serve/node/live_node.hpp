@@ -21,7 +21,7 @@ enum class NodeError : std::uint8_t {
   tls,     ///< certificates are missing or wrong
   listen,  ///< an address cannot be listened on
   machines,
-  task_user  ///< nobody here can run tasks as the user that the file names
+  task_user  ///< no tasks can run here as the user that the file names
 };
 
 /// The numbers of another node, which this one has to go on with: its own mean nothing yet.
@@ -36,16 +36,16 @@ struct NodeSetup {
   std::string node;               ///< which of the config's nodes this is
   std::filesystem::path program;  ///< the muster command, for workers
   bool log_to_terminal = false;
-  /// Stores are made where there are none. Otherwise that is an error, unless the node's folder has
-  /// a file that permits it (node_stores.hpp).
+  /// Stores are made where they are missing. Otherwise that is an error, unless the node's folder
+  /// has a file that permits it (node_stores.hpp).
   bool new_stores = false;
   /// Told, from any thread, when the node has to end for the numbers that LiveNode::offer() has.
   std::function<void()> has_to_end{};
 };
 
 /// One process of the control plane with the roles that its config gives it: stores, actors, the
-/// relay before them, workers' links and the API. What it had promised before it was last ended, it
-/// goes on with.
+/// relay before them, workers' links and the API. It goes on with the promises of its earlier
+/// process.
 class LiveNode {
  public:
   static Expected<std::unique_ptr<LiveNode>, NodeError> start(NodeSetup setup);

@@ -5,7 +5,7 @@
 
 namespace muster {
 
-/// What a master answers, for the API.
+/// A master's answer, for the API.
 inline api::LogPiece piece_of(const LogAnswer& answer) {
   api::LogPiece piece;
   piece.attempt = answer.attempt;

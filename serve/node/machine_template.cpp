@@ -29,7 +29,7 @@ fs::path attempts_of(const ClusterConfig& config, InstanceId instance) {
   return all_attempts(config) / std::to_string(instance.value);
 }
 
-/// The node whose master has rented the instance; null when there is none in the file.
+/// The node whose master has rented the instance; null when the file has no such node.
 const NodeConfig* renter(const ClusterConfig& config, const ClusterRoster& roster,
                          InstanceId instance) {
   for (const NodeConfig* node : config.masters()) {
@@ -39,7 +39,7 @@ const NodeConfig* renter(const ClusterConfig& config, const ClusterRoster& roste
   return nullptr;
 }
 
-/// What the nodes keep on this computer: stores, keys, other machines, the word that opens the API.
+/// Files that the nodes keep on this computer: stores, keys, other machines, the token of the API.
 struct Hidden {
   fs::path folder;  ///< of the cluster file
   std::vector<fs::path> places;
@@ -63,8 +63,8 @@ Hidden hidden_of(const ClusterConfig& config) {
 
 std::vector<std::string> hide_of(const Hidden& hidden) {
   std::vector<std::string> hide;
-  // A folder that `muster up` has made is the cluster's as a whole: what is added there, such as a
-  // token, would count. Around another cluster file there may be anything.
+  // A folder that `muster up` has made is the cluster's as a whole: a file that is added there,
+  // such as a token, would count. Around another cluster file there may be anything.
   if (fs::exists(hidden.folder / "client.json")) hide.push_back(hidden.folder.string());
   for (const fs::path& place : hidden.places) hide.push_back(place.string());
   return hide;
@@ -97,7 +97,7 @@ WorkerConfig worker_config(const NodeSetup& setup, const NodeConfig& master,
   return worker;
 }
 
-/// What is known of the cluster when an instance is prepared.
+/// Facts of the cluster when an instance is prepared.
 struct Preparation {
   NodeSetup setup;
   ClusterRoster roster;
@@ -133,7 +133,7 @@ std::string prepare(const Preparation& known, const MachineOrder& order, const f
   return machines::write_durably(folder / "worker.toml", worker_config_text(worker));
 }
 
-/// Lets tasks of another user get through to their own folders; nobody else has any business here.
+/// Lets tasks of another user get through to their own folders; no other user needs access.
 void open_passage(const ClusterConfig& config, const fs::path& node_state) {
   constexpr auto kThrough = fs::perms::group_exec | fs::perms::others_exec;
   std::error_code ignored;  // task_user_fault() tells what came of it

@@ -25,7 +25,7 @@ void add_to(HistorySample& sum, const HistorySample& part) {
   sum.jobs_waiting += part.jobs_waiting;
 }
 
-/// The counter of a kind, and the label that tells its parts; no label: it has none.
+/// The counter of a kind, and the label of its parts; empty: it has no label.
 struct Counter {
   const char* name;
   const char* label;

@@ -28,8 +28,8 @@ InstancesView instances(std::vector<InstancesView> masters);
 /// 0: all.
 DecisionsView decisions(std::vector<DecisionsView> masters, std::uint32_t limit);
 
-/// The cluster's bill in $: what the masters say in parts and, when it is known, what each rented
-/// instance has cost by the cloud's own count.
+/// The cluster's bill in $: the masters' figures in parts and, when it is known, the cost of each
+/// rented instance by the cloud's own count.
 CostView cost(const std::vector<CostView>& masters, const std::optional<RentedView>& rented);
 
 /// Of the masters and the sites that answered.

@@ -56,7 +56,7 @@ std::string masters_of(const Jobs& parts) {
   return names;
 }
 
-/// The part with the failed task of the lowest index; null when none has failed for good.
+/// The part with the failed task of the lowest index; null when no task has failed for good.
 const JobView* first_failed(const Jobs& parts) {
   const JobView* first = nullptr;
   for (const JobView& part : parts) {
@@ -66,8 +66,8 @@ const JobView* first_failed(const Jobs& parts) {
   return first;
 }
 
-/// What failed tasks make of the job: its exit code, and of one that has ended its state and
-/// reason. A job of which more have failed than may was cancelled for that.
+/// The failed tasks' effect on the job: its exit code, and after its end its state and reason. A
+/// job of which more have failed than may was cancelled for that.
 void put_failures(JobView& job, const JobView* first) {
   job.exit_code.reset();
   if (job.state == ShownState::completed) job.exit_code = 0;
@@ -137,7 +137,7 @@ JobView merged(const Jobs& parts, bool complete) {
     if (complete) {
       out.finished += out.whole - out.tasks;
     } else if (is_over(out)) {
-      // The part that nobody has told of may still run.
+      // The part that no master has reported may still run.
       out.over.reset();
       out.state = ShownState::unknown;
     }
@@ -158,7 +158,7 @@ class TaskLists {
     }
     std::move(part.tasks.begin(), part.tasks.end(), std::back_inserter(tasks_));
   }
-  /// The first of all, at most so many (0: any number), and what comes behind them.
+  /// The first tasks, `limit` of them at most (0: any number), and the number of the others.
   void put_page(WholeJob& whole, std::size_t limit) {
     std::stable_sort(tasks_.begin(), tasks_.end(),
                      [](const TaskView& a, const TaskView& b) { return a.index < b.index; });

@@ -18,7 +18,7 @@ using Jobs = std::vector<JobView>;
 /// A job of a list, as the parts of it that are known.
 struct ListedJob {
   JobId job;
-  bool over = false;  ///< none of these parts runs any more
+  bool over = false;  ///< no part of these runs any more
   Jobs parts;
 };
 
@@ -56,7 +56,7 @@ struct WholeJob {
   std::uint64_t behind = 0;
 };
 
-/// One job of what the masters answered about it; nothing when none has it. `complete` as above. It
+/// One job of the masters' answers about it; nothing when no master has it. `complete` as above. It
 /// has the first of the tasks that are listed, at most `limit` (0: any number), and fewer when
 /// others may come before the rest.
 std::optional<WholeJob> job(std::vector<JobDetails> parts, bool complete = true,

@@ -34,7 +34,7 @@ Expected<api::ServerOptions, NodeError> api_options(const NodeApi& parts) {
     const TlsFiles files = node_tls(config, parts.node.name);
     options.certificate = files.certificate;
     options.key = files.key;
-    // Whoever made the certificate wants the API to be asked by these names.
+    // The maker of the certificate wants the API to be asked by these names.
     const auto said = describe_certificates(files.certificate);
     if (said && !said->empty()) {
       const std::vector<std::string>& names = said->front().hosts;

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// What a node's API is made of.
+/// Parts of a node's API.
 struct NodeApi {
   const ClusterConfig& config;
   const NodeConfig& node;              ///< has an `api`

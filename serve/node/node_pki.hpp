@@ -20,7 +20,7 @@ TlsFiles worker_listener_tls(const ClusterConfig& config, const std::string& nod
 /// The bounds and times of the links to workers; their certificates are not in it.
 WorkerLinkOptions worker_link_options(const ClusterConfig& config);
 
-/// What is wrong with the node's certificates, before anything is started.
+/// The fault of the node's certificates, before anything is started.
 std::optional<Failure<NodeError>> check_node_tls(const ClusterConfig& config,
                                                  const std::string& node);
 

@@ -17,11 +17,11 @@
 #include "storage/stores/store_history.hpp"
 #include "storage/stores/store_journal.hpp"
 
-// What each role of a node keeps beside its actor. Destroyed after the actor has ended.
+// State of each role of a node beside its actor. Destroyed after the actor has ended.
 
 namespace muster {
 
-/// What all roles of a node share.
+/// Parts that all roles of a node share.
 struct RoleContext {
   caf::actor_system& system;
   const NodeSetup& setup;
@@ -32,7 +32,7 @@ struct RoleContext {
   std::function<void(const std::string&)> note;
 };
 
-/// What stands behind a master.
+/// Stores and actors of a master's role.
 struct MasterRole {
   std::unique_ptr<Store> store;
   std::unique_ptr<StoreJournal> journal;
@@ -43,14 +43,14 @@ struct MasterRole {
   MasterActor actor;
 };
 
-/// What stands behind a site scheduler.
+/// Stores and actors of a site's role.
 struct SiteRole {
   std::unique_ptr<Store> store;
   std::unique_ptr<RocksSiteStore> records;
   SiteActor actor;
 };
 
-/// What stands behind the cloud connector.
+/// Stores and actors of the cloud connector's role.
 struct CloudRole {
   std::unique_ptr<Store> store;
   std::unique_ptr<RocksCloudStore> records;

@@ -69,7 +69,7 @@ class Opening {
       return Failure<NodeError>{NodeError::store,
                                 store->directory().string() + ": " + obstacle.value()};
     }
-    // The node may have numbered jobs or instances since it said that it had none.
+    // The node may have numbered jobs or instances since it reported to have numbered nothing.
     const auto numbered = has_numbered();
     if (!numbered) return failure(numbered.error());
     if (numbered.value()) {
@@ -111,7 +111,7 @@ class Opening {
     return std::nullopt;
   }
 
-  /// An instance of a master that the cluster file does not name has nobody who would release it.
+  /// An instance of a master that the cluster file does not name would never be released.
   std::optional<Failure<NodeError>> check_instances(const Store& cloud) const {
     const auto counts = rented_by_master(cloud);
     if (!counts) return failure(counts.error());

@@ -14,8 +14,7 @@ namespace muster {
 /// A file in a node's folder that lets the node make the stores that it lacks. It is gone when all
 /// of them are there.
 inline constexpr const char* kStorePermit = "new-store";
-/// Its text when the whole cluster begins: then nobody has to be asked which numbers were given
-/// out.
+/// Its text when the whole cluster begins: then the given numbers are known without asking.
 inline constexpr const char* kFirstStores = "first\n";
 
 /// The stores of a node's roles, null for roles that it does not have, and the roster in all of
@@ -36,7 +35,7 @@ struct NodeStores {
 Expected<NodeStores, NodeError> open_stores(const NodeSetup& setup, const Catalog& catalog,
                                             const std::filesystem::path& state);
 
-/// Gives the node's stores, which nobody has open, the numbers that another node has. Refused
+/// Gives the node's stores, which no process has open, the numbers that another node has. Refused
 /// when something in one of them would mean somebody else then.
 std::optional<Failure<NodeError>> take_roster(const NodeSetup& setup, const Catalog& catalog,
                                               const ClusterRoster& roster,

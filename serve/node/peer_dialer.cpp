@@ -158,8 +158,8 @@ void PeerDialer::met(std::uint64_t attempt, const NodeActor& handshake) {
           [this, attempt](const caf::error& error) { lose(attempt, system().render(error)); });
 }
 
-/// An attempt fails once: what is heard of it later, when there may be a good link, counts for
-/// nothing. The pauses grow, so that many nodes that start at once do not keep each other busy.
+/// An attempt fails once: its later messages, when there may be a good link, count for nothing. The
+/// pauses grow, so that many nodes that start at once do not keep each other busy.
 void PeerDialer::lose(std::uint64_t attempt, const std::string& why) {
   if (attempt != attempt_) return;
   if (handshake_) demonitor(handshake_.address());

@@ -36,7 +36,7 @@ struct MeetingNews {
   std::function<void(const RosterOffer& offer)> take_roster;
 };
 
-/// What the nodes that dial this one meet: each learns the roles of the other.
+/// The first actor that dialing nodes meet: each side learns the roles of the other.
 class NodeHandshake : public NodeActor::base {
  public:
   NodeHandshake(caf::actor_config& config, NodeRoles own, Peers peers, MeetingNews news);
@@ -52,7 +52,7 @@ class NodeHandshake : public NodeActor::base {
   NodeRoles own_;
   Peers peers_;
   MeetingNews news_;
-  std::map<caf::actor_addr, std::string> visitors_;  ///< who is gone when the actor is
+  std::map<caf::actor_addr, std::string> visitors_;  ///< the node that is gone when the actor is
 };
 
 struct PeerDialerSetup {

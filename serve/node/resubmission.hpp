@@ -11,7 +11,7 @@ namespace muster {
 
 /// Why a job cannot be submitted again.
 enum class ResubmitError : std::uint8_t {
-  unknown,  ///< nobody has any of it
+  unknown,  ///< no master or site has any of it
   partial,  ///< some of its tasks are not known (any more)
   nothing   ///< none of its tasks has failed
 };

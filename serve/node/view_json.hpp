@@ -17,7 +17,7 @@ namespace muster::view_json {
 
 /// The jobs, one after the other; for a list that is put together in pieces.
 void add_jobs(JsonText& list, const std::vector<JobView>& jobs);
-/// The same of tasks. `explained`: with why each of them waits or is where it is.
+/// Likewise, for tasks. `explained`: with why each of them waits or is where it is.
 void add_tasks(JsonText& list, const std::vector<TaskView>& tasks, bool explained);
 
 /// A page of jobs.

@@ -37,7 +37,7 @@ class CbcSolver final : public IntegerSolver {
   mutable std::atomic<bool> given_up_{false};
 };
 
-/// The path of the program of that name in PATH; empty when there is none.
+/// The path of the program of that name in PATH; empty when it is not there.
 std::string find_program(const std::string& name);
 
 /// The services of policies in a process that composes masters: CBC where it is installed, else how

@@ -13,7 +13,8 @@ enum class ChildEnd : std::uint8_t {
   outlived,  ///< it was killed, because its seconds were over
 };
 
-/// A descriptor that is readable once the child has ended; negative where the system has none.
+/// A descriptor that is readable once the child has ended; negative where the system has no such
+/// thing.
 int watch_child(pid_t child);
 
 /// Waits until the child has ended, and kills it when that takes longer than the seconds.

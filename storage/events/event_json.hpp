@@ -14,7 +14,7 @@
 
 namespace muster {
 
-/// What the first line of an event log says: whose log it is, and what its instance types are.
+/// First line of an event log: whose log it is, and its instance types.
 struct LogHeader {
   std::string policy;
   std::uint64_t seed = 0;

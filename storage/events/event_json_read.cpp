@@ -303,8 +303,8 @@ Expected<JsonValue::Object, EventLogError> parse_object(std::string_view line) {
   return std::move(*object);
 }
 
-/// Why a log has an event that this program has none for. A log of an earlier version is refused as
-/// a whole: read in part it would say something else than the run that wrote it.
+/// The reason why a log has an event that this program does not know. A log of an earlier version
+/// is refused as a whole: read in part it would say something else than the run that wrote it.
 std::string why_unknown(std::string_view event) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kRenamed = {
       {{"task_left", "task_checkpointed"}, {"job_given_up", "job_terminating"}}};

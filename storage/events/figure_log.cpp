@@ -70,7 +70,7 @@ void FigureLog::load() {
   for (std::string line; std::getline(in, line);) {
     const auto sample = sample_from(line);
     if (!sample) continue;
-    // What a clock that was ahead has dated later gives way.
+    // Samples that a clock that was ahead has dated later give way.
     while (!read_.empty() && read_.back().at >= sample->at) read_.pop_back();
     read_.push_back(*sample);
   }
@@ -95,7 +95,7 @@ void FigureLog::run() {
     {
       std::unique_lock lock(mutex_);
       news_.wait(lock, [&] { return stops_ || !waiting_.empty(); });
-      // What still waits when it stops is written first.
+      // Samples that still wait when it stops are written first.
       if (waiting_.empty()) return;
       samples.swap(waiting_);
     }

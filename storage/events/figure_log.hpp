@@ -23,11 +23,11 @@ class FigureLog {
   FigureLog(const FigureLog&) = delete;
   FigureLog& operator=(const FigureLog&) = delete;
 
-  /// What was there, by time.
+  /// The samples of an earlier process, by time.
   const std::vector<HistorySample>& read() const { return read_; }
-  /// Has a thread of the log's add a line, so that nobody waits for the disk; while that is so slow
-  /// that `most` samples wait, further ones are dropped. The file is written anew when it has twice
-  /// as many lines as are kept.
+  /// Has the log's thread add a line, so that the caller does not wait for the disk; while that is
+  /// so slow that `most` samples wait, further ones are dropped. The file is written anew when it
+  /// has twice as many lines as are kept.
   void append(const HistorySample& sample);
 
  private:

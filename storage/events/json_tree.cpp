@@ -39,7 +39,7 @@ class TreeBuilder : public json::json_sax_t {
   }
 
   bool parse_error(std::size_t column, const std::string&, const json::exception& error) override {
-    // The parser's own text repeats the position; what follows the last colon is the reason.
+    // The parser's own text repeats the position; the reason follows the last colon.
     const std::string text = error.what();
     const std::size_t reason = text.rfind("syntax error");
     failure_ = {JsonError::malformed,

@@ -96,7 +96,7 @@ std::optional<LogIndex> index_from(const std::string& text) {
   return index;
 }
 
-/// So many bytes from the place on; fewer where the file ends.
+/// That number of bytes from the place on; fewer where the file ends.
 std::string bytes_at(std::ifstream& in, std::uint64_t at, std::size_t size) {
   std::string bytes(size, '\0');
   // An earlier reading may have met the end of the file, after which a stream refuses to seek.

@@ -12,7 +12,7 @@
 #include "storage/events/log_sink.hpp"
 
 // One attempt's output in a file: its pieces, each packed by zlib, then an index of them, the
-// index' length and a mark. A file without a sound index at its end is none.
+// index' length and a mark. A file without a sound index at its end counts as absent.
 
 namespace muster {
 

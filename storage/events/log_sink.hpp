@@ -32,7 +32,7 @@ struct LogPiece {
   std::string text;
 };
 
-/// What is kept of an attempt's output from one place on.
+/// Kept output of an attempt from one place on.
 struct KeptLog {
   std::uint64_t offset = 0;  ///< where `text` begins: later than asked where there is a gap
   std::string text;
@@ -41,8 +41,8 @@ struct KeptLog {
   bool none = false;      ///< not even its beginning can be read, for the reason in `lost`
 };
 
-/// What comes across of an attempt's output at once: pieces, and with the last of them that no
-/// more will come.
+/// Output of an attempt that comes across at once: pieces, and with the last of them that no more
+/// will come.
 struct LogDelivery {
   LogName name;
   std::vector<LogPiece> pieces{};  ///< each stream's in their order
@@ -58,8 +58,8 @@ class LogSink {
   virtual ~LogSink() = default;
 
   /// `done` is called once it is dealt with, from any thread: with false when the disk did not take
-  /// it. Nothing that came of the attempt before is left then, and its log may come anew. What is
-  /// kept of an attempt cannot be read before the last delivery. One that brings nothing but a loss
+  /// it. Nothing that came of the attempt before is left then, and its log may come anew. Output of
+  /// an attempt cannot be read before its last delivery. One that brings nothing but a loss
   /// replaces no log that is there. False: it was not taken, for too many wait already.
   virtual bool take(LogDelivery delivery, Done done) = 0;
 
@@ -73,7 +73,7 @@ class LogSink {
   /// Hands the log to `use`, from any thread: nothing when it is not known of one of that name.
   /// False: it is not called, for too many wait already.
   virtual bool read(const Place& place, Use use) = 0;
-  /// Logs were removed to keep within the bounds: what is not there may have been.
+  /// Logs were removed to keep within the bounds: an absent log may have been one of them.
   virtual bool has_removed() const = 0;
 };
 

@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a small file takes on most disks.
+/// Size of a small file on most disks.
 constexpr std::uint64_t kDiskBlock = 4096;
-/// Old logs are looked for at least so often.
+/// Longest time between two searches for old logs.
 constexpr Duration kLongestWait = std::chrono::hours{1};
 /// There once logs have been removed to keep within the bounds.
 constexpr const char* kRemovedFile = "removed";
@@ -56,7 +56,7 @@ std::optional<FileFacts> facts_of(const fs::path& file) {
 Expected<std::unique_ptr<LogStore>, StoreError> LogStore::open(const fs::path& folder,
                                                                LogStoreOptions options) {
   std::error_code failed;
-  // What tasks write is for the node's owner alone.
+  // Output of tasks is for the node's owner alone.
   if (fs::create_directories(folder, failed)) {
     fs::permissions(folder, fs::perms::owner_all, failed);
   }
@@ -85,11 +85,11 @@ fs::path LogStore::path_of(const LogName& name) const {
   return folder_ / (std::to_string(name.task.value) + "." + std::to_string(name.attempt));
 }
 
-/// What is there; drafts of an earlier process are removed.
+/// Lists the files; drafts of an earlier process are removed.
 void LogStore::scan() {
   std::error_code ignored;
   has_removed_ = fs::exists(folder_ / kRemovedFile, ignored);
-  std::error_code failed;  // of going on: what is found until then is known
+  std::error_code failed;  // of going on: the entries until then are known
   for (fs::directory_iterator at(folder_, failed), end; !failed && at != end;
        at.increment(failed)) {
     const fs::path& file = at->path();
@@ -188,7 +188,7 @@ bool LogStore::commit(const LogDelivery& delivery) {
   return true;
 }
 
-/// The draft goes: what comes next of that name begins anew.
+/// The draft goes: later deliveries of that name begin anew.
 bool LogStore::refuse(const LogName& name) {
   drafts_.erase(name);
   if (refused_.size() < options_.max_refused) refused_.insert(name);

@@ -31,9 +31,10 @@ struct LogStoreOptions {
   std::function<void(const std::string&)> note;  ///< is told when the disk takes nothing
 };
 
-/// Logs as files in a folder, TASK.ATTEMPT each, written and read by a thread of its own. What a
-/// crash finds half written is removed at the next start. Files are not forced to the disk: a loss
-/// of power may take those of the last seconds, and one that is not whole then is none.
+/// Logs as files in a folder, TASK.ATTEMPT each, written and read by a thread of its own. Files
+/// that a crash left half written are removed at the next start. Files are not forced to the disk:
+/// a loss of power may take those of the last seconds, and a file that is not whole then counts as
+/// absent.
 class LogStore final : public LogSink {
  public:
   /// Makes the folder; tells what is in it.
@@ -46,7 +47,7 @@ class LogStore final : public LogSink {
   bool take(LogDelivery delivery, Done done) override;
   bool read(const Place& place, Use use) override;
   bool has_removed() const override { return has_removed_; }
-  /// What all files take together.
+  /// Bytes of all files together.
   std::uint64_t bytes() const { return bytes_; }
 
  private:

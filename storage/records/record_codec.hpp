@@ -17,8 +17,7 @@
 #include "storage/stores/store_error.hpp"
 
 // The values of the store as bytes and back: Cap'n Proto records as storage/schema.capnp has them.
-// Every number reads back as it was. Whatever the bytes are, decoding them gives a value or an
-// error.
+// Every number reads back as it was. For any bytes, decoding gives a value or an error.
 
 namespace muster {
 
@@ -26,11 +25,11 @@ namespace muster {
 /// misunderstand what is written now.
 inline constexpr std::uint16_t kRecordFormat = 3;
 
-/// What a store says of itself.
+/// A store's record of itself.
 struct StoreMeta {
   std::string kind;     ///< whose store it is, such as "master m0"
   std::string cluster;  ///< the name of the cluster
-  Catalog catalog;      ///< what the types' names in its records mean; empty where none stand
+  Catalog catalog;  ///< the types that the names in its records mean; empty where no names stand
 };
 
 /// Where in the history a job is.
@@ -49,7 +48,7 @@ Expected<std::vector<Event>, StoreError> decode_events(std::string_view bytes,
 /// Takes the snapshot apart; copy it when it is still wanted.
 std::string encode_snapshot(MasterSnapshot snapshot);
 /// The catalog has to outlive the snapshot. An instance of a type that it does not have is an
-/// error; what is backed off or was told of such a type is left out.
+/// error; rests and changes of such a type are left out.
 Expected<MasterSnapshot, StoreError> decode_snapshot(std::string_view bytes,
                                                      const Catalog& catalog);
 
@@ -82,7 +81,7 @@ Expected<std::uint64_t, StoreError> decode_number(std::string_view bytes);
 std::string encode_numbers(const NumberSet& set, std::uint64_t block);
 Expected<NumberSet, StoreError> decode_numbers(std::string_view bytes);
 
-/// The same for the history's index and for sums.
+/// Likewise for the history's index and for sums.
 std::string encode_place(const HistoryPlace& place);
 /// The place; or the number that stood there up to format 1.
 Expected<HistoryPlace, StoreError> decode_place(std::string_view bytes);
@@ -91,7 +90,7 @@ std::string encode_money(Money money);
 /// As it was.
 Expected<Money, StoreError> decode_money(std::string_view bytes);
 
-/// The same for a learnt object, whose bytes mean something to its owner only.
+/// Likewise for a learnt object, whose bytes mean something to its owner only.
 std::string encode_object(std::string_view object);
 Expected<std::string, StoreError> decode_object(std::string_view bytes);
 

@@ -141,7 +141,7 @@ Expected<std::vector<Event>, StoreError> decode_events(std::string_view bytes,
   const auto read_batch = [&](record::Record::Reader root) {
     std::vector<Event> events;
     const auto list = root.getEvents().getEvents();
-    // The number of the next batch follows from this one's size: none is ever written empty.
+    // The number of the next batch follows from this one's size: a batch is never written empty.
     if (list.size() == 0) record_codec::refuse("a batch without an event");
     events.reserve(list.size());
     for (const auto event : list) {

@@ -3,8 +3,8 @@
 #include "storage/records/record_rows.hpp"
 
 // A master's snapshot as a record. Rows keep their slots and lists their order, so that a restored
-// master decides as the one that was stored; what can be derived from the rest is left out and
-// worked out anew by restore(). Instance types are positions in a table of names, for catalogs
+// master decides as the one that was stored; values that can be derived from the rest are left out
+// and worked out anew by restore(). Instance types are positions in a table of names, for catalogs
 // change between two starts.
 
 namespace muster {
@@ -34,7 +34,7 @@ std::vector<Row> get_rows(Reader in) {
   return rows;
 }
 
-/// What changes have told of offerings, by name.
+/// Offerings as changes have made them, by name.
 void put_offerings(record::MasterSnapshot::Builder out, const StateSnapshot& in,
                    const Catalog& catalog) {
   out.setOfferingsKnown(in.offerings_known);
@@ -112,8 +112,7 @@ ClusterState get_state(record::MasterSnapshot::Reader in, const Catalog& catalog
   snapshot.assigned = get(in.getAssigned());
   snapshot.live = get(in.getLive());
   get_offerings(in, catalog, snapshot);
-  // Checks that rows and lists fit together: what comes back is a state that events can be applied
-  // to.
+  // Checks that rows and lists fit together: the result is a state that events can be applied to.
   auto state = restore(std::move(snapshot), catalog);
   if (!state) record_codec::refuse(state.error().message);
   return std::move(state).value();
@@ -167,7 +166,7 @@ void put_numbers(capnp::List<record::NumberBlock>::Builder out, const NumberSet&
   for (const auto& [block, bits] : in.blocks()) record_codec::put(out[i++], block, bits);
 }
 
-/// What the master knows besides its state and ledger.
+/// The master's facts besides its state and ledger.
 void put_books(record::MasterSnapshot::Builder out, const MasterSnapshot& in,
                const Catalog& catalog) {
   auto stories = out.initStories(length(in.tasks));
@@ -328,7 +327,7 @@ void get_spend(record::MasterSnapshot::Reader in, MasterSnapshot& out) {
     }
     return;
   }
-  // Written when the day was that of the master's own clock: what it had cost is known in all.
+  // Written when the day was that of the master's own clock: its whole cost is known.
   const std::int64_t day = in.getDay();
   if (day < 0) return;
   out.newest = std::max(out.newest, Instant{day * kCapDay});

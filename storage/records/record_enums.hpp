@@ -11,7 +11,7 @@
 #include "storage/schema.capnp.h"
 
 // Which enumerant of the schema stands for which of the model: the one of its name. The two orders
-// need not be the same, and one that only one of them has is an error of the compiler.
+// may differ, and an enumerator that only one of them has is an error of the compiler.
 
 namespace muster::record_codec {
 

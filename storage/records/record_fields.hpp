@@ -26,10 +26,10 @@ namespace muster::record_codec {
 
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
-/// What has no record of its own: its members stand among those of what it is in.
+/// A type without a record of its own: its members stand among those of the struct that it is in.
 template <class T>
 inline constexpr bool kInlined = std::is_same_v<T, Delays> || std::is_same_v<T, GeoPoint>;
-/// What is kept behind a pointer, which says by itself whether there is anything.
+/// A member behind a pointer, which says by itself whether it is set.
 template <class T>
 inline constexpr bool kApart = Described<T> && !kInlined<T>;
 template <class T>
@@ -60,7 +60,7 @@ constexpr unsigned bits_of() {
   }
 }
 
-/// What a key is called in records: without its unit, `inThisSpelling`.
+/// Name of a key in records: without its unit, `inThisSpelling`.
 std::string record_name(Key key);
 
 /// The members of a record that the members of a value go to, in the order of `fields`.
@@ -170,7 +170,7 @@ class RecordWriter {
   }
   template <class T>
   void unless_default(Key, const T& value, const std::type_identity_t<T>& standard) {
-    // What is not apart has its place anyway.
+    // A member that is not apart has its place anyway.
     if (kApart<T> && value == standard) return skip();
     put(value);
   }
@@ -297,7 +297,8 @@ class RecordWriter {
   std::size_t at_ = 0;
 };
 
-/// Sets a value from a record. What is not there, because the record is older, has its default.
+/// Sets a value from a record. A member that the record lacks, because it is older, has its
+/// default.
 class RecordReader {
  public:
   RecordReader(capnp::AnyStruct::Reader in, const RecordPlan& plan, const Catalog* catalog)

@@ -15,7 +15,7 @@
 #include "storage/records/record_enums.hpp"
 #include "storage/schema.capnp.h"
 
-// What several records are made of, and how a record becomes bytes. For the codec alone.
+// Parts that several records share, and the way of a record to bytes. For the codec alone.
 
 namespace muster::record_codec {
 
@@ -44,7 +44,7 @@ inline unsigned length(const auto& list) {
   return static_cast<unsigned>(list.size());
 }
 
-/// What stands in a table, by the name it is stored under.
+/// Name under which a type is stored in a table.
 inline const std::string& type_name(TypeId id, const Catalog& catalog) {
   MUSTER_CHECK(id.value < catalog.size(), "an instance's type is in the catalog");
   return catalog[id].name;
@@ -115,7 +115,7 @@ Expected<T, StoreError> decode_record(std::string_view bytes, record::Record::Wh
   if (bytes.size() % sizeof(capnp::word) != 0) {
     return Failure<StoreError>{StoreError::corrupt, "the record is not a whole number of words"};
   }
-  // The reader wants aligned words, and nobody else's bytes are.
+  // The reader wants aligned words, which other buffers do not give.
   auto words = kj::heapArray<capnp::word>(bytes.size() / sizeof(capnp::word));
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(words.begin()));
   try {

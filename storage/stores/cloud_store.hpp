@@ -22,7 +22,7 @@ struct RentedRecord {
   std::string type;  ///< by name: catalogs change
   Market market = Market::on_demand;
   std::string zone{};  ///< as it was ordered
-  Price max_price{};   ///< likewise; zero: whatever it costs
+  Price max_price{};   ///< likewise; zero: any price
   Price price;         ///< since `priced_at`
   Instant ordered_at;
   std::optional<Instant> up_at;    ///< billed from
@@ -30,7 +30,7 @@ struct RentedRecord {
   std::optional<Instant> notice;   ///< the cloud takes it back then
   bool refused = false;
   bool ending = false;
-  std::string machine;  ///< what the provider needs to find the instance again
+  std::string machine;  ///< the provider's data for finding the instance again
   CloudReason reason = CloudReason::not_said;  ///< of what was refused, ends or is gone
   Money charged{};                             ///< until `priced_at`, at the prices of before
   std::optional<Instant> priced_at{};          ///< nothing: the price is that of the whole time
@@ -39,7 +39,7 @@ struct RentedRecord {
   friend bool operator==(const RentedRecord&, const RentedRecord&) = default;
 };
 
-/// What the instance has cost by then, or in all when it is gone.
+/// Cost of the instance by then, or in all when it is gone.
 inline Money charge_of(const RentedRecord& record, Instant now) {
   if (!record.up_at) return {};
   const Instant from = record.priced_at.value_or(*record.up_at);

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-// What a History can do by way of its other members: for those in memory. StoreHistory has faster
+// Members of a History that rest on its other members: for those in memory. StoreHistory has faster
 // forms of most of these.
 
 namespace muster {

@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// What lists and bills say of a job that is over.
+/// Figures of a job that is over, as lists and bills need them.
 struct HistoryEntry {
   JobId job;
   std::string user;
@@ -19,7 +19,7 @@ struct HistoryEntry {
 
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
-/// What the job has cost is added up.
+/// The job's cost is the sum over its tasks.
 HistoryEntry entry_of(const JobHistory& history);
 
 /// Which of the jobs that are over a page of them shows.
@@ -29,7 +29,7 @@ struct HistoryPage {
   std::size_t limit = 0;
 };
 
-/// Finished jobs, the newest so many of them, and what all of them have cost.
+/// Finished jobs, the newest up to a bound, and the cost of all of them.
 class History {
  public:
   using Use = std::function<bool(const JobHistory&)>;
@@ -52,12 +52,13 @@ class History {
   virtual void by_number(const HistoryPage& page, const Use& use) const;
   /// Whether the job is kept; never waits for the disk where that matters.
   virtual bool contains(JobId id) const { return find(id).has_value(); }
-  /// What the jobs of each user have cost, of those too that are no longer kept; the same.
+  /// Cost of each user's jobs, including those that are no longer kept; no wait for the disk, as
+  /// contains().
   virtual std::map<std::string, Money> spent_by_user() const;
-  /// Newest first, at most `limit`; the same.
+  /// Newest first, at most `limit`; no wait for the disk, as contains().
   virtual void newest_entries(std::size_t limit,
                               const std::function<void(const HistoryEntry&)>& use) const;
-  /// Calls `read` once where waiting for the disk harms nobody: at once, or later from a thread of
+  /// Calls `read` once where a wait for the disk harms no actor: at once, or later from a thread of
   /// the history's own. False: it is not called, for too many wait already.
   virtual bool read_apart(std::function<void()> read) const;
 };

@@ -23,8 +23,8 @@ class Journal {
   /// this returns or later, from whatever thread.
   virtual void append(std::vector<Event>&& batch, Durable durable) = 0;
 
-  /// Why batches cannot be written down at present; empty when they can. What was taken is kept and
-  /// tried again. May be called from any thread.
+  /// Why batches cannot be written down at present; empty when they can. Batches that were taken
+  /// are kept and tried again. May be called from any thread.
   virtual std::string trouble() const { return {}; }
 
   /// Why nothing new should be begun, although batches can be written down; empty: nothing speaks
@@ -43,7 +43,7 @@ class MemoryJournal final : public Journal {
   }
 
   const std::vector<Event>& events() const { return events_; }
-  /// Hands all events over; none are left.
+  /// Hands all events over and keeps no copy.
   std::vector<Event> take() { return std::exchange(events_, {}); }
 
  private:

@@ -11,11 +11,11 @@
 
 namespace muster {
 
-/// A site store that lives as long as the process: what is persisted is durable at once. It keeps
+/// A site store that lives as long as the process: its records count as durable at once. It keeps
 /// what the one on disk would.
 class MemorySiteStore final : public SiteStore {
  public:
-  /// The latest so many tokens are kept; from 1.
+  /// The latest tokens are kept, up to this number; from 1.
   explicit MemorySiteStore(std::size_t max_tokens = 100'000) : max_tokens_(max_tokens) {}
 
   SiteMemory recall() override {
@@ -61,7 +61,7 @@ class MemorySiteStore final : public SiteStore {
   static constexpr std::size_t kMaxEnded = 10'000;  ///< the newest of those that no master had
 
   const std::size_t max_tokens_;
-  std::map<std::pair<JobId, HandoffTarget>, Job> handoffs_;  ///< that nobody has taken
+  std::map<std::pair<JobId, HandoffTarget>, Job> handoffs_;  ///< that no master or site has taken
   std::deque<KnownToken> tokens_;                            ///< oldest first
   NumberSet forwarded_;                                      ///< jobs that other sites left here
   std::deque<EndedHandoff> ended_;                           ///< oldest first

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// What a master's store holds: the newest snapshot and all events after it.
+/// Content of a master's store: the newest snapshot and all events after it.
 struct RecoveredMaster {
   std::optional<MasterSnapshot> snapshot;  ///< nothing: all events are in the tail
   std::vector<Event> tail;

@@ -6,9 +6,9 @@
 
 #include "model/live_ids.hpp"
 
-// What a cloud has rented out, in a store. A thread of its own writes what has queued up as one
-// batch, so that many records share one wait for the disk. Records of instances that are gone are
-// dropped beyond max_gone, with their sums kept by master, so that the bill stays whole.
+// Instances that a cloud has rented out, in a store. A thread of its own writes what has queued up
+// as one batch, so that many records share one wait for the disk. Records of instances that are
+// gone are dropped beyond max_gone, with their sums kept by master, so that the bill stays whole.
 
 namespace muster {
 namespace {

@@ -26,8 +26,8 @@ struct RocksCloudStoreOptions {
   std::size_t max_group = 5'000;     ///< records written with one wait for the disk; from 1
 };
 
-/// What a cloud connector has rented out, in a store. A thread of its own writes: everything that
-/// was put while the disk was busy goes with one wait for it.
+/// Instances that a cloud connector has rented out, in a store. A thread of its own writes:
+/// everything that was put while the disk was busy goes with one wait for it.
 class RocksCloudStore final : public CloudStore {
  public:
   /// The store has to outlive this object. A record that cannot be decoded is an error.
@@ -75,8 +75,8 @@ class RocksCloudStore final : public CloudStore {
   std::size_t queued_ = 0;  ///< those of the group that is being written included
   bool ends_ = false;
 
-  // The writer's own: what is over, in the order in which it was written down, each with what it
-  // adds to the sums when its record goes.
+  // The writer's own: ended instances, in the order in which they were written down, each with its
+  // addition to the sums when its record goes.
   struct Over {
     InstanceId instance;
     RentedSums sums;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-// What a site scheduler has promised, in a store. A thread of its own writes what has queued up as
-// one batch. Promises wait for the disk; what merely takes something off the record does not, for
-// it is done again when it is lost.
+// Promises of a site scheduler, in a store. A thread of its own writes what has queued up as one
+// batch. Promises wait for the disk; removals of records do not, for they are done again when they
+// are lost.
 
 namespace muster {
 namespace {
@@ -22,8 +22,8 @@ std::string key_of(JobId job, const HandoffTarget& to) {
   return key + muster::key_of(std::uint64_t{to.index});
 }
 
-/// Records from before such jobs had a family of their own stand among the tokens. (One that is a
-/// user's after all is taken for a job that nobody will forward.)
+/// Records from before such jobs had a family of their own stand among the tokens. (A user's token
+/// that looks like one is taken for a job that no site will forward.)
 bool is_forwarded(const KnownToken& token) {
   return token.forwarded ||
          (!token.user && token.token == "forwarded " + std::to_string(token.job.value));
@@ -211,8 +211,8 @@ void RocksSiteStore::persist_classifier(std::string text) {
 void RocksSiteStore::run_writer() {
   std::vector<Entry> group;
   while (take_group(group)) {
-    // Before the write, while the store is strained: what is taken off the record still goes
-    // through and makes room.
+    // Before the write, while the store is strained: removals of records still go through and make
+    // room.
     refuse_new_jobs(group);
     if (group.empty()) continue;
     const std::string trouble = write_group(group);
@@ -245,7 +245,7 @@ bool RocksSiteStore::take_group(std::vector<Entry>& group) {
 /// Writes all of the group or nothing; says why when nothing.
 std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
   for (const Entry& entry : group) {
-    // Outlives a failed group: nobody sends the text again.
+    // Outlives a failed group: the text is not sent again.
     if (!entry.classifier.empty()) classifier_ = entry.classifier;
   }
   if (!undo_.empty()) {
@@ -272,8 +272,8 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
     classifier_.clear();
     return {};
   }
-  // A failed write may still be found after a crash: what was not promised must not come back. An
-  // end or a cancel may: its user was told that it may come true.
+  // A failed write may still be found after a crash: a job that was not promised must not come
+  // back. An end or a cancel may: its user was told that it may come true.
   for (const Entry& entry : group) {
     for (const Handoff& handoff : entry.news.handoffs) {
       undo_.erase(Family::handoff, key_of(handoff.job.id, handoff.to));
@@ -290,7 +290,7 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
   return trouble->message;
 }
 
-/// What is left of a full disk is for the ends of what was taken before.
+/// The rest of a full disk is for the ends of jobs that were taken before.
 void RocksSiteStore::refuse_new_jobs(std::vector<Entry>& group) {
   store_.mend();
   const std::string strain = store_.strain();
@@ -347,7 +347,7 @@ NumberSet RocksSiteStore::blocks_with(const std::vector<Entry>& group) const {
   return blocks;
 }
 
-/// What others have is forgotten as soon as something can be written again.
+/// Hand-offs that others have are forgotten as soon as something can be written again.
 void RocksSiteStore::undo_what_is_done(const std::vector<Entry>& group) {
   for (const Entry& entry : group) erase_what_is_done(entry, undo_);
 }

@@ -27,8 +27,8 @@ struct RocksSiteStoreOptions {
   std::size_t max_group_jobs = 5'000;     ///< written with one wait for the disk; from 1
 };
 
-/// What a site scheduler has promised, in a store. A thread of its own writes: everything that was
-/// kept while the disk was busy goes with one wait for it.
+/// A site scheduler's promises, in a store. A thread of its own writes: everything that was kept
+/// while the disk was busy goes with one wait for it.
 class RocksSiteStore final : public SiteStore {
  public:
   /// The store has to outlive this object. A record that cannot be decoded is an error.
@@ -38,7 +38,7 @@ class RocksSiteStore final : public SiteStore {
   ~RocksSiteStore() override;
 
   SiteMemory recall() override;
-  /// What recall() has of it, before that was called.
+  /// The classifier of recall(), before that was called.
   const std::string& classifier() const { return memory_.classifier; }
   void persist(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override;
   void handed_over(JobId job, const HandoffTarget& to) override;
@@ -50,9 +50,9 @@ class RocksSiteStore final : public SiteStore {
   struct Entry {
     SiteNews news;
     std::function<void(const std::string& trouble)> durable;
-    std::string handed_over{};  ///< its key; empty: none
+    std::string handed_over{};  ///< its key; empty: no hand-off
     std::optional<JobId> cancelled{};
-    std::string classifier{};  ///< empty: none
+    std::string classifier{};  ///< empty: no classifier
   };
 
   RocksSiteStore(Store& store, const RocksSiteStoreOptions& options)
@@ -85,17 +85,17 @@ class RocksSiteStore final : public SiteStore {
   bool ends_ = false;
 
   // The writer's own.
-  /// What a failed write leaves as it was: the places of the tokens and ends that are kept.
+  /// State that a failed write leaves as it was: the places of the tokens and ends that are kept.
   struct Places {
     std::uint64_t first_token = 0, next_token = 0;
     std::uint64_t first_ended = 0, next_ended = 0;
     std::uint64_t next_job = 0;
   };
   Places places_;
-  StoreBatch undo_;                   ///< what has to go before anything else is written
+  StoreBatch undo_;                   ///< removals that have to be written before anything else
   NumberSet forwarded_;               ///< as the store has it
   std::vector<JobId> old_forwarded_;  ///< that stand among the tokens only, as they did formerly
-  std::string classifier_;            ///< the newest one that is not written yet; empty: none
+  std::string classifier_;  ///< the newest one that is not written yet; empty: no such classifier
 
   std::thread writer_;
 };

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// Who is to have a job: a master, or another site.
+/// Receiver of a job: a master, or another site.
 struct HandoffTarget {
   bool site = false;
   std::uint32_t index = 0;  ///< its number in the cluster's roster
@@ -48,18 +48,18 @@ struct EndedHandoff {
   bool conflict = false;  ///< its number was another job's: of that one it says nothing
 };
 
-/// What a site promises at once, all or nothing.
+/// A site's promises of one moment, all or nothing.
 struct SiteNews {
   std::vector<Handoff> handoffs;
   std::vector<KnownToken> tokens;
   std::uint64_t next_job = 0;  ///< none of the site's own jobs has this number or a later one
   std::vector<EndedHandoff> ended{};  ///< in place of their hand-offs
   std::vector<JobId> cancels{};       ///< that are to reach everybody
-  bool numbers_known = false;         ///< nobody has to be asked for next_job any more
+  bool numbers_known = false;         ///< no site or master has to be asked for next_job any more
   bool asks_numbers = false;          ///< others have to be asked for next_job again
 };
 
-/// What a site scheduler knows after a restart.
+/// A site scheduler's memory after a restart.
 struct SiteMemory {
   std::vector<Handoff> handoffs;      ///< in the order of their jobs' ids
   std::vector<KnownToken> tokens;     ///< the newest ones, oldest first
@@ -80,17 +80,17 @@ class SiteStore {
   virtual SiteMemory recall() = 0;
   /// Keeps the news. `durable` is called once when they are written down for good, with an empty
   /// text, or with the reason why they could not be: before this returns or later, from whatever
-  /// thread. What was refused may be recalled after all, and as a whole, when the process ends
-  /// before anything else is kept; what is kept next takes its place. (Of ends and cancels traces
+  /// thread. Refused news may be recalled after all, and as a whole, when the process ends before
+  /// anything else is kept; the next news that is kept takes its place. (Of ends and cancels traces
   /// may stay: they may come true.)
   virtual void persist(SiteNews&& news,
                        std::function<void(const std::string& trouble)> durable) = 0;
-  /// Who was to have the job has it; its token stays known for a while. Need not be durable at
-  /// once.
+  /// The receiver has the job; its token stays known for a while. Need not be durable at once.
   virtual void handed_over(JobId job, const HandoffTarget& to) = 0;
-  /// The cancel has reached everybody. The same.
+  /// The cancel has reached everybody. The job is cancelled; its token stays known for a while.
   virtual void cancelled(JobId job) = 0;
-  /// Keeps what was learnt of jobs, in place of what was kept before. The same.
+  /// Keeps what was learnt of jobs, in place of what was kept before. Keeps the classifier in place
+  /// of the one before.
   virtual void persist_classifier(std::string text) = 0;
 };
 

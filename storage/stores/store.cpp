@@ -99,7 +99,8 @@ StoreTrouble Store::write_once(const StoreBatch& batch, Durability durability) {
   const std::lock_guard turn(database_->writing);
   const std::shared_lock lock(database_->mutex);
   if (!database_->db) {
-    // revive() closes the database before it opens it anew, so a failed one leaves none.
+    // revive() closes the database before it opens it anew, so after a failed one there is no
+    // database.
     return failure(StoreError::unwritable, directory_, "the store waits for room on the disk");
   }
   rocksdb::WriteBatch changes;
@@ -125,8 +126,8 @@ StoreTrouble Store::write_once(const StoreBatch& batch, Durability durability) {
   return failure(directory_, status, StoreError::unwritable);
 }
 
-/// After a write, or when there may be more of the manifest: what the mark says is on the disk. A
-/// manifest is only ever added to, so what it had is checked by its checksum.
+/// After a write, or when the manifest may have grown: brings the mark up to the disk. A manifest
+/// is only ever added to, so what it had is checked by its checksum.
 void Store::keep_mark(bool durable, const Reached& reaches) {
   StoreMark mark = mark_.last();
   const std::uint64_t size = manifest_.size();

@@ -25,16 +25,16 @@ enum class Family : std::uint8_t {
   snapshot,   ///< a master's state, by the number of the first event that is not in it
   history,    ///< finished jobs, by the order in which they were added
   place,      ///< where in the history a job is, by its id
-  object,     ///< what was learnt, by name
+  object,     ///< learnt objects, by name
   handoff,    ///< jobs that a site answers for, by id
   token,      ///< known submissions, by the order in which they were made
-  instance,   ///< what a cloud has rented out, by id
-  spent,      ///< what a user's jobs have cost that are no longer in the history, by user
+  instance,   ///< instances that a cloud has rented out, by id
+  spent,      ///< cost of a user's jobs that are no longer in the history, by user
   ended,      ///< jobs that ended at a site, by the order in which they did
   cancel,     ///< cancels that a site has not brought to everybody, by job
   charged,    ///< sums over instances that are no longer on record, by the master's number
   forwarded,  ///< numbers of all jobs that other sites left to this one, by their block
-  change      ///< what a cloud offers that is not as it was, by the number of the change
+  change      ///< offerings of a cloud that have changed, by the number of the change
 };
 constexpr auto words_of(Family) {
   using E = Family;
@@ -74,9 +74,10 @@ struct StoreOptions {
       false;  ///< look only, even beside the process that has it open; any kind and cluster
   std::size_t log_bytes = std::size_t{64}
                           << 20;    ///< of the write-ahead log, what recovery reads; from 1 MiB
-  std::uint64_t reserve_bytes = 0;  ///< kept for a disk that runs full; 0: none
-  bool may_make = true;             ///< a store where there is none; false: that is an error
-  /// Called with a store that is being made, which is none when this fails or the process ends.
+  std::uint64_t reserve_bytes = 0;  ///< reserve for a disk that runs full; 0: no reserve
+  bool may_make = true;  ///< a store is made where there is no store; false: that is an error
+  /// Called with a store that is being made; it counts as absent when this fails or the process
+  /// ends.
   std::function<StoreTrouble(Store& made)> fill{};
 };
 
@@ -129,10 +130,10 @@ class Store {
   ~Store();
 
   const std::filesystem::path& directory() const { return directory_; }
-  /// What it was opened with; when opened for reading, what it says of itself, with every instance
-  /// type that its records may name.
+  /// The record that it was opened with; when opened for reading, the store's own, with every
+  /// instance type that its records may name.
   const StoreMeta& meta() const { return meta_; }
-  /// What StoreBatch::reaches() had come to when the store was opened, as its mark has it.
+  /// Value of StoreBatch::reaches() when the store was opened, as its mark has it.
   const Reached& reached() const { return reached_; }
 
   /// Makes all the changes or none. When the disk is full it gives up its reserve and tries once
@@ -150,7 +151,7 @@ class Store {
   StoreTrouble sync();
 
   /// Why its owner should begin nothing new although it can be written: it has no reserve for a
-  /// full disk at present. Empty: it has, or is to have none.
+  /// full disk at present. Empty: it has its reserve, or is to be without one.
   std::string strain() const { return reserve_.strain(); }
   /// Makes the reserve again when there is room; to be called now and then while it is strained.
   void mend() { reserve_.mend(); }

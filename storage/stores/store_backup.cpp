@@ -4,7 +4,7 @@
 
 // Copies a store record by record through an open reader, not file by file: the source may be in
 // use, and its tables and logs change under a copy of files. The copy is made as a new store, so
-// that one that is cut short is none.
+// that one that is cut short counts as absent.
 
 namespace muster {
 namespace {
@@ -53,7 +53,7 @@ StoreTrouble copy_store(const Store& from, const fs::path& to, CopyFor purpose) 
     }
     if (purpose == CopyFor::use) {
       // The original may go on and give out numbers that the copy does not know: an owner that
-      // starts from it must not give them out again. A copy to look at says the same as the
+      // starts from it must not give them out again. A copy to look at has the content of the
       // original.
       if (auto trouble = keep_asking(made)) return trouble;
     }

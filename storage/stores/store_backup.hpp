@@ -6,7 +6,7 @@
 
 namespace muster {
 
-/// What the copy of a store is for.
+/// Purpose of the copy of a store.
 enum class CopyFor : std::uint8_t {
   keeping,  ///< a backup, as the store was
   use       ///< in place of a store: its owner asks others which numbers have been given out since

@@ -55,7 +55,7 @@ std::string error_of(const Decoded& decoded) {
   return decoded ? std::string() : decoded.error().message;
 }
 
-/// Applies the events; what is wrong with the outcome goes to `problems`.
+/// Applies the events; faults of the outcome go to `problems`.
 StoredState apply_tail(const RecoveredMaster& found, const Catalog& catalog, std::string& problem) {
   ClusterState state = found.snapshot ? found.snapshot->state : ClusterState(catalog);
   Ledger ledger = found.snapshot ? found.snapshot->ledger : Ledger{};
@@ -76,7 +76,7 @@ StoredState apply_tail(const RecoveredMaster& found, const Catalog& catalog, std
   return out;
 }
 
-/// What a child tells its parent; as plain bytes in a pipe.
+/// Report of a child to its parent; as plain bytes in a pipe.
 struct ChildReport {
   StoredState state;
   // Fixed, so that the report is one write below PIPE_BUF and the pipe needs no framing.

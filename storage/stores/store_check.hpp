@@ -9,7 +9,7 @@
 
 namespace muster {
 
-/// What the recovered state of a master's store comes to.
+/// Recovered state of a master's store.
 struct StoredState {
   std::uint64_t jobs = 0;  ///< unfinished ones
   std::uint64_t tasks = 0;
@@ -17,7 +17,7 @@ struct StoredState {
   Money total;  ///< of the ledger; its parts add up to it
 };
 
-/// What a store holds, and what is wrong with it.
+/// Content of a store, and its faults.
 struct StoreReport {
   StoreMeta meta;
   std::uint64_t first_event = 0;  ///< number of the first one in the journal

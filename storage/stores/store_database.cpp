@@ -18,7 +18,7 @@ constexpr std::size_t kCacheBytes = std::size_t{16} << 20;
 constexpr std::size_t kManifestBytes = std::size_t{64} << 10;
 
 /// RocksDB's own log lies beside the data, and its assertions end the process when it cannot be
-/// written because the disk is full. What matters is in the statuses.
+/// written because the disk is full. Errors that matter are in the statuses.
 class SilentLogger final : public rocksdb::Logger {
  public:
   using rocksdb::Logger::Logv;
@@ -63,8 +63,8 @@ rocksdb::Options database_options(OpenAs as, std::size_t log_bytes) {
   options.info_log = std::make_shared<SilentLogger>();
   options.manifest_preallocation_size = kManifestBytes;
   options.track_and_verify_wals_in_manifest = true;
-  // What was in the middle of a log is never left out: an end that is torn is, and the store's mark
-  // says whether that was ever called durable.
+  // A record in the middle of a log is never left out: a torn end is, and the store's mark says
+  // whether that was ever called durable.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(kCacheBytes);

@@ -13,7 +13,7 @@
 
 #include "storage/stores/store.hpp"
 
-// What the parts of Store share, and nobody else sees.
+// Types that the parts of Store share, hidden from others.
 
 namespace muster {
 
@@ -29,7 +29,7 @@ inline std::size_t index_of(Family family) {
 /// A failure that says where it was.
 Failure<StoreError> failure(StoreError code, const std::filesystem::path& where,
                             const std::string& what);
-/// What RocksDB says, in the house's words. `otherwise` is for what is not told apart.
+/// RocksDB's status as an error of the project. `otherwise` is for what is not told apart.
 Failure<StoreError> failure(const std::filesystem::path& where, const rocksdb::Status& status,
                             StoreError otherwise);
 
@@ -40,7 +40,8 @@ rocksdb::Options database_options(OpenAs as, std::size_t log_bytes);
 /// RocksDB's handles. Everything but opening it anew takes the lock shared.
 struct Store::Database {
   std::unique_ptr<rocksdb::DB> db;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;  ///< by Family; null: the store has none
+  std::vector<rocksdb::ColumnFamilyHandle*>
+      handles;  ///< by Family; null: the store lacks the family
   mutable std::shared_mutex mutex;
   std::mutex writing;               ///< one write at a time, each with its mark; before `mutex`
   std::atomic<bool> ailing{false};  ///< a write failed; the next one has to revive it

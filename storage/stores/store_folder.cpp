@@ -70,7 +70,7 @@ enum Piece : unsigned char { whole = 1, first_part = 2, middle_part = 3, last_pa
 
 /// The changes of a log.
 struct LogExtent {
-  std::optional<std::uint64_t> first;  ///< nothing: it has none
+  std::optional<std::uint64_t> first;  ///< nothing: it has no change
   std::uint64_t next = 0;              ///< after the last one
   bool torn = false;                   ///< something follows that is no whole record
 };
@@ -158,8 +158,8 @@ FolderState state_of(const fs::path& folder) {
 }
 
 std::optional<MakingOf> MakingOf::begin(const fs::path& folder) {
-  // The folder is what is locked: the file beside the store goes when that is made, and a lock on
-  // it would keep nobody from making another.
+  // The folder is locked: the file beside the store goes when that is made, and a lock on it would
+  // keep no process from making another.
   const int locked = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (locked < 0) return std::nullopt;
   MakingOf made(folder, locked);

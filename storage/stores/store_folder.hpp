@@ -20,7 +20,7 @@ inline constexpr std::string_view kWhatToDo =
     ". Put a backup in the folder's place (muster store restore), or move the folder away and "
     "start the node with --new-store (docs/storage.md)";
 
-/// What the store's folder holds.
+/// State of a store's folder.
 enum class FolderState : std::uint8_t {
   empty,       ///< no store, and nothing that one leaves
   unfinished,  ///< one that was being made, of which nothing was promised
@@ -29,7 +29,7 @@ enum class FolderState : std::uint8_t {
 };
 FolderState state_of(const std::filesystem::path& folder);
 
-/// While a store is being made, this file lies beside it: what is there may go.
+/// While a store is being made, this file lies beside it: the unfinished store may be removed.
 class MakingOf {
  public:
   /// Nothing when another process is making it or has made it meanwhile, or the folder cannot be
@@ -60,13 +60,13 @@ bool sync_folder(const std::filesystem::path& folder);
 std::map<std::uint64_t, std::filesystem::path> logs_in(const std::filesystem::path& folder);
 /// Likewise its tables.
 std::map<std::uint64_t, std::filesystem::path> tables_in(const std::filesystem::path& folder);
-/// Their names; "no log" when there is none.
+/// Their names; "no log" for an empty folder.
 std::string log_names(const std::filesystem::path& folder);
 
 /// The manifest that CURRENT names, and how much of it has been read.
 class Manifest {
  public:
-  /// Number 0 when CURRENT names none.
+  /// Number 0 when CURRENT names no manifest.
   static Manifest current(const std::filesystem::path& folder);
 
   std::uint64_t number() const { return number_; }
@@ -75,7 +75,7 @@ class Manifest {
   const std::filesystem::path& path() const { return path_; }
   /// Bytes that the file has now.
   std::uint64_t size() const;
-  /// Reads on, up to so many bytes; false when there are not as many.
+  /// Reads on, up to that number of bytes; false when there are fewer.
   bool read_to(std::uint64_t bytes);
   /// Waits until the disk has what was read.
   bool sync() const;
@@ -86,11 +86,11 @@ class Manifest {
   std::filesystem::path path_;
 };
 
-/// What of the manifest is not as the mark has it, with the file's name; empty: nothing.
+/// Difference of the manifest from the mark, with the file's name; empty: no difference.
 std::string manifest_fault(const std::filesystem::path& folder, const StoreMark& mark);
 
 /// Whether some log has lost its end although another one goes on behind that: with the name of the
-/// log; empty: none has.
+/// log; empty: no log has.
 std::string log_fault(const std::filesystem::path& folder);
 
 }  // namespace muster

@@ -7,7 +7,7 @@
 
 // The history of a master. Jobs lie in the store by their place, the order in which they were
 // added, and an index of all of them (entries_, places_) is in memory, so that lists need no disk.
-// What is bounded by max_jobs is dropped from both in the write that adds a job.
+// Jobs beyond max_jobs are dropped from both in the write that adds a job.
 
 namespace muster {
 Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
@@ -261,8 +261,8 @@ void StoreHistory::by_number(const HistoryPage& page, const Use& use) const {
   visit(places, use);
 }
 
-/// Adds places of the page's jobs with numbers below one. Looks at so few that a master that adds a
-/// job meanwhile does not notice; the number where to go on, none at the end.
+/// Adds places of the page's jobs with numbers below one. Looks at few enough jobs that a master
+/// that adds one meanwhile does not notice; the number where to go on, no job at the end.
 JobId StoreHistory::look_on(const HistoryPage& page, JobId below,
                             std::vector<std::uint64_t>& places) const {
   // A page of one user may pass over every job of the others.

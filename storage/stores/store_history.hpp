@@ -16,15 +16,15 @@
 
 namespace muster {
 
-/// What a history keeps at most.
+/// Bounds of a history.
 struct StoreHistoryOptions {
   std::size_t max_jobs = 100'000;  ///< the oldest go first; from 1
   std::size_t max_users = 10'000;  ///< whose jobs that are no longer kept are still summed; from 0
   std::size_t max_reads = 1'000;   ///< of read_apart() that wait; from 1
 };
 
-/// The finished jobs of a master in its store. What is added rides with the journal's writes and
-/// can be found at once. What lists and bills need of every job is in memory too. All members may
+/// The finished jobs of a master in its store. Added jobs are written with the journal and can be
+/// found at once. Figures of every job that lists and bills need are in memory too. All members may
 /// be called from any thread.
 class StoreHistory final : public History {
  public:
@@ -49,12 +49,12 @@ class StoreHistory final : public History {
   bool read_apart(std::function<void()> read) const override;
 
  private:
-  /// What is shared with the journal's thread, which may outlive the history.
+  /// State that is shared with the journal's thread, which may outlive the history.
   struct Shared {
     std::mutex mutex;
     std::map<std::uint64_t, std::shared_ptr<const JobHistory>> waiting;  ///< not yet durable
   };
-  /// What adding a job changes in the store besides the job's own records.
+  /// Changes that adding a job makes in the store besides the job's own records.
   struct Dropped {
     std::vector<std::uint64_t> places;
     std::vector<JobId> jobs;
@@ -91,8 +91,8 @@ class StoreHistory final : public History {
   // Under the shared mutex as well.
   std::map<std::uint64_t, HistoryEntry> entries_;  ///< by place
   std::map<JobId, std::uint64_t> places_;
-  std::map<std::string, Money> kept_;     ///< what the kept jobs of a user have cost
-  std::map<std::string, Money> dropped_;  ///< what those have that are no longer kept
+  std::map<std::string, Money> kept_;     ///< cost of a user's jobs that are kept
+  std::map<std::string, Money> dropped_;  ///< cost of a user's jobs that are no longer kept
   /// The record that was read last, with its place: the tasks of a large job are asked for in many
   /// pieces. Under the shared mutex.
   mutable std::pair<std::uint64_t, std::shared_ptr<const JobHistory>> last_read_;

@@ -108,7 +108,7 @@ void StoreJournal::run_encoder() {
     snapshot_.reset();
     lock.unlock();
     std::string record = encode_snapshot(std::move(taken.snapshot));
-    // What it stands for is queued before it, so it is durable before this is.
+    // The events that it stands for are queued before it, so they are durable before this is.
     change([at = taken.at, record = std::move(record)](StoreBatch& batch) {
       batch.erase_range(Family::journal, key_of(0), key_of(at));
       batch.erase_range(Family::snapshot, key_of(0), key_of(at));
@@ -121,8 +121,7 @@ void StoreJournal::run_encoder() {
 void StoreJournal::run_writer() {
   std::vector<Entry> group;
   while (take_group(group)) {
-    // What is left in the queue is dropped without its `durable`: no effect of it has left the
-    // master.
+    // The rest of the queue is dropped without its `durable`: no effect of it has left the master.
     if (!write_group(group)) return;
     std::size_t written = 0;
     for (const Entry& entry : group) written += entry.events.size();

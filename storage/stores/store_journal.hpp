@@ -58,7 +58,7 @@ class StoreJournal final : public Journal {
 
   /// Keeps learnt bytes under a name, in the order of all writes.
   void put_object(const std::string& name, std::string_view bytes);
-  /// The bytes as they were last durable; nothing when there are none under the name.
+  /// The bytes as they were last durable; nothing when there is no object of the name.
   Expected<std::optional<std::string>, StoreError> get_object(const std::string& name) const;
 
  private:

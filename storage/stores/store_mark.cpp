@@ -31,7 +31,7 @@ constexpr auto kSyncEvery = std::chrono::seconds{1};
 
 using Slot = std::array<unsigned char, kUsed>;
 
-/// What a slot says: the mark, and which turn it was.
+/// Content of a slot: the mark, and its turn.
 struct Written {
   std::uint64_t turn = 0;
   StoreMark mark;
@@ -74,7 +74,7 @@ std::optional<Written> decode(const Slot& slot) {
   if (std::memcmp(slot.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
   if (word_at(slot, kUsed - 8) != sum_of(slot)) return std::nullopt;
   const std::uint64_t first = word_at(slot, 8);
-  // A slot of another format counts as none; when both are, the store is refused.
+  // A slot of another format counts as empty; when both are, the store is refused.
   if (first >> 32U != kFormat) return std::nullopt;
   Written written;
   written.turn = word_at(slot, 16);

@@ -54,7 +54,8 @@ class MarkFile {
   bool is_open() const { return file_ >= 0; }
   const StoreMark& last() const { return last_; }
   /// Survives the end of the process at once, and that of the machine when a second has passed and
-  /// another follows. A mark that cannot be written stays behind, which accuses nobody wrongly.
+  /// another follows. A mark that cannot be written stays behind, which makes no sound store look
+  /// damaged.
   void put(const StoreMark& mark);
 
  private:

@@ -48,8 +48,8 @@ std::string bad_table(const fs::path& folder) {
   return {};
 }
 
-/// What RocksDB says of a store that it does not open, with the name of the file that is meant: it
-/// speaks of logs by number only, and of a table that is gone by the name that it last tried.
+/// RocksDB's error for a store that it does not open, with the name of the file that is meant:
+/// RocksDB names logs by number only, and a table that is gone by the name that it last tried.
 Failure<StoreError> opening_failure(const fs::path& folder, const rocksdb::Status& status,
                                     StoreError otherwise) {
   Failure<StoreError> failed = failure(folder, status, otherwise);
@@ -116,8 +116,8 @@ Expected<std::unique_ptr<Store>, StoreError> Store::open(const fs::path& directo
   return store;
 }
 
-/// What the writer does meanwhile is told by the manifest: a log that is gone is in the tables of
-/// one that has grown.
+/// The manifest tells of the writer's changes meanwhile: a log that is gone is in the tables of a
+/// manifest that has grown.
 StoreTrouble Store::open_to_read() {
   switch (state_of(directory_)) {
     case FolderState::empty:
@@ -186,7 +186,7 @@ StoreTrouble Store::check_mark(const std::optional<StoreMark>& mark) const {
   if (!mark) {
     const auto marked = get(Family::meta, kMarked);
     if (!marked) return marked.error();
-    if (!marked->has_value()) return std::nullopt;  // of a version that had none
+    if (!marked->has_value()) return std::nullopt;  // of a version that had no mark
     return damage((directory_ / kMarkFile).string() + " is missing, which this store has had");
   }
   const std::uint64_t last = database_->db->GetLatestSequenceNumber();
@@ -229,7 +229,8 @@ StoreTrouble Store::open_to_write(const StoreOptions& options) {
   return settle_meta();
 }
 
-/// What has been made of a store is none, and may go, until all that it begins with is durable.
+/// A store in the making counts as absent, and may be removed, until all that it begins with is
+/// durable.
 StoreTrouble Store::make(const StoreOptions& options) {
   auto making = MakingOf::begin(directory_);
   if (!making) {

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLeastShare = 32;
 /// Free room that a store wants when it opens, in reserves.
 constexpr std::uint64_t kFreeToBegin = 2;
-/// The same once the disk has been full. Other stores have given theirs up then: that room is not
+/// Likewise once the disk has been full. Other stores have given theirs up then: that room is not
 /// to be taken for a disk that has some again.
 constexpr std::uint64_t kFreeToMend = 16;
 constexpr std::uint64_t kMostFreeShare = 10;
@@ -37,7 +37,7 @@ struct DiskSpace {
 std::optional<DiskSpace> space_in(const fs::path& folder) {
   struct statvfs found {};
   if (statvfs(folder.c_str(), &found) != 0) return std::nullopt;
-  // f_bavail and not f_bfree: what is left for root is not this process's to use.
+  // f_bavail and not f_bfree: space that is left for root is not this process's to use.
   return DiskSpace{std::uint64_t{found.f_bavail} * found.f_frsize,
                    std::uint64_t{found.f_blocks} * found.f_frsize};
 }

@@ -8,18 +8,18 @@
 
 namespace muster {
 
-/// Room on the disk that a store has for the time when nobody else leaves any: a file of allocated
-/// blocks beside its tables, which goes when the disk is full and comes back when it is not. All
-/// members may be called from any thread.
+/// Disk space that a store keeps for the time when others leave no space: a file of allocated
+/// blocks beside its tables, which is removed when the disk is full and made again when it is not.
+/// All members may be called from any thread.
 class StoreReserve {
  public:
   static constexpr const char* kFile = "reserve";
 
-  /// Makes the file where there is room for it. `bytes` 0: none; never more than 1/32 of the file
-  /// system.
+  /// Makes the file where there is room for it. `bytes` 0: no reserve; never more than 1/32 of the
+  /// file system.
   void begin(const std::filesystem::path& folder, std::uint64_t bytes);
 
-  /// Removes the file; false when there was none.
+  /// Removes the file; false when there was no file.
   bool give_up();
   /// Makes the file again when the disk is not full any more. Looks once in a while.
   void mend();

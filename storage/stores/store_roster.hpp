@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// The roster that the store keeps; an empty one when it keeps none.
+/// The roster that the store keeps; an empty one when it keeps no roster.
 Expected<ClusterRoster, StoreError> load_roster(const Store& store);
 
 /// Keeps the roster for good, in place of the one before.
@@ -20,8 +20,8 @@ StoreTrouble keep_roster(Store& store, const ClusterRoster& roster);
 /// be somebody else's. Empty when it can.
 Expected<std::string, StoreError> obstacle_to(const ClusterRoster& roster, const Store& store);
 
-/// Whether the store's owner has made ids, answers for jobs or has rented anything: what is in it
-/// means something by the numbers of its roster.
+/// Whether the store's owner has made ids, answers for jobs or has rented anything: its records
+/// mean something by the numbers of its roster.
 Expected<bool, StoreError> has_numbered(const Store& store);
 
 /// For whom a site's store has jobs that they have not taken yet, and how many.

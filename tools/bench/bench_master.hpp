@@ -10,8 +10,8 @@
 
 #include "masters/master.hpp"
 
-// What the benchmarks of a master have in common: its cloud, its jobs, a policy that plans what it
-// is told, and a stopwatch.
+// Shared parts of a master's benchmarks: its cloud, its jobs, a policy that plans as it is told,
+// and a stopwatch.
 
 namespace muster::bench {
 
@@ -88,8 +88,8 @@ inline double processor_s() {
   return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
 }
 
-/// Reports the time between its making and its end as that of one iteration: what an iteration sets
-/// up before it is not measured.
+/// Reports the time between its making and its end as that of one iteration: the set-up of an
+/// iteration is not measured.
 class Stopwatch {
  public:
   explicit Stopwatch(benchmark::State& state) : state_(state) {}

@@ -20,7 +20,7 @@
 namespace muster {
 namespace {
 
-/// What a recorded table may look like after some weeks.
+/// Size of a recorded table after some weeks.
 constexpr int kRecordedSets = 2000;
 
 /// The kinds of the trace's tasks and the learned table that the benchmark works with.

@@ -134,7 +134,7 @@ struct Disk {
   DecisionTimes decisions;
 };
 
-/// So many jobs that wait and as many that are over: cancelled before they ran.
+/// Adds `jobs` jobs that wait and as many that are over: cancelled before they ran.
 void fill(caf::actor_system& system, const MasterForSites& master, std::uint64_t jobs) {
   caf::scoped_actor site(system);
   const auto refused = [](const caf::error&) { MUSTER_CHECK(false, "the master takes jobs"); };
@@ -152,7 +152,7 @@ void fill(caf::actor_system& system, const MasterForSites& master, std::uint64_t
   }
 }
 
-/// Lists the jobs so many times; the processor time for each job, in us, the median.
+/// Lists the jobs `times` times; the processor time for each job, in us, the median.
 void list(ActorBackend& backend, api::JobState state, std::uint32_t jobs, int times,
           const std::string& title) {
   std::vector<double> us;

@@ -164,8 +164,8 @@ BENCHMARK(notify_load)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
 
-/// What a planner does of so many waiting jobs for a snapshot and for a dry run: the master's actor
-/// waits for it only where the planner is not beside it.
+/// A planner's work on that number of waiting jobs for a snapshot and for a dry run: the master's
+/// actor waits for it only where the planner is not beside it.
 void copy_all(benchmark::State& state, bool dry_run) {
   const Catalog catalog = eights();
   const auto jobs = static_cast<std::uint64_t>(state.range(0));
@@ -190,7 +190,8 @@ BENCHMARK_CAPTURE(copy_all, for_a_dry_run, true)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-/// Cutting a plan of so many places, each on an instance of its own or by eights, into slices.
+/// Cutting a plan of that number of places, each on an instance of its own or by eights, into
+/// slices.
 void cut_plan(benchmark::State& state) {
   const Catalog catalog = eights();
   const auto tasks = static_cast<std::uint64_t>(state.range(0));
@@ -210,7 +211,7 @@ void cut_plan(benchmark::State& state) {
 }
 BENCHMARK(cut_plan)->Arg(1'000)->Arg(100'000)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// Of a master none of whose jobs is over.
+/// Of a master without finished jobs.
 class EmptyHistory final : public History {
  public:
   void add(JobHistory) override {}
@@ -225,8 +226,8 @@ JobsQuestion active_jobs() {
   return wanted;
 }
 
-/// One question of a user while so many tasks run, each a job of its own, of a hundred users. What
-/// is left to be written out apart from the master does not count.
+/// One question of a user while that number of tasks run, each a job of its own, of a hundred
+/// users. Parts that are written out apart from the master do not count.
 template <class Ask>
 void answer(benchmark::State& state, Ask ask) {
   const Catalog catalog = eights();
@@ -296,8 +297,8 @@ BENCHMARK_CAPTURE(answer, page_of_a_user,
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-/// A page of the tasks of one job. Of its tasks so many run or, every other one, have failed; the
-/// others wait.
+/// A page of the tasks of one job. Its first tasks, `running` of them, run or, every other one,
+/// have failed; the others wait.
 void page_of_tasks(benchmark::State& state, const JobQuestion& wanted) {
   const Catalog catalog = eights();
   const auto tasks = static_cast<std::uint64_t>(state.range(0));

@@ -143,7 +143,7 @@ void full_cluster(benchmark::State& state, const std::string& policy) {
   state.counters["running"] = static_cast<double>(cell.running());
 }
 
-/// What a round works on is gathered for a gang that nobody has seen before.
+/// Gathers the input of a round for a gang that came just now.
 void gather_gang(benchmark::State& state) {
   const Catalog types = catalog();
   ClusterState cluster{types};
@@ -169,7 +169,7 @@ void gather_gang(benchmark::State& state) {
 
 BENCHMARK(gather_gang)->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
-/// With so many steps for the decision; 0: without a bound.
+/// With that bound of steps for the decision; 0: without a bound.
 void rented_cluster(benchmark::State& state, const std::string& policy) {
   Cell cell(policy, true);
   std::map<std::string, double> figures;

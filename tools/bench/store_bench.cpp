@@ -198,7 +198,7 @@ void page_of_user_apart(benchmark::State& state) {
       benchmark::Counter(on_actor_s * 1e6, benchmark::Counter::kAvgIterations);
 }
 
-/// A page of 100 of so many jobs that are over, at the beginning and in the middle.
+/// A page of 100 of that number of jobs that are over, at the beginning and in the middle.
 void page_of_over_jobs(benchmark::State& state) {
   const FilledHistory filled(static_cast<std::uint64_t>(state.range(0)));
   const JobId below{static_cast<std::uint64_t>(state.range(1))};

@@ -159,7 +159,7 @@ WorkerActor spawn_worker(caf::actor_system& system, const MasterForWorkers& mast
       });
 }
 
-/// What a run comes to so far.
+/// Counts of a run so far.
 struct Counts {
   std::atomic<std::uint64_t> launched = 0;
   std::atomic<std::uint64_t> finished = 0;
@@ -168,7 +168,7 @@ struct Counts {
 
 using BenchCloud = Together<CloudForMasters, OwnSteps>;
 
-/// Takes every order; what it was asked for is up after three seconds, and its worker says hello.
+/// Takes every order; the instance is up after three seconds, and its worker says hello.
 BenchCloud spawn_cloud(caf::actor_system& system, ClockOrigin origin, Counts& counts) {
   return system.spawn([=, &system, &counts](BenchCloud::pointer self) -> BenchCloud::behavior_type {
     const auto known = std::make_shared<std::set<InstanceId>>();
@@ -266,7 +266,7 @@ class SystemConfig : public caf::actor_system_config {
   }
 };
 
-/// What the master of the bench is made of; all of it outlives the actors.
+/// Parts of the bench's master; all of them outlive the actors.
 struct World {
   explicit World(Catalog of) : catalog(std::move(of)) {
     std::filesystem::remove_all(kFolder);
@@ -321,7 +321,7 @@ void run_array(caf::actor_system& here, const MasterForSites& master, std::uint6
   caf::scoped_actor site(here);
   ask<std::vector<SubmitVerdict>>(site, master, world.waiting, "hand the array", hand_atom_v,
                                   std::vector<Job>{job_of(kBigJob, kBigJob << 32, tasks)});
-  // At most 20 s: a policy that cannot place all tasks is measured all the same.
+  // At most 20 s: a policy that cannot place all tasks is measured nevertheless.
   for (int s = 0; s < 20 && world.counts.finished < tasks; ++s) {
     std::this_thread::sleep_for(seconds{1});
     std::cerr << fmt::format("{} launched, {} finished\n", world.counts.launched.load(),

@@ -1,4 +1,4 @@
-// One wide job in a master: what each of its tasks costs must not depend on how many they are.
+// One wide job in a master: the cost of each of its tasks must not depend on their number.
 
 #include <benchmark/benchmark.h>
 
@@ -13,8 +13,8 @@
 namespace muster::bench {
 namespace {
 
-/// Of a job of so many tasks on four instances of a fixed fleet: all are told that there is no
-/// room, then all have a place.
+/// Of a job with that number of tasks on four instances of a fixed fleet: all are told that there
+/// is no room, then all have a place.
 std::vector<Plan> refused_and_placed(std::uint64_t tasks) {
   std::vector<Plan> plans(2);
   const Refusal no_room{RefusalKind::not_now, RefusalCode::awaiting_capacity, Resource::cpu, 2, 1};
@@ -54,7 +54,7 @@ std::vector<Event> live_through(Master& master, std::uint64_t tasks, bool gang) 
   return log;
 }
 
-/// `folds`: what a master that was killed takes to start, and not what the first one took.
+/// `folds`: measures the start of a master that was killed, and not the work of the first one.
 void wide_job(benchmark::State& state, bool gang, bool folds) {
   const auto tasks = static_cast<std::uint64_t>(state.range(0));
   std::vector<InstanceType> types = eights().types();

@@ -52,7 +52,7 @@ std::string patterns_text(const TrialBound& trial) {
   return text;
 }
 
-/// What a reader has to know to take the bound for what it is.
+/// Notes that a reader needs to understand the bound.
 std::string notes_text(const TrialBound& trial) {
   const FluidWorkload& workload = trial.workload;
   std::string text;

@@ -9,7 +9,7 @@
 
 namespace muster::bound {
 
-/// So many of the dearest patterns are shown to people.
+/// Number of the dearest patterns that are shown to people.
 inline constexpr std::size_t kShownPatterns = 10;
 
 /// The bound for the workload of one trial.

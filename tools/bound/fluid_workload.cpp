@@ -15,8 +15,8 @@
 namespace muster::bound {
 namespace {
 
-/// What makes tasks equal: their row in the interference model, and their demands as a text, which
-/// is written with all digits.
+/// Key of equal tasks: their row in the interference model, and their demands as a text, which is
+/// written with all digits.
 using KindKey = std::pair<std::uint32_t, std::string>;
 
 Expected<std::vector<FluidType>, NoBound> types_of(const ReplayConfig& config,

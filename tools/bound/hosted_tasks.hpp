@@ -18,7 +18,7 @@ namespace muster::bound {
 /// The tasks that hold resources at one moment, by their demands, and what is rented then.
 class HostedTasks {
  public:
-  /// Nobody, at the catalog's prices. The catalog has to outlive this.
+  /// Without tasks, at the catalog's prices. The catalog has to outlive this.
   explicit HostedTasks(const Catalog& catalog);
   /// Those of a master's state.
   HostedTasks(const Catalog& catalog, const ClusterState& state);

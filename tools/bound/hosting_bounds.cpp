@@ -101,7 +101,7 @@ void RentedGap::see(const Event& event) {
   hosted_.see(event);
 }
 
-/// What stands now has stood since the last event.
+/// The present bound has held since the last event.
 void RentedGap::sample_until(Instant now) {
   while (*next_ <= now) {
     if (hosted_.take_changed()) last_ = {hosted_.rented_usd_h(), bounds_.of(hosted_)};

@@ -20,12 +20,12 @@ struct HostingNow {
 };
 HostingNow hosting_now(const Catalog& catalog, const HostedTasks& hosted);
 
-/// The bounds of one moment after the other; what a search has found helps the next one.
+/// The bounds of one moment after the other; the results of a search help the next one.
 class HostingBounds {
  public:
   explicit HostingBounds(const Catalog& catalog) : catalog_(catalog) {}
 
-  /// What no choice of instances for the tasks costs less than, $/h.
+  /// Lower bound in $/h of the cost of any choice of instances for the tasks.
   double of(const HostedTasks& hosted);
 
  private:
@@ -36,7 +36,7 @@ class HostingBounds {
   };
 
   const Catalog& catalog_;
-  std::vector<Known> known_;  ///< what the last bound rented
+  std::vector<Known> known_;  ///< instances of the last bound
 };
 
 /// How far what is rented lies above what it would have to be, over a run.

@@ -82,8 +82,8 @@ Expected<StateBound, NoBound> bound_of_store(const std::filesystem::path& folder
   const Catalog catalog = store.value()->meta().catalog;
   const auto found = recover_master(*store.value(), catalog);
   if (!found) return bad_input(found.error().message);
-  // What has happened since the snapshot is told to the tasks that it has, and not to its state,
-  // which may take a journal that makes sense only.
+  // Events since the snapshot are told to the tasks that it has, and not to its state, which may
+  // take a journal that makes sense only.
   HostedTasks hosted =
       found->snapshot ? HostedTasks(catalog, found->snapshot->state) : HostedTasks(catalog);
   Instant last = found->snapshot ? found->snapshot->newest : Instant{};

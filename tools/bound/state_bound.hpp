@@ -13,7 +13,8 @@
 
 namespace muster::bound {
 
-/// What the tasks that held resources at one moment cost at least, beside what was rented.
+/// Lower bound of the cost of the tasks that held resources at one moment, beside the rent of that
+/// moment.
 struct StateBound {
   Instant at{};
   HostingNow now;
@@ -35,7 +36,7 @@ Expected<StateBound, NoBound> state_bound(const std::filesystem::path& path,
 
 /// The moment, what was rented, and the bounds below it.
 std::string state_table(const StateBound& bound);
-/// The same for programs.
+/// Likewise, for programs.
 std::string state_json(const StateBound& bound);
 
 }  // namespace muster::bound

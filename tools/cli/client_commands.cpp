@@ -8,7 +8,7 @@
 #include "config/numbers.hpp"
 #include "tools/cli/commands.hpp"
 
-// The commands that speak to a cluster, in the order in which help lists them. What has been called
+// The commands that speak to a cluster, in the order in which help lists them. The called command
 // is known before any is added, so that `muster` describes no other to the library: the options of
 // all would take most of its start.
 

@@ -11,8 +11,8 @@
 #include "tools/cli/output.hpp"
 #include "tools/client/views.hpp"
 
-// What all commands that speak to a cluster share: where it is, how long they try, and how they
-// print.
+// Parts that all commands that speak to a cluster share: where it is, how long they try, and how
+// they print.
 
 namespace muster::cli {
 namespace {
@@ -32,7 +32,7 @@ std::string check_url(const std::string& text) {
   return "has to be a URL like http://127.0.0.1:8800; it is '" + text + "'";
 }
 
-/// Who calls; empty where a header could not hold the name.
+/// Name of the caller; empty where a header could not hold it.
 std::string user_name() {
   // The effective user and not USER, which anybody may set to another's name by mistake.
   const passwd* entry = getpwuid(geteuid());

@@ -13,7 +13,7 @@
 
 namespace muster::cli {
 
-/// What every command that talks to a cluster is told.
+/// Options of every command that talks to a cluster.
 struct ClientOptions {
   client::ContextOptions where;
   std::string retry_for;  ///< empty: the client's own patience
@@ -27,14 +27,15 @@ void add_where_options(CLI::App& command, ClientOptions& options);
 /// Adds --json as well.
 void add_client_options(CLI::App& command, ClientOptions& options);
 
-/// What the id of a job or an instance has to be.
+/// Check for ids of jobs and instances.
 CLI::Validator is_id();
 
-/// What has to stand behind an option that chooses: an empty text, as of a variable that is not
-/// set, would choose everything.
+/// Check for the value of an option that chooses: an empty text, as of a variable that is not set,
+/// would choose everything.
 CLI::Validator is_filter();
 
-/// A word like "-1" among the arguments, which may have been meant as an id; empty: there is none.
+/// A word like "-1" among the arguments, which may have been meant as an id; empty: there is no
+/// such word.
 std::string negative_number(int argc, const char* const* argv);
 
 /// A submission is worth trying for longer than a look at a list, also when nothing listens: the

@@ -34,7 +34,7 @@ void add_node(CLI::App& app, int& exit_code);
 /// `up`, `down` and what they need.
 void add_local_cluster(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
-/// Hidden: what supervises one attempt.
+/// Hidden: supervises one attempt.
 void add_shim(CLI::App& app, int& exit_code);
 void add_progress(CLI::App& app, int& exit_code);
 /// `muster manual`, of all commands that are there when it is called.
@@ -42,7 +42,7 @@ void add_manual(CLI::App& app, int& exit_code);
 
 /// All commands that speak to a cluster and need nothing else: those below.
 void add_client_commands(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
-/// The one of them that has this name, perhaps with others; false: none has it.
+/// Adds the command of that name, perhaps with others; false: there is no such command.
 bool add_client_command(CLI::App& app, int& exit_code, const std::vector<std::string>& words,
                         std::string_view name);
 /// `muster submit`; `words`: the command that stood behind "--".

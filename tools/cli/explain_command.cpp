@@ -52,7 +52,7 @@ int explain_log(const ExplainOptions& options) {
   return write_output(options.json, write) ? kDone : kFailed;
 }
 
-/// What is shown of a job of the live cluster: one task, or a choice of them.
+/// Parts of a job of the live cluster to show: one task, or a choice of them.
 client::Pages explained_pages(const ExplainOptions& options) {
   const std::string path = fmt::format("/v1/jobs/{}/explain", *options.job);
   if (!options.task) return task_pages(path, options.tasks, !options.json.empty());
@@ -112,7 +112,7 @@ int explain_job(const ExplainOptions& options) {
   return write_output(options.json, write) ? kDone : kFailed;
 }
 
-/// What is missing or does not go together; empty when nothing is.
+/// The fault of the options: one is missing, or two exclude each other; empty when they are right.
 std::string misuse(const ExplainOptions& options) {
   const TaskChoice& tasks = options.tasks;
   const bool chosen = tasks.limit || tasks.from || !tasks.phase.empty();

@@ -16,7 +16,7 @@ InterruptWatch::InterruptWatch() {
 }
 
 InterruptWatch::~InterruptWatch() {
-  // What was pressed has been heeded; it must not end the command now.
+  // The key press has been heeded; it must not end the command now.
   const timespec no_time{};
   sigtimedwait(&watched_, nullptr, &no_time);
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);

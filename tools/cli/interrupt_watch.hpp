@@ -16,7 +16,7 @@ class InterruptWatch {
 
   /// Ctrl-C was pressed.
   bool interrupted() const;
-  /// Waits so long; false at once when Ctrl-C was or is pressed.
+  /// Waits for that time; false at once when Ctrl-C was or is pressed.
   bool pause(Duration length) const;
 
  private:

@@ -31,8 +31,8 @@ bool says_which(const JobChoice& choice);
 /// The pages of a list of jobs, as many as are wanted; an empty user or name: any.
 client::Pages job_pages(const JobChoice& choice, const std::string& state, std::uint64_t most);
 
-/// Puts the ids of the jobs that are chosen into the choice; a failure, which nobody has complained
-/// of, where they cannot be asked for.
+/// Puts the ids of the jobs that are chosen into the choice; a failure, not yet printed, where the
+/// API does not answer.
 std::optional<Failure<client::ClientError>> find_jobs(client::ApiClient& api, JobChoice& choice);
 
 }  // namespace muster::cli

@@ -25,7 +25,7 @@ Failure<ConfigError> unreadable(const std::string& name, const std::string& why)
   return {ConfigError::unreadable, name + ": " + why};
 }
 
-/// At most so many bytes, read to their end; false: errno says why not.
+/// At most `most` bytes, read to their end; false: errno says why not.
 bool read_bytes(int file, std::size_t most, std::string& text) {
   std::array<char, 65'536> piece{};
   while (text.size() < most) {

@@ -6,7 +6,7 @@
 
 namespace muster::cli {
 
-/// What `submit` and `plan` are given by name: a job file, or a script that is sent as it is now.
+/// A file that `submit` and `plan` get by name: a job file, or a script that is sent as it is now.
 struct JobSource {
   std::string name;  ///< as it was given; "-" is the standard input
   std::string text;

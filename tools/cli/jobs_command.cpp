@@ -147,7 +147,7 @@ int resubmit(const AgainOptions& options) {
   return told(job + " was taken") ? kDone : kFailed;
 }
 
-/// What has been done, or will be when those that are named have confirmed it.
+/// The outcome: done, or done when the named masters and sites have confirmed it.
 std::string outcome_text(std::uint64_t job, const EachOptions& options,
                          const client::Answer& answer) {
   const auto unconfirmed = client::unconfirmed_by(answer);
@@ -164,7 +164,7 @@ int ask_each(client::ApiClient& api, const EachOptions& options, bool by_choice)
     const auto answer =
         api.post(fmt::format("/v1/jobs/{}/{}", job, options.verb), "", client::Elsewhere::always);
     if (!answer) {
-      // It has ended since it was found: nobody has asked for this very one.
+      // It has ended since it was found: the user has not asked for this very one.
       if (by_choice && answer.error().code == client::ClientError::conflict) continue;
       const std::string name = fmt::format("job {}", job);
       const std::string& why = answer.error().message;
@@ -177,7 +177,7 @@ int ask_each(client::ApiClient& api, const EachOptions& options, bool by_choice)
     if (options.client.json) continue;
     const std::string outcome = outcome_text(job, options, answer.value());
     print_text(outcome + "\n");
-    // What is done is done, whoever hears of it.
+    // The order is carried out, whether the output is read or not.
     if (!told(outcome)) exit_code = kFailed;
   }
   if (!options.client.json) return exit_code;
@@ -188,7 +188,7 @@ int ask_each(client::ApiClient& api, const EachOptions& options, bool by_choice)
   return exit_code;
 }
 
-/// Of "all" there may be none; a name is one that somebody gave: that no job has it is a mistake.
+/// "All" may be an empty set; a name was typed: that no job has it is a mistake.
 int none_found(const EachOptions& options) {
   const std::string& name = options.choice.name;
   complain(fmt::format("no job that is not over {}: nothing was {}",
@@ -199,7 +199,7 @@ int none_found(const EachOptions& options) {
   return kDone;
 }
 
-/// Orders the same of the jobs that are named, or of those that are not over and are chosen.
+/// Sends one order for each of the jobs that are named, or that are not over and are chosen.
 int order_each(EachOptions options) {
   if (!says_which(options.choice)) return kUsage;
   const auto api = connect(options.client);

@@ -36,7 +36,7 @@ std::vector<std::string> lines_with(const fs::path& log, std::uintmax_t from,
   return found;
 }
 
-/// The last of them; empty: there is none.
+/// The last such line; empty without one.
 std::string last_line(const fs::path& log, std::uintmax_t from, const std::string& mark) {
   const std::vector<std::string> found = lines_with(log, from, mark);
   return found.empty() ? "" : found.back();
@@ -70,7 +70,7 @@ std::string LastWords::of(const std::string& node) const {
 std::string LastWords::ends(const std::string& node) const {
   std::string text = end_of(keeper_);
   for (const auto& [name, log] : nodes_) {
-    // Where nobody knows which node is missing, it is one that has ended.
+    // Where the missing node is not known, it is one that has ended.
     const bool is_meant =
         node.empty() ? !lines_with(keeper_.file, keeper_.from, "node " + name + " ended (").empty()
                      : name == node;
@@ -87,7 +87,7 @@ std::string LastWords::node_that_gives_up() const {
   return {};
 }
 
-/// Its last lines that are new, below its path; empty: there are none.
+/// Its last lines that are new, below its path; empty when there are no new lines.
 std::string LastWords::end_of(const Log& log) {
   constexpr std::size_t kShown = 5;
   const std::vector<std::string> lines = lines_with(log.file, log.from, "");

@@ -9,20 +9,21 @@
 
 namespace muster::cli {
 
-/// What the nodes of a local cluster say, from when this is made, when they do not come up.
+/// Log lines of the nodes of a local cluster, from when this is made, for the case that they do not
+/// come up.
 class LastWords {
  public:
-  /// After so many ends of a node, some seconds, what keeps it from running does not pass by
-  /// itself.
+  /// Ends of a node, some seconds apart, after which its trouble will not pass by itself.
   static constexpr std::size_t kVainStarts = 5;
 
   LastWords(const std::filesystem::path& dir, const ClusterConfig& config);
 
-  /// Of the node; of any when none is named. Its own complaint before what others say of it.
+  /// Of the node; of any when no node is named. Its own complaint before what others say of it.
   std::string of(const std::string& node) const;
   /// The ends of the logs that say more, each below its path: the keeper's, and the node's own.
   std::string ends(const std::string& node) const;
-  /// A node that has ended so often that waiting for it is in vain; empty: there is none.
+  /// A node that has ended that often, so that waiting for it is in vain; empty: there is no such
+  /// node.
   std::string node_that_gives_up() const;
 
  private:

@@ -29,7 +29,8 @@ using client::ClientError;
 
 constexpr Duration kPause = std::chrono::milliseconds{500};
 constexpr Duration kLongestPause = std::chrono::minutes{1};
-/// So many times as long as a look has taken nobody looks: of a large array it is work for masters.
+/// Factor of the pause between two looks over the time of a look: a look at a large array is work
+/// for masters.
 constexpr int kPausePerLook = 10;
 constexpr std::uint64_t kMostLines = 1'000'000'000;
 
@@ -45,12 +46,12 @@ class JobLogs {
  public:
   JobLogs(client::ApiClient& api, const LogsOptions& options) : api_(api), options_(options) {}
 
-  /// Finds the tasks; an exit code when there are none to read.
+  /// Finds the tasks; an exit code when there are no tasks to read.
   std::optional<int> choose_tasks();
   /// Prints what is there of the tasks that were chosen, one after the other.
   int print_present();
-  /// The same of all tasks that have begun, page by page: of a large array the first ones are not
-  /// to wait for the last.
+  /// Prints all tasks that have begun, page by page: of a large array the first ones are not to
+  /// wait for the last.
   int print_all();
   /// Prints lines as they come until the tasks are over, through all their attempts.
   int follow();
@@ -78,7 +79,7 @@ class JobLogs {
   std::vector<TaskLog> logs_;
   bool several_ = false;     ///< tasks were chosen
   std::uint32_t looks_ = 0;  ///< at other streams
-  std::uint32_t hints_ = 0;  ///< what was said of other streams
+  std::uint32_t hints_ = 0;  ///< hints about other streams
   bool is_short_ = false;    ///< something of what was asked for is not there, which was said
 };
 
@@ -141,7 +142,7 @@ Expected<JobView, ClientError> JobLogs::look_at_open(Tasks& tasks) const {
     lowest = std::min(lowest, log.task());
     highest = std::max(highest, log.task());
   }
-  // So many tasks at most have indices between these.
+  // Number of tasks that have indices between these at most.
   client::Pages some = pages(highest - lowest + 1);
   if (lowest > 0) some.after = std::to_string(lowest - 1);
   return look(some, [&](const TaskView& task) {
@@ -170,7 +171,7 @@ void JobLogs::say_where_else(TaskLog& log) {
   ++hints_;
 }
 
-/// A task that has none is no reason to be silent about the others; anything else is.
+/// A task without output is no reason to be silent about the others; anything else is.
 std::optional<Failure<ClientError>> JobLogs::print_one(TaskLog& log, LogPrinter& out) {
   const auto failure = log.print_present(out);
   out.end_line();

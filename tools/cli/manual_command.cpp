@@ -71,8 +71,8 @@ std::string synopsis(const CLI::App& app, const std::string& name) {
   return text + "\n";
 }
 
-/// What stands behind an option: "DIR" or "{user,admin}", or nothing behind a flag. The library's
-/// type names go on, behind colons, with what checks the value: a single word there says more.
+/// The value of an option: "DIR" or "{user,admin}", or nothing behind a flag. The library's type
+/// names go on, behind colons, with what checks the value: a single word there says more.
 std::string argument_of(const CLI::Option& option) {
   if (option.get_expected_max() == 0 || option.get_type_size() == 0) return "";
   const std::string type = option.get_type_name();
@@ -102,7 +102,7 @@ void put_option(std::string& page, const CLI::Option& option) {
   page += (text.empty() ? "\\&" : escaped(text)) + "\n";
 }
 
-/// What a command takes; below it those that stand behind it, each with its own.
+/// A command's options; below it its subcommands, each with its own.
 void put_command(std::string& page, const CLI::App& app, const std::string& name) {
   const auto options = options_of(app);
   if (!options.empty()) page += ".SH OPTIONS\n";

@@ -16,7 +16,7 @@
 namespace muster::cli {
 namespace {
 
-/// Files of a cluster are for nobody but who runs it.
+/// Files of a cluster are for the user who runs it.
 constexpr mode_t kPrivate = 077;
 
 /// Memory of requests is used again and not given back to the system between any two of them:
@@ -37,7 +37,7 @@ struct NodeArguments {
   bool new_store = false;
 };
 
-/// What keeps the node running starts it again.
+/// The supervisor of the node starts it again.
 int take_numbers(const NodeSetup& setup, const RosterOffer& offer, const std::string& who) {
   if (const auto trouble = LiveNode::take(setup, offer)) {
     complain(fmt::format("{}{}; it cannot take the numbers of node {}: {}", who, offer.difference,
@@ -78,8 +78,7 @@ int run_node(const NodeArguments& arguments) {
     // A cluster of one node needs no name on the command line.
     setup.node = setup.config.nodes.front().name;
   }
-  // A signal of its own wakes sigwait() below: whatever thread calls this, the node ends in this
-  // one.
+  // A signal of its own wakes sigwait() below: from any calling thread, the node ends in this one.
   setup.has_to_end = [] { kill(getpid(), SIGUSR1); };
   auto node = LiveNode::start(setup);
   if (!node) {

@@ -96,8 +96,8 @@ std::optional<Target> prepared(const fs::path& name) {
   return target_of(name);
 }
 
-/// Whoever read the standard output through a pipe has seen enough, as `head` does: that is no
-/// failure that anybody has to hear of, whether signals tell of it here or not.
+/// A reader that closes the pipe has seen enough, as `head` does: that is no failure to report,
+/// whether signals tell of it here or not.
 bool has_reader_left() {
   pollfd out{STDOUT_FILENO, POLLOUT, 0};
   struct stat kind {};
@@ -125,7 +125,7 @@ void open_standard_streams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
     // The other way round than it is used, so that a write or a read is an error as it was before:
-    // what was said to nobody must not look as if it had been heard.
+    // output to a closed stream must not look as if it had been read.
     const int way = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     // The lowest number that is free is taken, which is this one.
     if (open("/dev/null", way) != stream) std::_Exit(kFailed);

@@ -21,8 +21,8 @@ void print_error(const std::string& text);
 /// a connection with their numbers would get what is printed. Writing to them, or reading, fails.
 void open_standard_streams();
 
-/// What went wrong, in words for people: the file that it is about and the system's reason, and no
-/// text that is for programmers.
+/// The error in words for people: the file that it is about and the system's reason, and no text
+/// that is for programmers.
 std::string sentence_of(const std::exception& error);
 
 /// The path as an absolute one; nothing, after a complaint, when the folder that it is meant from
@@ -45,7 +45,8 @@ bool can_write(const std::filesystem::path& file);
 /// in place). False after a complaint.
 bool write_output(const std::filesystem::path& file,
                   const std::function<void(std::ostream&)>& write);
-/// The same; when `write` answers false, what it wrote is dropped and the file stays as it was.
+/// As write_output(); when `write` answers false, its output is dropped and the file stays as it
+/// was.
 bool write_or_drop(const std::filesystem::path& file,
                    const std::function<bool(std::ostream&)>& write);
 

@@ -24,7 +24,7 @@
 #include "tools/pareto/frontier_report.hpp"
 #include "tools/pareto/rented_gpus.hpp"
 
-// The commands that help to choose a budget for elastic jobs: what each of several would give, by
+// The commands that help to choose a budget for elastic jobs: predictions for several budgets, by
 // the width calculator of `boa` and by replays under it, and the cheapest one for a target.
 
 namespace muster::cli {
@@ -37,7 +37,7 @@ using pareto::Replayed;
 /// The policy whose calculator predicts.
 constexpr const char* kPlanner = "boa";
 
-/// What both commands are told.
+/// Options of both commands.
 struct PlanOptions {
   ReplayInputOptions inputs;
   std::string policy = kPlanner;
@@ -57,7 +57,7 @@ struct BudgetOptions : PlanOptions {
   std::string jct;
 };
 
-/// What both commands read before they plan.
+/// Inputs of both commands, read before they plan.
 struct PlanInputs : ReplayInputs {
   PolicySpec policy;
   boa::BoaParams params;

@@ -13,8 +13,8 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 
-// The commands that list policies and config keys, from the registries that the readers use: what
-// is listed is what is understood.
+// The commands that list policies and config keys, from the registries that the readers use: the
+// listed ones are the valid ones.
 
 namespace muster::cli {
 namespace {
@@ -31,7 +31,7 @@ int list(const Flags& flags, const nlohmann::ordered_json& document, const std::
   return write_output(flags.json, write) ? kDone : kFailed;
 }
 
-/// What a policy looks at besides demands and room.
+/// Inputs of a policy besides demands and room.
 std::vector<std::string> uses_of(const PolicyModule& policy) {
   std::vector<std::string> uses;
   if (policy.uses.throughput) uses.emplace_back("throughput");
@@ -61,7 +61,7 @@ std::string intake_line(const PolicyModule& policy) {
                      fmt::join(settings, " and "));
 }
 
-/// Adds what people see of the policies to `text`, and gives the same as a document.
+/// Adds the policies for people to `text`, and gives them as a document.
 nlohmann::ordered_json describe(const std::vector<PolicyModule>& modules, std::string& text) {
   auto policies = nlohmann::ordered_json::array();
   for (const PolicyModule& policy : modules) {

@@ -123,7 +123,7 @@ int report(const std::string& units, const std::vector<std::string>& metrics) {
     const bool of_metric = line.starts_with("metric ");
     complain((of_metric ? "'" + line + "' was not taken: " : "the progress was not taken: ") +
              answer);
-    // The others are reported all the same.
+    // The others are reported nevertheless.
     outcome = kFailed;
   }
   return outcome;

@@ -126,7 +126,7 @@ bool perform(Planned& planned, std::ostream* log) {
   if (!run) {
     planned.error = run.error().message;
     // False drops the file; the error itself is reported with the run.
-    return begun && digest.has_value();  // the log of a run that never began is none
+    return begun && digest.has_value();  // the log of a run that never began does not count
   }
   if (!digest) return false;
   planned.result = std::move(run->result);
@@ -260,7 +260,7 @@ ExitCode check_outputs(const ReplayOptions& options, const Session& session) {
   return writable ? kDone : kFailed;
 }
 
-/// Says of a policy that is named more than once that its runs are the same: in the table they are
+/// Warns of a policy that is named more than once: its runs are equal, and in the table they are
 /// one row, as those of several seeds are.
 void warn_of_repeated(const std::vector<std::string>& policies) {
   for (auto at = policies.begin(); at != policies.end(); ++at) {

@@ -29,7 +29,7 @@ struct ReplayInputOptions {
 void add_config_argument(CLI::App& command, ReplayInputOptions& options);
 void add_input_options(CLI::App& command, ReplayInputOptions& options);
 
-/// What they name.
+/// The files that they name.
 struct ReplayInputs {
   ReplayConfig config;
   Catalog catalog;

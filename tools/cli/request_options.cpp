@@ -75,7 +75,7 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
   if (options.on_demand) request.market = MarketChoice::on_demand;
   if (!options.work_dir.empty()) {
     // Absolute: the tasks run elsewhere, where the caller's folder means nothing.
-    // What the user has written may have placeholders, where the user is has none.
+    // The user's path may have placeholders, the current folder has none of the kind.
     const std::filesystem::path written(options.work_dir);
     std::filesystem::path base = "/";
     if (!written.is_absolute()) {
@@ -298,7 +298,7 @@ OwnWords own_words(int argc, const char* const* argv) {
   const int own = static_cast<int>(dashes - argv);
   for (int i = 2; i < own; ++i) {
     if (argv[i][0] == '-' || takes_next_word(argv[i - 1]) || !names_a_script(argv[i])) continue;
-    // As sbatch has it: what stands behind a script is the script's.
+    // As sbatch has it: arguments behind a script are the script's.
     return {i + 1, i + 1 == own ? std::min(own + 1, argc) : i + 1};
   }
   return {own, std::min(own + 1, argc)};

@@ -10,11 +10,11 @@
 
 namespace muster::cli {
 
-/// What `submit` and `plan` are told about jobs: files, or a command behind "--", and flags that
-/// override what the files say.
+/// Jobs as `submit` and `plan` get them: files, or a command behind "--", and flags that override
+/// the files.
 struct RequestOptions {
   std::vector<std::string> files;
-  std::vector<std::string> command;          ///< what stood behind "--"
+  std::vector<std::string> command;          ///< words behind "--"
   std::map<std::string, std::string> flags;  ///< by the key that they set; of a switch: empty
   std::vector<std::string> env;              ///< NAME=VALUE
   std::string work_dir;
@@ -32,7 +32,7 @@ std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& optio
 
 /// Which words of the command line are Muster's own.
 struct OwnWords {
-  int own = 0;   ///< the first so many
+  int own = 0;   ///< number of the first ones, which are its own
   int rest = 0;  ///< where the others begin
 };
 /// All words are, but for `submit` and `plan` those before a "--", behind which a command stands,

@@ -37,7 +37,7 @@ struct StoreOptionsGiven {
   std::string policy;
 };
 
-/// The stores below a folder that is none itself; the first few, from not far below.
+/// The stores below a folder that is not a store; the first few, from not far below.
 std::vector<std::string> stores_below(const fs::path& folder) {
   constexpr int kDeepest = 3;
   constexpr std::size_t kMostLooked = 10'000;
@@ -60,7 +60,7 @@ std::vector<std::string> stores_below(const fs::path& folder) {
   return found;
 }
 
-/// Of any kind and cluster: what the store says of itself is taken from it.
+/// Of any kind and cluster: the store's own record is used.
 std::unique_ptr<Store> open_to_read(const std::string& directory) {
   if (const auto below = stores_below(directory); !below.empty()) {
     complain(fmt::format("{}: is no store itself; there {} below it: {}", directory,
@@ -69,7 +69,7 @@ std::unique_ptr<Store> open_to_read(const std::string& directory) {
   }
   StoreOptions options;
   options.read_only = true;
-  // The metadata are those of the store: with none expected, none can differ.
+  // The metadata are those of the store: without expected ones no difference is possible.
   auto store = Store::open(directory, options);
   if (store) return std::move(store).value();
   complain(store.error().message);
@@ -346,7 +346,7 @@ int run_roster(const std::string& from, const std::string& to) {
   return kDone;
 }
 
-/// What is wrong with the store in the folder; false after a complaint.
+/// Prints the faults of the store in the folder; false after a complaint.
 bool is_well(const std::string& directory) {
   const auto store = open_to_read(directory);
   if (!store) return false;

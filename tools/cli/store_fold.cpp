@@ -38,7 +38,7 @@ class Folding {
   Folding(const RecoveredMaster& found, const Catalog& catalog)
       : found_(found), catalog_(catalog), fixed_(has_fixed_fleet(found)) {}
 
-  /// `asked_for`: what does not understand the snapshot's memory is a problem too.
+  /// `asked_for`: a policy that cannot read its memory in the snapshot is a problem too.
   void under(const std::string& policy, bool asked_for) {
     const auto spec = parse_policy(policy);
     auto made = spec ? make_policy(spec.value(), catalog_)

@@ -8,16 +8,16 @@
 
 namespace muster::cli {
 
-/// What replaying a master's store under each policy has come to: a line of text for each, the same
-/// as JSON, and what no master could start with.
+/// Result of replaying a master's store under each policy: a line of text for each, the results as
+/// JSON, and faults that no master could start with.
 struct StoreFold {
   std::vector<std::string> lines;
   nlohmann::ordered_json document = nlohmann::ordered_json::array();
   std::vector<std::string> problems;
 };
 
-/// Replays the events of the store as a start does, under the policy; under all that are known
-/// where none is given. Only for processes without threads of their own.
+/// Replays the events of the store as a start does, under the policy; under all known ones without
+/// a given policy. Only for processes without threads of their own.
 StoreFold fold_store(const Store& store, const std::string& policy);
 
 }  // namespace muster::cli

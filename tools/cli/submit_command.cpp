@@ -122,7 +122,7 @@ int run_command(const SubmitOptions& options) {
   const auto jobs = submit(options, *requests);
   if (!jobs) return kFailed;
   print_ids(options, *requests, *jobs);
-  // Who repeats a call that failed would have the jobs twice.
+  // A user who repeats a call that failed would have the jobs twice.
   const bool heard = told(fmt::format("job{} {} {} taken", jobs->size() == 1 ? "" : "s",
                                       fmt::join(*jobs, ", "), jobs->size() == 1 ? "was" : "were"));
   if (!options.wait) return heard ? kDone : kFailed;

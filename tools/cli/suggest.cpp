@@ -36,7 +36,7 @@ const CLI::App& command_of(const CLI::App& app) {
   return *command;
 }
 
-/// What a value of the option has to be, by the type that it is read into.
+/// The form of an option's value, by the type that it is read into.
 std::string wanted_by(const CLI::App& command, const std::string& option) {
   const CLI::Option* found = command.get_option_no_throw(option);
   const std::string type = found == nullptr ? "" : found->get_type_name();

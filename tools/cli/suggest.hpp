@@ -5,8 +5,8 @@
 
 namespace muster::cli {
 
-/// What a mistyped command or option may have been meant as, or that there is no such command,
-/// after a parse that failed; empty when there is nothing to say.
+/// Suggestion for a mistyped command or option, or that there is no such command, after a parse
+/// that failed; empty without a suggestion.
 std::string suggestion(const CLI::App& app);
 
 /// The failure of a value that is of the wrong kind, in words that say which would be right; `said`

@@ -76,7 +76,7 @@ TaskLog::Part TaskLog::ask(std::uint64_t offset, std::uint64_t max_bytes, bool r
 TaskLog::Part TaskLog::next(LogPrinter& out, bool last) {
   auto part = ask(offset_, kPartBytes, !wish_.json);
   if (!part) return part;
-  // What follows is of the same attempt, also when the task runs again meanwhile.
+  // The following output is of the same attempt, also when the task runs again meanwhile.
   if (!attempt_ && part->attempt > 0) attempt_ = part->attempt;
   if (part->offset > offset_ && !part->text.empty()) {
     const std::uint64_t gone = part->offset - offset_;
@@ -221,7 +221,7 @@ std::optional<Failure<ClientError>> TaskLog::find_begin() {
     return end.error();
   }
   if (!attempt_ && end->attempt > 0) attempt_ = end->attempt;
-  if (!end->size) return std::nullopt;  // nobody says how much there is: then all of it
+  if (!end->size) return std::nullopt;  // the size is not known: then all of it
   std::uint64_t lines = 0;
   offset_ = *end->size;
   while (offset_ > 0 && *wish_.tail > 0) {
@@ -231,8 +231,8 @@ std::optional<Failure<ClientError>> TaskLog::find_begin() {
     if (!read) return read.error();
     const std::string& text = read.value();
     for (std::size_t i = text.size(); i > 0; --i) {
-      const std::uint64_t place = from + i;  // behind the byte
-      // The line break at the very end closes the last line and begins none.
+      const std::uint64_t place = from + i;  // behind the byte The line break at the very end
+                                             // closes the last line and begins no other.
       if (text[i - 1] != '\n' || place == *end->size || ++lines < *wish_.tail) continue;
       offset_ = place;
       return std::nullopt;

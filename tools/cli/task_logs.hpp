@@ -10,7 +10,7 @@
 
 namespace muster::cli {
 
-/// What is wanted of a task's output.
+/// The wanted part of a task's output.
 struct LogWish {
   std::uint64_t job = 0;
   std::optional<std::uint64_t> attempt;  ///< nothing: the newest
@@ -60,8 +60,8 @@ class TaskLog {
   /// once it is done().
   std::optional<Failure<Error>> print_new(const TaskView& seen, LogPrinter& out);
 
-  /// What the other stream has, in a sentence, where this one had nothing: who looks for a message
-  /// should not take it for lost. Empty: there is nothing either, or it is not known.
+  /// The content of the other stream, in a sentence, where this one was empty: a message on the
+  /// other stream should not be taken for lost. Empty: there is nothing either, or it is not known.
   std::string other_stream();
   /// It had nothing where one of two streams was asked for by somebody who reads it.
   bool was_empty() const { return !printed_ && !wish_.both && !wish_.json && wish_.tail != 0U; }

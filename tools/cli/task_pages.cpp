@@ -33,7 +33,7 @@ client::Pages task_pages(const std::string& path, const TaskChoice& choice, bool
   constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
   client::Pages pages{path + "?", "tasks", all ? choice.limit.value_or(kAny) : choice.shown()};
   if (!choice.phase.empty()) pages.path += "phase=" + client::url_escaped(choice.phase);
-  // Pages begin behind an index: index 0 has none before it, so that nothing is said.
+  // Pages begin behind an index: index 0 has no index before it, so that the parameter is left out.
   if (choice.from.value_or(0) > 0) pages.after = std::to_string(*choice.from - 1);
   return pages;
 }

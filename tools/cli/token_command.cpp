@@ -83,8 +83,8 @@ std::string check_number(const std::string& text) {
                 "digits and marks, no spaces";
 }
 
-/// Asks for a secret and prints it. A request that was not answered may have been carried out: with
-/// its number it can be sent again, and what it gave nobody is given anew.
+/// Asks for a secret and prints it. A request without an answer may have been carried out: with its
+/// number it can be sent again, and gives a new secret in place of the lost one.
 ExitCode ask_for_secret(const TokenOptions& options, const std::string& path,
                         const nlohmann::ordered_json& body) {
   const auto api = connect(options.client);

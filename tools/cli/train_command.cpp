@@ -73,7 +73,7 @@ int run_command(const TrainOptions& options) {
     complain(workload.error().message);
     return kFailed;
   }
-  // Where the truth is stated nobody may learn from it.
+  // Where the truth is stated no predictor may learn from it.
   params.predict.limits = !replay::states_truth(workload.value());
   const train::History history = train::make_history(workload.value(), options.test_share);
   const std::size_t known = train::known_jobs(history, params.training.threshold).size();

@@ -18,7 +18,7 @@ class UnnamedFile {
   UnnamedFile& operator=(const UnnamedFile&) = delete;
 
   bool is_open() const { return file_ >= 0; }
-  /// What it can be opened by.
+  /// A path by which it can be opened.
   std::filesystem::path path() const;
   /// Gives it its name; a file of that name is replaced at once.
   std::error_code name();

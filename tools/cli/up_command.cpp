@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of a cluster are for nobody but who runs it.
+/// Files of a cluster are for the user who runs it.
 constexpr mode_t kOwnerOnly = 077;
 constexpr std::chrono::seconds kOtherUp{60};
 
@@ -53,7 +53,7 @@ struct UpArguments {
   bool new_stores = false;
 };
 
-/// Empty: nobody says which, and there is no home to have one.
+/// Empty: no folder is named, and there is no home for one.
 fs::path folder_of(const std::string& dir) {
   const fs::path folder =
       dir.empty() ? client::local_cluster_folder(client::process_environment()) : fs::path(dir);
@@ -64,10 +64,10 @@ fs::path folder_of(const std::string& dir) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-/// What keeps a cluster from being up.
+/// The obstacle that keeps a cluster from being up.
 struct Missing {
   std::string text;
-  std::string node{};  ///< that is not linked; empty: nobody knows which
+  std::string node{};  ///< that is not linked; empty: not known
 };
 
 /// Waits until every node is linked; the last thing that was missing, or nothing. Does not wait for
@@ -153,7 +153,7 @@ void say_what_next(const fs::path& dir, const std::string& page) {
              is_default ? "" : " --dir " + client::shell_word(dir.string()));
 }
 
-/// Those of all masters together; null: none.
+/// The caps of all masters together; null: no caps.
 nlohmann::json caps_json(const ClusterConfig& config) {
   // The file holds the cap of each master; people state that of the cluster.
   const auto masters = static_cast<double>(config.masters().size());
@@ -163,7 +163,7 @@ nlohmann::json caps_json(const ClusterConfig& config) {
           {"max_usd_day", total(config.master.caps.max_usd_day)}};
 }
 
-/// The folder above that of the cluster when `up` makes both; else none.
+/// The folder above that of the cluster when `up` makes both; else an empty path.
 fs::path own_parent(const fs::path& dir) {
   const fs::path usual = client::local_cluster_folder(client::process_environment());
   return dir == fs::absolute(usual) ? dir.parent_path() : fs::path();
@@ -191,8 +191,8 @@ std::string task_user(const fs::path& dir, const ClusterConfig& config) {
   return as_root ? said + ". " + as_another_user(dir) : said;
 }
 
-/// How a cluster that is there differs from the one that is asked for; empty: it does not, or
-/// there is none yet.
+/// Difference between a cluster that is there and the wanted one; empty: no difference, or there is
+/// no cluster yet.
 std::string difference(const UpArguments& asked, const local::LocalCluster& cluster) {
   if (!cluster.exists()) return {};
   const auto config = load_cluster_config(cluster.config_file(), {});
@@ -241,7 +241,7 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
   return kDone;
 }
 
-/// Makes "5min" or "10:00" a number of seconds; what is none stays for the library to complain of.
+/// Makes "5min" or "10:00" a number of seconds; other texts stay for the library to complain of.
 std::string in_whole_seconds(std::string& text) {
   const auto time = parse_duration(text);
   const bool whole = time && *time >= Duration{} && *time % std::chrono::seconds{1} == Duration{};
@@ -275,7 +275,7 @@ local::LocalRequest request_of(const UpArguments& arguments) {
   return request;
 }
 
-/// What is said of a change that was made.
+/// Lines about a change that was made.
 std::vector<std::string> said_of(const local::Prepared& prepared, bool was_there,
                                  const UpArguments& arguments) {
   std::vector<std::string> said;
@@ -376,7 +376,7 @@ int run_up(const UpArguments& arguments) {
 }
 
 int run_down(const std::string& dir, bool keep_instances, bool erase) {
-  // As all commands to a cluster: who has said which one means it here, too.
+  // As all commands to a cluster: a user who has named one means it here, too.
   const std::string said = client::process_environment()("MUSTER_CLUSTER").value_or("");
   const fs::path folder = folder_of(dir.empty() ? said : dir);
   if (folder.empty()) {

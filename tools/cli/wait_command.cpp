@@ -30,7 +30,7 @@ std::string check_time(const std::string& text) {
   return fmt::format("has to be a time: {}; it is '{}'", kDurationForms, text);
 }
 
-/// The newest job that is over and has the name; nothing when there is none.
+/// The newest job that is over and has the name; nothing when there is no such job.
 Expected<std::vector<std::uint64_t>, client::ClientError> newest_over(client::ApiClient& api,
                                                                       const JobChoice& choice) {
   std::vector<std::uint64_t> newest;

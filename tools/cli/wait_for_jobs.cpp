@@ -77,7 +77,7 @@ class Waiting {
 
   /// Waits for the first job that is not over yet to be; and looks at the others, if all are shown.
   std::optional<Failure<ClientError>> look(bool all) {
-    // What is shown is shown at once, and anew from then on.
+    // The first line is shown at once, and later ones from then on.
     std::chrono::seconds wait{};
     if (!all || seen_) wait = all ? kWaitWhenShown : kWait;
     if (until_) wait = std::min(wait, std::chrono::ceil<std::chrono::seconds>(left()));

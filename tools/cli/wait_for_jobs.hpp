@@ -23,15 +23,15 @@ struct WaitOptions {
   std::optional<Duration> at_most{};  ///< nothing: as long as it takes
 };
 
-/// Waits until all jobs are over and hands on how they ended: 0 when all completed, else by the
-/// first that did not: the exit code of its failed task with the lowest index (1 when there is
-/// none), kStopped when it was cancelled; kTimedOut when they are not over in time. Ctrl-C ends the
-/// waiting only. With JSON wanted, prints
-/// {"jobs": [...]} with each job's document at the end.
+/// Waits until all jobs are over and returns their exit code: 0 when all completed, else by the
+/// first that did not: the exit code of its failed task with the lowest index (1 when there is no
+/// such code), kStopped when it was cancelled; kTimedOut when they are not over in time. Ctrl-C
+/// ends the waiting only. With JSON wanted, prints {"jobs": [...]} with each job's document at the
+/// end.
 int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>& jobs,
                   const WaitOptions& how);
 
-/// What a job that is over makes of the exit code.
+/// Exit code for a job that is over.
 int exit_code_of(const JobView& job);
 
 }  // namespace muster::cli

@@ -102,7 +102,8 @@ bool collect(const WorkerFlags& flags, std::vector<std::string>& overrides) {
   return true;
 }
 
-/// What this process was given open is not for the tasks: only this process's end closes a lock.
+/// Descriptors that this process was given are not for the tasks: only this process's end closes a
+/// lock.
 void keep_descriptors_here() {
   if (syscall(SYS_close_range, kFirstOwnDescriptor, ~0u, kCloseRangeCloexec) == 0) return;
   // Kernels before 5.11 do not know the flag of close_range().
@@ -112,9 +113,9 @@ void keep_descriptors_here() {
   }
 }
 
-/// What a worker still does when its instance ends and it reports nothing any more: it stays the
-/// one to which orphans come, so that they are found, until nothing is left or the machine says a
-/// second time that the instance ends; then it kills what there is.
+/// A worker's last work when its instance ends and it reports nothing any more: it stays the
+/// process to which orphans come, so that they are found, until all have ended or the machine sends
+/// a second signal for the instance's end; then it kills the rest.
 void hold_orphans(const sigset_t& endings) {
   constexpr timespec kLook{0, 50'000'000};
   while (true) {
@@ -165,7 +166,7 @@ int run_worker(const WorkerFlags& flags) {
   umask(077);  // tasks have their own
   process::raise_own_limits();
   keep_descriptors_here();
-  // What a killed shim leaves behind becomes a child of this process, and so can be found.
+  // Children of a killed shim become children of this process, and so can be found.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   // Blocked before there are threads, which inherit it: sigwait() below is the one to get them.
   sigset_t endings;
@@ -184,8 +185,9 @@ int run_worker(const WorkerFlags& flags) {
   do {  // anybody who may signal this process could say that its instance ends
     sigwait(&endings, &signal);
   } while (signal == machines::kInstanceEnds && !machines::is_told_to_end());
-  if (signal != machines::kInstanceEnds) return kDone;  // what it runs goes on
-  // First of all: the worker must not report what happens to tasks from now on as their own end.
+  if (signal != machines::kInstanceEnds)
+    return kDone;  // its tasks go on First of all: the worker must not report later ends of tasks
+                   // as their own.
   node.value().reset();
   machines::notify_ending();
   hold_orphans(endings);

@@ -24,7 +24,7 @@ Silent read_silent(const Fields& fields) {
 }
 
 SubmissionAnswer read_submission(const Fields& fields) {
-  // What has a member of its own, and what a job is shown with anyhow.
+  // Keys that have a member of their own, and those that a job is shown with anyhow.
   constexpr std::array<std::string_view, 21> kKnown = {
       "cpus",           "memory_gib",   "gpus",    "market",      "priority",
       "tasks",          "max_running",  "array",   "work_dir",    "time_limit_s",
@@ -58,7 +58,7 @@ SubmissionAnswer read_submission(const Fields& fields) {
 
 JobView read_job(const Fields& fields) {
   JobView job = read_view<JobView>(fields);
-  // As it is: whoever shows it quotes it.
+  // As it is: the code that shows it quotes it.
   job.command = fields.raw_texts("command");
   return job;
 }

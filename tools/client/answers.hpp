@@ -15,7 +15,7 @@
 
 namespace muster::client {
 
-/// What a job was submitted with.
+/// Request that a job was submitted with.
 struct SubmissionAnswer {
   double cpus = 0;
   double memory_gib = 0;
@@ -24,7 +24,7 @@ struct SubmissionAnswer {
   std::int64_t priority = 0;
   std::uint64_t tasks = 0;
   std::uint64_t max_running = 0;
-  std::string array;  ///< empty: none
+  std::string array;  ///< empty: no array
   std::string work_dir;
   std::optional<double> time_limit_s;
   std::optional<double> runtime_hint_s;
@@ -43,7 +43,7 @@ bool is_over(const TaskView& task);
 struct JobPage {
   JobView job;
   std::vector<TaskView> tasks{};
-  std::optional<SubmissionAnswer> submission{};  ///< nothing: nobody says
+  std::optional<SubmissionAnswer> submission{};  ///< nothing: not known
   bool complete = true;                 ///< everybody who may have a part of it has answered
   std::optional<std::uint64_t> next{};  ///< the page's last task, when there are more
   std::uint64_t tasks_behind = 0;       ///< how many
@@ -68,7 +68,7 @@ struct LogAnswer {
   std::string lost;                   ///< why something is missing; empty: nothing is
 };
 
-/// An answer as a struct, or the reason why it is none.
+/// An answer as a struct, or the reason why it cannot be read.
 template <class T>
 using Parsed = Expected<T, ClientError>;
 
@@ -78,9 +78,10 @@ using Parsed = Expected<T, ClientError>;
 
 /// The ids that POST /v1/jobs gives, in the order of the requests.
 Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer);
-/// Who has not confirmed a cancel yet that will be carried out; none: it has been.
+/// Masters and sites that have not confirmed a cancel yet that will be carried out; empty: all
+/// have.
 Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer);
-/// Who has not answered the API, of those who have a part of what it shows.
+/// Masters and sites that have not answered the API, of those that have a part of the view.
 Parsed<Silent> silent_in(const Answer& answer);
 /// GET /v1/jobs.
 Parsed<std::vector<JobView>> job_list(const Answer& answer);

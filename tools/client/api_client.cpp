@@ -59,7 +59,7 @@ std::string error_message(const std::string& body) {
 struct ApiClient::Request {
   HttpRequest http;
   Elsewhere elsewhere = Elsewhere::always;
-  Duration answered_after{};  ///< the server may wait so long
+  Duration answered_after{};  ///< time that the server may wait
 };
 
 namespace {
@@ -154,7 +154,7 @@ Expected<HttpReply, ClientError> ApiClient::try_for_long(const Request& request)
   bool said = false;
   HttpRequest sending = request.http;
   while (true) {
-    // Nobody can be asked instead once a change that may be made once has been sent.
+    // No other API can be asked once a change that may be made once has been sent.
     const bool may_be_cut_short = request.elsewhere == Elsewhere::always;
     const std::size_t next =
         may_be_cut_short ? apis_.size() - std::min(asked + 1, apis_.size()) : 0;
@@ -169,8 +169,8 @@ Expected<HttpReply, ClientError> ApiClient::try_for_long(const Request& request)
     const Duration patience = reply.outcome == Outcome::nobody_there
                                   ? std::min(options_.refused_for, options_.retry_for)
                                   : options_.retry_for;
-    // A change that may have arrived must not be made a second time elsewhere. That nobody was
-    // there proves that it has not arrived.
+    // A change that may have arrived must not be made a second time elsewhere. A refused connection
+    // proves that it has not arrived.
     movable &= request.elsewhere == Elsewhere::always || reply.outcome == Outcome::nobody_there;
     const bool others_left = movable && ++asked < apis_.size();
     const Duration left = patience - tried;
@@ -212,7 +212,7 @@ Failure<ClientError> ApiClient::give_up(const HttpReply& reply, Duration tried) 
                                                 api(), why, seconds)};
 }
 
-/// What an answer that will not get better is about, if it is none to be glad of.
+/// The failure that an answer stands for, if it is one that will not get better.
 std::optional<Failure<ClientError>> ApiClient::failure_of(const HttpReply& reply) const {
   using Failed = Failure<ClientError>;
   if (reply.outcome == Outcome::too_large) {

@@ -19,18 +19,18 @@
 namespace muster::client {
 
 enum class ClientError : std::uint8_t {
-  unreachable,   ///< nobody is there
+  unreachable,   ///< nothing answers
   unanswered,    ///< it was sent, and no answer came in time
   unavailable,   ///< it answered that it cannot at present, for as long as it was tried
   unauthorized,  ///< the token is not accepted
   not_found,
   refused,    ///< understood and not done; the message is the server's
   conflict,   ///< likewise, for the state of what it is about: it is over, say
-  malformed,  ///< the answer is none that docs/api.md knows
+  malformed,  ///< the answer is not one that docs/api.md knows
   stopped     ///< `stop_asked` said so
 };
 
-/// What the API answered: the document, and how it was written.
+/// Answer of the API: the document, and its text.
 struct Answer {
   std::string text;
   nlohmann::json document;
@@ -56,8 +56,8 @@ struct ApiOptions {
   Duration longest_pause{std::chrono::seconds{5}};
   std::size_t max_answer_bytes = std::size_t{64} * 1024 * 1024;
   std::string
-      caller{};  ///< who calls: whose jobs are that name no user, if the token leaves it open
-  /// Waits so long; false: somebody wants the client to give up.
+      caller{};  ///< the caller: owner of jobs that name no user, if the token leaves it open
+  /// Waits for that time; false: the client is to give up.
   std::function<bool(Duration)> pause;
   /// Asked during a transfer: true ends it.
   std::function<bool()> stop_asked;
@@ -73,9 +73,9 @@ enum class Elsewhere : std::uint8_t {
   never    ///< likewise, and an earlier command may have sent it, to the first API
 };
 
-/// Speaks to a cluster's HTTP API (docs/api.md). Whatever is asked may be asked twice without harm
-/// (each change carries a number of its own), so a request is repeated when the connection fails,
-/// the answer is lost, or the status is 429, 502, 503 or 504: with a pause that doubles or that the
+/// Speaks to a cluster's HTTP API (docs/api.md). Every request may be sent twice without harm (each
+/// change carries a number of its own), so a request is repeated when the connection fails, the
+/// answer is lost, or the status is 429, 502, 503 or 504: with a pause that doubles or that the
 /// server asked for (Retry-After), within `retry_for`. Where the cluster has several APIs, the next
 /// one is asked then, as far as `Elsewhere` allows it.
 class ApiClient {
@@ -88,7 +88,7 @@ class ApiClient {
   /// `path` begins with a slash and is escaped. The document of an answer is a JSON object. So long
   /// as `answered_after` the server is free to wait with its answer.
   Expected<Answer, ClientError> get(const std::string& path, Duration answered_after = {});
-  /// The same of what is no JSON.
+  /// As get(), for answers that are not JSON.
   Expected<BytesAnswer, ClientError> get_bytes(const std::string& path);
   /// `number`: of the request, which all its repetitions have; without it one that no other has.
   Expected<Answer, ClientError> post(const std::string& path, const std::string& body,

@@ -177,7 +177,8 @@ Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& option
   const std::string source = options.ca.empty() ? "MUSTER_CA" : "--ca";
   const std::string ca = options.ca.empty() ? environment("MUSTER_CA").value_or("") : options.ca;
   if (!ca.empty()) context->ca = ca;
-  // Said here: libcurl tells a file that is not there from one that is none only by a number.
+  // Checked here: libcurl tells a file that is not there from one that is not a certificate only by
+  // a number.
   if (!context->ca.empty() && !read_short_file(context->ca)) {
     return invalid((ca.empty() ? "client.json: ca" : source) + ": cannot read " + context->ca +
                    ": it has to be a PEM file of certificates");

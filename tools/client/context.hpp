@@ -12,7 +12,7 @@
 
 namespace muster::client {
 
-/// What a command line says about where the cluster is; empty: nothing.
+/// The command line's options for the place of the cluster; empty: not given.
 struct ContextOptions {
   std::string api;         ///< http://HOST:PORT or https://...
   std::string token_file;  ///< whose first line is the token
@@ -30,11 +30,11 @@ struct ClusterContext {
 };
 
 enum class ContextError : std::uint8_t {
-  no_cluster,  ///< nobody says where one is
+  no_cluster,  ///< no cluster is named
   invalid      ///< somebody does, in a way that is of no use
 };
 
-/// What is said when no folder can be told.
+/// The message for the case that no folder can be told.
 inline constexpr std::string_view kNoHome =
     "HOME is not set, and the account has no home: say where the cluster is with --cluster FOLDER "
     "(`up` and `down`: --dir), or set HOME or XDG_STATE_HOME";
@@ -53,7 +53,7 @@ Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& option
 
 /// Where `muster up` keeps the local cluster unless it is told otherwise:
 /// $XDG_STATE_HOME/muster/local or ~/.local/state/muster/local, where ~ is HOME or else the home of
-/// the account. Empty: there is none of these.
+/// the account. Empty: neither names a folder.
 std::filesystem::path local_cluster_folder(const Environment& environment);
 
 }  // namespace muster::client

@@ -1,5 +1,5 @@
 // Speaks to APIs by libcurl, which knows TLS, names and proxies. It is loaded when it is needed and
-// not linked: what only speaks to its own machine starts without it.
+// not linked: a command that only speaks to its own machine starts without it.
 
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ long milliseconds(Duration duration) {
       std::chrono::ceil<std::chrono::milliseconds>(std::max(duration, Duration{1})).count());
 }
 
-// For a proxy 127.0.0.1 is its own machine: none is used for an API on this one.
+// For a proxy 127.0.0.1 is its own machine: no proxy is used for an API on this one.
 bool is_loopback(const std::string& url) {
   const std::size_t begin = url.find("//") + 2;
   const std::string_view host = std::string_view(url).substr(begin);
@@ -124,7 +124,7 @@ class CurlTransfer final : public Transfer {
   void add_header(const std::string& line) {
     curl_slist* longer = library_.slist_append(headers_.get(), line.c_str());
     MUSTER_CHECK(longer != nullptr, "libcurl takes no header");
-    // The list's head stays the same but for the first line.
+    // The list's head stays but for the first line.
     static_cast<void>(headers_.release());
     headers_.reset(longer);
   }
@@ -204,7 +204,7 @@ void CurlTransfer::set_fixed_options() {
   }
   // Timeouts by signals are not safe in a process with threads.
   set(CURLOPT_NOSIGNAL, 1L);
-  // The API never redirects: whoever does is something else.
+  // The API never redirects: a server that does is something else.
   set(CURLOPT_FOLLOWLOCATION, 0L);
   set(CURLOPT_USERAGENT, "muster");
   set(CURLOPT_ERRORBUFFER, reason_.data());

@@ -86,7 +86,8 @@ class Fields {
   }
   // False of a value that is no object: after blame() nothing is looked up in it.
   bool has(const char* key) const { return object_.is_object() && object_.contains(key); }
-  /// Its members, for those that are shown whatever they are; none of a value that is no object.
+  /// Its members, for those that are shown whatever they are; empty for a value that is not an
+  /// object.
   const json& members() const {
     static const json kNothing = json::object();
     return object_.is_object() ? object_ : kNothing;

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kAtOnce = 1'000;
 
-/// Where the next page begins, as a query takes it; empty: there is none.
+/// The place of the next page, as a query takes it; empty: there is no next page.
 std::string next_of(const json& page) {
   const auto next = page.find("next");
   if (next == page.end()) return "";

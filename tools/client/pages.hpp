@@ -14,11 +14,11 @@
 
 namespace muster::client {
 
-/// What is wanted of a list.
+/// The wanted part of a list.
 struct Pages {
   std::string path;     ///< with its query, which may be empty: "/v1/jobs?"
   std::string list;     ///< the member of the answer: "jobs" or "tasks"
-  std::uint64_t most;   ///< so many entries at most, over all pages
+  std::uint64_t most;   ///< most entries, over all pages
   std::string after{};  ///< where to begin as the API takes it; empty: at the beginning
   std::string name{};   ///< only entries whose name it is; empty: all
 };

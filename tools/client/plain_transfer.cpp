@@ -29,12 +29,12 @@ using process::Descriptor;
 using PlainClock = std::chrono::steady_clock;
 using Moment = PlainClock::time_point;
 
-/// A stop is noticed after so long at the latest; a signal ends the waiting at once.
+/// Longest time until a stop is noticed; a signal ends the waiting at once.
 constexpr Duration kLongestPoll = std::chrono::milliseconds{200};
 /// A server may ask for any number of seconds, and a Duration is in ns: a day is for good.
 constexpr std::uint64_t kLongestRetryS = 86'400;
 
-/// What a URL like http://127.0.0.1:8800 names.
+/// Host and port of a URL like http://127.0.0.1:8800.
 struct PlainAddress {
   sockaddr_in socket{};
   std::string host;    ///< as the Host header has it
@@ -53,7 +53,7 @@ std::optional<PlainAddress> plain_address(std::string_view api) {
   const std::size_t colon = std::min(address.host.find(':'), address.host.size());
   std::optional<std::uint64_t> port = kHttpPort;
   if (colon < address.host.size()) port = parse_whole(address.host.substr(colon + 1));
-  // What belongs into no path is for libcurl to judge.
+  // Characters that belong into no path are for libcurl to judge.
   const bool odd = address.prefix.find_first_of("?# ") != std::string::npos;
   if (odd || !port || *port == 0 || *port > kLargestPort) return std::nullopt;
   const std::string number = address.host.substr(0, colon);
@@ -183,7 +183,7 @@ HttpReply PlainTransfer::exchange(const std::string& message, Moment until) {
   return std::move(reader.reply());
 }
 
-/// Nobody has closed the connection since the last answer.
+/// The connection is open since the last answer.
 bool PlainTransfer::is_open() const {
   pollfd polled{socket_.get(), POLLIN, 0};
   return socket_ && poll(&polled, 1, 0) == 0;

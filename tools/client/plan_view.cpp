@@ -29,7 +29,7 @@ std::string ranges_text(const std::vector<std::uint64_t>& tasks) {
   return text;
 }
 
-/// Tasks of which the same is said, in the order in which it is said first.
+/// Tasks with equal texts, in the order of their first ones.
 class TaskGroups {
  public:
   void add(std::uint64_t task, const std::string& what) {
@@ -94,8 +94,8 @@ std::string view(const PlanView& plan) {
     text += plural(plan.left_out, "line") + " more, too many to be listed\n";
   }
   if (plan.moves > 0) text += plural(plan.moves, "task") + " of other jobs would move\n";
-  // What is not placed has no cost that anybody could tell. Some policies decide at certain times
-  // only, and say nothing of a job before.
+  // A job that is not placed has no known cost. Some policies decide at certain times only, and say
+  // nothing of a job before.
   const bool waits = plan.places.empty();
   if (waits && plan.refusals.empty()) text += "the policy decides on it in a later round\n";
   return text + (waits ? fmt::format("cost: {} an hour, as now\n", usd_text(plan.usd_h_now))

@@ -35,7 +35,7 @@ std::string cut(const std::string& text, std::size_t max_columns) {
 }
 
 std::size_t width_of(std::string_view text) {
-  // No character takes more than two columns, so all is padded to twice its bytes; what was added
+  // No character takes more than two columns, so all is padded to twice its bytes; the added number
   // tells how wide the library that knows characters takes it to be.
   const std::size_t most = 2 * text.size();
   const std::size_t padding = fmt::formatted_size("{:<{}}", text, most) - text.size();

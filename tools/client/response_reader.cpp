@@ -135,7 +135,7 @@ bool ResponseReader::take_answer() {
     parser_ = std::make_unique<Parser>(*this);
     return false;
   }
-  // One request has one answer: whatever comes behind it is not read.
+  // One request has one answer: bytes behind it are not read.
   complete_ = true;
   reply_.outcome = Outcome::answered;
   reply_.status = parser_->status();
@@ -143,7 +143,7 @@ bool ResponseReader::take_answer() {
   return true;
 }
 
-/// With the end of the connection the answer is only cut off; else it is none.
+/// With the end of the connection the answer is only cut off; else it is malformed.
 void ResponseReader::take_end() {
   if (!parser_->got_some()) {
     if (!unread_.empty()) fail(Outcome::lost, "it ends within its first line");

@@ -8,8 +8,8 @@
 
 #include "config/request_text.hpp"
 
-// Words are quoted only where the shell would read them otherwise. What cannot be seen is written
-// byte by byte in $'...', which needs no locale.
+// Words are quoted only where the shell would read them otherwise. Characters that cannot be seen
+// are written byte by byte in $'...', which needs no locale.
 
 namespace muster::client {
 namespace {

@@ -23,7 +23,7 @@ struct TokenAnswer {
   std::string secret{};                   ///< of one that was made just now
 };
 
-/// A line of the audit log; what is empty is not known.
+/// A line of the audit log; empty members are not known.
 struct AuditAnswer {
   double at_s = 0;
   std::string token;
@@ -34,7 +34,7 @@ struct AuditAnswer {
   std::optional<std::uint64_t> status;
   std::string about;
   std::uint64_t unlisted = 0;  ///< requests before it that are not in the log
-  std::uint64_t lost = 0;      ///< it only says that so many entries before it were lost
+  std::uint64_t lost = 0;      ///< number of lost entries before it, in an entry without other news
 };
 
 /// GET /v1/me: name, role and user of the token that asks.
@@ -45,13 +45,13 @@ Parsed<TokenAnswer> token_of(const Answer& answer);
 Parsed<TokenAnswer> issued_token(const Answer& answer);
 /// GET /v1/audit.
 Parsed<std::vector<AuditAnswer>> audit_list(const Answer& answer);
-/// Of the same: whose log it is; empty: an API of an earlier version has not said.
+/// Name of the node whose log that answer is; empty: an API of an earlier version has not named it.
 std::string audit_node(const Answer& answer);
 
 /// Tables of them.
 std::string view(const std::vector<TokenAnswer>& tokens);
 std::string view(const std::vector<AuditAnswer>& entries);
-/// What a token is, in one line, and below it the secret.
+/// The token's attributes in one line, and below it the secret.
 std::string issued_text(const TokenAnswer& token);
 
 }  // namespace muster::client

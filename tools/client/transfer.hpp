@@ -26,14 +26,14 @@ std::vector<std::string> repeat_headers(const HttpRequest& request);
 /// How one try ended.
 enum class Outcome : std::uint8_t {
   answered,
-  nobody_there,  ///< nothing listens there, or the address is none
+  nobody_there,  ///< nothing listens there, or the address is wrong
   lost,          ///< it was sent, perhaps, and no whole answer came in time
   stopped,       ///< `stop_asked` said so
   too_large,     ///< the answer is larger than allowed
   failed         ///< in a way that another try would not mend
 };
 
-/// What one try came to.
+/// Outcome of one try.
 struct HttpReply {
   Outcome outcome = Outcome::failed;
   long status = 0;
@@ -44,10 +44,10 @@ struct HttpReply {
   bool distrusted = false;                     ///< the server's certificate is not trusted
 };
 
-/// What all requests of a client have in common.
+/// Options that all requests of a client share.
 struct TransferOptions {
   std::string token;
-  std::string caller{};  ///< who calls, for tokens that act for nobody in particular; may be empty
+  std::string caller{};  ///< the caller, for tokens without a user; may be empty
   std::string ca{};      ///< file of the authorities that are trusted; empty: the system's
   Duration connect_timeout{};
   std::size_t max_answer_bytes = 0;

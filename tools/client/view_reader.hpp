@@ -39,7 +39,7 @@ class ViewReader {
     if constexpr (Described<T>) {
       value = read_view<T>(object_.object(key));
     } else if constexpr (std::is_enum_v<T>) {
-      // A word that this version does not know becomes a value that has none.
+      // A word that this version does not know becomes a value without a name.
       constexpr auto kNone = static_cast<T>(std::numeric_limits<std::underlying_type_t<T>>::max());
       value = named<T>(object_.text(key)).value_or(kNone);
     } else if constexpr (std::is_unsigned_v<T>) {

@@ -28,7 +28,7 @@ constexpr std::size_t kWideColumn = 100;
 constexpr std::size_t kSentence = 2'000;
 
 std::string amount(double number) {
-  // To hundredths: sums of demands such as 0.1 + 0.2 have rounding errors that nobody wants to see.
+  // To hundredths: sums of demands such as 0.1 + 0.2 have rounding errors that are of no interest.
   return number_text(std::round(number * 100) / 100);
 }
 
@@ -171,7 +171,7 @@ std::string job_head(const JobPage& page) {
   if (!job.movable) text += "  its tasks are not moved while they run\n";
   if (job.distinct_instances) text += "  each of its tasks has an instance without the others\n";
   if (job.checkpoints) text += "  a task that is stopped goes on later where it was\n";
-  // So that it can be pasted it is cut only where nobody would; --json has all of it.
+  // So that it can be pasted it is cut only at lengths beyond any paste; --json has all of it.
   constexpr std::size_t kCommandChars = 4'000;
   return text + fmt::format("  {}\n", cut(shell_line(job.command), kCommandChars));
 }
@@ -444,8 +444,8 @@ std::string view(const CostAnswer& cost, const std::string& by) {
   TextTable table({{head}, {"COST", true}});
   const std::string at_least(least(cost.silent.empty()));
   if (by == "instance") {
-    // What an instance has cost holds what it did while it booted or stood idle: the rows are the
-    // bill, and add up to it.
+    // The cost of an instance includes its boot and idle time: the rows are the bill, and add up to
+    // it.
     const SharedText shared = shared_text(cost.by, cost.total_usd);
     for (std::size_t i = 0; i < cost.by.size(); ++i) {
       table.add_row({cost.by[i].name, shared.parts[i]});

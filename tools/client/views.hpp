@@ -14,7 +14,7 @@
 
 namespace muster::client {
 
-/// The value's word; a value that only a later version of the API knows has none here.
+/// The value's word; a value of a later version of the API has no word here.
 template <Worded E>
 std::string_view shown_word(E value) {
   const bool is_known = static_cast<std::size_t>(value) < kEnumerators<E>;
@@ -59,11 +59,11 @@ std::string view(const NodesView& shown);
 std::string view(const DecisionsView& shown);
 /// A line for each kind of thing, then caps and trouble.
 std::string view(const StatusAnswer& status);
-/// Who does not answer since when, and what they said last.
+/// The masters and sites that do not answer, since when, and their last figures.
 std::string silence_text(const SilentView& silent);
-/// A table of parts, idleness and the total. `by`: what the parts are, as it was asked for.
+/// A table of parts, idleness and the total. `by`: the key of the parts, as it was asked for.
 std::string view(const CostAnswer& cost, const std::string& by);
-/// What would be launched, where tasks would go or why they would wait, and the cost.
+/// The launches, the places of the tasks or why they would wait, and the cost.
 std::string view(const PlanView& plan);
 
 /// "3 waiting, 4 running, 9 of 16 finished": how far the jobs' tasks are.
@@ -72,7 +72,7 @@ std::string progress_line(const std::vector<JobView>& jobs);
 /// "1 task", "3 tasks"
 std::string plural(std::uint64_t count, std::string_view what);
 
-/// "$0.0123": with so many digits that small amounts are seen.
+/// "$0.0123": with enough digits that small amounts are seen.
 std::string usd_text(double usd);
 
 /// "2026-07-01 12:34:56" from seconds since 1970, in the time zone of TZ or else the machine's.

@@ -11,8 +11,8 @@
 
 #include "model/check.hpp"
 
-// Digests of what runs depend on. Contents count and not names or times of files: a trace that was
-// copied is the same, one that was written over is not.
+// Digests of what runs depend on. Contents count and not names or times of files: a copied trace
+// has an equal digest, an overwritten one has not.
 
 namespace muster::experiment {
 namespace {

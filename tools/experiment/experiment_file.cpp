@@ -221,7 +221,7 @@ void FileReader::read_skips(const toml::node& node, Grid& grid) {
   });
 }
 
-/// What depends on more than one key of the grid.
+/// Checks that depend on more than one key of the grid.
 void FileReader::check_grid(Grid& grid) {
   const auto missing = [&](const char* key, const char* wanted) {
     errors_.add(grid.place, key, fmt::format("is missing; it has to be {}", wanted));

@@ -30,7 +30,7 @@ struct Variant {
   std::string name;
   TextPlace place;
   std::vector<std::pair<std::string, std::string>> set;     ///< key and value
-  std::vector<std::pair<std::string, std::string>> values;  ///< what {name} stands for there
+  std::vector<std::pair<std::string, std::string>> values;  ///< the value of {name} there
 };
 
 /// Combinations that are left out: those with one of the values on each of the axes.
@@ -48,13 +48,13 @@ struct Grid {
   std::vector<std::string> policies;
   std::vector<std::uint64_t> seeds;
   std::vector<Axis> set;        ///< keys of the config; more than one value makes an axis
-  std::vector<Axis> values;     ///< what {name} stands for in policies, configs and set
+  std::vector<Axis> values;     ///< the values of {name} in policies, configs and set
   std::vector<Axis> each_seed;  ///< keys of the config with one value a seed
   std::vector<Variant> variants;
   std::vector<Skip> skips;
 };
 
-/// What `muster experiment` is to find out.
+/// An experiment of `muster experiment`: grids of replays and the figures to compare.
 struct Experiment {
   std::filesystem::path file;
   std::string name;  ///< file name without extension, unless said

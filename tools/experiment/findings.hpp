@@ -11,7 +11,7 @@
 
 namespace muster::experiment {
 
-/// What a run told of itself, as `muster replay --json` writes it.
+/// Result of a run, as `muster replay --json` writes it.
 using RunJson = nlohmann::ordered_json;
 
 /// A figure that runs have: a metric, a share of the cost, or a figure of the policy's own notes.
@@ -33,26 +33,26 @@ struct Finding {
   std::optional<Statistics> ratio;       ///< likewise, where no baseline is 0 or less
 };
 
-/// What the runs of one point gave.
+/// Results of the runs of one point.
 struct PointFindings {
   std::vector<std::size_t> done;  ///< those of the plan's runs that have a result
-  std::size_t wanted = 0;         ///< runs, with those that have none
-  /// More than one seed, and all gave the same: the seed decides nothing there, and a spread of 0
-  /// would be no measurement.
+  std::size_t wanted = 0;         ///< runs, with those that have no result
+  /// More than one seed, and all gave equal results: the seed decides nothing there, and a spread
+  /// of 0 would be no measurement.
   bool seedless = false;
   std::vector<std::optional<Finding>> findings;  ///< one a figure
 };
 
-/// What an experiment gave: points as in the plan.
+/// Results of an experiment: points as in the plan.
 struct Findings {
   std::vector<Figure> figures;  ///< that any run has, in the order of the table of metrics
   std::vector<PointFindings> points;
 };
 
-/// Puts runs together; `runs` has one a run of the plan, none where it is missing.
+/// Puts runs together; `runs` has one a run of the plan, empty where it is missing.
 Findings find(const Plan& plan, const std::vector<std::optional<RunJson>>& runs);
 
-/// Position of the figure of that key; none if no run has it.
+/// Position of the figure of that key; nothing if no run has it.
 std::optional<std::size_t> position_of(const Findings& findings, const std::string& key);
 
 }  // namespace muster::experiment

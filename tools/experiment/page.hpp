@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-/// What the page of an experiment is made of besides the parts that all reports have, embedded when
-/// the program is built.
+/// Parts of the page of an experiment besides those that all reports have, embedded when the
+/// program is built.
 namespace muster::experiment::page {
 
 extern const std::string_view kPage;    ///< experiment.html with {{name}} where parts go

@@ -44,7 +44,7 @@ struct Plan {
   std::vector<PlannedRun> runs;
 };
 
-/// What a call adds to the file.
+/// Options of a call that are added to the file.
 struct PlanLimits {
   std::vector<std::string> overrides;            ///< for all runs, stronger than those of the file
   std::optional<std::set<std::uint64_t>> seeds;  ///< only these of each grid's; none: all

@@ -81,7 +81,7 @@ Expected<ResultFolder, FolderError> ResultFolder::open(const fs::path& folder) {
                     "with --out",
                     folder.string())};
   }
-  // Under the lock: what lies there was begun by a process that is gone.
+  // Under the lock: files there were begun by a process that is gone.
   for (const char* below : {kBegun, kResults}) {
     for (const auto& entry : fs::directory_iterator(folder / below, bad)) {
       if (below == kBegun || entry.path().extension() == ".part") fs::remove(entry.path(), bad);

@@ -23,7 +23,7 @@ class ResultFolder {
   ~ResultFolder();
 
   const std::filesystem::path& path() const { return folder_; }
-  /// For what the run writes; nobody takes it for a result.
+  /// For the output of the run; it never counts as a result.
   std::filesystem::path begun(const std::string& key, const std::string& ending) const;
 
   /// Keeps the result: once this says true it is on the disk, whatever happens.
@@ -38,8 +38,8 @@ class ResultFolder {
   int lock_;
 };
 
-/// What was kept under the key below the folder, for which no lock is needed; nothing when there is
-/// none.
+/// The result under the key below the folder, for which no lock is needed; nothing when there is no
+/// result.
 std::optional<std::string> kept_result(const std::filesystem::path& folder, const std::string& key);
 
 /// Writes a file that is there whole or not at all, and on the disk when this says true.

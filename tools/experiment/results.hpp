@@ -21,10 +21,10 @@ struct Results {
 
 /// The metrics of the experiment as tables for a terminal, one a grid: mean, 95% interval, standard
 /// deviation, least and most over the seeds, and the paired difference to the baseline with its
-/// interval. What the figures do not say is in lines below.
+/// interval. Notes on the figures are in lines below.
 std::string results_text(const Results& results, std::size_t max_width);
 
-/// A row a run: what it was, and all its figures with their units in the head. A figure that has no
+/// A row a run: its config, and all its figures with their units in the head. A figure that has no
 /// meaning for the run is empty.
 std::string runs_csv(const Results& results);
 

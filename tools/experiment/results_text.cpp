@@ -107,7 +107,7 @@ Summary table_of_grid(const Results& results, std::size_t grid) {
 
 namespace {
 
-/// What the run's record says of rows that are no jobs; empty when it says nothing.
+/// The record's text on rows that are no jobs; empty when it has no such text.
 std::string left_out_text(const nlohmann::ordered_json& run) {
   const auto rows = run.find("rows_left_out");
   std::string text;

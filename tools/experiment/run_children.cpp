@@ -69,7 +69,7 @@ class Nursery {
   explicit Nursery(const ChildrenSetup& setup) : setup_(setup) {}
   Nursery(const Nursery&) = delete;
   Nursery& operator=(const Nursery&) = delete;
-  /// They have nothing to put in order: what they write counts only when it is whole.
+  /// They are killed without a chance to end: their output counts only when it is whole.
   ~Nursery() {
     for (const Running& running : running_) kill(running.pid, SIGKILL);
     for (const Running& running : running_) {

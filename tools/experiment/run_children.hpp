@@ -28,7 +28,7 @@ struct ChildEnd {
 struct ChildrenSetup {
   std::filesystem::path program;
   std::size_t at_once = 1;
-  /// Waits so long; false when everything is to stop.
+  /// Waits for that time; false when everything is to stop.
   std::function<bool(Duration)> pause;
   std::function<Duration()> elapsed;
   /// Called in the order in which they end; false when everything is to stop.
@@ -36,7 +36,7 @@ struct ChildrenSetup {
 };
 
 /// Runs the children, some at a time, in the order of the list. When this returns, or when the
-/// process dies in whatever way, none of them is left. False when they were stopped. Has to be
+/// process dies in whatever way, all of them have ended. False when they were stopped. Has to be
 /// called by the thread that lives longest, as children go with the thread that made them.
 bool run_children(const std::vector<Child>& children, const ChildrenSetup& setup);
 

@@ -10,8 +10,8 @@
 #include "schedulers/policy_spec.hpp"
 #include "tools/experiment/digest.hpp"
 
-// What a run is known by. The config is taken as it was understood and not as it was written: a
-// comment or another order of keys makes no other run, a new default does.
+// The key of a run. The config is taken as it was understood and not as it was written: a comment
+// or another order of keys makes no other run, a new default does.
 
 namespace muster::experiment {
 namespace {

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A record of another shape is none.
+// A record of another shape does not count.
 constexpr int kFormat = 1;
 
 std::string processor() {

@@ -10,7 +10,7 @@
 
 namespace muster::experiment {
 
-/// Which program runs, where and since when: what has to be known of a figure to measure it again.
+/// Program, machine and time of a run: the facts that are needed to measure a figure again.
 struct Provenance {
   std::string version;
   std::string program;  ///< SHA-256 of the program's file
@@ -22,7 +22,7 @@ struct Provenance {
 /// This machine and this moment.
 Provenance provenance_of(std::string version, std::string program, std::string command);
 
-/// What is kept of a run besides its result.
+/// Record of a run besides its result.
 struct RunRecord {
   std::string key;
   PlannedRun run;
@@ -35,7 +35,7 @@ struct RunRecord {
 std::optional<std::string> record_of(const std::string& report, const RunRecord& record,
                                      const Provenance& provenance);
 
-/// A record that was kept: with the run in "run"; nothing when it is none of that key.
+/// A record that was kept: with the run in "run"; nothing when it is not one of that key.
 std::optional<nlohmann::ordered_json> parse_record(const std::string& text, const std::string& key);
 
 /// A command as a shell takes it.

@@ -14,7 +14,7 @@ inline constexpr std::size_t kMostSeeds = 10'000;
 /// such list, names one twice or more than kMostSeeds.
 std::optional<std::vector<std::uint64_t>> parse_seeds(std::string_view text);
 
-/// What parse_seeds() takes, for error messages.
+/// Forms that parse_seeds() takes, for error messages.
 inline constexpr const char* kSeedsWanted =
     "seeds such as \"1-10\" or \"1,3,7-9\", or a list of different whole numbers";
 

@@ -31,7 +31,7 @@ std::string content_of(const fs::path& file, std::size_t most) {
 constexpr std::size_t kMostReport = std::size_t{1} << 28;
 constexpr std::size_t kMostReason = 2000;
 
-/// What a run that gave no result said, or how it ended when it said nothing.
+/// Error text of a run without a result, or how it ended when it wrote no text.
 std::string reason_of(const ChildEnd& end, const fs::path& err) {
   std::string said = content_of(err, kMostReason);
   while (said.ends_with('\n')) said.pop_back();

@@ -17,14 +17,14 @@ struct FailedRun {
   std::string reason;
 };
 
-/// What came of doing the runs.
+/// Outcome of doing the runs.
 struct Outcome {
   bool interrupted = false;
   std::string fault;  ///< why it was given up; empty: it was not
   std::vector<FailedRun> failed;
 };
 
-/// What doing the runs needs besides the plan.
+/// Inputs of doing the runs besides the plan.
 struct SessionSetup {
   std::filesystem::path program;  ///< that understands `replay`
   std::size_t at_once = 1;
@@ -39,7 +39,7 @@ struct SessionSetup {
 Expected<std::vector<std::string>, ExperimentError> keys_of(const Experiment& experiment,
                                                             const Plan& plan, RunKeys& keys);
 
-/// Reads what is kept; one a run, none where it is missing or damaged.
+/// Reads the kept records; one a run, empty where it is missing or damaged.
 std::vector<std::optional<nlohmann::ordered_json>> read_records(
     const std::filesystem::path& folder, const std::vector<std::string>& keys);
 

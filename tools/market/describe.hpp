@@ -10,7 +10,7 @@
 
 namespace muster::market {
 
-/// What a series is like over the time that is looked at.
+/// Facts of a series over the time that is looked at.
 struct SeriesFacts {
   SeriesKey key;
   std::uint64_t ticks = 0;
@@ -38,7 +38,7 @@ struct OrderFacts {
   double first_per_day = 0;
 };
 
-/// What a market is like over some days.
+/// Facts of a market over some days.
 struct MarketFacts {
   double days = 0;
   std::vector<SeriesFacts> series;
@@ -54,7 +54,7 @@ MarketFacts describe(const SeriesMap& series, const Catalog& catalog, Seconds fr
 
 /// A line a series, and one for each order of the types.
 std::string facts_table(const MarketFacts& facts);
-/// A line a series: what its weeks were to be and what they came to.
+/// A line a series: the wanted statistics of its weeks and those that they came to.
 std::string fit_table(const std::vector<FittedWeek>& weeks);
 
 }  // namespace muster::market

@@ -88,7 +88,7 @@ Expected<GeneratedMarket, ConfigError> generate(const WeeklyStats& stats, const 
   }
   market.series = cut(market.series, request.from, request.to);
   for (auto& [key, ticks] : market.series) {
-    // What is made up has a price from the beginning on: that of its first tick.
+    // A made-up series has a price from the beginning on: that of its first tick.
     if (ticks.front().at > request.from) {
       ticks.insert(ticks.begin(), {request.from, ticks.front().price});
     }

@@ -11,7 +11,7 @@
 
 namespace muster::market {
 
-/// What market is wanted.
+/// The wanted market.
 struct MarketRequest {
   Seconds from = 0;
   Seconds to = 0;  ///< above `from`
@@ -34,9 +34,9 @@ struct GeneratedMarket {
 };
 
 /// Makes a step function for each series of `stats`: weeks with the statistics of their snapshots
-/// (of the nearest one where a week has none), which end on the weekday of the last snapshot;
-/// ticks, spikes and what series have in common after `shape`. The same request gives the same
-/// market; each week of a series has its own chance. Every type has to be in the catalog.
+/// (of the nearest one for a week without its own), which end on the weekday of the last snapshot;
+/// ticks, spikes and correlations of series after `shape`. The same request gives the same market;
+/// each week of a series has its own chance. Every type has to be in the catalog.
 Expected<GeneratedMarket, ConfigError> generate(const WeeklyStats& stats, const TickShape& shape,
                                                 const Catalog& catalog,
                                                 const MarketRequest& request);

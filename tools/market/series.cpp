@@ -22,7 +22,7 @@ constexpr std::array<CsvColumn, 4> kTickColumns = {{{"timestamp_utc", true},
                                                     {"availability_zone", true},
                                                     {"usd_per_hour", true}}};
 constexpr NumberRange kPrices{.low = 0, .high = 1e5, .above_low = true};
-/// What a decimal price may differ by from the binary number it is read as, in millionths.
+/// Most difference of a decimal price from the binary number it is read as, in millionths.
 constexpr double kNear = 1e-3;
 
 bool is_letter(char c) {
@@ -162,7 +162,7 @@ SeriesMap cut(const SeriesMap& series, Seconds from, Seconds to) {
   for (const auto& [key, ticks] : series) {
     if (ticks.empty() || ticks.front().at >= to) continue;
     std::vector<Tick>& kept = part[key];
-    // Nobody knows of a price before the first one that was recorded.
+    // Prices before the first one that was recorded are not known.
     kept.push_back({std::max(from, ticks.front().at), ticks.front().price});
     for (const Tick& tick : ticks) {
       if (tick.at >= to) break;

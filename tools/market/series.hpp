@@ -32,7 +32,7 @@ struct Tick {
   friend bool operator==(const Tick&, const Tick&) = default;
 };
 
-/// What has a price of its own.
+/// Key of a series of prices.
 struct SeriesKey {
   std::string type;
   std::string zone;  ///< "a" of us-west-2a; empty where zones do not matter
@@ -47,11 +47,11 @@ using SeriesMap = std::map<SeriesKey, std::vector<Tick>>;
 std::optional<Seconds> parse_day(std::string_view text);
 /// The day on which a time lies, as parse_day() reads it.
 std::string day_text(Seconds at);
-/// What tells a zone from the others of its region: "a" of "us-west-2a" and of "us-central1-a",
-/// "az4" of the zone id "use1-az4". A name without a region stays as it is.
+/// The letter of a zone within its region: "a" of "us-west-2a" and of "us-central1-a", "az4" of the
+/// zone id "use1-az4". A name without a region stays as it is.
 std::string zone_letter(std::string_view zone);
 
-/// What part of a file of ticks is wanted; what is absent takes all.
+/// The wanted part of a file of ticks; absent members take all.
 struct TickFilter {
   std::optional<std::string> type;
   std::optional<std::string> zone;  ///< "a" or "us-west-2a"

@@ -51,7 +51,7 @@ double lagged(const std::vector<double>& ranks, std::size_t lag) {
   return correlation({ranks.begin(), ranks.end() - split}, {ranks.begin() + split, ranks.end()});
 }
 
-/// What the series add up to.
+/// Sums over the series.
 struct Sums {
   std::vector<double> gaps;
   double spike_gaps = 0;

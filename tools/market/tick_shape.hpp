@@ -8,7 +8,7 @@
 
 namespace muster::market {
 
-/// What the ticks of a market tell that weekly statistics do not.
+/// Statistics of a market's ticks that weekly statistics do not have.
 struct TickShape {
   /// Quantiles, evenly spaced, of the time to the next tick over its mean in the series.
   std::vector<double> gaps;
@@ -18,7 +18,7 @@ struct TickShape {
   std::vector<std::uint32_t> spikes;
   double carried = 0;       ///< share of a price's variance (of ranks) that outlives the tick
   double memory_ticks = 1;  ///< in which that falls to 1/e
-  double memory_s = 1;      ///< the same in seconds
+  double memory_s = 1;      ///< likewise, in seconds
   /// Rank correlation of the hourly prices of two sizes in one zone, the mean of all pairs; no
   /// less than 0, and 0 when no zone has two sizes.
   double size_correlation = 0;

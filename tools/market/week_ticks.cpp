@@ -49,7 +49,7 @@ class Week {
   Rng& rng_;
   std::vector<std::int64_t> prices_;  ///< 0: not yet known
   std::vector<double> times_;         ///< in seconds from the beginning of the week
-  std::size_t too_long_ = SIZE_MAX;   ///< no stretch of so many ticks or more stands free
+  std::size_t too_long_ = SIZE_MAX;   ///< no free stretch has this number of ticks or more
 };
 
 void Week::draw_times() {
@@ -75,11 +75,11 @@ void Week::to_whole_seconds() {
   }
 }
 
-/// The nearest place to `wanted` where so many ticks stand free, and free to both sides: runs that
-/// touched would be longer ones.
+/// The nearest place to `wanted` where that number of ticks stands free, and free to both sides:
+/// runs that touched would be longer ones.
 std::size_t Week::free_stretch(std::size_t wanted, std::size_t length) {
-  // Ticks are only taken: what there was no room for finds none later, and a week that is all tail
-  // is not searched anew for each of its spikes.
+  // Ticks are only taken: a length without room finds no room later, and a week that is all tail is
+  // not searched anew for each of its spikes.
   if (length >= too_long_) return prices_.size();
   const auto stands_free = [&](std::size_t first) {
     const std::size_t from = first == 0 ? 0 : first - 1;
@@ -113,7 +113,7 @@ void Week::place_tail(std::vector<std::int64_t> tail, std::uint64_t week, ZoneWe
     const std::size_t first = free_stretch(wanted, length);
     const bool apart = first == prices_.size();
     for (std::size_t i = 0; i < length; ++i, ++next) {
-      // Where so much is tail that no stretch is left, single ticks have to do.
+      // Where the tail leaves no free stretch, single ticks have to do.
       while (apart && prices_[single] != 0) ++single;
       prices_[apart ? single : first + i] = tail[next];
     }

@@ -9,8 +9,8 @@
 
 namespace muster::market {
 
-/// What the sizes in a zone have in common: the level that their prices follow, of mean 0 and
-/// variance 1, and when spikes come.
+/// Common part of the sizes in a zone: the level that their prices follow, of mean 0 and variance
+/// 1, and when spikes come.
 class ZoneWeather {
  public:
   ZoneWeather(std::uint64_t seed, const std::string& zone, const TickShape& shape);
@@ -33,7 +33,7 @@ class ZoneWeather {
 /// A week that is to be made.
 struct WeekPlace {
   Seconds start = 0;         ///< of the week
-  Seconds since = 0;         ///< the same, after the first of all weeks began
+  Seconds since = 0;         ///< likewise, after the first of all weeks began
   std::uint64_t number = 0;  ///< of the week
 };
 

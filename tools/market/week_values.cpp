@@ -21,7 +21,7 @@ constexpr double kMostSkew = 60;
 constexpr int kHalvings = 40;
 constexpr std::size_t kFitPoints = 100;
 
-/// What is asked, in quanta, and the tail so far as it is known.
+/// The wanted statistics, in quanta, and the tail as far as it is known.
 struct Target {
   double count = 0;
   double low = 0;
@@ -61,7 +61,7 @@ std::vector<std::int64_t> excursions_of(const Target& t, std::size_t count, bool
   return excursions;
 }
 
-/// What the body has to have, so that all together is as asked.
+/// Statistics that the body has to have, so that all together is as asked.
 struct Body {
   double count = 0;
   double mean = 0;
@@ -83,7 +83,7 @@ Body rest_of(const Target& t, const std::vector<std::int64_t>& spikes,
     }
   }
   if (body.count <= 0) {
-    // There is none: what the tail lacks it would need without end, and what it has too much too.
+    // Impossible: the tail's lack would be without end, and its excess too.
     body.mean = (sum < 0 ? -1 : 1) * std::numeric_limits<double>::infinity();
     return body;
   }

@@ -16,8 +16,8 @@ struct WeekValues {
 
 /// Prices that have the statistics asked for: number, least, greatest and those at or over
 /// `on_demand_usd` exactly, mean and variance as closely as whole quanta allow. Of the many that
-/// do, those whose body spreads as weeks without spikes do (a standard deviation of 0.8 of what
-/// the mean lies above the least): what is beyond that is of spikes first, then of excursions.
+/// do, those whose body spreads as weeks without spikes do (a standard deviation of 0.8 of the
+/// mean's distance from the least): the rest of the spread is of spikes first, then of excursions.
 WeekValues week_values(const WeekStats& asked, double on_demand_usd);
 
 }  // namespace muster::market

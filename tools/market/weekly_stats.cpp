@@ -28,7 +28,7 @@ constexpr NumberRange kVariances{.low = 0, .high = 1e10};
 /// A tick a second is more than any market has.
 constexpr NumberRange kTicks{.low = 1, .high = 604'800, .whole = true};
 constexpr NumberRange kOver{.low = 0, .high = 604'800, .whole = true};
-/// What a mean may lie outside of its range by, as it is rounded.
+/// Most distance of a mean from its range, as it is rounded.
 constexpr double kRounded = 1e-4;
 
 WeekStats read_week(CsvReader& reader) {

@@ -9,7 +9,7 @@
 
 namespace muster::market {
 
-/// What is known of one series in one week.
+/// Statistics of one series in one week.
 struct WeekStats {
   Seconds end = 0;  ///< the week is the seven days before it
   double min_usd = 0;
@@ -35,7 +35,7 @@ struct StatsFilter {
 Expected<WeeklyStats, ConfigError> read_weekly_stats(const std::filesystem::path& file,
                                                      const StatsFilter& filter);
 
-/// What the weeks of all series span.
+/// Time that the weeks of all series span.
 struct StatsSpan {
   Seconds from = 0;
   Seconds to = 0;

@@ -7,10 +7,10 @@
 namespace muster::pareto {
 namespace {
 
-/// Of a step: what sums of steps lose to rounding.
+/// Of a step: the rounding error of sums of steps.
 constexpr double kSlack = 1e-9;
 
-/// The numbers between colons; nothing when one of them is none.
+/// The numbers between colons; nothing when one of them is not a number.
 std::optional<std::vector<double>> numbers_of(std::string_view text) {
   std::vector<double> numbers;
   while (true) {

@@ -9,10 +9,10 @@ namespace muster::pareto {
 
 /// Budgets of one range, at the most.
 inline constexpr std::size_t kMostBudgets = 1000;
-/// GPUs of a budget, at the most: what `boa` takes.
+/// Most GPUs of a budget: the bound of `boa`.
 inline constexpr double kMostGpus = 1'000'000;
 
-/// What would be right, for error messages.
+/// The right form, for error messages.
 inline constexpr const char* kBudgetsWanted =
     "GPUs above 0 as FROM:TO:STEP, such as 40:120:10, or one number, at most 1000 of them";
 

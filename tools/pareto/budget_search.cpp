@@ -10,7 +10,7 @@ double ample_budget(const std::vector<boa::ClassWork>& work, boa::PlanKind kind)
   double budget = std::max(1.0, boa::cheapest_widths(work).cost_gpus);
   for (int i = 0; i < kMostTries; ++i) {
     const auto plan = boa::plan_by(kind, work, budget);
-    // What a plan leaves over is all that it has no use for.
+    // The unused part of a plan's budget is all that it has no use for.
     if (plan && plan->cost_gpus < budget / 2) return budget;
     budget *= 2;
   }

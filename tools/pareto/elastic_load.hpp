@@ -34,12 +34,12 @@ struct LoadClass {
   double load_gpus() const;
 };
 
-/// What the elastic jobs of a workload ask of a cluster, as `boa` would be told of it.
+/// Load of a workload's elastic jobs on a cluster, as `boa` would be told of it.
 struct ElasticLoad {
   std::vector<LoadClass> classes;  ///< by name
   double hours = 0;                ///< over which jobs come, whole ones
   std::uint64_t others = 0;        ///< jobs that are not elastic: left out
-  /// That workers of all classes may have, the cheapest first; none where classes differ in that.
+  /// That workers of all classes may have, the cheapest first; empty where classes differ in that.
   std::vector<boa::GpuType> types;
 
   std::vector<boa::ClassWork> work() const;

@@ -118,7 +118,7 @@ Expected<FrontierPoint, NoBudget> cheapest_budget(const ElasticLoad& load, doubl
 
 namespace {
 
-/// What becomes of a budget that is less than what costs least.
+/// The replay's behaviour for a budget below the cheapest widths.
 std::string_view done_instead(bool rents) {
   return rents ? ", and GPUs for these are rented" : "";
 }

@@ -49,8 +49,7 @@ Summary classes_of(const ElasticLoad& load) {
   return table;
 }
 
-/// What is not there is "-".
-/// Nothing where types were not asked for.
+/// Missing figures are "-". Nothing where types were not asked for.
 Summary types_of(const FrontierReport& report) {
   Summary table;
   table.columns = {{"budget", "GPUs"},
@@ -115,7 +114,7 @@ Summary points_of(const FrontierReport& report) {
   return table;
 }
 
-/// What a reader has to know to take the figures for what they are.
+/// Notes that a reader needs to understand the figures.
 std::vector<std::string> notes_of(const FrontierReport& report) {
   std::vector<std::string> notes;
   const ElasticLoad& load = report.load;

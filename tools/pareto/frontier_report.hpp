@@ -6,7 +6,7 @@
 
 namespace muster::pareto {
 
-/// What is shown of a frontier.
+/// Content of a report on a frontier.
 struct FrontierReport {
   std::string workload;  ///< in one line, for people
   std::string policy;    ///< that plans and is replayed, without a budget

@@ -21,14 +21,14 @@ constexpr double kFirstStep = 1e-3;
 /// Halvings between two neighbours.
 constexpr int kHalvings = 10;
 
-/// What a job of a class takes, but for its starts, where its growth waits for instances.
+/// Time and use of a job of a class, but for its starts, where its growth waits for instances.
 struct Course {
   double hours = 0;
   double used_gpu_h = 0;
   double ordered_gpus = 0;
 };
 
-/// Follows a job through its epochs, where instances are ready so long after they are ordered.
+/// Follows a job through its epochs, where instances are ready that time after they are ordered.
 Course course_of(const boa::ClassWork& of_class, std::span<const std::uint32_t> widths,
                  double ready_h) {
   Course course;
@@ -49,7 +49,7 @@ Course course_of(const boa::ClassWork& of_class, std::span<const std::uint32_t> 
       awaited = width;
       left_h = ready_h;
     } else {
-      // What is ordered beyond that is given back, and so is what is held.
+      // Instances ordered beyond that are given back, and so are those that are held.
       awaited = width;
       held = std::min(held, width);
       if (held == width) left_h = 0;
@@ -67,7 +67,7 @@ Course course_of(const boa::ClassWork& of_class, std::span<const std::uint32_t> 
   return course;
 }
 
-/// What there is more of where instances have to be waited for.
+/// Additional use where instances have to be waited for.
 struct Growth {
   double wait_h = 0;
   double used_gpu_h = 0;
@@ -88,7 +88,7 @@ Growth mix(const Growth& one, const Growth& other, double share) {
           std::lerp(one.ordered_gpus, other.ordered_gpus, share)};
 }
 
-/// What becomes of a plan in instances.
+/// Effect of instances on a plan.
 InNodes in_nodes(const ElasticLoad& load, const WidthPlan& plan) {
   InNodes made;
   double wait_h = 0;

@@ -9,7 +9,7 @@
 
 namespace muster::pareto {
 
-/// What a width plan gives where GPUs come in instances that take time to be ready.
+/// Effect on a width plan where GPUs come in instances that take time to be ready.
 struct InNodes {
   double rented_gpus = 0;     ///< on average: the sum of the next three
   double used_gpus = 0;       ///< that jobs have, starts of theirs included
@@ -21,8 +21,8 @@ struct InNodes {
   double weighted_jct_s = 0;  ///< with the weights of the classes
 };
 
-/// What becomes of the plan by which jobs have so many GPUs, or of the one that costs least where
-/// that is more.
+/// Effect on the plan by which jobs have that number of GPUs, or on the cheapest one where that is
+/// more.
 InNodes in_nodes_at(const ElasticLoad& load, boa::PlanKind kind, double planned_gpus);
 
 /// Plans for a load, and what becomes of them in nodes.
@@ -41,10 +41,10 @@ class NodePlans {
   NodePlans(const ElasticLoad& load, boa::PlanKind kind);
 
   /// The plan with the least weighted mean JCT of those that rent no more than that. Nothing where
-  /// none does.
+  /// no budget does.
   std::optional<InNodes> within(double budget_gpus) const;
   /// The plan that rents least of those whose weighted mean JCT is at most that; `rented_gpus` is
-  /// the budget for it. Nothing where none is.
+  /// the budget for it. Nothing where no plan is.
   std::optional<InNodes> cheapest(double target_s) const;
 
  private:

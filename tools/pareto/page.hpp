@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-/// What the page of a frontier is made of besides the parts that all reports have, embedded when
-/// the program is built.
+/// Parts of the page of a frontier besides those that all reports have, embedded when the program
+/// is built.
 namespace muster::pareto::page {
 
 extern const std::string_view kPage;    ///< pareto.html with {{name}} where parts go

@@ -31,7 +31,7 @@ struct Outcome {
   std::size_t known = 0;  ///< jobs of the first part that could be learnt from
   TrainReport training;
   std::size_t support_vectors = 0;
-  std::optional<LengthAnswer> constant;  ///< what it always answers, if that is all it does
+  std::optional<LengthAnswer> constant;  ///< the only answer that it ever gives, if it is so
   Comparison validated;                  ///< on the jobs used, by cross-validation
   Comparison tested;                     ///< on the later part
   PredictorQuality predictor;

@@ -15,7 +15,7 @@
 namespace muster::train {
 namespace {
 
-// Not the maximum, which a single burst sets; what lies above it is a full system.
+// Not the maximum, which a single burst sets; values above it are a full system.
 constexpr double kCapacityQuantile = 0.95;
 
 /// The mean time that one of the job's tasks runs.
@@ -23,7 +23,7 @@ Duration mean_task_duration(const replay::JobTruth& truth) {
   return from_seconds(truth.iterations / truth.iterations_per_s);
 }
 
-/// What is in use at each submission by the jobs before it.
+/// Resources in use at each submission by the jobs before it.
 std::vector<Resources> use_at_submissions(const std::vector<PastJob>& jobs) {
   using End = std::pair<Instant, std::size_t>;
   std::priority_queue<End, std::vector<End>, std::greater<>> running;
@@ -34,7 +34,7 @@ std::vector<Resources> use_at_submissions(const std::vector<PastJob>& jobs) {
       in_use -= counted_demand(*jobs[running.top().second].job);
       running.pop();
     }
-    // What rounding left over is not in use.
+    // A rest by rounding is not in use.
     if (running.empty()) in_use = {};
     result.push_back(in_use);
     in_use += counted_demand(*jobs[i].job);

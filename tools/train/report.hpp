@@ -6,7 +6,7 @@
 
 namespace muster::train {
 
-/// What a report is about.
+/// Inputs of a report.
 struct Subject {
   const std::string& description;  ///< of the workload
   const History& history;
@@ -14,9 +14,9 @@ struct Subject {
   const Outcome& outcome;
 };
 
-/// For people: what was learnt from, which parameters won, and how good the answers are.
+/// For people: the history, the parameters that won, and the quality of the answers.
 std::string text_report(const Subject& subject);
-/// The same as JSON.
+/// Likewise, as JSON.
 std::string json_report(const Subject& subject);
 
 }  // namespace muster::train

@@ -11,8 +11,8 @@
 
 namespace muster::train {
 
-/// How good predicted run times were, each made at its job's submission. What was not predicted
-/// counts as predicted to be 0.
+/// How good predicted run times were, each made at its job's submission. A missing prediction
+/// counts as one of 0.
 struct RuntimeScore {
   std::size_t jobs = 0;
   std::size_t predicted = 0;
@@ -38,7 +38,7 @@ struct SourceScore {
 /// Fewer jobs of a user say nothing of what is known of him.
 inline constexpr std::size_t kUserJobs = 10;
 
-/// What a scoring is made with.
+/// Inputs of a scoring.
 struct ScoreSetup {
   PredictParams predict;  ///< but for whose word it is
   SorsRule sors;
@@ -50,7 +50,7 @@ struct ScoreSetup {
 /// forecast knows the jobs that had ended by then.
 std::vector<SourceScore> score_run_times(const History& history, const ScoreSetup& setup);
 
-/// The value at `share` of the way through ascending values; 0 of none.
+/// The value at `share` of the way through ascending values; 0 without values.
 double quantile(const std::vector<double>& ascending, double share);
 
 /// For people: a row for each way.

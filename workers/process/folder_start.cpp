@@ -24,7 +24,7 @@ bool failed(StartTrouble& trouble, StartFault fault, int error, const char* plac
   return false;
 }
 
-/// Takes the next part off the rest of a path; false: there is none.
+/// Takes the next part off the rest of a path; false at its end.
 bool next_part(const char*& rest, char (&part)[NAME_MAX + 1], bool& is_too_long) {
   while (*rest == '/') ++rest;
   const char* end = strchrnul(rest, '/');

@@ -20,8 +20,8 @@ class MetricsOutbox {
 
   /// All that the attempt has reported so far.
   void note(const AttemptKey& attempt, Metrics values);
-  /// The attempt is over: what was not told of it is told at once. Values that no task can report
-  /// come from a file that the task had its hands on, and are dropped.
+  /// The attempt is over: values that were not passed on yet are passed on at once. Values that no
+  /// task can report come from a file that the task had its hands on, and are dropped.
   void end(const AttemptKey& attempt, Metrics values);
   /// Tells all of it again, that of attempts that are over at once.
   void repeat();

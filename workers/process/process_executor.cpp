@@ -30,7 +30,7 @@ constexpr int kLooksForSpace = 30;
 /// As of a program that SIGTERM has ended.
 constexpr std::int32_t kEndedByTerm = 143;
 
-// FNV-1a, 64 bits: the same in every process, which std::hash does not promise.
+// FNV-1a, 64 bits: equal in every process, which std::hash does not promise.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
@@ -76,7 +76,7 @@ std::optional<ExecutionProgress> progress_of(const process::ProgressMeter& meter
   return progress;
 }
 
-/// Open to pass through for tasks that run as another user, else to nobody.
+/// Open to pass through for tasks that run as another user, else closed to others.
 void make_folder(const std::filesystem::path& folder, bool passage) {
   std::error_code error;  // told when an attempt cannot be started for it
   const bool made = std::filesystem::create_directories(folder, error);
@@ -131,10 +131,10 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
   crew.sync_orders = options_.sync_orders;
   crew.patience = options_.end_patience;
   if (users_) {
-    // What it uses outlives the supervisor and is used by nothing else.
+    // Its data outlives the supervisor and is used by nothing else.
     crew.complete = [this](process::Order& order) { return put_account(order); };
   }
-  // Threads of the supervisor and the watch may speak while this goes; what they post is dropped.
+  // Threads of the supervisor and the watch may speak while this goes; their posts are dropped.
   const std::weak_ptr<const bool> alive = alive_;
   supervisor_ =
       std::make_unique<process::ShimSupervisor>(crew, [this, alive](process::ShimNews news) {
@@ -229,7 +229,7 @@ void ProcessExecutor::start(const TaskOrder& told) {
   company_changed();
   if (!told.program.argv.empty()) {
     if (!watch_ || watch_->full().empty()) return begin(told);
-    // Without space it waits for so many looks of the watch, each `disk_check` apart.
+    // Without space it waits for this number of looks of the watch, each `disk_check` apart.
     const Duration until = process::boot_time() + kLooksForSpace * options_.disk_check;
     waiting_[key] = {told, until};
     return;
@@ -256,7 +256,7 @@ void ProcessExecutor::begin(const TaskOrder& told) {
   supervisor_->launch(std::move(order));
 }
 
-/// What the order leaves to its worker.
+/// Fills in the values that the order leaves to its worker.
 void ProcessExecutor::fill_in(TaskOrder& order) const {
   Program& program = order.program;
   if (program.make_work_dir) {
@@ -279,9 +279,9 @@ process::WorkerTerms ProcessExecutor::terms_for(const TaskOrder& order) {
   terms.means = means_.means;
   if (!means_.parent.empty()) terms.group = means_.parent + "/" + process::name_of(key);
   terms.max_processes = options_.max_processes;
-  // With a limit on processors there is nobody to be nice to.
+  // With a limit on processors niceness is not needed.
   terms.nice = means_.means == LimitMeans::cgroup2 ? 0 : options_.nice;
-  // The same until end() gives them back, as the devices.
+  // Held until end() gives them back, as the devices are.
   terms.cpus = cpus_.take(key, order.granted[Resource::cpu]);
   terms.log_file_bytes = options_.log_file_bytes;
   terms.log_files_kept = options_.log_files_kept;
@@ -295,7 +295,8 @@ process::WorkerTerms ProcessExecutor::terms_for(const TaskOrder& order) {
   return terms;
 }
 
-/// As whom an attempt runs, or why there is nobody; called on the supervisor's thread.
+/// Puts in the account that an attempt runs as, or returns why there is no account; called on the
+/// supervisor's thread.
 std::optional<process::AttemptResult> ProcessExecutor::put_account(process::Order& order) {
   auto account = users_->account_of(order.user);
   if (!account) {
@@ -362,7 +363,7 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   // A stop that came before the start is not a checkpoint: the failure tells more.
   const bool never_ran =
       result.kind == process::EndKind::not_started || result.kind == process::EndKind::not_launched;
-  // Who asked for the stop is not known here: what an end after it means is the master's to say.
+  // The cause of the stop is not known here: the master knows the meaning of an end after it.
   if (result.stopped && !never_ran) {
     host_.checkpointed(key.task, key.attempt, result.stopping, std::move(ended.end));
   } else if (result.exit_code == 0 && result.reason.empty()) {
@@ -449,7 +450,7 @@ std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) 
 }
 
 void ProcessExecutor::acknowledged(TaskId task, Attempt attempt) {
-  // What still runs cannot be settled: its outcome is yet to come.
+  // A running attempt cannot be settled: its outcome is yet to come.
   if (!runs_.contains({task, attempt})) sweeper_.acknowledge({task, attempt});
   reports_.settle({task, attempt});
 }

@@ -27,7 +27,7 @@ struct ProcessOptions {
   /// Belongs to this instance alone and outlives the worker's process; tasks have to be able to
   /// get through to it (mode 0711 of it and all above) when they run as another user.
   std::filesystem::path state_dir;
-  /// The same for every instance that a task may move between: a task's checkpoint folder is
+  /// Equal for every instance that a task may move between: a task's checkpoint folder is
   /// checkpoint_root/JOB/ARRAY_INDEX.
   std::filesystem::path checkpoint_root;
   /// Forks the shims (shim_server.hpp): the muster command, or better the small muster-shim.
@@ -44,7 +44,7 @@ struct ProcessOptions {
   Duration acknowledged_keep = std::chrono::hours{1};
   std::size_t max_acknowledged =
       1000;  ///< folders of settled attempts; past it the oldest go earlier
-  /// The most that is tried; what the machine does not offer is left out.
+  /// The best means that are tried; means that the machine does not offer are left out.
   process::LimitMeans best_means = process::LimitMeans::cgroup2;
   std::uint32_t max_processes = 4096;  ///< of an attempt; 0: any number
   bool hold_cpu = true;  ///< by binding tasks to processors, where no cgroup limits them
@@ -61,10 +61,10 @@ struct ProcessOptions {
   /// Writes orders through to the disk. Only loss of power takes one that was not, and with it goes
   /// the attempt itself, which is then reported as failed either way.
   bool sync_orders = false;
-  /// Between two looks at the room on the disks of attempts and checkpoints; 0: none. A new attempt
-  /// waits for room as long as 30 of these.
+  /// Time between two checks of the space on the disks of attempts and checkpoints; 0: no checks. A
+  /// new attempt waits for room as long as 30 of these.
   Duration disk_check{};
-  /// Less free room is too little; nothing: what DiskWatchOptions say.
+  /// Least free space; nothing: the default of DiskWatchOptions.
   std::optional<std::uint64_t> disk_free_bytes;
   std::uint32_t metric_names = 16;  ///< of what an attempt reports of itself; 0 to kMaxMetrics
   Duration metrics_interval = std::chrono::seconds{2};  ///< between two tellings of what is new
@@ -153,7 +153,7 @@ class ProcessExecutor : public Executor {
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
   process::AttemptSweeper sweeper_;
   std::unique_ptr<process::ShimSupervisor> supervisor_;
-  std::unique_ptr<process::DiskWatch> watch_;  ///< last: it uses the two above; null: none
+  std::unique_ptr<process::DiskWatch> watch_;  ///< last: it uses the two above; null: no watch
 };
 
 }  // namespace muster

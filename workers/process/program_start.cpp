@@ -47,7 +47,7 @@ bool is_text(const char* path) {
   return read_head(path, head) && std::memchr(head.bytes.data(), '\0', head.size) == nullptr;
 }
 
-/// The name behind "#!"; false: there is none.
+/// The name behind "#!"; false: there is no such name.
 bool interpreter_of(const Head& head, char* name, std::size_t room) {
   if (head.size < 3 || head.bytes[0] != '#' || head.bytes[1] != '!') return false;
   std::size_t begin = 2;
@@ -60,7 +60,7 @@ bool interpreter_of(const Head& head, char* name, std::size_t room) {
   return true;
 }
 
-/// The name of a program's loader; false: it has none.
+/// The name of a program's loader; false: it has no loader.
 template <class Header, class Segment>
 bool loader_of(int file, char* name, std::size_t room) {
   Header header;
@@ -180,7 +180,7 @@ void explain_format(const char* file, StartTrouble& trouble) {
   }
 }
 
-/// What is at fault where the kernel refuses to execute the file.
+/// The fault where the kernel refuses to execute the file.
 StartTrouble trouble_of(const char* file, int error) {
   StartTrouble trouble;
   trouble.stage = StartStage::program;

@@ -13,14 +13,14 @@
 
 namespace muster::process {
 
-/// Time since the machine booted: the same for every process, whatever becomes of the wall clock.
+/// Time since the machine booted: equal for all processes, whatever becomes of the wall clock.
 Duration boot_time();
 
-/// So many units were done at that time since the machine booted.
+/// Units that were done at a time since the machine booted.
 struct ProgressPoint {
   Duration at{};
   double units = 0;
-  std::optional<TrainingSample> step{};  ///< of a training task: what it measured last
+  std::optional<TrainingSample> step{};  ///< of a training task: its last measurement
 };
 
 /// The points of one attempt's progress that its present rate follows from.
@@ -39,20 +39,20 @@ class ProgressMeter {
   std::deque<ProgressPoint> points_;
 };
 
-/// What a task said on its progress socket: "progress N", N a number of units of at most 1e15.
+/// A task's report on its progress socket: "progress N", N a number of units of at most 1e15.
 /// Nothing when the line is not of that form.
 std::optional<double> progress_from(std::string_view line);
 
-/// What a training task said of its latest step: "step LOCAL_BATCH ACCUMULATION STEP_S SYNC_S
-/// GRAD_SQR GRAD_VAR", as TrainingSample names them; on how many nodes it was made it does not
-/// know. Nothing when the line is not of that form, or no step can have been so.
+/// A training task's report of its latest step: "step LOCAL_BATCH ACCUMULATION STEP_S SYNC_S
+/// GRAD_SQR GRAD_VAR", as TrainingSample names them; it does not know on how many nodes the step
+/// was made. Nothing when the line is not of that form, or no step can have been so.
 std::optional<TrainingSample> step_from(std::string_view line);
 
 /// A metric as a task said it: "metric NAME VALUE".
 struct SaidMetric {
   std::string_view name;  ///< in the line
   double value = 0;
-  std::string problem;  ///< why it is none; empty: it is one
+  std::string problem;  ///< why it is refused; empty: it is valid
 };
 SaidMetric metric_from(std::string_view line);
 

@@ -16,8 +16,8 @@ inline constexpr std::int32_t kCannotRun = 126;
 /// How far the start of a task came.
 enum class StartStage : std::uint8_t { process, user, sight, work_dir, program };
 
-/// What is at fault where it is not simply the program or folder itself; StartTrouble::place names
-/// it.
+/// Cause of the fault where it is not simply the program or folder itself; StartTrouble::place
+/// names it.
 enum class StartFault : std::uint8_t {
   itself,
   above,          ///< a folder on the way, or what should be one
@@ -25,12 +25,12 @@ enum class StartFault : std::uint8_t {
   dead_link,      ///< it is a link to the place, where nothing is
   making,         ///< the place, which could not be made
   not_in_path,    ///< no folder of PATH has it
-  interpreter,    ///< what its first line names
+  interpreter,    ///< the program that its first line names
   nested,         ///< interpreters of interpreters
-  loader,         ///< what its header names
+  loader,         ///< the program that its header names
   is_folder,      ///< it is one
   no_file,        ///< it is neither a file nor a folder
-  no_right,       ///< its mode, StartTrouble::detail, lets nobody or not this user execute it
+  no_right,       ///< its mode, StartTrouble::detail, lets no user, or not this one, execute it
   no_exec_mount,  ///< the file system is mounted so
   other_machine,  ///< it is for the machine StartTrouble::detail of elf.h
   no_program      ///< nothing that can be executed
@@ -50,7 +50,8 @@ struct StartTrouble {
 /// Puts a place into the trouble, by system calls and copying only.
 void set_place(StartTrouble& trouble, const char* place);
 
-/// Whose fault it is: what was to be started, or the machine that has run out of something.
+/// The party at fault: the program that was to be started, or the machine that has run out of
+/// something.
 EndKind end_kind_of(const StartTrouble& trouble, const Order& order);
 
 /// As shells and POSIX have it: 127 for a program that is not there, else 126.

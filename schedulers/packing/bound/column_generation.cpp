@@ -32,7 +32,7 @@ class ColumnGeneration {
     while (result_.rounds < limits_.rounds) {
       ++result_.rounds;
       solution_ = lp_.solve();
-      // Where the solver gave up its prices are prices all the same, and prove what they prove.
+      // Where the solver gave up its prices are prices nevertheless, and prove as much.
       const std::size_t before = columns_.size();
       look_for_patterns(quick);
       if (limits_.progress) limits_.progress({result_.rounds, proof_.usd, solution_.cost});
@@ -106,7 +106,7 @@ class ColumnGeneration {
     return solution_.optimal && proof_.usd >= solution_.cost * (1 - limits_.exact);
   }
 
-  /// Of the patterns of the result. What they do more than is needed is not counted.
+  /// Of the patterns of the result. Work beyond the need is not counted.
   double stretch() const {
     std::vector<double> task_h(problem_.kinds.size()), work_h(problem_.kinds.size());
     for (const PatternHours& rented : result_.patterns) {

@@ -24,7 +24,7 @@ struct PatternHours {
   double usd = 0;
 };
 
-/// What is told of the work so far.
+/// Progress of the work so far.
 struct FluidProgress {
   std::uint32_t round = 0;
   double bound_usd = 0;
@@ -43,8 +43,8 @@ struct FluidLimits {
 /// The least cost of a fluid problem, between two values.
 struct FluidBound {
   double bound_usd = 0;    ///< no schedule costs less
-  double reached_usd = 0;  ///< what the patterns found cost: the least cost is no more than this
-  bool exact = false;      ///< the two are the same, but for rounding (kExact)
+  double reached_usd = 0;  ///< cost of the patterns found: the least cost is no more than this
+  bool exact = false;      ///< the two are equal, but for rounding (kExact)
   bool divided = false;    ///< the bound is that of divided_bound(), no search gave a higher one
   double stretch = 1;      ///< how much longer tasks take in these patterns than at speed 1
   std::vector<PatternHours> patterns;  ///< of the cost that is reached, the dearest first

@@ -43,7 +43,7 @@ void CoveringLp::add_column(double cost, std::span<const LpEntry> entries) {
 
 LpSolution CoveringLp::solve() {
   ClpSimplex& simplex = model_->simplex;
-  // Primal: what was feasible before the last columns came still is.
+  // Primal: a solution that was feasible before the last columns came still is.
   simplex.primal(1);
   LpSolution solution;
   solution.optimal = simplex.isProvenOptimal();

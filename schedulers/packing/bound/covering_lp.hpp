@@ -13,13 +13,13 @@ struct LpEntry {
   double amount = 0;
 };
 
-/// What was found. Both to the precision of floating point and of the solver's tolerances: whoever
-/// claims something of it checks that by itself.
+/// Result of the solver. Both to the precision of floating point and of the solver's tolerances: a
+/// caller that relies on them checks them by itself.
 struct LpSolution {
   bool optimal = false;
   double cost = 0;
   std::vector<double> activity;  ///< of each column
-  std::vector<double> duals;     ///< of each row, none below 0
+  std::vector<double> duals;     ///< of each row, all from 0
 };
 
 /// The linear program of covering needs at least cost: minimise cost x activity, such that each

@@ -48,8 +48,8 @@ CoveringLp program_of(const FluidProblem& problem) {
   return lp;
 }
 
-/// What has to be taken off the prices of work for resources at `resource_usd` to show that no
-/// pattern on the type is worth more than it costs; 0 when they cannot.
+/// Factor by which the prices of work have to be lowered for resources at `resource_usd` to show
+/// that no pattern on the type is worth more than its cost; 0 when they cannot.
 double scale_on(const FluidProblem& problem, std::size_t type,
                 const std::vector<double>& usd_per_work_h, const Amounts& resource_usd) {
   double instance = 0;

@@ -13,8 +13,8 @@ struct Proof {
   std::vector<double> usd_per_work_h;  ///< of each kind
 };
 
-/// A bound that looks at no pattern: of what the work costs when instances and tasks can be divided
-/// at will and nobody slows anybody. Close where tasks are small and mix well, and quick always.
+/// A bound that looks at no pattern: the cost of the work when instances and tasks can be divided
+/// at will and no task slows another. Close where tasks are small and mix well, and quick always.
 Proof divided_bound(const FluidProblem& problem);
 
 }  // namespace muster::bound

@@ -77,10 +77,10 @@ struct KindWork {
   std::uint32_t kind = 0;
   double work_h = 0;
 };
-/// What an hour of the pattern does, by rising kinds.
+/// Work of an hour of the pattern, by rising kinds.
 std::vector<KindWork> work_of(const FluidProblem& problem, const Pattern& pattern);
 
-/// What an hour of the pattern is worth at a price an hour of work of each kind.
+/// Worth of an hour of the pattern at a price an hour of work of each kind.
 double value_of(const FluidProblem& problem, const Pattern& pattern,
                 const std::vector<double>& usd_per_work_h);
 

@@ -9,10 +9,10 @@
 #include "schedulers/packing/bound/undisturbed_search.hpp"
 
 // Depth first over multisets of tasks, each item at most as often as it fits, later items after
-// earlier ones. What a set can still become is judged by prices of the resources: whatever joins it
+// earlier ones. The potential of a set is judged by prices of the resources: a task that joins it
 // takes room, and is worth at most the room's price and the gap of the best item that is left.
-// Beside it the tasks lose: what joins is counted at the rate beside those that are there, and
-// each of those loses at least what so many of its best neighbours would take from it.
+// Beside it the tasks lose: a joining task is counted at the rate beside those that are there, and
+// each of those loses at least as much as that number of its best neighbours would take from it.
 
 namespace muster::bound {
 namespace {
@@ -24,7 +24,7 @@ constexpr double kNone = -std::numeric_limits<double>::infinity();
 /// How many tasks the patterns of one search have.
 struct TaskRange {
   std::uint32_t least = 1;
-  std::uint32_t most = 0;  ///< 0: as many as fit; else the same as `least`
+  std::uint32_t most = 0;  ///< 0: as many as fit; else equal to `least`
 };
 
 /// The search among the patterns of one range.
@@ -48,12 +48,12 @@ class RangeSearch {
   std::uint64_t nodes() const { return nodes_; }
 
  private:
-  /// What is known of the present set of some size.
+  /// Facts of the present set of some size.
   struct Level {
     std::vector<double> rho;   ///< rate of one more task of each class beside the set
     std::vector<double> mass;  ///< sum of the values of the set's tasks, by class
     std::array<double, kResourceKinds> room{};
-    std::vector<double> gap;  ///< of each item: what it adds at most above its room's price
+    std::vector<double> gap;  ///< of each item: most that it adds above its room's price
     std::vector<double> top;  ///< the best gap from this item on
     double least_gain = 0;    ///< value of the set and of all its room
     double further = 0;       ///< most tasks that may still join
@@ -137,7 +137,7 @@ RangeSearch::RangeSearch(const SearchItems& all, TaskRange range, double thresho
 
 /// Fills in what may become of the set.
 void RangeSearch::judge(Level& level, std::uint32_t first, std::uint32_t size) {
-  // So many will join it at least.
+  // Number of tasks that will join it at least.
   const std::uint32_t joining = range_.least > size ? range_.least - size : 0;
   level.least_gain = 0;
   std::fill(loss_.begin(), loss_.end(), 0.0);
@@ -175,7 +175,7 @@ void RangeSearch::judge(Level& level, std::uint32_t first, std::uint32_t size) {
   level.further = counted() ? range_.most - size : std::max(0.0, double(all_.most_tasks) - size);
 }
 
-/// What a set can become at most when `further` tasks of at most the gap `top` join it.
+/// Upper bound of a set when `further` tasks of at most the gap `top` join it.
 double RangeSearch::bound_from(const Level& level, double gain, double further, double top) const {
   double bound = level.least_gain + gain;
   if (counted()) return further > 0 ? bound + further * top : bound;
@@ -242,7 +242,7 @@ TypeFinds find_patterns(const FluidProblem& problem, std::uint32_t type,
   finds.most_usd_h = enough;
   const SearchItems all = search_items(problem, type, usd_per_work_h);
   if (all.items.empty()) return finds;
-  // Where nobody slows anybody the number of tasks says nothing, and a quicker search does.
+  // Where no task slows another the number of tasks tells nothing, and a quicker search does.
   if (!all.slows()) return find_undisturbed(all, type, enough, nodes);
   double threshold = enough;
   for (const TaskRange& range : ranges_of(all)) {

@@ -19,7 +19,7 @@ struct FoundPattern {
   double value_usd_h = 0;
 };
 
-/// What a search has shown.
+/// Result of a search.
 struct TypeFinds {
   std::vector<FoundPattern>
       patterns;           ///< the best of each number of tasks, those worth their price

@@ -100,7 +100,7 @@ std::array<double, kResourceKinds> resource_prices(const SearchItems& items,
     for (std::uint32_t row = 0; row < items.items.size(); ++row) {
       if (items.items[row].amount[i] > 0) column.push_back({row, items.items[row].amount[i]});
     }
-    // What nobody takes is worth nothing.
+    // A resource that no item takes is worth nothing.
     if (column.empty()) continue;
     priced.push_back(i);
     lp.add_column(items.capacity[i], column);

@@ -19,12 +19,12 @@ using Amounts = std::array<double, kResourceKinds>;
 constexpr std::size_t kMostFinds = 4;
 /// Deeper than this the search only judges: its depth is the program's stack.
 constexpr std::uint32_t kMostDepth = 2000;
-/// What a task is worth at least, where all those are wanted that fit.
+/// Least worth of a task, where all those are wanted that fit.
 constexpr double kSeat_usd_h = 1e-9;
 constexpr double kNothingOpen = -std::numeric_limits<double>::infinity();
 
-/// Prices of the type's resources at which all the room, and what each item that may come only so
-/// often gains beyond its room, is worth least.
+/// Prices of the type's resources at which all the room, and the gain of each bounded item beyond
+/// its room, is worth least.
 Amounts room_prices(const SearchItems& all) {
   std::vector<double> values;
   for (const SearchItem& item : all.items) values.push_back(item.value_usd_h);
@@ -109,7 +109,7 @@ class Search {
     return times > 0 ? static_cast<std::uint32_t>(times) : 0;
   }
 
-  /// What the room can hold at most of the items from `first` on: it is taken as one resource at
+  /// Most worth that the room can hold of the items from `first` on: it is taken as one resource at
   /// its prices, and shared out to those that are worth most for it, the last one in part.
   double bound_from(std::size_t first) const {
     double left = worth(room_);
@@ -166,7 +166,7 @@ class Search {
         open_ = std::max(open_, bound);
         return;
       }
-      // As often as it fits first; what is without it is the next turn of the outer loop.
+      // As often as it fits first; sets without it are the next turn of the outer loop.
       for (; times > 0; --times) {
         const Amounts before = room_;
         take(item, times);
@@ -179,7 +179,7 @@ class Search {
   }
 
   std::uint32_t type_;
-  std::size_t all_ = 0;  ///< so many are wanted at most; 0: the best alone
+  std::size_t all_ = 0;  ///< most sets that are wanted; 0: the best alone
   double threshold_;
   std::uint64_t most_nodes_;
   Amounts prices_;
@@ -201,7 +201,7 @@ TypeFinds find_undisturbed(const SearchItems& all, std::uint32_t type, double en
 NearPatterns find_near(const FluidProblem& problem, std::uint32_t type,
                        const std::vector<double>& usd_per_work_h, double slack_usd_h,
                        std::size_t most, std::uint64_t nodes) {
-  // What is worth nothing takes a seat all the same.
+  // A task that is worth nothing takes a seat nevertheless.
   std::vector<double> prices = usd_per_work_h;
   for (double& price : prices) price = std::max(price, kSeat_usd_h);
   const SearchItems all = search_items(problem, type, prices);

@@ -40,7 +40,7 @@ class Branching {
   /// An instance that may come next.
   struct Choice {
     Pattern pattern;
-    double loss_usd_h = 0;  ///< what it costs above what its tasks are worth
+    double loss_usd_h = 0;  ///< its cost above its tasks' worth
   };
 
   bool may_go_on() {
@@ -140,7 +140,7 @@ class Branching {
   bool cut_off_ = false;
   Counts left_;
   std::vector<std::uint32_t> by_worth_;  ///< kinds
-  std::map<Counts, double> seen_;        ///< what it cost to come to these counts
+  std::map<Counts, double> seen_;        ///< cost of coming to these counts
   std::vector<Pattern> chosen_;
   WholeBound result_;
 };

@@ -6,8 +6,8 @@
 
 namespace muster {
 
-/// An OrderedIndex from whose searches items can be set aside for a while. What is set aside is
-/// still in it: it can be erased and replaced, and counts in `all`.
+/// An OrderedIndex from whose searches items can be set aside for a while. An item that is set
+/// aside is still in it: it can be erased and replaced, and counts in `all`.
 template <class Key, class Item, class Summary>
 class AsideIndex {
  public:

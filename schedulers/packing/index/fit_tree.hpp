@@ -11,14 +11,14 @@
 namespace muster {
 
 /// Demands in a row, of which the first is found that fits somewhere without a look at those that
-/// do not: a tree of the least that any of a part asks for. What is not there asks for more than
+/// do not: a tree of the least that any of a part asks for. An absent demand asks for more than
 /// there can be.
 class FitTree {
  public:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
   FitTree() = default;
-  /// For so many demands, of which none is there yet.
+  /// For that number of demands, all absent.
   explicit FitTree(std::size_t count) { reset(count); }
 
   void reset(std::size_t count) {
@@ -74,7 +74,7 @@ class FitTree {
   }
 
   std::size_t count_ = 0, width_ = 1;
-  std::vector<Resources> least_;  ///< of each node; the first is of none
+  std::vector<Resources> least_;  ///< of each node; the first is unused
 };
 
 }  // namespace muster

@@ -117,13 +117,13 @@ std::optional<InstanceId> FreeCapacityIndex::best_fit(Market market, Shapes shap
       families[family].set_aside(passed_by, found->item);
       found = first_from(passed_by);
     }
-    // Keys of different families compare: what remains is in shares of the one reference.
+    // Keys of different families compare: the rest is in shares of the one reference.
     if (found != nullptr && (!best || found->key < *best)) best = found->key;
   }
   return best ? std::optional(best->id) : std::nullopt;
 }
 
-/// What others than these have set aside is looked at again.
+/// Items that other jobs' questions have set aside are looked at again.
 void FreeCapacityIndex::begin_asking(const std::vector<Slot>& jobs) const {
   if (aside_for_ == jobs) return;
   for (std::vector<Index>& families : by_market_) {
@@ -153,7 +153,7 @@ void FreeCapacityIndex::give_back(InstanceId id, Shapes shapes,
 }
 
 void FreeCapacityIndex::close(InstanceId id) {
-  // Less than nothing: what asks for nothing does not fit either.
+  // Less than nothing: a task that asks for nothing does not fit either.
   Resources none;
   for (Resource kind : kAllResources) none[kind] = -1;
   taken_.insert(id);

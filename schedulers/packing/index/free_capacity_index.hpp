@@ -25,14 +25,15 @@ struct Grown {
   std::vector<Resources> most;
 };
 
-/// What is known of the instances' room and does not follow from the state.
+/// Facts of the instances' room that do not follow from the state.
 struct FreeCapacitySnapshot {
   std::vector<std::pair<InstanceId, Instant>> empty;  ///< since when, the longest first
   std::array<Grown, 2> grown;                         ///< of each market
 };
 
 /// The room that is free on the instances that tasks may be placed on. It follows the state's
-/// events; what a round takes in advance is given back at its end, and its plan's events take it.
+/// events; room that a round takes in advance is given back at its end, and its plan's events take
+/// it.
 class FreeCapacityIndex {
  public:
   explicit FreeCapacityIndex(const FeasibleTypes& feasible_types);
@@ -69,8 +70,8 @@ class FreeCapacityIndex {
   /// Takes the snapshot back; the instances have been followed.
   void restore(const FreeCapacitySnapshot& snapshot);
 
-  /// Somewhere on the market room came free since the last round that may be enough for something
-  /// that takes at least so much.
+  /// Somewhere on the market room came free since the last round that may be enough for a demand of
+  /// at least `least`.
   bool may_have_grown(Market market, const Resources& least) const;
   /// The most that is free of each kind of resource on any one instance of the market.
   Resources max_free(Market market) const;

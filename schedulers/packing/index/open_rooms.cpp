@@ -35,7 +35,7 @@ GroupNeeds RoomGroups::needs(const PlacementMask& mask, const PlaceAsks& asks) c
   return needs;
 }
 
-/// A search for the largest product. What is free below a node bounds the products there.
+/// A search for the largest product. The free amount below a node bounds the products there.
 struct OrderedRooms::Alignment {
   const Index::Open& index;
   const Resources& need;
@@ -83,7 +83,7 @@ std::optional<OrderedRooms::Key> OrderedRooms::first(const GroupNeeds& needs, co
   return found ? std::optional(found->key) : std::nullopt;
 }
 
-/// What others than these have set aside is looked at again.
+/// Items that other jobs' questions have set aside are looked at again.
 void OrderedRooms::begin_asking(const std::vector<Slot>& jobs) const {
   if (aside_for_ == jobs) return;
   for (Index& group : by_group_) group.open_aside();

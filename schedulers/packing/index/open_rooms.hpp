@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// What a task takes on the instances of each group; nothing where it may not be.
+/// Resources that a task takes on the instances of each group; nothing where it may not be.
 using GroupNeeds = std::vector<std::optional<Resources>>;
 
 /// Instances on which a task has one demand: those of one market and family of types are a group.
@@ -30,7 +30,7 @@ class RoomGroups {
   const Resources& reference() const { return reference_; }
   /// One over the reference; 0 of what no type has.
   const Resources& per_unit() const { return per_unit_; }
-  /// What there is, as shares of the reference, summed over the kinds of resources.
+  /// The amount as shares of the reference, summed over the kinds of resources.
   double sum_of_shares(const Resources& amount) const;
 
  private:
@@ -40,7 +40,7 @@ class RoomGroups {
 };
 
 /// Rooms in the order of a key, by groups: the first one that has room for a task is found without
-/// a look at those that have none. A room is named by its number.
+/// a look at those that are too full. A room is named by its number.
 class OrderedRooms {
  public:
   struct Key {
@@ -56,7 +56,7 @@ class OrderedRooms {
   }
   /// It has to be in it.
   void erase(std::uint32_t group, const Key& key) { by_group_[group].erase(key); }
-  /// What is free in the room is another amount now. It has to be in it.
+  /// The free amount of the room has changed. It has to be in it.
   void replace(std::uint32_t group, const Key& key, const Resources& free) {
     by_group_[group].replace(key, free);
   }
@@ -97,7 +97,7 @@ class OrderedRooms {
   void begin_asking(const std::vector<Slot>& jobs) const;
   std::optional<Found> first_with_room(const GroupNeeds& needs, const Key& from) const;
 
-  // Searches set aside what they pass by for those who ask, and for nobody else.
+  // Searches set aside items that they pass by for the jobs that ask, and for no others.
   mutable std::vector<Index> by_group_;
   mutable std::vector<Slot> aside_for_;
 };

@@ -18,8 +18,8 @@ class WideJob {
   JobId id() const { return id_; }
   /// All tasks ask for equal room.
   bool is_alike() const { return alike_; }
-  /// The first task at or behind the position that has not ended; the number of tasks when there is
-  /// none.
+  /// The first task at or behind the position that has not ended; the number of tasks when all
+  /// have.
   std::uint32_t open_from(std::uint32_t position, const JobRow& job, const ClusterState& state);
 
   bool is_used = true;     ///< by this round
@@ -33,7 +33,7 @@ class WideJob {
   std::vector<std::uint32_t> next_;
 };
 
-/// What is kept of the wide jobs of a state.
+/// Data of the wide jobs of a state.
 class WideJobs {
  public:
   /// Jobs of fewer tasks are walked through.

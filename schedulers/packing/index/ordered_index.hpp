@@ -14,8 +14,8 @@ namespace muster {
 /// out what cannot hold an answer. Insert, erase and replace in logarithmic expected time; the same
 /// operations give the same tree (a treap whose priorities are counted, not drawn).
 ///
-/// `Summary` is made of one `Item`, can be compared and has `add(const Summary&)`, which gives the
-/// same in any order. A key is in it only once.
+/// `Summary` is made of one `Item`, can be compared and has `add(const Summary&)`, whose result
+/// does not depend on the order. A key is in it only once.
 template <class Key, class Item, class Summary>
 class OrderedIndex {
  public:
@@ -62,13 +62,13 @@ class OrderedIndex {
   /// Of everything; there has to be something.
   const Summary& all() const { return nodes_[root_].all; }
 
-  /// The first node, not before `from`, that is accepted; null when there is none. `may` says of a
+  /// The first node, not before `from`, that is accepted; null without such a node. `may` says of a
   /// summary whether anything below it may be accepted.
   template <class May, class Accept>
   const Node* first(const Key& from, const May& may, const Accept& accept) const {
     return first_below(root_, from, may, accept);
   }
-  /// The last node, not behind `upto`, that is accepted; null when there is none.
+  /// The last node, not behind `upto`, that is accepted; null without such a node.
   template <class May, class Accept>
   const Node* last(const Key& upto, const May& may, const Accept& accept) const {
     return last_below(root_, upto, may, accept);
@@ -76,8 +76,8 @@ class OrderedIndex {
 
  private:
   /// The finaliser of SplitMix64 over a counter: as good as drawn for the balance of the tree, and
-  /// the same in every run. A treap of equal operations has to be equal, or searches with ties
-  /// could differ between a replay and its repetition.
+  /// equal in every run. A treap of equal operations has to be equal, or searches with ties could
+  /// differ between a replay and its repetition.
   std::uint64_t next_priority() {
     std::uint64_t z = (counter_ += 0x9e3779b97f4a7c15ULL);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -10,9 +10,9 @@
 
 namespace muster {
 
-/// The question what instances that host a set of tasks cost at least, at one moment: a fluid
-/// problem in which an hour of work of a kind is one task, all run equally fast wherever they may,
-/// and nobody slows anybody. Its bound is what no choice of instances costs less than, $/h.
+/// The problem of the cheapest instances that host a set of tasks at one moment: a fluid problem in
+/// which an hour of work of a kind is one task, all run equally fast wherever they may, and no task
+/// slows another. Its bound is what no choice of instances costs less than, $/h.
 struct HostingProblem {
   bound::FluidProblem fluid;
   std::vector<std::uint32_t> kind_of;  ///< of each task; kUnassigned: it is not in the problem
@@ -24,8 +24,8 @@ struct HostingProblem {
 
 /// Tasks of equal amounts on every type are one kind. `rests`: types that are not to be had; only
 /// those count that need one of them. `apart_of`: of each task its job's slot where the job's tasks
-/// are kept apart, else kNoSlot; empty where there are none. Of the equal tasks of such a job,
-/// which are a kind of their own, one shares an instance.
+/// are kept apart, else kNoSlot; empty where no tasks are. Of the equal tasks of such a job, which
+/// are a kind of their own, one shares an instance.
 HostingProblem hosting_problem(std::span<const ShapeId> tasks, const ReservationPrices& prices,
                                const std::function<bool(TypeId)>& rests,
                                std::span<const Slot> apart_of = {});

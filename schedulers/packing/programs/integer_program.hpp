@@ -6,9 +6,9 @@
 
 #include "model/expected.hpp"
 
-// What a policy asks a solver of integer programs, and how an answer is looked at before anybody
-// believes it. The solver itself is handed in by whoever composes the process: it may run programs,
-// look at clocks and fail, which a policy does not.
+// Questions of a policy to a solver of integer programs, and the check of an answer before it is
+// used. The solver itself is handed in by whoever composes the process: it may run programs, look
+// at clocks and fail, which a policy does not.
 
 namespace muster {
 
@@ -55,7 +55,7 @@ enum class SolverError : std::uint8_t {
   nonsense  ///< it ended, but what it wrote is no answer
 };
 
-/// Finds good whole solutions. What it gives is a claim: whoever asked looks at it with solves().
+/// Finds good whole solutions. Its result is a claim: the caller checks it with solves().
 class IntegerSolver {
  public:
   virtual ~IntegerSolver() = default;

@@ -17,7 +17,7 @@ struct WeightedEdge {
 
 inline constexpr std::uint32_t kNoMate = 0xffffffff;
 
-/// The mate of each node in a matching of the largest sum of weights; kNoMate: it has none.
+/// The mate of each node in a matching of the largest sum of weights; kNoMate: it stays alone.
 std::vector<std::uint32_t> max_weight_matching(std::uint32_t nodes,
                                                const std::vector<WeightedEdge>& edges);
 

@@ -53,8 +53,8 @@ void FillExisting::link_groups() {
   }
 }
 
-/// The first group of the kind with a task that may join those on the host. Groups of which nobody
-/// waits any more are unlinked on the way.
+/// The first group of the kind with a task that may join those on the host. Groups without waiting
+/// tasks are unlinked on the way.
 std::uint32_t FillExisting::first_for(std::uint32_t host, OfKind& kind) {
   for (std::uint32_t* at = &kind.first; *at != kUnassigned;) {
     Group& group = groups_[*at];
@@ -148,7 +148,7 @@ void FillExisting::list_peers(const RoundInput& input, const Layout& layout) {
 }
 
 /// Leaves in `hosts_` those that have room for something that waits. Most hosts of a full cluster
-/// have none: what their tasks are worth together is not asked for then, and stays as it is.
+/// have no candidate: the worth of their tasks is not asked for then, and stays as it is.
 void FillExisting::add_up_hosts(const RoundInput& input, const WorthModel& model,
                                 const TaskKinds& kinds, const Layout& layout) {
   used_.assign(layout.hosts.size(), {});

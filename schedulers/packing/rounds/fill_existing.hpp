@@ -31,7 +31,7 @@ class FillExisting {
     std::uint32_t end = 0;
     std::uint32_t after = kUnassigned;  ///< the next group of the kind
   };
-  /// All groups of one kind, which are worth the same to every host: the first of them that may
+  /// All groups of one kind, which are worth equally much to every host: the first of them that may
   /// join a host stands for all.
   struct OfKind {
     std::uint32_t kind = 0;

@@ -55,7 +55,7 @@ void FullReconfiguration::make_groups(const PackingTasks& tasks) {
   }
 }
 
-/// kNoGroup: it has none yet.
+/// kNoGroup: it has no group yet.
 std::uint32_t& FullReconfiguration::group_of(const PackingTasks& tasks, std::uint32_t task) {
   const std::uint32_t kind = tasks.kind_of[task];
   if (tasks.apart(task) == kNoSlot) return group_of_kind_[kind];
@@ -199,7 +199,7 @@ void FullReconfiguration::begin_fill(const WorthModel& model) {
 void FullReconfiguration::fill(const WorthModel& model, const Resources& capacity) {
   begin_fill(model);
   const Candidate* best = best_candidate(capacity);
-  // On an empty instance everything fits: what is gone by now has no task left.
+  // On an empty instance everything fits: candidates that are gone by now have no task left.
   live_ = open_;
   for (; best != nullptr; best = best_candidate(capacity)) {
     const auto position = static_cast<std::uint32_t>(best - candidates_.data());
@@ -209,7 +209,8 @@ void FullReconfiguration::fill(const WorthModel& model, const Resources& capacit
   }
 }
 
-/// A task of the candidate is in the fill; of those that cannot enter any more the tree has none.
+/// A task of the candidate is in the fill; candidates without a task that can still enter leave the
+/// tree.
 void FullReconfiguration::enter(std::uint32_t position) {
   const bool many = candidates_.size() > kFewCandidates;
   Group& group = groups_[candidates_[position].group];
@@ -223,7 +224,7 @@ void FullReconfiguration::enter(std::uint32_t position) {
 
 void FullReconfiguration::accept(TypeId type, Configuration& result) {
   // Greedy choices depend on which groups have tasks left and not on how many: as long as each
-  // group of the fill has enough of them, the next fill would be the same.
+  // group of the fill has enough of them, the next fill would be equal.
   std::uint32_t times = std::numeric_limits<std::uint32_t>::max();
   for (std::uint32_t position : fill_) {
     const Group& group = groups_[candidates_[position].group];

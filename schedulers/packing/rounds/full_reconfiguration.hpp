@@ -17,7 +17,7 @@ namespace muster {
 struct PackingTasks {
   std::span<const TaskKind> kinds;
   std::span<const std::uint32_t> kind_of;  ///< of each task, an index into `kinds`
-  /// Of each task its job, where the job's tasks are kept apart, else kNoSlot. Empty: of none are.
+  /// Of each task its job, where the job's tasks are kept apart, else kNoSlot. Empty: no tasks are.
   std::span<const Slot> apart_of{};
 
   Slot apart(std::uint32_t task) const { return apart_of.empty() ? kNoSlot : apart_of[task]; }
@@ -41,7 +41,7 @@ struct Configuration {
   void clear();
 };
 
-/// What the instances of a configuration cost together, $/h.
+/// Cost of the instances of a configuration together, $/h.
 double cost_usd_h(const Configuration& configuration, const PricedTypes& types);
 
 /// Algorithm 1 of Eva, task by task: instance types from the dearest to the cheapest; each new
@@ -76,10 +76,10 @@ class FullReconfiguration {
     Entrant entrant;
     Resources amount;
   };
-  /// Candidates that bring the same to any set, one after the other by rising group: [begin, end).
+  /// Candidates of equal worth to any set, one after the other by rising group: [begin, end).
   struct Run {
     std::size_t begin = 0, end = 0;
-    std::size_t at = 0;  ///< none before it can enter the present fill any more
+    std::size_t at = 0;  ///< candidates before it cannot enter the present fill any more
   };
 
   void make_groups(const PackingTasks& tasks);

@@ -102,7 +102,7 @@ Configuration full_reconfiguration_plain(const PackingTasks& tasks, const WorthM
       result.unplaced.push_back(task);
       continue;
     }
-    // Worth less than the cheapest type that holds it, and rented all the same: it has to run.
+    // Worth less than the cheapest type that holds it, and rented nevertheless: it has to run.
     Fill alone{{task}, {}, {}};
     alone.worth.clear(model);
     alone.worth.add(entrant_of(model, kind, price.type));

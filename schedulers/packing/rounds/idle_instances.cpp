@@ -14,7 +14,7 @@ void IdleInstances::observe(const Event& event, const ClusterState& state) {
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     if (const JobRow* row = state.find(accepted->job.id)) tasks_of_[row->job.id] = row->tasks;
   }
-  // What names a job or its tasks says nothing of where they were.
+  // An event that names a job or its tasks does not tell where they were.
   for (Slot slot : tasks_named_in(event, state)) follow_task(slot, state);
   if (const InstanceId named = instance_named_in(event); named.valid()) follow(named, state);
   const auto* over = std::get_if<JobFinished>(&event.body);

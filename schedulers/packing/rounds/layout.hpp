@@ -22,7 +22,7 @@ struct Layout {
   std::vector<Host> hosts;
   std::vector<std::uint32_t> host_of;  ///< of each of the round's tasks; kUnassigned: no place
 
-  /// Starts a layout without hosts for so many tasks.
+  /// Starts a layout without hosts for that number of tasks.
   void reset(std::size_t tasks);
   std::uint32_t add_present(const RoundInput& input, std::uint32_t instance);
   std::uint32_t add_new(const PricedTypes& types, TypeId type) {

@@ -6,7 +6,7 @@
 
 namespace muster {
 
-/// What a move is taken to cost.
+/// Assumed cost of a move.
 struct MoveRules {
   bool on = true;
   double bandwidth_mbit_s = 160;  ///< over which a task's memory is sent
@@ -29,7 +29,7 @@ struct MoveTo {
   Duration left{};  ///< of its longest task
 };
 
-/// The time to send so much memory over a link.
+/// The time to send that amount of memory over a link.
 Duration time_to_send(double memory_gib, double bandwidth_mbit_s);
 
 /// All tasks of the instance run and may be moved, without a loss and without others of their jobs.

@@ -10,8 +10,8 @@ namespace muster {
 /// itself or by their job, as far as they are still in the state, which has taken the event in.
 std::vector<Slot> tasks_named_in(const Event& event, const ClusterState& state);
 
-/// The instance of which an event says what became of it; invalid when it is of none. Such events
-/// may put tasks back into the queue that they do not name.
+/// The instance whose outcome the event tells; invalid without one. Such events may put tasks back
+/// into the queue that they do not name.
 InstanceId instance_named_in(const Event& event);
 
 }  // namespace muster

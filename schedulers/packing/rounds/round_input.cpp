@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-/// Of the tasks that a round leaves out so many are told why at once, since each is an event.
+/// Number of the tasks left out of a round that are told why at once, since each is an event.
 constexpr std::uint32_t kMostTold = 2'000;
 
 /// The task is on its way from or to an instance.
@@ -154,7 +154,8 @@ void RoundInput::gather_job(const JobRow& job, Walk& walk) {
   const auto open_from = [&](std::uint32_t i) {
     return wide != nullptr ? wide->open_from(i, job, state) : i;
   };
-  // A pending task that may not start is none to the policy, so that nothing is rented for it.
+  // A pending task that may not start does not exist for the policy, so that nothing is rented for
+  // it.
   std::uint32_t waiting = may_start ? job.pending : 0;
   std::uint32_t placed = size - job.pending - job.withheld() - job.ended();
   for (std::uint32_t i = open_from(0); i < size && waiting + placed > 0; i = open_from(i + 1)) {
@@ -203,7 +204,7 @@ double RoundInput::look_at_gang(const JobRow& gang, const Walk& walk,
 }
 
 /// Lists why the task can be nowhere, where that is so. The tasks of a gang wait for each other:
-/// what stops one stops all.
+/// the obstacle of one stops all.
 bool RoundInput::refuse(const TaskRow& row, const Tasks& of, const Walk& walk) {
   const ReservationPrice& own = walk.prices.of(row.shape, walk.view.state.markets(row));
   if (own.fits() && of.impossible == nullptr) return false;

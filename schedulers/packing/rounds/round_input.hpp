@@ -48,7 +48,7 @@ class TaskKinds {
   double summed_usd_h_ = 0;
 };
 
-/// What a packing policy works on in one round: flat lists of what may be placed and where.
+/// Inputs of a packing policy for one round: flat lists of tasks that may be placed, and of places.
 class RoundInput {
  public:
   /// A task that is meant to run: it may be placed anew, or is on its way and stays as planned.
@@ -80,7 +80,7 @@ class RoundInput {
     bool closed = false;                     ///< it takes nothing more (ClusterView::is_closed())
     bool pinned = false;                     ///< a task that is on its way is meant to be here
     bool held = false;                       ///< a task that has to stay is here
-    double unsaved_usd = 0;                  ///< what is lost when all tasks here are moved
+    double unsaved_usd = 0;                  ///< loss when all tasks here are moved
     std::uint32_t first = 0, residents = 0;  ///< its tasks, in residents()
   };
   struct Job {
@@ -107,7 +107,7 @@ class RoundInput {
     return std::span(residents_).subspan(instance.first, instance.residents);
   }
   std::span<const Peer> peers() const { return peers_; }
-  /// The same as rooms, which are the round's instances by their number.
+  /// As rooms, which are the round's instances by their number.
   PeerRooms peer_rooms() const;
   /// A task that may be placed is of a job whose tasks are kept apart.
   bool any_apart() const { return any_apart_; }
@@ -116,21 +116,21 @@ class RoundInput {
   bool any_movable() const { return any_movable_; }
   /// Time alone changes what may be moved, or what a move would cost.
   bool changes_with_time() const { return changes_with_time_; }
-  /// At so many tasks it looked.
+  /// Number of tasks that it looked at.
   std::uint32_t looks() const { return looks_; }
   /// The cloud does not have the type on the market now.
   bool rests(TypeId type) const { return rests_[type.value] != 0; }
 
  private:
-  /// What a walk over the jobs works with.
+  /// State of a walk over the jobs.
   struct Walk {
     const ClusterView& view;
     const ReservationPrices& prices;
     TaskKinds& kinds;
     Backlog backlog;
-    std::uint32_t may_tell = 0;  ///< so many of those that are left out may still be told why
+    std::uint32_t may_tell = 0;  ///< number of tasks left out that may still be told why
   };
-  /// What the tasks of a job have in common.
+  /// Facts that the tasks of a job share.
   struct Tasks {
     const JobRow& job;
     const ReservationPrice* impossible = nullptr;  ///< of a gang: that of a task that fits nowhere

@@ -68,8 +68,8 @@ std::uint32_t Transition::overlap(const PresentPlaces& places, std::span<const s
 
 /// A bin and an instance with the same numbers of each kind belong together in some best matching:
 /// no other partner keeps more tasks in place. Only the homes of the bin's own tasks are tried; an
-/// instance that equals the bin by tasks of the same kinds, but with none of these tasks on it, is
-/// left to match_rest().
+/// instance that equals the bin by tasks of equal kinds, but holds no task of it, is left to
+/// match_rest().
 void Transition::match_equal(const PresentPlaces& places, const Configuration& configuration,
                              std::vector<std::uint32_t>& instance_of_bin) {
   for (std::size_t b = 0; b < configuration.bins.size(); ++b) {

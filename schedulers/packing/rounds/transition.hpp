@@ -16,7 +16,7 @@ struct FreeInstance {
   bool ready = true;
 };
 
-/// What a transition starts from.
+/// Start of a transition.
 struct PresentPlaces {
   std::span<const FreeInstance> instances;
   std::span<const std::uint32_t> kind_of;  ///< of each task; equal kinds are interchangeable

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-/// What a task takes on a type, and how fast it is there in a unit of its own.
+/// A task's demand on a type, and its speed there in a unit of its own.
 struct Need {
   Resources amount;
   double speed = 0;
@@ -34,7 +34,7 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const std::vector<Instan
     for (std::size_t task = 0; good && task < tasks; ++task) {
       const std::optional<Need> there = need(task, type);
       const std::optional<Need> planned_need = need(task, planned);
-      // Speeds are compared task by task, not in sum: nobody is to run slower than planned.
+      // Speeds are compared task by task, not in sum: no task is to run slower than planned.
       good = there && planned_need && there->speed >= planned_need->speed;
       if (good) sum += there->amount;
       good = good && sum.fits_in(types[i].capacity);  // most types are too small soon
@@ -46,7 +46,7 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const std::vector<Instan
   return best;
 }
 
-/// What is looked up once for all launches of a plan on a market.
+/// Data that is looked up once for all launches of a plan on a market.
 struct AskedMarket {
   // Built once a market and plan: learning prices and asking what backs off costs O(types), too
   // much for every launch.

@@ -7,18 +7,19 @@
 #include "schedulers/packing/types/placement_mask.hpp"
 #include "schedulers/policy.hpp"
 
-// Whatever led to a set of tasks on a new instance: it need not be of the type for which the set
-// was found. It is rented of the cheapest type of the same market on which each of the tasks has
-// its demand and runs no slower. Of equal prices the planned type stays, then the catalog's first.
+// The type of a new instance, whatever led to its set of tasks: it need not be the type for which
+// the set was found. It is rented of the cheapest type of the same market on which each of the
+// tasks has its demand and runs no slower. Of equal prices the planned type stays, then the
+// catalog's first.
 
 namespace muster {
 
-/// Changes the types of the plan's launches, and the gains by what is saved. What the cloud has
-/// refused lately is not chosen. The mask knows the state.
+/// Changes the types of the plan's launches, and the gains by what is saved. Offerings that the
+/// cloud has refused lately are not chosen. The mask knows the state.
 void use_cheapest_types(const ClusterView& view, const PlacementMask& mask, Plan& plan);
 
-/// The same for a configuration, before its bins become instances, so that a bin finds the instance
-/// that it was given in an earlier round. `rests`: types that are not to be had now.
+/// Likewise, for a configuration, before its bins become instances, so that a bin finds the
+/// instance that it was given in an earlier round. `rests`: types that are not to be had now.
 void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
                         const std::function<bool(TypeId)>& rests, Configuration& configuration);
 

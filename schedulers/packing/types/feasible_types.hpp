@@ -50,9 +50,9 @@ class FeasibleTypes {
   bool any() const { return !by_price_[0].empty() || !by_price_[1].empty(); }
   /// The largest capacity of every kind of resource.
   const Resources& reference() const { return reference_; }
-  /// What a task takes at least, wherever it runs.
+  /// Least demand of a task, wherever it runs.
   const Resources& least(ShapeId shape) const { return mask_.least(shape); }
-  /// What the tasks take together on the family; nothing when one of them does not run there.
+  /// Demand of the tasks together on the family; nothing when one of them does not run there.
   std::optional<Resources> together(Shapes shapes, std::uint32_t family) const;
   /// Some type on the market holds them together.
   bool hold(Market market, Shapes shapes) const;

@@ -10,14 +10,14 @@
 
 namespace muster {
 
-/// What an instance is rented as.
+/// Type and market that an instance is rented as.
 struct RentedAs {
   TypeId type;
   Market market = Market::on_demand;
   Price price;
 };
 
-/// What a policy that looks at both markets can rent now.
+/// Offerings that a policy that looks at both markets can rent now.
 class MarketOffers {
  public:
   using Rests = std::function<bool(TypeId, Market)>;
@@ -33,8 +33,8 @@ class MarketOffers {
   }
   /// Of each type on each market: the cloud does not have it there now.
   const std::vector<std::array<bool, 2>>& rests() const { return rests_; }
-  /// The type on the market of the choice on which it costs least, on demand when both cost the
-  /// same. `resting`: also what the cloud does not have now. Nothing: there is none.
+  /// The type on the market of the choice on which it costs least, on demand when both cost equally
+  /// much. `resting`: also what the cloud does not have now. Nothing: it cannot be rented.
   std::optional<RentedAs> of(TypeId type, MarketChoice markets, bool resting = false) const;
 
  private:

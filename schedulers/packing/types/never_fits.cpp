@@ -77,7 +77,7 @@ std::string sentence(const Refusal& refusal, const Catalog& offered, const std::
   return largest == offered.types().end() ? text : text + " (" + largest->name + ")";
 }
 
-/// At least so much of each kind, whichever family the task gets.
+/// Least demand of each kind, whichever family the task gets.
 Resources least_demand(const TaskSpec& task) {
   const std::vector<FamilyDemand>& entries = task.demands.entries();
   if (entries.empty()) return {};

@@ -16,15 +16,15 @@ namespace muster {
 std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog,
                                           const Fleet& fleet);
 
-/// The same as a refusal with the numbers, of a master that has a fleet. Nothing where there is
-/// none, since policies refuse what no type holds.
+/// Likewise, as a refusal with the numbers, of a master that has a fleet. Nothing without a fleet,
+/// since policies refuse tasks that no type holds.
 std::optional<Refusal> why_task_never_fits(const Job& job, const Catalog& catalog,
                                            const Fleet& fleet);
 
-/// That a gang, of whose instances none may be rented, asks for more than all of the fleet: for
-/// more distinct instances than there are that take one of its tasks, or for more of a resource in
-/// all. Never, with the numbers. Nothing for other jobs, and where there is no fleet. Of an elastic
-/// job its least width counts.
+/// Refusal of a gang that cannot be rented for and asks for more than all of the fleet: for more
+/// distinct instances than there are that take one of its tasks, or for more of a resource in all.
+/// Never, with the numbers. Nothing for other jobs, and where there is no fleet. Of an elastic job
+/// its least width counts.
 std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalog,
                                            const Fleet& fleet);
 

@@ -51,7 +51,7 @@ class PlacementMask {
   /// Takes in one more shape, where there is no state; its id is the number of shapes before it.
   ShapeId add(const Demands& demands);
 
-  /// A task that asks so may be on an instance of the kind that has nobody else.
+  /// A task that asks so may be alone on an instance of the kind.
   bool allows(const PlaceAsks& asks, const InstanceKind& kind) const {
     return holds(asks.shape, kind.type) && wants(asks.markets, kind.market);
   }

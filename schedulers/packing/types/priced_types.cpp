@@ -35,7 +35,7 @@ bool PricedTypes::learn(const OfferingTable& offerings) {
     priced.market = row.key.market;
     priced.offered = true;
   }
-  // Callers compute everything anew on true; a change of the other market alone is none here.
+  // Callers compute everything anew on true; a change of the other market alone does not count.
   if (present == priced_) return false;
   priced_ = std::move(present);
   by_descending_price_.clear();

@@ -22,8 +22,8 @@ class PricedTypes {
 
   /// Which markets it looks at.
   MarketChoice markets() const { return markets_; }
-  /// The market that a type is rented on for those who look at one; the cheaper one of both, and
-  /// on demand where they cost the same.
+  /// The market that a type is rented on for policies that look at one; the cheaper one of both,
+  /// and on demand where they cost equally much.
   Market market_of(TypeId type) const { return priced_[type.value].market; }
   std::size_t size() const { return priced_.size(); }
   const InstanceType& operator[](TypeId type) const { return (*catalog_)[type]; }
@@ -32,8 +32,8 @@ class PricedTypes {
   Price price(TypeId type) const { return priced_[type.value].price; }
   double usd_h(TypeId type) const { return price(type).usd_h(); }
   bool offered(TypeId type) const { return priced_[type.value].offered; }
-  /// What it costs on a market; nothing when it is not on offer there, or that market is not looked
-  /// at.
+  /// Price of the type on a market; nothing when it is not on offer there, or that market is not
+  /// looked at.
   std::optional<Price> price(TypeId type, Market market) const;
   /// The least that it costs on the markets of the choice that are looked at; one that looks at a
   /// single market takes every choice for that.

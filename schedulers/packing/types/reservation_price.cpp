@@ -13,7 +13,7 @@ bool holds(const InstanceType& type, const Demands& demands) {
   return demand != nullptr && demand->speed > 0 && demand->amount.fits_in(type.capacity);
 }
 
-/// What the type offers on the markets.
+/// Amount that the type offers on the markets.
 double offered_by(const PricedTypes& types, TypeId type, Resource kind, MarketChoice choice) {
   return types.price(type, choice) ? types[type].capacity[kind] : 0;
 }

@@ -13,8 +13,8 @@
 
 namespace muster {
 
-/// What a task is worth: the price of hosting it alone in the cheapest way (Eva 4.2).
-/// Where families differ in speed the cheapest way is the one with the least cost an iteration.
+/// Worth of a task: the price of hosting it alone in the cheapest way (Eva 4.2). Where families
+/// differ in speed the cheapest way is the one with the least cost an iteration.
 struct ReservationPrice {
   TypeId type;                   ///< the cheapest way; invalid when no type holds the task
   double usd_h = 0;              ///< price of that type
@@ -28,7 +28,7 @@ struct ReservationPrice {
 /// wins a tie.
 ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types,
                                    MarketChoice choice = MarketChoice::any);
-/// The same at the catalog's prices on demand.
+/// Likewise, at the catalog's prices on demand.
 ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog);
 
 /// A demand shape on one instance type.
@@ -53,7 +53,7 @@ class ReservationPrices {
   ShapeId add(const Demands& demands);
 
   const ReservationPrice& of(ShapeId shape) const { return shapes_[shape.value].price; }
-  /// The same for who runs on the markets of the choice only. Where one market is looked at
+  /// Likewise, for tasks that run on the markets of the choice only. Where one market is looked at
   /// everybody runs there.
   const ReservationPrice& of(ShapeId shape, MarketChoice choice) const;
   const ShapeOnType& on(ShapeId shape, TypeId type) const {
@@ -67,7 +67,7 @@ class ReservationPrices {
 
  private:
   struct Priced {
-    std::uint64_t made = 0;  ///< which shape it is, as the state counts them; 0: none
+    std::uint64_t made = 0;  ///< number of its shape, as the state counts them; 0: no shape
     ReservationPrice price;
     std::array<ReservationPrice, 2> on_market;  ///< where both markets are looked at
     std::vector<ShapeOnType> on_types;

@@ -22,7 +22,7 @@ void BrokenJobs::end_rest_of(JobId job) {
   }
 }
 
-/// Asks nobody before that is durable: a master of which it was asked tells of the job no more.
+/// Asks no master before that is durable: a master that was asked tells of the job no more.
 void BrokenJobs::cancel(JobId job) {
   SiteNews news;
   news.cancels.push_back(job);

@@ -46,8 +46,8 @@ class HandoffEnds {
   const EndedJobs& ended() const { return ended_; }
 
   /// Ends what can never have left this site, and calls `then` with how each of the jobs stands
-  /// here. What may have left has to arrive first: one who has it without this site's knowing would
-  /// run it.
+  /// here. Messages that may have left have to arrive first: a master that has the job without this
+  /// site's knowing would run it.
   void cancel(const std::vector<JobId>& jobs, const std::function<void(const Verdicts&)>& then);
   /// Ends the parts that a peer has refused for good. The other parts of such a job are cancelled:
   /// it cannot be completed any more.

@@ -50,7 +50,7 @@ bool Handoffs::Batch::take(PendingHandoff& each, std::size_t most) {
 }
 
 /// The jobs that the peer is handed next: the oldest that go into one message, or in turn with
-/// these one of the jobs that have failed by themselves, so that such a job keeps nobody waiting.
+/// these one of the jobs that have failed by themselves, so that such a job delays no other.
 Handoffs::Batch Handoffs::next_batch(Way& out) {
   Batch batch;
   const bool others_first = out.alone.empty() || std::exchange(out.was_alone, false);
@@ -60,7 +60,7 @@ Handoffs::Batch Handoffs::next_batch(Way& out) {
     return batch;
   }
   out.waiting.oldest_first([&](PendingHandoff& each) {
-    // Its end is being written down: nobody is to have it.
+    // Its end is being written down: it is not to be handed over.
     if (each.ending || each.alone) return true;
     return batch.take(each, out.most);
   });
@@ -150,7 +150,7 @@ void Handoffs::on_verdicts(const HandoffTarget& to, const Verdicts& verdicts) {
     heard_of_any = true;
     taken.push_back(verdict.job);
     arrived(*found);
-    // Need not be durable: what is handed over twice is dropped by its number.
+    // Need not be durable: a job that is handed over twice is dropped by its number.
     store_.handed_over(verdict.job, to);
   }
   host_.settled(to, taken, refused);
@@ -167,7 +167,7 @@ void Handoffs::send_later(const HandoffTarget& to) {
   });
 }
 
-/// Nobody waits for this handoff any more; the last one of a submission settles its answer.
+/// The handoff has arrived; the last one of a submission settles its answer.
 void Handoffs::arrived(const PendingHandoff& handoff) {
   if (handoff.reply) handoff.reply->arrived();
 }
@@ -178,7 +178,7 @@ EndedHandoff Handoffs::begin_end(const HandoffTarget& to, JobId job, JobOutcome 
   MUSTER_CHECK(found != nullptr, "only what is on its way can end there");
   found->ending = true;
   EndedHandoff ended{found->job, to, {}, outcome, std::move(reason), {}};
-  // Tasks are counted and dropped: what is kept of the end has no use for them.
+  // Tasks are counted and dropped: the record of the end has no use for them.
   ended.tasks = static_cast<std::uint32_t>(ended.job.tasks.size());
   ended.job.tasks.clear();
   return ended;

@@ -22,22 +22,22 @@ namespace muster {
 struct PendingHandoff {
   Job job;
   std::shared_ptr<SubmissionReply> reply{};  ///< that waits for it; null after a restart
-  bool sent = false;                         ///< whoever is to have it may have it
+  bool sent = false;                         ///< the receiver may have it
   std::size_t bytes = 0;                     ///< of the job in a message
-  bool ending = false;                       ///< it is being written down that nobody will have it
-  bool alone = false;                        ///< was handed over by itself and not confirmed
-  std::uint32_t failures = 0;                ///< messages with it that were not confirmed
+  bool ending = false;         ///< the record that it will not be handed over is being written
+  bool alone = false;          ///< was handed over by itself and not confirmed
+  std::uint32_t failures = 0;  ///< messages with it that were not confirmed
 };
 
 /// Why there are no verdicts on jobs that were handed over.
 enum class HandoffFailure : std::uint8_t {
-  never_left,  ///< nobody can have read the message
-  unconfirmed  ///< whoever did not answer in time may have the jobs
+  never_left,  ///< no receiver can have read the message
+  unconfirmed  ///< a receiver that did not answer in time may have the jobs
 };
 
 /// The ways out of a site, to masters and to other sites: hands over the jobs on each, one message
 /// at a time, until all have a verdict. A job leaves the way with its verdict and at no other time;
-/// who gets it twice drops it by its number.
+/// a receiver that gets it twice drops it by its number.
 class Handoffs {
  public:
   /// Tasks of the jobs of one message, unless a single one has more: alike ones take hardly a byte
@@ -81,7 +81,7 @@ class Handoffs {
   /// follows.
   EndedHandoff begin_end(const HandoffTarget& to, JobId job, JobOutcome outcome,
                          std::string reason);
-  /// It has ended: whoever waits for it need not wait any longer.
+  /// It has ended: its listeners need not wait any longer.
   void end(const HandoffTarget& to, JobId job);
   /// Its end could not be kept: it is handed over again.
   void resume(const HandoffTarget& to, JobId job);

@@ -37,15 +37,15 @@ void JobCancels::cancel(JobId id, const Answer& answer) {
   if (!open) {
     begin(id);
   } else if (const Open& known = open_[id]; !known.durable && !known.trouble.empty()) {
-    write(id);  // what could not be kept may be kept by now
+    write(id);  // a cancel that could not be kept may be kept by now
   }
 }
 
-/// How a job stands of which nobody else need be asked.
+/// State of a cancel for which no master need be asked.
 std::optional<CancelStanding> JobCancels::known_standing(JobId job) const {
   if (over_.contains(job)) return CancelStanding::over;
   const std::uint32_t site = site_of(job);
-  // A number that no site has, or that this one has not given out yet, is nobody's job.
+  // A number that no site has, or that this one has not given out yet, stands for no job.
   const bool of_no_site = bounds_.site_numbers > 0 && site >= bounds_.site_numbers;
   const bool not_given = site == parts_.peers.number() && !parts_.numbers.has_given(job);
   if (of_no_site || not_given) return CancelStanding::unknown;
@@ -74,8 +74,8 @@ void JobCancels::on_kept(JobId id) {
   ask_all();
 }
 
-/// As long as it is not known how that went, nobody is answered. What cannot be kept is asked for
-/// all the same: its user wants it.
+/// It is answered when the outcome of the write is known. A cancel that cannot be kept is asked for
+/// nevertheless: its user wants it.
 void JobCancels::write(JobId id) {
   open_[id].trouble.clear();
   SiteNews news;
@@ -91,7 +91,7 @@ void JobCancels::write(JobId id) {
   });
 }
 
-/// The own site first: what has not left it need not be looked for elsewhere.
+/// The own site first: a job that has not left it need not be looked for elsewhere.
 void JobCancels::ask_all() {
   ask(parts_.peers.self().to);
   for (const std::vector<SitePeer>* peers : {&parts_.peers.sites(), &parts_.peers.masters()}) {
@@ -107,7 +107,7 @@ void JobCancels::ask(const HandoffTarget& to) {
   busy = true;
   std::vector<JobId> jobs;
   for (const OpenCancels::Asked& each : asked) jobs.push_back(each.job);
-  // Silence is no verdict at all: on_verdicts() asks again for what has none.
+  // Silence is no verdict at all: on_verdicts() asks again for jobs without one.
   host_.ask(to, std::move(jobs),
             [this, to, asked](const Verdicts& verdicts) { on_verdicts(to, asked, verdicts); });
 }

@@ -21,8 +21,8 @@
 namespace muster {
 
 /// The cancels of a site: each is kept, and repeated until everybody has confirmed it who may have
-/// a part of the job. Nobody is asked before it is known how the write went, for a master may have
-/// told of the job's end and tells no more of it once it was asked.
+/// a part of the job. Masters are asked once the outcome of the write is known, for a master may
+/// have told of the job's end and tells no more of it once it was asked.
 class JobCancels {
  public:
   using Verdicts = std::vector<CancelVerdict>;
@@ -47,16 +47,16 @@ class JobCancels {
     SiteWriter& writer;
     SiteStore& store;
     const JobNumbers& numbers;
-    const EndedJobs& ended;  ///< what ended here
+    const EndedJobs& ended;  ///< jobs that ended here
   };
   JobCancels(const Parts& parts, const Bounds& bounds, Host host);
 
-  /// The store has the cancel. All are asked again from the beginning: who confirmed before a
-  /// restart confirms again.
+  /// The store has the cancel. All are asked again from the beginning: a master that confirmed
+  /// before a restart confirms again.
   void recall(JobId job);
 
   /// Cancels the job. Answers when everybody has confirmed it, or after a while, if it is durable
-  /// by then, with the names of those who have not. Without an answer nobody waits.
+  /// by then, with the names of those who have not. Without an answer no caller waits.
   void cancel(JobId id, const Answer& answer);
   /// The site itself cancels the job, which has no open cancel or one that is repeated with this.
   void begin(JobId id);
@@ -69,7 +69,7 @@ class JobCancels {
   /// The peer is asked again at once if it rests after an answer that did not settle everything.
   void end_rest(const HandoffTarget& whom);
 
-  /// All of the job has ended: its cancel needs nobody to be asked, as far as that is remembered.
+  /// All of the job has ended: its cancel needs no question, as far as that is remembered.
   void note_over(JobId job) { over_.add(job); }
 
  private:

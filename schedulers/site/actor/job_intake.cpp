@@ -203,7 +203,7 @@ void JobIntake::hand_over(std::vector<Handoff> handoffs,
   reply->add_open(handoffs.size());
   for (Handoff& handoff : handoffs) {
     const std::size_t bytes = job_bytes(handoff.job);
-    // Where its master has it waiting already, nobody waits for this one.
+    // Where its master has it waiting already, no reply waits for this one.
     if (!parts_.handoffs.push(handoff.to, {std::move(handoff.job), reply, false, bytes})) {
       reply->arrived();
     }

@@ -115,13 +115,12 @@ void JobWatches::answered(PendingWatch& asking) {
 }
 
 /// A part is over: the job is with its last one. When some of its tasks had no end of their own,
-/// the other parts are for nothing. Who has just asked hears of it in the answer, everybody else by
-/// a message.
+/// the other parts are for nothing. The caller hears of it in the answer, all others by a message.
 void JobWatches::over(const JobEnd& end, PendingWatch* asking) {
   const auto found = subscriptions_.find(end.job);
   if (found == subscriptions_.end()) return;
   Subscription& watched = found->second;
-  // Masters repeat ends until nobody watches; a part is known by its first task.
+  // Masters repeat ends until they are no longer watched; a part is known by its first task.
   if (std::find(watched.parts.begin(), watched.parts.end(), end.first) != watched.parts.end()) {
     return;
   }
@@ -148,7 +147,7 @@ void JobWatches::over(const JobEnd& end, PendingWatch* asking) {
   }
 }
 
-/// No master has had the part: who was to have it tells it from the others. A job whose number was
+/// No master has had the part: its receiver tells it from the others. A job whose number was
 /// another's says nothing of that one.
 void JobWatches::part_ended_here(const EndedHandoff& ended, PendingWatch* asking) {
   if (ended.conflict) return;

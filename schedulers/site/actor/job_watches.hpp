@@ -18,8 +18,8 @@
 namespace muster {
 
 /// How those who wait for jobs at a site hear of their ends. Masters tell of the parts that they
-/// had, and the site of those that none had; nobody has to know which of them had one: a job is
-/// over when the parts that are have all of its tasks.
+/// had, and the site of those that no master had; which of them had one does not matter: a job is
+/// over when the reported parts have all of its tasks.
 class JobWatches {
  public:
   using Ends = std::vector<JobEnd>;
@@ -44,7 +44,7 @@ class JobWatches {
   struct Parts {
     const SitePeers& peers;
     const JobNumbers& numbers;
-    const EndedJobs& ended;  ///< what ended here
+    const EndedJobs& ended;  ///< jobs that ended here
   };
   /// `most`: jobs that are watched, by all who watch together.
   JobWatches(const Parts& parts, std::size_t most, Host host);

@@ -46,7 +46,7 @@ void LoadRounds::answered() {
     host_.sleep();
     pause_ = std::max(settings_.load_every, kLongestPause);
   }
-  // Moved out first: what is taken in may come to wait again.
+  // Moved out first: jobs that are taken in may come to wait again.
   unrouted_ = 0;
   for (const auto& take : std::exchange(awaiting_, {})) take();
 }

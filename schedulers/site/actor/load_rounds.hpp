@@ -12,11 +12,11 @@
 namespace muster {
 
 /// When a site asks all masters and all other sites for their loads: again after `load_every` while
-/// something goes on, after pauses that double while nobody has anything new to say, and not at all
+/// something goes on, after pauses that double while the answers have nothing new, and not at all
 /// while no master has a job. Then the next job that comes in waits for fresh answers.
 class LoadRounds {
  public:
-  using Answered = std::function<void(const LoadReport* report)>;  ///< null: none came in time
+  using Answered = std::function<void(const LoadReport* report)>;  ///< null: no report came in time
   struct Host {
     /// Calls `answered` once, after `load_every` at the latest.
     std::function<void(const HandoffTarget&, const LoadQuestion&, Answered answered)> ask;
@@ -43,7 +43,7 @@ class LoadRounds {
   /// The loads are fresh enough to choose by.
   bool is_fresh() const;
   /// False: too many jobs wait for loads. They are in memory only, so that their number is bounded;
-  /// who is refused repeats.
+  /// a refused client repeats.
   bool has_room(std::size_t jobs) const { return unrouted_ + jobs <= settings_.max_unrouted; }
   /// Runs the step, which takes that many jobs in, when loads have been heard, in the order in
   /// which they came.

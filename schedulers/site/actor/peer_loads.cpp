@@ -117,7 +117,7 @@ std::vector<std::uint32_t> PeerLoads::choose_masters(Instant now) {
   return draw_masters(heard, given, settings_, now, rng_);
 }
 
-/// The master with the fewest jobs of those that answer; of all when none does.
+/// The master with the fewest jobs of those that answer; of all without answers.
 std::uint32_t PeerLoads::least_busy_master(Instant now) const {
   const std::vector<PeerState>& masters = state_.masters();
   const auto rank = [&](const PeerState& each) {

@@ -34,8 +34,8 @@ class PeerLoads {
   /// `since`: its first answer can come after those of others.
   bool is_silent(const HandoffTarget& whom, Instant since, Instant now) const;
 
-  /// The site that is to see to the job, by its place in the world. `own_load`: nobody reports to
-  /// itself.
+  /// The site that is to see to the job, by its place in the world. `own_load`: a site does not
+  /// report to itself.
   HandoffTarget choose_site(const Job& job, double own_load, Instant now) const;
   /// Splits the job among masters that are not heavily loaded.
   std::vector<Handoff> parts_of(Job job, Instant now);

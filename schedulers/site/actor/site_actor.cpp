@@ -115,7 +115,7 @@ caf::result<std::vector<JobEnd>> SiteScheduler::watch(const JobListener& listene
 }
 
 caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
-  // Without a sender nobody waits.
+  // Without a sender no answer is awaited.
   const bool asked = current_sender() != nullptr;
   const auto promise = make_response_promise<CancelReport>();
   cancels_.cancel(id, asked ? JobCancels::Answer(answer_to(promise)) : nullptr);

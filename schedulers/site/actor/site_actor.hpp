@@ -45,7 +45,7 @@ struct MasterPlace {
   std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
 };
 
-/// The parts of a site scheduler besides its settings: what it works with, and which site it is.
+/// The parts of a site scheduler besides its settings, and which site it is.
 struct SiteDependencies {
   std::vector<MasterPlace> masters;           ///< all of the cluster, at least one
   std::vector<SitePlace> sites{SitePlace{}};  ///< all of the cluster, this one too
@@ -55,7 +55,7 @@ struct SiteDependencies {
   std::uint64_t seed = 1;
   ClockOrigin origin;
   SiteStore* store = nullptr;
-  /// Tells short jobs from long ones; nothing: nobody does.
+  /// Classifier of short and long jobs; nothing: jobs are not classified.
   std::optional<JobClassifierService> classifier;
   bool train_apart = false;          ///< in a thread of its own, while jobs go on to be classified
   Duration accept_timeout{};         ///< how long a master may take to accept a job
@@ -64,7 +64,7 @@ struct SiteDependencies {
   std::size_t max_ended = 10'000;    ///< jobs that ended here, as many as the store keeps
   std::size_t max_cancels = 10'000;  ///< open ones; more are refused
   std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
-  /// Is told what its user should know of; nothing: nobody is.
+  /// Is told news for the user; nothing: news is dropped.
   std::function<void(const std::string&)> note{};
 };
 

@@ -8,8 +8,8 @@
 namespace muster {
 namespace {
 
-/// Whether the request has come back without having been read. A timeout is not among these:
-/// whoever did not answer in time may have the jobs.
+/// Whether the request has come back without having been read. A timeout is not among these: a
+/// receiver that did not answer in time may have the jobs.
 bool never_left(const caf::error& error) {
   return error == caf::sec::request_receiver_down || error == caf::sec::no_route_to_receiving_node;
 }

@@ -31,7 +31,7 @@ std::optional<std::string> why_on_its_way(std::uint32_t failures, bool alone, st
   return why;
 }
 
-/// What all parts of a job have in common.
+/// Drops the texts that all parts of a job share.
 void drop_texts(JobView& view) {
   view.command.clear();
   view.name.clear();
@@ -61,7 +61,7 @@ JobsView SiteView::jobs(const JobsQuestion& wanted) const {
   } else {
     found = page(wanted);
   }
-  // Who asks for some jobs gets all parts of each, wherever they stand in lists.
+  // A question for some jobs gets all parts of each, wherever they stand in lists.
   const auto place = [&](const Shown& shown) {
     return std::pair(!wanted.only && shown.ended != nullptr, shown.job->id);
   };
@@ -87,7 +87,7 @@ JobsView SiteView::jobs(const JobsQuestion& wanted) const {
     if (wanted.only && wanted.only->size() == 1 && is_new) {
       view.submission = config::shown_submission(*each.job);
     }
-    // What the first part has said is not said again, so that all of them go into one message.
+    // The texts of the first part are not repeated, so that all of them go into one message.
     if (!is_new) drop_texts(view);
     if (!cut.takes(view) && is_new) {
       list.cut = true;

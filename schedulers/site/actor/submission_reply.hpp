@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// Takes the verdicts on the jobs that came together, or the reason why there are none.
+/// Takes the verdicts on the jobs that came together, or the reason why there are no verdicts.
 using SubmitAnswer = std::function<void(Expected<std::vector<SubmitVerdict>, ActorError>)>;
 
 /// The answer to a submission. It is given once, and not before the writes of the store on which it
@@ -20,7 +20,7 @@ class SubmissionReply {
   /// `writes`: that have not ended.
   SubmissionReply(SubmitAnswer answer, std::vector<SubmitVerdict> verdicts, std::size_t writes);
 
-  /// So many more jobs or parts are on their way, for which it waits.
+  /// That number of further jobs or parts are on their way, for which it waits.
   void add_open(std::size_t jobs) { open_ += jobs; }
   /// One of them is on its way no longer.
   void arrived();

@@ -4,7 +4,7 @@
 
 // fmt's compiled part for the program that links no shared library of it: the definitions of its
 // own header, and those templates that its other headers declare and leave to be made once, in the
-// forms that its library makes for char. What another version wants, the linker misses.
+// forms that its library makes for char. A symbol that another version wants, the linker misses.
 
 FMT_BEGIN_NAMESPACE
 namespace detail {

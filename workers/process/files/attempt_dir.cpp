@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <charconv>
 
-// Files that shim and worker leave for each other. What the other may read meanwhile is written
-// whole under another name and renamed, so that neither ever takes half of one for all.
+// Files that shim and worker leave for each other. A file that the other may read meanwhile is
+// written whole under another name and renamed, so that neither ever takes half of one for all.
 
 namespace muster::process {
 

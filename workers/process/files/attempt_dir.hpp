@@ -20,7 +20,7 @@
 
 namespace muster::process {
 
-/// What names an attempt on an instance.
+/// Name of an attempt on an instance.
 struct AttemptKey {
   TaskId task;
   Attempt attempt = 0;
@@ -29,7 +29,7 @@ struct AttemptKey {
 
 /// The names of the files in an attempt's folder. Logs are `out.N` and `err.N`, where N is the
 /// place of the file's first byte in all that was written.
-inline constexpr const char* kOrderFile = "order";  ///< what to run
+inline constexpr const char* kOrderFile = "order";  ///< the order to run
 /// Locked as long as the shim lives; holds what the shim itself complained of.
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kResultFile = "result";  ///< how the attempt ended
@@ -47,13 +47,13 @@ inline constexpr const char* kFolderIsGone = "lost, its folder is gone";
 /// A shim looks no more often at what its task takes.
 inline constexpr Duration kLeastMemoryInterval = std::chrono::milliseconds{1};
 
-/// What only the worker knows of an attempt: the places, shares and bounds that it gives to it.
+/// A worker's terms for an attempt: the places, shares and bounds that it gives to it.
 struct WorkerTerms {
   std::string checkpoint_dir;  ///< made by the shim, handed to the task's user
   std::string gpus;            ///< device numbers, separated by commas
   Duration memory_interval{};  ///< from kLeastMemoryInterval
   LimitMeans means = LimitMeans::subreaper;
-  std::string group;  ///< the attempt's own cgroup, made by the shim; empty: none
+  std::string group;  ///< the attempt's own cgroup, made by the shim; empty: no cgroup
   std::uint32_t max_processes = 0;
   std::int32_t nice = 0;
   std::vector<std::uint32_t> cpus{};  ///< that the task may run on; none: all
@@ -65,16 +65,16 @@ struct WorkerTerms {
   std::vector<HiddenPlace> hidden{};         ///< out of the task's sight, by namespaces
   std::uint64_t log_file_bytes = 0;
   std::uint32_t log_files_kept = 0;
-  std::string login{};  ///< of the account that it runs under: USER and LOGNAME; empty: none
-  std::string shell{};  ///< of that account; empty: none
+  std::string login{};  ///< of the account that it runs under: USER and LOGNAME; empty: no account
+  std::string shell{};  ///< of that account; empty: no shell
   std::uint32_t metric_names = 16;  ///< of what the task reports of itself, at most
   std::string control;              ///< abstract name of the socket on which the shim takes orders
 
   friend bool operator==(const WorkerTerms&, const WorkerTerms&) = default;
 };
 
-/// Everything that a shim has to know to run one attempt. What the master's order leaves to the
-/// worker is filled in: the grace of a stop, and the placeholders of a work folder.
+/// Everything that a shim has to know to run one attempt. Values that the master's order leaves to
+/// the worker are filled in: the grace of a stop, and the placeholders of a work folder.
 struct Order : TaskOrder {
   WorkerTerms worker{};
 
@@ -99,7 +99,7 @@ enum class EndKind : std::uint8_t {
 /// Why an attempt that ended so has failed.
 FailureKind failure_of(EndKind kind);
 
-/// What the shim leaves of an attempt that is over.
+/// The shim's record of an attempt that is over.
 struct AttemptResult {
   std::optional<AttemptKey> key{};  ///< whose it is; those of earlier versions do not say
   EndKind kind = EndKind::exited;
@@ -125,9 +125,9 @@ AttemptResult not_begun(EndKind kind, const std::string& reason);
 /// Why an attempt of that time limit has failed by it.
 std::string time_limit_text(Duration limit);
 
-/// Text forms of the two records; what is not one, or has a value out of range, reads as nothing.
-/// A text of an earlier version is read, and what came later than the first has its default there.
-/// Empty when a text of the order is not UTF-8.
+/// Text forms of the two records; a text that is not one, or has a value out of range, reads as
+/// nothing. A text of an earlier version is read, and what came later than the first has its
+/// default there. Empty when a text of the order is not UTF-8.
 std::string to_text(const Order& order);
 std::string to_text(const AttemptResult& result);
 std::optional<Order> order_from(std::string_view text);
@@ -141,8 +141,8 @@ std::optional<AttemptKey> key_from(std::string_view name);
 std::optional<std::string> read_whole(int folder, const char* name, std::size_t max_bytes);
 /// Puts a file in place in one step; 0, or the errno of what could not be done.
 int write_whole(int folder, const char* name, std::string_view content, bool sync);
-/// Writes a file that is not there yet and that nobody reads before this has returned; a cut one is
-/// left where this process is killed. 0, or an errno.
+/// Writes a file that is not there yet and that no process reads before this has returned; a cut
+/// one is left where this process is killed. 0, or an errno.
 int write_new(int folder, const char* name, std::string_view content, bool sync);
 
 /// The file of the lock, which somebody else may hold; empty when it cannot be opened.

@@ -5,15 +5,15 @@
 
 #include "workers/process/files/attempt_dir.hpp"
 
-// The members of what stands in an attempt's folder, besides a task's order itself
-// (model/task_order.hpp): what goes over them is attempt_text.cpp. Of an order as of a result, a
-// member that is new has its default in the texts of earlier versions; those that the first version
-// wrote have to be there (kFirstOfOrder and kFirstOfResult in attempt_text.cpp).
+// The members of the records in an attempt's folder, besides a task's order itself
+// (model/task_order.hpp): attempt_text.cpp goes over them. Of an order as of a result, a member
+// that is new has its default in the texts of earlier versions; those that the first version wrote
+// have to be there (kFirstOfOrder and kFirstOfResult in attempt_text.cpp).
 
 namespace muster::process {
 
-/// What a member is called in a text. All members of an order stand in one object, whichever struct
-/// they are of, so that no two of them may be called so.
+/// Name of a member in a text. All members of an order stand in one object, whichever struct they
+/// are of, so that no two of them may be called so.
 template <class T>
 std::string text_name(Key key) {
   std::string name(key.name);

@@ -56,7 +56,7 @@ void AttemptSweeper::hurry() {
   changed_.notify_all();
 }
 
-/// Removes one at a time; false when there is none left.
+/// Removes one at a time; false when all are gone.
 bool AttemptSweeper::remove_work_folders(std::unique_lock<std::mutex>& lock) {
   for (Acknowledged& each : acknowledged_) {
     if (!std::exchange(each.has_work, false)) continue;

@@ -149,7 +149,7 @@ class TextReader {
     T read{};
     (*this)(key, read);
     if (found_ == found) return;
-    // All that it is made of or nothing: half of a name is none.
+    // All members of a name or nothing: half of a name is invalid.
     expect(lacking_ == lacking);
     value = std::move(read);
   }
@@ -311,7 +311,7 @@ std::string to_text(const Order& order) {
 }
 
 std::string to_text(const AttemptResult& result) {
-  // A reason may hold any bytes, such as a path; a changed one is better than none.
+  // A reason may hold any bytes, such as a path; a changed one is better than an empty one.
   return record_of(result).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -17,7 +17,7 @@
 namespace muster::process {
 namespace {
 
-/// A file of one block. The first entry is the last end, of whomever; a claim of nobody has no
+/// A file of one block. The first entry is the last end, of any worker; an unused claim has no
 /// time. Times are since the computer's start: later ones than now are of an earlier start.
 struct Entry {
   std::uint64_t who = 0;
@@ -69,7 +69,7 @@ class Table {
   Entries entries_{};
 };
 
-/// The worker's own entry, else one that nobody needs, else the oldest.
+/// The worker's own entry, else an unused one, else the oldest.
 Entry& place_of(Entries& entries, std::uint64_t who, Duration fresh) {
   const auto claims = entries.begin() + 1;
   const auto own = std::find_if(
@@ -102,7 +102,7 @@ bool DiskClaims::claim(std::uint64_t bytes, Duration rest) const {
   const bool others_end = entries[0].who != who_ && within(entries[0], rest);
   return !others_end && std::none_of(entries.begin() + 1, entries.end(), [&](const Entry& each) {
     if (each.who == who_ || !within(each, fresh_)) return false;
-    // Equal claims: the lower number gives way to nobody.
+    // Equal claims: the lower number goes first.
     return each.bytes > bytes || (each.bytes == bytes && each.who < who_);
   });
 }

@@ -7,10 +7,9 @@
 
 namespace muster::process {
 
-/// What the workers of one computer tell each other about a disk of theirs that is full, so that
-/// only the attempt that takes the most is ended, and one at a time. A file that they all may
-/// write; its blocks are taken while there is room. A worker that cannot use it goes by itself
-/// alone.
+/// Claims of the workers of one computer about a full disk of theirs, so that only the attempt that
+/// takes the most is ended, and one at a time. A file that they all may write; its blocks are taken
+/// while there is room. A worker that cannot use it goes by itself alone.
 class DiskClaims {
  public:
   /// `who` is this worker's number, `fresh` how long a claim counts.
@@ -18,8 +17,8 @@ class DiskClaims {
 
   /// Makes the file while there is room.
   void prepare() const;
-  /// Says what this worker's largest attempt takes. True: nobody claims more, and nobody has ended
-  /// one within `rest`.
+  /// Says what this worker's largest attempt takes. True: no other worker claims more, and none of
+  /// the attempts was ended within `rest`.
   bool claim(std::uint64_t bytes, Duration rest) const;
   /// One is being ended for it.
   void ending() const;

@@ -8,7 +8,7 @@
 
 namespace muster::process {
 
-/// What there is on the file system that a folder lies on.
+/// Space of the file system that a folder lies on.
 struct DiskSpace {
   std::uint64_t device = 0;
   std::uint64_t free_bytes = 0;  ///< for anybody
@@ -17,8 +17,8 @@ struct DiskSpace {
 /// Nothing when it cannot be told. Asks the kernel only, never the disk.
 std::optional<DiskSpace> space_on(const std::filesystem::path& folder);
 
-/// The blocks of all that is in the folder on that device. Links are not followed; what vanishes
-/// meanwhile is left out, and so is all beyond the first `most_entries`.
+/// The blocks of all that is in the folder on that device. Links are not followed; files that
+/// vanish meanwhile are left out, and so are all beyond the first `most_entries`.
 std::uint64_t bytes_below(const std::filesystem::path& folder, std::uint64_t device,
                           std::size_t most_entries);
 

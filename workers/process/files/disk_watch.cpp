@@ -167,7 +167,7 @@ std::optional<DiskWatch::Use> DiskWatch::largest(std::uint64_t device) const {
   return most;
 }
 
-/// Whether the attempt that was told to end has not done so yet: nobody ends another meanwhile.
+/// Whether the attempt that was told to end has not done so yet: no worker ends another meanwhile.
 bool DiskWatch::still_ends(const DiskClaims& claims) {
   if (!ending_) return false;
   {

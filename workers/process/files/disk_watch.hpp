@@ -18,7 +18,7 @@
 
 namespace muster::process {
 
-/// What a watch looks at, and how often.
+/// Folders that a watch looks at, and how often.
 struct DiskWatchOptions {
   std::filesystem::path attempts;     ///< the folder of the attempts' folders
   std::filesystem::path checkpoints;  ///< shared by the workers of a computer

@@ -94,9 +94,9 @@ std::string LogReader::read(std::uint64_t& offset, std::size_t max_bytes) const 
   for (; file != files_.end() && text.size() < max_bytes; ++file) {
     const Descriptor source(
         openat(folder_, file_name(name_, *file).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    // A gap in the text would shift all places behind it: what there is so far is the answer.
+    // A gap in the text would shift all places behind it: the text so far is the answer.
     if (!source && !text.empty()) break;
-    if (!source) {  // it went while we looked: what is left begins later
+    if (!source) {  // it went while we looked: the rest begins later
       offset = std::next(file) == files_.end() ? end_ : *std::next(file);
       continue;
     }

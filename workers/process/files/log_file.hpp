@@ -37,7 +37,7 @@ class LogWriter {
   std::vector<std::uint64_t> full_;  ///< first bytes of the files kept
 };
 
-/// What is left of a stream that a LogWriter writes or has written.
+/// The kept part of a stream that a LogWriter writes or has written.
 class LogReader {
  public:
   LogReader(int folder, std::string name);

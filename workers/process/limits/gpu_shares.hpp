@@ -8,10 +8,10 @@
 namespace muster::process {
 
 /// Which of the instance's devices each attempt has: whole ones for itself, parts of one shared.
-/// Devices are numbered from 0; whoever grants sees to it that there are enough.
+/// Devices are numbered from 0; the master grants no more than there are.
 class GpuShares {
  public:
-  /// Gives `amount` devices to the attempt; their numbers, separated by commas ("": none).
+  /// Gives `amount` devices to the attempt; their numbers, separated by commas ("": no devices).
   std::string take(const AttemptKey& key, double amount);
   /// Notes what an attempt of an earlier process has.
   void keep(const AttemptKey& key, const std::string& numbers, double amount);

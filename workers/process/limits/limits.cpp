@@ -45,7 +45,7 @@ std::string get(int folder, const char* name) {
   return read_whole(folder, name, kMaxGroupFile).value_or("");
 }
 
-// Whatever is no digit separates numbers, so one reader does for all these files.
+// All other characters separate numbers, so one reader does for all these files.
 template <class Visit>
 void each_number(std::string_view text, Visit visit) {
   const char* at = text.data();
@@ -155,7 +155,7 @@ std::vector<pid_t> children_of(pid_t parent) {
 
 std::vector<pid_t> descendants_of(pid_t root) {
   std::vector<pid_t> found = children_of(root);
-  // A snapshot: what is forked meanwhile is found in the next round of the caller.
+  // A snapshot: processes that are forked meanwhile are found in the next round of the caller.
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::vector<pid_t> below = children_of(found[i]);
     found.insert(found.end(), below.begin(), below.end());
@@ -180,7 +180,7 @@ void kill_descendants() {
     // Reaped ones make room for their children to become ours, which is how all are found.
     while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) {
     }
-    if (reaped < 0) return;  // nobody is left
+    if (reaped < 0) return;  // all are gone
     for (const pid_t pid : descendants_of(getpid())) kill(pid, SIGKILL);
     nanosleep(&kPause, nullptr);
   }
@@ -203,7 +203,7 @@ void kill_strays(const std::set<pid_t>& own) {
     bool any = false;
     for (const pid_t child : children_of(getpid())) {
       if (own.contains(child)) continue;
-      // What a reaped one has left behind is found in the next round.
+      // Children of a reaped one are found in the next round.
       any = true;
       if (waitpid(child, nullptr, WNOHANG) != 0) continue;
       for (const pid_t pid : descendants_of(child)) kill(pid, SIGKILL);
@@ -215,7 +215,7 @@ void kill_strays(const std::set<pid_t>& own) {
 }
 
 void kill_marked(const std::string& entry) {
-  // Entries end with NUL; the first one has none before it, so that one is put there.
+  // Entries end with NUL; the first one has no NUL before it, so that one is put there.
   const std::string wanted = std::string(1, '\0') + entry + '\0';
   for (int round = 0; round < kMarkRounds; ++round) {
     bool any = false;

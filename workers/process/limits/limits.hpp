@@ -15,10 +15,10 @@
 
 namespace muster::process {
 
-/// What this machine offers for keeping attempts within limits, found out by doing.
+/// Means of this machine for keeping attempts within limits, found out by doing.
 struct FoundMeans {
   LimitMeans means = LimitMeans::subreaper;
-  std::string parent;  ///< the cgroup in which attempts get theirs; empty: none
+  std::string parent;  ///< the cgroup in which attempts get theirs; empty: no cgroup
 };
 
 /// Tries the means from `best` downwards and returns the first that works. `name` is that of the
@@ -64,28 +64,28 @@ void kill_descendants();
 bool takes_orphans_in();
 
 /// Waits a second at most until a process that is about to end, or has ended, is reaped by its
-/// parent, or reaps it itself: what it has started has another parent then.
+/// parent, or reaps it itself: its children have another parent then.
 void await_end(pid_t process);
 
-/// Kills and reaps every child of this process that is none of `own`, and all that they have
-/// started, until none is left; gives up after a few seconds. For a process that takes orphans in:
+/// Kills and reaps every child of this process that is not among `own`, and all that they have
+/// started, until all are gone; gives up after a few seconds. For a process that takes orphans in:
 /// there, such children are what killed shims have left behind.
 void kill_strays(const std::set<pid_t>& own);
 
-/// Kills every process that has the variable NAME=VALUE in its environment: what is left to do when
-/// a shim was killed where there are no groups. Misses those that have cleared it.
+/// Kills every process that has the variable NAME=VALUE in its environment: the only means when a
+/// shim was killed where there are no groups. Misses those that have cleared it.
 void kill_marked(const std::string& entry);
 
-/// What a new process does: it ends, or executes a program, and does not return.
+/// Main function of a new process: it ends, or executes a program, and does not return.
 using ChildMain = void (*)(const void* with);
 
 /// Starts a process straight in a group (-1: this process's own) that does `run(with)`. As fork():
 /// its number, or -1.
 pid_t fork_into(int group_folder, ChildMain run, const void* with);
 
-/// The same with this process's memory instead of a copy: this process stands still until the new
-/// one has executed a program or ended, and finds what it has written. So it hears nothing while a
-/// file system does not answer where the program is. A copy where memory cannot be shared.
+/// Likewise, with this process's memory instead of a copy: this process stands still until the new
+/// one has executed a program or ended, and finds the values that it wrote. So it hears nothing
+/// while a file system does not answer where the program is. A copy where memory cannot be shared.
 pid_t share_into(int group_folder, ChildMain run, const void* with);
 
 }  // namespace muster::process

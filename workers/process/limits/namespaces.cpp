@@ -1,6 +1,6 @@
 // Hides by covering: in a mount namespace of the process's own an empty tmpfs lies over a folder.
-// Without the rights of the namespace's owner, which end with exec, nobody in it can take it off,
-// and a namespace that the task makes below has all mounts locked together. The kernel renames
+// Without the rights of the namespace's owner, which end with exec, no process in it can take it
+// off, and a namespace that the task makes below has all mounts locked together. The kernel renames
 // nothing on which something is mounted in the namespace of who asks: so a folder above, bound onto
 // itself, stays where it is as well.
 
@@ -102,7 +102,7 @@ int make_way(const std::string& path, bool is_folder) {
 int pin(const std::string& folder) {
   // With what is mounted below, as in put_back().
   const int done = mount(folder.c_str(), folder.c_str(), nullptr, MS_BIND | MS_REC, nullptr);
-  // Nothing there: what has to be below is not, which is told of it.
+  // Nothing there: the place below it is missing, which is reported for that place.
   return done == 0 || errno == ENOENT ? 0 : errno;
 }
 
@@ -122,7 +122,7 @@ int put_back(int open_path, const std::string& path) {
   if (const int error = make_way(path, S_ISDIR(found.st_mode)); error != 0) return error;
   std::array<char, 32> source{};
   std::snprintf(source.data(), source.size(), "/proc/self/fd/%d", open_path);
-  // With what is mounted below: the kernel lets nobody bind one folder off a locked tree.
+  // With the mounts below: the kernel does not bind one folder off a locked tree.
   return mount(source.data(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0 ? 0 : errno;
 }
 
@@ -142,7 +142,7 @@ int cover_all(const Sight& sight) {
   for (const HiddenPlace& place : sight.hidden) {
     if (!is_as_identified(place)) return ESTALE;
   }
-  // Opened here: what was opened outside of this namespace cannot be mounted in it.
+  // Opened here: a file that was opened outside of this namespace cannot be mounted in it.
   for (std::size_t i = 0; i < sight.kept.size(); ++i) {
     kept[i] = open(sight.kept[i].c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW);
     if (kept[i] < 0) return errno;
@@ -201,12 +201,12 @@ Sight sight_of(const std::vector<HiddenPlace>& hidden, const std::vector<std::st
 
 int hide(const Sight& sight) {
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return errno;
-  // Without it nobody may say which groups there are; kernels before 3.19 do not have the file.
+  // Without it no process may set its groups; kernels before 3.19 do not have the file.
   const int denied = put("/proc/self/setgroups", "deny");
   if (denied != 0 && denied != ENOENT) return denied;
   if (const int error = put("/proc/self/uid_map", sight.users); error != 0) return error;
   if (const int error = put("/proc/self/gid_map", sight.groups); error != 0) return error;
-  // What is mounted outside later still comes in, and nothing goes out.
+  // Later mounts outside still come in, and nothing goes out.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return errno;
   return cover_all(sight);
 }

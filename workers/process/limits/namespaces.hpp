@@ -6,37 +6,37 @@
 
 namespace muster::process {
 
-/// A folder or file that is to be hidden. A path says where it is, not what it is: whoever may
-/// rename a folder above can put another one there.
+/// A folder or file that is to be hidden. A path names a place, not a file: a user who may rename a
+/// folder above can put another one there.
 struct HiddenPlace {
   std::string path;
   std::uint64_t device = 0;
-  std::uint64_t inode = 0;  ///< 0: whatever is there
+  std::uint64_t inode = 0;  ///< 0: any file
   friend bool operator==(const HiddenPlace&, const HiddenPlace&) = default;
 };
 
-/// The place with the identity of the folder that is there now. A file has none: whoever changes
-/// one puts a new one in its place.
+/// The place with the identity of the folder that is there now. A file has no identity: a change
+/// may put a new one in its place.
 HiddenPlace identified(const std::string& path);
 
 /// The first of the places at which another folder is than the one that it names, or none; empty
 /// where all are as they were.
 std::string replaced_place(const std::vector<HiddenPlace>& places);
 
-/// What a process is not to see, and what inside of that it sees all the same.
+/// Places that a process is not to see, and places inside of these that stay visible.
 struct Sight {
   std::vector<HiddenPlace> hidden;  ///< without links in their paths
   /// Folders above these that the user may rename; the process may not.
   std::vector<std::string> pinned;
   std::vector<std::string> kept;  ///< at most kMostKept
-  std::string users;  ///< the maps of the user namespace, in which nobody gets another number
+  std::string users;  ///< the maps of the user namespace, in which every user keeps the number
   std::string groups;
 
   static constexpr std::size_t kMostKept = 8;
 };
 
-/// Paths with their links resolved; what is not there and has no identity, or needs no step of its
-/// own, is left out.
+/// Paths with their links resolved; places that are not there and have no identity, or need no step
+/// of their own, are left out.
 Sight sight_of(const std::vector<HiddenPlace>& hidden, const std::vector<std::string>& kept);
 
 /// Moves this process to user and mount namespaces of its own, where empty folders that cannot be

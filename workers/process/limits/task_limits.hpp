@@ -2,7 +2,7 @@
 
 #include <string>
 
-// What the kernel holds the processes of tasks to (ulimit), whatever their cluster was started
+// Limits of the kernel on the processes of tasks (ulimit), whatever their cluster was started
 // under.
 
 namespace muster::process {
@@ -16,7 +16,7 @@ void set_task_limits();
 void raise_own_limits();
 
 /// The hard limits that hold this process and its tasks further than they should, like "open files
-/// 300, processor time 100 s"; empty: there are none.
+/// 300, processor time 100 s"; empty: no such limits.
 std::string low_limits();
 
 }  // namespace muster::process

@@ -21,8 +21,8 @@
 namespace muster::process {
 namespace {
 
-/// Below it are the accounts of the system's own services: who names a job's user must not get
-/// theirs, as names are taken on trust. The usual UID_MIN of /etc/login.defs.
+/// Below it are the accounts of the system's own services: a job's user must not get one of theirs
+/// by its name, as names are taken on trust. The usual UID_MIN of /etc/login.defs.
 constexpr std::uint32_t kFirstPerson = 1000;
 constexpr std::uint32_t kNobody = 65534;
 constexpr std::size_t kMaxFile = std::size_t{64} << 20;
@@ -50,7 +50,7 @@ std::optional<std::vector<std::uint32_t>> groups_of(const std::string& name, gid
   return std::vector<std::uint32_t>(groups.begin(), groups.end());
 }
 
-/// These say "no such entry" on some systems; any other says that nobody knows.
+/// These say "no such entry" on some systems; any other error says that the answer is not known.
 bool is_known(int error) {
   return error == 0 || error == ENOENT || error == ESRCH;
 }
@@ -93,7 +93,7 @@ bool is_taken(std::uint32_t uid) {
     taken = found != nullptr;
     return failed;
   });
-  // What cannot be found out is not given away.
+  // A number whose use cannot be found out is not given away.
   return taken || !is_known(error);
 }
 
@@ -192,7 +192,7 @@ Expected<TaskAccount, TaskUserError> TaskUsers::account_of(const std::string& us
   }
   auto known = std::move(found).value();
   if (!known) return give(user);
-  // Whoever has that account could get at the user's files, and the user's tasks at that account's.
+  // A user of that account could get at the user's files, and the user's tasks at that account's.
   if (known->of_range && accounts_.has(known->uid)) {
     const std::string number = std::to_string(known->uid);
     return Failure<TaskUserError>{
@@ -224,7 +224,7 @@ FoundAccount TaskUsers::last_account_of(const std::string& user) const {
   return std::optional(of_range(found->second, user));
 }
 
-/// Lines are "NUMBER NAME"; what has no line end is none.
+/// Lines are "NUMBER NAME"; one without a line end does not count.
 void TaskUsers::read(const std::string& text) {
   numbers_.clear();
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos;

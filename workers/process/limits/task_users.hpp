@@ -13,25 +13,25 @@
 
 namespace muster::process {
 
-/// What a task's process becomes.
+/// User, groups and home of a task's process.
 struct TaskAccount {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::vector<std::uint32_t> groups{};  ///< besides
-  std::string home{};                   ///< empty: none
+  std::string home{};                   ///< empty: no home
   bool of_range = false;                ///< a number without an account: nothing else runs as it
   std::string login{};  ///< the account's name; of a number without one: whose it is
-  std::string shell{};  ///< the account's; empty: none that runs commands
+  std::string shell{};  ///< the account's; empty: no shell that runs commands
 
   friend bool operator==(const TaskAccount&, const TaskAccount&) = default;
 };
 
-/// Nothing where there is nobody; an errno where the system cannot say at present who there is.
+/// Nothing where there is no such account; an errno where the system cannot tell at present.
 using FoundAccount = Expected<std::optional<TaskAccount>, int>;
 
 /// The accounts of a system.
 struct Accounts {
-  /// Of a person called so. Those of the system itself (below 1000, and nobody) are none.
+  /// Of a person called so. Those of the system itself (below 1000, and `nobody`) do not count.
   std::function<FoundAccount(const std::string& name)> person;
   /// Whether an account, whoever's, has this number.
   std::function<bool(std::uint32_t uid)> has;
@@ -43,7 +43,7 @@ Accounts system_accounts();
 TaskAccount account_with(std::uint32_t uid);
 
 /// "nobody (65534)": an account that has a number of the range, as far as the system lists its
-/// accounts; empty: there is none. Not to be called by two threads at once.
+/// accounts; empty: no such account. Not to be called by two threads at once.
 std::string listed_account_in(UidRange range);
 
 /// Where workers that share checkpoints keep which user has which number.
@@ -64,9 +64,9 @@ class TaskUsers {
 
   /// A number that is given away now is on the disk when this returns.
   Expected<TaskAccount, TaskUserError> account_of(const std::string& user);
-  /// The same without giving anything away: nothing when the user has no number yet.
+  /// Likewise, without giving a number away: nothing when the user has no number yet.
   FoundAccount known_account_of(const std::string& user);
-  /// The same as of the last catch_up(), which reads the file again.
+  /// Likewise, as of the last catch_up(), which reads the file again.
   FoundAccount last_account_of(const std::string& user) const;
   void catch_up();
 

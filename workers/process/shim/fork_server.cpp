@@ -64,7 +64,7 @@ ForkServer::~ForkServer() {
 
 ForkServer::Made ForkServer::make_shim(const std::string& name, int lock, int channel) {
   if (!orders_ || !order(name, lock, channel)) {
-    // There is none, or it was killed: an order that is refused has reached nobody.
+    // The server is not there, or it was killed: an order that is refused has reached no process.
     std::string trouble = start();
     if (trouble.empty() && !order(name, lock, channel)) trouble = std::strerror(errno);
     if (!trouble.empty()) return {-1, "its supervisor " + program_ + ": " + trouble};
@@ -78,7 +78,7 @@ ForkServer::Made ForkServer::make_shim(const std::string& name, int lock, int ch
   return {shim, ""};
 }
 
-/// What the server says next, if it says it in time: 0 at its end, negative when it says nothing.
+/// Next bytes of the server, if they come in time: 0 at its end, negative without an answer.
 ssize_t ForkServer::hear(void* said, std::size_t size) const {
   pollfd polled{orders_.get(), POLLIN, 0};
   int ready = 0;

@@ -26,14 +26,14 @@ class ForkServer {
   /// A shim that was asked for.
   struct Made {
     pid_t shim = -1;      ///< -1: not known, as the server did not answer: the channel tells
-    std::string trouble;  ///< why there is none; empty: there is one, or may be
+    std::string trouble;  ///< why there is no server; empty: there is one, or may be
   };
 
   /// Has a shim made for the attempt of that name, which inherits the lock and the channel. A
   /// server that does not answer is killed. Its order is not given again: a shim may have come of
   /// it.
   Made make_shim(const std::string& name, int lock, int channel);
-  /// -1: there is none.
+  /// -1: there is no server.
   pid_t pid() const { return pid_; }
 
  private:

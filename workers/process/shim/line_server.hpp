@@ -14,8 +14,8 @@
 namespace muster::process {
 
 /// Text lines with whoever connects to a Unix socket, all without ever waiting. Made for peers that
-/// cannot be trusted: who sends too long a line, does not read its answers or comes when there are
-/// enough already is cut off.
+/// cannot be trusted: one that sends too long a line, does not read its answers or comes when there
+/// are enough already is cut off.
 class LineServer {
  public:
   struct Bounds {
@@ -23,13 +23,13 @@ class LineServer {
     std::size_t line_bytes = 256;
     std::size_t bytes_a_round = 4096;  ///< read from one connection each time it is served
   };
-  /// What to say to a line; nothing: cut the connection.
+  /// Answer to a line; nothing: cut the connection.
   using Answer = std::function<std::optional<std::string>(std::string_view line)>;
 
   explicit LineServer(Bounds bounds) : bounds_(bounds) {}
 
   void listen(Descriptor listener) { listener_ = std::move(listener); }
-  /// What every new connection is told first.
+  /// The first line to every new connection.
   void greet(std::function<std::string()> greeting) { greeting_ = std::move(greeting); }
   /// Only processes of these users are let in.
   void admit(std::vector<uid_t> users) { users_ = std::move(users); }
@@ -59,18 +59,18 @@ class LineServer {
   Descriptor listener_;
   std::vector<uid_t> users_;
   bool own_namespace_only_ = false;
-  std::function<pid_t()> of_namespace_;  ///< empty: whatever namespace
+  std::function<pid_t()> of_namespace_;  ///< empty: any namespace
   std::function<std::string()> greeting_;
   std::vector<Peer> peers_;
 };
 
-/// Who is at the other end of a connection; nothing when that is not known.
+/// User at the other end of a connection; nothing when that is not known.
 std::optional<uid_t> user_of_peer(int connection);
 
 /// Whether who is at the other end is in the user namespace of this process; a system without
 /// namespaces has one for all.
 bool is_peer_in_own_namespace(int connection);
-/// The same of another process's; of one that is not there nobody is.
+/// Likewise, of another process' namespace; false for a process that is not there.
 bool is_peer_in_namespace_of(int connection, pid_t process);
 
 /// Sends all of the text at once; false when the peer does not take it.

@@ -87,8 +87,8 @@ pid_t fork_into(int group_folder, ChildMain run, const void* with) {
 
 pid_t share_into(int group_folder, ChildMain run, const void* with) {
   const pid_t pid = clone_sharing(arguments(group_folder), run, with);
-  // Filters of system calls refuse what they do not know by EPERM. What a copy cannot have either,
-  // it is refused once more.
+  // Filters of system calls refuse what they do not know by EPERM. A limit that a copy cannot have
+  // either refuses it once more.
   return pid < 0 ? fork_into(group_folder, run, with) : pid;
 }
 

@@ -58,7 +58,7 @@ int supervise_attempt(const std::string& path, process::Descriptor lock,
       process::read_whole(folder.get(), process::kOrderFile, process::kMaxRecordBytes);
   auto order = text ? process::order_from(*text) : std::nullopt;
   if (!order || order->program.argv.empty()) return complain("the attempt's order cannot be read");
-  // Before the task is there: whatever it starts and leaves comes back to this process.
+  // Before the task is there: its orphans come back to this process.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   process::Descriptor signals = take_signals();
   if (!signals) return complain("signals");

@@ -12,7 +12,7 @@ namespace muster {
 int supervise_attempt(const std::string& path, process::Descriptor lock,
                       process::Descriptor executor);
 
-/// The same of a process that was executed for the attempt: by a worker that was started before an
+/// Likewise, of a process that was executed for the attempt: by a worker that was started before an
 /// upgrade, which hands over the folder's lock as descriptor 3 and a connection to the executor as
 /// descriptor 4; or by hand, with no executor and a lock that has to be free.
 int take_over_attempt(const std::string& path);

@@ -35,7 +35,7 @@ void describe(const TaskEnd& end, const Order& order, const TaskGroup* group,
   // The kernel kills for memory without the shim's asking: the group's counter tells.
   const bool by_kernel = group != nullptr && order.worker.means == LimitMeans::cgroup2 &&
                          WIFSIGNALED(end.status) && group->killed_for_memory();
-  // Memory first: a task that was to stop for another reason may be killed for it all the same.
+  // Memory first: a task that was to stop for another reason may be killed for it nevertheless.
   if (end.why == Ending::memory || end.over_bytes > 0 || by_kernel) {
     const double used =
         static_cast<double>(end.over_bytes > 0 ? end.over_bytes : result.peak_memory_bytes);

@@ -90,7 +90,7 @@ bool ShimRun::prepare() {
     return false;
   }
   task_ = std::move(*task);
-  // Two clocks: limits are measured by one that nobody sets, reports show the wall's.
+  // Two clocks: limits are measured by one that cannot be set, reports show the wall's.
   started_ = boot_time();
   end_.started_ns = wall_time_ns();
   usage_check_ = started_ + order_.worker.memory_interval;
@@ -190,7 +190,7 @@ void ShimRun::reap() {
   rusage usage{};
   pid_t ended = 0;
   while ((ended = wait4(-1, &status, WNOHANG, &usage)) > 0) {
-    // Orphans that have come to the shim are reaped too, and their ends are nobody's news.
+    // Orphans that have come to the shim are reaped too, and their ends are not reported.
     if (ended != task_.pid) continue;
     end_.status = status;
     end_.usage = usage;
@@ -256,7 +256,7 @@ std::string ShimRun::greeting() const {
 
 bool ShimRun::copy(Descriptor& from, LogWriter& to) {
   if (!from) return false;
-  // Not filled with zeros: most tasks say little, and pages that nobody writes to cost nothing.
+  // Not filled with zeros: most tasks write little, and untouched pages cost nothing.
   if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(kCopyBytes);
   const ssize_t got = read(from.get(), buffer_.get(), kCopyBytes);
   if (got > 0) to.write({buffer_.get(), static_cast<std::size_t>(got)});
@@ -281,7 +281,7 @@ void ShimRun::check_deadlines() {
 
 void ShimRun::warn() {
   warned_ = true;
-  // Who is to end already needs no warning.
+  // A task that is to end already needs no warning.
   if (end_.why != Ending::none || task_.pid <= 0) return;
   const Program& program = order_.program;
   const pid_t group = program.warn_program_only ? task_.pid : -task_.pid;
@@ -307,7 +307,7 @@ void ShimRun::check_usage() {
 }
 
 void ShimRun::end_gently(Ending why) {
-  // What has ended before it is asked has an end of its own.
+  // A process that has ended before the request has an end of its own.
   reap();
   // The first cause stands, and a task that is over needs no signal.
   if (end_.why != Ending::none || over_) return;
@@ -318,7 +318,7 @@ void ShimRun::end_gently(Ending why) {
   if (task_.pid > 0 && kill(-task_.pid, SIGTERM) != 0) kill(task_.pid, SIGTERM);
 }
 
-/// At once: what it would still save goes to the same disk.
+/// At once: a checkpoint that it would still save goes to the full disk.
 void ShimRun::end_for_disk(std::string_view reason, bool drop_checkpoint) {
   if (over_) return;
   end_.disk_reason = reason;
@@ -357,7 +357,7 @@ AttemptResult ShimRun::result_to_leave() const {
   if (!is_removed(setup_.folder.get())) return left;
   left.reason += left.reason.empty() ? "" : "; ";
   left.reason += kFolderIsGone;
-  // It has done what it was to do, but nobody can read what it wrote.
+  // Its work is done, but its output cannot be read.
   if (left.exit_code == 0 && left.kind == EndKind::exited && !left.stopped) {
     left.kind = EndKind::folder_gone;
     left.exit_code = kFolderLost;
@@ -366,7 +366,7 @@ AttemptResult ShimRun::result_to_leave() const {
 }
 
 bool ShimRun::finish() {
-  // In this order: nothing runs any more, so that the streams end; what they still hold is copied;
+  // In this order: no process runs any more, so that the streams end; their last bytes are copied;
   // room is made; and the result comes last, since it says that all this is done.
   if (group_) group_->kill_all();
   kill_descendants();
@@ -382,10 +382,10 @@ bool ShimRun::finish() {
   rmdir(order_.worker.checkpoint_dir.c_str());
   const int error = write_whole(setup_.folder.get(), kResultFile, text, false);
   if (error == 0) return true;
-  // What it has left in its work folder may be what fills the disk: without a result the attempt
-  // would count as lost, and be tried again.
+  // Files in its work folder may be those that fill the disk: without a result the attempt would
+  // count as lost, and be tried again.
   if (error == ENOSPC || error == EDQUOT) make_space_on_disk();
-  // Whoever follows the attempt is told, too: its end must not hang on one file.
+  // The process that follows the attempt is told, too: its end must not hang on one file.
   control_.tell(kResultIs + text + "\n");
   return !is_removed(setup_.folder.get()) && write_patiently(setup_.folder.get(), text);
 }

@@ -15,12 +15,12 @@
 
 namespace muster::process {
 
-/// What a shim holds when its run begins.
+/// Descriptors and order of a shim when its run begins.
 struct ShimSetup {
   std::string path;  ///< of the attempt's folder
   Descriptor folder;
   Descriptor signals;   ///< SIGCHLD and SIGTERM, both blocked
-  Descriptor executor;  ///< empty: none is connected
+  Descriptor executor;  ///< empty: not connected
 };
 
 /// One attempt from its start to its written result.

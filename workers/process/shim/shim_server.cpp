@@ -18,7 +18,7 @@
 
 // A fork server: it is started once and has one thread and little memory, so that a fork of it
 // takes a fraction of what it takes to start a program. It knows nothing of the attempts, so that
-// its death costs none that has begun.
+// its death costs no attempt that has begun.
 
 namespace muster {
 namespace {
@@ -62,7 +62,7 @@ Heard hear(int orders, ServerOrder& order) {
   if (got < 0) return errno == EAGAIN || errno == EINTR ? Heard::nothing : Heard::end;
   if (got == 0) return Heard::end;
   order.name.assign(name.data(), static_cast<std::size_t>(got));
-  // A name with a slash could lead out of the folder; only a worker can say one, and none does.
+  // A name with a slash could lead out of the folder; only a worker can send one, and does not.
   const bool good = take_descriptors(message, order) && process::key_from(order.name).has_value();
   return good ? Heard::order : Heard::nothing;
 }
@@ -79,7 +79,7 @@ void show_attempt(const std::string& attempts, const std::string& folder) {
   std::memcpy(program_invocation_name, words.data(), all);
 }
 
-/// What a fork becomes.
+/// Main function of a fork.
 [[noreturn]] void become_shim(ServerOrder order, const std::string& attempts) {
   // A session of its own: signals to the group of another shim or of the server do not reach it.
   setsid();

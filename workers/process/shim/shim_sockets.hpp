@@ -11,23 +11,24 @@
 
 namespace muster::process {
 
-/// What an executor says to end an attempt for what it takes of a full disk, before the reason.
+/// An executor's line that ends an attempt for the space that it takes of a full disk, before the
+/// reason.
 inline constexpr std::string_view kDiskFull = "disk ";
-/// The same for one whose checkpoints take the most: they go too.
+/// Likewise, for one whose checkpoints take the most: they are removed too.
 inline constexpr std::string_view kDiskFullOfCheckpoints = "checkpoints ";
-/// What a shim says before the number of its process.
+/// A shim's word before the number of its process.
 inline constexpr const char* kShimIs = "shim ";
-/// What it says before the result, where it could not leave it in its folder.
+/// Its word before the result, where it could not leave that in its folder.
 inline constexpr const char* kResultIs = "result ";
 /// The longest line that a shim takes from its executor.
 inline constexpr std::size_t kMaxControlLine = 1024;
 
-/// An abstract socket name that nobody can guess; empty when the machine gives no random bytes.
+/// An abstract socket name that cannot be guessed; empty when the machine gives no random bytes.
 std::string random_name();
 
 /// Listens under an abstract name; empty when that cannot be.
 Descriptor listen_abstract(const std::string& name);
-/// Connects to what listens under an abstract name; empty when nobody of this process's user does.
+/// Connects to the listener under an abstract name; empty without one of this process's user.
 Descriptor connect_abstract(const std::string& name);
 
 /// The socket on which the order's task reports, and its name for MUSTER_SOCKET: a path in the
@@ -45,7 +46,7 @@ int write_script(int folder, const Order& order);
 /// How a point of progress is told to the executor, and read by it.
 std::string progress_line(const ProgressPoint& point);
 std::optional<ProgressPoint> point_from(std::string_view line);
-/// The same of all metrics of a task.
+/// Likewise, for all metrics of a task.
 std::string metrics_line(const Metrics& metrics);
 std::optional<Metrics> metrics_from(std::string_view line);
 

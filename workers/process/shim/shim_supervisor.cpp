@@ -23,7 +23,7 @@
 #include "workers/process/shim/shim_sockets.hpp"
 
 // A shim is believed through its channel while it lives, and through its folder afterwards: a
-// result, or a lock that nobody holds, which means that it was killed.
+// result, or a free lock, which means that it was killed.
 
 namespace muster::process {
 namespace {
@@ -55,14 +55,14 @@ std::optional<AttemptResult> result_in(int folder, const AttemptKey& key) {
 /// Why no shim could be given that order, by the order's own fault; empty: one can.
 std::string fault_of(const std::string& order) {
   if (order.empty()) return "a text of the job is not UTF-8";
-  // Whoever read it would take the attempt for lost, and the next one as well.
+  // A reader would take the attempt for lost, and the next one as well.
   if (order.size() <= kMaxRecordBytes) return "";
   return "the order is " + std::to_string(order.size()) + " bytes as JSON, at most " +
          std::to_string(kMaxRecordBytes) +
          ": its command, environment and script have to be shorter";
 }
 
-/// The news that the line of a shim has of its task; nothing when it has none.
+/// The news that the line of a shim has of its task; nothing when it has no news.
 std::optional<decltype(ShimNews::what)> report_in(std::string_view line) {
   if (const auto point = point_from(line)) return *point;
   if (auto metrics = metrics_from(line)) return *std::move(metrics);
@@ -136,7 +136,7 @@ void ShimSupervisor::work() {
     for (int i = 0; i < ready; ++i) {
       const std::uint64_t id = events[static_cast<std::size_t>(i)].data.u64;
       if (id == kWakeupId) continue;
-      // What ended earlier in this round is no longer in the table.
+      // A run that ended earlier in this round is no longer in the table.
       const auto found = by_channel_.find(static_cast<int>(id));
       // By a copy of the key: hear() may erase the entry that holds it.
       if (found != by_channel_.end()) hear(AttemptKey(found->second));
@@ -187,11 +187,11 @@ void ShimSupervisor::obey(Launch& launch) {
     return notify_end(
         key, not_begun(EndKind::not_launched, path.string() + ": " + std::strerror(errno)));
   }
-  // The order's user has to get through; whatever the umask of this process took away.
+  // The order's user has to get through, independent of this process' umask.
   if (launch.order.worker.user) chmod(path.c_str(), 0711);
   Watched& watched = watched_[key];
   watched.folder = open_folder(path);
-  // A name nobody can guess, kept in the order: a later process finds the shim by it.
+  // A name that cannot be guessed, kept in the order: a later process finds the shim by it.
   launch.order.worker.control = watched.control = random_name();
   bound(watched, launch.order);
   const std::string order = to_text(launch.order);
@@ -236,7 +236,7 @@ void ShimSupervisor::obey(Stop& stop) {
   const auto found = watched_.find(stop.key);
   if (found == watched_.end()) return;
   Watched& watched = found->second;
-  // It is over in some way by then, also where nobody takes the order.
+  // It is over in some way by then, also where the order is not taken.
   if (!watched.stop_asked) {
     const Duration end_by = boot_time() + watched.stop_grace + options_.patience;
     const bool is_first = watched.end_by == Duration::zero() || end_by < watched.end_by;
@@ -244,7 +244,7 @@ void ShimSupervisor::obey(Stop& stop) {
   }
   // Kept, as reach() says it again on another channel.
   watched.stop_asked = true;
-  // A channel that does not take it is at its end: what comes of that is heard there.
+  // A channel that does not take it is at its end: the consequence is handled there.
   if (watched.channel) send_text(watched.channel.get(), "stop\n");
 }
 
@@ -325,7 +325,7 @@ void ShimSupervisor::attach(const AttemptKey& key, Watched& watched, Descriptor 
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = static_cast<std::uint64_t>(channel.get());
-  // Level-triggered: what is left unread in this round is told again in the next.
+  // Level-triggered: bytes that are left unread in this round are reported again in the next.
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, channel.get(), &event);
   by_channel_[channel.get()] = key;
   watched.channel = std::move(channel);
@@ -339,8 +339,8 @@ void ShimSupervisor::bound(Watched& watched, const Order& order) {
   watched.end_by = boot_time() + watched.time_limit + watched.stop_grace + options_.patience;
 }
 
-/// A shim that should have ended its attempt is killed, and what is left of that with it; what
-/// does not end even so counts as over.
+/// A shim that should have ended its attempt is killed, and the rest of the attempt with it;
+/// processes that do not end even so count as over.
 void ShimSupervisor::end_overdue() {
   const Duration now = boot_time();
   std::vector<AttemptKey> due;
@@ -366,14 +366,14 @@ void ShimSupervisor::end_overdue() {
 /// Whether the shim may still come to a result.
 bool ShimSupervisor::may_live(Watched& watched) const {
   if (watched.lock) return is_locked(watched.lock.get());
-  // There is no file to tell it by: whoever lives is reached by its socket before long.
+  // There is no file to tell it by: a living shim is reached by its socket before long.
   if (watched.folder && is_removed(watched.folder.get())) return false;
   const Duration now = boot_time();
   if (watched.doubted_since == Duration::zero()) watched.doubted_since = now;
   return now - watched.doubted_since < kDoubt;
 }
 
-/// How an attempt has ended of which nobody says it.
+/// Result of an attempt whose shim left no result.
 AttemptResult ShimSupervisor::without_result(const Watched& watched) const {
   AttemptResult result;
   result.kind = EndKind::supervisor_killed;
@@ -398,7 +398,7 @@ void ShimSupervisor::conclude(const AttemptKey& key) {
   const int folder = watched.folder.get();
   auto result = result_in(folder, key);
   const bool lives = !result && may_live(watched);
-  // Asked again after the lock: what had none by then will not write one any more.
+  // Asked again after the lock: a shim without a result by then will not write one any more.
   if (!result && !lives) result = result_in(folder, key);
   if (result) return notify_end(key, *result);
   if (lives) {
@@ -441,7 +441,7 @@ void ShimSupervisor::notify_end(const AttemptKey& key, AttemptResult result) {
     end.err_tail = tail_of(folder, kErrLog, most(result.err_bytes));
     end.out_bytes = all ? LogReader(folder, kOutLog).end() : result.out_bytes;
     end.err_bytes = all ? LogReader(folder, kErrLog).end() : result.err_bytes;
-    // The shim itself ends after its result: it is reaped later, so that nobody waits for it here.
+    // The shim itself ends after its result: it is reaped later, without a wait for it here.
     if (found->second.shim > 0) ending_.push_back(found->second.shim);
     if (found->second.channel) by_channel_.erase(found->second.channel.get());
     watched_.erase(found);

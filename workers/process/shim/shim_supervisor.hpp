@@ -35,7 +35,7 @@ struct ShimNews {
 /// Where the attempts are and what starts them.
 struct ShimSupervisorOptions {
   std::filesystem::path attempts;      ///< the folder of the attempts' folders
-  std::filesystem::path shim_program;  ///< what the fork server of shim_server.hpp is
+  std::filesystem::path shim_program;  ///< the program of the fork server (shim_server.hpp)
   std::size_t tail_bytes = 0;          ///< of each stream, told when an attempt is over
   bool sync_orders = false;
   /// How long an attempt may take to end after the grace of its stop, or after its time limit and
@@ -96,7 +96,7 @@ class ShimSupervisor {
     Descriptor lock;           ///< the file of the shim's lock; empty: it could not be opened
     Duration doubted_since{};  ///< whether the shim lives, which cannot be told; 0: it can
     Duration stop_grace{};
-    Duration time_limit{};  ///< 0: none
+    Duration time_limit{};  ///< 0: no limit
     Duration end_by{};      ///< when it has to be over; 0: there is no such time
     bool forced = false;    ///< its supervisor was killed, as it was not over by then
   };

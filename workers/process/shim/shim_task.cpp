@@ -35,7 +35,7 @@ constexpr const char* kOomScore = "500";
 /// CLOSE_RANGE_CLOEXEC, which older headers lack.
 constexpr unsigned kCloseRangeCloexec = 4;
 
-/// What the child needs, made before the fork: afterwards it only makes system calls.
+/// Data that the child needs, made before the fork: afterwards it only makes system calls.
 struct ChildPlan {
   ProgramPlan* program = nullptr;
   const char* work_dir = nullptr;
@@ -111,13 +111,13 @@ void become_user(const ChildPlan& plan) {
   }
   // After the change of user and of its rights, which clear it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have died before the signal was set: nobody would send it then.
+  // The parent may have died before the signal was set: it would not be sent then.
   if (getppid() != plan.parent) _exit(127);
   // A program with set-user-ID gains no rights.
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/// What the kernel holds a process to, and all that it starts, without a group of its own.
+/// Limits by which the kernel holds a process and its children, without a group of its own.
 void bound_process(const Order& order) {
   // Of the task alone: the shim has to keep up with it.
   if (order.worker.nice != 0) setpriority(PRIO_PROCESS, 0, order.worker.nice);
@@ -201,7 +201,7 @@ void read_by(const Order& order, std::string& reader, std::string& option, Progr
   plan.reader_argv.insert(plan.reader_argv.end(), plan.argv.begin() + 1, plan.argv.end());
 }
 
-/// What the task is to find in its place, wherever that is.
+/// Places that the task is to find in its place, wherever that is.
 Sight sight_for(const Order& order, const TaskPlace& place) {
   std::vector<std::string> kept{order.worker.checkpoint_dir};
   // A folder that the job names stays hidden where it is among what is: it may hold the keys.
@@ -271,7 +271,7 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   plan.news = news.get();
   // Copies of the writing ends close with this function: the pipes end with the task.
   // To copy this process's memory would take longer than the rest. A task of another user gets a
-  // copy all the same: others of that user may stop it before it executes its program, and would
+  // copy nevertheless: others of that user may stop it before it executes its program, and would
   // stop the shim with it. So does one whose folder may be on a file system that does not answer.
   // The user's namespaces need one, too.
   const bool may_share = !order.worker.user && !plan.sight && order.program.work_dir.empty();

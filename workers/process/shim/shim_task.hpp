@@ -15,10 +15,10 @@ namespace muster::process {
 /// Where a task runs and what it is told.
 struct TaskPlace {
   std::string work_dir;
-  std::string progress_socket;  ///< what MUSTER_SOCKET says
+  std::string progress_socket;  ///< the value of MUSTER_SOCKET
   std::string home;
   std::string attempt_dir;
-  std::string script;  ///< the file of the order's script; empty: there is none
+  std::string script;  ///< the file of the order's script; empty: no script
 };
 
 /// Tells the folder of the attempt; all that a task starts carries it.
@@ -36,8 +36,8 @@ struct ForkedTask {
   Descriptor news;  ///< ends without a word once the program runs, else a StartTrouble comes first
 };
 
-/// Starts the order's program as the leader of a session of its own, in the group (-1: none). It
-/// dies with the calling process. Nothing when there is no process or pipe to be had: see errno.
+/// Starts the order's program as the leader of a session of its own, in the group (-1: no group).
+/// It dies with the calling process. Nothing when there is no process or pipe to be had: see errno.
 std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, int group_folder);
 
 }  // namespace muster::process
