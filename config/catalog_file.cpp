@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<CsvColumn, 12> kColumns = {{{"name", true},
+constexpr std::array<CsvColumn, 13> kColumns = {{{"name", true},
                                                  {"family", true},
                                                  {"gpu", true},
                                                  {"cpu", true},
@@ -23,7 +23,8 @@ constexpr std::array<CsvColumn, 12> kColumns = {{{"name", true},
                                                  {"spot_usd_per_hour"},
                                                  {"acquire_s"},
                                                  {"setup_s"},
-                                                 {"terminate_s"}}};
+                                                 {"terminate_s"},
+                                                 {"labels"}}};
 constexpr NumberRange kAmount{.low = 0, .high = 1e9};
 constexpr NumberRange kPrice{.low = 0, .high = 1e6};
 constexpr Duration kLongestDelay = 24h * 7;
@@ -44,6 +45,12 @@ InstanceType read_type(CsvReader& row) {
   type.acquire = row.seconds("acquire_s", kLongestDelay);
   type.setup = row.seconds("setup_s", kLongestDelay);
   type.terminate = row.seconds("terminate_s", kLongestDelay);
+  LabelFault fault;
+  if (auto labels = parse_labels(row.text("labels"), fault)) {
+    type.labels = *std::move(labels);
+  } else {
+    row.complain("labels", fmt::format("character {}: {}", fault.at + 1, fault.message));
+  }
   return type;
 }
 

@@ -26,6 +26,13 @@ std::optional<TypeId> Catalog::find(std::string_view name) const {
   return std::nullopt;
 }
 
+const std::string* InstanceType::label(std::string_view key) const {
+  const auto found = std::lower_bound(
+      labels.begin(), labels.end(), key,
+      [](const auto& label, std::string_view wanted) { return label.first < wanted; });
+  return found != labels.end() && found->first == key ? &found->second : nullptr;
+}
+
 Price Catalog::price(TypeId id, Market market) const {
   const InstanceType& type = types_[id.value];
   if (market == Market::on_demand) return type.on_demand;

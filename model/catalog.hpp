@@ -9,6 +9,7 @@
 
 #include "model/enum_words.hpp"
 #include "model/ids.hpp"
+#include "model/labels.hpp"
 #include "model/money.hpp"
 #include "model/resources.hpp"
 #include "model/time.hpp"
@@ -32,6 +33,10 @@ struct InstanceType {
   Duration acquire{};         ///< from the request to "up", when billing begins
   Duration setup{};           ///< from "up" to "ready", when tasks may start
   Duration terminate{};       ///< from the request to "gone", when billing ends
+  Labels labels{};
+
+  /// The value of the label; null: the type does not have it.
+  const std::string* label(std::string_view key) const;
 };
 
 /// The instance types on offer, in the order of their file; a TypeId is a position in it.

@@ -49,6 +49,7 @@ struct InstanceView {
   bool connected = false;
   std::string limits;
   std::string isolation{};
+  Labels labels{};  ///< of its type
 };
 
 void fields(auto& a, Like<InstanceView> auto& v) {
@@ -68,6 +69,7 @@ void fields(auto& a, Like<InstanceView> auto& v) {
   a("connected", v.connected);
   a(later("limits"), v.limits);
   a(later("isolation"), v.isolation);
+  a(later("labels"), v.labels);
 }
 
 /// Instances of a master, by rising numbers.

@@ -52,6 +52,7 @@ void fields(auto& a, Like<InstanceType> auto& v) {
   a("acquire_s", v.acquire);
   a("setup_s", v.setup);
   a("terminate_s", v.terminate);
+  a.unless_default("labels", v.labels, {});
 }
 
 void fields(auto& a, Like<FamilyDemand> auto& v) {

@@ -59,6 +59,7 @@ struct InstanceType {
   acquire @6 :Int64;
   setup @7 :Int64;
   terminate @8 :Int64;
+  labels @9 :List(Variable);
 }
 
 struct Grant {

@@ -112,6 +112,7 @@ InstanceView CellView::instance(const InstanceRow& row) const {
   view.more_tasks = row.occupants.size() - view.tasks.size();
   view.used = row.used;
   view.capacity = type.capacity;
+  view.labels = type.labels;
   const auto worker = workers.find(row.id);
   if (worker != workers.end()) {
     view.connected = worker->second.connected;

@@ -88,6 +88,9 @@ class SchemaFields {
   static Json schema_of_value(const std::vector<FigureView>&) {
     return {{"type", "object"}, {"additionalProperties", {{"type", "number"}, {"nullable", true}}}};
   }
+  static Json schema_of_value(const Labels&) {
+    return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+  }
   template <class Tag, class Number>
   static Json schema_of_value(Id<Tag, Number>) {
     return {{"type", "integer"}, {"minimum", 0}};

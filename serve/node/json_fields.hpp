@@ -65,6 +65,11 @@ class JsonFields {
     }
     out_.end_object();
   }
+  void put(const Labels& labels) {
+    out_.begin_object();
+    for (const auto& [key, value] : labels) out_.text_key(key).value(value);
+    out_.end_object();
+  }
   /// By the names of the kinds.
   void put(const Resources& amounts) {
     out_.begin_object();

@@ -77,6 +77,7 @@ function instanceRow(row, first) {
   const kinds = ["keep", "text", "keep", "keep", "wide keep", "number", "wide number",
     "wide number", "wide number"];
   const cells = kinds.map((kind) => row.appendChild(cell(kind)));
+  const labels = row.appendChild(cell("wide text"));
   const tasks = row.appendChild(cell("text"));
   const end = row.appendChild(cell("keep"));
   const drain = end.appendChild(document.createElement("button"));
@@ -91,6 +92,7 @@ function instanceRow(row, first) {
       one.master, one.usd_h.toFixed(4), of(one, "cpu"), of(one, "memory"), of(one, "gpu")]
       .forEach((text, i) => setText(cells[i], text));
     cells[3].className = lost ? "keep state-lost" : "keep";
+    setText(labels, Object.entries(one.labels ?? {}).map(([key, value]) => `${key}=${value}`).join(" "));
     const names = one.tasks.map(({ job, task }) => `${job}.${task}`).join(" ");
     if (tasks.shown !== names) {
       tasks.shown = names;

@@ -87,6 +87,33 @@ TEST(CatalogFile, RejectsAnEmptyCatalog) {
   EXPECT_THAT(error_of(std::string(kHeader)), IsGoldenAt("types.csv"));
 }
 
+constexpr std::string_view kLabelled = "name,family,gpu,cpu,memory_gib,usd_per_hour,labels\n";
+
+TEST(CatalogFile, ReadsTheLabelsOfTypesInTheOrderOfTheirKeys) {
+  const TempFile file("types.csv", std::string(kLabelled) +
+                                       "a,c,0,2,4,1,zone=eu-1a;disk=nvme\n"
+                                       "b,c,0,2,4,1,\n");
+  const Catalog catalog = load_catalog(file.path()).value();
+  EXPECT_EQ(catalog[TypeId{0}].labels, (Labels{{"disk", "nvme"}, {"zone", "eu-1a"}}));
+  EXPECT_EQ(*catalog[TypeId{0}].label("zone"), "eu-1a");
+  EXPECT_EQ(catalog[TypeId{0}].label("rack"), nullptr);
+  EXPECT_TRUE(catalog[TypeId{1}].labels.empty());
+  EXPECT_EQ(catalog.with_delays(0.5)[TypeId{0}].labels.size(), 2U);
+}
+
+TEST(CatalogFile, SaysWhatIsWrongWithALabelAndWhereInTheField) {
+  std::string many = "k0=v";
+  for (int i = 1; i <= 16; ++i) many += ";k" + std::to_string(i) + "=v";
+  for (const std::string& labels :
+       {std::string("zone"), std::string("zone=eu-1a;Disk=nvme"), std::string("zone="),
+        std::string("=a"), std::string("zone=a;zone=b"), std::string("zone=a;"),
+        std::string("zone=a b"), std::string("1st=a"), many, "zone=" + std::string(65, 'a')}) {
+    EXPECT_THAT(error_of(std::string(kLabelled) + "a,c,0,2,4,1," + labels + "\n"),
+                IsGoldenAt("types.csv:2: labels"))
+        << labels;
+  }
+}
+
 TEST(CatalogFile, HasTheDelaysThatTheCloudHas) {
   const TempFile file("types.csv",
                       "name,family,gpu,cpu,memory_gib,usd_per_hour,acquire_s,terminate_s\n"

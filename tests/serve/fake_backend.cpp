@@ -122,6 +122,7 @@ Json instance_documents(std::uint64_t tick) {
                     {"connected", i != 3},
                     {"limits", "cgroup v2"},
                     {"isolation", "uid"},
+                    {"labels", i == 2 ? Json{{"disk", "nvme"}, {"zone", "eu-1a"}} : Json::object()},
                     {"more_tasks", 0}});
   }
   return list;

@@ -46,6 +46,9 @@ class Sampler {
   }
   void put(Job& value) { value = JobBuilder(++number_).build(); }
   void put(TaskEnd& value) { value = {++number_, ++number_, TaskEnd::Kind::failed}; }
+  void put(Labels& labels) {
+    labels = {{kOddText + std::to_string(++number_), kOddText}, {"disk", "nvme"}};
+  }
   template <class Tag, class Number>
   void put(Id<Tag, Number>& value) {
     value.value = ++number_;

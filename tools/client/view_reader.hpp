@@ -76,6 +76,12 @@ class ViewReader {
                                                  : std::numeric_limits<double>::quiet_NaN()});
     }
   }
+  void read(const char* key, Labels& labels) {
+    const Fields named = object_.object(key);
+    for (const auto& [name, value] : named.members().items()) {
+      labels.emplace_back(printable(name), named.text(name.c_str()));
+    }
+  }
   /// By the names of the kinds.
   void read(const char* key, Resources& amounts) {
     const Fields kinds = object_.object(key);

@@ -327,16 +327,15 @@ std::string WhyLines::next(const JobPage& page) {
 }
 
 std::string view(const InstancesView& shown) {
-  TextTable table({{"INSTANCE", true},
-                   {"TYPE"},
-                   {"MARKET"},
-                   {"PHASE"},
-                   {"MASTER"},
-                   {"$/H", true},
-                   {"CPUS", true},
-                   {"GIB", true},
-                   {"GPUS", true},
-                   {"TASKS (JOB.TASK)"}});
+  // A column for labels only where some type has any: most catalogs have none.
+  const bool labelled = std::any_of(shown.instances.begin(), shown.instances.end(),
+                                    [](const auto& one) { return !one.labels.empty(); });
+  std::vector<TextTable::Column> columns{{"INSTANCE", true}, {"TYPE"},      {"MARKET"},
+                                         {"PHASE"},          {"MASTER"},    {"$/H", true},
+                                         {"CPUS", true},     {"GIB", true}, {"GPUS", true}};
+  if (labelled) columns.push_back({"LABELS"});
+  columns.push_back({"TASKS (JOB.TASK)"});
+  TextTable table(std::move(columns));
   for (const InstanceView& instance : shown.instances) {
     std::vector<std::string> tasks;
     for (const OccupantView& task : instance.tasks) {
@@ -349,11 +348,18 @@ std::string view(const InstancesView& shown) {
     const auto used = [&](Resource kind) {
       return used_of(instance.used[kind], instance.capacity[kind]);
     };
-    table.add_row({std::to_string(instance.instance.value), instance.type,
-                   std::string(shown_word(instance.market)), phase, instance.master,
-                   fmt::format("{:.4f}", instance.usd_h), used(Resource::cpu),
-                   used(Resource::memory), used(Resource::gpu),
-                   fmt::format("{}", fmt::join(tasks, " "))});
+    std::vector<std::string> cells{std::to_string(instance.instance.value),
+                                   instance.type,
+                                   std::string(shown_word(instance.market)),
+                                   phase,
+                                   instance.master,
+                                   fmt::format("{:.4f}", instance.usd_h),
+                                   used(Resource::cpu),
+                                   used(Resource::memory),
+                                   used(Resource::gpu)};
+    if (labelled) cells.push_back(label_text(instance.labels));
+    cells.push_back(fmt::format("{}", fmt::join(tasks, " ")));
+    table.add_row(std::move(cells));
   }
   return table.text();
 }

@@ -313,6 +313,15 @@ TEST(Views, ListInstancesByAmountsThatAddUpToTheBill) {
   EXPECT_THAT(view(cost, "instance"), HasSubstr("1 m4.large  $0.3334\n2 m4.large  $0.3333\n"));
 }
 
+TEST(Views, HaveAColumnForLabelsWhereSomeInstanceHasAny) {
+  InstancesView shown;
+  shown.instances.resize(2);
+  shown.instances[0].type = "c7i.large";
+  EXPECT_THAT(view(shown), Not(HasSubstr("LABELS")));
+  shown.instances[1].labels = {{"disk", "nvme"}, {"zone", "eu-1a"}};
+  EXPECT_THAT(view(shown), AllOf(HasSubstr("LABELS"), HasSubstr("disk=nvme zone=eu-1a")));
+}
+
 TEST(Views, SumUpWhatAPlanDoesWithAnArray) {
   PlanView plan;
   plan.launches = {{"c7i.xlarge", Market::spot, 0.07}, {"c7i.xlarge", Market::spot, 0.07}};
