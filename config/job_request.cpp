@@ -338,6 +338,7 @@ Job make_job(const JobRequest& request) {
   job.movable = request.movable;
   job.checkpoints = request.checkpoints;
   job.distinct_instances = request.distinct_instances;
+  job.constraint = request.constraint;
   config::make_script(request, job);
   config::make_stops(request, job);
   if (!request.elastic.empty()) config::make_elastic(request, job);
@@ -373,6 +374,7 @@ JobRequest request_of(const Job& job) {
   request.movable = job.movable;
   request.checkpoints = job.checkpoints;
   request.distinct_instances = job.distinct_instances;
+  request.constraint = job.constraint;
   config::ask_script(job, request);
   config::ask_stops(job, request);
   config::ask_elastic(job, request);

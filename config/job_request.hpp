@@ -47,6 +47,7 @@ struct JobRequest {
   bool movable = true;              ///< tasks that run may be moved to other instances
   bool checkpoints = false;         ///< a task that is stopped saves what it has done
   bool distinct_instances = false;  ///< no two of the tasks on one instance at a time
+  std::string constraint;           ///< on which types (Constraint); empty: on all
   bool done_on_stop = false;  ///< exit code 0 after a request to stop: the task has done its work
   std::vector<std::string> retry_on;  ///< exit codes as texts, and "signal"; none: any failure
   std::string signal;                 ///< "USR1@60": before the time limit; empty: no signal

@@ -14,6 +14,7 @@
 #include "config/script_keys.hpp"
 #include "config/stop_keys.hpp"
 #include "config/work_folder.hpp"
+#include "model/constraint.hpp"
 
 namespace muster::config {
 namespace {
@@ -147,6 +148,12 @@ void check_from(const JobRequest& request, const Report& report) {
          fmt::format("has to be LATITUDE,LONGITUDE in degrees; it is \"{}\"", request.from));
 }
 
+void check_constraint(const JobRequest& request, const Report& report) {
+  if (request.constraint.empty()) return;
+  const auto constraint = Constraint::parse(request.constraint);
+  if (!constraint) report("constraint", constraint.error().message);
+}
+
 // Reads a text of any content; the check that goes with the key says what is wrong with it.
 template <std::string JobRequest::*kAt>
 bool read_text(JobRequest& request, const RequestValue& value) {
@@ -208,16 +215,25 @@ Keys task_keys() {
 
 // Demands are of one task: the job asks for them times its tasks.
 Keys demand_keys() {
-  return {{"cpus", "number", "1", "cores of each task", RequestNumber{&R::cpus, kCpus},
-           RequestFlag{"--cpus"}},
-          {"memory_gib", "number, or text like \"512M\"", "1",
-           "memory of each task, in GiB; at least 1 MiB",
-           RequestNumber{&R::memory_gib, kMemory, NumberText::memory},
-           RequestFlag{"--memory", "memory of each task: GiB, or with a unit like 512M or 4G"}},
-          {"gpus", "number", "0", "GPUs of each task", RequestNumber{&R::gpus, kGpus},
-           RequestFlag{"--gpus"}},
-          {"market", "word", "any", "where the tasks may run: any, on-demand or spot",
-           RequestWord{&R::market}}};
+  return {
+      {"cpus", "number", "1", "cores of each task", RequestNumber{&R::cpus, kCpus},
+       RequestFlag{"--cpus"}},
+      {"memory_gib", "number, or text like \"512M\"", "1",
+       "memory of each task, in GiB; at least 1 MiB",
+       RequestNumber{&R::memory_gib, kMemory, NumberText::memory},
+       RequestFlag{"--memory", "memory of each task: GiB, or with a unit like 512M or 4G"}},
+      {"gpus", "number", "0", "GPUs of each task", RequestNumber{&R::gpus, kGpus},
+       RequestFlag{"--gpus"}},
+      {"market", "word", "any", "where the tasks may run: any, on-demand or spot",
+       RequestWord{&R::market}},
+      {"constraint", "text", "none",
+       "on which instance types the tasks may run: terms that a type has to meet, as "
+       "`type=c7i.*,zone!=eu-1a,label.disk=nvme`; keys are `type` and `family`, whose values may "
+       "have `*` and `?`, `zone` and `label.NAME`; a bar between values stands for \"or\"",
+       RequestOther{&R::constraint, "a text like \"zone=eu-1a,type!=c7i.*\"",
+                    read_text<&R::constraint>, check_constraint},
+       RequestFlag{"--constraint",
+                   "on which instance types, as type=c7i.*,zone!=eu-1a,label.disk=nvme"}}};
 }
 
 Keys run_keys() {

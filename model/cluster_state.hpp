@@ -14,6 +14,7 @@
 
 #include "model/catalog.hpp"
 #include "model/class_table.hpp"
+#include "model/constraint.hpp"
 #include "model/enum_words.hpp"
 #include "model/event.hpp"
 #include "model/offering_table.hpp"
@@ -47,7 +48,7 @@ struct TaskRow {
   Slot job = kNoSlot;
   std::uint32_t index = 0;  ///< position in the job
   ClassId cls;              ///< interned workload class of the job
-  ShapeId shape;            ///< interned demands
+  ShapeId shape;            ///< interned demands and constraint of the job
   TaskPhase phase = TaskPhase::pending;
   Attempt attempt = 0;    ///< number of starts so far
   Slot at = kNoSlot;      ///< instance whose resources it holds
@@ -298,7 +299,7 @@ class ClusterState {
   std::vector<Slot> repriced_by(const OfferingChange& change) const;
   /// The classes that tasks have, and those that some had last.
   const ClassTable& classes() const { return classes_; }
-  const Demands& shape(ShapeId id) const { return shapes_[id.value].demands; }
+  const Shape& shape(ShapeId id) const { return shapes_[id.value].shape; }
   /// Shapes have ids below this one.
   std::size_t shape_count() const { return shapes_.size(); }
   /// Which of all that ever were the shape of that id is; 0: no task has one of that id. A cache by
@@ -307,8 +308,9 @@ class ClusterState {
   /// Rises whenever a shape comes or goes.
   std::uint64_t shape_changes() const { return shape_changes_; }
   /// Demand of the task on an instance of the type; null when it may not run on that family.
+  /// Whatever its job's constraint says: a catalog may change under a task that runs.
   const FamilyDemand* demand(const TaskRow& task, TypeId type) const {
-    return shape(task.shape).on((*catalog_)[type].family);
+    return shape(task.shape).demands.on((*catalog_)[type].family);
   }
 
   /// Derives every index and sum anew from the rows; says what differs, nothing when all is well.
@@ -318,9 +320,9 @@ class ClusterState {
   struct Applier;
   friend struct StateSnapshotAccess;
 
-  /// Demands that tasks have in common.
+  /// What tasks have in common.
   struct ShapeRow {
-    Demands demands;          ///< empty while no task has the shape
+    Shape shape;              ///< empty while no task has it
     std::uint32_t tasks = 0;  ///< how many have it; derived
     std::uint64_t made = 0;   ///< see shape_made(); derived
   };
@@ -336,17 +338,17 @@ class ClusterState {
   /// As derive(), of the shapes whose tasks have been counted.
   void derive_shapes();
   /// The shape of a task that comes.
-  ShapeId intern_shape(const Demands& demands);
+  ShapeId intern_shape(const Demands& demands, const std::string& constraint);
   /// One more task has the shape, which another has already.
   ShapeId join_shape(ShapeId id);
   /// A task that had the shape is gone.
   void leave_shape(ShapeId id);
   Resources nominal_demand(ShapeId id) const {
-    const std::vector<FamilyDemand>& entries = shape(id).entries();
+    const std::vector<FamilyDemand>& entries = shape(id).demands.entries();
     return entries.empty() ? Resources{} : entries.front().amount;
   }
-  /// Equal for equal demands only.
-  static std::string key_of(const Demands& demands);
+  /// Equal for equal demands and constraints only.
+  static std::string key_of(const Demands& demands, const std::string& constraint);
 
   /// Whether that number of ends without progress confines a task.
   bool is_too_many(std::uint32_t fruitless) const {

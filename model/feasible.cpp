@@ -20,12 +20,19 @@ bool wants(MarketChoice choice, Market market) {
   return choice == MarketChoice::any || (choice == MarketChoice::spot) == (market == Market::spot);
 }
 
+bool admits(const ClusterState& state, const TaskRow& task, TypeId type) {
+  return state.shape(task.shape).constraint.admits(state.catalog()[type]);
+}
+
 std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& placing) {
   const TaskRow& task = *placing.task;
   if (!wants(state.markets(task), placing.market)) {
     const bool wanted = wants(state.job(task.job).job.markets, placing.market);
     if (wanted) return why_confined(state, task);
     return Refusal{RefusalKind::not_now, RefusalCode::wrong_market, {}, 0, 0};
+  }
+  if (!admits(state, task, placing.type)) {
+    return Refusal{RefusalKind::not_now, RefusalCode::constraint, {}, 0, 0};
   }
   const FamilyDemand* demand = state.demand(*placing.task, placing.type);
   if (demand == nullptr) return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};

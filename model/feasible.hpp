@@ -17,6 +17,9 @@ struct Placing {
 /// A job with that wish may be on the market.
 bool wants(MarketChoice choice, Market market);
 
+/// The constraint of the task's job admits the type.
+bool admits(const ClusterState& state, const TaskRow& task, TypeId type);
+
 /// The one rule of placement, for policies and for the check of their plans: why the task may not
 /// be on such an instance, whoever else is there; tasks of a job that wants them on distinct
 /// instances may not be where has_peer(). Nothing: it may. A task is granted at

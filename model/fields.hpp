@@ -192,6 +192,7 @@ void fields(auto& a, Like<Job> auto& v) {
   a.unless_default("distinct_instances", v.distinct_instances, false);
   a.unless_default("done_on_stop", v.done_on_stop, false);
   a.unless_default("retry_on", v.retry_on, {});
+  a.unless_default("constraint", v.constraint, {});
 }
 
 void fields(auto& a, Like<JobAccepted> auto& e) {

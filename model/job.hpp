@@ -178,6 +178,7 @@ struct Job {
   bool done_on_stop = false;
   /// After which failures a task is tried again: exit codes as texts, and "signal"; none: all.
   std::vector<std::string> retry_on{};
+  std::string constraint{};  ///< on which types its tasks may be (Constraint); empty: on all
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {

@@ -24,7 +24,9 @@ inline constexpr std::string_view kLabelKeyRule =
 inline constexpr std::string_view kLabelValueRule =
     "1 to 64 of A-Z, a-z, 0-9, '_', '-', '.', ':', '/' and '+'";
 
+/// By the rule of keys.
 bool is_label_key(std::string_view key);
+/// By the rule of values.
 bool is_label_value(std::string_view value);
 
 /// A part of a text of labels that cannot be one.

@@ -57,7 +57,8 @@ enum class RefusalCode : std::uint8_t {
   over_budget,         ///< even the cheapest widths need more GPUs on average than may be paid
   distinct_instances,  ///< another task of the job has a place there, which the job does not want
   no_progress,         ///< too many of the task's attempts have ended without any
-  kept_room            ///< the room is kept for a job that goes before
+  kept_room,           ///< the room is kept for a job that goes before
+  constraint           ///< the job's constraint does not admit the instance's type
 };
 constexpr auto words_of(RefusalCode) {
   using E = RefusalCode;
@@ -94,7 +95,8 @@ constexpr auto words_of(RefusalCode) {
                                      {E::over_budget, "over budget"},
                                      {E::distinct_instances, "distinct instances"},
                                      {E::no_progress, "no progress"},
-                                     {E::kept_room, "room kept for another job"}});
+                                     {E::kept_room, "room kept for another job"},
+                                     {E::constraint, "constraint"}});
 }
 
 /// It was the cloud that did not give an instance.

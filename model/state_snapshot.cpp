@@ -169,11 +169,15 @@ class SnapshotCheck {
       if (task->cls.value >= snapshot_.class_names.size() ||
           snapshot_.class_names[task->cls.value] != job.job.workload_class ||
           task->shape.value >= snapshot_.shapes.size() ||
-          !(snapshot_.shapes[task->shape.value] == job.job.tasks[i].demands)) {
-        return wrong(name + " has a task of another class or with other demands");
+          !is_shape_of(snapshot_.shapes[task->shape.value], job.job, i)) {
+        return wrong(name + " has a task of another class, with other demands or constraints");
       }
     }
     return true;
+  }
+
+  static bool is_shape_of(const Shape& shape, const Job& job, std::uint32_t task) {
+    return shape.demands == job.tasks[task].demands && shape.constraint.text() == job.constraint;
   }
 
   bool are_on(const InstanceRow& row, const std::vector<Slot>& list, Slot TaskRow::*place) {
@@ -189,7 +193,7 @@ class SnapshotCheck {
         return wrong(name + " has a task that is elsewhere");
       }
       // Grants of older snapshots are filled in from these demands, which therefore have to exist.
-      if (snapshot_.shapes[task->shape.value].on(catalog_[row.type].family) == nullptr) {
+      if (snapshot_.shapes[task->shape.value].demands.on(catalog_[row.type].family) == nullptr) {
         return wrong(name + " has a task that cannot run on its family");
       }
     }
@@ -255,7 +259,7 @@ StateSnapshot StateSnapshotAccess::take(ClusterState s) {
   snapshot.class_names = std::move(classes.names);
   snapshot.idle_classes = std::move(classes.idle);
   for (TaskRow& row : snapshot.tasks) row.cls = numbers.at(row.cls.value);
-  for (ClusterState::ShapeRow& row : s.shapes_) snapshot.shapes.push_back(std::move(row.demands));
+  for (ClusterState::ShapeRow& row : s.shapes_) snapshot.shapes.push_back(std::move(row.shape));
   snapshot.offerings_known = s.offerings_.known();
   for (const OfferingRow& row : s.offerings_.rows()) {
     if (row.told) snapshot.offerings.push_back(row);
@@ -296,7 +300,7 @@ ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& c
   link(s.live_, s.instances_, snapshot.live);
   s.classes_.restore({std::move(snapshot.class_names), std::move(snapshot.idle_classes)});
   s.offerings_.restore(snapshot.offerings_known, snapshot.offerings);
-  for (Demands& demands : snapshot.shapes) s.shapes_.push_back({std::move(demands)});
+  for (Shape& shape : snapshot.shapes) s.shapes_.push_back({std::move(shape)});
   // After the links and tables: demand() looks up the instance's type.
   for (TaskRow& row : s.tasks_) {
     // Snapshots of earlier versions meant what the task demands.

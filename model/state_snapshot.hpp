@@ -24,7 +24,7 @@ struct StateSnapshot {
   std::vector<Slot> live;                                   ///< instances, likewise
   std::vector<std::string> class_names;
   std::vector<std::uint32_t> idle_classes;  ///< positions in these; see ClassTable::Snapshot
-  std::vector<Demands> shapes;
+  std::vector<Shape> shapes;
   std::uint64_t offerings_known = 0;     ///< number of the newest change
   std::vector<OfferingRow> offerings{};  ///< those that changes have told of
 };

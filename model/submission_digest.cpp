@@ -49,6 +49,7 @@ enum class Part : std::uint64_t {
   warn_program_only,
   script,
   make_work_dir,
+  constraint,
   // A new one stands here.
 };
 
@@ -203,7 +204,8 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   // Names every member, so that a new one does not compile until it is decided whether it counts.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
-               checkpoints, max_fails, distinct_instances, done_on_stop, retry_on] = job;
+               checkpoints, max_fails, distinct_instances, done_on_stop, retry_on, constraint] =
+      job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -240,6 +242,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   digest.whole(Part::distinct_instances, distinct_instances ? 1 : 0);
   digest.whole(Part::done_on_stop, done_on_stop ? 1 : 0);
   for (const std::string& each : retry_on) digest.words(Part::retry_on, each);
+  digest.words(Part::constraint, constraint);
   return digest.value();
 }
 

@@ -122,6 +122,7 @@ enum RefusalCode {
   distinctInstances @31;
   noProgress @32;
   keptRoom @33;
+  constraint @34;
 }
 enum CloudReason {
   notSaid @0;
@@ -252,6 +253,7 @@ struct Job {
   distinctInstances @30 :Bool;
   doneOnStop @31 :Bool;
   retryOn @32 :List(Text);
+  constraint @33 :Text;
 }
 
 struct ElasticSpec {
@@ -607,6 +609,7 @@ struct GangWait {
 
 struct Shape {
   demands @0 :List(FamilyDemand);
+  constraint @1 :Text;
 }
 
 struct JobRow {

@@ -38,7 +38,8 @@ bool may_run_on_demand(const MasterRecorder& recorder, const TaskRow& task) {
   if (!wants(state.markets(task), Market::on_demand)) return false;
   const auto holds = [&](TypeId type) {
     const FamilyDemand* demand = state.demand(task, type);
-    return demand != nullptr && demand->amount.fits_in(state.catalog()[type].capacity);
+    return demand != nullptr && demand->amount.fits_in(state.catalog()[type].capacity) &&
+           admits(state, task, type);
   };
   for (const InstanceRow& row : state.instances()) {
     if (row.market == Market::on_demand && !row.released && holds(row.type)) return true;

@@ -411,6 +411,9 @@ std::string why(const TaskRow& row, const Master& master) {
       if (row.phase == TaskPhase::pending) {
         text += room_text(state.job(row.job), row.reason, master);
       }
+      if (row.reason.code == RefusalCode::constraint) {
+        text += ": " + state.job(row.job).job.constraint;
+      }
       const bool said = row.reason.code == RefusalCode::no_progress;
       if (state.is_confined(row) && !said) text += "; " + confinement(state, row);
       if (history != nullptr && history->failures > 0) {

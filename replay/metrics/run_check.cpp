@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "model/constraint.hpp"
 #include "model/resource_sum.hpp"
 #include "replay/metrics/id_set.hpp"
 
@@ -45,7 +46,8 @@ class RunCheck::Books {
   struct CheckedTask {
     JobKey job;
     const Demands* demands = nullptr;
-    Resources granted;  ///< to its last attempt
+    Constraint constraint{};  ///< of its job
+    Resources granted;        ///< to its last attempt
     Attempt attempt = 0;
     InstanceId at;  ///< invalid while it holds nothing
     bool finished = false;
@@ -255,6 +257,7 @@ class RunCheck::Books {
     CheckedTask task;
     task.job = {cell_, job.id};
     task.demands = &spec.demands;
+    task.constraint = Constraint::of(job.constraint);
     return task;
   }
 
@@ -347,6 +350,10 @@ class RunCheck::Books {
     task.granted = e.grant ? e.grant->amount : Resources{};
     if (task.demands == nullptr) return;  // its job has ended, which was found to be wrong
     const InstanceType& type = catalog_[instance.type];
+    if (!task.constraint.admits(type)) {
+      broken("task {} starts on a {}, which its job's constraint {} does not admit", e.task.value,
+             type.name, task.constraint.text());
+    }
     const FamilyDemand* demand = task.demands->on(type.family);
     if (demand == nullptr) {
       return broken("task {} may not run on family {} of instance {}", e.task.value, type.family,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/constraint.hpp"
+
 namespace muster::sampling {
 namespace {
 
@@ -21,9 +23,12 @@ void GroupEventLog::record(EventBody body, Instant now) {
 /// The most that any task asks for, kind by kind; absent for types that cannot hold every task.
 std::vector<std::optional<Resources>> GroupEventLog::demand_by_type(const Job& job) const {
   std::vector<std::optional<Resources>> by_type;
+  const Constraint constraint = Constraint::of(job.constraint);
   for (const InstanceType& type : catalog_->types()) {
     std::optional<Resources> most = Resources{};
+    if (!constraint.admits(type)) most.reset();
     for (const TaskSpec& task : job.tasks) {
+      if (!most) break;
       const FamilyDemand* demand = task.demands.on(type.family);
       if (demand == nullptr || !demand->amount.fits_in(type.capacity)) {
         most.reset();

@@ -72,14 +72,15 @@ bool stands(const TypeFill& filled, const std::vector<Alike>& waiting) {
                      [&](const auto& part) { return waiting[part.first].left() >= part.second; });
 }
 
-/// An index for each family of types; groups that no type of the family holds are in no index.
-std::vector<FitTree> indexes_of(const std::vector<Alike>& waiting, const ReservationPrices& prices,
-                                const RoomGroups& groups) {
-  std::vector<FitTree> indexes(groups.size(), FitTree(waiting.size()));
+/// An index for each group of types; tasks that no type of the group holds are in none.
+std::vector<FitTree> indexes_of(const std::vector<Alike>& waiting,
+                                const ReservationPrices& prices) {
+  const PlacementMask& mask = prices.mask();
+  std::vector<FitTree> indexes(mask.groups(), FitTree(waiting.size()));
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     for (std::uint32_t type = 0; type < prices.types().size(); ++type) {
       const ShapeOnType& on = prices.on(waiting[i].shape, TypeId{type});
-      if (on.fits) indexes[groups.of(TypeId{type}, Market::on_demand)].set(i, on.amount);
+      if (on.fits) indexes[mask.group_of(TypeId{type})].set(i, on.amount);
     }
   }
   for (FitTree& index : indexes) index.build();
@@ -123,7 +124,7 @@ std::vector<GreedyGroup> GreedyBuyer::buy(std::span<const ShapeId> tasks,
   const PricedTypes& types = prices_.types();
   const Resource resource = constraining(tasks);
   std::vector<Alike> waiting = by_request(tasks, prices_, groups_, resource);
-  std::vector<FitTree> indexes = indexes_of(waiting, prices_, groups_);
+  std::vector<FitTree> indexes = indexes_of(waiting, prices_);
   std::vector<std::optional<TypeFill>> fills(types.size());
   std::vector<GreedyGroup> bought;
   while (true) {
@@ -135,7 +136,7 @@ std::vector<GreedyGroup> GreedyBuyer::buy(std::span<const ShapeId> tasks,
       const auto offer = present ? present : offers_.of(type, markets, true);
       if (!offer) continue;
       if (!fills[i] || !stands(*fills[i], waiting)) {
-        const FitTree& index = indexes[groups_.of(type, Market::on_demand)];
+        const FitTree& index = indexes[prices_.mask().group_of(type)];
         fills[i] = fill_type(prices_, type, index, {resource, waiting});
       }
       const TypeFill& filled = *fills[i];

@@ -36,11 +36,11 @@ void Hotspot::start(const Work& work, const TaskRow& row) const {
 
 /// Of a fixed fleet the first tasks get the empty instances, one each, the cheapest first.
 void Hotspot::use_empty(const ClusterView& view, Plan& plan) const {
-  OrderedRooms empty(groups_.size());
+  OrderedRooms empty(RoomGroups::size(prices_.mask()));
   for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
     const InstanceRow& row = view.state.instance(input_.instances()[i].slot);
     if (!input_.instances()[i].ready || !row.planned.empty()) continue;
-    empty.insert(groups_.of(row.type, row.market), {row.price.usd_h(), i},
+    empty.insert(RoomGroups::of(prices_.mask(), row.type, row.market), {row.price.usd_h(), i},
                  view.catalog[row.type].capacity);
   }
   const PeerRooms peers = input_.peer_rooms();  // some may have still to leave
@@ -53,13 +53,13 @@ void Hotspot::use_empty(const ClusterView& view, Plan& plan) const {
     const PlaceAsks asks = asks_of(view.state, row);
     if (no_room.has(asks, task.apart)) continue;
     const auto found =
-        empty.first(groups_.needs(prices_.mask(), asks), {-1, 0}, peers.rule_for(task.apart));
+        empty.first(RoomGroups::needs(prices_.mask(), asks), {-1, 0}, peers.rule_for(task.apart));
     if (!found) {
       no_room.add(asks, task.apart);
       continue;
     }
     const InstanceRow& to = view.state.instance(input_.instances()[found->room].slot);
-    empty.erase(groups_.of(to.type, to.market), *found);
+    empty.erase(RoomGroups::of(prices_.mask(), to.type, to.market), *found);
     plan.places.push_back({row.id, to.id, {CauseCode::alone, 0}});
   }
 }

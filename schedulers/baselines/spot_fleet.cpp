@@ -14,8 +14,8 @@ namespace {
 /// are and those that it rents, each with its number.
 class PackedRooms {
  public:
-  PackedRooms(const RoomGroups& groups, Resource packed)
-      : groups_(groups), packed_(packed), rooms_(groups.size()) {}
+  PackedRooms(const PlacementMask& mask, Resource packed)
+      : mask_(mask), packed_(packed), rooms_(RoomGroups::size(mask)) {}
 
   struct Room {
     PlaceTarget at;
@@ -25,7 +25,7 @@ class PackedRooms {
   };
 
   void add(const PlaceTarget& at, TypeId type, Market market, const Resources& free) {
-    list_.push_back({at, groups_.of(type, market), free});
+    list_.push_back({at, RoomGroups::of(mask_, type, market), free});
     insert(static_cast<std::uint32_t>(list_.size() - 1));
   }
   /// The room of that number has a task of the job, or is to have it.
@@ -51,7 +51,7 @@ class PackedRooms {
     rooms_.insert(room.group, {room.free[packed_], number}, room.free);
   }
 
-  const RoomGroups& groups_;
+  const PlacementMask& mask_;
   Resource packed_;
   OrderedRooms rooms_;
   PeerRooms peers_;
@@ -65,7 +65,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
   input_.gather({view, MarketChoice::any}, prices_, kinds_);
   Plan plan;
   plan.refusals = input_.refusals();
-  PackedRooms rooms(groups_, params_.packed);
+  PackedRooms rooms(prices_.mask(), params_.packed);
   std::vector<std::size_t> room_of(input_.instances().size(), SIZE_MAX);
   for (std::size_t i = 0; i < input_.instances().size(); ++i) {
     const RoundInput::Instance& instance = input_.instances()[i];
@@ -87,7 +87,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
     const PlaceAsks asks = asks_of(state, row);
     if (no_room.has(asks, task.apart)) continue;
     ++looks_;
-    const GroupNeeds needs = groups_.needs(prices_.mask(), asks);
+    const GroupNeeds needs = RoomGroups::needs(prices_.mask(), asks);
     const double worth_usd_h = prices_.of(row.shape, asks.markets).usd_h;
     if (const auto* room = rooms.put(needs, task.apart)) {
       plan.places.push_back({row.id, room->at, {CauseCode::best_fit, worth_usd_h}});
@@ -104,7 +104,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
     plan.launches.push_back({rented->type, rented->market, cause});
     plan.places.push_back({row.id, launch, cause});
     const Resources& capacity = view.catalog[rented->type].capacity;
-    const std::uint32_t group = groups_.of(rented->type, rented->market);
+    const std::uint32_t group = RoomGroups::of(prices_.mask(), rented->type, rented->market);
     rooms.add(launch, rented->type, rented->market, capacity - *needs[group]);
     rooms.add_peer(rooms.all().size() - 1, task.apart);
   }

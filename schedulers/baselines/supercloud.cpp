@@ -26,7 +26,7 @@ Duration Supercloud::left_of(const ClusterView& view, std::uint32_t task) const 
 /// fleet do in any case, since there are no others.
 std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view, Plan& plan) {
   const bool take = params_.dot || !view.rents();
-  OrderedRooms rooms(groups_.size());
+  OrderedRooms rooms(RoomGroups::size(prices_.mask()));
   PeerRooms peers = input_.peer_rooms();
   std::vector<Resources> free;
   joined_.assign(input_.instances().size(), 0);
@@ -36,7 +36,8 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
     const bool open =
         take && (view.rents() || input_.instances()[i].ready) && !input_.instances()[i].closed;
     const auto order = static_cast<double>(i);
-    if (open) rooms.insert(groups_.of(row.type, row.market), {order, i}, free.back());
+    if (open)
+      rooms.insert(RoomGroups::of(prices_.mask(), row.type, row.market), {order, i}, free.back());
   }
   std::vector<std::uint32_t> left;
   FoundNoRoom no_room;
@@ -50,7 +51,7 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
       continue;
     }
     ++searches_;
-    const GroupNeeds needs = groups_.needs(prices_.mask(), asks);
+    const GroupNeeds needs = RoomGroups::needs(prices_.mask(), asks);
     const auto found = rooms.most_aligned(needs, groups_.per_unit(), peers.rule_for(task.apart));
     if (!found) {
       no_room.add(asks, task.apart);
@@ -58,7 +59,7 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
       continue;
     }
     const InstanceRow& to = view.state.instance(input_.instances()[found->room].slot);
-    const std::uint32_t group = groups_.of(to.type, to.market);
+    const std::uint32_t group = RoomGroups::of(prices_.mask(), to.type, to.market);
     rooms.erase(group, *found);
     free[found->room] -= *needs[group];
     rooms.insert(group, *found, free[found->room]);

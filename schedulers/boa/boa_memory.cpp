@@ -67,9 +67,9 @@ void BoaMemory::learn(const Job& job, const ClusterView& view) {
   facts.epochs = elastic.epochs;
   facts.speedup = elastic.speedup;
   facts.rescale_h = hours(boa::rescale_of(job));
-  const Demands& demands = job.tasks.front().demands;
-  facts.node_holds = cheapest_host(demands, view.catalog).node_holds;
-  if (params_.budget_usd_h > 0) facts.types = gpu_types_of(demands, view.catalog);
+  const Shape worker = shape_of(job, job.tasks.front());
+  facts.node_holds = cheapest_host(worker, view.catalog).node_holds;
+  if (params_.budget_usd_h > 0) facts.types = gpu_types_of(worker, view.catalog);
   const bool learns = params_.speedups == SpeedSource::learned || !states_speedups(elastic);
   if (!learns) {
     facts.learnt.reset();

@@ -197,7 +197,7 @@ void BoaRound::serve(const Wish& wish) {
   // Of those that are kept apart a node takes one.
   if (keeps_apart(*wish.job)) holds = std::min(holds, 1U);
   if (holds == 0) {
-    const ReservationPrice price = reservation_price(spec.demands, view_.catalog);
+    const ReservationPrice price = reservation_price(state.shape(task.shape), view_.catalog);
     if (view_.rents() && !price.fits()) return refuse(wish, price.refusal);
     return refuse(wish, {RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 1, 0});
   }

@@ -52,11 +52,11 @@ Duration rescale_of(const Job& job) {
   return longest;
 }
 
-WorkerHost cheapest_host(const Demands& demands, const Catalog& catalog) {
+WorkerHost cheapest_host(const Shape& worker, const Catalog& catalog) {
   WorkerHost host;
   double least = std::numeric_limits<double>::infinity();
   for (const InstanceType& type : catalog.types()) {
-    const FamilyDemand* demand = demands.on(type.family);
+    const FamilyDemand* demand = worker.on(type);
     const std::uint32_t room = demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
     if (room == 0 || type.on_demand.usd_h() / room >= least) continue;
     least = type.on_demand.usd_h() / room;
@@ -65,10 +65,10 @@ WorkerHost cheapest_host(const Demands& demands, const Catalog& catalog) {
   return host;
 }
 
-std::vector<GpuType> gpu_types_of(const Demands& demands, const Catalog& catalog) {
+std::vector<GpuType> gpu_types_of(const Shape& worker, const Catalog& catalog) {
   std::vector<GpuType> types;
   for (const InstanceType& type : catalog.types()) {
-    const FamilyDemand* demand = demands.on(type.family);
+    const FamilyDemand* demand = worker.on(type);
     const std::uint32_t room = demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
     if (room == 0) continue;
     const double usd_h = type.on_demand.usd_h() / room;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/catalog.hpp"
+#include "model/constraint.hpp"
 #include "model/elastic.hpp"
 #include "model/job.hpp"
 #include "schedulers/boa/boa_params.hpp"
@@ -41,11 +42,11 @@ struct WorkerHost {
   Duration acquire{};            ///< of that instance, until it is billed
   Duration setup{};              ///< of it from then on, until tasks may start
 };
-WorkerHost cheapest_host(const Demands& demands, const Catalog& catalog);
+WorkerHost cheapest_host(const Shape& worker, const Catalog& catalog);
 
 /// The types of GPU that workers may have: of each family that holds one, what it costs where it
 /// costs least, and how fast it is there. In the order of the catalog.
-std::vector<GpuType> gpu_types_of(const Demands& demands, const Catalog& catalog);
+std::vector<GpuType> gpu_types_of(const Shape& worker, const Catalog& catalog);
 
 /// Numbers by class, of texts "class:number".
 std::map<std::string, double> by_class(const std::vector<std::string>& entries);

@@ -15,11 +15,13 @@ SlotProgram::SlotProgram(const HostingProblem& hosting, const ReservationPrices&
   for (const std::uint32_t kind : hosting.kind_of) {
     if (kind != kUnassigned) kind_of_.push_back(kind);
   }
-  std::map<std::string, std::size_t> group_of;
-  const bool one = same_everywhere();
+  // Types of a group are alike to tasks but for their capacity.
+  const PlacementMask& mask = prices.mask();
+  std::map<std::uint32_t, std::size_t> group_of;
+  const bool one = !mask.is_constrained() && same_everywhere();
   for (std::uint32_t type = 0; type < problem_.types.size(); ++type) {
-    const std::string family = one ? std::string{} : prices.types()[hosting.types[type]].family;
-    const auto [group, is_new] = group_of.try_emplace(family, groups_.size());
+    const std::uint32_t number = one ? 0 : mask.group_of(hosting.types[type]);
+    const auto [group, is_new] = group_of.try_emplace(number, groups_.size());
     if (is_new) groups_.emplace_back();
     groups_[group->second].types.push_back(type);
   }

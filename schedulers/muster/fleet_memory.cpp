@@ -273,7 +273,7 @@ std::optional<InstanceId> FleetMemory::first_to_empty(const ClusterState& state,
   for (const auto& [id, capacity] : room_.there()) {
     if (room_.kept().contains(id)) continue;
     const InstanceRow& row = *state.find(id);
-    const auto asked = room_.types().together({&task.shape, 1}, room_.types().family_of(row.type));
+    const auto asked = room_.types().together({&task.shape, 1}, room_.types().group_of(row.type));
     if (!asked || !asked->fits_in(capacity)) continue;
     // Kept for no task as long as the peer is there.
     if (!may_share(state, task, row)) continue;

@@ -76,7 +76,7 @@ void FleetRoom::give_back(InstanceId id, ShapeId shape) {
 bool FleetRoom::fits_on(const ClusterState& state, InstanceId id, ShapeId shape) const {
   const InstanceRow& row = *state.find(id);
   const InstanceType& type = (*catalog_)[row.type];
-  const auto asked = types_.together({&shape, 1}, types_.family_of(row.type));
+  const auto asked = types_.together({&shape, 1}, types_.group_of(row.type));
   return asked && (row.committed + *asked).fits_in(type.capacity);
 }
 

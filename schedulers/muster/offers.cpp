@@ -11,10 +11,12 @@ bool holds_as_much(const Resources& capacity, const Resources& other) {
 }
 
 /// Any set of tasks on `other` is worth no less on `host`.
-bool replaces(const Host& host, const Host& other, const PricedTypes& types) {
+bool replaces(const Host& host, const Host& other, const ReservationPrices& prices) {
+  const PricedTypes& types = prices.types();
+  const PlacementMask& mask = prices.mask();
   const InstanceType& type = types[host.type];
   const InstanceType& other_type = types[other.type];
-  return host.market == other.market && type.family == other_type.family &&
+  return host.market == other.market && mask.group_of(host.type) == mask.group_of(other.type) &&
          *types.price(host.type, host.market) <= *types.price(other.type, other.market) &&
          host.price_usd_h <= other.price_usd_h && host.left_h <= other.left_h &&
          host.interruptions_h <= other.interruptions_h && host.renew_h <= other.renew_h &&
@@ -43,8 +45,9 @@ double interruptions_h(const ClusterView& view, TypeId type, Market market,
   return row != nullptr && row->told ? row->interruptions_h : params.interruptions_h;
 }
 
-std::vector<Host> offers(const ClusterView& view, const PricedTypes& types,
+std::vector<Host> offers(const ClusterView& view, const ReservationPrices& prices,
                          const MusterParams& params) {
+  const PricedTypes& types = prices.types();
   std::vector<Host> found;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     for (const Market market : {Market::on_demand, Market::spot}) {
@@ -55,17 +58,17 @@ std::vector<Host> offers(const ClusterView& view, const PricedTypes& types,
       found.push_back(std::move(host));
     }
   }
-  drop_replaced(found, types);
+  drop_replaced(found, prices);
   return found;
 }
 
-void drop_replaced(std::vector<Host>& offers, const PricedTypes& types) {
+void drop_replaced(std::vector<Host>& offers, const ReservationPrices& prices) {
   std::vector<char> replaced(offers.size(), 0);
   for (std::size_t i = 0; i < offers.size(); ++i) {
     for (std::size_t j = 0; j < offers.size() && replaced[i] == 0; ++j) {
-      if (i == j || replaced[j] != 0 || !replaces(offers[j], offers[i], types)) continue;
+      if (i == j || replaced[j] != 0 || !replaces(offers[j], offers[i], prices)) continue;
       // Two that replace each other are equal.
-      replaced[i] = j < i || !replaces(offers[i], offers[j], types) ? 1 : 0;
+      replaced[i] = j < i || !replaces(offers[i], offers[j], prices) ? 1 : 0;
     }
   }
   std::size_t at = 0;

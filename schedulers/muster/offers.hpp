@@ -5,7 +5,7 @@
 
 #include "schedulers/muster/muster_params.hpp"
 #include "schedulers/muster/piece.hpp"
-#include "schedulers/packing/types/priced_types.hpp"
+#include "schedulers/packing/types/reservation_price.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::own {
@@ -17,12 +17,13 @@ Host to_rent(const PricedTypes& types, TypeId type, Market market, double horizo
 
 /// Instances that may be rented now, by rising types and markets: all that are on offer and were
 /// not refused lately, without those that another one of their market replaces.
-std::vector<Host> offers(const ClusterView& view, const PricedTypes& types,
+std::vector<Host> offers(const ClusterView& view, const ReservationPrices& prices,
                          const MusterParams& params);
 
-/// Takes out what has another offer of its market and family beside it that holds as much, costs
-/// no more, is there as soon and is taken back no more often. Of equal ones the first stays.
-void drop_replaced(std::vector<Host>& offers, const PricedTypes& types);
+/// Takes out what has another offer of its market and group of types (PlacementMask) beside it that
+/// holds as much, costs no more, is there as soon and is taken back no more often. Of equal ones
+/// the first stays.
+void drop_replaced(std::vector<Host>& offers, const ReservationPrices& prices);
 
 /// How often the cloud is expected to take an instance of the offering back, in an hour: by its
 /// word, or as the parameters say where it has said nothing. Never on demand.

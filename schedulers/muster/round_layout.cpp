@@ -33,7 +33,7 @@ bool may_come(const RoundParts& parts, std::uint32_t task, std::uint32_t instanc
 
 RoundLayout::RoundLayout(const RoundParts& parts)
     : p_(parts),
-      offers_(offers(parts.view, parts.prices.types(), parts.params)),
+      offers_(offers(parts.view, parts.prices, parts.params)),
       model_{parts.prices, parts.rates, to_hours(parts.params.horizon), offers_},
       peers_(parts.input.peer_rooms()) {
   pieces_ = gather_pieces(parts, offers_, model_.horizon_h);

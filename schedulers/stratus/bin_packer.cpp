@@ -22,15 +22,15 @@ std::uint32_t BinPacker::add(const Room& room) {
 /// the two.
 void BinPacker::list(std::uint32_t number) {
   const Room& room = rooms_[number].room;
-  const std::uint32_t group = groups_.of(room.type, room.market);
-  Bin& bin = bins_.try_emplace(bin_of(room.remaining), groups_.size()).first->second;
+  const std::uint32_t group = RoomGroups::of(mask_, room.type, room.market);
+  Bin& bin = bins_.try_emplace(bin_of(room.remaining), RoomGroups::size(mask_)).first->second;
   bin.rising.insert(group, {to_seconds(room.remaining), number}, room.free);
   bin.freest.insert(group, freest_key(number), room.free);
 }
 
 void BinPacker::unlist(std::uint32_t number) {
   const Room& room = rooms_[number].room;
-  const std::uint32_t group = groups_.of(room.type, room.market);
+  const std::uint32_t group = RoomGroups::of(mask_, room.type, room.market);
   Bin& bin = bins_.at(bin_of(room.remaining));
   bin.rising.erase(group, {to_seconds(room.remaining), number});
   bin.freest.erase(group, freest_key(number));
@@ -52,7 +52,7 @@ void BinPacker::open(std::uint32_t number) {
 
 const GroupNeeds& BinPacker::needs_of(const Item& item) {
   if (!asked_ || asked_->shape != item.shape || asked_->markets != item.markets) {
-    needs_ = groups_.needs(mask_, {item.shape, item.markets});
+    needs_ = RoomGroups::needs(mask_, {item.shape, item.markets});
     asked_ = item;
   }
   return needs_;
@@ -102,7 +102,7 @@ std::optional<Found> BinPacker::find(const Item& item) {
 
 std::size_t BinPacker::fill(const Fill& fill) {
   Room next = rooms_[fill.room].room;
-  const Resources need = needs_of(fill.item)[groups_.of(next.type, next.market)].value();
+  const Resources need = needs_of(fill.item)[RoomGroups::of(mask_, next.type, next.market)].value();
   std::size_t count = 0;
   for (; count < fill.at_most && need.fits_in(next.free); ++count) next.free -= need;
   next.remaining = std::max(next.remaining, fill.item.remaining);
@@ -123,7 +123,7 @@ void BinPacker::restore(std::uint32_t number, const Room& before) {
     list(number);
     return;
   }
-  const std::uint32_t group = groups_.of(before.type, before.market);
+  const std::uint32_t group = RoomGroups::of(mask_, before.type, before.market);
   Bin& bin = bins_.at(bin_of(before.remaining));
   bin.freest.erase(group, freest_key(number));
   entry.room = before;

@@ -92,7 +92,8 @@ function instanceRow(row, first) {
       one.master, one.usd_h.toFixed(4), of(one, "cpu"), of(one, "memory"), of(one, "gpu")]
       .forEach((text, i) => setText(cells[i], text));
     cells[3].className = lost ? "keep state-lost" : "keep";
-    setText(labels, Object.entries(one.labels ?? {}).map(([key, value]) => `${key}=${value}`).join(" "));
+    const pairs = Object.entries(one.labels ?? {}).map(([key, value]) => `${key}=${value}`);
+    setText(labels, pairs.join(" "));
     const names = one.tasks.map(({ job, task }) => `${job}.${task}`).join(" ");
     if (tasks.shown !== names) {
       tasks.shown = names;

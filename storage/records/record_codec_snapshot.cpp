@@ -65,7 +65,9 @@ void put_state(record::MasterSnapshot::Builder out, const StateSnapshot& in) {
   put(out.initIdleClasses(length(in.idle_classes)), in.idle_classes);
   auto shapes = out.initShapes(length(in.shapes));
   for (unsigned i = 0; i < shapes.size(); ++i) {
-    put(shapes[i].initDemands(length(in.shapes[i].entries())), in.shapes[i]);
+    const Shape& shape = in.shapes[i];
+    put(shapes[i].initDemands(length(shape.demands.entries())), shape.demands);
+    if (!shape.constraint.is_empty()) shapes[i].setConstraint(text(shape.constraint.text()));
   }
   put_rows(out.initJobs(length(in.jobs)), in.jobs);
   put_rows(out.initTasks(length(in.tasks)), in.tasks);
@@ -99,7 +101,10 @@ ClusterState get_state(record::MasterSnapshot::Reader in, const Catalog& catalog
   StateSnapshot snapshot;
   for (const auto name : in.getClassNames()) snapshot.class_names.push_back(string_of(name));
   snapshot.idle_classes = get(in.getIdleClasses());
-  for (const auto shape : in.getShapes()) snapshot.shapes.push_back(get(shape.getDemands()));
+  for (const auto shape : in.getShapes()) {
+    snapshot.shapes.push_back(
+        {get(shape.getDemands()), Constraint::of(string_of(shape.getConstraint()))});
+  }
   snapshot.jobs = get_rows<JobRow>(in.getJobs());
   snapshot.tasks = get_rows<TaskRow>(in.getTasks());
   snapshot.instances = get_rows<InstanceRow>(in.getInstances());

@@ -21,6 +21,7 @@ runtime_hint_s = 90
 stop_grace_s = "20s"
 baseline_rate_per_s = 0.25
 market = "spot"
+constraint = "zone=a|b,type!=c7i.*"
 retries = 2
 retry_on = ["signal", 75]
 signal = "B:USR1@1min"

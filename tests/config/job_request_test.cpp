@@ -54,7 +54,8 @@ constexpr std::string_view kEveryKeyJson = R"({
 "command": ["python3", "sweep.py", ""], "env": {"A": "x y", "B": 7}, "work_dir": "/srv/sweep",
 "array": "1,3,7-9", "max_running": 2, "cpus": 1.5, "memory_gib": 0.5, "gpus": 2.0,
 "time_limit_s": 300, "runtime_hint_s": "90s", "stop_grace_s": 20.0, "baseline_rate_per_s": 0.25,
-"market": "spot", "retries": 2, "retry_on": "75,signal", "signal": "B:USR1@1min",
+"market": "spot", "constraint": "zone=a|b,type!=c7i.*", "retries": 2,
+"retry_on": "75,signal", "signal": "B:USR1@1min",
 "done_on_stop": true, "from": "35.7,-139.5", "token": "t-1",
 "movable": false, "checkpoints": true})";
 
@@ -93,6 +94,9 @@ TEST(JobRequest, ReadsEveryKeyAlikeFromTomlAndJson) {
   EXPECT_EQ(from_toml.stop_grace_s, 20);
   EXPECT_EQ(from_toml.baseline_rate_per_s, 0.25);
   EXPECT_EQ(from_toml.market, MarketChoice::spot);
+  EXPECT_EQ(from_toml.constraint, "zone=a|b,type!=c7i.*");
+  EXPECT_EQ(make_job(from_toml).constraint, from_toml.constraint);
+  EXPECT_EQ(request_of(make_job(from_toml)).constraint, from_toml.constraint);
   EXPECT_EQ(from_toml.retries, 2U);
   EXPECT_THAT(from_toml.retry_on, ElementsAre("75", "signal"));
   EXPECT_EQ(from_toml.signal, "B:USR1@1min");
@@ -127,6 +131,13 @@ TEST(JobRequest, SaysWhatIsWrongWithASignalBeforeTheTimeLimit) {
   }
   EXPECT_THAT(toml_error("signal = \"USR1\"\n"), IsGoldenAt("signal"));
   EXPECT_THAT(toml_error("time_limit_s = 30\nsignal = \"USR1\"\n"), IsGolden());
+}
+
+TEST(JobRequest, SaysWhatIsWrongWithAConstraint) {
+  for (const char* wrong : {"\"zone\"", "\"market=spot\"", "\"\"", "7"}) {
+    EXPECT_THAT(toml_error(std::string("constraint = ") + wrong + "\n"), IsGoldenAt("constraint"))
+        << wrong;
+  }
 }
 
 TEST(JobRequest, SaysWhatIsWrongWithTheFailuresToTryAgainAfter) {

@@ -218,7 +218,7 @@ TEST_F(ClusterStateTest, AShapeIsDroppedWithTheLastTaskThatHasItAndItsIdUsedAgai
 
   EXPECT_EQ(accept(4, 2), small) << "the lowest id that is free";
   EXPECT_GT(state_.shape_made(small), made) << "and it is known to be another shape";
-  EXPECT_EQ(state_.shape(small), Demands(Resources::of(0, 2, 1)));
+  EXPECT_EQ(state_.shape(small).demands, Demands(Resources::of(0, 2, 1)));
   EXPECT_EQ(accept(5, 1), ShapeId{2});
   for (std::uint64_t id = 10; id < 100; ++id) {
     accept(id, static_cast<double>(id));

@@ -66,7 +66,7 @@ class Trace {
     for (const replay::WorkloadJob& job : workload.jobs) {
       const auto next = static_cast<std::uint32_t>(kinds_.size());
       const auto [entry, is_new] = known.emplace(job.job.workload_class, next);
-      if (is_new) kinds_.push_back({ClassId{next}, prices_.add(job.job.tasks[0].demands)});
+      if (is_new) kinds_.push_back({ClassId{next}, prices_.add({job.job.tasks[0].demands})});
       kind_of_job_.push_back(entry->second);
     }
     Rng rng(7);

@@ -7,16 +7,19 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "config/price_series_file.hpp"
+#include "model/constraint.hpp"
 #include "replay/interference.hpp"
 #include "replay/workload/demands_text.hpp"
 
 namespace muster::bound {
 namespace {
 
-/// Key of equal tasks: their row in the interference model, and their demands as a text, which is
-/// written with all digits.
+/// Key of equal tasks: their row in the interference model, and their demands as a text, which
+/// is written with all digits, with the constraint of their job.
 using KindKey = std::pair<std::uint32_t, std::string>;
 
 Expected<std::vector<FluidType>, NoBound> types_of(const ReplayConfig& config,
@@ -65,7 +68,7 @@ class Kinds {
       const double iterations = job.job.gang ? job.truth.iterations : job.truth.work_of(i);
       // Tasks of a job mostly have the same demands: their kind is looked up once.
       if (i == 0 || job.job.tasks[i].demands != job.job.tasks[i - 1].demands) {
-        last_ = kind_of(row, job.truth.interference, job.job.tasks[i].demands);
+        last_ = kind_of(row, job.truth.interference, shape_of(job.job, job.job.tasks[i]));
       }
       rows_[last_].work_h += iterations / job.truth.iterations_per_s / 3600;
       ++rows_[last_].tasks;
@@ -91,16 +94,17 @@ class Kinds {
   }
 
  private:
-  std::size_t kind_of(std::uint32_t row, const std::string& workload, const Demands& demands) {
-    const auto [entry, is_new] =
-        known_.try_emplace({row, replay::demands_text(demands.entries())}, rows_.size());
+  std::size_t kind_of(std::uint32_t row, const std::string& workload, const Shape& shape) {
+    std::string text = replay::demands_text(shape.demands.entries());
+    if (!shape.constraint.is_empty()) text += " " + shape.constraint.text();
+    const auto [entry, is_new] = known_.try_emplace({row, std::move(text)}, rows_.size());
     if (!is_new) return entry->second;
     FluidKind kind;
     const auto cls = classes_.try_emplace(row, static_cast<std::uint32_t>(classes_.size()));
     kind.cls = cls.first->second;
     kind.name = name_of(workload, entry->first.second);
     for (const InstanceType& type : catalog_.types()) {
-      const FamilyDemand* demand = demands.on(type.family);
+      const FamilyDemand* demand = shape.on(type);
       const bool held = demand != nullptr && demand->amount.fits_in(type.capacity);
       kind.on.push_back(held ? OnType{demand->amount, demand->speed} : OnType{});
     }

@@ -66,12 +66,13 @@ void HostedTasks::see(const Event& event) {
   }
 }
 
-std::uint32_t HostedTasks::kind_of(const Demands& demands) {
+std::uint32_t HostedTasks::kind_of(const Shape& shape) {
   const auto number = static_cast<std::uint32_t>(kinds_.size());
-  const auto [kind, is_new] =
-      kind_ids_.try_emplace(replay::demands_text(demands.entries()), number);
+  // A text of demands has no line of its own.
+  const auto [kind, is_new] = kind_ids_.try_emplace(
+      replay::demands_text(shape.demands.entries()) + "\n" + shape.constraint.text(), number);
   if (is_new) {
-    kinds_.push_back(demands);
+    kinds_.push_back(shape);
     counts_.push_back(0);
   }
   return kind->second;
@@ -85,7 +86,7 @@ void HostedTasks::accept(const Job& job) {
   std::uint32_t kind = 0;
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     const bool as_before = i > 0 && job.tasks[i].demands == job.tasks[i - 1].demands;
-    if (!as_before) kind = kind_of(job.tasks[i].demands);
+    if (!as_before) kind = kind_of(shape_of(job, job.tasks[i]));
     // A number that another job has too stays that job's.
     if (!known_.try_emplace(job.tasks[i].id, Task{kind, {}, false}).second) continue;
     tasks.push_back(job.tasks[i].id);

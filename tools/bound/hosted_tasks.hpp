@@ -10,6 +10,7 @@
 
 #include "model/catalog.hpp"
 #include "model/cluster_state.hpp"
+#include "model/constraint.hpp"
 #include "model/event.hpp"
 #include "replay/metrics/rented_price.hpp"
 
@@ -26,8 +27,8 @@ class HostedTasks {
   /// Takes in the next event of a log. Events that make no sense change nothing.
   void see(const Event& event);
 
-  /// Different demands, in the order in which they came up; grows.
-  const std::vector<Demands>& kinds() const { return kinds_; }
+  /// Different demands and constraints, in the order in which they came up; grows.
+  const std::vector<Shape>& kinds() const { return kinds_; }
   /// How many tasks of each kind hold resources.
   const std::vector<std::uint32_t>& counts() const { return counts_; }
   /// The least that each type costs now on any market, $/h.
@@ -50,7 +51,7 @@ class HostedTasks {
     bool billed = false;
   };
 
-  std::uint32_t kind_of(const Demands& demands);
+  std::uint32_t kind_of(const Shape& shape);
   void accept(const Job& job);
   void start(TaskId task, InstanceId on);
   void leave(TaskId task);
@@ -60,7 +61,7 @@ class HostedTasks {
   void learn(TypeId type, Market market, const std::string& zone, Price price);
 
   const Catalog& catalog_;
-  std::vector<Demands> kinds_;
+  std::vector<Shape> kinds_;
   std::map<std::string, std::uint32_t> kind_ids_;
   std::vector<std::uint32_t> counts_;
   std::unordered_map<TaskId, Task> known_;

@@ -21,12 +21,12 @@ constexpr double kMomentExact = 1e-4;
 constexpr std::size_t kMomentKinds = 200;
 
 /// Fills in where the task runs; false when it is not in the problem.
-bool place(const Catalog& catalog, const HostedTasks& hosted, const Demands& demands,
-           FluidKind& kind, double& alone_usd_h) {
+bool place(const Catalog& catalog, const HostedTasks& hosted, const Shape& shape, FluidKind& kind,
+           double& alone_usd_h) {
   alone_usd_h = std::numeric_limits<double>::infinity();
   for (std::uint32_t i = 0; i < catalog.size(); ++i) {
     const InstanceType& type = catalog[TypeId{i}];
-    const FamilyDemand* demand = demands.on(type.family);
+    const FamilyDemand* demand = shape.on(type);
     const bool held = demand != nullptr && demand->amount.fits_in(type.capacity);
     if (held && demand->amount == Resources{}) return false;
     kind.on.push_back(held ? OnType{demand->amount, 1} : OnType{});
@@ -55,7 +55,7 @@ HostingNow hosting_now(const Catalog& catalog, const HostedTasks& hosted) {
     }
     kind.work_h = count;
     kind.tasks = kind.most = count;
-    kind.name = replay::demands_text(hosted.kinds()[number].entries());
+    kind.name = replay::demands_text(hosted.kinds()[number].demands.entries());
     now.alone_usd_h += count * alone_usd_h;
     now.kinds.push_back(number);
     now.problem.kinds.push_back(std::move(kind));

@@ -39,7 +39,7 @@ Expected<LoadClass, NoFrontier> class_of(const Job& job, const Catalog& catalog,
                     "width (of training jobs: workload.training.states_speedups)",
                     job.workload_class)};
   }
-  const boa::WorkerHost host = boa::cheapest_host(job.tasks.front().demands, catalog);
+  const boa::WorkerHost host = boa::cheapest_host(shape_of(job, job.tasks.front()), catalog);
   if (host.worker_usd_h <= 0) {
     return Failure<NoFrontier>{NoFrontier::no_price,
                                fmt::format("no prediction: no type of the catalog that costs "
@@ -59,7 +59,7 @@ Expected<LoadClass, NoFrontier> class_of(const Job& job, const Catalog& catalog,
 
 /// The cheapest first, as `boa` rents that.
 std::vector<boa::GpuType> types_of(const Job& job, const Catalog& catalog) {
-  auto types = boa::gpu_types_of(job.tasks.front().demands, catalog);
+  auto types = boa::gpu_types_of(shape_of(job, job.tasks.front()), catalog);
   std::ranges::stable_sort(types, {}, &boa::GpuType::usd_h);
   return types;
 }

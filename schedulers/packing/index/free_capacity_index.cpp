@@ -4,9 +4,9 @@
 
 #include "model/check.hpp"
 
-// Best fit by an ordered index a market and family: keys rise with what is left on an instance, so
-// that the first node that holds the demand is the tightest one. Nodes carry the most that is free
-// below them.
+// Best fit by an ordered index a market and group of types: keys rise with what is left on an
+// instance, so that the first node that holds the demand is the tightest one. Nodes carry the most
+// that is free below them.
 
 namespace muster {
 namespace {
@@ -23,8 +23,9 @@ bool exceeds_somewhere(const Resources& a, const Resources& b) {
 
 }  // namespace
 
-FreeCapacityIndex::FreeCapacityIndex(const FeasibleTypes& feasible_types) {
-  for (std::vector<Index>& families : by_market_) families.resize(feasible_types.families());
+FreeCapacityIndex::FreeCapacityIndex(const FeasibleTypes& feasible_types)
+    : grouping_(feasible_types.grouping()) {
+  for (std::vector<Index>& groups : by_market_) groups.resize(feasible_types.groups());
   for (Resource kind : kAllResources) {
     const double most = feasible_types.reference()[kind];
     per_unit_[kind] = most > kResourceEpsilon ? 1 / most : 0;
@@ -37,7 +38,7 @@ std::optional<Market> FreeCapacityIndex::market_of(InstanceId id) const {
 }
 
 FreeCapacityIndex::Index& FreeCapacityIndex::index_of_headroom(const Headroom& headroom) {
-  return by_market_[index_of(headroom.market)][headroom.family];
+  return by_market_[index_of(headroom.market)][headroom.group];
 }
 
 FreeCapacityIndex::Key FreeCapacityIndex::key_of(const Headroom& headroom, InstanceId id) const {
@@ -61,6 +62,7 @@ void FreeCapacityIndex::list(Headroom& headroom, InstanceId id, bool listed,
 
 void FreeCapacityIndex::follow(const ClusterState& state, const FeasibleTypes& feasible_types,
                                InstanceId id, Instant now) {
+  follow_groups(feasible_types);
   const InstanceRow* row = state.find(id);
   const auto found = free_capacity_.find(id);
   if (row == nullptr) {
@@ -74,7 +76,8 @@ void FreeCapacityIndex::follow(const ClusterState& state, const FeasibleTypes& f
   Headroom& headroom = free_capacity_[id];
   if (found == free_capacity_.end()) {
     headroom.market = row->market;
-    headroom.family = feasible_types.family_of(row->type);
+    headroom.type = row->type;
+    headroom.group = feasible_types.group_of(row->type);
     headroom.capacity = type.capacity;
   }
   const bool there = !row->released && row->phase != InstancePhase::terminating;
@@ -98,26 +101,27 @@ void FreeCapacityIndex::set_empty(Headroom& headroom, InstanceId id, std::option
 std::optional<InstanceId> FreeCapacityIndex::best_fit(Market market, Shapes shapes,
                                                       const FeasibleTypes& feasible_types,
                                                       const RoomRule& may_join) const {
+  follow_groups(feasible_types);
   begin_asking(may_join.jobs());
   std::optional<Key> best;
-  std::vector<Index>& families = by_market_[index_of(market)];
-  for (std::uint32_t family = 0; family < families.size(); ++family) {
-    if (families[family].empty()) continue;
-    const std::optional<Resources> sum = feasible_types.together(shapes, family);
+  std::vector<Index>& groups = by_market_[index_of(market)];
+  for (std::uint32_t group = 0; group < groups.size(); ++group) {
+    if (groups[group].empty()) continue;
+    const std::optional<Resources> sum = feasible_types.together(shapes, group);
     if (!sum) continue;
     // In the order of what remains, so that the first that fits is the best fit.
     const auto first_from = [&](const Key& from) {
-      return families[family].open().first(
+      return groups[group].open().first(
           from, [&](const Most& most) { return sum->fits_in(most.free); },
           [&](const Resources& free) { return sum->fits_in(free); });
     };
     const Index::Open::Node* found = first_from(Key{});
     while (found != nullptr && may_join && !may_join(found->key.id.value)) {
       const Key passed_by = found->key;
-      families[family].set_aside(passed_by, found->item);
+      groups[group].set_aside(passed_by, found->item);
       found = first_from(passed_by);
     }
-    // Keys of different families compare: the rest is in shares of the one reference.
+    // Keys of different groups compare: the rest is in shares of the one reference.
     if (found != nullptr && (!best || found->key < *best)) best = found->key;
   }
   return best ? std::optional(best->id) : std::nullopt;
@@ -126,10 +130,24 @@ std::optional<InstanceId> FreeCapacityIndex::best_fit(Market market, Shapes shap
 /// Items that other jobs' questions have set aside are looked at again.
 void FreeCapacityIndex::begin_asking(const std::vector<Slot>& jobs) const {
   if (aside_for_ == jobs) return;
-  for (std::vector<Index>& families : by_market_) {
-    for (Index& family : families) family.open_aside();
+  for (std::vector<Index>& groups : by_market_) {
+    for (Index& group : groups) group.open_aside();
   }
   aside_for_ = jobs;
+}
+
+/// Where constraints have come or gone types may be in other groups than those of the indexes.
+void FreeCapacityIndex::follow_groups(const FeasibleTypes& feasible_types) const {
+  if (grouping_ == feasible_types.grouping()) return;
+  grouping_ = feasible_types.grouping();
+  aside_for_.clear();
+  for (std::vector<Index>& groups : by_market_) groups.assign(feasible_types.groups(), Index{});
+  for (auto& [id, headroom] : free_capacity_) {
+    headroom.group = feasible_types.group_of(headroom.type);
+    if (!headroom.listed) continue;
+    by_market_[index_of(headroom.market)][headroom.group].insert(key_of(headroom, id),
+                                                                 headroom.free);
+  }
 }
 
 void FreeCapacityIndex::set_free(InstanceId id, const Resources& free) {
@@ -139,17 +157,19 @@ void FreeCapacityIndex::set_free(InstanceId id, const Resources& free) {
 }
 
 void FreeCapacityIndex::take(InstanceId id, Shapes shapes, const FeasibleTypes& feasible_types) {
+  follow_groups(feasible_types);
   const Headroom& headroom = free_capacity_.at(id);
   // Remembered so that give_all_back() costs O(taken), not O(instances).
   taken_.insert(id);
-  set_free(id, headroom.free - feasible_types.together(shapes, headroom.family).value());
+  set_free(id, headroom.free - feasible_types.together(shapes, headroom.group).value());
 }
 
 void FreeCapacityIndex::give_back(InstanceId id, Shapes shapes,
                                   const FeasibleTypes& feasible_types) {
+  follow_groups(feasible_types);
   begin_asking({});  // it has a peer less
   const Headroom& headroom = free_capacity_.at(id);
-  set_free(id, headroom.free + feasible_types.together(shapes, headroom.family).value());
+  set_free(id, headroom.free + feasible_types.together(shapes, headroom.group).value());
 }
 
 void FreeCapacityIndex::close(InstanceId id) {
@@ -162,11 +182,13 @@ void FreeCapacityIndex::close(InstanceId id) {
 
 InstanceId FreeCapacityIndex::plan_launch(TypeId type, Market market,
                                           const FeasibleTypes& feasible_types) {
+  follow_groups(feasible_types);
   // Numbers follow the launches of the plan: the caller has pushed this one just before.
   const InstanceId id{kFirstPlanned + planned_++};
   Headroom& headroom = free_capacity_[id];
   headroom.market = market;
-  headroom.family = feasible_types.family_of(type);
+  headroom.type = type;
+  headroom.group = feasible_types.group_of(type);
   headroom.capacity = feasible_types.catalog()[type].capacity;
   list(headroom, id, true, headroom.capacity);
   return id;
@@ -250,8 +272,8 @@ bool FreeCapacityIndex::may_have_grown(Market market, const Resources& least) co
 
 Resources FreeCapacityIndex::max_free(Market market) const {
   Resources most;
-  for (const Index& family : by_market_[index_of(market)]) {
-    if (!family.empty()) most = most_of(most, family.all().free);
+  for (const Index& group : by_market_[index_of(market)]) {
+    if (!group.empty()) most = most_of(most, group.all().free);
   }
   return most;
 }

@@ -84,7 +84,8 @@ class FreeCapacityIndex {
  private:
   struct Headroom {
     Market market = Market::on_demand;
-    std::uint32_t family = 0;
+    TypeId type;
+    std::uint32_t group = 0;  ///< of types
     Resources capacity;
     Resources free;
     bool listed = false;                 ///< tasks may be placed there
@@ -105,6 +106,7 @@ class FreeCapacityIndex {
   using Index = AsideIndex<Key, Resources, Most>;
 
   void begin_asking(const std::vector<Slot>& jobs) const;
+  void follow_groups(const FeasibleTypes& feasible_types) const;
   Index& index_of_headroom(const Headroom& headroom);
   Key key_of(const Headroom& headroom, InstanceId id) const;
   void list(Headroom& headroom, InstanceId id, bool listed, const Resources& free);
@@ -114,10 +116,12 @@ class FreeCapacityIndex {
   void set_empty(Headroom& headroom, InstanceId id, std::optional<Instant> since);
 
   bool ready_only_ = false;
-  Resources per_unit_;                                      ///< one over the reference
-  std::unordered_map<InstanceId, Headroom> free_capacity_;  // looked up only, never gone through
-  // By market and family. Searches set aside what they pass by for those who ask.
+  Resources per_unit_;  ///< one over the reference
+  // Looked up; gone through only to fill indexes, whose order does not depend on it.
+  mutable std::unordered_map<InstanceId, Headroom> free_capacity_;
+  // By market and group of types. Searches set aside what they pass by for those who ask.
   mutable std::array<std::vector<Index>, 2> by_market_;
+  mutable std::uint64_t grouping_ = 0;  ///< of types, to which these belong
   mutable std::vector<Slot> aside_for_;
   std::array<Grown, 2> grown_;
   std::unordered_map<InstanceId, std::size_t> grown_at_;  // looked up only

@@ -9,11 +9,10 @@
 
 namespace muster {
 
-RoomGroups::RoomGroups(const Catalog& catalog) : family_of_(families_of(catalog)) {
+RoomGroups::RoomGroups(const Catalog& catalog) {
   for (const InstanceType& type : catalog.types()) {
     reference_ = most_of(reference_, type.capacity);
   }
-  for (const std::uint32_t family : family_of_) families_ = std::max(families_, family + 1);
   for (Resource kind : kAllResources) {
     per_unit_[kind] = reference_[kind] > kResourceEpsilon ? 1 / reference_[kind] : 0;
   }
@@ -25,12 +24,12 @@ double RoomGroups::sum_of_shares(const Resources& amount) const {
   return sum;
 }
 
-GroupNeeds RoomGroups::needs(const PlacementMask& mask, const PlaceAsks& asks) const {
-  GroupNeeds needs(size());
-  for (std::uint32_t family = 0; family < families_; ++family) {
-    const std::optional<Resources>& amount = mask.on_family(asks.shape, family);
-    if (wants(asks.markets, Market::on_demand)) needs[2 * family] = amount;
-    if (wants(asks.markets, Market::spot)) needs[2 * family + 1] = amount;
+GroupNeeds RoomGroups::needs(const PlacementMask& mask, const PlaceAsks& asks) {
+  GroupNeeds needs(size(mask));
+  for (std::uint32_t group = 0; group < mask.groups(); ++group) {
+    const std::optional<Resources>& amount = mask.on_group(asks.shape, group);
+    if (wants(asks.markets, Market::on_demand)) needs[2 * std::size_t{group}] = amount;
+    if (wants(asks.markets, Market::spot)) needs[2 * std::size_t{group} + 1] = amount;
   }
   return needs;
 }

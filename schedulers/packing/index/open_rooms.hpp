@@ -15,17 +15,18 @@ namespace muster {
 /// Resources that a task takes on the instances of each group; nothing where it may not be.
 using GroupNeeds = std::vector<std::optional<Resources>>;
 
-/// Instances on which a task has one demand: those of one market and family of types are a group.
+/// Instances on which a task has one demand: those of one market and group of types (PlacementMask)
+/// are a group of rooms. Groups are those of a round, as the mask learns of constraints.
 class RoomGroups {
  public:
   explicit RoomGroups(const Catalog& catalog);
 
-  std::uint32_t size() const { return 2 * families_; }
-  std::uint32_t of(TypeId type, Market market) const {
-    return 2 * family_of_[type.value] + (market == Market::spot ? 1 : 0);
+  static std::uint32_t size(const PlacementMask& mask) { return 2 * mask.groups(); }
+  static std::uint32_t of(const PlacementMask& mask, TypeId type, Market market) {
+    return 2 * mask.group_of(type) + (market == Market::spot ? 1 : 0);
   }
   /// Of a task that asks so; the mask knows its shape.
-  GroupNeeds needs(const PlacementMask& mask, const PlaceAsks& asks) const;
+  static GroupNeeds needs(const PlacementMask& mask, const PlaceAsks& asks);
   /// The largest capacity of every kind of resource.
   const Resources& reference() const { return reference_; }
   /// One over the reference; 0 of what no type has.
@@ -34,8 +35,6 @@ class RoomGroups {
   double sum_of_shares(const Resources& amount) const;
 
  private:
-  std::vector<std::uint32_t> family_of_;
-  std::uint32_t families_ = 0;
   Resources reference_, per_unit_;
 };
 

@@ -16,6 +16,13 @@ FeasibleTypes::FeasibleTypes(const Catalog& catalog)
   derive();
 }
 
+void FeasibleTypes::learn(const ClusterState& state) {
+  const std::uint64_t before = mask_.grouping();
+  mask_.learn(state);
+  // Types of other groups do not cover each other.
+  if (mask_.grouping() != before) derive();
+}
+
 void FeasibleTypes::list_offered() {
   for (Market market : kMarkets) {
     std::vector<TypeId>& types = by_price_[index_of(market)];
@@ -86,7 +93,7 @@ bool FeasibleTypes::covered(TypeId one, const std::vector<TypeId>& others) const
   const Resources& capacity = (*catalog_)[one].capacity;
   return std::any_of(others.begin(), others.end(), [&](TypeId other) {
     const Resources& more = (*catalog_)[other].capacity;
-    if (other == one || family_of(other) != family_of(one)) return false;
+    if (other == one || group_of(other) != group_of(one)) return false;
     if (most_of(capacity, more) != more) return false;
     // Of equal capacities the first in the catalog stays in the list, so that twins do not cover
     // each other away.
@@ -94,10 +101,10 @@ bool FeasibleTypes::covered(TypeId one, const std::vector<TypeId>& others) const
   });
 }
 
-std::optional<Resources> FeasibleTypes::together(Shapes shapes, std::uint32_t family) const {
+std::optional<Resources> FeasibleTypes::together(Shapes shapes, std::uint32_t group) const {
   Resources sum;
   for (ShapeId shape : shapes) {
-    const std::optional<Resources>& amount = mask_.on_family(shape, family);
+    const std::optional<Resources>& amount = mask_.on_group(shape, group);
     if (!amount) return std::nullopt;
     sum += *amount;
   }
@@ -105,17 +112,17 @@ std::optional<Resources> FeasibleTypes::together(Shapes shapes, std::uint32_t fa
 }
 
 bool FeasibleTypes::hold(Market market, Shapes shapes) const {
-  // Tasks that fit a covered type fit the one that covers it: they are of one family.
+  // Tasks that fit a covered type fit the one that covers it: they are of one group.
   const std::vector<TypeId>& types = largest_[index_of(market)];
   return std::any_of(types.begin(), types.end(), [&](TypeId type) {
-    const std::optional<Resources> sum = together(shapes, family_of(type));
+    const std::optional<Resources> sum = together(shapes, group_of(type));
     return sum && sum->fits_in((*catalog_)[type].capacity);
   });
 }
 
 std::optional<TypeId> FeasibleTypes::cheapest(Market market, Shapes shapes) const {
   for (TypeId type : by_price_[index_of(market)]) {
-    const std::optional<Resources> sum = together(shapes, family_of(type));
+    const std::optional<Resources> sum = together(shapes, group_of(type));
     if (sum && sum->fits_in((*catalog_)[type].capacity)) return type;
   }
   return std::nullopt;
@@ -129,12 +136,12 @@ PackLimits FeasibleTypes::limits(Market market) const {
   return limits;
 }
 
-Refusal FeasibleTypes::why_never(Market market, const Demands& demands) const {
+Refusal FeasibleTypes::why_never(Market market, const Shape& shape) const {
   std::vector<InstanceType> types;
   // Only this market's types are asked, so that the numbers of the refusal are those of the queue
   // in which the task waits.
   for (TypeId type : by_price_[index_of(market)]) types.push_back((*catalog_)[type]);
-  return reservation_price(demands, Catalog(std::move(types))).refusal;
+  return reservation_price(shape, Catalog(std::move(types))).refusal;
 }
 
 }  // namespace muster

@@ -39,12 +39,14 @@ class FeasibleTypes {
   bool add_to_fleet(TypeId type, Market market);
   /// The types on the market, the cheapest first.
   const std::vector<TypeId>& types(Market market) const { return by_price_[index_of(market)]; }
-  /// Takes in the demands that the state has seen since.
-  void learn(const ClusterState& state) { mask_.learn(state); }
+  /// Takes in the demands and constraints that the state has seen since.
+  void learn(const ClusterState& state);
 
   const PlacementMask& mask() const { return mask_; }
-  std::uint32_t family_of(TypeId type) const { return mask_.family_of(type); }
-  std::uint32_t families() const { return mask_.families(); }
+  /// The groups of types (PlacementMask).
+  std::uint32_t group_of(TypeId type) const { return mask_.group_of(type); }
+  std::uint32_t groups() const { return mask_.groups(); }
+  std::uint64_t grouping() const { return mask_.grouping(); }
   const Catalog& catalog() const { return *catalog_; }
 
   bool any() const { return !by_price_[0].empty() || !by_price_[1].empty(); }
@@ -52,8 +54,8 @@ class FeasibleTypes {
   const Resources& reference() const { return reference_; }
   /// Least demand of a task, wherever it runs.
   const Resources& least(ShapeId shape) const { return mask_.least(shape); }
-  /// Demand of the tasks together on the family; nothing when one of them does not run there.
-  std::optional<Resources> together(Shapes shapes, std::uint32_t family) const;
+  /// Demand of the tasks together on types of the group; nothing when one of them may not be there.
+  std::optional<Resources> together(Shapes shapes, std::uint32_t group) const;
   /// Some type on the market holds them together.
   bool hold(Market market, Shapes shapes) const;
   /// The cheapest one that does; ties: the first in the catalog.
@@ -61,7 +63,7 @@ class FeasibleTypes {
   /// The capacities on the market as shares of the reference.
   PackLimits limits(Market market) const;
   /// Why nothing on the market holds the demand, with the numbers.
-  Refusal why_never(Market market, const Demands& demands) const;
+  Refusal why_never(Market market, const Shape& shape) const;
 
  private:
   void derive();

@@ -1,10 +1,12 @@
 #include "schedulers/packing/types/never_fits.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "model/constraint.hpp"
 #include "model/feasible.hpp"
 #include "schedulers/packing/types/reservation_price.hpp"
 
@@ -14,7 +16,7 @@
 namespace muster {
 namespace {
 
-/// The types that the job may get.
+/// The types that the job may get, whatever its constraint says.
 Catalog offered_to(const Job& job, const Catalog& catalog, const Fleet& fleet) {
   std::vector<InstanceType> types;
   if (fleet.empty()) {
@@ -28,6 +30,46 @@ Catalog offered_to(const Job& job, const Catalog& catalog, const Fleet& fleet) {
     if (share.count > 0 && wants(job.markets, share.market)) types.push_back(catalog[share.type]);
   }
   return Catalog(std::move(types));
+}
+
+/// Of these the ones that its constraint admits.
+Catalog admitted_of(const Catalog& offered, const Constraint& constraint) {
+  std::vector<InstanceType> types;
+  for (const InstanceType& type : offered.types()) {
+    if (constraint.admits(type)) types.push_back(type);
+  }
+  return Catalog(std::move(types));
+}
+
+/// What types have under the key, each value once: "a, b, c and 12 more"
+std::string values_there(const Catalog& offered, const std::string& key) {
+  constexpr std::size_t kMostShown = 12;
+  std::set<std::string> values;
+  for (const InstanceType& type : offered.types()) {
+    std::string value = value_under(type, key);
+    if (!value.empty()) values.insert(std::move(value));
+  }
+  if (values.empty()) return "none has a " + key;
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& value : values) {
+    if (++shown > kMostShown) break;
+    text += (text.empty() ? key + " is " : ", ") + value;
+  }
+  if (values.size() <= kMostShown) return text;
+  return text + " and " + std::to_string(values.size() - kMostShown) + " more";
+}
+
+/// That no type meets the constraint, and what there is of what it asks for.
+std::string constraint_sentence(const Constraint& constraint, const Catalog& offered,
+                                const std::string& nothing) {
+  std::string text = nothing + " meets the constraint " + constraint.text();
+  std::string mark = "; ";
+  for (const std::string& key : constraint.keys()) {
+    text += mark + values_there(offered, key);
+    mark = ", ";
+  }
+  return text;
 }
 
 /// "8", "0.5"
@@ -95,8 +137,9 @@ std::size_t tasks_together(const Job& job) {
 }
 
 /// An instance of the type may have a task of the job.
-bool takes_some(const InstanceType& type, const Job& job) {
+bool takes_some(const InstanceType& type, const Job& job, const Constraint& constraint) {
   const Demands* looked_at = nullptr;
+  if (!constraint.admits(type)) return false;
   return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const TaskSpec& task) {
     if (looked_at != nullptr && task.demands == *looked_at) return false;
     looked_at = &task.demands;
@@ -109,17 +152,21 @@ bool takes_some(const InstanceType& type, const Job& job) {
 
 std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog,
                                           const Fleet& fleet) {
-  const Catalog offered = offered_to(job, catalog, fleet);
+  const Catalog on_markets = offered_to(job, catalog, fleet);
   std::string nothing = fleet.empty() ? "no instance type on offer" : "no instance of the fleet";
   if (job.markets == MarketChoice::spot) nothing += " on the spot market";
   if (job.markets == MarketChoice::on_demand && !fleet.empty()) nothing += " on demand";
   // An empty catalog has no binding resource, and sentence() would have nothing to name.
-  if (offered.size() == 0) return "there is " + nothing;
+  if (on_markets.size() == 0) return "there is " + nothing;
+  const Constraint constraint = Constraint::of(job.constraint);
+  const Catalog offered = admitted_of(on_markets, constraint);
+  if (offered.size() == 0) return constraint_sentence(constraint, on_markets, nothing);
+  if (!constraint.is_empty()) nothing += " that meets the constraint " + constraint.text();
   const Demands* looked_at = nullptr;  // the tasks of a job are mostly alike
   for (const TaskSpec& task : job.tasks) {
     if (looked_at != nullptr && task.demands == *looked_at) continue;
     looked_at = &task.demands;
-    const ReservationPrice price = reservation_price(task.demands, offered);
+    const ReservationPrice price = reservation_price(Shape{task.demands}, offered);
     if (!price.fits()) return sentence(price.refusal, offered, nothing);
   }
   return std::nullopt;
@@ -128,19 +175,21 @@ std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog
 std::optional<Refusal> why_task_never_fits(const Job& job, const Catalog& catalog,
                                            const Fleet& fleet) {
   if (fleet.empty()) return std::nullopt;
+  const Constraint constraint = Constraint::of(job.constraint);
   const Demands* looked_at = nullptr;  // the tasks of a job are mostly alike
   for (const TaskSpec& task : job.tasks) {
     if (looked_at != nullptr && task.demands == *looked_at) continue;
     looked_at = &task.demands;
     const bool fits = std::any_of(fleet.begin(), fleet.end(), [&](const FleetShare& share) {
       const InstanceType& type = catalog[share.type];
-      const FamilyDemand* demand = task.demands.on(type.family);
+      const FamilyDemand* demand = constraint.admits(type) ? task.demands.on(type.family) : nullptr;
       return share.count > 0 && wants(job.markets, share.market) && demand != nullptr &&
              demand->speed > 0 && demand->amount.fits_in(type.capacity);
     });
     if (fits) continue;
-    Refusal refusal = reservation_price(task.demands, offered_to(job, catalog, fleet)).refusal;
-    refusal.code = RefusalCode::fixed_fleet;
+    const Shape shape{task.demands, constraint};
+    Refusal refusal = reservation_price(shape, offered_to(job, catalog, fleet)).refusal;
+    if (refusal.code != RefusalCode::constraint) refusal.code = RefusalCode::fixed_fleet;
     return refusal;
   }
   return std::nullopt;
@@ -150,11 +199,12 @@ std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalo
                                            const Fleet& fleet) {
   const std::size_t together = std::min(tasks_together(job), job.tasks.size());
   if (fleet.empty() || together <= 1) return std::nullopt;
+  const Constraint constraint = Constraint::of(job.constraint);
   Resources capacity;
   std::uint64_t instances = 0;
   for (const FleetShare& share : fleet) {
     const InstanceType& type = catalog[share.type];
-    if (!wants(job.markets, share.market) || !takes_some(type, job)) continue;
+    if (!wants(job.markets, share.market) || !takes_some(type, job, constraint)) continue;
     for (Resource kind : kAllResources) capacity[kind] += type.capacity[kind] * share.count;
     instances += share.count;
   }

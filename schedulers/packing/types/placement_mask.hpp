@@ -2,7 +2,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/cluster_state.hpp"
@@ -11,8 +13,7 @@
 namespace muster {
 
 /// Everything of a task that decides where it may be, whoever else is there. Tasks that ask alike
-/// may be on instances of the same kinds. A constraint that tasks state on zones or labels belongs
-/// here.
+/// may be on instances of the same kinds. The constraint of its job is a part of its shape.
 struct PlaceAsks {
   ShapeId shape;
   MarketChoice markets = MarketChoice::any;
@@ -20,8 +21,8 @@ struct PlaceAsks {
   friend auto operator<=>(const PlaceAsks&, const PlaceAsks&) = default;
 };
 
-/// Everything of an instance that such an answer depends on. Zones and labels of instances belong
-/// here.
+/// Everything of an instance that such an answer depends on. Its zone and its other labels are its
+/// type's.
 struct InstanceKind {
   TypeId type;
   Market market = Market::on_demand;
@@ -39,6 +40,11 @@ inline InstanceKind kind_of(const InstanceRow& row) {
 /// The static part of the rule of placement (why_infeasible): on which kinds of instances the tasks
 /// of each shape may be. It is worked out once a shape and kept between rounds; a question costs a
 /// look into a table. All packers ask it, so that a constraint on placement is added in one place.
+///
+/// Types are in groups, so that indexes of instances look for room in a group and not type by type:
+/// tasks ask for equal amounts on all types of a group, and may be on each of them or on none,
+/// where they fit. A group is a family, or a part of it where a constraint of some shape tells its
+/// types apart.
 class PlacementMask {
  public:
   PlacementMask() = default;
@@ -46,55 +52,81 @@ class PlacementMask {
   explicit PlacementMask(const Catalog& catalog) { begin(catalog); }
 
   /// Takes in the shapes that the state has met since: O(types) for each of these, O(shapes) when
-  /// there are some, else O(1).
+  /// there are some, else O(1). Where constraints have come or gone, O(types) for each that there
+  /// is as well.
   void learn(const ClusterState& state);
   /// Takes in one more shape, where there is no state; its id is the number of shapes before it.
-  ShapeId add(const Demands& demands);
+  ShapeId add(const Shape& shape);
 
   /// A task that asks so may be alone on an instance of the kind.
   bool allows(const PlaceAsks& asks, const InstanceKind& kind) const {
     return holds(asks.shape, kind.type) && wants(asks.markets, kind.market);
   }
-  /// An empty instance of the type has room for a task of the shape.
+  /// An empty instance of the type may have a task of the shape and has room for it.
   bool holds(ShapeId shape, TypeId type) const {
     return holds_[std::size_t{shape.value} * family_of_.size() + type.value] != 0;
   }
-  /// The amounts that a task of the shape takes of an instance of the type. Nothing: such tasks do
-  /// not run on the type's family.
+  /// The amounts that a task of the shape takes of an instance of the type. Nothing: such tasks may
+  /// not be there.
   const std::optional<Resources>& amount(ShapeId shape, TypeId type) const {
-    return on_family(shape, family_of(type));
+    return on_group(shape, group_of(type));
   }
-  const std::optional<Resources>& on_family(ShapeId shape, std::uint32_t family) const {
-    return amount_[std::size_t{shape.value} * families_ + family];
-  }
+  const std::optional<Resources>& on_group(ShapeId shape, std::uint32_t group) const;
   /// The least amount of each resource that a task of the shape takes on any family.
   const Resources& least(ShapeId shape) const { return least_[shape.value]; }
 
-  /// The families of types, in the order of the catalog: tasks ask for equal amounts on all types
-  /// of one.
-  std::uint32_t family_of(TypeId type) const { return family_of_[type.value]; }
-  std::uint32_t families() const { return families_; }
+  /// The groups of types, in the order in which the catalog has their first types.
+  std::uint32_t group_of(TypeId type) const { return group_of_[type.value]; }
+  std::uint32_t groups() const { return static_cast<std::uint32_t>(first_type_.size()); }
+  /// Rises whenever types are grouped otherwise than before.
+  std::uint64_t grouping() const { return grouping_; }
+  /// Some shape has a constraint.
+  bool is_constrained() const { return !numbers_.empty(); }
 
-  /// Pairs of shape and type that were worked out so far.
+  /// Pairs of shape and type that were worked out so far, and pairs of constraint and type.
   std::uint64_t looks() const { return looks_; }
+  std::uint64_t constraint_looks() const { return constraint_looks_; }
 
  private:
+  static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
+  /// A constraint that shapes have.
+  struct Constrained {
+    std::string text;
+    std::vector<char> admits;  ///< each type
+    std::uint64_t shapes = 0;  ///< that have it; 0: its number is free
+  };
+
   void begin(const Catalog& catalog);
   void make_room(std::size_t shapes);
-  void work_out(ShapeId shape, const Demands& demands);
+  void forget_constraint(ShapeId shape);
+  void work_out(ShapeId shape, const Shape& asked);
+  std::uint32_t number_of(const Constraint& constraint);
+  bool admits(ShapeId shape, TypeId type) const {
+    const std::uint32_t number = constraint_of_[shape.value];
+    return number == kNone || constraints_[number].admits[type.value] != 0;
+  }
+  void regroup();
+  void split_groups(const Constrained& constraint);
+  void start_groups();
 
   const Catalog* catalog_ = nullptr;
   std::vector<std::uint32_t> family_of_;  ///< of each type
   std::uint32_t families_ = 0;
+  std::vector<std::uint32_t> group_of_;           ///< of each type
+  std::vector<TypeId> first_type_;                ///< of each group
   std::vector<std::uint64_t> made_;               ///< which shape each is, as the state counts them
   std::vector<char> holds_;                       ///< of each shape and type
   std::vector<std::optional<Resources>> amount_;  ///< of each shape and family
   std::vector<Resources> least_;                  ///< of each shape
+  std::vector<std::uint32_t> constraint_of_;      ///< of each shape; kNone: it has none
+  std::vector<Constrained> constraints_;
+  std::map<std::string, std::uint32_t> numbers_;  ///< of those that shapes have, by text
+  std::vector<std::uint32_t> fresh_;              ///< by which types are not in groups yet
+  bool some_gone_ = false;                        ///< types may be in groups that none splits
   std::uint64_t changes_ = 0;                     ///< of the state's shapes that are known
+  std::uint64_t grouping_ = 0;
   std::uint64_t looks_ = 0;
+  std::uint64_t constraint_looks_ = 0;
 };
-
-/// The number of each type's family, in the order in which the catalog names families.
-std::vector<std::uint32_t> families_of(const Catalog& catalog);
 
 }  // namespace muster

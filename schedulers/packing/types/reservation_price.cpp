@@ -8,8 +8,8 @@
 namespace muster {
 namespace {
 
-bool holds(const InstanceType& type, const Demands& demands) {
-  const FamilyDemand* demand = demands.on(type.family);
+bool holds(const InstanceType& type, const Shape& shape) {
+  const FamilyDemand* demand = shape.on(type);
   return demand != nullptr && demand->speed > 0 && demand->amount.fits_in(type.capacity);
 }
 
@@ -20,12 +20,21 @@ double offered_by(const PricedTypes& types, TypeId type, Resource kind, MarketCh
 
 /// Goes through the kinds of resources and keeps the types that offer enough of each; the first
 /// kind of which none of the kept ones has enough is the binding one.
-Refusal why_no_type(const Demands& demands, const PricedTypes& types, MarketChoice choice) {
+Refusal why_no_type(const Shape& shape, const PricedTypes& types, MarketChoice choice) {
   Refusal refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
+  const Demands& demands = shape.demands;
   std::vector<TypeId> left;
+  bool any_barred = false;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     const FamilyDemand* demand = demands.on(types[TypeId{i}].family);
-    if (demand != nullptr && demand->speed > 0) left.push_back(TypeId{i});
+    if (demand == nullptr || demand->speed <= 0) continue;
+    const bool admitted = shape.constraint.admits(types[TypeId{i}]);
+    any_barred |= !admitted;
+    if (admitted) left.push_back(TypeId{i});
+  }
+  if (left.empty() && any_barred) {
+    refusal.code = RefusalCode::constraint;
+    return refusal;
   }
   for (Resource kind : kAllResources) {
     TypeId most;
@@ -49,27 +58,27 @@ Refusal why_no_type(const Demands& demands, const PricedTypes& types, MarketChoi
 
 }  // namespace
 
-ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types,
+ReservationPrice reservation_price(const Shape& shape, const PricedTypes& types,
                                    MarketChoice choice) {
   ReservationPrice best;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     const TypeId type{i};
     const std::optional<Price> price = types.price(type, choice);
-    if (!price || !holds(types[type], demands)) continue;
+    if (!price || !holds(types[type], shape)) continue;
     // Families run the task at different speeds: the least price an iteration is the cheapest way,
     // not the least price an hour (Eva 4.2).
-    const double usd_per_iteration = price->usd_h() / demands.on(types[type].family)->speed;
+    const double usd_per_iteration = price->usd_h() / shape.on(types[type])->speed;
     if (best.fits() && usd_per_iteration >= best.usd_per_iteration) continue;
     best.type = type;
     best.usd_h = price->usd_h();
     best.usd_per_iteration = usd_per_iteration;
   }
-  if (!best.fits()) best.refusal = why_no_type(demands, types, choice);
+  if (!best.fits()) best.refusal = why_no_type(shape, types, choice);
   return best;
 }
 
-ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog) {
-  return reservation_price(demands, PricedTypes(catalog));
+ReservationPrice reservation_price(const Shape& shape, const Catalog& catalog) {
+  return reservation_price(shape, PricedTypes(catalog));
 }
 
 void ReservationPrices::learn(const ClusterState& state) {
@@ -87,15 +96,15 @@ void ReservationPrices::learn(const ClusterState& state) {
   for (std::uint32_t i = 0; i < shapes_.size(); ++i) {
     const ShapeId shape{i};
     const std::uint64_t made = state.shape_made(shape);
-    // Shape ids are used again for other demands; `made` tells them apart.
+    // Shape ids are used again for other shapes; `made` tells them apart.
     if (shapes_[i].made == made) continue;
     shapes_[i] = made == 0 ? Priced{} : priced(shape, state.shape(shape), made);
   }
 }
 
-ShapeId ReservationPrices::add(const Demands& demands) {
-  const ShapeId shape = mask_.add(demands);
-  shapes_.push_back(priced(shape, demands, shapes_.size() + 1));
+ShapeId ReservationPrices::add(const Shape& asked) {
+  const ShapeId shape = mask_.add(asked);
+  shapes_.push_back(priced(shape, asked, shapes_.size() + 1));
   return shape;
 }
 
@@ -105,18 +114,18 @@ const ReservationPrice& ReservationPrices::of(ShapeId shape, MarketChoice choice
   return known.on_market[choice == MarketChoice::spot ? 1 : 0];
 }
 
-ReservationPrices::Priced ReservationPrices::priced(ShapeId shape, const Demands& demands,
+ReservationPrices::Priced ReservationPrices::priced(ShapeId shape, const Shape& asked,
                                                     std::uint64_t made) const {
-  Priced out{made, reservation_price(demands, types_), {}, {}};
+  Priced out{made, reservation_price(asked, types_), {}, {}};
   if (types_.markets() == MarketChoice::any) {
-    out.on_market = {reservation_price(demands, types_, MarketChoice::on_demand),
-                     reservation_price(demands, types_, MarketChoice::spot)};
+    out.on_market = {reservation_price(asked, types_, MarketChoice::on_demand),
+                     reservation_price(asked, types_, MarketChoice::spot)};
   }
   out.on_types.reserve(types_.size());
   for (std::uint32_t i = 0; i < types_.size(); ++i) {
     const InstanceType& type = types_[TypeId{i}];
     ShapeOnType on;
-    if (const FamilyDemand* demand = demands.on(type.family)) {
+    if (const FamilyDemand* demand = asked.demands.on(type.family)) {
       on.amount = demand->amount;
       // Also where it does not fit: `fits` says so, and speed alone decides the worth.
       on.worth_usd_h = out.price.usd_per_iteration * demand->speed;

@@ -6,7 +6,7 @@
 
 #include "model/catalog.hpp"
 #include "model/cluster_state.hpp"
-#include "model/job.hpp"
+#include "model/constraint.hpp"
 #include "model/refusal.hpp"
 #include "schedulers/packing/types/placement_mask.hpp"
 #include "schedulers/packing/types/priced_types.hpp"
@@ -26,10 +26,10 @@ struct ReservationPrice {
 
 /// Looks at all types on offer on the markets of the choice; the first one in the catalog's order
 /// wins a tie.
-ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types,
+ReservationPrice reservation_price(const Shape& shape, const PricedTypes& types,
                                    MarketChoice choice = MarketChoice::any);
 /// Likewise, at the catalog's prices on demand.
-ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog);
+ReservationPrice reservation_price(const Shape& shape, const Catalog& catalog);
 
 /// A demand shape on one instance type.
 struct ShapeOnType {
@@ -50,7 +50,7 @@ class ReservationPrices {
   void learn(const ClusterState& state);
   /// Computes the prices of one more shape, where there is no state; its id is the number of shapes
   /// before it.
-  ShapeId add(const Demands& demands);
+  ShapeId add(const Shape& asked);
 
   const ReservationPrice& of(ShapeId shape) const { return shapes_[shape.value].price; }
   /// Likewise, for tasks that run on the markets of the choice only. Where one market is looked at
@@ -72,7 +72,7 @@ class ReservationPrices {
     std::array<ReservationPrice, 2> on_market;  ///< where both markets are looked at
     std::vector<ShapeOnType> on_types;
   };
-  Priced priced(ShapeId shape, const Demands& demands, std::uint64_t made) const;
+  Priced priced(ShapeId shape, const Shape& asked, std::uint64_t made) const;
 
   PricedTypes types_;
   PlacementMask mask_;

@@ -105,7 +105,7 @@ class RandomRound {
   /// Mostly none, sometimes more than the task demands, rarely less.
   std::optional<Grant> grant(const TaskRow& task) {
     if (draw(4) > 0) return std::nullopt;
-    const Resources& demand = state_.shape(task.shape).entries().front().amount;
+    const Resources& demand = state_.shape(task.shape).demands.entries().front().amount;
     if (draw(8) == 0) return Grant::of(demand - Resources::of(0, 0.5, 0));
     return Grant::of(demand + Resources::of(0, static_cast<double>(draw(3)), 0));
   }

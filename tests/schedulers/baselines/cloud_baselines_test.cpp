@@ -144,7 +144,9 @@ struct Shop {
   ReservationPrices prices{catalog, MarketChoice::any};
   MarketOffers offers{prices.types(), [](TypeId, Market) { return false; }};
 
-  ShapeId shape(double cpu, double gib) { return prices.add(Demands(Resources::of(0, cpu, gib))); }
+  ShapeId shape(double cpu, double gib) {
+    return prices.add({Demands(Resources::of(0, cpu, gib))});
+  }
   GreedyBuyer buyer(GreedyRank rank = GreedyRank::used) const {
     return {prices, groups, rank, offers};
   }

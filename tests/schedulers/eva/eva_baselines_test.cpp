@@ -311,7 +311,7 @@ RC_GTEST_PROP(JoinIndex, finds_what_a_look_at_every_host_finds, ()) {
   std::vector<TaskKind> kinds;
   for (std::uint32_t i = 0; i < 12; ++i) {
     const Resources demand = Resources::of(draw(0, 2), draw(1, 5), draw(1, 9));
-    kinds.push_back({ClassId{i % 4}, prices.add(Demands(demand))});
+    kinds.push_back({ClassId{i % 4}, prices.add({Demands(demand)})});
   }
   ColocationTable rates;
   for (int i = 0; i < 6; ++i) {

@@ -102,7 +102,7 @@ TEST(JoinIndex, looks_at_no_group_that_cannot_hold_the_task) {
   for (std::uint32_t i = 0; i < kKinds; ++i) {
     // One small task, so that an instance is listed for it though it is full for all others.
     const Resources demand = i + 1 < kKinds ? Resources::of(0, 3, 3) : Resources::of(0, 0.1, 0.1);
-    kinds.push_back({ClassId{i}, prices.add(Demands(demand))});
+    kinds.push_back({ClassId{i}, prices.add({Demands(demand)})});
     all.push_back(i);
   }
   JoinIndex index({.prices = prices}, kinds, {});

@@ -54,7 +54,7 @@ void add_any_tasks(Asked& asked, bool by_family) {
     if (by_family && gpu == 0) {
       demands = on_both(Resources::of(0, cpu + 1, memory_gib), Resources::of(0, cpu, memory_gib));
     }
-    const ShapeId shape = asked.prices.add(demands);
+    const ShapeId shape = asked.prices.add({demands});
     asked.tasks.insert(asked.tasks.end(), static_cast<std::size_t>(*rc::gen::inRange(1, 4)), shape);
   }
 }
@@ -90,7 +90,7 @@ TEST(SolveHosting, the_printed_form_finds_the_best_whole_instances) {
         by_family ? on_both(Resources::of(0, 5, 4), Resources::of(0, 2, 4))
                   : Demands(Resources::of(0, 5, 4))};
     for (const Demands& demands : all) {
-      asked.tasks.insert(asked.tasks.end(), 2, asked.prices.add(demands));
+      asked.tasks.insert(asked.tasks.end(), 2, asked.prices.add({demands}));
     }
     const HostingProblem hosting = asked.problem();
     const double least = bound::test::HostingByTrying(hosting.fluid).least_usd_h();
@@ -108,7 +108,7 @@ TEST(SolveHosting, puts_one_of_equal_tasks_that_are_kept_apart_on_an_instance) {
   if (cbc.empty()) GTEST_SKIP() << "coinor-cbc is not installed";
   const CbcSolver solver(cbc, SolverStop::nodes);
   Asked asked(two_families());
-  asked.tasks.assign(4, asked.prices.add(Demands(Resources::of(0, 3, 4))));
+  asked.tasks.assign(4, asked.prices.add({Demands(Resources::of(0, 3, 4))}));
   const std::vector<Slot> apart_of(asked.tasks.size(), Slot{7});
   const HostingProblem hosting = hosting_problem(
       asked.tasks, asked.prices, [](TypeId) { return false; }, apart_of);
@@ -123,7 +123,7 @@ TEST(SolveHosting, puts_one_of_equal_tasks_that_are_kept_apart_on_an_instance) {
 
 TEST(SolveHosting, believes_no_answer_that_is_none) {
   Asked asked(two_families());
-  asked.tasks.assign(5, asked.prices.add(Demands(Resources::of(0, 3, 4))));
+  asked.tasks.assign(5, asked.prices.add({Demands(Resources::of(0, 3, 4))}));
   const HostingProblem hosting = asked.problem();
   for (const Form form : {Form::paper, Form::patterns}) {
     const HostingSearch search{form, {}, 1'000'000};
@@ -162,7 +162,7 @@ class SolverThatGetsWorse final : public IntegerSolver {
 /// bound.
 Asked six_tasks() {
   Asked asked(two_families());
-  asked.tasks.assign(6, asked.prices.add(Demands(Resources::of(0, 3, 4))));
+  asked.tasks.assign(6, asked.prices.add({Demands(Resources::of(0, 3, 4))}));
   return asked;
 }
 
@@ -189,7 +189,7 @@ TEST(SolveHosting, has_the_calls_of_a_search_share_its_seconds) {
 
 TEST(SolveHosting, builds_no_printed_form_that_takes_gigabytes) {
   Asked asked(two_families());
-  asked.tasks.assign(2000, asked.prices.add(Demands(Resources::of(0, 3, 4))));
+  asked.tasks.assign(2000, asked.prices.add({Demands(Resources::of(0, 3, 4))}));
   const HostingProblem hosting = asked.problem();
   const SolverThatGetsWorse solver;
   const HostingSearch search{Form::paper, {}, 1'000'000};
@@ -202,8 +202,8 @@ TEST(SolveHosting, builds_no_printed_form_that_takes_gigabytes) {
 
 TEST(HostingProblem, counts_types_that_rest_only_for_those_who_need_them) {
   Asked asked(two_families());
-  asked.tasks = {asked.prices.add(Demands(Resources::of(0, 12, 4))),
-                 asked.prices.add(Demands(Resources::of(0, 3, 4)))};
+  asked.tasks = {asked.prices.add({Demands(Resources::of(0, 12, 4))}),
+                 asked.prices.add({Demands(Resources::of(0, 3, 4))})};
   const auto only_small = [&](TypeId type) { return asked.catalog[type].name.ends_with("large"); };
   const HostingProblem hosting = hosting_problem(asked.tasks, asked.prices, only_small);
   for (std::size_t i = 0; i < hosting.types.size(); ++i) {

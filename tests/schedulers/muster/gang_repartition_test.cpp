@@ -20,7 +20,7 @@ class GangBench {
  public:
   GangBench() {
     for (const Demands& demands : testing::tasks_of_table_3()) {
-      shapes_.push_back(prices_.add(demands));
+      shapes_.push_back(prices_.add({demands}));
     }
   }
 

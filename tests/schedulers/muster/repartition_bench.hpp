@@ -12,7 +12,7 @@ class Bench {
  public:
   Bench() {
     for (const Demands& demands : testing::tasks_of_table_3())
-      shapes_.push_back(prices_.add(demands));
+      shapes_.push_back(prices_.add({demands}));
   }
 
   Piece piece(std::size_t shape, std::uint32_t cls, double value_usd_h) const {

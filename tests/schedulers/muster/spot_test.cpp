@@ -196,12 +196,22 @@ TEST(MusterOffers, leaves_out_what_another_of_its_market_replaces) {
   const Resources small = Resources::of(0, 4, 16), large = Resources::of(0, 8, 32);
   const Catalog catalog({type_of("dear", "c", small, 2), type_of("large", "c", large, 1),
                          type_of("other-family", "d", small, 2), type_of("same", "c", large, 1)});
-  const PricedTypes types(catalog);
-  std::vector<own::Host> offers = own::all_offers(types, 0);
-  own::drop_replaced(offers, types);
+  const ReservationPrices prices(catalog);
+  std::vector<own::Host> offers = own::all_offers(prices.types(), 0);
+  own::drop_replaced(offers, prices);
   std::vector<std::string> left;
   for (const own::Host& offer : offers) left.push_back(catalog[offer.type].name);
   EXPECT_EQ(left, (std::vector<std::string>{"large", "other-family"}));
+}
+
+TEST(MusterOffers, a_type_that_a_constraint_bars_replaces_none_that_it_admits) {
+  const Resources room = Resources::of(0, 4, 16);
+  const Catalog catalog({type_of("dear", "c", room, 2), type_of("cheap", "c", room, 1)});
+  ReservationPrices prices(catalog);
+  prices.add({Demands(room), Constraint::of("type!=cheap")});
+  std::vector<own::Host> offers = own::all_offers(prices.types(), 0);
+  own::drop_replaced(offers, prices);
+  EXPECT_EQ(offers.size(), 2u);
 }
 
 TEST(MusterOffers, an_instance_that_is_there_later_replaces_none_that_is_there_sooner) {
@@ -209,9 +219,9 @@ TEST(MusterOffers, an_instance_that_is_there_later_replaces_none_that_is_there_s
   std::vector<InstanceType> made{type_of("soon", "c", room, 2), type_of("late", "c", room, 1)};
   made[1].setup = std::chrono::hours{1};
   const Catalog catalog(std::move(made));
-  const PricedTypes types(catalog);
-  std::vector<own::Host> offers = own::all_offers(types, 0);
-  own::drop_replaced(offers, types);
+  const ReservationPrices prices(catalog);
+  std::vector<own::Host> offers = own::all_offers(prices.types(), 0);
+  own::drop_replaced(offers, prices);
   EXPECT_EQ(offers.size(), 2u);
 }
 

@@ -21,7 +21,7 @@ struct RatedTable3 {
   WorthModel model{.prices = prices, .rates = &rates};
 
   RatedTable3() {
-    for (const Demands& demands : testing::tasks_of_table_3()) prices.add(demands);
+    for (const Demands& demands : testing::tasks_of_table_3()) prices.add({demands});
   }
   TaskKind task(std::uint32_t number) const { return {ClassId{number - 1}, ShapeId{number - 1}}; }
   void slows(std::uint32_t task, std::uint32_t neighbour, double rate) {

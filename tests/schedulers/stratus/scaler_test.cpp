@@ -23,7 +23,7 @@ struct Shop {
       : catalog(std::move(the_catalog)), most_in_group(most) {}
 
   Item task(double cpu, double gib, MarketChoice markets = MarketChoice::any) {
-    return {prices.add(Demands(Resources::of(0, cpu, gib))), markets, std::chrono::seconds{60}};
+    return {prices.add({Demands(Resources::of(0, cpu, gib))}), markets, std::chrono::seconds{60}};
   }
   Scaler scaler() {
     const auto rests = [this](TypeId type, Market on) { return resting.contains({type, on}); };

@@ -32,7 +32,7 @@ struct Table3 {
   Table3() {
     std::uint32_t number = 0;
     for (const Demands& demands : testing::tasks_of_table_3()) {
-      kinds.push_back({ClassId{number++}, prices.add(demands)});
+      kinds.push_back({ClassId{number++}, prices.add({demands})});
     }
   }
   Configuration run() const {
@@ -96,7 +96,7 @@ TEST(FullReconfiguration, sets_a_job_of_many_tasks_apart_where_single_tasks_woul
 
 TEST(FullReconfiguration, lists_what_no_type_holds) {
   Table3 paper;
-  paper.kinds.push_back({ClassId{9}, paper.prices.add(Demands(Resources::of(9, 1, 1)))});
+  paper.kinds.push_back({ClassId{9}, paper.prices.add({Demands(Resources::of(9, 1, 1))})});
   paper.kind_of = {4, 3, 4};
   const Configuration result = paper.run();
   EXPECT_THAT(result.unplaced, ElementsAre(0, 2));
@@ -123,7 +123,8 @@ double looks_a_task(std::uint32_t tasks) {
   for (std::uint32_t i = 0; i < tasks; ++i) {
     const double cpu = 0.5 + 3.5 * share(i, 0.7548776662466927);
     const double gib = 1 + 23 * share(i, 0.5698402909980532);
-    world.kinds.push_back({ClassId{i % 9}, world.prices.add(Demands(Resources::of(0, cpu, gib)))});
+    world.kinds.push_back(
+        {ClassId{i % 9}, world.prices.add({Demands(Resources::of(0, cpu, gib))})});
     world.kind_of.push_back(i);
   }
   FullReconfiguration packing;
@@ -189,10 +190,10 @@ struct World {
       const Resources amount =
           Resources::of(testing::draw(0, 2), testing::draw(0, 5), testing::draw(0, 9));
       if (testing::draw(0, 3) > 0) {
-        prices.add(Demands(amount));
+        prices.add({Demands(amount)});
       } else {
         const double speed = testing::draw(1, 4) / 2.0;
-        prices.add(Demands({{"even", amount, speed}, {"odd", amount, 1}}));
+        prices.add({Demands({{"even", amount, speed}, {"odd", amount, 1}})});
       }
       ++shapes_;
     }
@@ -239,7 +240,8 @@ void expect_same_for_many(bool some_apart) {
   world.model.rates = &rates;
   for (std::uint32_t i = 0; i < 700; ++i) {
     const double cpu = 0.5 + i % 37 * 0.1, gib = 1 + i % 41 * 0.5;
-    world.kinds.push_back({ClassId{i % 3}, world.prices.add(Demands(Resources::of(0, cpu, gib)))});
+    world.kinds.push_back(
+        {ClassId{i % 3}, world.prices.add({Demands(Resources::of(0, cpu, gib))})});
     world.kind_of.push_back(static_cast<std::uint32_t>(world.kinds.size() - 1));
   }
   std::vector<Slot> apart_of(world.kind_of.size(), kNoSlot);

@@ -57,6 +57,47 @@ TEST(NeverFits, looks_only_at_the_fleet_where_there_is_one) {
   EXPECT_THAT(why_never_fits(asking(Resources::of(0, 1000, 1)), table_3(), fleet), says("4 (it4)"));
 }
 
+Catalog in_zones() {
+  std::vector<InstanceType> types = table_3().types();
+  types[0].labels = types[3].labels = {{"zone", "eu-1a"}};
+  types[1].labels = {{"disk", "nvme"}, {"zone", "eu-1b"}};
+  return Catalog(std::move(types));
+}
+
+Job constrained(const std::string& constraint, const Resources& amount) {
+  Job job = asking(amount);
+  job.constraint = constraint;
+  return job;
+}
+
+TEST(NeverFits, names_what_there_is_of_what_a_constraint_asks_for) {
+  const Resources small = Resources::of(0, 1, 1);
+  EXPECT_FALSE(why_never_fits(constrained("zone=eu-1a", small), in_zones(), {}));
+  EXPECT_THAT(why_never_fits(constrained("zone=eu-2a", small), in_zones(), {}), says("eu-1b"));
+  EXPECT_THAT(why_never_fits(constrained("zone=eu-1a,label.rack=7", small), in_zones(), {}),
+              says("none has a label.rack"));
+  EXPECT_THAT(why_never_fits(constrained("type=c7i.*", small), in_zones(), {}), says("it1, it2"));
+  EXPECT_THAT(why_never_fits(constrained("rack~7", small), in_zones(), {}), says("rack~7"));
+}
+
+TEST(NeverFits, asks_for_room_on_the_types_that_a_constraint_admits) {
+  EXPECT_THAT(why_never_fits(constrained("zone=eu-1b", Resources::of(2, 1, 1)), in_zones(), {}),
+              says("1 (it2)"));
+}
+
+TEST(NeverFits, knows_which_of_a_fleet_a_constraint_admits) {
+  const Fleet fleet{{TypeId{0}, Market::on_demand, 1}, {TypeId{1}, Market::on_demand, 2}};
+  const Resources gpu = Resources::of(1, 1, 1);
+  EXPECT_FALSE(why_task_never_fits(constrained("zone=eu-1b", gpu), in_zones(), fleet));
+  EXPECT_EQ(why_task_never_fits(constrained("zone=eu-2a", gpu), in_zones(), fleet),
+            (Refusal{RefusalKind::never, RefusalCode::constraint, {}, 0, 0}));
+  EXPECT_THAT(why_never_fits(constrained("zone=eu-2a", gpu), in_zones(), fleet), says("fleet"));
+  EXPECT_FALSE(why_gang_never_fits(constrained("zone=eu-1a", gpu), in_zones(), fleet));
+  const auto gang = why_gang_never_fits(constrained("zone=eu-1b", gpu), in_zones(), fleet);
+  ASSERT_TRUE(gang) << "three tasks, and two GPUs in that zone";
+  EXPECT_EQ(gang->available, 2);
+}
+
 Job gang_of(std::size_t tasks, const Resources& amount) {
   return test::JobBuilder(1).tasks(tasks).gang(true).demand(amount).build();
 }

@@ -52,13 +52,13 @@ TEST(PlacementMask, answers_as_the_rule_of_placement_does_for_every_task_type_an
 TEST(PlacementMask, knows_what_a_task_takes_on_each_family_and_at_least) {
   const Catalog catalog = three_families();
   PlacementMask mask(catalog);
-  const ShapeId shape = mask.add(by_family());
+  const ShapeId shape = mask.add({by_family()});
   EXPECT_EQ(mask.amount(shape, test::type_named(catalog, "large-8")), Resources::of(0, 1, 4));
   EXPECT_EQ(mask.amount(shape, test::type_named(catalog, "small-1")), Resources::of(0, 2, 4));
   EXPECT_FALSE(mask.holds(shape, test::type_named(catalog, "small-1"))) << "too small for it";
   EXPECT_FALSE(mask.amount(shape, test::type_named(catalog, "other-8")));
   EXPECT_EQ(mask.least(shape), Resources::of(0, 1, 4));
-  EXPECT_EQ(mask.families(), 3U);
+  EXPECT_EQ(mask.groups(), 3U) << "families, as long as no constraint tells their types apart";
 }
 
 TEST(PlacementMask, is_worked_out_once_a_shape_and_kept_between_rounds) {
@@ -79,6 +79,89 @@ TEST(PlacementMask, is_worked_out_once_a_shape_and_kept_between_rounds) {
   cluster.submit(test::JobBuilder(1'000).demand(Resources::of(0, 1, 1)).build());
   input.gather({cluster.view(), MarketChoice::on_demand}, prices, kinds);
   EXPECT_EQ(prices.mask().looks(), 2 * catalog.size()) << "one more shape";
+}
+
+Catalog labelled(std::size_t types) {
+  std::vector<InstanceType> all;
+  for (std::size_t i = 0; i < types; ++i) {
+    all.push_back(testing::type_of("c" + std::to_string(i), "c", Resources::of(0, 8, 32), 0.4));
+    all.back().labels = {{"rack", std::to_string(i % 4)}, {"zone", i % 2 == 0 ? "a" : "b"}};
+  }
+  return Catalog(std::move(all));
+}
+
+Job constrained(std::uint64_t id, const std::string& constraint) {
+  Job job = test::JobBuilder(id).tasks(4).demand(Resources::of(0, 1, 1)).gang(false).build();
+  job.constraint = constraint;
+  return job;
+}
+
+TEST(PlacementMask, knows_the_types_that_a_constraint_admits_as_the_rule_of_placement_does) {
+  Cluster cluster(labelled(8), "no-packing");
+  std::uint64_t id = 1;
+  for (const char* text : {"", "zone=a", "zone!=a", "type=c?", "label.rack=1|2", "zone=c"}) {
+    cluster.submit(constrained(id++, text));
+  }
+  const ClusterState& state = cluster.state();
+  PlacementMask mask(cluster.catalog());
+  mask.learn(state);
+  for (const TaskRow& task : state.pending()) {
+    for (std::uint32_t i = 0; i < cluster.catalog().size(); ++i) {
+      const bool may_be = !why_infeasible(state, {&task, TypeId{i}, Market::on_demand});
+      EXPECT_EQ(mask.holds(task.shape, TypeId{i}), may_be) << task.id.value << " on c" << i;
+      EXPECT_EQ(mask.amount(task.shape, TypeId{i}).has_value(), may_be);
+    }
+  }
+}
+
+TEST(PlacementMask, splits_groups_where_constraints_tell_types_apart_and_joins_them_again) {
+  Cluster cluster(labelled(8), "no-packing");
+  PlacementMask mask(cluster.catalog());
+  const auto groups = [&] {
+    mask.learn(cluster.state());
+    // A master that starts again has the groups of one that went on.
+    PlacementMask anew(cluster.catalog());
+    anew.learn(cluster.state());
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(anew.group_of(TypeId{i}), mask.group_of(TypeId{i})) << "c" << i;
+    }
+    return mask.groups();
+  };
+  EXPECT_EQ(groups(), 1U) << "one family";
+  cluster.submit(constrained(1, "zone=a"));
+  EXPECT_EQ(groups(), 2U);
+  cluster.submit(constrained(2, "zone!=a"));
+  cluster.submit(constrained(3, "zone!=c"));
+  const std::uint64_t before = mask.grouping();
+  EXPECT_EQ(groups(), 2U) << "they tell no others apart";
+  EXPECT_EQ(mask.grouping(), before);
+  cluster.submit(constrained(4, "label.rack=0"));
+  EXPECT_EQ(groups(), 3U);
+  cluster.round();
+  for (const std::uint64_t job : {1, 2, 3}) cluster.finish(job);
+  EXPECT_EQ(groups(), 2U);
+  cluster.finish(4);
+  EXPECT_EQ(groups(), 1U);
+  EXPECT_FALSE(mask.is_constrained());
+}
+
+TEST(PlacementMask, asks_a_constraint_once_of_each_type_however_many_tasks_and_rounds) {
+  const Catalog catalog = labelled(20);
+  constexpr std::size_t kConstraints = 1'000;
+  Cluster cluster(catalog, "no-packing");
+  ReservationPrices prices(catalog);
+  TaskKinds kinds(false);
+  RoundInput input;
+  for (std::uint64_t i = 0; i < 3 * kConstraints; ++i) {
+    cluster.submit(
+        constrained(1'000'000 + i, "zone=a,label.rack!=x" + std::to_string(i % kConstraints)));
+  }
+  for (int round = 0; round < 3; ++round) {
+    input.gather({cluster.view(), MarketChoice::on_demand}, prices, kinds);
+    EXPECT_EQ(input.tasks().size(), 12 * kConstraints);
+    EXPECT_EQ(prices.mask().constraint_looks(), kConstraints * catalog.size());
+    EXPECT_EQ(prices.mask().looks(), kConstraints * catalog.size());
+  }
 }
 
 TEST(PlacementMask, overwrites_a_shape_that_no_task_has_any_more) {

@@ -48,7 +48,7 @@ TEST(PricedTypes, of_equal_prices_it_is_on_demand) {
 TEST(ReservationPrices, each_choice_of_markets_has_its_own) {
   const Catalog catalog = two_types();
   ReservationPrices prices(catalog, MarketChoice::any);
-  const ShapeId shape = prices.add(Demands(Resources::of(0, 4, 16)));
+  const ShapeId shape = prices.add({Demands(Resources::of(0, 4, 16))});
   EXPECT_EQ(prices.of(shape).type, kBoth);
   EXPECT_EQ(prices.of(shape, MarketChoice::on_demand).type, kDemand);
   EXPECT_EQ(prices.of(shape, MarketChoice::spot).usd_h, 0.5);
