@@ -53,6 +53,11 @@ void Invariants::note_turn(Cell& cell, const Event& event) {
   if (const auto* e = std::get_if<StartIssued>(&event.body)) {
     cell.turns[job_of(e->task)].waits_since = now;
   }
+  // The job had its turn, and the cloud took the room back.
+  const auto* left = std::get_if<TaskUnassigned>(&event.body);
+  if (left != nullptr && left->cause.code == CauseCode::interrupted) {
+    cell.turns[job_of(left->task)].waits_since = now;
+  }
   if (const auto* e = std::get_if<JobReleased>(&event.body)) {
     cell.turns[e->job].waits_since = now;
   }
