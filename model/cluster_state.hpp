@@ -308,7 +308,7 @@ class ClusterState {
   /// Rises whenever a shape comes or goes.
   std::uint64_t shape_changes() const { return shape_changes_; }
   /// Demand of the task on an instance of the type; null when it may not run on that family.
-  /// Whatever its job's constraint says: a catalog may change under a task that runs.
+  /// The job's constraint is not asked: a catalog may change under a task that runs.
   const FamilyDemand* demand(const TaskRow& task, TypeId type) const {
     return shape(task.shape).demands.on((*catalog_)[type].family);
   }
@@ -320,7 +320,7 @@ class ClusterState {
   struct Applier;
   friend struct StateSnapshotAccess;
 
-  /// What tasks have in common.
+  /// A shape that tasks have in common.
   struct ShapeRow {
     Shape shape;              ///< empty while no task has it
     std::uint32_t tasks = 0;  ///< how many have it; derived

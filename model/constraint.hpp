@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// What the key of a constraint stands for in the type: its name, its family or a label; empty: it
+/// The value of the type under the key of a constraint: its name, its family or a label; empty: it
 /// does not have that label, or there is no such key.
 std::string value_under(const InstanceType& type, std::string_view key);
 
@@ -27,7 +27,7 @@ enum class ConstraintError : std::uint8_t { malformed };
 /// On which instance types the tasks of a job may be: a list of terms, of which a type has to meet
 /// each. Copies share their terms, which never change. Texts are like
 /// `type=c7i.*,zone!=a|b,label.disk=nvme`: behind `=` stand the values of which a type has to have
-/// one, behind `!=` those of which it may have none. Names and families are patterns, in which `*`
+/// one, behind `!=` those that it may not have. Names and families are patterns, in which `*`
 /// stands for any text and `?` for one character; labels are compared as they are.
 class Constraint {
  public:
@@ -35,14 +35,14 @@ class Constraint {
   Constraint() = default;
   /// The message says what is wrong, and with which term.
   static Expected<Constraint, ConstraintError> parse(std::string_view text);
-  /// The same; no type meets a text that cannot be read, which others may have checked by the rules
+  /// Parses likewise; no type meets a text that cannot be read, as others may have checked by rules
   /// of a later version.
   static Constraint of(std::string_view text);
 
   /// Every type meets it.
   bool is_empty() const { return terms_ == nullptr; }
   bool admits(const InstanceType& type) const;
-  /// What it was made of; empty: every type meets it.
+  /// The text that it was made of; empty: every type meets it.
   const std::string& text() const;
   /// The keys of its terms, each once.
   std::vector<std::string> keys() const;
@@ -57,7 +57,7 @@ class Constraint {
     Subject subject = Subject::type;
     std::string key{};    ///< as texts have it
     std::string label{};  ///< the label's own, where the term asks for one
-    bool wanted = true;   ///< one of the values has to be there; else none may be
+    bool wanted = true;   ///< one of the values has to be there; else they may not
     std::vector<std::string> values{};
   };
   struct Terms {
@@ -68,7 +68,7 @@ class Constraint {
   static Expected<Term, ConstraintError> parse_term(std::string_view text);
   static bool meets(const InstanceType& type, const Term& term);
 
-  std::shared_ptr<const Terms> terms_;  ///< null: there are none
+  std::shared_ptr<const Terms> terms_;  ///< null: every type meets it
 };
 
 /// Everything of a task that decides on which instance types it may be, and what it takes there.
@@ -76,7 +76,7 @@ struct Shape {
   Demands demands;
   Constraint constraint{};
 
-  /// What a task takes on the type; null where it may not be. Whether it fits there is another
+  /// The amounts that a task takes on the type; null where it may not be. If it fits is another
   /// question.
   const FamilyDemand* on(const InstanceType& type) const {
     return constraint.admits(type) ? demands.on(type.family) : nullptr;

@@ -9,7 +9,7 @@
 
 namespace muster {
 
-/// What an instance type says of itself besides its capacity: a zone, a kind of disk, a network.
+/// The words of an instance type besides its capacity: a zone, a kind of disk, a network.
 /// Key and value, by rising keys, each key once.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 

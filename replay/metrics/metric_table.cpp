@@ -294,7 +294,7 @@ void add_rounds(std::vector<Metric>& table) {
   table.push_back({.key = "full_reconfiguration_share",
                    .unit = "of 1",
                    .how = "rounds whose note says `full` over those that say `full` or `partial`; "
-                          "a quiet round says what the one before it said",
+                          "a quiet round repeats the note of the round before",
                    .of = [](Run r) { return r.notes.share_of("full", "partial"); },
                    .column = Column{"full", "%", Place::rounds, 1, 100}});
   table.push_back({.key = "rounds",

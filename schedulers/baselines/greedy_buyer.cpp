@@ -72,7 +72,7 @@ bool stands(const TypeFill& filled, const std::vector<Alike>& waiting) {
                      [&](const auto& part) { return waiting[part.first].left() >= part.second; });
 }
 
-/// An index for each group of types; tasks that no type of the group holds are in none.
+/// An index for each group of types; it has no task that no type of the group holds.
 std::vector<FitTree> indexes_of(const std::vector<Alike>& waiting,
                                 const ReservationPrices& prices) {
   const PlacementMask& mask = prices.mask();

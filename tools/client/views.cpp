@@ -327,7 +327,7 @@ std::string WhyLines::next(const JobPage& page) {
 }
 
 std::string view(const InstancesView& shown) {
-  // A column for labels only where some type has any: most catalogs have none.
+  // A column for labels only where some type has any: most catalogs have no labels.
   const bool labelled = std::any_of(shown.instances.begin(), shown.instances.end(),
                                     [](const auto& one) { return !one.labels.empty(); });
   std::vector<TextTable::Column> columns{{"INSTANCE", true}, {"TYPE"},      {"MARKET"},

@@ -41,7 +41,7 @@ Catalog admitted_of(const Catalog& offered, const Constraint& constraint) {
   return Catalog(std::move(types));
 }
 
-/// What types have under the key, each value once: "a, b, c and 12 more"
+/// The values that types have under the key, each once: "a, b, c and 12 more"
 std::string values_there(const Catalog& offered, const std::string& key) {
   constexpr std::size_t kMostShown = 12;
   std::set<std::string> values;
@@ -49,7 +49,7 @@ std::string values_there(const Catalog& offered, const std::string& key) {
     std::string value = value_under(type, key);
     if (!value.empty()) values.insert(std::move(value));
   }
-  if (values.empty()) return "none has a " + key;
+  if (values.empty()) return "no type has a " + key;
   std::string text;
   std::size_t shown = 0;
   for (const std::string& value : values) {

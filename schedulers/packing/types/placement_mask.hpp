@@ -42,7 +42,7 @@ inline InstanceKind kind_of(const InstanceRow& row) {
 /// look into a table. All packers ask it, so that a constraint on placement is added in one place.
 ///
 /// Types are in groups, so that indexes of instances look for room in a group and not type by type:
-/// tasks ask for equal amounts on all types of a group, and may be on each of them or on none,
+/// tasks ask for equal amounts on all types of a group, and may be on all of them or on no one,
 /// where they fit. A group is a family, or a part of it where a constraint of some shape tells its
 /// types apart.
 class PlacementMask {
@@ -118,11 +118,11 @@ class PlacementMask {
   std::vector<char> holds_;                       ///< of each shape and type
   std::vector<std::optional<Resources>> amount_;  ///< of each shape and family
   std::vector<Resources> least_;                  ///< of each shape
-  std::vector<std::uint32_t> constraint_of_;      ///< of each shape; kNone: it has none
+  std::vector<std::uint32_t> constraint_of_;      ///< of each shape; kNone: it has no constraint
   std::vector<Constrained> constraints_;
   std::map<std::string, std::uint32_t> numbers_;  ///< of those that shapes have, by text
   std::vector<std::uint32_t> fresh_;              ///< by which types are not in groups yet
-  bool some_gone_ = false;                        ///< types may be in groups that none splits
+  bool some_gone_ = false;                        ///< types may be in groups that nothing splits
   std::uint64_t changes_ = 0;                     ///< of the state's shapes that are known
   std::uint64_t grouping_ = 0;
   std::uint64_t looks_ = 0;

@@ -36,7 +36,7 @@ TEST(SolverFailures, are_told_of_each_run_whose_solver_failed) {
   broken.notes.rounds_by_choice = {{"solved", 1196},
                                    {"full: the solver failed", 2},
                                    {"solved; spot: kept: the solver failed", 1},
-                                   {"full: the solver failed: its answer is none", 1}};
+                                   {"full: the solver failed: its output is not a solution", 1}};
   const std::vector<metrics::RunResult> runs = {well, broken};
   const std::vector<std::string> lines = solver_failures(runs);
   ASSERT_EQ(lines.size(), 1u);

@@ -98,8 +98,8 @@ TEST(Ilp, takes_full_reconfiguration_where_there_are_more_tasks_than_it_may_lay_
 TEST(Ilp, takes_full_reconfiguration_where_the_solver_says_nothing_useful) {
   const std::vector<std::pair<std::optional<std::uint32_t>, std::string>> answers = {
       {std::nullopt, "full: the solver failed"},
-      {0U, "full: the solver failed: its answer is none"},
-      {4'000'000'000U, "full: the solver failed: its answer is none"}};
+      {0U, "full: the solver failed: its output is not a solution"},
+      {4'000'000'000U, "full: the solver failed: its output is not a solution"}};
   for (const auto& [answer, choice] : answers) {
     Cluster cluster(testing::table_3(), module_with(std::make_shared<SolverThatSays>(answer)),
                     "ilp");

@@ -75,7 +75,7 @@ TEST(NeverFits, names_what_there_is_of_what_a_constraint_asks_for) {
   EXPECT_FALSE(why_never_fits(constrained("zone=eu-1a", small), in_zones(), {}));
   EXPECT_THAT(why_never_fits(constrained("zone=eu-2a", small), in_zones(), {}), says("eu-1b"));
   EXPECT_THAT(why_never_fits(constrained("zone=eu-1a,label.rack=7", small), in_zones(), {}),
-              says("none has a label.rack"));
+              says("no type has a label.rack"));
   EXPECT_THAT(why_never_fits(constrained("type=c7i.*", small), in_zones(), {}), says("it1, it2"));
   EXPECT_THAT(why_never_fits(constrained("rack~7", small), in_zones(), {}), says("rack~7"));
 }
