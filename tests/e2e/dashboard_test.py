@@ -319,6 +319,8 @@ class DashboardTest(unittest.TestCase):
         self.page.wait_for(lambda: said()["usd-h"], "that there may be more")
         self.assertEqual(said(), {name: True for name in totals})
         self.assertIn("at least ", self.page.run("return document.title"))
+        # The nodes come by a request of their own.
+        self.page.wait_for(lambda: "n1" in self.page.text("#trouble"), "that n1 is named")
         assert_golden(self, self.page.text("#trouble"))
         assert_golden(self, self.page.text("#link"))
         self.assertRegex(self.page.text("#nodes tr:nth-child(2)"), "does not answer|lost")

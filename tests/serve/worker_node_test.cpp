@@ -103,8 +103,10 @@ TEST_F(WorkerNodeTest, TheNextOneTakesOverWhatRuns) {
   ASSERT_TRUE(has_hellos(1));
   order(3, "while [ ! -e " + (folder_.folder() / "go").string() + " ]; do sleep 0.05; done");
   ASSERT_TRUE(has_reports(1));
+  // A link that was lost at its beginning has said hello once more, before the order.
+  const std::size_t hellos = master_.notes().hellos.size();
   begin();
-  ASSERT_TRUE(has_hellos(2)) << log_text();
+  ASSERT_TRUE(has_hellos(hellos + 1)) << log_text();
   const WorkerHello hello = master_.notes().hellos.back();
   ASSERT_EQ(hello.known.size(), 1u);
   EXPECT_EQ(hello.known[0].task, TaskId{3});

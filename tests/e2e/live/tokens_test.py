@@ -230,7 +230,7 @@ class Tokens(unittest.TestCase):
                               timeout=120, env={**os.environ, "MUSTER_API": deaf.url,
                                                 "MUSTER_TOKEN": self.admin})
         self.assertEqual(lost.returncode, 1)
-        number = re.search(r"--request (\S+) gives a secret", lost.stderr).group(1)
+        number = re.search(r"--request (\S+) to get", lost.stderr).group(1)
         assert_golden(self, self.assert_refused(self.muster(self.admin, *words)))
         # The API is another process by then.
         node = self.cluster.node("n0")
