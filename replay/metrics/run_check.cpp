@@ -89,10 +89,16 @@ class RunCheck::Books {
 
   void operator()(const JobAccepted& e) {
     const auto [entry, fresh] = jobs_.try_emplace(JobKey{cell_, e.job.id});
+    // Read once: copies share its terms.
+    const Constraint constraint = Constraint::of(e.job.constraint);
     for (const TaskSpec& spec : e.job.tasks) {
       entry->second.tasks.push_back(spec.id);
-      const bool fresh_task = !tasks_over_.contains(spec.id.value) &&
-                              tasks_.emplace(spec.id, task_of(e.job, spec)).second;
+      CheckedTask task;
+      task.job = {cell_, e.job.id};
+      task.demands = &spec.demands;
+      task.constraint = constraint;
+      const bool fresh_task =
+          !tasks_over_.contains(spec.id.value) && tasks_.emplace(spec.id, std::move(task)).second;
       if (!fresh_task) broken("task {} is accepted twice", spec.id.value);
     }
     if (!fresh || jobs_over_[cell_].contains(e.job.id.value)) {
@@ -251,14 +257,6 @@ class RunCheck::Books {
     if (++count_ > kMostReported) return;
     violations_.push_back(fmt::format("event {} at {} s: {}", number_, to_seconds(now_),
                                       fmt::format(text, std::forward<Args>(args)...)));
-  }
-
-  CheckedTask task_of(const Job& job, const TaskSpec& spec) const {
-    CheckedTask task;
-    task.job = {cell_, job.id};
-    task.demands = &spec.demands;
-    task.constraint = Constraint::of(job.constraint);
-    return task;
   }
 
   /// The job has ended as it should.
