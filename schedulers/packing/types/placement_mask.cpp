@@ -98,9 +98,12 @@ std::uint32_t PlacementMask::number_of(const Constraint& constraint) {
   if (constraint.is_empty()) return kNone;
   const auto [known, is_new] = numbers_.emplace(constraint.text(), kNone);
   if (is_new) {
-    const auto free = std::ranges::find(constraints_, std::uint64_t{0}, &Constrained::shapes);
-    known->second = static_cast<std::uint32_t>(free - constraints_.begin());
-    if (free == constraints_.end()) constraints_.emplace_back();
+    if (free_.empty()) {
+      free_.push_back(static_cast<std::uint32_t>(constraints_.size()));
+      constraints_.emplace_back();
+    }
+    known->second = free_.back();
+    free_.pop_back();
     Constrained& one = constraints_[known->second];
     one = {constraint.text(), {}, 0};
     for (const InstanceType& type : catalog_->types()) {
@@ -117,6 +120,7 @@ void PlacementMask::forget_constraint(ShapeId shape) {
   const std::uint32_t number = std::exchange(constraint_of_[shape.value], kNone);
   if (number == kNone || --constraints_[number].shapes > 0) return;
   numbers_.erase(constraints_[number].text);
+  free_.push_back(number);
   some_gone_ = true;
 }
 

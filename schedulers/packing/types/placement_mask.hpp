@@ -93,7 +93,7 @@ class PlacementMask {
   struct Constrained {
     std::string text;
     std::vector<char> admits;  ///< each type
-    std::uint64_t shapes = 0;  ///< that have it; 0: its number is free
+    std::uint64_t shapes = 0;  ///< that have it; 0: its number is free (`free_`)
   };
 
   void begin(const Catalog& catalog);
@@ -120,6 +120,7 @@ class PlacementMask {
   std::vector<Resources> least_;                  ///< of each shape
   std::vector<std::uint32_t> constraint_of_;      ///< of each shape; kNone: it has no constraint
   std::vector<Constrained> constraints_;
+  std::vector<std::uint32_t> free_;               ///< numbers of those that no shape has any more
   std::map<std::string, std::uint32_t> numbers_;  ///< of those that shapes have, by text
   std::vector<std::uint32_t> fresh_;              ///< by which types are not in groups yet
   bool some_gone_ = false;                        ///< types may be in groups that nothing splits
