@@ -159,9 +159,14 @@ std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog
   // An empty catalog has no binding resource, and sentence() would have nothing to name.
   if (on_markets.size() == 0) return "there is " + nothing;
   const Constraint constraint = Constraint::of(job.constraint);
-  const Catalog offered = admitted_of(on_markets, constraint);
-  if (offered.size() == 0) return constraint_sentence(constraint, on_markets, nothing);
-  if (!constraint.is_empty()) nothing += " that meets the constraint " + constraint.text();
+  // Most jobs have no constraint, and a copy of a catalog is all of its types.
+  std::optional<Catalog> admitted;
+  if (!constraint.is_empty()) {
+    admitted = admitted_of(on_markets, constraint);
+    if (admitted->size() == 0) return constraint_sentence(constraint, on_markets, nothing);
+    nothing += " that meets the constraint " + constraint.text();
+  }
+  const Catalog& offered = admitted ? *admitted : on_markets;
   const Demands* looked_at = nullptr;  // the tasks of a job are mostly alike
   for (const TaskSpec& task : job.tasks) {
     if (looked_at != nullptr && task.demands == *looked_at) continue;
