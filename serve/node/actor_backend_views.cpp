@@ -19,9 +19,17 @@ using api::refusal;
 using backend::none_answers;
 using backend::ok;
 
-/// The help of muster_master_reachable.
-constexpr const char* kReachable =
-    "Whether the master answers; 0: its part is missing in all others";
+api::Metric reachable_metric(const std::vector<const NodeConfig*>& nodes,
+                             const Answers<CellFigures>& masters) {
+  api::Metric reachable{"muster_master_reachable",
+                        "Whether the master answers; 0: its part is missing in all others",
+                        false,
+                        {}};
+  for (std::size_t i = 0; i < masters.size(); ++i) {
+    reachable.samples.push_back({{{"master", *nodes[i]->master}}, masters[i] ? 1.0 : 0.0});
+  }
+  return reachable;
+}
 
 }  // namespace
 
@@ -166,7 +174,6 @@ void ActorBackend::figures(Question of_masters,
 }
 
 Silent ActorBackend::silent(const Answered& masters, const Answered& sites) {
-  last_->on_load(masters, sites, now());
   return last_->silent(masters, sites, now());
 }
 
@@ -197,11 +204,7 @@ void ActorBackend::metrics(std::function<void(std::optional<api::MetricsInput>)>
     const std::vector<CellFigures> parts = heard(masters);
     api::MetricsInput all = merge::metrics(parts, heard(sites));
     all.reachable = !parts.empty();
-    api::Metric reachable{"muster_master_reachable", kReachable, false, {}};
-    const std::vector<const NodeConfig*> nodes = config_.masters();
-    for (std::size_t i = 0; i < masters.size(); ++i)
-      reachable.samples.push_back({{{"master", *nodes[i]->master}}, masters[i] ? 1.0 : 0.0});
-    all.metrics.insert(all.metrics.begin(), std::move(reachable));
+    all.metrics.insert(all.metrics.begin(), reachable_metric(config_.masters(), masters));
     reply(std::move(all));
   });
 }

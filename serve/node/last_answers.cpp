@@ -33,7 +33,8 @@ void LastAnswers::persist(const std::vector<std::optional<CellFigures>>& masters
   }
 }
 
-Silent LastAnswers::silent(const Answered& masters, const Answered& sites, Instant now) const {
+Silent LastAnswers::silent(const Answered& masters, const Answered& sites, Instant now) {
+  on_load(masters, sites, now);
   Silent all;
   const auto add = [&](std::string SilentView::*name, const std::vector<Known>& known,
                        const Answered& answers) {

@@ -25,8 +25,8 @@ class LastAnswers {
   /// Keeps the figures of the masters that have told them.
   void persist(const std::vector<std::optional<CellFigures>>& masters);
 
-  /// Those without an answer.
-  Silent silent(const Answered& masters, const Answered& sites, Instant now) const;
+  /// Notes them likewise, and lists those without an answer.
+  Silent silent(const Answered& masters, const Answered& sites, Instant now);
 
  private:
   struct Known {
@@ -37,7 +37,7 @@ class LastAnswers {
 
   static void note(std::vector<Known>& known, const Answered& answers, Instant now);
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::vector<Known> masters_, sites_;
 };
 
