@@ -27,36 +27,39 @@ SubmissionView shown_submission(const Job& job) {
   return shown;
 }
 
-std::string submission_json(const SubmissionView& submission, std::uint64_t tasks) {
-  using Json = nlohmann::json;
+SubmittedAs submitted_as(const SubmissionView& submission, std::uint64_t tasks) {
   JobRequest request = request_of(submission.job);
-  const std::map<std::string, std::string> env = std::move(request.env);
+  SubmittedAs said;
+  said.array = submission.array;
+  said.checkpoints = request.checkpoints;
+  said.workload_class = request.workload_class;
+  said.cpus = request.cpus;
+  said.distinct_instances = request.distinct_instances;
+  for (const auto& [name, value] : request.env) said.env_names.push_back(name);
+  said.gang = submission.job.gang;
+  said.gpus = request.gpus;
+  said.market = request.market;
+  said.max_fails = request.max_fails;
+  said.max_running = submission.job.max_running;
+  said.memory_gib = request.memory_gib;
+  said.movable = request.movable;
+  said.priority = request.priority;
+  said.retries = request.retries;
+  said.runtime_hint_s = request.runtime_hint_s;
+  said.stop_grace_s = request.stop_grace_s;
+  said.tasks = tasks;
+  said.time_limit_s = request.time_limit_s;
+  said.work_dir = request.work_dir;
+  // A job is shown with these anyhow.
+  for (std::string* told : {&request.name, &request.user, &request.token}) told->clear();
   request.env.clear();
-  Json out = Json::parse(to_json(request));
-  for (const char* said_elsewhere : {"name", "user", "token"}) out.erase(said_elsewhere);
-  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(); };
-  out["array"] = submission.array.empty() ? Json() : Json(submission.array);
-  out["checkpoints"] = request.checkpoints;
-  out["class"] = request.workload_class;
-  out["cpus"] = request.cpus;
-  out["distinct_instances"] = request.distinct_instances;
-  out["gang"] = submission.job.gang;
-  out["gpus"] = request.gpus;
-  out["market"] = name_of(request.market);
-  out["max_fails"] = or_null(request.max_fails);
-  out["max_running"] = submission.job.max_running;
-  out["memory_gib"] = request.memory_gib;
-  out["movable"] = request.movable;
-  out["priority"] = request.priority;
-  out["retries"] = or_null(request.retries);
-  out["runtime_hint_s"] = or_null(request.runtime_hint_s);
-  out["stop_grace_s"] = or_null(request.stop_grace_s);
-  out["tasks"] = tasks;
-  out["time_limit_s"] = or_null(request.time_limit_s);
-  out["work_dir"] = request.work_dir.empty() ? Json() : Json(request.work_dir);
-  Json& names = out["env_names"] = Json::array();
-  for (const auto& [name, value] : env) names.push_back(name);
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  using Json = nlohmann::json;
+  const Json given = Json::parse(to_json(request));
+  for (const auto& [key, value] : given.items()) {
+    if (has_member<SubmittedAs>(key)) continue;
+    said.others.push_back({key, value.dump(-1, ' ', false, Json::error_handler_t::replace)});
+  }
+  return said;
 }
 
 }  // namespace muster::config

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
-#include "model/views.hpp"
+#include "model/job_documents.hpp"
 
 namespace muster::config {
 
@@ -12,8 +11,7 @@ namespace muster::config {
 /// O(tasks) for the text of their indices.
 SubmissionView shown_submission(const Job& job);
 
-/// Likewise, as a JSON object: keys of a request, of which those that matter to every job are
-/// always there; `env_names` in place of `env`. `tasks`: of the whole job.
-std::string submission_json(const SubmissionView& submission, std::uint64_t tasks);
+/// The keys of the request that it stands for. `tasks`: of the whole job.
+SubmittedAs submitted_as(const SubmissionView& submission, std::uint64_t tasks);
 
 }  // namespace muster::config

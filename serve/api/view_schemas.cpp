@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "model/job_documents.hpp"
 #include "model/views.hpp"
 #include "serve/api/assets.hpp"
 
@@ -40,6 +41,11 @@ class SchemaFields {
     properties_[name] = std::move(schema);
   }
   void operator()(InsideKey, const auto&) {}
+  template <class View>
+  void operator()(AmongKey, const View&) {
+    wholes_.push_back(schema_named(View::kSchema));
+  }
+  void operator()(OthersKey, const auto&) {}
 
   void add(const std::string& name, Json schema) {
     properties_[name] = std::move(schema);
@@ -49,7 +55,9 @@ class SchemaFields {
     Json schema{{"type", "object"}};
     if (!required_.empty()) schema["required"] = std::move(required_);
     schema["properties"] = std::move(properties_);
-    return schema;
+    if (wholes_.empty()) return schema;
+    wholes_.push_back(std::move(schema));
+    return {{"allOf", std::move(wholes_)}};
   }
 
  private:
@@ -106,6 +114,7 @@ class SchemaFields {
 
   Json properties_ = Json::object();
   Json required_ = Json::array();
+  Json wholes_ = Json::array();  ///< schemas of the views whose members are among these
 };
 
 template <class View>
@@ -131,6 +140,8 @@ Json document_schemas() {
   Json all = Json::object();
   add_views(all, std::type_identity<PlainViews>(), false);
   add_views(all, std::type_identity<GatheredViews>(), true);
+  add_views(all, std::type_identity<PartsOfJobDocuments>(), false);
+  add_views(all, std::type_identity<JobDocuments>(), true);
   all.merge_patch(Json::parse(assets::kSchemas));
   return all;
 }

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "config/submission.hpp"
+#include "model/job_documents.hpp"
 #include "serve/node/actor_backend.hpp"
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/view_json.hpp"
@@ -367,9 +369,15 @@ void ActorBackend::finish_job(const std::shared_ptr<JobLook>& look) {
     return await_end(system_, handles_.own_site, again.job, look->what.wait,
                      [this, again, reply = look->reply] { view_job(again, reply); });
   }
-  const bool explained = look->what.of == api::Operation::explain;
-  look->reply(ok(
-      view_json::job(whole.job, {look->list, whole.next, whole.behind}, explained, look->missing)));
+  if (look->what.of == api::Operation::explain) {
+    const ExplainedDocument document{whole.job, {}, whole.next, whole.behind};
+    return look->reply(ok(view_json::job(document, look->list, look->missing)));
+  }
+  JobDocument document{whole.job, {}, {}, whole.next, whole.behind};
+  if (const auto& submission = whole.job.submission) {
+    document.submission = config::submitted_as(*submission, whole.job.tasks);
+  }
+  look->reply(ok(view_json::job(document, look->list, look->missing)));
 }
 
 }  // namespace muster

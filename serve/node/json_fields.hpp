@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/job_documents.hpp"
 #include "model/views.hpp"
 #include "serve/node/json_text.hpp"
 
@@ -29,6 +30,13 @@ class JsonFields {
   }
 
   void operator()(InsideKey, const auto&) {}
+  void operator()(AmongKey, const auto& view) { fields(*this, view); }
+  void operator()(OthersKey, const std::vector<NamedJson>& members) {
+    for (const NamedJson& each : members) out_.text_key(each.name).raw(each.json);
+  }
+
+ protected:
+  JsonText& out() { return out_; }
 
  private:
   template <class T>

@@ -1,24 +1,31 @@
 #include "serve/node/view_json.hpp"
 
-#include <string_view>
 #include <utility>
-
-#include "config/submission.hpp"
 
 namespace muster::view_json {
 namespace {
 
-void put_list(JsonText& out, std::string_view key, const JsonText& list) {
-  out.key(key).begin_list().values(list).end_list();
-}
+/// Writes the members of a document. Its long list was written in pieces: a view of it has none.
+template <class Listed>
+class PageFields : public JsonFields {
+ public:
+  PageFields(JsonText& out, const JsonText& list) : JsonFields(out), list_(list) {}
 
-void put_submission(JsonText& out, const JobView& job) {
-  out.key("submission");
-  if (!job.submission) {
-    out.value(nullptr);
-    return;
+  using JsonFields::operator();
+  void operator()(ViewKey key, const std::vector<Listed>&) {
+    out().key(key.name).begin_list().values(list_).end_list();
   }
-  out.raw(config::submission_json(*job.submission, job.tasks));
+
+ private:
+  const JsonText& list_;
+};
+
+template <class Listed, class Document>
+std::string page(const Document& document, const JsonText& list, const Silent& silent) {
+  JsonText out;
+  PageFields<Listed> members(out.begin_object(), list);
+  fields(members, document);
+  return closed(std::move(out), silent);
 }
 
 }  // namespace
@@ -34,8 +41,7 @@ void add_jobs(JsonText& list, const std::vector<JobView>& jobs) {
 void add_tasks(JsonText& list, const std::vector<TaskView>& tasks, bool explained) {
   for (const TaskView& task : tasks) {
     list.begin_object();
-    put_members(list, task);
-    if (explained) list.field("why", task.why);
+    explained ? put_members(list, ExplainedTask{task}) : put_members(list, task);
     list.end_object();
   }
 }
@@ -51,26 +57,17 @@ std::string closed(JsonText out, const Silent& silent) {
 }
 
 std::string jobs(const JsonText& list, const std::optional<JobCursor>& next, const Silent& silent) {
-  JsonText out;
-  put_list(out.begin_object(), "jobs", list);
-  out.field("next", next ? std::optional(to_text(*next)) : std::nullopt);
-  return closed(std::move(out), silent);
+  JobsDocument document;
+  if (next) document.next = to_text(*next);
+  return page<JobView>(document, list, silent);
 }
 
-std::string job(const JobView& job, const TaskPage& tasks, bool explained, const Silent& silent) {
-  JsonText out;
-  out.begin_object();
-  if (explained) {
-    out.key("job").begin_object();
-    put_members(out, job);
-    out.end_object();
-  } else {
-    put_members(out, job);
-    put_submission(out, job);
-  }
-  put_list(out, "tasks", tasks.list);
-  out.field("next", tasks.next).field("tasks_behind", tasks.behind);
-  return closed(std::move(out), silent);
+std::string job(const JobDocument& job, const JsonText& tasks, const Silent& silent) {
+  return page<TaskView>(job, tasks, silent);
+}
+
+std::string job(const ExplainedDocument& job, const JsonText& tasks, const Silent& silent) {
+  return page<ExplainedTask>(job, tasks, silent);
 }
 
 }  // namespace muster::view_json

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/job_cursor.hpp"
+#include "model/job_documents.hpp"
 #include "model/views.hpp"
 #include "serve/node/json_fields.hpp"
 #include "serve/node/json_text.hpp"
@@ -23,14 +24,10 @@ void add_tasks(JsonText& list, const std::vector<TaskView>& tasks, bool explaine
 /// A page of jobs.
 std::string jobs(const JsonText& list, const std::optional<JobCursor>& next, const Silent& silent);
 
-/// A page of a job's tasks, where the next begins, and how many tasks come behind it.
-struct TaskPage {
-  const JsonText& list;
-  std::optional<std::uint32_t> next{};
-  std::uint64_t behind = 0;
-};
-/// A job with a page of its tasks; beside them when it is explained, else before them.
-std::string job(const JobView& job, const TaskPage& tasks, bool explained, const Silent& silent);
+/// A job with a page of its tasks, whose list is written already.
+std::string job(const JobDocument& job, const JsonText& tasks, const Silent& silent);
+/// The same with why each of them waits or is where it is.
+std::string job(const ExplainedDocument& job, const JsonText& tasks, const Silent& silent);
 
 /// Ends the document with whether everybody has answered, and who has not.
 std::string closed(JsonText out, const Silent& silent);

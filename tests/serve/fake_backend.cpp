@@ -369,9 +369,11 @@ std::string FakeBackend::document(const View& what) const {
   Json out;
   switch (what.of) {
     case Operation::jobs:
-      return jobs_document(what, tick).dump();
+      out = jobs_document(what, tick);
+      break;
     case Operation::job:
       out = job_document(what.job.value, tick);
+      out["submission"] = nullptr;
       put_tasks(out, what);
       break;
     case Operation::explain:
@@ -407,10 +409,8 @@ std::string FakeBackend::document(const View& what) const {
     default:
       break;
   }
-  const bool is_gathered = what.of == Operation::cost || what.of == Operation::status ||
-                           what.of == Operation::history || what.of == Operation::decisions ||
-                           what.of == Operation::instances;
-  if (is_gathered) {
+  // Views of the whole cluster say whose part is missing; each node is one by itself.
+  if (what.of != Operation::nodes) {
     out["complete"] = true;
     out["silent"] = Json::array();
   }

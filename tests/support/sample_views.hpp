@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "model/job_documents.hpp"
 #include "model/views.hpp"
 #include "tests/support/builders.hpp"
 
@@ -45,6 +46,8 @@ class Sampler {
     value[Resource::network] = 10;
   }
   void put(Job& value) { value = JobBuilder(++number_).build(); }
+  /// Of members that a view does not name a document may lack all.
+  void put(std::vector<NamedJson>& value) { value.clear(); }
   void put(TaskEnd& value) { value = {++number_, ++number_, TaskEnd::Kind::failed}; }
   void put(Labels& labels) {
     labels = {{kOddText + std::to_string(++number_), kOddText}, {"disk", "nvme"}};

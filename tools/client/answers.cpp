@@ -23,39 +23,6 @@ Silent read_silent(const Fields& fields) {
   return fields.has("silent") ? fields.list("silent", read_view<SilentView>) : Silent{};
 }
 
-SubmissionAnswer read_submission(const Fields& fields) {
-  // Keys that have a member of their own, and those that a job is shown with anyhow.
-  constexpr std::array<std::string_view, 21> kKnown = {
-      "cpus",           "memory_gib",   "gpus",    "market",      "priority",
-      "tasks",          "max_running",  "array",   "work_dir",    "time_limit_s",
-      "runtime_hint_s", "stop_grace_s", "retries", "max_fails",   "env_names",
-      "class",          "gang",         "movable", "checkpoints", "distinct_instances",
-      "elastic"};
-  SubmissionAnswer said;
-  said.cpus = fields.number("cpus");
-  said.memory_gib = fields.number("memory_gib");
-  said.gpus = fields.number("gpus");
-  said.market = fields.text("market");
-  said.priority = fields.whole("priority");
-  said.tasks = fields.count("tasks");
-  said.max_running = fields.count("max_running");
-  said.array = fields.text_or_null("array");
-  said.work_dir = fields.text_or_null("work_dir");
-  said.time_limit_s = fields.number_or_null("time_limit_s");
-  said.runtime_hint_s = fields.number_or_null("runtime_hint_s");
-  said.stop_grace_s = fields.number_or_null("stop_grace_s");
-  said.retries = fields.count_or_null("retries");
-  said.max_fails = fields.count_or_null("max_fails");
-  said.env_names = fields.texts("env_names");
-  for (const auto& [key, value] : fields.members().items()) {
-    if (std::find(kKnown.begin(), kKnown.end(), key) != kKnown.end()) continue;
-    said.others.emplace_back(
-        printable(key),
-        printable(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
-  }
-  return said;
-}
-
 JobView read_job(const Fields& fields) {
   JobView job = read_view<JobView>(fields);
   // As it is: the code that shows it quotes it.
@@ -63,21 +30,11 @@ JobView read_job(const Fields& fields) {
   return job;
 }
 
-TaskView read_task(const Fields& fields) {
-  TaskView task = read_view<TaskView>(fields);
-  if (fields.has("why") && !fields.null("why")) task.why = fields.text("why");
-  return task;
-}
-
-/// An answer of an earlier version has all the tasks.
-JobPage read_page(const Fields& fields, JobView job) {
-  JobPage page{std::move(job), fields.list("tasks", read_task)};
-  if (fields.has("submission") && !fields.null("submission")) {
-    page.submission = read_submission(fields.object("submission"));
-  }
+/// Of a document with the job's command.
+JobPage page_of(JobDocument document, const Fields& fields, const Fields& job) {
+  JobPage page{std::move(document)};
+  page.job.command = job.raw_texts("command");
   if (fields.has("complete")) page.complete = fields.truth("complete");
-  if (fields.has("next")) page.next = fields.count_or_null("next");
-  if (fields.has("tasks_behind")) page.tasks_behind = fields.count("tasks_behind");
   return page;
 }
 
@@ -127,12 +84,17 @@ Parsed<JobView> job_only(const Answer& answer) {
 }
 
 Parsed<JobPage> job_page(const Answer& answer) {
-  return parsed(answer, [](const Fields& fields) { return read_page(fields, read_job(fields)); });
+  return parsed(answer, [](const Fields& fields) {
+    return page_of(read_view<JobDocument>(fields), fields, fields);
+  });
 }
 
 Parsed<JobPage> explanation(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) {
-    return read_page(fields, read_job(fields.object("job")));
+    auto told = read_view<ExplainedDocument>(fields);
+    JobDocument document{std::move(told.job), {}, {}, told.next, told.tasks_behind};
+    for (ExplainedTask& each : told.tasks) document.tasks.push_back(std::move(each.task));
+    return page_of(std::move(document), fields, fields.object("job"));
   });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/expected.hpp"
+#include "model/job_documents.hpp"
 #include "model/views.hpp"
 #include "tools/client/api_client.hpp"
 
@@ -15,38 +16,13 @@
 
 namespace muster::client {
 
-/// Request that a job was submitted with.
-struct SubmissionAnswer {
-  double cpus = 0;
-  double memory_gib = 0;
-  double gpus = 0;
-  std::string market;
-  std::int64_t priority = 0;
-  std::uint64_t tasks = 0;
-  std::uint64_t max_running = 0;
-  std::string array;  ///< empty: no array
-  std::string work_dir;
-  std::optional<double> time_limit_s;
-  std::optional<double> runtime_hint_s;
-  std::optional<double> stop_grace_s;
-  std::optional<std::uint64_t> retries;
-  std::optional<std::uint64_t> max_fails;
-  std::vector<std::string> env_names;
-  std::vector<std::pair<std::string, std::string>> others;  ///< other keys, with values as JSON
-};
-
 /// Whether it has ended, one way or another.
 bool is_over(const JobView& job);
 bool is_over(const TaskView& task);
 
 /// A job with a page of its tasks.
-struct JobPage {
-  JobView job;
-  std::vector<TaskView> tasks{};
-  std::optional<SubmissionAnswer> submission{};  ///< nothing: not known
-  bool complete = true;                 ///< everybody who may have a part of it has answered
-  std::optional<std::uint64_t> next{};  ///< the page's last task, when there are more
-  std::uint64_t tasks_behind = 0;       ///< how many
+struct JobPage : JobDocument {
+  bool complete = true;  ///< everybody who may have a part of it has answered
 };
 
 /// A view of the whole cluster, and whose part is missing in it.

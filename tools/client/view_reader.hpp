@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "model/job_documents.hpp"
 #include "model/views.hpp"
 #include "tools/client/fields.hpp"
 #include "tools/client/printable.hpp"
@@ -32,6 +33,14 @@ class ViewReader {
     read(name, value);
   }
   void operator()(InsideKey, auto&) {}
+  void operator()(AmongKey, auto& view) { fields(*this, view); }
+  void operator()(OthersKey key, std::vector<NamedJson>& members) {
+    for (const auto& [name, value] : object_.members().items()) {
+      if (key.is_named(name)) continue;
+      const std::string json = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      members.push_back({printable(name), printable(json)});
+    }
+  }
 
  private:
   template <class T>

@@ -120,10 +120,10 @@ std::string elastic_text(const ElasticView& elastic) {
 
 /// "  each task: 2 cpus, 4 GiB of memory; time limit 10min" and what else there is to say, a line
 /// for each kind.
-std::string submission_text(const SubmissionAnswer& said) {
+std::string submission_text(const SubmittedAs& said) {
   std::vector<std::string> parts{plural_of(said.cpus, "cpu"), amount(said.memory_gib) + " GiB"};
   if (said.gpus > 0) parts.push_back(plural_of(said.gpus, "gpu"));
-  if (said.market != "any") parts.push_back(said.market);
+  if (said.market != MarketChoice::any) parts.emplace_back(name_of(said.market));
   const auto time = [&](const char* what, const std::optional<double>& seconds) {
     if (seconds) parts.push_back(fmt::format("{} {}", what, length_text(*seconds)));
   };
@@ -138,7 +138,10 @@ std::string submission_text(const SubmissionAnswer& said) {
   if (said.max_running > 0) parts.push_back(fmt::format("at most {} at once", said.max_running));
   if (said.retries) parts.push_back(fmt::format("retries {}", *said.retries));
   if (said.max_fails) parts.push_back(fmt::format("max fails {}", *said.max_fails));
-  for (const auto& [key, value] : said.others) parts.push_back(key + " " + value);
+  for (const auto& [key, value] : said.others) {
+    // An elastic job is shown with its widths anyhow.
+    if (key != "elastic") parts.push_back(key + " " + value);
+  }
   text += fmt::format("  {}\n", fmt::join(parts, ", "));
   if (!said.work_dir.empty()) text += fmt::format("  work folder {}\n", said.work_dir);
   if (!said.env_names.empty()) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "config/submission.hpp"
 #include "serve/api/openapi.hpp"
 #include "serve/api/traffic.hpp"
 #include "serve/node/merge.hpp"
@@ -46,6 +47,33 @@ json checked(const std::string& text, const std::string& schema) {
   return document;
 }
 
+/// The properties of a schema, and of those that it has as parts of itself.
+json properties_of(const json& schema) {
+  static const json kSchemas = json::parse(api::openapi_document())["components"]["schemas"];
+  if (schema.contains("$ref")) {
+    const std::string path = schema["$ref"];
+    return properties_of(kSchemas[path.substr(path.rfind('/') + 1)]);
+  }
+  json all = schema.value("properties", json::object());
+  for (const json& part : schema.value("allOf", json::array())) all.update(properties_of(part));
+  return all;
+}
+
+/// What the schema of the name describes, as a list of names.
+std::set<std::string> members_of(const std::string& schema) {
+  std::set<std::string> names;
+  const json all = properties_of({{"$ref", "#/components/schemas/" + schema}});
+  for (const auto& [name, shape] : all.items()) names.insert(name);
+  return names;
+}
+
+/// What the object has, as a list of names.
+std::set<std::string> names_in(const json& object) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : object.items()) names.insert(name);
+  return names;
+}
+
 JobView plain_job() {
   JobView job;
   job.job = JobId{1};
@@ -63,6 +91,7 @@ TEST(ViewJson, a_page_of_jobs) {
   EXPECT_EQ(page["jobs"][0]["usd"], 0.1 + 0.2);
   EXPECT_TRUE(page["jobs"][1]["master"].is_null());
   EXPECT_EQ(page["next"], "over:7");
+  EXPECT_EQ(names_in(page), members_of("Jobs"));
   EXPECT_EQ(page["complete"], false);
   EXPECT_EQ(page["silent"][0]["last"]["pending_tasks"], 6);
   EXPECT_EQ(page["silent"][2], json({{"cloud", "n9"}}));
@@ -80,9 +109,15 @@ TEST(ViewJson, a_job_with_its_tasks) {
   for (const bool explained : {false, true}) {
     JsonText list;
     view_json::add_tasks(list, {test::sample_task(4), refused}, explained);
+    const JobView job = test::sample_job();
+    const JobDocument plain{job, config::submitted_as(*job.submission, job.tasks), {}, 4, 17};
+    const std::string schema = explained ? "Explanation" : "JobWithTasks";
     const json document =
-        checked(view_json::job(test::sample_job(), {list, 4, 17}, explained, sample_silent()),
-                explained ? "Explanation" : "JobWithTasks");
+        checked(explained ? view_json::job(ExplainedDocument{job, {}, 4, 17}, list, sample_silent())
+                          : view_json::job(plain, list, sample_silent()),
+                schema);
+    EXPECT_EQ(names_in(document), members_of(schema));
+    EXPECT_EQ(names_in(document["tasks"][0]), members_of(explained ? "ExplainedTask" : "Task"));
     EXPECT_EQ((explained ? document["job"] : document)["state"], "failed");
     EXPECT_EQ(document["tasks"][0].contains("why"), explained);
     EXPECT_EQ(document["tasks"][0]["ran_s"], 1e21);
@@ -94,7 +129,23 @@ TEST(ViewJson, a_job_with_its_tasks) {
     if (explained) continue;
     EXPECT_EQ(document["submission"]["array"], "0-100:10");
     EXPECT_EQ(document["submission"]["env_names"], json({"NAME"}));
+    EXPECT_EQ(document["submission"]["tasks"], 9);
   }
+}
+
+TEST(ViewJson, a_job_of_which_nobody_knows_the_request) {
+  const json document = checked(view_json::job(JobDocument{plain_job()}, {}, {}), "JobWithTasks");
+  EXPECT_TRUE(document["submission"].is_null());
+  EXPECT_TRUE(document["next"].is_null());
+}
+
+TEST(ViewJson, keys_of_a_request_that_have_no_member_of_their_own) {
+  JobDocument job{plain_job(), SubmittedAs{}};
+  job.submission->others = {{"done_on_stop", "true"}, {"retry_on", R"(["3","signal"])"}};
+  const json document = checked(view_json::job(job, {}, {}), "JobWithTasks");
+  EXPECT_EQ(document["submission"]["done_on_stop"], true);
+  EXPECT_EQ(document["submission"]["retry_on"], json({"3", "signal"}));
+  EXPECT_TRUE(document["submission"]["work_dir"].is_null());
 }
 
 TEST(ViewJson, instances_and_decisions_of_several_masters) {
@@ -161,21 +212,22 @@ TEST(ViewJson, the_status_of_two_masters) {
 /// Views that have schemas, and whether they are documents with whose part is missing.
 template <class View>
 class SchemasOfViews : public ::testing::Test {};
-using Shapes = ::testing::Types<JobView, TaskView, ReasonView, SilentView, InstanceView, NodeView,
-                                NodesView, CapsOf, PlanView, DecisionView, HistorySample>;
+using Shapes =
+    ::testing::Types<JobView, TaskView, ReasonView, SilentView, InstanceView, NodeView, NodesView,
+                     CapsOf, PlanView, DecisionView, HistorySample, ExplainedTask, SubmittedAs>;
 TYPED_TEST_SUITE(SchemasOfViews, Shapes);
 
 TYPED_TEST(SchemasOfViews, HaveEveryMemberOfADocumentAndNoOther) {
   const std::string schema(TypeParam::kSchema);
-  const json shape = json::parse(api::openapi_document())["components"]["schemas"][schema];
+  const std::set<std::string> described = members_of(schema);
   for (const bool full : {true, false}) {
     const TypeParam view = full ? test::sample<TypeParam>() : TypeParam{};
     const json document = checked(view_json::document(view), schema);
     for (const auto& [name, value] : document.items()) {
-      EXPECT_TRUE(shape["properties"].contains(name)) << name;
+      EXPECT_TRUE(described.contains(name)) << name;
       EXPECT_TRUE(!full || !value.is_null()) << name;
     }
-    EXPECT_TRUE(!full || document.size() == shape["properties"].size()) << document;
+    EXPECT_TRUE(!full || document.size() == described.size()) << document;
   }
 }
 

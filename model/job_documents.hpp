@@ -1,0 +1,178 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "model/job_views.hpp"
+
+// The API's documents of jobs, which are put together from views and described as these are: the
+// node that writes them, the document of the API and the command that reads them go over `fields`.
+
+namespace muster {
+
+/// Of a view whose members stand among those of the document.
+struct AmongKey : Key {
+  explicit constexpr AmongKey(const char* in_code) : Key(in_code) {}
+};
+/// The members of another view, which this one has besides its own.
+constexpr AmongKey among(const char* name) {
+  return AmongKey(name);
+}
+
+/// A member of any kind.
+struct NamedJson {
+  std::string name;
+  std::string json;
+};
+/// Of members of any kind, which stand among those that a view names.
+struct OthersKey : Key {
+  bool (*is_named)(std::string_view name);  ///< whether `fields` of the view has the name
+
+  explicit constexpr OthersKey(bool (*is_named_in_view)(std::string_view))
+      : Key("others"), is_named(is_named_in_view) {}
+};
+
+/// Looks for a member of a name.
+struct NameLook {
+  std::string_view name;
+  bool found = false;
+
+  void operator()(Key key, const auto&) { found = found || key.name == name; }
+  void operator()(OthersKey, const auto&) {}
+};
+/// Whether the view names the member.
+template <class View>
+bool has_member(std::string_view name) {
+  NameLook look{name};
+  const View view{};
+  fields(look, view);
+  return look.found;
+}
+/// All members that the view does not name.
+template <class View>
+constexpr OthersKey others_than() {
+  return OthersKey(&has_member<View>);
+}
+
+/// What a job was submitted with, as keys of a request: those that matter to every job, and those
+/// that were given besides.
+struct SubmittedAs {
+  static constexpr std::string_view kSchema = "SubmittedAs";
+
+  std::string array{};  ///< the indices of its tasks, perhaps cut; empty: only a part is known
+  bool checkpoints = false;
+  std::string workload_class{};
+  double cpus = 0;
+  bool distinct_instances = false;
+  std::vector<std::string> env_names{};
+  bool gang = false;
+  double gpus = 0;
+  MarketChoice market = MarketChoice::any;
+  std::optional<std::uint32_t> max_fails{};
+  std::uint32_t max_running = 0;
+  double memory_gib = 0;
+  bool movable = true;
+  int priority = 0;
+  std::optional<std::uint32_t> retries{};
+  std::optional<double> runtime_hint_s{};
+  std::optional<double> stop_grace_s{};
+  std::uint64_t tasks = 0;  ///< of the whole job
+  std::optional<double> time_limit_s{};
+  std::string work_dir{};           ///< empty: a folder of the attempt's own
+  std::vector<NamedJson> others{};  ///< further keys that were given
+};
+
+void fields(auto& a, Like<SubmittedAs> auto& v) {
+  a(or_null("array"), v.array);
+  a("checkpoints", v.checkpoints);
+  a("class", v.workload_class);
+  a("cpus", v.cpus);
+  a("distinct_instances", v.distinct_instances);
+  a("env_names", v.env_names);
+  a("gang", v.gang);
+  a("gpus", v.gpus);
+  a("market", v.market);
+  a("max_fails", v.max_fails);
+  a("max_running", v.max_running);
+  a("memory_gib", v.memory_gib);
+  a("movable", v.movable);
+  a("priority", v.priority);
+  a("retries", v.retries);
+  a("runtime_hint_s", v.runtime_hint_s);
+  a("stop_grace_s", v.stop_grace_s);
+  a("tasks", v.tasks);
+  a("time_limit_s", v.time_limit_s);
+  a(or_null("work_dir"), v.work_dir);
+  a(others_than<SubmittedAs>(), v.others);
+}
+
+/// A task with the reason why it waits, or is where it is.
+struct ExplainedTask {
+  static constexpr std::string_view kSchema = "ExplainedTask";
+
+  TaskView task;
+};
+
+void fields(auto& a, Like<ExplainedTask> auto& v) {
+  a(among("task"), v.task);
+  a(later("why"), v.task.why);
+}
+
+/// A page of jobs.
+struct JobsDocument {
+  static constexpr std::string_view kSchema = "Jobs";
+
+  std::vector<JobView> jobs{};
+  std::optional<std::string> next{};  ///< where the next page begins
+};
+
+void fields(auto& a, Like<JobsDocument> auto& v) {
+  a("jobs", v.jobs);
+  a("next", v.next);
+}
+
+/// A job with a page of its tasks.
+struct JobDocument {
+  static constexpr std::string_view kSchema = "JobWithTasks";
+
+  JobView job;
+  std::optional<SubmittedAs> submission{};  ///< nothing: nobody knows any more
+  std::vector<TaskView> tasks{};
+  std::optional<std::uint32_t> next{};  ///< the page's last task, where there are more
+  std::uint64_t tasks_behind = 0;       ///< of those that are wanted, behind the page
+};
+
+void fields(auto& a, Like<JobDocument> auto& v) {
+  a(among("job"), v.job);
+  a(later("submission"), v.submission);
+  a("tasks", v.tasks);
+  a(later("next"), v.next);
+  a(later("tasks_behind"), v.tasks_behind);
+}
+
+/// A job with a page of its tasks, each with its reason.
+struct ExplainedDocument {
+  static constexpr std::string_view kSchema = "Explanation";
+
+  JobView job;
+  std::vector<ExplainedTask> tasks{};
+  std::optional<std::uint32_t> next{};
+  std::uint64_t tasks_behind = 0;
+};
+
+void fields(auto& a, Like<ExplainedDocument> auto& v) {
+  a("job", v.job);
+  a("tasks", v.tasks);
+  a(later("next"), v.next);
+  a(later("tasks_behind"), v.tasks_behind);
+}
+
+/// The documents of jobs, which say besides whose part is missing in them, and their parts.
+using JobDocuments = std::tuple<JobsDocument, JobDocument, ExplainedDocument>;
+using PartsOfJobDocuments = std::tuple<ExplainedTask, SubmittedAs>;
+
+}  // namespace muster
