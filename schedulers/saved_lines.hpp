@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -81,6 +82,11 @@ class Writer {
       (*this)(value);
     }
   }
+  /// Adds each of the pairs to this line, of which they are the end.
+  template <class K, class T>
+  void rest(const std::map<K, T>& pairs) {
+    for (const auto& pair : pairs) (*this)(pair);
+  }
   Json take() { return std::move(out_); }
 
   template <class T>
@@ -116,6 +122,10 @@ class Writer {
   }
   template <class T>
   static Json of_plain(const std::vector<T>& values) {
+    return of_each(values);
+  }
+  template <class T>
+  static Json of_plain(const std::deque<T>& values) {
     return of_each(values);
   }
   template <class T>
@@ -162,6 +172,16 @@ class Reader {
       take(value.second);
     } else {
       take(value);
+    }
+  }
+  /// Takes pairs to the end of the line.
+  template <class K, class T>
+  void rest(std::map<K, T>& pairs) {
+    pairs.clear();
+    while (at_ < from_.size()) {
+      std::pair<K, T> pair{};
+      take(pair);
+      pairs.insert_or_assign(pair.first, std::move(pair.second));
     }
   }
   /// Throws when something is left.
@@ -240,6 +260,11 @@ class Reader {
   }
   template <class T>
   static void get_plain(const Json& from, std::vector<T>& values) {
+    values.clear();
+    for (const Json& each : list(from)) get(each, values.emplace_back());
+  }
+  template <class T>
+  static void get_plain(const Json& from, std::deque<T>& values) {
     values.clear();
     for (const Json& each : list(from)) get(each, values.emplace_back());
   }

@@ -1,8 +1,8 @@
 #include "schedulers/pollux/job_speeds.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "model/time.hpp"
@@ -10,8 +10,8 @@
 namespace muster::pollux {
 namespace {
 
-using nlohmann::json;
-
+constexpr const char* kByModel = "goodput";
+constexpr const char* kByRates = "rates";
 constexpr std::string_view kRatesKind = "width-rates";
 constexpr unsigned kRatesVersion = 1;
 
@@ -95,20 +95,22 @@ SpeedTable JobSpeeds::by_model(const GoodputModel& model, const SpeedQuestion& a
   });
 }
 
-json JobSpeeds::save() const {
+SavedSpeeds JobSpeeds::save() const {
   if (const auto* model = std::get_if<GoodputModel>(&learnt_)) {
-    return {"goodput", goodput_text(*model)};
+    return {kByModel, goodput_text(*model)};
   }
-  return {"rates", sealed_text(kRatesKind, kRatesVersion, std::get<WidthRates>(learnt_))};
+  return {kByRates, sealed_text(kRatesKind, kRatesVersion, std::get<WidthRates>(learnt_))};
 }
 
-std::optional<JobSpeeds> JobSpeeds::load(const json& saved) {
+std::optional<JobSpeeds> JobSpeeds::load(const SavedSpeeds& saved) {
+  const auto& [kind, text] = saved;
   JobSpeeds read;
-  const auto text = saved.at(1).get<std::string>();
-  if (saved.at(0) == "goodput") {
+  if (kind == kByModel) {
     auto model = parse_goodput(text);
     if (!model) return std::nullopt;
     read.learnt_ = std::move(model).value();
+  } else if (kind != kByRates) {
+    return std::nullopt;
   } else {
     auto rates = parse_sealed(kRatesKind, kRatesVersion, text, WidthRates::read);
     if (!rates) return std::nullopt;

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct SpeedTable {
   std::vector<double> several;   ///< of 2, 3, ... workers
 };
 
+/// How speeds are saved: by which kind of model, and its text.
+using SavedSpeeds = std::pair<std::string, std::string>;
+
 /// Learnt speed of one job: of training jobs by the measurements of their steps (Pollux 4.1), of
 /// others by their progress at each width.
 class JobSpeeds {
@@ -54,9 +58,9 @@ class JobSpeeds {
   /// The speed of one worker is known, so that speedups relative to it mean something.
   bool knows_something() const;
 
-  nlohmann::json save() const;
-  /// Nothing, or nlohmann::json::exception thrown, on what save() did not make.
-  static std::optional<JobSpeeds> load(const nlohmann::json& saved);
+  SavedSpeeds save() const;
+  /// Nothing on what save() did not make.
+  static std::optional<JobSpeeds> load(const SavedSpeeds& saved);
 
  private:
   /// Rates by the model at one version of it, which are costly to compute.

@@ -1,12 +1,45 @@
 #include "schedulers/pollux/pollux_memory.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
+#include <vector>
+
+#include "model/fields.hpp"
+#include "schedulers/saved_lines.hpp"
 
 namespace muster::pollux {
 
 using nlohmann::json;
+
+/// A job as it is saved.
+struct SavedJob {
+  SavedSpeeds speeds;
+  ProgressSeen seen{};
+};
+
+/// Workers of a job by their nodes.
+struct SavedRow {
+  std::map<InstanceId, std::uint16_t> workers;
+};
+
+// What is on disk: a text of an earlier version is read by these, too.
+
+void line(auto& a, Like<SavedJob> auto& job) {
+  auto& seen = job.seen;
+  a(job.speeds, seen.done, seen.at, seen.attempt, seen.width, seen.went_on);
+}
+
+void line(auto& a, Like<SavedRow> auto& row) {
+  a.rest(row.workers);
+}
+
+void line(auto& a, Like<ScaleMemory> auto& scale) {
+  a(scale.nodes, scale.window);
+}
 
 void PolluxMemory::observe(const Event& event, const ClusterView& view) {
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
@@ -57,22 +90,17 @@ const KnownJob* PolluxMemory::find(JobId id) const {
 }
 
 std::string PolluxMemory::save() const {
-  json all;
-  json& jobs = all["jobs"] = json::array();
-  for (const auto& [id, job] : jobs_) {
-    const ProgressSeen& seen = job.seen;
-    jobs.push_back({id.value, job.speeds.save(), seen.done, seen.at.time_since_epoch().count(),
-                    seen.attempt, seen.width, seen.went_on});
-  }
-  json& population = all["population"] = json::array();
+  std::map<JobId, SavedJob> jobs;
+  for (const auto& [id, job] : jobs_) jobs[id] = {job.speeds.save(), job.seen};
+  std::vector<std::map<JobId, SavedRow>> population;
   for (const NamedLayout& layout : population_) {
-    json& rows = population.emplace_back(json::array());
-    for (const auto& [job, row] : layout) {
-      json& entry = rows.emplace_back(json::array({job.value}));
-      for (const auto& [node, workers] : row) entry.push_back({node.value, workers});
-    }
+    auto& rows = population.emplace_back();
+    for (const auto& [job, workers] : layout) rows[job] = {workers};
   }
-  all["scale"] = {scale_.nodes, scale_.window};
+  json all;
+  all["jobs"] = saved::saved(jobs);
+  all["population"] = saved::saved(population);
+  all["scale"] = saved::saved(scale_);
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -80,27 +108,23 @@ bool PolluxMemory::load(std::string_view text) {
   try {
     const json all = json::parse(text);
     PolluxMemory read;
-    for (const json& entry : all.at("jobs")) {
-      auto speeds = JobSpeeds::load(entry.at(1));
+    for (const auto& [id, job] :
+         saved::loaded<std::map<JobId, SavedJob>>(saved::member(all, "jobs"))) {
+      auto speeds = JobSpeeds::load(job.speeds);
       if (!speeds) return false;
-      const ProgressSeen seen{entry.at(2), Instant{Duration{entry.at(3).get<std::int64_t>()}},
-                              entry.at(4), entry.at(5), entry.at(6)};
-      read.jobs_.insert_or_assign(JobId{entry.at(0)}, KnownJob{std::move(*speeds), seen});
+      read.jobs_.insert_or_assign(id, KnownJob{std::move(*speeds), job.seen});
     }
-    for (const json& rows : all.at("population")) {
+    for (const auto& rows :
+         saved::loaded<std::vector<std::map<JobId, SavedRow>>>(saved::member(all, "population"))) {
       NamedLayout& layout = read.population_.emplace_back();
-      for (const json& entry : rows) {
-        auto& row = layout[JobId{entry.at(0)}];
-        for (std::size_t i = 1; i < entry.size(); ++i) {
-          row[InstanceId{entry.at(i).at(0)}] = entry.at(i).at(1);
-        }
-      }
+      for (const auto& [job, row] : rows) layout[job] = row.workers;
     }
-    read.scale_.nodes = all.at("scale").at(0);
-    read.scale_.window = all.at("scale").at(1).get<std::deque<double>>();
+    saved::Reader::get(saved::member(all, "scale"), read.scale_);
     *this = std::move(read);
     return true;
   } catch (const json::exception&) {
+    return false;
+  } catch (const saved::NotUnderstood&) {
     return false;
   }
 }

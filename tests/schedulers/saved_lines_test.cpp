@@ -33,6 +33,23 @@ void line(auto& a, Like<Seen> auto& seen) {
 
 namespace {
 
+/// A line whose end has any number of pairs.
+struct Room {
+  std::uint32_t free = 0;
+  std::map<InstanceId, std::uint16_t> of{};
+
+  friend bool operator==(const Room&, const Room&) = default;
+};
+
+}  // namespace
+
+void line(auto& a, Like<Room> auto& room) {
+  a(room.free);
+  a.rest(room.of);
+}
+
+namespace {
+
 using SeenJobs = std::map<JobId, Seen>;
 
 TEST(SavedLines, HaveTheKeyBeforeTheMembers) {
@@ -40,6 +57,18 @@ TEST(SavedLines, HaveTheKeyBeforeTheMembers) {
   const Json text = saved(jobs);
   EXPECT_EQ(text.dump(), "[[7,true,5,2,3],[9,false,null,0,null]]");
   EXPECT_EQ(loaded<SeenJobs>(text), jobs);
+}
+
+TEST(SavedLines, MayEndWithPairs) {
+  using Rooms = std::map<JobId, Room>;
+  const Rooms rooms{{JobId{1}, {2, {{InstanceId{7}, 3}, {InstanceId{9}, 1}}}}, {JobId{4}, {}}};
+  const Json text = saved(rooms);
+  EXPECT_EQ(text.dump(), "[[1,2,[7,3],[9,1]],[4,0]]");
+  EXPECT_EQ(loaded<Rooms>(text), rooms);
+  for (const char* other :
+       {"[[1,2,7]]", "[[1,2,[7]]]", "[[1,2,[7,3,1]]]", "[[1,2,[null,3]]]", "[[1,2,[7,65536]]]"}) {
+    EXPECT_THROW(loaded<Rooms>(Json::parse(other)), NotUnderstood) << other;
+  }
 }
 
 TEST(SavedLines, AreRefusedWhereOneIsOfAnotherKind) {

@@ -124,6 +124,31 @@ TEST_F(PolluxMemoryTest, IsReadBackAsItWasWritten) {
   EXPECT_EQ(read.population(), memory_.population());
 }
 
+/// Memories are on disk: what a version before has written is read, and written likewise.
+TEST_F(PolluxMemoryTest, IsWrittenAsItAlwaysWas) {
+  Job training = elastic(2);
+  std::get<ElasticSpec>(training.kind).batch = BatchLimits{128, 1024, 32, 256};
+  hear(JobAccepted{training});
+  say(TaskId{1}, 5);
+  say(TaskId{1}, 9);
+  size(4, 0.5, false);
+  size(4, 0.25, false);
+  memory_.remember({{{JobId{1}, {{InstanceId{7}, 3}, {InstanceId{9}, 1}}}, {JobId{2}, {}}}, {}});
+  const std::string text =
+      R"x({"jobs":[[1,["rates","muster-learnt width-rates 1\nwidths 0\nend 16063552771679078391\n"],)x"
+      R"x(9.0,300000000000,1,1,true],)x"
+      R"x([2,["goodput","muster-learnt goodput 1\nlimits 128 1024 32 256\nnoise 0 0\n)x"
+      R"x(model 0 0 0 0\nend 7480427938989892531\n"],0.0,0,0,0,false]],)x"
+      R"x("population":[[[1,[7,3],[9,1]],[2]],[]],"scale":[4,[0.5,0.25]]})x";
+  EXPECT_EQ(memory_.save(), text);
+  PolluxMemory read;
+  ASSERT_TRUE(read.load(text));
+  EXPECT_EQ(read.save(), text);
+  EXPECT_EQ(read.find(JobId{1})->seen, memory_.find(JobId{1})->seen);
+  EXPECT_EQ(read.scale(), memory_.scale());
+  EXPECT_EQ(read.population(), memory_.population());
+}
+
 TEST_F(PolluxMemoryTest, ATextThatItDidNotWriteChangesNothing) {
   size(4, 0.5, false);
   const std::string before = memory_.save();
