@@ -11,15 +11,35 @@
 namespace muster {
 namespace {
 
+/// The refusal that each reason of the cloud is.
+RefusalCode code_for(CloudReason reason) {
+  switch (reason) {
+    case CloudReason::quota:
+      return RefusalCode::cloud_quota;
+    case CloudReason::price:
+      return RefusalCode::cloud_price;
+    case CloudReason::throttled:
+      return RefusalCode::cloud_throttled;
+    case CloudReason::failed:
+      return RefusalCode::cloud_failed;
+    // A cloud that does not give an instance and says no other reason has none.
+    case CloudReason::not_said:
+    case CloudReason::capacity:
+    case CloudReason::reclaimed:
+    case CloudReason::ended:
+      break;
+  }
+  return RefusalCode::cloud_capacity;
+}
+
 /// Refusal of the tasks for which the cloud did not give the instance.
 Refusal refusal_of(CloudReason reason, const InstanceRow& row) {
-  Refusal refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
-  if (reason == CloudReason::quota) refusal.code = RefusalCode::cloud_quota;
-  if (reason == CloudReason::throttled) refusal.code = RefusalCode::cloud_throttled;
-  if (reason == CloudReason::failed) refusal.code = RefusalCode::cloud_failed;
-  if (reason != CloudReason::price) return refusal;
-  return {
-      RefusalKind::not_now, RefusalCode::cloud_price, {}, row.price.usd_h(), row.max_price.usd_h()};
+  Refusal refusal{RefusalKind::not_now, code_for(reason), {}, 1, 0};
+  if (reason == CloudReason::price) {
+    refusal.asked = row.price.usd_h();
+    refusal.available = row.max_price.usd_h();
+  }
+  return refusal;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "masters/instances/capped.hpp"
 #include "model/feasible.hpp"
+#include "model/room_lack.hpp"
 
 namespace muster {
 namespace {
@@ -48,17 +49,14 @@ class RoomChoice {
     close_some();
     std::ranges::sort(claim_.closed, {}, &ClosedInstance::instance);
     // A cloud that is full stays so where there is nothing whose end could change that.
-    const bool useless = is_full_cloud() && claim_.closed.empty();
+    const bool useless = is_cloud_full() && claim_.closed.empty();
     if (useless) claim_.instances = 0;
     return claim_;
   }
 
  private:
   bool is_gang() const { return job_.job.gang && job_.tasks.size() > 1; }
-  bool is_full_cloud() const {
-    return wait_.short_of.code == RefusalCode::cloud_capacity ||
-           wait_.short_of.code == RefusalCode::cloud_quota;
-  }
+  bool is_cloud_full() const { return is_full_cloud(wait_.short_of.code); }
 
   /// The part of the caps and of a day's money that its start takes. Nothing, where that is more
   /// than the whole: then it needs an instance that is there.
@@ -168,7 +166,7 @@ class RoomChoice {
     }
     // An instance that a full cloud gets back makes room for one, or it was not that; and one that
     // is late is replaced by the next.
-    std::size_t more = is_full_cloud() || present_ != nullptr ? 1 : 0;
+    std::size_t more = is_cloud_full() || present_ != nullptr ? 1 : 0;
     const auto has_room = [&] {
       if (caps.max_instances > 0 && stay.instances + claim_.instances > caps.max_instances) {
         return false;

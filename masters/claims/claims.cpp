@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "masters/instances/capped.hpp"
+#include "masters/room_rules.hpp"
 #include "model/day_spend.hpp"
 #include "model/feasible.hpp"
 
@@ -18,23 +19,11 @@ bool runs_whole(const JobRow& job) {
   return job.job.gang && job.tasks.size() > 1;
 }
 
-/// The cloud has no room for more, so that an instance less may make some.
-bool is_full_cloud(RefusalCode code) {
-  return code == RefusalCode::cloud_capacity || code == RefusalCode::cloud_quota;
-}
-
 Instant next_day(Instant now) {
   return Instant{(day_of(now) + 1) * kCapDay};
 }
 
 }  // namespace
-
-bool is_for_room(RefusalCode code) {
-  return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
-         code == RefusalCode::day_cap || is_full_cloud(code) ||
-         code == RefusalCode::over_capacity || code == RefusalCode::awaiting_capacity ||
-         code == RefusalCode::kept_room;
-}
 
 std::optional<Price> least_price(const ClusterState& state, const TaskRow& task) {
   std::optional<Price> least;
@@ -164,10 +153,8 @@ void Claims::absorb(const Event& event, const ClusterState& state) {
   if (on_) std::visit(Fold{*this, state, event.at}, event.body);
 }
 
-/// Without caps it is the policy that chose a full instance, though it may rent others.
 bool Claims::is_bounded(RefusalCode code) const {
-  const bool of_plan = code == RefusalCode::over_capacity || code == RefusalCode::awaiting_capacity;
-  return is_for_room(code) && (!of_plan || settings_.caps.any());
+  return can_be_claimed(lack_of(code), settings_.caps.any());
 }
 
 void Claims::forget(const JobRow& job) {

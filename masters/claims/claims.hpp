@@ -105,9 +105,6 @@ class Claims {
   std::map<std::int32_t, std::uint64_t> by_priority_;  ///< unfinished jobs
 };
 
-/// The refusal may be over when others have left, or have less.
-bool is_for_room(RefusalCode code);
-
 /// Price of the cheapest offering that holds the task alone. Nothing: nothing does.
 std::optional<Price> least_price(const ClusterState& state, const TaskRow& task);
 

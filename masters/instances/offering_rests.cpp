@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "masters/master_memory.hpp"
+#include "model/room_lack.hpp"
 
 namespace muster {
 namespace {
@@ -39,10 +40,7 @@ void MasterMemory::ease_rest(const OfferingKey& key, Instant now) {
 
 /// Offerings that rest because the cloud was full may be asked for at once.
 void MasterMemory::end_rests_of_room() {
-  std::erase_if(facts_.rests, [](const auto& each) {
-    return each.second.code == RefusalCode::cloud_capacity ||
-           each.second.code == RefusalCode::cloud_quota;
-  });
+  std::erase_if(facts_.rests, [](const auto& each) { return is_full_cloud(each.second.code); });
 }
 
 UnavailableOfferings MasterMemory::unavailable_offerings(Instant now, bool rents) const {

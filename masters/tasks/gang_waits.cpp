@@ -4,6 +4,8 @@
 #include <set>
 #include <variant>
 
+#include "masters/room_rules.hpp"
+
 namespace muster {
 namespace {
 
@@ -33,18 +35,6 @@ std::optional<Refusal> over_fleet(const Resources& least, const ClusterState& st
   if (!binding) return std::nullopt;
   return Refusal{RefusalKind::not_now, RefusalCode::fixed_fleet, binding, least[*binding],
                  capacity[*binding]};
-}
-
-/// The refusal may be over when others have left. Without caps or a fixed fleet it is the policy
-/// that chose a full instance though it may rent others: no turn would change that.
-bool is_for_room(RefusalCode code, const MasterCaps& caps, bool fixed_fleet) {
-  if (fixed_fleet && (code == RefusalCode::fixed_fleet || code == RefusalCode::awaiting_capacity)) {
-    return true;
-  }
-  const bool capped = fixed_fleet || caps.any();
-  return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
-         code == RefusalCode::day_cap || is_of_cloud(code) ||
-         (capped && (code == RefusalCode::over_capacity || code == RefusalCode::awaiting_peers));
 }
 
 }  // namespace
@@ -87,11 +77,15 @@ struct GangWaits::Fold {
     return w.book_.waits.try_emplace(id, GangWait{at, {}, 0, 0, false}).first->second;
   }
 
+  bool is_for_room(RefusalCode code) const {
+    return ends_in_a_turn(lack_of(code), {w.settings_.caps.any(), w.fixed_fleet_});
+  }
+
   void operator()(const PlanPartRefused& e) {
     const TaskRow* task = e.task.valid() ? state.find(e.task) : nullptr;
     if (task == nullptr || task->phase != TaskPhase::pending) return;
     const JobRow& job = state.job(task->job);
-    if (!is_gang(job) || !is_for_room(e.refusal.code, w.settings_.caps, w.fixed_fleet_)) return;
+    if (!is_gang(job) || !is_for_room(e.refusal.code)) return;
     if (w.fixed_fleet_) return refused_on_fleet(job);
     GangWait& wait = wait_of(job.job.id);
     if (e.refusal.code == RefusalCode::instance_cap) {
@@ -114,7 +108,7 @@ struct GangWaits::Fold {
     const TaskRow* task = state.find(e.task);
     if (!w.fixed_fleet_ || task == nullptr || task->phase != TaskPhase::pending) return;
     const JobRow& job = state.job(task->job);
-    if (!is_gang(job) || !is_for_room(e.refusal.code, w.settings_.caps, true)) return;
+    if (!is_gang(job) || !is_for_room(e.refusal.code)) return;
     GangWait& wait = wait_of(job.job.id);
     wait.hopeless = wait.hopeless || has_all(job);
   }

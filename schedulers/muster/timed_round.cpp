@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "model/feasible.hpp"
+#include "model/room_lack.hpp"
 #include "schedulers/muster/gather_pieces.hpp"
 #include "schedulers/muster/offers.hpp"
 #include "schedulers/packing/expected_run.hpp"
@@ -37,9 +38,7 @@ constexpr double kRounding = 1e-9;
 
 /// The master's caps on instances and money had no room for what was to be rented for the task.
 bool is_capped(const TaskRow& of) {
-  const RefusalCode code = of.reason.code;
-  return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
-         code == RefusalCode::day_cap;
+  return lack_of(of.reason.code) == RoomLack::caps;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "model/feasible.hpp"
+#include "model/room_lack.hpp"
 #include "schedulers/packing/rules.hpp"
 
 // The bound is one from above: more room than there is costs a look at a few tasks more, less would
@@ -27,15 +28,15 @@ double times_in(const Resources& amount, const Resources& room) {
 
 /// The task waits for want of room, as all of its equals behind it do.
 bool is_for_want_of_room(const Refusal& reason) {
-  switch (reason.code) {
-    case RefusalCode::instance_cap:
-    case RefusalCode::spend_cap:
-    case RefusalCode::day_cap:
-    case RefusalCode::better_place:
-    case RefusalCode::kept_room:
-      return reason.kind == RefusalKind::not_now;
+  if (reason.kind != RefusalKind::not_now) return false;
+  switch (lack_of(reason.code)) {
+    case RoomLack::caps:
+    case RoomLack::full_cloud:
+    case RoomLack::refused_cloud:
+    case RoomLack::kept:
+      return true;
     default:
-      return reason.kind == RefusalKind::not_now && is_of_cloud(reason.code);
+      return reason.code == RefusalCode::better_place;
   }
 }
 

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "model/room_lack.hpp"
+
+// What a master does about a lack of room.
+
+namespace muster {
+
+/// Whether a claim to the room that others leave may end the lack. Without caps it is the policy
+/// that chose a full instance, though it may rent others.
+constexpr bool can_be_claimed(RoomLack lack, bool has_caps) {
+  switch (lack) {
+    case RoomLack::caps:
+    case RoomLack::full_cloud:
+    case RoomLack::kept:
+      return true;
+    case RoomLack::full_place:
+    case RoomLack::leaving:
+      return has_caps;
+    case RoomLack::none:
+    case RoomLack::refused_cloud:
+    case RoomLack::peers:
+    case RoomLack::fleet:
+      break;
+  }
+  return false;
+}
+
+/// Bounds on the instances that a master may have.
+struct RoomBounds {
+  bool caps = false;
+  bool fixed_fleet = false;
+};
+
+/// Whether a gang's turn, in which nobody else starts, may end the lack. Without caps or a fixed
+/// fleet no turn would change that the policy chose a full instance.
+constexpr bool ends_in_a_turn(RoomLack lack, RoomBounds bounds) {
+  switch (lack) {
+    case RoomLack::caps:
+    case RoomLack::full_cloud:
+    case RoomLack::refused_cloud:
+      return true;
+    case RoomLack::full_place:
+    case RoomLack::peers:
+      return bounds.caps || bounds.fixed_fleet;
+    case RoomLack::fleet:
+    case RoomLack::leaving:
+      return bounds.fixed_fleet;
+    case RoomLack::none:
+    case RoomLack::kept:
+      break;
+  }
+  return false;
+}
+
+}  // namespace muster
