@@ -65,6 +65,7 @@ constexpr RoomLack lack_of(RefusalCode code) {
     case RefusalCode::over_budget:
     case RefusalCode::distinct_instances:
     case RefusalCode::no_progress:
+    case RefusalCode::constraint:
       break;
   }
   return RoomLack::none;

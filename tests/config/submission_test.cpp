@@ -27,8 +27,37 @@ JobRequest request(const std::string& more) {
   return job_request_from_toml("command = [\"/opt/run\"]\n" + more, "job.toml").value();
 }
 
+/// Collects the members that `fields` names, as documents have them.
+struct InJson {
+  json out = json::object();
+
+  template <class T>
+  void operator()(ViewKey key, const T& value) {
+    const bool quiet = key.shown == InDocument::or_null && says_nothing(value);
+    out[std::string(key.name)] = quiet ? json() : of(value);
+  }
+  void operator()(OthersKey, const std::vector<NamedJson>& members) {
+    for (const NamedJson& each : members) out[each.name] = json::parse(each.json);
+  }
+  template <class T>
+  static json of(const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      return name_of(value);
+    } else {
+      return value;
+    }
+  }
+  template <class T>
+  static json of(const std::optional<T>& value) {
+    return value ? json(*value) : json();
+  }
+};
+
 json shown(const Job& job, std::uint64_t tasks) {
-  return json::parse(config::submission_json(config::shown_submission(job), tasks));
+  InJson members;
+  const SubmittedAs said = config::submitted_as(config::shown_submission(job), tasks);
+  fields(members, said);
+  return members.out;
 }
 
 TEST(Submission, ShowsNoCommandNoScriptNoTokenAndNoValueOfTheEnvironment) {

@@ -123,7 +123,7 @@ std::string elastic_text(const ElasticView& elastic) {
 std::string submission_text(const SubmittedAs& said) {
   std::vector<std::string> parts{plural_of(said.cpus, "cpu"), amount(said.memory_gib) + " GiB"};
   if (said.gpus > 0) parts.push_back(plural_of(said.gpus, "gpu"));
-  if (said.market != MarketChoice::any) parts.emplace_back(name_of(said.market));
+  if (said.market != MarketChoice::any) parts.emplace_back(shown_word(said.market));
   const auto time = [&](const char* what, const std::optional<double>& seconds) {
     if (seconds) parts.push_back(fmt::format("{} {}", what, length_text(*seconds)));
   };

@@ -118,17 +118,17 @@ TEST_F(ViewsTest, AJobThatIsOverSaysWhenAndWithWhat) {
 
 TEST_F(ViewsTest, AJobSaysOfItsSubmissionWhatDiffers) {
   JobPage page{job()};
-  SubmissionAnswer said;
+  SubmittedAs said;
   said.cpus = 1;
   said.memory_gib = 0.1 + 0.2;
-  said.market = "any";
+  said.market = MarketChoice::any;
   said.tasks = 1;
   said.array = "0";
   page.submission = said;
   EXPECT_THAT(table_of(page), IsGolden());
   page.submission->cpus = 2.5;
   page.submission->gpus = 1;
-  page.submission->market = "spot";
+  page.submission->market = MarketChoice::spot;
   page.submission->time_limit_s = 600;
   page.submission->runtime_hint_s = 90.5;
   page.submission->stop_grace_s = 1e10;
@@ -142,7 +142,7 @@ TEST_F(ViewsTest, AJobSaysOfItsSubmissionWhatDiffers) {
 
 TEST_F(ViewsTest, ATimeBeyondThoseThatUnitsHoldIsInSeconds) {
   JobPage page{job()};
-  page.submission = SubmissionAnswer{};
+  page.submission = SubmittedAs{};
   page.submission->time_limit_s = 9e9;
   EXPECT_THAT(table_of(page), HasSubstr("time limit 2500000h"));
   page.submission->time_limit_s = 9.1e9;
