@@ -44,14 +44,15 @@ void OfferingTable::apply(const OfferingChange& change, const Catalog& catalog) 
   // Repeated, or overtaken by a newer one.
   if (change.number <= known_) return;
   known_ = change.number;
-  const Offering& told = change.offering;
-  const auto type = catalog.find(told.type);
+  // A member that an offering has more stops the compiler here: its row has it, too.
+  const auto& [name, market, zone, price, available, interruptions_h] = change.offering;
+  const auto type = catalog.find(name);
   // A type that only the cloud knows cannot be asked for.
   if (!type) return;
-  OfferingRow& row = row_of({*type, told.market, told.zone});
-  row.price = told.price;
-  row.available = told.available;
-  row.interruptions_h = told.interruptions_h;
+  OfferingRow& row = row_of({*type, market, zone});
+  row.price = price;
+  row.available = available;
+  row.interruptions_h = interruptions_h;
   row.told = true;
 }
 

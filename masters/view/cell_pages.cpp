@@ -136,6 +136,19 @@ std::vector<Slot> active_page(const ClusterState& state, const JobsQuestion& wan
   return slots;
 }
 
+/// The page of a question in the history. A member that questions have more stops the compiler
+/// here: takes() of storage/stores/history_page.hpp has to ask for it too, or jobs that are over
+/// would be shown whatever it says.
+HistoryPage page_of(const JobsQuestion& wanted) {
+  const auto& [active, over, user, most, active_below, over_below, only] = wanted;
+  static_cast<void>(active);  // which sections are asked for is known before the page is read
+  static_cast<void>(over);
+  static_cast<void>(most);  // by its bound
+  static_cast<void>(active_below);
+  static_cast<void>(only);
+  return {user, over_below, wanted.bound()};
+}
+
 /// Part of a list that is read from the history, behind the jobs that are not over.
 struct OverPart {
   JobsView list;
@@ -202,7 +215,7 @@ CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
                         ? !over.wanted.empty()
                         : wanted.over && history != nullptr && active.size() < wanted.bound();
   if (!more) return {std::move(over.list), {}};
-  over.page = {wanted.user, wanted.over_below, wanted.bound()};
+  over.page = page_of(wanted);
   return {{}, [over = std::move(over), kept = history] { return over.read(*kept); }};
 }
 

@@ -257,13 +257,15 @@ CellFigures CellView::figures_with_series() const {
 HistorySample CellView::sample() const {
   const CellFigures figures = counted();
   HistorySample sample;
-  sample.at = now;
-  sample.usd_h = figures.usd_h;
-  sample.spent_usd = figures.total_usd;
-  sample.instances = figures.instance_count;
-  sample.tasks_running = figures.running;
-  sample.tasks_pending = figures.waiting_tasks();
-  sample.jobs_waiting = figures.jobs_waiting;
+  // A member that samples have more stops the compiler here: it would be 0 in every plot.
+  auto& [at, usd_h, spent_usd, instances, tasks_running, tasks_pending, jobs_waiting] = sample;
+  at = now;
+  usd_h = figures.usd_h;
+  spent_usd = figures.total_usd;
+  instances = figures.instance_count;
+  tasks_running = figures.running;
+  tasks_pending = figures.waiting_tasks();
+  jobs_waiting = figures.jobs_waiting;
   return sample;
 }
 

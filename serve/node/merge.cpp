@@ -16,17 +16,22 @@ namespace {
 /// From one sample of the cluster's past to the next.
 constexpr Duration kStep = std::chrono::minutes{1};
 
+/// Adds a master's sample to that of the cluster, which has a time of its own. A member that
+/// samples have more stops the compiler here.
 void add_to(HistorySample& sum, const HistorySample& part) {
-  sum.usd_h += part.usd_h;
-  sum.spent_usd += part.spent_usd;
-  sum.instances += part.instances;
-  sum.tasks_running += part.tasks_running;
-  sum.tasks_pending += part.tasks_pending;
-  sum.jobs_waiting += part.jobs_waiting;
+  const auto& [at, usd_h, spent_usd, instances, tasks_running, tasks_pending, jobs_waiting] = part;
+  static_cast<void>(at);
+  sum.usd_h += usd_h;
+  sum.spent_usd += spent_usd;
+  sum.instances += instances;
+  sum.tasks_running += tasks_running;
+  sum.tasks_pending += tasks_pending;
+  sum.jobs_waiting += jobs_waiting;
 }
 
 /// The counter of a kind, and the label of its parts; empty: it has no label.
 struct Counter {
+  CountKind kind;
   const char* name;
   const char* label;
   const char* help;
@@ -34,15 +39,33 @@ struct Counter {
 
 /// In the order of CountKind.
 constexpr std::array<Counter, kCountKinds> kCounters{{
-    {"muster_jobs_over_total", "outcome", "Jobs that ended since the master was started"},
-    {"muster_attempts_started_total", "", "Attempts of tasks that started"},
-    {"muster_attempts_ended_total", "end", "Attempts of tasks that ended, by how"},
-    {"muster_moves_total", "", "Tasks that were told to leave their instance and go on elsewhere"},
-    {"muster_interruptions_total", "", "Instances that the cloud took back"},
-    {"muster_launches_total", "market", "Instances that were asked for"},
-    {"muster_launch_refusals_total", "reason", "Instances that the cloud did not give"},
-    {"muster_plan_refusals_total", "reason", "Parts of plans that were not carried out"},
+    {CountKind::job_over, "muster_jobs_over_total", "outcome",
+     "Jobs that ended since the master was started"},
+    {CountKind::attempt_start, "muster_attempts_started_total", "",
+     "Attempts of tasks that started"},
+    {CountKind::attempt_end, "muster_attempts_ended_total", "end",
+     "Attempts of tasks that ended, by how"},
+    {CountKind::move, "muster_moves_total", "",
+     "Tasks that were told to leave their instance and go on elsewhere"},
+    {CountKind::interruption, "muster_interruptions_total", "",
+     "Instances that the cloud took back"},
+    {CountKind::launch, "muster_launches_total", "market", "Instances that were asked for"},
+    {CountKind::launch_refused, "muster_launch_refusals_total", "reason",
+     "Instances that the cloud did not give"},
+    {CountKind::plan_refused, "muster_plan_refusals_total", "reason",
+     "Parts of plans that were not carried out"},
 }};
+
+/// Whether each kind has its row, at its own place.
+consteval bool has_every_kind() {
+  for (std::size_t i = 0; i < kCountKinds; ++i) {
+    if (kCounters[i].kind != CountKind{static_cast<std::uint8_t>(i)} || !kCounters[i].name) {
+      return false;
+    }
+  }
+  return true;
+}
+static_assert(has_every_kind(), "kCounters has a row for each CountKind, in its order");
 
 void put_counters(api::MetricsInput& all, const std::vector<CellFigures>& masters) {
   std::array<api::Metric, kCountKinds> metrics;

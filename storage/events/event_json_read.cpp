@@ -19,6 +19,9 @@
 namespace muster {
 namespace {
 
+// The array would be filled up with empty words, and logs would call an event by one.
+static_assert(!kEventNames.back().empty(), "kEventNames has a word for each event of EventBody");
+
 /// As catalogs and workloads have it.
 constexpr double kMaxAmount = 1e9;
 

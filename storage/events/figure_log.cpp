@@ -1,50 +1,108 @@
 #include "storage/events/figure_log.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 namespace muster {
 namespace {
 
-constexpr std::string_view kHead =
-    "at_s,usd_h,spent_usd,instances,tasks_running,tasks_pending,jobs_waiting\n";
+// The columns are the members of a sample by the names that `fields` gives them, so that a new one
+// is kept without a line here. A file says in its first line which it has: one of an earlier
+// version has fewer, and what it lacks is the sample's default.
+
+/// The names of the columns, in the order of a sample's members.
+struct Columns {
+  std::vector<std::string> names{};
+
+  void operator()(const Key& key, const auto&) { names.emplace_back(key.name); }
+};
+
+std::vector<std::string> columns() {
+  Columns all;
+  const HistorySample sample;
+  fields(all, sample);
+  return all.names;
+}
+
+/// A sample's values, as its line has them.
+struct LineOut {
+  std::vector<std::string> values{};
+
+  void operator()(const Key&, const Instant& at) {
+    values.push_back(fmt::format("{}", to_seconds(at)));
+  }
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  void operator()(const Key&, const Number& number) { values.push_back(fmt::format("{}", number)); }
+};
 
 std::string line_of(const HistorySample& sample) {
-  return fmt::format("{},{},{},{},{},{},{}\n", to_seconds(sample.at), sample.usd_h,
-                     sample.spent_usd, sample.instances, sample.tasks_running, sample.tasks_pending,
-                     sample.jobs_waiting);
+  LineOut line;
+  fields(line, sample);
+  return fmt::format("{}\n", fmt::join(line.values, ","));
 }
 
-/// Takes a number and the comma behind it off the front.
-template <class Number>
-bool take(std::string_view& text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (text.empty()) return true;
-  if (text.front() != ',') return false;
-  text.remove_prefix(1);
-  return true;
+std::vector<std::string> parted(std::string_view line) {
+  std::vector<std::string> parts(1);
+  for (const char letter : line) {
+    if (letter == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += letter;
+    }
+  }
+  return parts;
 }
+
+/// Sets a sample's members from a line's values, which have a column each.
+class LineIn {
+ public:
+  LineIn(const std::vector<std::string>& names, const std::vector<std::string>& values)
+      : names_(names), values_(values), whole_(names.size() == values.size()) {}
+
+  bool is_whole() const { return whole_; }
+
+  void operator()(const Key& key, Instant& at) {
+    // Beyond these a time would not fit an Instant.
+    constexpr double kMostSeconds = 9e9;
+    double at_s = -1;
+    (*this)(key, at_s);
+    whole_ &= at_s >= 0 && at_s < kMostSeconds;
+    if (whole_) at = Instant{from_seconds(at_s)};
+  }
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  void operator()(const Key& key, Number& number) {
+    const auto column = std::find(names_.begin(), names_.end(), key.name);
+    if (!whole_ || column == names_.end()) return;
+    const std::string& text = values_[static_cast<std::size_t>(column - names_.begin())];
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    whole_ = error == std::errc{} && end == text.data() + text.size();
+  }
+
+ private:
+  const std::vector<std::string>& names_;
+  const std::vector<std::string>& values_;
+  bool whole_;
+};
 
 /// Nothing when a crash or somebody's editor has left half a line.
-std::optional<HistorySample> sample_from(std::string_view line) {
+std::optional<HistorySample> sample_from(std::string_view line,
+                                         const std::vector<std::string>& names) {
+  const std::vector<std::string> values = parted(line);
   HistorySample sample;
-  double at_s = 0;
-  const bool whole = take(line, at_s) && take(line, sample.usd_h) && take(line, sample.spent_usd) &&
-                     take(line, sample.instances) && take(line, sample.tasks_running) &&
-                     take(line, sample.tasks_pending) && take(line, sample.jobs_waiting);
-  // Beyond these a time would not fit an Instant.
-  constexpr double kMostSeconds = 9e9;
-  if (!whole || !line.empty() || !(at_s >= 0 && at_s < kMostSeconds)) return std::nullopt;
-  sample.at = Instant{from_seconds(at_s)};
-  return sample;
+  LineIn in(names, values);
+  fields(in, sample);
+  return in.is_whole() ? std::optional(sample) : std::nullopt;
 }
 
 }  // namespace
@@ -67,8 +125,14 @@ FigureLog::~FigureLog() {
 
 void FigureLog::load() {
   std::ifstream in(file_);
+  std::vector<std::string> names = columns();
+  const std::string time = names.front();
   for (std::string line; std::getline(in, line);) {
-    const auto sample = sample_from(line);
+    if (line.starts_with(time)) {
+      names = parted(line);
+      continue;
+    }
+    const auto sample = sample_from(line, names);
     if (!sample) continue;
     // Samples that a clock that was ahead has dated later give way.
     while (!read_.empty() && read_.back().at >= sample->at) read_.pop_back();
@@ -116,7 +180,7 @@ void FigureLog::rewrite() {
   const std::filesystem::path made = file_.string() + ".new";
   {
     std::ofstream out(made, std::ios::trunc);
-    out << kHead;
+    out << fmt::format("{}\n", fmt::join(columns(), ","));
     for (const HistorySample& sample : kept_) out << line_of(sample);
     if (!out.flush()) return;
   }

@@ -5,7 +5,8 @@
 // A master's snapshot as a record. Rows keep their slots and lists their order, so that a restored
 // master decides as the one that was stored; values that can be derived from the rest are left out
 // and worked out anew by restore(). Instance types are positions in a table of names, for catalogs
-// change between two starts.
+// change between two starts. Members are written from structured bindings, so that one more stops
+// the compiler: without a line here it would be gone after a restart.
 
 namespace muster {
 namespace {
@@ -40,22 +41,24 @@ void put_offerings(record::MasterSnapshot::Builder out, const StateSnapshot& in,
   out.setOfferingsKnown(in.offerings_known);
   auto list = out.initOfferings(length(in.offerings));
   for (unsigned i = 0; i < list.size(); ++i) {
-    const OfferingRow& row = in.offerings[i];
-    put(list[i], OfferingChange{0,
+    const auto& [key, price, available, interruptions_h, told] = in.offerings[i];
+    static_cast<void>(told);  // the list has only those of which a change has told
+    const OfferingChange change{0,
                                 {},
-                                {record_codec::type_name(row.key.type, catalog), row.key.market,
-                                 row.key.zone, row.price, row.available, row.interruptions_h}});
+                                {record_codec::type_name(key.type, catalog), key.market, key.zone,
+                                 price, available, interruptions_h}};
+    put(list[i], change);
   }
 }
 
 void get_offerings(record::MasterSnapshot::Reader in, const Catalog& catalog, StateSnapshot& out) {
   out.offerings_known = in.getOfferingsKnown();
   for (const auto entry : in.getOfferings()) {
-    const Offering told = get(entry).offering;
-    const auto type = catalog.find(told.type);
+    const OfferingChange change = get(entry);
+    const auto& [name, market, zone, price, available, interruptions_h] = change.offering;
+    const auto type = catalog.find(name);
     if (!type) continue;
-    out.offerings.push_back(
-        {{*type, told.market, told.zone}, told.price, told.available, told.interruptions_h, true});
+    out.offerings.push_back({{*type, market, zone}, price, available, interruptions_h, true});
   }
 }
 
@@ -193,19 +196,21 @@ void put_books(record::MasterSnapshot::Builder out, const MasterSnapshot& in,
     unavailable[i].setType(text(record_codec::type_name(offering.type, catalog)));
     unavailable[i].setMarket(to_record(offering.market));
     if (!offering.zone.empty()) unavailable[i].setZone(text(offering.zone));
-    unavailable[i].setRefusals(rest.refusals);
-    unavailable[i].setCode(to_record(rest.code));
-    unavailable[i++].setUntil(nanos(rest.until));
+    const auto& [until, refusals, code] = rest;
+    unavailable[i].setRefusals(refusals);
+    unavailable[i].setCode(to_record(code));
+    unavailable[i++].setUntil(nanos(until));
   }
   i = 0;
   auto gangs = out.initGangs(length(in.gangs.waits));
   for (const auto& [job, wait] : in.gangs.waits) {
+    const auto& [since, rest_until, refusals, turns, hopeless] = wait;
     gangs[i].setJob(job.value);
-    gangs[i].setSince(nanos(wait.since));
-    gangs[i].setRestUntil(nanos(wait.unavailable_until));
-    gangs[i].setRefusals(wait.refusals);
-    gangs[i].setTurns(wait.turns);
-    gangs[i++].setHopeless(wait.hopeless);
+    gangs[i].setSince(nanos(since));
+    gangs[i].setRestUntil(nanos(rest_until));
+    gangs[i].setRefusals(refusals);
+    gangs[i].setTurns(turns);
+    gangs[i++].setHopeless(hopeless);
   }
   out.setTurnBegan(nanos(in.gangs.turn_began));
   out.setOthersUntil(nanos(in.gangs.others_until));
@@ -258,13 +263,14 @@ void put_room(record::MasterSnapshot::Builder out, const RoomWaits& in) {
   auto waits = out.initRoomWaits(length(in.waits));
   unsigned i = 0;
   for (const auto& [job, wait] : in.waits) {
+    const auto& [task, since, short_of, rest_until, rests, unpaid] = wait;
     waits[i].setJob(job.value);
-    waits[i].setTask(wait.task.value);
-    waits[i].setSince(nanos(wait.since));
-    put(waits[i].initShortOf(), wait.short_of);
-    waits[i].setRestUntil(nanos(wait.unavailable_until));
-    waits[i].setUnpaid(wait.unpaid);
-    waits[i++].setRests(wait.rests);
+    waits[i].setTask(task.value);
+    waits[i].setSince(nanos(since));
+    put(waits[i].initShortOf(), short_of);
+    waits[i].setRestUntil(nanos(rest_until));
+    waits[i].setUnpaid(unpaid);
+    waits[i++].setRests(rests);
   }
   out.setRoomCloudAhead(in.cloud_ahead.count());
   if (!in.claim) return;

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/stores/history_page.hpp"
+
 // Members of a History that rest on its other members: for those in memory. StoreHistory has faster
 // forms of most of these.
 
@@ -19,8 +21,7 @@ HistoryEntry entry_of(const JobHistory& history) {
 void History::by_number(const HistoryPage& page, const Use& use) const {
   std::vector<JobId> jobs;
   newest_entries(size(), [&](const HistoryEntry& entry) {
-    const bool wanted = page.user.empty() || entry.user == page.user;
-    if (wanted && entry.job < page.below) jobs.push_back(entry.job);
+    if (takes(page, entry) && entry.job < page.below) jobs.push_back(entry.job);
   });
   // Newest entries are those that ended last; pages go by number.
   std::sort(jobs.begin(), jobs.end(), std::greater<>());

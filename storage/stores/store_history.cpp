@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/stores/history_page.hpp"
+
 // The history of a master. Jobs lie in the store by their place, the order in which they were
 // added, and an index of all of them (entries_, places_) is in memory, so that lists need no disk.
 // Jobs beyond max_jobs are dropped from both in the write that adds a job.
@@ -272,9 +274,7 @@ JobId StoreHistory::look_on(const HistoryPage& page, JobId below,
   for (std::size_t i = 0; it != places_.begin(); ++i) {
     if (i >= kTogether || places.size() >= page.limit) return it->first;
     --it;
-    if (page.user.empty() || entries_.at(it->second).user == page.user) {
-      places.push_back(it->second);
-    }
+    if (takes(page, entries_.at(it->second))) places.push_back(it->second);
   }
   return {};
 }

@@ -1,17 +1,50 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <optional>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "model/cluster_state.hpp"
+#include "model/fields.hpp"
 #include "model/ledger.hpp"
 #include "tests/support/builders.hpp"
 
 namespace muster::test {
+
+/// Draws every member that `fields` names, so that a new one is drawn, too.
+class DrawnMembers {
+ public:
+  explicit DrawnMembers(std::mt19937_64& dice) : dice_(dice) {}
+
+  void operator()(Key, auto& value) { draw(value); }
+  template <class T>
+  void unless_default(Key, T& value, const std::type_identity_t<T>&) {
+    draw(value);
+  }
+
+ private:
+  void draw(bool& value) { value = dice_() % 4 > 0; }
+  void draw(std::integral auto& value) {
+    value = static_cast<std::remove_reference_t<decltype(value)>>(1 + dice_() % 100);
+  }
+  void draw(double& value) { value = static_cast<double>(dice_() % 1000) / 8; }
+  void draw(std::string& value) { value = dice_() % 2 == 0 ? "" : "drawn"; }
+  void draw(Duration& value) { value = Duration{dice_() % 1'000'000'000}; }
+  void draw(Instant& value) { value = Instant{Duration{dice_() % 1'000'000'000}}; }
+  void draw(Price& value) {
+    value = Price::from_nano_usd_h(static_cast<std::int64_t>(dice_() % 999'999'999));
+  }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void draw(Enum& value) { value = static_cast<Enum>(dice_() % kEnumerators<Enum>); }
+
+  std::mt19937_64& dice_;
+};
 
 /// A cluster to which possible things happen at random: its state and ledger after the events.
 class RandomCluster {
@@ -169,14 +202,14 @@ class RandomCluster {
   /// Another price, sometimes heard late, and now and then a change that is known.
   Body changed() {
     if (draw(4) != 0) return std::nullopt;
-    const std::uint64_t number = state.offerings().known() + (draw(8) == 0 ? 0 : 1 + draw(2));
-    const InstanceType& type = state.catalog().types()[draw(state.catalog().size())];
     last_change_ = std::max(last_change_, now_ - std::chrono::milliseconds(draw(3000)));
-    return OfferingChanged{
-        {number,
-         last_change_,
-         {type.name, draw(2) == 0 ? Market::spot : Market::on_demand, "",
-          Price::from_nano_usd_h(static_cast<std::int64_t>(draw(999'999'999))), draw(3) > 0, 0.5}}};
+    OfferingChange change;
+    DrawnMembers members(dice_);
+    fields(members, change);
+    change.number = state.offerings().known() + (draw(8) == 0 ? 0 : 1 + draw(2));
+    change.at = last_change_;
+    change.offering.type = state.catalog().types()[draw(state.catalog().size())].name;
+    return OfferingChanged{std::move(change)};
   }
 
   Body attempt(std::uint64_t what) {

@@ -64,9 +64,10 @@ std::string row_of(const Parameter& parameter, std::string_view pattern) {
                             : choices.empty()
                                 ? fmt::format("{} to {}", parameter.least, parameter.most)
                                 : choices;
-  const std::string nothing = parameter.name == "user"    ? "everybody"
-                              : parameter.name == "phase" ? "any"
-                                                          : "the beginning";
+  // Without a default: a list begins where it begins, and any other parameter chooses nothing.
+  const std::string nothing = parameter.name == "after"  ? "the beginning"
+                              : parameter.name == "user" ? "everybody"
+                                                         : "any";
   const std::string fallback =
       parameter.fallback.empty() ? nothing : fmt::format("`{}`", parameter.fallback);
   return fmt::format("| `{}` | `{}` | {} | {} |", parameter.name, pattern, fallback, range);

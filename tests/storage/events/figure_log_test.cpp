@@ -45,6 +45,17 @@ TEST(FigureLog, leaves_out_lines_that_a_crash_has_cut_or_that_do_not_rise_in_tim
   EXPECT_EQ(log.read()[1].at, test::at_s(120));
 }
 
+TEST(FigureLog, reads_a_file_of_a_version_that_had_other_columns) {
+  const test::TempFile file("figures.csv",
+                            "at_s,later,usd_h,instances\n60,1,0.5,3\n120,1,0.75,4\n180,1,0.5\n");
+  const FigureLog log(file.path(), 10);
+  ASSERT_EQ(log.read().size(), 2U);
+  EXPECT_EQ(log.read()[1].at, test::at_s(120));
+  EXPECT_EQ(log.read()[1].usd_h, 0.75);
+  EXPECT_EQ(log.read()[1].instances, 4U);
+  EXPECT_EQ(log.read()[1].tasks_running, 0U);
+}
+
 TEST(FigureLog, goes_on_after_a_clock_that_was_ahead) {
   const test::TempFile file("figures.csv", "60,1,2,3,4,5,6\n9000,1,2,3,4,5,6\n120,1,2,3,4,5,6\n");
   const FigureLog log(file.path(), 10);
