@@ -25,8 +25,8 @@ struct OccupantView {
 };
 
 void fields(auto& a, Like<OccupantView> auto& v) {
-  a("job", v.job);
-  a("task", v.index);
+  a(always("job", "id of the task's job"), v.job);
+  a(always("task", "index of the task in its job"), v.index);
 }
 
 /// An instance that a master has, or has asked for.
@@ -53,23 +53,24 @@ struct InstanceView {
 };
 
 void fields(auto& a, Like<InstanceView> auto& v) {
-  a("instance", v.instance);
-  a("type", v.type);
-  a("market", v.market);
-  a("phase", v.phase);
-  a("released", v.released);
-  a("usd_h", v.usd_h);
-  a(later("requested_s"), v.requested);
-  a("up_s", v.up);
-  a("master", v.master);
-  a("tasks", v.tasks);
-  a(later("more_tasks"), v.more_tasks);
-  a("used", v.used);
-  a("capacity", v.capacity);
-  a("connected", v.connected);
-  a(later("limits"), v.limits);
-  a(later("isolation"), v.isolation);
-  a(later("labels"), v.labels);
+  a(always("instance", "id"), v.instance);
+  a(always("type", "name of its type in the catalog"), v.type);
+  a(always("market", "on-demand or spot"), v.market);
+  a(always("phase", "terminating: the cloud was told to end it"), v.phase);
+  a(always("released", "it is to end as soon as its last task has ended"), v.released);
+  a(always("usd_h", "its price an hour"), v.usd_h);
+  a(later("requested_s", "when the cloud was asked for it"), v.requested);
+  a(always("up_s", "when it was ready; null before"), v.up);
+  a(always("master", "the master that rents it"), v.master);
+  a(always("tasks", "tasks that have a place on it"), v.tasks);
+  a(later("more_tasks", "number of tasks on it besides those in `tasks`"), v.more_tasks);
+  a(always("used", "amounts that its tasks have reserved"), v.used);
+  a(always("capacity", "amounts of its type"), v.capacity);
+  a(always("connected", "its worker is linked to the master"), v.connected);
+  a(later("limits", "how its worker holds tasks to what they asked for; empty before it is linked"),
+    v.limits);
+  a(later("isolation", "how its worker keeps tasks apart; empty before it is linked"), v.isolation);
+  a(later("labels", "labels of its type in the catalog"), v.labels);
 }
 
 /// Instances of a master, by rising numbers.
@@ -81,7 +82,7 @@ struct InstancesView {
 };
 
 void fields(auto& a, Like<InstancesView> auto& v) {
-  a("instances", v.instances);
+  a(always("instances", "the instances of the masters that answered"), v.instances);
   a(inside("more"), v.more);
 }
 
@@ -92,8 +93,8 @@ struct CostPart {
 };
 
 void fields(auto& a, Like<CostPart> auto& v) {
-  a("name", v.name);
-  a("usd", v.usd);
+  a(always("name", "user, job or instance"), v.name);
+  a(always("usd", "its part"), v.usd);
 }
 
 /// Dollars spent in all, on instances without tasks by kind of idleness, and by user or job.
@@ -108,11 +109,11 @@ struct CostView {
 };
 
 void fields(auto& a, Like<CostView> auto& v) {
-  a("total_usd", v.total_usd);
-  a(later("unsettled_usd"), v.unsettled_usd);
-  a(later("tasks_usd"), v.tasks_usd);
-  a("idle_usd", v.idle);
-  a("by", v.by);
+  a(always("total_usd", "the whole cost so far"), v.total_usd);
+  a(later("unsettled_usd", "the part of it for which no bill has come yet"), v.unsettled_usd);
+  a(later("tasks_usd", "the part of it that tasks have used"), v.tasks_usd);
+  a(always("idle_usd", "the part of it that no task has used"), v.idle);
+  a(always("by", "the parts, the largest first"), v.by);
 }
 
 /// A round that changed something.
@@ -133,17 +134,17 @@ struct DecisionView {
 };
 
 void fields(auto& a, Like<DecisionView> auto& v) {
-  a("at_s", v.at);
-  a("master", v.master);
-  a("round", v.round);
-  a("choice", v.choice);
-  a(later("figures"), v.figures);
-  a(later("launches"), v.launches);
-  a(later("placements"), v.placements);
-  a(later("moves"), v.moves);
-  a(later("releases"), v.releases);
-  a(later("resizes"), v.resizes);
-  a("sentence", v.sentence);
+  a(always("at_s", "when the round was"), v.at);
+  a(always("master", "whose round it was"), v.master);
+  a(always("round", "number of the round"), v.round);
+  a(always("choice", "the policy's own word for the plan that it chose"), v.choice);
+  a(later("figures", "the numbers on which the choice rests, by name"), v.figures);
+  a(later("launches", "instances that it asked for"), v.launches);
+  a(later("placements", "tasks that it gave a place"), v.placements);
+  a(later("moves", "tasks that it moved"), v.moves);
+  a(later("releases", "instances that it gave back"), v.releases);
+  a(later("resizes", "elastic jobs whose width it changed"), v.resizes);
+  a(always("sentence", "the choice for people"), v.sentence);
 }
 
 /// The last rounds of a master that changed something, the newest first.
@@ -154,7 +155,7 @@ struct DecisionsView {
 };
 
 void fields(auto& a, Like<DecisionsView> auto& v) {
-  a("decisions", v.decisions);
+  a(always("decisions", "the decisions, the newest first"), v.decisions);
 }
 
 /// A master's figures at a moment of its past, for plots.
@@ -173,13 +174,13 @@ struct HistorySample {
 };
 
 void fields(auto& a, Like<HistorySample> auto& v) {
-  a("at_s", v.at);
-  a("usd_h", v.usd_h);
-  a("spent_usd", v.spent_usd);
-  a("instances", v.instances);
-  a("tasks_running", v.tasks_running);
-  a("tasks_pending", v.tasks_pending);
-  a("jobs_waiting", v.jobs_waiting);
+  a(always("at_s", "end of the minute"), v.at);
+  a(always("usd_h", "price of all instances an hour"), v.usd_h);
+  a(always("spent_usd", "spent in all"), v.spent_usd);
+  a(always("instances", "instances that were rented"), v.instances);
+  a(always("tasks_running", "tasks that ran"), v.tasks_running);
+  a(always("tasks_pending", "tasks that waited"), v.tasks_pending);
+  a(always("jobs_waiting", "jobs of which no task had a place"), v.jobs_waiting);
 }
 
 /// A master's past, the oldest sample first.
@@ -190,7 +191,7 @@ struct HistoryView {
 };
 
 void fields(auto& a, Like<HistoryView> auto& v) {
-  a("samples", v.samples);
+  a(always("samples", "a sample a minute, the oldest first"), v.samples);
 }
 
 /// The caps of a master.
@@ -202,7 +203,7 @@ struct CapsOf {
 };
 
 void fields(auto& a, Like<CapsOf> auto& v) {
-  a("master", v.master);
+  a(always("master", "whose caps they are"), v.master);
   fields(a, v.caps);
 }
 
@@ -216,11 +217,11 @@ struct NodeLoad {
 };
 
 void fields(auto& a, Like<NodeLoad> auto& v) {
-  a(if_any("jobs"), v.jobs);
-  a(if_any("pending_tasks"), v.pending_tasks);
-  a(if_any("instances"), v.instances);
-  a(if_any("usd_h"), v.usd_h);
-  a(if_any("policy"), v.policy);
+  a(if_any("jobs", "jobs that are not over"), v.jobs);
+  a(if_any("pending_tasks", "tasks that wait"), v.pending_tasks);
+  a(if_any("instances", "instances that it rents"), v.instances);
+  a(if_any("usd_h", "their price an hour"), v.usd_h);
+  a(if_any("policy", "its policy"), v.policy);
 }
 
 /// A node of the control plane.
@@ -234,10 +235,11 @@ struct NodeView {
 };
 
 void fields(auto& a, Like<NodeView> auto& v) {
-  a("node", v.node);
-  a("roles", v.roles);
-  a("connected", v.connected);
-  a(later("load"), v.load);
+  a(always("node", "its name"), v.node);
+  a(always("roles", "its site, masters, cloud and API"), v.roles);
+  a(always("connected", "it is linked to the node that answers"), v.connected);
+  a(later("load", "figures of its master; empty where it has no master or that does not answer"),
+    v.load);
 }
 
 /// All nodes.
@@ -248,7 +250,7 @@ struct NodesView {
 };
 
 void fields(auto& a, Like<NodesView> auto& v) {
-  a("nodes", v.nodes);
+  a(always("nodes", "the nodes of the cluster file"), v.nodes);
 }
 
 /// Figures of a master that are part of a total.
@@ -262,12 +264,12 @@ struct LastFigures {
 };
 
 void fields(auto& a, Like<LastFigures> auto& v) {
-  a("usd_h", v.usd_h);
-  a("today_usd", v.today_usd);
-  a("total_usd", v.total_usd);
-  a("instances", v.instances);
-  a(later("active_jobs"), v.active_jobs);
-  a("pending_tasks", v.pending_tasks);
+  a(always("usd_h", "price of its instances an hour"), v.usd_h);
+  a(always("today_usd", "spent today (UTC)"), v.today_usd);
+  a(always("total_usd", "spent in all"), v.total_usd);
+  a(always("instances", "instances that it rents"), v.instances);
+  a(later("active_jobs", "jobs that are not over"), v.active_jobs);
+  a(always("pending_tasks", "tasks that wait"), v.pending_tasks);
 }
 
 /// A master, site or cloud that does not answer, named by the one of the three names that it has.
@@ -282,11 +284,11 @@ struct SilentView {
 };
 
 void fields(auto& a, Like<SilentView> auto& v) {
-  a(if_any("master"), v.master);
-  a(if_any("site"), v.site);
-  a(if_any("cloud"), v.cloud);
-  a(if_any("since_s"), v.since);
-  a(if_any("last"), v.last);
+  a(if_any("master", "name of a master that has not answered"), v.master);
+  a(if_any("site", "name of a site that has not answered"), v.site);
+  a(if_any("cloud", "node of a cloud that has not answered"), v.cloud);
+  a(if_any("since_s", "for how many seconds it has not"), v.since);
+  a(if_any("last", "figures of its last answer, where one is known"), v.last);
 }
 using Silent = std::vector<SilentView>;
 
@@ -323,32 +325,32 @@ struct StatusView {
 };
 
 void fields(auto& a, Like<StatusView::Jobs> auto& v) {
-  a(later("handing_over"), v.handing_over);
-  a("waiting", v.waiting);
-  a("running", v.running);
-  a("held", v.held);
-  a("over", v.over);
+  a(later("handing_over", "jobs that a site has not given to a master yet"), v.handing_over);
+  a(always("waiting", "jobs of which nothing runs"), v.waiting);
+  a(always("running", "jobs of which something runs"), v.running);
+  a(always("held", "jobs that their users hold"), v.held);
+  a(always("over", "jobs that are over"), v.over);
 }
 void fields(auto& a, Like<StatusView::Tasks> auto& v) {
-  a("pending", v.pending);
-  a("running", v.running);
+  a(always("pending", "tasks that wait"), v.pending);
+  a(always("running", "tasks that run"), v.running);
 }
 void fields(auto& a, Like<StatusView::Elastic> auto& v) {
-  a("jobs", v.jobs);
-  a("workers", v.workers);
+  a(always("jobs", "their number"), v.jobs);
+  a(always("workers", "number of their workers"), v.workers);
 }
 void fields(auto& a, Like<StatusView> auto& v) {
-  a("now_s", v.now);
-  a("jobs", v.jobs);
-  a("tasks", v.tasks);
-  a(later("elastic"), v.elastic);
-  a("instances", v.instances);
-  a("usd_h", v.usd_h);
-  a("total_usd", v.total_usd);
-  a("today_usd", v.today_usd);
-  a("nodes", v.nodes);
-  a("caps", v.caps);
-  a("trouble", v.trouble);
+  a(always("now_s", "the cluster's time"), v.now);
+  a(always("jobs", "jobs by state; a job of which nothing runs yet counts as waiting"), v.jobs);
+  a(always("tasks", "tasks by phase"), v.tasks);
+  a(later("elastic", "elastic jobs that are not over"), v.elastic);
+  a(always("instances", "instances that are rented, by type and market"), v.instances);
+  a(always("usd_h", "price of all instances an hour"), v.usd_h);
+  a(always("total_usd", "spent in all"), v.total_usd);
+  a(always("today_usd", "spent today (UTC)"), v.today_usd);
+  a(always("nodes", "the nodes of the cluster file"), v.nodes);
+  a(always("caps", "the caps of each master"), v.caps);
+  a(always("trouble", "sentences about what an operator should mend"), v.trouble);
 }
 
 /// The plan of a master for one job more; it is not carried out.
@@ -380,28 +382,28 @@ struct PlanView {
 };
 
 void fields(auto& a, Like<PlanView::Launch> auto& v) {
-  a("type", v.type);
-  a("market", v.market);
-  a("usd_h", v.usd_h);
+  a(always("type", "name of the type"), v.type);
+  a(always("market", "on-demand or spot"), v.market);
+  a(always("usd_h", "its price an hour"), v.usd_h);
 }
 void fields(auto& a, Like<PlanView::Place> auto& v) {
-  a("task", v.task);
-  a("to", v.to);
+  a(always("task", "index of the task"), v.task);
+  a(always("to", "the instance, or the launch, that it would go to"), v.to);
 }
 void fields(auto& a, Like<PlanView::Refusal> auto& v) {
-  a("task", v.task);
-  a("kind", v.kind);
-  a("why", v.why);
+  a(always("task", "index of the task"), v.task);
+  a(always("kind", "not now, never or broken"), v.kind);
+  a(always("why", "the reason, a sentence"), v.why);
 }
 void fields(auto& a, Like<PlanView> auto& v) {
-  a("launches", v.launches);
-  a("places", v.places);
-  a("refusals", v.refusals);
-  a(later("left_out"), v.left_out);
-  a(later("master"), v.master);
-  a("moves", v.moves);
-  a("usd_h", v.usd_h);
-  a("usd_h_now", v.usd_h_now);
+  a(always("launches", "instances that it would ask for"), v.launches);
+  a(always("places", "tasks that would get a place"), v.places);
+  a(always("refusals", "tasks that would get no place"), v.refusals);
+  a(later("left_out", "number of launches, places and refusals besides those listed"), v.left_out);
+  a(later("master", "the master that would have it"), v.master);
+  a(always("moves", "tasks of others that would be moved"), v.moves);
+  a(always("usd_h", "price an hour of all instances with the job"), v.usd_h);
+  a(always("usd_h_now", "price an hour of all instances now"), v.usd_h_now);
 }
 
 /// The views that are documents of the API, with whose part is missing in them. Each has the schema

@@ -24,9 +24,9 @@ struct OfferCount {
 };
 
 void fields(auto& a, Like<OfferCount> auto& v) {
-  a("type", v.type);
-  a("market", v.market);
-  a("count", v.count);
+  a(always("type", "name of the type"), v.type);
+  a(always("market", "on-demand or spot"), v.market);
+  a(always("count", "their number"), v.count);
 }
 
 /// Caps of a master; 0: no cap.
@@ -37,9 +37,9 @@ struct CapsView {
 };
 
 void fields(auto& a, Like<CapsView> auto& v) {
-  a(or_null("max_instances"), v.max_instances);
-  a(or_null("max_usd_h"), v.max_usd_h);
-  a(or_null("max_usd_day"), v.max_usd_day);
+  a(or_null("max_instances", "largest number of instances; null: not set"), v.max_instances);
+  a(or_null("max_usd_h", "highest price of all instances an hour; null: not set"), v.max_usd_h);
+  a(or_null("max_usd_day", "most that may be spent on a day (UTC); null: not set"), v.max_usd_day);
 }
 
 /// The counts that a master keeps.

@@ -87,26 +87,34 @@ struct SubmittedAs {
 };
 
 void fields(auto& a, Like<SubmittedAs> auto& v) {
-  a(or_null("array"), v.array);
-  a("checkpoints", v.checkpoints);
-  a("class", v.workload_class);
-  a("cpus", v.cpus);
-  a("distinct_instances", v.distinct_instances);
-  a("env_names", v.env_names);
-  a("gang", v.gang);
-  a("gpus", v.gpus);
-  a("market", v.market);
-  a("max_fails", v.max_fails);
-  a("max_running", v.max_running);
-  a("memory_gib", v.memory_gib);
-  a("movable", v.movable);
-  a("priority", v.priority);
-  a("retries", v.retries);
-  a("runtime_hint_s", v.runtime_hint_s);
-  a("stop_grace_s", v.stop_grace_s);
-  a("tasks", v.tasks);
-  a("time_limit_s", v.time_limit_s);
-  a(or_null("work_dir"), v.work_dir);
+  a(or_null("array", "the indices of its tasks; null where several masters have parts of it"),
+    v.array);
+  a(always("checkpoints", "a task that is stopped goes on later where it was"), v.checkpoints);
+  a(always("class", "jobs with one class are taken to run alike"), v.workload_class);
+  a(always("cpus", "cpus of a task"), v.cpus);
+  a(always("distinct_instances", "no two of its tasks run on one instance"), v.distinct_instances);
+  a(always("env_names", "names of its environment variables; their values are not told"),
+    v.env_names);
+  a(always("gang", "its tasks start together or not at all"), v.gang);
+  a(always("gpus", "gpus of a task"), v.gpus);
+  a(always("market", "the market whose instances it may run on"), v.market);
+  a(always("max_fails",
+           "number of its tasks that may fail; with one more the rest is ended; null: any "
+           "number"),
+    v.max_fails);
+  a(always("max_running", "number of its tasks that may have a place at once; 0: all"),
+    v.max_running);
+  a(always("memory_gib", "memory of a task"), v.memory_gib);
+  a(always("movable", "a running task may be moved to another instance"), v.movable);
+  a(always("priority", "its priority; the highest goes first"), v.priority);
+  a(always("retries", "how often a task that failed is tried again; null: as the cluster says"),
+    v.retries);
+  a(always("runtime_hint_s", "how long a task is said to run"), v.runtime_hint_s);
+  a(always("stop_grace_s", "time between SIGTERM and SIGKILL; null: as the cluster says"),
+    v.stop_grace_s);
+  a(always("tasks", "number of its tasks"), v.tasks);
+  a(always("time_limit_s", "longest time that an attempt may run; null: no limit"), v.time_limit_s);
+  a(or_null("work_dir", "folder in which its tasks start; null: a fresh one"), v.work_dir);
   a(others_than<SubmittedAs>(), v.others);
 }
 
@@ -119,7 +127,7 @@ struct ExplainedTask {
 
 void fields(auto& a, Like<ExplainedTask> auto& v) {
   a(among("task"), v.task);
-  a(later("why"), v.task.why);
+  a(later("why", "why the task is where it is, from the stored decisions"), v.task.why);
 }
 
 /// A page of jobs.
@@ -131,8 +139,9 @@ struct JobsDocument {
 };
 
 void fields(auto& a, Like<JobsDocument> auto& v) {
-  a("jobs", v.jobs);
-  a("next", v.next);
+  a(always("jobs", "first those that are not over, then the others, each by id, the highest first"),
+    v.jobs);
+  a(always("next", "to be given as `after` for the next page; null: this is the last one"), v.next);
 }
 
 /// A job with a page of its tasks.
@@ -148,10 +157,12 @@ struct JobDocument {
 
 void fields(auto& a, Like<JobDocument> auto& v) {
   a(among("job"), v.job);
-  a(later("submission"), v.submission);
-  a("tasks", v.tasks);
-  a(later("next"), v.next);
-  a(later("tasks_behind"), v.tasks_behind);
+  a(later("submission",
+          "the request that the job was submitted with; null where it is no longer known"),
+    v.submission);
+  a(always("tasks", "a page of its tasks, by index"), v.tasks);
+  a(later("next", "to be given as `after` for the next page; null: this is the last one"), v.next);
+  a(later("tasks_behind", "number of tasks behind this page"), v.tasks_behind);
 }
 
 /// A job with a page of its tasks, each with its reason.
@@ -165,10 +176,10 @@ struct ExplainedDocument {
 };
 
 void fields(auto& a, Like<ExplainedDocument> auto& v) {
-  a("job", v.job);
-  a("tasks", v.tasks);
-  a(later("next"), v.next);
-  a(later("tasks_behind"), v.tasks_behind);
+  a(always("job", "the job"), v.job);
+  a(always("tasks", "a page of its tasks, by index"), v.tasks);
+  a(later("next", "to be given as `after` for the next page; null: this is the last one"), v.next);
+  a(later("tasks_behind", "number of tasks behind this page"), v.tasks_behind);
 }
 
 /// The documents of jobs, which say besides whose part is missing in them, and their parts.

@@ -27,12 +27,14 @@ struct ElasticView {
 };
 
 void fields(auto& a, Like<ElasticView> auto& v) {
-  a("least", v.least);
-  a("most", v.most);
-  a(or_null("width"), v.width);
-  a("done", v.done);
-  a(or_null("whole"), v.whole);
-  a(or_null("unit"), v.unit);
+  a(always("least", "least number of workers"), v.least);
+  a(always("most", "largest number of workers"), v.most);
+  a(or_null("width", "number of workers that share it now; null: it is over, or no master has it"),
+    v.width);
+  a(always("done", "work that is done by the word of its first worker, as of the last round"),
+    v.done);
+  a(or_null("whole", "the whole work; null: its worker does not say"), v.whole);
+  a(or_null("unit", "unit of done and whole"), v.unit);
 }
 
 /// The request that a job was submitted with: without its command, its token and the values of its
@@ -88,39 +90,63 @@ struct JobView {
 };
 
 void fields(auto& a, Like<JobView> auto& v) {
-  a("job", v.job);
-  a("name", v.name);
-  a("user", v.user);
-  a("class", v.workload_class);
-  a("command", v.command);
-  a("market", v.market);
-  a("gang", v.gang);
-  a(later("movable"), v.movable);
-  a(later("checkpoints"), v.checkpoints);
-  a(later("distinct_instances"), v.distinct_instances);
-  a("state", v.state);
-  a("tasks_total", v.tasks);
+  a(always("job", "id"), v.job);
+  a(always("name", "the name that its user gave it"), v.name);
+  a(always("user", "its user"), v.user);
+  a(always("class",
+           "jobs with one class are taken to run alike; the name, unless the request says "
+           "otherwise"),
+    v.workload_class);
+  a(always("command", "program and arguments"), v.command);
+  a(always("market", "the market whose instances it may run on"), v.market);
+  a(always("gang", "its tasks start together or not at all"), v.gang);
+  a(later("movable", "a running task may be moved to another instance"), v.movable);
+  a(later("checkpoints", "a task that is stopped goes on later where it was"), v.checkpoints);
+  a(later("distinct_instances", "no two of its tasks run on one instance"), v.distinct_instances);
+  a(always("state",
+           "waiting: no task has a place; starting: some have a place and no task runs; running: "
+           "some task runs; held: its user holds what would wait; stopping: it will not be "
+           "completed and something of it still runs; handing over: a site has not given it to "
+           "a master yet; unknown: a word of a later version"),
+    v.state);
+  a(always("tasks_total", "number of its tasks"), v.tasks);
   a(inside("whole"), v.whole);
-  a("waiting", v.waiting);
-  a("held", v.held);
-  a("capped", v.capped);
-  a("starting", v.starting);
-  a("running", v.running);
-  a("finished", v.finished);
-  a("failed", v.failed);
-  a("failed_attempts", v.failed_attempts);
-  a("submitted_s", v.submitted);
-  a("over_s", v.over);
-  a("usd", v.usd);
-  a(later("max_fails"), v.max_fails);
-  a("exit_code", v.exit_code);
-  a(later("failed_task"), v.failed_task);
+  a(always("waiting", "tasks that wait for a place or, with one, for their instance"), v.waiting);
+  a(always("held", "tasks that their user holds"), v.held);
+  a(always("capped",
+           "tasks that are to get no place for now, as max_running or the width of the elastic "
+           "job says"),
+    v.capped);
+  a(always("starting", "tasks whose instance is about to start them"), v.starting);
+  a(always("running", "tasks that run"), v.running);
+  a(always("finished", "tasks that have finished"), v.finished);
+  a(always("failed", "tasks that have failed and are not tried again"), v.failed);
+  a(always("failed_attempts", "attempts that have failed, of all its tasks"), v.failed_attempts);
+  a(always("submitted_s", "when it was submitted; null before a master has it"), v.submitted);
+  a(always("over_s", "when it was over; null while it is not"), v.over);
+  a(always("usd", "cost of its tasks so far"), v.usd);
+  a(later("max_fails",
+          "number of its tasks that may fail; with one more the rest is ended; null: any "
+          "number"),
+    v.max_fails);
+  a(always("exit_code",
+           "0 when all tasks have finished; else that of failed_task; null where no task has "
+           "failed with one"),
+    v.exit_code);
+  a(later("failed_task", "lowest index of a task that has failed; null where no task has"),
+    v.failed_task);
   a(inside("failure"), v.failure);
-  a(later("reason"), v.reason);
-  a(or_null("master"), v.master);
+  a(later("reason",
+          "of a job that is not over, why tasks of it wait (a page of its tasks alone says "
+          "this, not a list); else why it failed, was refused or ended"),
+    v.reason);
+  a(or_null("master", "the master that has it; null where no master does"), v.master);
   a(inside("to"), v.to);
   a(inside("to_site"), v.to_site);
-  a(later("elastic"), v.elastic);
+  a(later("elastic",
+          "of an elastic job, between which bounds it runs and how far it is; null: it is not "
+          "elastic"),
+    v.elastic);
   a(inside("submission"), v.submission);
 }
 
@@ -134,9 +160,12 @@ struct ReasonView {
 };
 
 void fields(auto& a, Like<ReasonView> auto& v) {
-  a("kind", v.kind);
-  a("code", v.code);
-  a("text", v.text);
+  a(always("kind",
+           "not now: it may change by itself; never: only another request can run; broken: a "
+           "fault of the plan"),
+    v.kind);
+  a(always("code", "the reason, a word for programs"), v.code);
+  a(always("text", "the reason with its numbers, a sentence for people"), v.text);
 }
 
 /// Failure of the last attempt that did not finish.
@@ -146,8 +175,8 @@ struct FailureView {
 };
 
 void fields(auto& a, Like<FailureView> auto& v) {
-  a("kind", v.kind);
-  a("text", v.text);
+  a(always("kind", "how it ended"), v.kind);
+  a(always("text", "a sentence about it"), v.text);
 }
 
 /// A number with its name. A list of them is an object of the API's documents, in which the last
@@ -185,21 +214,33 @@ struct TaskView {
 };
 
 void fields(auto& a, Like<TaskView> auto& v) {
-  a("task", v.index);
-  a("phase", v.phase);
-  a("attempt", v.attempt);
-  a(or_null("instance"), v.instance);
-  a(or_null("instance_type"), v.instance_type);
-  a("usd", v.usd);
-  a("exit_code", v.exit_code);
-  a("reason", v.reason);
-  a("moves", v.moves);
-  a(later("failures"), v.failures);
-  a(later("last_failure"), v.last_failure);
-  a(later("ran_s"), v.ran_s);
-  a(later("started_s"), v.started);
-  a(later("ended_s"), v.ended);
-  a(later("metrics"), v.metrics);
+  a(always("task", "its index in the job"), v.index);
+  a(always("phase",
+           "stopped and not run: its job was over first, after or before the task had run"),
+    v.phase);
+  a(always("attempt", "number of its newest attempt; 0 before the first"), v.attempt);
+  a(or_null("instance", "id of its instance; null: it has no place"), v.instance);
+  a(or_null("instance_type", "type of its instance"), v.instance_type);
+  a(always("usd", "its cost so far"), v.usd);
+  a(always("exit_code",
+           "that of the last attempt that ended; null where no attempt ended or it had no "
+           "process"),
+    v.exit_code);
+  a(always("reason", "why it waits; null: it does not"), v.reason);
+  a(always("moves", "how often it was moved to another instance"), v.moves);
+  a(later("failures", "attempts that failed"), v.failures);
+  a(later("last_failure", "the last attempt that did not finish; null: there is no such attempt"),
+    v.last_failure);
+  a(later("ran_s",
+          "how long it has run so far, as policies count it: an attempt of which all was lost "
+          "does not count; null where its job is over and it did not finish at its first "
+          "attempt"),
+    v.ran_s);
+  a(later("started_s", "when its first attempt started"), v.started);
+  a(later("ended_s", "when its last attempt ended"), v.ended);
+  a(later("metrics",
+          "values that the task reported last (muster progress --metric), by metric name"),
+    v.metrics);
   a(inside("why"), v.why);
 }
 

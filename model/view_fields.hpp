@@ -24,25 +24,33 @@ enum class InDocument : std::uint8_t {
   if_any    ///< left out where its value says nothing
 };
 
-/// The name of a member in documents, with its unit, and how it stands there.
+/// The name of a member in documents, with its unit, how it stands there, and its meaning, which
+/// the API's schema and reference show: a phrase for users. A member of messages alone has no
+/// meaning.
 struct ViewKey : Key {
   InDocument shown = InDocument::always;
+  std::string_view meaning{};
 
-  constexpr ViewKey(const char* in_documents, InDocument how = InDocument::always)
-      : Key(in_documents), shown(how) {}
+  constexpr ViewKey(const char* in_documents, InDocument how = InDocument::always,
+                    const char* means = "")
+      : Key(in_documents), shown(how), meaning(means) {}
 };
 
+/// Of a member that documents always have.
+constexpr ViewKey always(const char* name, const char* meaning) {
+  return {name, InDocument::always, meaning};
+}
 /// Of a member that came later than the API's first version.
-constexpr ViewKey later(const char* name) {
-  return {name, InDocument::later};
+constexpr ViewKey later(const char* name, const char* meaning = "") {
+  return {name, InDocument::later, meaning};
 }
 /// Of a member that is null where its value says nothing.
-constexpr ViewKey or_null(const char* name) {
-  return {name, InDocument::or_null};
+constexpr ViewKey or_null(const char* name, const char* meaning = "") {
+  return {name, InDocument::or_null, meaning};
 }
 /// Of a member that is left out where its value says nothing.
-constexpr ViewKey if_any(const char* name) {
-  return {name, InDocument::if_any};
+constexpr ViewKey if_any(const char* name, const char* meaning = "") {
+  return {name, InDocument::if_any, meaning};
 }
 /// Of a member that is not in documents: nodes say it to each other only.
 struct InsideKey : Key {

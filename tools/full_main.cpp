@@ -65,6 +65,7 @@ int main(int given, char** arguments) {
   add_train(app, exit_code);
   add_predict(app, exit_code);
   add_config_keys(app, exit_code);
+  add_api(app, exit_code);
   add_store(app, exit_code);
   add_pki(app, exit_code);
   add_node(app, exit_code);

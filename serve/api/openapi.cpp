@@ -24,14 +24,24 @@ Json reference(std::string_view schema) {
   return {{"$ref", "#/components/schemas/" + std::string(schema)}};
 }
 
-Json path_parameter(std::string_view name) {
-  if (name == "name") {
-    return {{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}};
-  }
+/// Whether it is about an instance, and so the cluster's to answer.
+bool path_names_instance(const Route& route) {
+  return route.pattern.starts_with("/v1/instances");
+}
+
+Json path_parameter(const Route& route, std::string_view name) {
+  const bool is_number = name != "name";
+  const std::string about = !is_number                   ? "name of the token"
+                            : name == "index"            ? "index of the task in its job"
+                            : path_names_instance(route) ? "id of the instance"
+                                                         : "id of the job";
+  Json schema = {{"type", is_number ? "integer" : "string"}};
+  if (is_number) schema["minimum"] = 0;
   return {{"name", name},
           {"in", "path"},
           {"required", true},
-          {"schema", {{"type", "integer"}, {"minimum", 0}}}};
+          {"description", about},
+          {"schema", std::move(schema)}};
 }
 
 Json header_parameter(const char* name, Json schema, const char* about) {
@@ -64,7 +74,7 @@ Json schema_of(const Parameter& parameter) {
 Json parameters_of(const Route& route) {
   Json list = Json::array();
   for (const std::string_view name : path_parameters(route.pattern)) {
-    list.push_back(path_parameter(name));
+    list.push_back(path_parameter(route, name));
   }
   for (const Parameter& parameter : route.query) {
     list.push_back({{"name", parameter.name},
@@ -81,11 +91,6 @@ Json parameters_of(const Route& route) {
                                     "Number of the try; grows with each repetition"));
   }
   return list;
-}
-
-/// Whether it is about an instance, and so the cluster's to answer.
-bool path_names_instance(const Route& route) {
-  return route.pattern.starts_with("/v1/instances");
 }
 
 /// The errors that a route may answer with.

@@ -38,6 +38,11 @@ class SchemaFields {
     } else {
       required_.push_back(name);
     }
+    if (!key.meaning.empty()) {
+      // A reference has no room for anything beside it.
+      if (schema.contains("$ref")) schema = {{"allOf", Json::array({std::move(schema)})}};
+      schema["description"] = key.meaning;
+    }
     properties_[name] = std::move(schema);
   }
   void operator()(InsideKey, const auto&) {}
@@ -123,8 +128,11 @@ void add_view(Json& all, bool gathered) {
   const View view{};
   fields(members, view);
   if (gathered) {
-    members.add("complete", {{"type", "boolean"}});
-    members.add("silent", {{"type", "array"}, {"items", schema_named(SilentView::kSchema)}});
+    members.add("complete", {{"type", "boolean"},
+                             {"description", "all have answered who may have a part of it"}});
+    members.add("silent", {{"type", "array"},
+                           {"items", schema_named(SilentView::kSchema)},
+                           {"description", "those who have not answered; their part is missing"}});
   }
   all[std::string(View::kSchema)] = std::move(members).object();
 }

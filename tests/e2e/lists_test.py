@@ -7,7 +7,7 @@ import unittest
 from fixture import EVA_200, MusterTest, assert_golden, line_with
 
 COMMANDS = ("replay", "bound", "pareto", "budget", "experiment", "policies", "explain", "convert",
-            "train", "config-keys")
+            "train", "config-keys", "api")
 EVA_PARAMS = {"eager", "artifact", "full-only", "partial-only", "rp", "single", "t", "period_s",
               "paper", "spot"}
 HCOOP_PARAMS = {"group", "pairing", "exact_tasks", "backfill", "on_demand_fallback",
@@ -41,6 +41,14 @@ class Lists(MusterTest):
         intake = line_with(self.succeed("policies"), "classify.by = svm")
         self.assertIn("site.masters_per_job = 2", intake)
         assert_golden(self, intake.strip())
+
+    def test_the_api_is_listed_as_it_is_served(self):
+        document = json.loads(self.succeed("api", "--json", "-"))
+        text = self.succeed("api")
+        for path, methods in document["paths"].items():
+            for method in methods:
+                self.assertIn(f"\n### {method.upper()} {path}\n", text)
+        self.assertIn("| `usd` | number | cost of its tasks so far |", text)
 
     def test_every_listed_default_can_be_given(self):
         policies = json.loads(self.succeed("policies", "--json", "-"))["policies"]

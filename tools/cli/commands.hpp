@@ -28,6 +28,8 @@ void add_market(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_config_keys(CLI::App& app, int& exit_code);
+/// `muster api`, the description of the HTTP API.
+void add_api(CLI::App& app, int& exit_code);
 void add_store(CLI::App& app, int& exit_code);
 void add_pki(CLI::App& app, int& exit_code);
 void add_node(CLI::App& app, int& exit_code);

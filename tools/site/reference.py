@@ -70,10 +70,17 @@ def policies(muster):
     return "\n".join(out)
 
 
+def api(muster):
+    return ("# Requests and documents of the API\n\n" + WRITTEN.format("muster api")
+            + "[The HTTP API](../api.md) says what holds for all of them.\n\n"
+            + asked(muster, "api"))
+
+
 def write(muster, folder):
     """Writes the pages into a folder, which is made when it is not there."""
     os.makedirs(folder, exist_ok=True)
     texts = {"commands.md": commands(muster), "policies.md": policies(muster),
+             "api.md": api(muster),
              "replay-keys.md": keys(muster, "Keys of a replay"),
              "cluster-keys.md": keys(muster, "Keys of a cluster", "--cluster")}
     for name, text in texts.items():

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
 #include "serve/api/openapi.hpp"
-#include "tests/support/places.hpp"
+#include "serve/api/reference.hpp"
 
 namespace muster::api {
 namespace {
@@ -53,35 +51,65 @@ TEST(Routes, have_operations_and_names_of_their_own) {
   EXPECT_EQ(names.size(), routes().size());
 }
 
-/// How docs/api.md has a parameter.
-std::string row_of(const Parameter& parameter, std::string_view pattern) {
-  std::string choices;
-  for (const std::string_view choice : parameter.choices) {
-    choices += (choices.empty() ? "" : ", ") + std::string(choice);
+/// Adds the names of the members, as "Job.state", that no phrase describes.
+void collect_undescribed(const json& schema, const std::string& name,
+                         std::set<std::string>& undescribed) {
+  if (schema.contains("items")) collect_undescribed(schema["items"], name, undescribed);
+  for (const char* several : {"allOf", "anyOf"}) {
+    if (!schema.contains(several)) continue;
+    for (const json& part : schema[several]) collect_undescribed(part, name, undescribed);
   }
-  const bool is_text = parameter.kind == Parameter::Kind::text;
-  const std::string range = is_text ? fmt::format("a text of at most {} bytes", parameter.most)
-                            : choices.empty()
-                                ? fmt::format("{} to {}", parameter.least, parameter.most)
-                                : choices;
-  // Without a default: a list begins where it begins, and any other parameter chooses nothing.
-  const std::string nothing = parameter.name == "after"  ? "the beginning"
-                              : parameter.name == "user" ? "everybody"
-                                                         : "any";
-  const std::string fallback =
-      parameter.fallback.empty() ? nothing : fmt::format("`{}`", parameter.fallback);
-  return fmt::format("| `{}` | `{}` | {} | {} |", parameter.name, pattern, fallback, range);
+  if (!schema.contains("properties")) return;
+  for (const auto& [key, member] : schema["properties"].items()) {
+    const std::string whole = name + "." + key;
+    if (member.value("description", "").empty()) undescribed.insert(whole);
+    collect_undescribed(member, whole, undescribed);
+  }
 }
 
-TEST(Routes, have_the_defaults_that_the_documentation_says) {
-  std::ifstream in(test::source_dir() / "docs/api.md");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  for (const Route& route : routes()) {
-    for (const Parameter& parameter : route.query) {
-      EXPECT_NE(text.find(row_of(parameter, route.pattern)), std::string::npos)
-          << row_of(parameter, route.pattern);
-    }
+TEST(Documents, have_a_meaning_for_each_member) {
+  const json document = json::parse(openapi_document());
+  std::set<std::string> undescribed;
+  for (const auto& [name, schema] : document["components"]["schemas"].items()) {
+    collect_undescribed(schema, name, undescribed);
   }
+  EXPECT_EQ(undescribed, std::set<std::string>());
+}
+
+TEST(Reference, has_a_section_for_each_request_and_document) {
+  const std::string text = reference_text();
+  for (const Route& route : routes()) {
+    const std::string heading = fmt::format("\n### {} {}\n", route.method, route.pattern);
+    EXPECT_NE(text.find(heading), std::string::npos) << heading;
+  }
+  const json document = json::parse(openapi_document());
+  for (const auto& [name, schema] : document["components"]["schemas"].items()) {
+    EXPECT_NE(text.find("\n### " + name + "\n"), std::string::npos) << name;
+  }
+}
+
+/// The section of the reference below a heading.
+std::string section(const std::string& heading) {
+  const std::string text = reference_text();
+  const std::size_t begin = text.find("\n### " + heading + "\n");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find("\n##", begin + 1) - begin);
+}
+
+TEST(Reference, says_types_bounds_and_defaults) {
+  const auto expect_row = [](const std::string& heading, const std::string& row) {
+    EXPECT_NE(section(heading).find("\n" + row + "\n"), std::string::npos) << section(heading);
+  };
+  expect_row("GET /v1/jobs",
+             "| `limit` | whole number from 1 to 10000 | `100` | most entries of the answer |");
+  expect_row("GET /v1/jobs",
+             "| `state` | `active`, `over`, `all` | `\"active\"` | state of the jobs to list |");
+  expect_row("GET /v1/jobs/{id}/tasks/{index}/log",
+             "| `index` | whole number |  | index of the task in its job |");
+  expect_row("Job", "| `elastic.unit` | text or null | unit of done and whole |");
+  expect_row("Task", "| `reason` | [Reason](#reason) or null | why it waits; null: it does not |");
+  expect_row("Submission", "| `jobs` | list of [JobRequest](#jobrequest) | the jobs |");
+  expect_row("IssuedToken", "All members of [Token](#token), and:");
 }
 
 TEST(Routes, lead_paths_to_one_pattern) {
