@@ -22,7 +22,7 @@ RefusalCode code_for(CloudReason reason) {
       return RefusalCode::cloud_throttled;
     case CloudReason::failed:
       return RefusalCode::cloud_failed;
-    // A cloud that does not give an instance and says no other reason has none.
+    // A cloud that does not give an instance and says no other reason has no room.
     case CloudReason::not_said:
     case CloudReason::capacity:
     case CloudReason::reclaimed:

@@ -2,7 +2,7 @@
 
 #include "model/room_lack.hpp"
 
-// What a master does about a lack of room.
+// The ends of a lack of room: by a claim, or by a gang's turn.
 
 namespace muster {
 
@@ -32,7 +32,7 @@ struct RoomBounds {
   bool fixed_fleet = false;
 };
 
-/// Whether a gang's turn, in which nobody else starts, may end the lack. Without caps or a fixed
+/// Whether a gang's turn, in which no other job starts, may end the lack. Without caps or a fixed
 /// fleet no turn would change that the policy chose a full instance.
 constexpr bool ends_in_a_turn(RoomLack lack, RoomBounds bounds) {
   switch (lack) {

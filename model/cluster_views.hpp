@@ -408,9 +408,10 @@ void fields(auto& a, Like<PlanView> auto& v) {
 
 /// The views that are documents of the API, with whose part is missing in them. Each has the schema
 /// of its `kSchema`.
-using GatheredViews = std::tuple<InstancesView, DecisionsView, HistoryView, CostView, StatusView>;
+using GatheredViews =
+    std::tuple<InstancesView, DecisionsView, HistoryView, CostView, StatusView, NodesView>;
 /// Those that are documents by themselves, and the parts that have schemas of their own.
 using PlainViews = std::tuple<JobView, TaskView, ReasonView, SilentView, InstanceView, DecisionView,
-                              HistorySample, NodeView, NodesView, CapsOf, PlanView>;
+                              HistorySample, NodeView, CapsOf, PlanView>;
 
 }  // namespace muster

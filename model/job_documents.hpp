@@ -58,8 +58,8 @@ constexpr OthersKey others_than() {
   return OthersKey(&has_member<View>);
 }
 
-/// What a job was submitted with, as keys of a request: those that matter to every job, and those
-/// that were given besides.
+/// The request that a job was submitted with, by its keys: those that matter to every job, and
+/// those that were given besides.
 struct SubmittedAs {
   static constexpr std::string_view kSchema = "SubmittedAs";
 
@@ -149,7 +149,7 @@ struct JobDocument {
   static constexpr std::string_view kSchema = "JobWithTasks";
 
   JobView job;
-  std::optional<SubmittedAs> submission{};  ///< nothing: nobody knows any more
+  std::optional<SubmittedAs> submission{};  ///< nothing: it is no longer known
   std::vector<TaskView> tasks{};
   std::optional<std::uint32_t> next{};  ///< the page's last task, where there are more
   std::uint64_t tasks_behind = 0;       ///< of those that are wanted, behind the page

@@ -6,8 +6,8 @@
 
 namespace muster {
 
-/// Of what a refusal says that there is too little: what others have, so that it may be over when
-/// they have left or have less.
+/// The room that a refusal says is lacking. Others have it, so the lack may end when they have left
+/// or have less.
 enum class RoomLack : std::uint8_t {
   none,           ///< it is not for want of room
   caps,           ///< the caps leave nothing

@@ -26,7 +26,7 @@ struct SavedRow {
   std::map<InstanceId, std::uint16_t> workers;
 };
 
-// What is on disk: a text of an earlier version is read by these, too.
+// These say how the memory lies on disk: they read the text of an earlier version, too.
 
 void line(auto& a, Like<SavedJob> auto& job) {
   auto& seen = job.seen;

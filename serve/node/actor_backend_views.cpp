@@ -69,8 +69,9 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
     case Operation::cost:
       return view_cost(what, std::move(reply));
     case Operation::nodes:
-      return figures(figures_atom_v, [this, reply](const auto& masters, const auto&) {
-        reply(ok(view_json::document(NodesView{node_list(masters)})));
+      return figures(figures_atom_v, [this, reply](const auto& masters, const auto& sites) {
+        reply(ok(view_json::document(NodesView{node_list(masters)},
+                                     silent(answered(masters), answered(sites)))));
       });
     case Operation::status:
       return figures(figures_atom_v, [this, reply](const auto& masters, const auto& sites) {

@@ -88,8 +88,28 @@ void put_failures(JobView& job, const JobView* first) {
   job.reason = std::move(reason);
 }
 
+/// Why tasks of it wait, by the master whose tasks they are: each counts those of its own part.
+std::string waits_of(const Jobs& parts) {
+  // More would fill a screen, and masters of one job seldom wait for different reasons.
+  constexpr std::size_t kMostReasons = 4;
+  std::size_t reasons = 0;
+  std::string text;
+  for (const JobView& part : parts) {
+    if (!part.reason || part.over) continue;
+    if (++reasons > kMostReasons) continue;
+    text += reasons > 1 ? "; " : "";
+    text += part.master.empty() ? *part.reason : part.master + ": " + *part.reason;
+  }
+  if (reasons > kMostReasons) text += fmt::format("; and {} more", reasons - kMostReasons);
+  return text;
+}
+
 /// Why it waits or is over, where one who has a part says so.
 std::optional<std::string> reason_of(const Jobs& parts) {
+  if (!last_over(parts)) {
+    std::string waits = waits_of(parts);
+    return waits.empty() ? std::nullopt : std::optional(std::move(waits));
+  }
   const ShownState state = state_of(parts);
   for (const JobView& part : parts) {
     if (part.reason && part.state == state) return part.reason;

@@ -5,7 +5,7 @@
 namespace muster::view_json {
 namespace {
 
-/// Writes the members of a document. Its long list was written in pieces: a view of it has none.
+/// Writes the members of a document. Its long list was written in pieces and is not in the view.
 template <class Listed>
 class PageFields : public JsonFields {
  public:

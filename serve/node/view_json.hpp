@@ -26,7 +26,7 @@ std::string jobs(const JsonText& list, const std::optional<JobCursor>& next, con
 
 /// A job with a page of its tasks, whose list is written already.
 std::string job(const JobDocument& job, const JsonText& tasks, const Silent& silent);
-/// The same with why each of them waits or is where it is.
+/// A job with a page of its tasks, each with the reason why it waits or is where it is.
 std::string job(const ExplainedDocument& job, const JsonText& tasks, const Silent& silent);
 
 /// Ends the document with whether everybody has answered, and who has not.

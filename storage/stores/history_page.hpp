@@ -5,7 +5,7 @@
 namespace muster {
 
 /// Whether a page shows jobs such as this one, wherever the page begins. Both kinds of history ask
-/// it; of jobs that are not over JobsQuestion::takes() says the same.
+/// it; JobsQuestion::takes() has the rule for jobs that are not over.
 inline bool takes(const HistoryPage& page, const HistoryEntry& entry) {
   const auto& [user, below, limit] = page;
   static_cast<void>(below);  // where the page begins and ends is for those who go over the jobs

@@ -376,7 +376,7 @@ std::string view(const NodesView& shown) {
                    {"WAITING TASKS", true},
                    {"INSTANCES", true}});
   const auto count = [](const std::optional<std::uint64_t>& number) {
-    return std::to_string(number.value_or(0));
+    return number ? std::to_string(*number) : "-";  // of no master, or one that does not answer
   };
   for (const NodeView& node : shown.nodes) {
     const NodeLoad& load = node.load;

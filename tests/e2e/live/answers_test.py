@@ -59,7 +59,7 @@ class Answers(unittest.TestCase):
                            lambda: cluster.ask("instances")["instances"] == [])
         whole = cluster.ask("status")
         cluster.signal(cluster.node("n3"), signal.SIGSTOP)
-        for command in ("jobs", "status", "instances", "cost"):
+        for command in ("jobs", "status", "instances", "cost", "nodes"):
             done = cluster.run(command)
             assert_golden(self, without_figures(done.stderr))
             self.assertEqual(done.returncode, 0)

@@ -136,7 +136,19 @@ TEST(MergeJobs, SaysForItsPartsHowFarItIsAndWhy) {
   JobView starts = part("m1", starting, 2);
   EXPECT_EQ(page_of({waits, starts}, 0, false)[0].state, starting);
   const Jobs both = page_of({waits, part("m1", waiting, 2)}, 0, false);
-  EXPECT_EQ(both[0].reason, waits.reason);
+  EXPECT_EQ(both[0].reason, "m0: " + *waits.reason);
+}
+
+TEST(MergeJobs, SaysOfEachMasterWhyItsTasksWait) {
+  JobView first = part("m0", waiting, 3);
+  first.reason = "2 of 3 tasks wait, not now: instance cap";
+  JobView second = part("m1", running, 2);
+  second.reason = "1 of 2 tasks waits, not now: awaiting round";
+  const JobView job = page_of({first, second}, 0, false)[0];
+  EXPECT_EQ(job.state, running);
+  EXPECT_EQ(job.reason, "m0: " + *first.reason + "; m1: " + *second.reason);
+  const JobView alone = page_of({first}, 0, false)[0];
+  EXPECT_EQ(alone.reason, first.reason) << "nobody else has a part of it";
 }
 
 TEST(MergeJobs, IsNotListedAsOverWhileAPartIsElsewhere) {

@@ -206,15 +206,15 @@ TEST(ViewJson, the_status_of_two_masters) {
   EXPECT_EQ(document["trouble"],
             json({"m0: the disk is slow", "site oslo: learns", "n1: not connected"}));
   EXPECT_TRUE(document["nodes"][1]["load"].empty());
-  checked(view_json::document(NodesView{nodes}), "Nodes");
+  checked(view_json::document(NodesView{nodes}, {}), "Nodes");
 }
 
 /// Views that have schemas, and whether they are documents with whose part is missing.
 template <class View>
 class SchemasOfViews : public ::testing::Test {};
 using Shapes =
-    ::testing::Types<JobView, TaskView, ReasonView, SilentView, InstanceView, NodeView, NodesView,
-                     CapsOf, PlanView, DecisionView, HistorySample, ExplainedTask, SubmittedAs>;
+    ::testing::Types<JobView, TaskView, ReasonView, SilentView, InstanceView, NodeView, CapsOf,
+                     PlanView, DecisionView, HistorySample, ExplainedTask, SubmittedAs>;
 TYPED_TEST_SUITE(SchemasOfViews, Shapes);
 
 TYPED_TEST(SchemasOfViews, HaveEveryMemberOfADocumentAndNoOther) {
