@@ -10,6 +10,7 @@
 
 #include "masters/view/metric_series.hpp"
 #include "model/job_view.hpp"
+#include "model/rounded_text.hpp"
 #include "model/stay.hpp"
 
 namespace muster::cell {
@@ -17,9 +18,9 @@ namespace {
 
 std::string lost_attempts(const Refusal& refusal) {
   return fmt::format(
-      "{:.6g} attempts one after the other were interrupted or moved without progress, "
-      "and {:.6g} are too many",
-      refusal.asked, refusal.available);
+      "{} attempts one after the other were interrupted or moved without progress, "
+      "and {} are too many",
+      rounded_text(refusal.asked), rounded_text(refusal.available));
 }
 
 /// The sentence for a task that is confined.
@@ -175,9 +176,25 @@ std::string instances_text(const std::vector<ClosedInstance>& closed) {
   return text;
 }
 
+/// That a gang asks for more than all of a cap, so that nothing that others do gives it room.
+/// Empty: it does not.
+std::string beyond_cap_text(const JobRow& job, const Refusal& reason, const MasterCaps& caps) {
+  if (!job.job.gang || job.tasks.size() < 2) return {};
+  double cap = 0;
+  if (reason.code == RefusalCode::instance_cap) cap = caps.max_instances;
+  if (reason.code == RefusalCode::spend_cap) cap = caps.max_usd_h;
+  if (reason.code == RefusalCode::day_cap) cap = caps.max_usd_day;
+  if (cap <= 0 || reason.asked <= cap) return {};
+  return "; its tasks start together and ask for more than the whole cap, which would have to be "
+         "raised";
+}
+
 /// Jobs that this job waits behind where something bounds the room, and since when; or the job that
 /// its room is kept for. Empty: neither.
 std::string room_text(const JobRow& job, const Refusal& reason, const Master& master) {
+  if (std::string beyond = beyond_cap_text(job, reason, master.settings().caps); !beyond.empty()) {
+    return beyond;
+  }
   const Claims& claims = master.facts().claims;
   const RoomClaim* claim = claims.claim();
   if (claim != nullptr && claim->room.place.job == job.job.id) {
@@ -385,10 +402,11 @@ std::string sentence(const Refusal& refusal) {
     text += " (" + lost_attempts(refusal) + ")";
     if (refusal.kind == RefusalKind::never) text += "; nothing on demand may hold it";
   } else if (refusal.binding) {
-    text += fmt::format(" ({}: asked {:.6g}, available {:.6g})", muster::name_of(*refusal.binding),
-                        refusal.asked, refusal.available);
+    text += fmt::format(" ({}: asked {}, available {})", muster::name_of(*refusal.binding),
+                        rounded_text(refusal.asked), rounded_text(refusal.available));
   } else if (refusal.asked != 0 || refusal.available != 0) {
-    text += fmt::format(" (asked {:.6g}, available {:.6g})", refusal.asked, refusal.available);
+    text += fmt::format(" (asked {}, available {})", rounded_text(refusal.asked),
+                        rounded_text(refusal.available));
   }
   return text;
 }

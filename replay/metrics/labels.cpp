@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "model/rounded_text.hpp"
+
 // Times, amounts and reasons as words, one form for all reports.
 
 namespace muster::metrics {
@@ -36,10 +38,11 @@ std::string usd_text(double usd) {
 std::string describe(const Refusal& refusal) {
   std::string text = fmt::format("{}: {}", name_of(refusal.kind), name_of(refusal.code));
   if (refusal.binding) {
-    text += fmt::format(" ({}: asked {:.6g}, available {:.6g})", name_of(*refusal.binding),
-                        refusal.asked, refusal.available);
+    text += fmt::format(" ({}: asked {}, available {})", name_of(*refusal.binding),
+                        rounded_text(refusal.asked), rounded_text(refusal.available));
   } else if (refusal.asked != 0 || refusal.available != 0) {
-    text += fmt::format(" (asked {:.6g}, available {:.6g})", refusal.asked, refusal.available);
+    text += fmt::format(" (asked {}, available {})", rounded_text(refusal.asked),
+                        rounded_text(refusal.available));
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/rng.hpp"
+#include "model/rounded_text.hpp"
 #include "replay/workload/muster_csv_columns.hpp"
 
 namespace muster::replay {
@@ -98,9 +99,9 @@ RawJobsResult make_synthetic(const WorkloadConfig& workload, std::uint64_t seed)
     job.submit = Instant{from_seconds(std::floor(arrival_s))};
     raw_jobs.add({std::move(job), config.tasks_per_job});
   }
-  raw_jobs.description =
-      fmt::format("{} synthetic jobs of {} tasks each, drawn from {} with seed {}", config.jobs,
-                  config.tasks_per_job, config.workloads.filename().string(), seed);
+  raw_jobs.description = fmt::format(
+      "{} of {} each, drawn from {} with seed {}", count_text(config.jobs, "synthetic job"),
+      count_text(config.tasks_per_job, "task"), config.workloads.filename().string(), seed);
   return raw_jobs;
 }
 

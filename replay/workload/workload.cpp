@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/rounded_text.hpp"
 #include "replay/workload/formats.hpp"
 #include "replay/workload/readers.hpp"
 #include "replay/workload/shape.hpp"
@@ -35,7 +36,7 @@ void select(RawJobs& raw_jobs, const WorkloadConfig& config) {
                    [](const JobRow& a, const JobRow& b) { return a.submit < b.submit; });
   if (config.max_jobs > 0 && jobs.size() > config.max_jobs) {
     jobs.resize(config.max_jobs);
-    raw_jobs.description += fmt::format(", the first {} jobs", config.max_jobs);
+    raw_jobs.description += ", the first " + count_text(config.max_jobs, "job");
   }
   bool cut = false;
   for (JobRow& job : jobs) {

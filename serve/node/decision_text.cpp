@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "model/rounded_text.hpp"
+
 // Words for the choices and figures that policies note (schedulers/). The table is for readers
 // only: a figure that it lacks is shown under its own name, so that a new policy needs no change
 // here.
@@ -42,6 +44,7 @@ struct FigureWords {
   std::string_view name;
   Unit unit;
   std::string_view text;
+  std::string_view of_one{};  ///< the text of a value of 1, where it is another one
 };
 
 constexpr std::array kFigures{
@@ -54,20 +57,20 @@ constexpr std::array kFigures{
     FigureWords{"p", Unit::share, "{} of such events lead to a full reconfiguration"},
     FigureWords{"value_usd_h", Unit::usd_h, "the new distribution is worth {}"},
     FigureWords{"greedy_usd_h", Unit::usd_h, "placing one by one would be worth {}"},
-    FigureWords{"repartitions", Unit::number, "{} distributions tried"},
-    FigureWords{"steps", Unit::number, "{} steps of search"},
+    FigureWords{"repartitions", Unit::number, "{} distributions tried", "{} distribution tried"},
+    FigureWords{"steps", Unit::number, "{} steps of search", "{} step of search"},
     FigureWords{"timed_packed", Unit::number, "{} packed by run time"},
     FigureWords{"timed_moved", Unit::number, "{} moved for it"},
     FigureWords{"packed", Unit::number, "{} packed beside others"},
     FigureWords{"mean_DV", Unit::number, "tasks together deviate by {} on average"},
-    FigureWords{"waiting", Unit::number, "{} tasks still wait"},
+    FigureWords{"waiting", Unit::number, "{} tasks still wait", "{} task still waits"},
     FigureWords{"moved", Unit::number, "{} moved by the policy's own wish"},
-    FigureWords{"cleared", Unit::number, "{} instances cleared"},
-    FigureWords{"wanted", Unit::number, "jobs want {} GPUs"},
-    FigureWords{"budget", Unit::number, "the budget allows {} GPUs"},
+    FigureWords{"cleared", Unit::number, "{} instances cleared", "{} instance cleared"},
+    FigureWords{"wanted", Unit::number, "jobs want {} GPUs", "jobs want {} GPU"},
+    FigureWords{"budget", Unit::number, "the budget allows {} GPUs", "the budget allows {} GPU"},
     FigureWords{"load", Unit::number, "arriving jobs need at least {}"},
     FigureWords{"load_planned_for", Unit::number, "{} with the load assumed before"},
-    FigureWords{"planned_gpus", Unit::number, "the plan is for {} GPUs"},
+    FigureWords{"planned_gpus", Unit::number, "the plan is for {} GPUs", "the plan is for {} GPU"},
     FigureWords{"planned_jct_s", Unit::seconds, "a job is expected to take {}"},
     FigureWords{"placed", Unit::number, "{} placed"},
     FigureWords{"kept", Unit::number, "{} kept where they are"},
@@ -81,10 +84,13 @@ std::string usd_text(double usd) {
                      std::abs(usd) < kLarge ? 4 : 2);
 }
 
+/// Digits of a number that is no money.
+constexpr int kDigits = 4;
+
 std::string length_text(double seconds) {
-  if (seconds < 60) return fmt::format("{:.3g} s", seconds);
-  if (seconds < 3600) return fmt::format("{:.3g} min", seconds / 60);
-  return fmt::format("{:.3g} h", seconds / 3600);
+  if (seconds < 60) return rounded_text(seconds, 3) + " s";
+  if (seconds < 3600) return rounded_text(seconds / 60, 3) + " min";
+  return rounded_text(seconds / 3600, 3) + " h";
 }
 
 std::string value_text(Unit unit, double value) {
@@ -97,11 +103,11 @@ std::string value_text(Unit unit, double value) {
     case Unit::seconds:
       return length_text(value);
     case Unit::share:
-      return fmt::format("{:.3g} %", value * 100);
+      return rounded_text(value * 100, 3) + " %";
     case Unit::number:
       break;
   }
-  return fmt::format("{:.4g}", value);
+  return rounded_text(value, kDigits);
 }
 
 /// Prefix of figures that a policy noted for spot instances alone (schedulers/market_split.cpp).
@@ -128,8 +134,10 @@ std::string figure_text(const FigureView& figure) {
   }
   const bool is_share = known->name == "packed" && figure.value < 1;
   const std::string value = value_text(is_share ? Unit::share : known->unit, figure.value);
-  const std::size_t place = known->text.find("{}");
-  return fmt::format("{}{}{}", known->text.substr(0, place), value, known->text.substr(place + 2));
+  const bool is_one = figure.value == 1 && !known->of_one.empty();
+  const std::string_view text = is_one ? known->of_one : known->text;
+  const std::size_t place = text.find("{}");
+  return fmt::format("{}{}{}", text.substr(0, place), value, text.substr(place + 2));
 }
 
 /// That a reader would miss.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/cloud/providers.hpp"
+#include "model/rounded_text.hpp"
 #include "schedulers/registry.hpp"
 #include "serve/machines/computer.hpp"
 #include "serve/node/machine_template.hpp"
@@ -78,9 +79,9 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   auto logs = open_logs(context, name);
   if (!logs) return store_failure(logs.error());
   role->logs = std::move(logs).value();
-  context.note(fmt::format("master {}: {} events after {} in the snapshot, read in {:.0f} ms", name,
-                           recovered.value().tail.size(), recovered.value().snapshot_at,
-                           to_seconds(steady_now() - began) * 1e3));
+  context.note(fmt::format("master {}: {} after {} in the snapshot, read in {:.0f} ms", name,
+                           count_text(recovered.value().tail.size(), "event"),
+                           recovered.value().snapshot_at, to_seconds(steady_now() - began) * 1e3));
 
   MasterSetup master;
   master.parts.catalog = &context.catalog;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 
+#include "model/rounded_text.hpp"
 #include "storage/stores/recovery.hpp"
 
 // Reads a whole store as a start would and says all that is wrong, not only the first thing. Events
@@ -158,8 +159,8 @@ StoreReport check_store(const Store& store) {
   const std::uint64_t places = families.count(
       Family::place, [](std::string_view bytes) { return error_of(decode_place(bytes)); });
   if (places != report.history) {
-    report.problems.push_back(
-        fmt::format("{} jobs in the history, but {} in its index", report.history, places));
+    report.problems.push_back(fmt::format("{} in the history, but {} in its index",
+                                          count_text(report.history, "job"), places));
   }
   report.objects = families.count(
       Family::object, [](std::string_view bytes) { return error_of(decode_object(bytes)); });

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "model/rounded_text.hpp"
 #include "storage/events/event_log.hpp"
 #include "storage/stores/recovery.hpp"
 #include "storage/stores/store.hpp"
@@ -116,10 +117,11 @@ Expected<StateBound, NoBound> state_bound(const std::filesystem::path& path,
 
 std::string state_table(const StateBound& bound) {
   std::string text = fmt::format(
-      "At {:.3f} s: {} tasks hold resources, of {} kinds, on {} instances.\n\n{:<24} {:>12} {:>8}  "
+      "At {:.3f} s: {} with resources, of {}, on {}.\n\n{:<24} {:>12} {:>8}  "
       "{}\n",
-      to_seconds(bound.at), bound.tasks, bound.now.problem.kinds.size(), bound.instances, "", "$/h",
-      "above %", "");
+      to_seconds(bound.at), count_text(bound.tasks, "task"),
+      count_text(bound.now.problem.kinds.size(), "kind"), count_text(bound.instances, "instance"),
+      "", "$/h", "above %", "");
   const auto row = [&](const char* name, double usd_h, const std::string& more) {
     const auto gap = above(usd_h, bound.divided.bound_usd);
     text += fmt::format("{:<24} {:>12.4f} {:>8}  {}\n", name, usd_h,

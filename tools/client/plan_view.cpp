@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/rounded_text.hpp"
 #include "tools/client/views.hpp"
 
 namespace muster::client {
@@ -91,9 +92,9 @@ std::string view(const PlanView& plan) {
   text += placed_text(plan);
   for (const bool for_ever : {true, false}) text += refused_text(plan, for_ever);
   if (plan.left_out > 0) {
-    text += plural(plan.left_out, "line") + " more, too many to be listed\n";
+    text += count_text(plan.left_out, "line") + " more, too many to be listed\n";
   }
-  if (plan.moves > 0) text += plural(plan.moves, "task") + " of other jobs would move\n";
+  if (plan.moves > 0) text += count_text(plan.moves, "task") + " of other jobs would move\n";
   // A job that is not placed has no known cost. Some policies decide at certain times only, and say
   // nothing of a job before.
   const bool waits = plan.places.empty();

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "config/numbers.hpp"
+#include "model/rounded_text.hpp"
 #include "tools/client/printable.hpp"
 #include "tools/client/shared_text.hpp"
 #include "tools/client/shell_words.hpp"
@@ -109,7 +110,7 @@ std::string size_text(const JobView& job) {
 /// "elastic: 2 workers of 1 to 8; 120 of 1000 samples done"
 std::string elastic_text(const ElasticView& elastic) {
   std::string text = "elastic: ";
-  if (elastic.width > 0) text += plural(elastic.width, "worker") + " of ";
+  if (elastic.width > 0) text += count_text(elastic.width, "worker") + " of ";
   text += fmt::format("{} to {}", elastic.least, elastic.most);
   // Nothing is known of the progress of a job that is over.
   if (elastic.width == 0) return text;
@@ -132,9 +133,12 @@ std::string submission_text(const SubmittedAs& said) {
   time("stop grace", said.stop_grace_s);
   std::string text = fmt::format("  each task: {}\n", fmt::join(parts, ", "));
   parts = {fmt::format("priority {}", said.priority)};
-  const bool has_array = !said.array.empty() && said.array != "0";
-  parts.push_back(plural(said.tasks, "task") +
+  // The indices from 0 on are those that a number of tasks has.
+  const std::string usual = said.tasks == 1 ? "0" : fmt::format("0-{}", said.tasks - 1);
+  const bool has_array = !said.array.empty() && said.array != usual;
+  parts.push_back(count_text(said.tasks, "task") +
                   (has_array ? fmt::format(" (array {})", said.array) : ""));
+  if (said.gang) parts.emplace_back("all together or not at all (gang)");
   if (said.max_running > 0) parts.push_back(fmt::format("at most {} at once", said.max_running));
   if (said.retries) parts.push_back(fmt::format("retries {}", *said.retries));
   if (said.max_fails) parts.push_back(fmt::format("max fails {}", *said.max_fails));
@@ -163,7 +167,7 @@ std::string job_head(const JobPage& page) {
       "\n  {} finished of {}, {} failed, {} running, {} starting, {} waiting, {} held, {} "
       "capped; {}\n",
       job.finished, tasks_of(job), job.failed, job.running, job.starting, job.waiting, job.held,
-      job.elastic ? 0 : job.capped, plural(job.failed_attempts, "failed attempt"));
+      job.elastic ? 0 : job.capped, count_text(job.failed_attempts, "failed attempt"));
   if (job.elastic) text += fmt::format("  {}\n", elastic_text(*job.elastic));
   if (job.reason && !job.reason->empty()) text += fmt::format("  {}\n", *job.reason);
   text += fmt::format("  submitted {}", job.submitted ? time_text(*job.submitted) : "-");
@@ -241,10 +245,6 @@ std::vector<FigureView> by_kind(std::vector<FigureView> idle) {
 }
 
 }  // namespace
-
-std::string plural(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::string usd_text(double usd) {
   // Rounded to four decimals it would read as free.
@@ -406,8 +406,8 @@ std::string silence_text(const SilentView& silent) {
   const LastFigures& last = *silent.last;
   return text + fmt::format("; it last said {} an hour, {} today, {} in all, {}, {} waiting",
                             usd_text(last.usd_h), usd_text(last.today_usd),
-                            usd_text(last.total_usd), plural(last.instances, "instance"),
-                            plural(last.pending_tasks, "task"));
+                            usd_text(last.total_usd), count_text(last.instances, "instance"),
+                            count_text(last.pending_tasks, "task"));
 }
 
 std::string view(const StatusAnswer& status) {
@@ -419,9 +419,9 @@ std::string view(const StatusAnswer& status) {
                       status.tasks.pending);
   if (status.elastic.jobs > 0) {
     // The sum of their widths, whether the workers run or wait.
-    text +=
-        fmt::format("elastic:   {}{}, to have {} together\n", some,
-                    plural(status.elastic.jobs, "job"), plural(status.elastic.workers, "worker"));
+    text += fmt::format("elastic:   {}{}, to have {} together\n", some,
+                        count_text(status.elastic.jobs, "job"),
+                        count_text(status.elastic.workers, "worker"));
   }
   std::vector<std::string> kinds;
   for (const OfferCount& kind : status.instances) {

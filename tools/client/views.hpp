@@ -69,9 +69,6 @@ std::string view(const PlanView& plan);
 /// "3 waiting, 4 running, 9 of 16 finished": how far the jobs' tasks are.
 std::string progress_line(const std::vector<JobView>& jobs);
 
-/// "1 task", "3 tasks"
-std::string plural(std::uint64_t count, std::string_view what);
-
 /// "$0.0123": with enough digits that small amounts are seen.
 std::string usd_text(double usd);
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/numbers.hpp"
+#include "model/rounded_text.hpp"
 
 // The outcome of a training as text and as JSON. A share of nothing is shown as "-" and null, not
 // 0: a class without jobs has no precision.
@@ -44,7 +45,7 @@ std::string comparison_text(const Subject& subject, const std::string& head,
                             const Comparison& comparison) {
   const std::size_t jobs = comparison.majority.total();
   std::string text =
-      fmt::format("\n{}: {} jobs, {} short, {} long\n", head, jobs,
+      fmt::format("\n{}: {}, {} short, {} long\n", head, count_text(jobs, "job"),
                   comparison.majority.actual(kShort), comparison.majority.actual(kLong));
   if (jobs == 0) return text;
   text += confusion_table(comparison.svm);

@@ -8,6 +8,7 @@
 
 #include "model/constraint.hpp"
 #include "model/feasible.hpp"
+#include "model/rounded_text.hpp"
 #include "schedulers/packing/types/reservation_price.hpp"
 
 // Puts the refusal of reservation_price() into words: the same search decides for policies, so that
@@ -72,15 +73,6 @@ std::string constraint_sentence(const Constraint& constraint, const Catalog& off
   return text;
 }
 
-/// "8", "0.5"
-std::string number_of(double amount) {
-  // std::to_string writes six decimals: there is a point, at which the cutting of zeros ends.
-  std::string text = std::to_string(amount);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
 /// "gpus", "memory"
 std::string plural_of(Resource kind) {
   const bool counted = kind == Resource::gpu || kind == Resource::cpu;
@@ -88,7 +80,7 @@ std::string plural_of(Resource kind) {
 }
 
 std::string amount_of(Resource kind, double amount) {
-  const std::string number = number_of(amount);
+  const std::string number = rounded_text(amount);
   if (kind == Resource::memory) return number + " GiB of memory";
   const bool counted = kind == Resource::gpu || kind == Resource::cpu;
   return number + " " + std::string(name_of(kind)) + (counted && amount != 1 ? "s" : "");
@@ -115,7 +107,7 @@ std::string sentence(const Refusal& refusal, const Catalog& offered, const std::
   std::string text = nothing + " has " + amount_of(kind, refusal.asked);
   text +=
       alone ? "; the largest has " : " beside what else is asked for; the largest of those has ";
-  text += number_of(refusal.available);
+  text += rounded_text(refusal.available);
   return largest == offered.types().end() ? text : text + " (" + largest->name + ")";
 }
 
@@ -231,10 +223,11 @@ std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalo
 std::string gang_sentence(const Refusal& refusal) {
   if (refusal.binding) {
     return "the tasks of the gang ask for " + amount_of(*refusal.binding, refusal.asked) +
-           " together; a master's fleet has " + number_of(refusal.available) + " for them";
+           " together; a master's fleet has " + rounded_text(refusal.available) + " for them";
   }
-  return "the tasks of the gang ask for " + number_of(refusal.asked) +
-         " distinct instances; a master's fleet has " + number_of(refusal.available) + " for them";
+  return "the tasks of the gang ask for " + rounded_text(refusal.asked) +
+         " distinct instances; a master's fleet has " + rounded_text(refusal.available) +
+         " for them";
 }
 
 }  // namespace muster

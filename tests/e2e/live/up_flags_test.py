@@ -62,7 +62,7 @@ class EveryFlag(unittest.TestCase):
 
     def while_it_runs(self, cluster, types, prices, port):
         before = (cluster.dir / "cluster.toml").read_text()
-        roles = "the cluster here has 1 sites, 1 masters and 1 nodes; `muster down --erase`"
+        roles = "the cluster here has 1 site, 1 master and 1 node; `muster down --erase`"
         # Exit code and what is said, by flag and value.
         table = {
             ("--dir",): (0, ""),

@@ -158,7 +158,7 @@ TEST(StateBound, says_what_the_tasks_of_a_moment_cost_at_least) {
   EXPECT_NEAR(bound->rented_usd_h, 1.6, 1e-9);
   EXPECT_NEAR(bound->divided.bound_usd, 0.8, 1e-6);
   EXPECT_NEAR(bound->whole->bound_usd_h, 0.8, 1e-9);
-  EXPECT_THAT(state_table(bound.value()), HasSubstr("2 tasks hold resources"));
+  EXPECT_THAT(state_table(bound.value()), HasSubstr("2 tasks with resources"));
   EXPECT_THAT(state_json(bound.value()), HasSubstr("\"whole_exact\": true"));
 }
 

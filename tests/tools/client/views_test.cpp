@@ -140,6 +140,17 @@ TEST_F(ViewsTest, AJobSaysOfItsSubmissionWhatDiffers) {
   EXPECT_THAT(table_of(page), IsGolden());
 }
 
+TEST_F(ViewsTest, ANumberOfTasksIsNoArrayAndAGangIsSaid) {
+  JobPage page{job()};
+  page.submission = SubmittedAs{};
+  page.submission->tasks = 4;
+  page.submission->array = "0-3";
+  EXPECT_THAT(table_of(page), Not(HasSubstr("array")));
+  page.submission->gang = true;
+  page.submission->array = "0-2,7";
+  EXPECT_THAT(table_of(page), IsGolden());
+}
+
 TEST_F(ViewsTest, ATimeBeyondThoseThatUnitsHoldIsInSeconds) {
   JobPage page{job()};
   page.submission = SubmittedAs{};
@@ -294,8 +305,6 @@ TEST_F(ViewsTest, AmountsAndTimesHaveTheirLastForms) {
   EXPECT_EQ(usd_text(0.00005), "$0.0001");
   EXPECT_EQ(time_text(253'402'214'399.0), "9999-12-30 23:59:59");
   EXPECT_EQ(time_text(253'402'214'400.0), "?");
-  EXPECT_EQ(plural(1, "task"), "1 task");
-  EXPECT_EQ(plural(0, "task"), "0 tasks");
 }
 
 TEST_F(ViewsTest, HowLongATaskRanIsInItsLargestUnits) {

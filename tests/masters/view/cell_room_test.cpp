@@ -1,0 +1,48 @@
+// Why a job waits for room, as its users see it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "masters/view/cell_view.hpp"
+#include "tests/masters/scripted_master.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/golden.hpp"
+
+namespace muster {
+namespace {
+
+using test::at_s;
+using test::IsGolden;
+using test::JobBuilder;
+using testing::Optional;
+
+class GangUnderACap : public test::MasterTest {
+ protected:
+  GangUnderACap() {
+    MasterCaps caps;
+    caps.max_instances = 2;
+    make_master(caps);
+    master_->submit(JobBuilder(1).tasks(3).gang(true).build(), now());
+  }
+
+  /// The job's reason after a round that finds that it asks for so many instances.
+  std::optional<std::string> reason_when_asking_for(double instances) {
+    const Refusal capped{RefusalKind::not_now, RefusalCode::instance_cap, {}, instances, 1};
+    Plan plan;
+    for (std::uint64_t task : {1, 101, 102}) plan.refusals.push_back({TaskId{task}, capped});
+    round(plan);
+    JobQuestion wanted;
+    wanted.job = JobId{1};
+    return CellView{*master_, nullptr, {}, "m0", at_s(1000)}.job(wanted).view.job.reason;
+  }
+};
+
+TEST_F(GangUnderACap, ThatWantsMoreThanAllOfItSaysSo) {
+  EXPECT_THAT(reason_when_asking_for(3), Optional(IsGolden()));
+}
+
+TEST_F(GangUnderACap, ThatWillFitWaitsForOthers) {
+  EXPECT_THAT(reason_when_asking_for(2), Optional(IsGolden()));
+}
+
+}  // namespace
+}  // namespace muster
