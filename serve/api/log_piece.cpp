@@ -78,10 +78,13 @@ std::size_t whole_characters(std::string_view bytes) {
   return bytes.size();
 }
 
-Answer log_document(const LogPiece& piece) {
+Answer log_document(const LogQuery& query, const LogPiece& piece) {
   const std::string_view all = piece.bytes;
   const std::string_view part = all.substr(0, piece.more ? whole_characters(all) : all.size());
-  nlohmann::ordered_json document{{"attempt", piece.attempt},
+  nlohmann::ordered_json document{{"job", query.job.value},
+                                  {"task", query.index},
+                                  {"stream", query.error_stream ? "err" : "out"},
+                                  {"attempt", piece.attempt},
                                   {"offset", piece.offset},
                                   {"next_offset", piece.offset + part.size()},
                                   {"size", nullptr},

@@ -19,9 +19,10 @@ struct LogPiece {
   std::string lost;                   ///< why output is missing; empty: no output is
 };
 
-/// The piece as JSON. It ends between characters, unless nothing follows: bytes that are cut off
-/// begin the next one. Each byte that is not of UTF-8 becomes one U+FFFD.
-Answer log_document(const LogPiece& piece);
+/// The piece as JSON, with the stream that it is of. It ends between characters, unless nothing
+/// follows: bytes that are cut off begin the next one. Each byte that is not of UTF-8 becomes one
+/// U+FFFD.
+Answer log_document(const LogQuery& query, const LogPiece& piece);
 /// The piece's bytes, with the rest in headers.
 Answer log_bytes(LogPiece piece);
 

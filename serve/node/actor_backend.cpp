@@ -260,7 +260,7 @@ void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
         [this, reply, query](const caf::expected<LogAnswer>& part) {
           if (!part) return reply(from_error(part.error(), system_, name_of(query)));
           const api::LogPiece piece = piece_of(*part);
-          reply(query.raw ? api::log_bytes(piece) : api::log_document(piece));
+          reply(query.raw ? api::log_bytes(piece) : api::log_document(query, piece));
         },
         request);
   });

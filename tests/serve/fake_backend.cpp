@@ -346,7 +346,7 @@ void FakeBackend::read_log(const LogQuery& query, Reply reply) {
   made.bytes = piece;
   made.size = text.size();
   made.more = begin + piece.size() < text.size();
-  reply(query.raw ? log_bytes(made) : log_document(made));
+  reply(query.raw ? log_bytes(made) : log_document(query, made));
 }
 
 void FakeBackend::plan(Job job, Reply reply) {
@@ -409,11 +409,9 @@ std::string FakeBackend::document(const View& what) const {
     default:
       break;
   }
-  // Views of the whole cluster say whose part is missing; each node is one by itself.
-  if (what.of != Operation::nodes) {
-    out["complete"] = true;
-    out["silent"] = Json::array();
-  }
+  // Views of the whole cluster say whose part is missing.
+  out["complete"] = true;
+  out["silent"] = Json::array();
   return out.dump();
 }
 

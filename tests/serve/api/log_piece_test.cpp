@@ -44,7 +44,7 @@ TEST(LogPieceTest, PiecesOfAnySizeGiveTheWholeText) {
       piece.offset = at;
       piece.bytes = all.substr(at, size);
       piece.more = at + piece.bytes.size() < all.size();
-      const json document = json::parse(log_document(piece).json);
+      const json document = json::parse(log_document(LogQuery{}, piece).json);
       read += document["text"].get<std::string>();
       ASSERT_GT(document["next_offset"].get<std::uint64_t>(), at);
       at = document["next_offset"].get<std::uint64_t>();
@@ -53,13 +53,24 @@ TEST(LogPieceTest, PiecesOfAnySizeGiveTheWholeText) {
   }
 }
 
+TEST(LogPieceTest, ADocumentSaysWhoseStreamItIs) {
+  LogQuery query;
+  query.job = JobId{12};
+  query.index = 3;
+  query.error_stream = true;
+  const json document = json::parse(log_document(query, LogPiece{}).json);
+  EXPECT_EQ(document["job"], 12);
+  EXPECT_EQ(document["task"], 3);
+  EXPECT_EQ(document["stream"], "err");
+}
+
 TEST(LogPieceTest, ALossIsSaidInBothForms) {
   LogPiece piece;
   piece.attempt = 2;
   piece.bytes = "\xFF";
   piece.size = 1;
   piece.lost = "it\nwas gone";
-  const json document = json::parse(log_document(piece).json);
+  const json document = json::parse(log_document(LogQuery{}, piece).json);
   EXPECT_TRUE(document["lost"].get<bool>());
   EXPECT_EQ(document["lost_reason"], "it\nwas gone");
   const Answer raw = log_bytes(piece);
