@@ -98,8 +98,10 @@ std::optional<TrainingSample> step_from(std::string_view line) {
 
 SaidMetric metric_from(std::string_view line) {
   SaidMetric said;
-  const std::size_t end = line.starts_with(kMetricVerb) ? line.rfind(' ') : 0;
-  if (end < kMetricVerb.size()) {
+  // The value is all that stands behind the first space: of "p99 5 ms" the value is wrong, not the
+  // name.
+  const std::size_t end = line.starts_with(kMetricVerb) ? line.find(' ', kMetricVerb.size()) : 0;
+  if (end <= kMetricVerb.size() || end == std::string_view::npos) {
     said.problem = "say: metric NAME VALUE";
     return said;
   }

@@ -311,8 +311,9 @@ TEST_F(ProcessProgressTest, MetricsAreToldTogetherAndByTheNextWorkerToo) {
 TEST_F(ProcessProgressTest, MetricsThatNobodyMayReportAreRefusedWithTheRule) {
   options_.metric_names = 2;
   Reporter reporter(begin(script(1, "")));
-  for (const char* line : {"metric\n", "metric p99\n", "metric P99 1\n", "metric p99 x\n",
-                           "metric p99 nan\n", "metric p99 1e19\n", "metric p 99 1\n"}) {
+  for (const char* line :
+       {"metric\n", "metric p99\n", "metric P99 1\n", "metric p99 x\n", "metric p99 nan\n",
+        "metric p99 1e19\n", "metric p 99 1\n", "metric p99_ms 5 ms\n"}) {
     EXPECT_THAT(reporter.ask(line), AllOf(StartsWith("error: "), IsGolden())) << line;
   }
   EXPECT_EQ(reporter.ask("metric a 1\n"), "ok\n");
@@ -394,6 +395,7 @@ TEST_F(ProcessProgressTest, WrongLinesAreAnsweredAndChangeNothing) {
   Reporter reporter(begin(script(1, "")));
   EXPECT_EQ(reporter.ask("progress 10\n"), "ok\n");
   EXPECT_THAT(reporter.ask("progress 9\n"), AllOf(StartsWith("error: "), IsGolden()));
+  EXPECT_THAT(reporter.ask("progress far\n"), AllOf(StartsWith("error: "), IsGolden()));
   EXPECT_THAT(reporter.ask("stop\n"), AllOf(StartsWith("error: "), IsGolden()));
   EXPECT_THAT(reporter.ask(std::string(3, '\0') + "\n"), AllOf(StartsWith("error: "), IsGolden()));
   EXPECT_EQ(reporter.ask("progress 10\n"), "ok\n");

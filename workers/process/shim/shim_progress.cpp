@@ -18,7 +18,13 @@ std::string ShimProgress::hear(std::string_view line, Duration now) {
   }
   if (line.starts_with("metric")) return hear_metric(line, now);
   const auto units = progress_from(line);
-  if (!units) return "error: say: progress N\n";
+  if (!units && line.starts_with("progress")) {
+    return "error: say: progress N, a number from 0 to 1e15\n";
+  }
+  if (!units) {
+    return "error: say: progress N, metric NAME VALUE, or step and six numbers "
+           "(docs/tasks.md)\n";
+  }
   // Points that go back would make negative rates.
   if (*units < units_) return "error: progress does not go back\n";
   units_ = *units;
