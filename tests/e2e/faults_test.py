@@ -26,6 +26,12 @@ FAULTS = [
      ["replay", "absent.toml"], {}),
     ("a catalog that is not there", 1, ["catalog: ", "absent.csv: cannot be read"],
      ["replay", EVA_200, "--set", "catalog=absent.csv"], {}),
+    ("a catalog of a file that is not there", 1,
+     ["r.toml:2:11: catalog: ", "absent.csv: cannot be read"], ["replay", "r.toml"],
+     {"r.toml": 'policies = ["eva"]\ncatalog = "absent.csv"\n[workload]\npath = "a.csv"\n'
+                'format = "muster-csv"\n'}),
+    ("a policy of a file that there is not", 2, ["--set policies: ", 'called "nope"'],
+     ["replay", EVA_200, "--set", 'policies=["nope"]'], {}),
     ("a workload that is not there", 1, ["workload.path: ", "absent.csv: cannot be read"],
      ["replay", EVA_200, "--set", "workload.path=absent.csv", "--set",
       "workload.format=muster-csv"], {}),
@@ -118,6 +124,15 @@ class Faults(MusterTest):
             done = self.muster("submit", "--token", "t", *where, "--", "true")
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(message, done.stderr)
+
+    def test_the_cluster_of_the_environment_is_the_one_that_is_started(self):
+        # A file in the place of the folder: nothing starts, and the message says where it would.
+        with open(self.path("elsewhere"), "w", encoding="utf-8"):
+            os.environ["MUSTER_CLUSTER"] = self.path("elsewhere")
+        self.addCleanup(os.environ.pop, "MUSTER_CLUSTER")
+        done = self.muster("up")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(self.path("elsewhere"), done.stderr)
 
     def test_the_cluster_of_the_environment_is_the_one_that_is_ended(self):
         os.environ["MUSTER_CLUSTER"] = self.path("elsewhere")

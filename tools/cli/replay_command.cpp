@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "config/key_place.hpp"
 #include "config/replay_config.hpp"
 #include "replay/metrics/metric_table.hpp"
 #include "replay/replay.hpp"
@@ -79,18 +80,23 @@ std::string events_file(const std::string& wanted, const Session& session, std::
   return (path.parent_path() / name).string();
 }
 
+/// Where the policy with this number was named.
+std::string policy_place(const ReplayOptions& options, std::size_t index) {
+  if (!options.policies.empty()) return "--policy";
+  return key_place(options.inputs.config, options.inputs.overrides,
+                   fmt::format("policies[{}]", index));
+}
+
 /// Lays out one run a policy and trial. False after a complaint.
-bool plan_runs(Session& session) {
+bool plan_runs(const ReplayOptions& options, Session& session) {
   for (std::size_t trial = 0; trial < session.workloads.size(); ++trial) {
-    for (const std::string& label : session.config.policies) {
+    for (std::size_t i = 0; i < session.config.policies.size(); ++i) {
+      const std::string& label = session.config.policies[i];
       auto spec = parse_policy(label);
-      if (!spec) {
-        complain(spec.error().message);
-        return false;
-      }
-      const std::string fault = replay::policy_fault(spec.value(), session.catalog);
+      const std::string fault =
+          spec ? replay::policy_fault(spec.value(), session.catalog) : spec.error().message;
       if (!fault.empty()) {
-        complain(fault);
+        complain(policy_place(options, i) + ": " + fault);
         return false;
       }
       Planned planned;
@@ -290,7 +296,7 @@ int run_command(const ReplayOptions& options) {
   Session session;
   if (const ExitCode code = read_inputs(options.inputs, session); code != kDone) return code;
   if (!options.policies.empty()) session.config.policies = options.policies;
-  if (!plan_runs(session)) return kUsage;
+  if (!plan_runs(options, session)) return kUsage;
   if (const ExitCode code = check_outputs(options, session); code != kDone) return code;
   warn_of_repeated(session.config.policies);
   warn_of_budgets(session);

@@ -4,6 +4,7 @@
 
 #include "config/catalog_file.hpp"
 #include "config/fleet.hpp"
+#include "config/key_place.hpp"
 #include "replay/replay_parts.hpp"
 #include "replay/workload/offered_load.hpp"
 #include "tools/cli/output.hpp"
@@ -38,7 +39,8 @@ ExitCode read_inputs(const ReplayInputOptions& options, ReplayInputs& inputs) {
   auto catalog = load_catalog(inputs.config.catalog);
   if (!catalog) {
     const bool unreadable = catalog.error().code == ConfigError::unreadable;
-    complain((unreadable ? "catalog: " : "") + catalog.error().message);
+    const std::string place = key_place(options.config, options.overrides, "catalog");
+    complain((unreadable ? place + ": " : "") + catalog.error().message);
     return kFailed;
   }
   inputs.catalog = with_delays_of(inputs.config.cloud, catalog.value());
@@ -62,7 +64,9 @@ ExitCode read_inputs(const ReplayInputOptions& options, ReplayInputs& inputs) {
       const bool unreadable = workload.error().code == replay::WorkloadError::unreadable;
       // A message that begins with the path need not be told of which file it is.
       const bool of_path = !path.empty() && message.starts_with(path);
-      complain((unreadable ? of_path ? "workload.path: " : "workload: " : "") + message);
+      const std::string place =
+          key_place(options.config, options.overrides, of_path ? "workload.path" : "workload");
+      complain((unreadable ? place + ": " : "") + message);
       return kFailed;
     }
     inputs.workloads.push_back(std::move(workload).value());
