@@ -19,16 +19,31 @@
 
 namespace {
 
+/// Whether the words ask for help. `muster help --help` is about itself.
+bool asks_for_help(int argc, char** argv) {
+  return argc > 1 && std::string_view(argv[1]) == "help" && (argc == 2 || argv[2][0] != '-');
+}
+
 /// `muster help COMMAND` as `muster COMMAND --help`.
 std::vector<char*> asked_for(int argc, char** argv) {
   static char help[] = "--help";
   std::vector<char*> words(argv, argv + argc);
-  if (argc < 2 || std::string_view(argv[1]) != "help") return words;
-  // `muster help --help` is about itself.
-  if (argc > 2 && argv[2][0] == '-') return words;
+  if (!asks_for_help(argc, argv)) return words;
   words.erase(words.begin() + 1);
   words.push_back(help);
   return words;
+}
+
+/// The first word behind `help` that names no command; empty: all of them do. Nothing is parsed
+/// then: the other words could be a command that is carried out.
+std::string unknown_command(CLI::App& app, const std::vector<std::string>& words) {
+  CLI::App* at = &app;
+  for (const std::string& word : words) {
+    const auto named = at->get_subcommands([&](CLI::App* one) { return one->check_name(word); });
+    if (named.empty()) return word;
+    at = named.front();
+  }
+  return {};
 }
 
 void add_help(CLI::App& app) {
@@ -75,6 +90,13 @@ int main(int given, char** arguments) {
   add_progress(app, exit_code);
   add_manual(app, exit_code);
   add_help(app);
+  if (asks_for_help(given, arguments)) {
+    const std::string unknown = unknown_command(app, {arguments + 2, arguments + given});
+    if (!unknown.empty()) {
+      complain("help: there is no command '" + unknown + "'");
+      return kUsage;
+    }
+  }
   try {
     app.parse(own, argv);
   } catch (const CLI::ParseError& error) {

@@ -404,6 +404,12 @@ class Lists(ClientTest):
                          self.succeed("token", "create", "--help"))
         self.assertEqual(self.succeed("help"), self.succeed("--help"))
 
+    def test_help_of_what_is_no_command_is_a_mistake(self):
+        for words in (["nope"], ["token", "nope"], ["submit", "script.sh"]):
+            done = self.muster("help", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            assert_golden(self, done.stderr)
+
     def test_an_empty_work_folder_is_refused(self):
         self.assert_fails_at(2, "--workdir", "submit", "--workdir", "", "--", "true")
 

@@ -184,6 +184,8 @@ int ask_each(client::ApiClient& api, const EachOptions& options, bool by_choice)
   // One job that is named gives the API's answer as it is; anything else a list, also of one or
   // none.
   const bool alone = options.choice.jobs.size() == 1 && !by_choice;
+  // A request that failed has its complaint and no document.
+  if (alone && answers.empty()) return exit_code;
   print_json(alone ? answers : R"({"jobs":[)" + answers + "]}");
   return exit_code;
 }

@@ -14,6 +14,7 @@
 
 #include "config/catalog_file.hpp"
 #include "config/numbers.hpp"
+#include "model/rounded_text.hpp"
 #include "serve/local/folder_lock.hpp"
 #include "serve/local/local_cluster.hpp"
 #include "serve/local/task_passage.hpp"
@@ -55,8 +56,10 @@ struct UpArguments {
 
 /// Empty: no folder is named, and there is no home for one.
 fs::path folder_of(const std::string& dir) {
-  const fs::path folder =
-      dir.empty() ? client::local_cluster_folder(client::process_environment()) : fs::path(dir);
+  const client::Environment environment = client::process_environment();
+  // A user who has named a cluster for all commands means it here, too.
+  fs::path folder = dir.empty() ? environment("MUSTER_CLUSTER").value_or("") : dir;
+  if (folder.empty()) folder = client::local_cluster_folder(environment);
   if (folder.empty()) return folder;
   const fs::path normal = fs::absolute(folder).lexically_normal();
   // A path with a slash at its end has an empty file name, and would be another folder to those who
@@ -133,9 +136,10 @@ void describe(const fs::path& dir, const ClusterConfig& config, const nlohmann::
   const std::string shortfall = catalog ? local::caps_shortfall(config, catalog.value()) : "";
   if (!shortfall.empty()) fmt::print("Note: {}\n", shortfall);
   if (config.cloud.max_instances != 0) {
-    fmt::print(
-        "Room: {} instances at once on this computer (cloud.max_instances)\n",
-        config.cloud.max_instances.value_or(machines::most_workers(machines::look_at_computer())));
+    fmt::print("Room: {} at once on this computer (cloud.max_instances)\n",
+               count_text(config.cloud.max_instances.value_or(
+                              machines::most_workers(machines::look_at_computer())),
+                          "instance"));
   }
   const std::string prices = local::moving_prices(config.cloud);
   if (!prices.empty()) fmt::print("Prices: {}\n", prices);
@@ -146,7 +150,7 @@ void describe(const fs::path& dir, const ClusterConfig& config, const nlohmann::
 /// Where to go on from here.
 void say_what_next(const fs::path& dir, const std::string& page) {
   fmt::print("API and page: {}\n", page);
-  const bool is_default = dir == client::local_cluster_folder(client::process_environment());
+  const bool is_default = dir == folder_of("");
   const std::string flag = is_default ? "" : " --cluster " + client::shell_word(dir.string());
   fmt::print("Try: muster submit{} --wait -- echo hello\n", flag);
   fmt::print("End: muster down{}\n",
@@ -204,8 +208,8 @@ std::string difference(const UpArguments& asked, const local::LocalCluster& clus
                     asked.masters.value_or(masters) == masters &&
                     asked.nodes.value_or(nodes) == nodes;
   if (same) return {};
-  return fmt::format("the cluster here has {} sites, {} masters and {} nodes", sites, masters,
-                     nodes);
+  return fmt::format("the cluster here has {}, {} and {}", count_text(sites, "site"),
+                     count_text(masters, "master"), count_text(nodes, "node"));
 }
 
 /// Shows the cluster, whose nodes are linked, and what has been changed of it.
@@ -376,9 +380,7 @@ int run_up(const UpArguments& arguments) {
 }
 
 int run_down(const std::string& dir, bool keep_instances, bool erase) {
-  // As all commands to a cluster: a user who has named one means it here, too.
-  const std::string said = client::process_environment()("MUSTER_CLUSTER").value_or("");
-  const fs::path folder = folder_of(dir.empty() ? said : dir);
+  const fs::path folder = folder_of(dir);
   if (folder.empty()) {
     complain(std::string(client::kNoHome));
     return kFailed;
@@ -402,7 +404,9 @@ void add_up(CLI::App& app, int& exit_code) {
   auto up = std::make_shared<UpArguments>();
   CLI::App* command =
       app.add_subcommand("up", "start a whole cluster on this machine, in a folder of its own");
-  command->add_option("--dir", up->dir, "its folder; default: below the user's state folder")
+  command
+      ->add_option("--dir", up->dir,
+                   "its folder; else MUSTER_CLUSTER, else one below the user's state folder")
       ->type_name("DIR")
       ->check(not_empty());
   command->add_option("--sites", up->sites, "site schedulers, 1 to 5 (2)")
@@ -459,7 +463,7 @@ void add_down(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("down", "end the cluster that `up` started");
   command
       ->add_option("--dir", down->dir,
-                   "its folder; else MUSTER_CLUSTER, else where `up` has it without --dir")
+                   "its folder; else MUSTER_CLUSTER, else that of `up` without both")
       ->type_name("DIR");
   command->add_flag("--keep-instances", down->keep, "leave the instances and their tasks running");
   command->add_flag("--erase", down->erase, "delete its folder, with everything it knows");

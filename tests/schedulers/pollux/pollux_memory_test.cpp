@@ -135,7 +135,8 @@ TEST_F(PolluxMemoryTest, IsWrittenAsItAlwaysWas) {
   size(4, 0.25, false);
   memory_.remember({{{JobId{1}, {{InstanceId{7}, 3}, {InstanceId{9}, 1}}}, {JobId{2}, {}}}, {}});
   const std::string text =
-      R"x({"jobs":[[1,["rates","muster-learnt width-rates 1\nwidths 0\nend 16063552771679078391\n"],)x"
+      R"x({"jobs":[[1,["rates","muster-learnt width-rates 1\nwidths 0\n)x"
+      R"x(end 16063552771679078391\n"],)x"
       R"x(9.0,300000000000,1,1,true],)x"
       R"x([2,["goodput","muster-learnt goodput 1\nlimits 128 1024 32 256\nnoise 0 0\n)x"
       R"x(model 0 0 0 0\nend 7480427938989892531\n"],0.0,0,0,0,false]],)x"

@@ -184,6 +184,16 @@ TEST(JobOrders, AreTheApisAnswerAloneOrAListOfThem) {
             "{\"jobs\":[{\"job\": 1},{\"job\": 1}]}\n");
 }
 
+TEST(JobOrders, ThatAreRefusedPrintNoDocument) {
+  const FakeServer server({refused(409, "job 2 is over")});
+  for (const char* order : {"cancel", "hold", "release"}) {
+    const Ran ran = run(server, {order, "2", "--json"});
+    EXPECT_EQ(ran.out, "") << order;
+    EXPECT_EQ(ran.err, "muster: job 2 is over\n");
+    EXPECT_EQ(ran.exit_code, kFailed);
+  }
+}
+
 TEST(JobOrders, SayWhoHasNotConfirmedThem) {
   const FakeServer server({reply_of(202, R"({"job": 1, "unconfirmed": ["m0", "m1"]})")});
   const Ran ran = run(server, {"cancel", "1"});
