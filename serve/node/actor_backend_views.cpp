@@ -31,6 +31,21 @@ api::Metric reachable_metric(const std::vector<const NodeConfig*>& nodes,
   return reachable;
 }
 
+std::vector<std::string> roles_of(const NodeConfig& node) {
+  std::vector<std::string> roles;
+  if (node.site) roles.push_back("site " + *node.site);
+  if (node.master) roles.push_back("master " + *node.master);
+  if (node.cloud) roles.emplace_back("cloud");
+  if (node.api) roles.emplace_back("api");
+  return roles;
+}
+
+/// A master that has not answered has no load.
+NodeLoad load_of(const std::optional<CellFigures>& said, const std::string& policy) {
+  if (!said) return {};
+  return {said->active_jobs, said->pending, said->instance_count, said->usd_h, policy};
+}
+
 }  // namespace
 
 /// Asks all masters, and answers with what `merge` makes of their views.
@@ -182,19 +197,8 @@ std::vector<NodeView> ActorBackend::node_list(const Answers<CellFigures>& master
   std::vector<NodeView> lines;
   std::size_t next_master = 0;
   for (const NodeConfig& node : config_.nodes) {
-    NodeView line;
-    line.node = node.name;
-    line.connected = handles_.connected(node.name);
-    if (node.site) line.roles.push_back("site " + *node.site);
-    if (node.master) {
-      line.roles.push_back("master " + *node.master);
-      if (const std::optional<CellFigures>& said = masters[next_master++]) {
-        line.load = NodeLoad{said->active_jobs, said->pending, said->instance_count, said->usd_h,
-                             config_.policy};
-      }
-    }
-    if (node.cloud) line.roles.push_back("cloud");
-    if (node.api) line.roles.push_back("api");
+    NodeView line{node.name, roles_of(node), handles_.connected(node.name), {}};
+    if (node.master) line.load = load_of(masters[next_master++], config_.policy);
     lines.push_back(std::move(line));
   }
   return lines;
