@@ -44,6 +44,16 @@ TEST(BoundedMinimum, StopsAtBounds) {
   EXPECT_NEAR(at[1], 0.25, 1e-5);
 }
 
+TEST(BoundedMinimum, EndsAtTheVeryBoundOfASlopeWithoutAnEnd) {
+  const auto slope = [](std::span<const double> at, std::span<double> gradient) {
+    gradient[0] = -1;
+    return -at[0];
+  };
+  // 0.2 + (0.9 - 0.2) is less than 0.9 by a rounding.
+  const std::vector<BoundedVariable> variables = {{.start = 0.2, .low = 0, .high = 0.9}};
+  EXPECT_EQ(bounded_minimum(slope, variables)[0], 0.9);
+}
+
 TEST(BoundedMinimum, HoldsWhatIsFixedAndBeginsWithinTheBounds) {
   const std::vector<BoundedVariable> variables = {{.start = 2, .low = 2, .high = 2},
                                                   {.start = 100, .low = 3, .high = 50}};
@@ -197,22 +207,34 @@ TEST(LineSearch, TakesTheStepsOfBefore) {
     const double turn = 2 * std::acos(-1.0);
     return std::pair(std::sin(turn * x) * -0.01, std::cos(turn * x) * -0.01 * turn);
   };
+  // Falls ever faster before it rises: the slope says little of where the minimum is.
+  const auto cliff = [](double x) {
+    return std::pair(-x - x * x + std::pow(x, 4) / 50, -1 - 2 * x + 4 * std::pow(x, 3) / 50);
+  };
+  // Has a minimum in each of its dips, the deeper the further it goes.
+  const auto dips = [](double x) {
+    return std::pair(-0.5 * x + std::cos(3 * x) - 1 + x * x / 40,
+                     -0.5 - 3 * std::sin(3 * x) + x / 20);
+  };
   std::string taken;
   const auto go = [&](const char* name, const auto& of, double first, double largest) {
     const auto [value, slope] = of(0.0);
     LineSearch line(value, slope, first, largest);
+    taken += fmt::format("{} from {:g}:", name, first);
     int steps = 0;
     for (bool more = true; more && steps < 50; ++steps) {
       const auto [at, falls] = of(line.step());
       more = line.add(at, falls);
+      taken += fmt::format(" {:.6g}", line.step());
     }
-    taken +=
-        fmt::format("{} from {:g}: {} steps, ends at {:.6g}\n", name, first, steps, line.step());
+    taken += "\n";
   };
   for (const double first : {1e-3, 0.1, 1.0, 10.0, 1e3}) {
     go("rational", rational, first, 1e10);
     go("quartic", quartic, first, 1e10);
     go("wave", wave, first, 20);
+    go("cliff", cliff, first, 1e10);
+    go("dips", dips, first, 20);
   }
   EXPECT_THAT(taken, test::IsGolden());
 }

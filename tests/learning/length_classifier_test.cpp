@@ -81,6 +81,21 @@ TEST(ClassifierTraining, is_the_same_for_the_same_seed_on_any_thread) {
   EXPECT_NE(classifier_text(train_classifier(samples, other_seed).classifier), texts[0]);
 }
 
+TEST(ClassifierTraining, takes_the_first_of_combinations_that_are_equally_good) {
+  // Every combination of the grid tells these jobs apart without an error.
+  std::vector<JobSample> samples;
+  for (int i = 0; i < 40; ++i) {
+    const bool is_long = i % 2 == 0;
+    samples.push_back({features(is_long ? 200 : 1, is_long ? 50 : 1, is_long ? 1 : 0),
+                       std::chrono::seconds{is_long ? 3600 : 30}});
+  }
+  const TrainReport report = train_classifier(samples, quick()).report;
+  ASSERT_EQ(report.cross_validated.accuracy(), 1);
+  EXPECT_EQ(report.chosen.c, 1);
+  EXPECT_EQ(report.chosen.gamma, 0.03);
+  EXPECT_EQ(report.chosen.coef0, -1);
+}
+
 TEST(ClassifierTraining, says_how_far_it_is) {
   std::vector<std::size_t> done;
   train_classifier(history(100, 0.5), quick(), [&](std::size_t over, std::size_t all) {
