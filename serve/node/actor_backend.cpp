@@ -4,6 +4,8 @@
 #include "serve/node/actor_backend.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "actors/messages/byte_cut.hpp"
@@ -50,10 +52,28 @@ ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& confi
       origin_(origin),
       timeout_(config.link.request_timeout / 2),
       last_(std::make_shared<LastAnswers>(names_of(config.masters(), &NodeConfig::master),
-                                          names_of(config.sites(), &NodeConfig::site), now())) {}
+                                          names_of(config.sites(), &NodeConfig::site), now())),
+      looks_(job_asks()) {}
 
 ActorBackend::~ActorBackend() {
   end_asking();
+}
+
+JobAsks ActorBackend::job_asks() {
+  return {system_,
+          handles_.own_site,
+          handles_.sites,
+          handles_.masters,
+          timeout_,
+          [this](const Answered& masters, const Answered& sites) { return silent(masters, sites); },
+          [this](JobId job, const Answered& masters, bool all_answered) {
+            Found nothing;
+            nothing.all_answered = all_answered;
+            for (std::size_t i = 0; i < masters.size(); ++i) {
+              if (!masters[i]) nothing.silent.push_back(i);
+            }
+            return not_found(nothing, job);
+          }};
 }
 
 void ActorBackend::end_asking() {
@@ -144,6 +164,39 @@ Answer ActorBackend::not_found(const Found& found, JobId job) const {
     return refusal(503, "unreachable", "not every part of the cluster can be reached at present");
   }
   return refusal(404, "not found", "there is no " + name);
+}
+
+/// Any part of a job names its owner: the first answer that has one counts, so that a master that
+/// hangs keeps no user from the jobs of others. For jobs that came in here no master is asked.
+void ActorBackend::owner(JobId job, std::function<void(api::JobOwner)> reply) {
+  if (auto user = owners_.find(job)) return reply({*std::move(user)});
+  struct Look {
+    std::mutex mutex{};
+    std::size_t left = 0;
+    bool said = false;
+  };
+  const auto look = std::make_shared<Look>();
+  look->left = handles_.masters.size() + handles_.sites.size();
+  const auto hear = [this, look, job, reply](const caf::expected<JobsView>& answer) {
+    const bool has_it = answer && !answer->jobs.empty();
+    bool last = false;
+    {
+      const std::lock_guard lock(look->mutex);
+      last = --look->left == 0;
+      if (look->said) return;
+      look->said = has_it;
+    }
+    if (has_it) return reply({answer->jobs.front().user});
+    if (!last) return;
+    find(job, 0, [this, job, reply](const Found& found) { reply({{}, not_found(found, job)}); });
+  };
+  const auto ask_of = [&](const auto& whom) {
+    for (const auto& each : whom) {
+      ask<JobsView>(system_, each, timeout_, hear, JobsQuestion::parts_of({job}));
+    }
+  };
+  ask_of(handles_.masters);
+  ask_of(handles_.sites);
 }
 
 /// The site of this API takes the cancel and sees to it that everybody hears of it.

@@ -13,10 +13,10 @@
 #include "config/cluster_config.hpp"
 #include "serve/api/backend.hpp"
 #include "serve/node/gather.hpp"
+#include "serve/node/job_looks.hpp"
 #include "serve/node/job_owners.hpp"
 #include "serve/node/last_answers.hpp"
 #include "serve/node/merge.hpp"
-#include "serve/node/merge_jobs.hpp"
 
 namespace muster {
 
@@ -81,19 +81,6 @@ class ActorBackend final : public api::Backend {
 
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
-  struct JobsLook;
-  struct JobLook;
-  void view_jobs(const api::View& what, api::Reply reply);
-  void ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQuestion& wanted,
-                    std::function<void(bool any_master, merge::Jobs)> use);
-  void add_jobs(const std::shared_ptr<JobsLook>& look);
-  void take_jobs(const std::shared_ptr<JobsLook>& look, const merge::ListedPage& page);
-  void view_job(const api::View& what, api::Reply reply);
-  void add_tasks(const std::shared_ptr<JobLook>& look);
-  void put_together(const std::shared_ptr<JobLook>& look, Answers<JobsView> sites,
-                    Answers<JobDetails> masters);
-  void take_tasks(const std::shared_ptr<JobLook>& look, std::optional<merge::WholeJob> piece);
-  void finish_job(const std::shared_ptr<JobLook>& look);
   void view_instances(api::Reply reply);
   void add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
                      std::function<void(caf::expected<InstancesView>)> done);
@@ -106,6 +93,7 @@ class ActorBackend final : public api::Backend {
                std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use);
   /// Notes who has answered, and tells those who have not; no `sites`: they were not asked.
   Silent silent(const Answered& masters, const Answered& sites);
+  JobAsks job_asks();
   std::string master_names(std::vector<std::size_t> masters) const;
   std::vector<NodeView> node_list(const Answers<CellFigures>& masters) const;
   Instant now() const;
@@ -117,6 +105,7 @@ class ActorBackend final : public api::Backend {
   Duration timeout_;
   std::shared_ptr<LastAnswers> last_;
   JobOwners owners_;
+  JobLooks looks_;
   std::atomic<std::uint32_t> lookers_{0};  ///< threads that look at work folders
   caf::actor asker_;                       ///< while it keeps asking
 };

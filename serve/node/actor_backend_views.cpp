@@ -67,10 +67,10 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
   using api::Operation;
   switch (what.of) {
     case Operation::jobs:
-      return view_jobs(what, std::move(reply));
+      return looks_.look_at_jobs(what, std::move(reply));
     case Operation::job:
     case Operation::explain:
-      return view_job(what, std::move(reply));
+      return looks_.look_at_job(what, std::move(reply));
     case Operation::instances:
       return view_instances(std::move(reply));
     case Operation::decisions: {

@@ -1,3 +1,5 @@
+#include "serve/node/job_looks.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -8,7 +10,6 @@
 
 #include "config/submission.hpp"
 #include "model/job_documents.hpp"
-#include "serve/node/actor_backend.hpp"
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/view_json.hpp"
 
@@ -17,7 +18,6 @@
 
 namespace muster {
 
-using api::refusal;
 using backend::ok;
 
 namespace {
@@ -153,7 +153,7 @@ void append(merge::Jobs& to, std::vector<merge::Jobs> lists) {
 
 /// A page of jobs that is being put together; the list of answers is empty before the first
 /// question.
-struct ActorBackend::JobsLook {
+struct JobLooks::JobsLook {
   api::View what;
   api::Reply reply;
   std::optional<JobCursor> after{};  ///< where the next piece begins
@@ -166,7 +166,7 @@ struct ActorBackend::JobsLook {
 };
 
 /// A job with a page of its tasks that is being put together; empty likewise.
-struct ActorBackend::JobLook {
+struct JobLooks::JobLook {
   api::View what;
   api::Reply reply;
   Answered sites{};
@@ -177,40 +177,7 @@ struct ActorBackend::JobLook {
   Silent missing{};
 };
 
-/// Any part of a job names its owner: the first answer that has one counts, so that a master that
-/// hangs keeps no user from the jobs of others. For jobs that came in here no master is asked.
-void ActorBackend::owner(JobId job, std::function<void(api::JobOwner)> reply) {
-  if (auto user = owners_.find(job)) return reply({*std::move(user)});
-  struct Look {
-    std::mutex mutex{};
-    std::size_t left = 0;
-    bool said = false;
-  };
-  const auto look = std::make_shared<Look>();
-  look->left = handles_.masters.size() + handles_.sites.size();
-  const auto hear = [this, look, job, reply](const caf::expected<JobsView>& answer) {
-    const bool has_it = answer && !answer->jobs.empty();
-    bool last = false;
-    {
-      const std::lock_guard lock(look->mutex);
-      last = --look->left == 0;
-      if (look->said) return;
-      look->said = has_it;
-    }
-    if (has_it) return reply({answer->jobs.front().user});
-    if (!last) return;
-    find(job, 0, [this, job, reply](const Found& found) { reply({{}, not_found(found, job)}); });
-  };
-  const auto ask_of = [&](const auto& whom) {
-    for (const auto& each : whom) {
-      ask<JobsView>(system_, each, timeout_, hear, JobsQuestion::parts_of({job}));
-    }
-  };
-  ask_of(handles_.masters);
-  ask_of(handles_.sites);
-}
-
-void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
+void JobLooks::look_at_jobs(const api::View& what, api::Reply reply) {
   auto look = std::make_shared<JobsLook>(JobsLook{what, std::move(reply), what.after});
   // A piece may settle to fewer jobs than were asked for. The number of pieces is bounded, so that
   // a page of jobs that change all the time still ends.
@@ -220,8 +187,8 @@ void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
 
 /// The sites first: jobs that leave them meanwhile are with the masters then. `use` gets all that
 /// was listed, and whether any master has answered.
-void ActorBackend::ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQuestion& wanted,
-                                std::function<void(bool any_master, merge::Jobs)> use) {
+void JobLooks::ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQuestion& wanted,
+                            std::function<void(bool any_master, merge::Jobs)> use) {
   const auto both = [look, use](Answers<JobsView> sites, Answers<JobsView> masters) {
     look->too_large = sites.too_large || masters.too_large;
     look->sites = answered(sites);
@@ -235,17 +202,17 @@ void ActorBackend::ask_for_jobs(const std::shared_ptr<JobsLook>& look, const Job
     append(all, std::move(of_sites));
     use(any, std::move(all));
   };
-  ask_those<JobsView>(system_, handles_.sites, look->sites, timeout_, wanted,
-                      [this, look, wanted, both](Answers<JobsView> sites) {
-                        ask_those<JobsView>(system_, handles_.masters, look->masters, timeout_,
-                                            wanted, [sites, both](Answers<JobsView> masters) {
-                                              both(sites, std::move(masters));
-                                            });
-                      });
+  ask_those<JobsView>(
+      asks_.system, asks_.sites, look->sites, asks_.timeout, wanted,
+      [this, look, wanted, both](Answers<JobsView> sites) {
+        ask_those<JobsView>(
+            asks_.system, asks_.masters, look->masters, asks_.timeout, wanted,
+            [sites, both](Answers<JobsView> masters) { both(sites, std::move(masters)); });
+      });
 }
 
 /// Asks for the next piece of the page.
-void ActorBackend::add_jobs(const std::shared_ptr<JobsLook>& look) {
+void JobLooks::add_jobs(const std::shared_ptr<JobsLook>& look) {
   const std::size_t piece = std::min(look->what.limit - look->shown, kJobsAtOnce);
   JobsQuestion wanted;
   wanted.active = look->what.state != api::JobState::over;
@@ -275,8 +242,8 @@ void ActorBackend::add_jobs(const std::shared_ptr<JobsLook>& look) {
 }
 
 /// Goes on until there are enough; where jobs had to go the page stays shorter.
-void ActorBackend::take_jobs(const std::shared_ptr<JobsLook>& look, const merge::ListedPage& page) {
-  const Silent missing = silent(look->masters, look->sites);
+void JobLooks::take_jobs(const std::shared_ptr<JobsLook>& look, const merge::ListedPage& page) {
+  const Silent missing = asks_.silent(look->masters, look->sites);
   const bool over_only = look->what.state == api::JobState::over;
   const merge::Jobs jobs = merge::jobs(page, over_only, missing.empty());
   view_json::add_jobs(look->list, jobs);
@@ -287,12 +254,12 @@ void ActorBackend::take_jobs(const std::shared_ptr<JobsLook>& look, const merge:
   look->reply(ok(view_json::jobs(look->list, page.next, missing)));
 }
 
-void ActorBackend::view_job(const api::View& what, api::Reply reply) {
+void JobLooks::look_at_job(const api::View& what, api::Reply reply) {
   add_tasks(std::make_shared<JobLook>(JobLook{what, std::move(reply)}));
 }
 
 /// Asks for the job, or for more of its tasks when it is known already. The sites first, as above.
-void ActorBackend::add_tasks(const std::shared_ptr<JobLook>& look) {
+void JobLooks::add_tasks(const std::shared_ptr<JobLook>& look) {
   const bool first = !look->whole;
   JobQuestion wanted;
   wanted.job = look->what.job;
@@ -302,22 +269,22 @@ void ActorBackend::add_tasks(const std::shared_ptr<JobLook>& look) {
   wanted.tasks_only = !first;
   wanted.most = static_cast<std::uint32_t>(look->what.limit - look->shown);
   ask_those<JobsView>(
-      system_, handles_.sites, look->sites, timeout_, JobsQuestion::parts_of({wanted.job}),
+      asks_.system, asks_.sites, look->sites, asks_.timeout, JobsQuestion::parts_of({wanted.job}),
       [this, look, wanted](Answers<JobsView> sites) {
-        ask_those<JobDetails>(system_, handles_.masters, look->masters, timeout_, wanted,
+        ask_those<JobDetails>(asks_.system, asks_.masters, look->masters, asks_.timeout, wanted,
                               [this, look, sites](Answers<JobDetails> masters) {
                                 put_together(look, sites, std::move(masters));
                               });
       });
 }
 
-void ActorBackend::put_together(const std::shared_ptr<JobLook>& look, Answers<JobsView> sites,
-                                Answers<JobDetails> masters) {
+void JobLooks::put_together(const std::shared_ptr<JobLook>& look, Answers<JobsView> sites,
+                            Answers<JobDetails> masters) {
   look->sites = answered(sites);
   look->masters = answered(masters);
   const bool too_large = masters.too_large || sites.too_large;
   if (too_large && heard(masters).empty()) return look->reply(backend::none_answers(true));
-  Silent missing = silent(look->masters, look->sites);
+  Silent missing = asks_.silent(look->masters, look->sites);
   const bool all_answered = missing.empty();
   std::vector<JobDetails> parts = heard(std::move(masters));
   std::erase_if(parts, [](const JobDetails& part) { return !part.known; });
@@ -334,18 +301,13 @@ void ActorBackend::put_together(const std::shared_ptr<JobLook>& look, Answers<Jo
   const std::size_t piece = look->what.limit - look->shown;
   std::optional<merge::WholeJob> found = merge::job(std::move(parts), missing.empty(), piece);
   if (found || look->whole) return take_tasks(look, std::move(found));
-  Found nothing;
-  nothing.all_answered = all_answered;
-  for (std::size_t i = 0; i < look->masters.size(); ++i) {
-    if (!look->masters[i]) nothing.silent.push_back(i);
-  }
-  look->reply(not_found(nothing, look->what.job));
+  look->reply(asks_.unknown(look->what.job, look->masters, all_answered));
 }
 
 /// Goes on until there are enough. When no master has the job any more, the pieces so far are the
 /// answer.
-void ActorBackend::take_tasks(const std::shared_ptr<JobLook>& look,
-                              std::optional<merge::WholeJob> piece) {
+void JobLooks::take_tasks(const std::shared_ptr<JobLook>& look,
+                          std::optional<merge::WholeJob> piece) {
   if (piece) {
     const bool explained = look->what.of == api::Operation::explain;
     view_json::add_tasks(look->list, piece->tasks, explained);
@@ -360,14 +322,14 @@ void ActorBackend::take_tasks(const std::shared_ptr<JobLook>& look,
 }
 
 /// Answers, or waits for the job's end first and then looks again.
-void ActorBackend::finish_job(const std::shared_ptr<JobLook>& look) {
+void JobLooks::finish_job(const std::shared_ptr<JobLook>& look) {
   const merge::WholeJob& whole = *look->whole;
   if (look->what.wait > Duration::zero() && !whole.job.over) {
     api::View again = look->what;
     // The second look answers at once, with the job as it is when the wait has ended.
     again.wait = {};
-    return await_end(system_, handles_.own_site, again.job, look->what.wait,
-                     [this, again, reply = look->reply] { view_job(again, reply); });
+    return await_end(asks_.system, asks_.own_site, again.job, look->what.wait,
+                     [this, again, reply = look->reply] { look_at_job(again, reply); });
   }
   if (look->what.of == api::Operation::explain) {
     const ExplainedDocument document{whole.job, {}, whole.next, whole.behind};
