@@ -80,7 +80,8 @@ def _flat(head):
     before, head = None, _ACCESS.sub("", head, count=1)
     while before != head:
         before = head
-        head = re.sub(r"\(([^()]+)\)", lambda m: "()", head)
+        # Parentheses that hold empty ones, as of a function that takes std::function<void()>.
+        head = re.sub(r"\((?:[^()]|\(\))+\)", "()", head)
     head = re.sub(r"->|<=>|<<=?|>=|<=|operator\s*[<>]+", "@", head)
     match = re.match(r"\s*(?:template\s*)<", head)
     while match:

@@ -43,6 +43,12 @@ class Bounds(unittest.TestCase):
         files = {"model/large.hpp": class_of(2, lines=398), **sources_of(1)}
         self.assert_says(files, "401 lines")
 
+    def test_a_function_that_takes_a_function_is_its_class_s(self):
+        files = {"model/large.hpp": class_of(2, lines=398),
+                 "model/large.cpp": "int Large::f0(int a, std::function<void(T<int>, F(int))> b){\n"
+                                    "  return 1;\n}\n"}
+        self.assert_says(files, "401 lines")
+
     def test_overloads_count_once(self):
         overloads = "".join(f"  void operator()(T<{i}> x);\n  void f(T<{i}> x);\n"
                             for i in range(40))

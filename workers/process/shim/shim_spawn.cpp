@@ -11,7 +11,7 @@
 
 namespace muster::process {
 
-std::string ShimSupervisor::spawn(const AttemptKey& key, Watched& watched, Descriptor& lock) {
+std::string ShimSupervisor::spawn(const AttemptKey& key, WatchedShim& watched, Descriptor& lock) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
     return std::string("its supervisor: ") + std::strerror(errno);

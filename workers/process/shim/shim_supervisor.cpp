@@ -189,7 +189,7 @@ void ShimSupervisor::obey(Launch& launch) {
   }
   // The order's user has to get through, independent of this process' umask.
   if (launch.order.worker.user) chmod(path.c_str(), 0711);
-  Watched& watched = watched_[key];
+  WatchedShim& watched = watched_[key];
   watched.folder = open_folder(path);
   // A name that cannot be guessed, kept in the order: a later process finds the shim by it.
   launch.order.worker.control = watched.control = random_name();
@@ -220,7 +220,7 @@ void ShimSupervisor::obey(Launch& launch) {
 }
 
 void ShimSupervisor::obey(Follow& follow) {
-  Watched& watched = watched_[follow.key];
+  WatchedShim& watched = watched_[follow.key];
   watched.folder = open_folder(options_.attempts / name_of(follow.key));
   const auto text = read_whole(watched.folder.get(), kOrderFile, kMaxRecordBytes);
   watched.lock = open_lock(watched.folder.get());
@@ -235,7 +235,7 @@ void ShimSupervisor::obey(Follow& follow) {
 void ShimSupervisor::obey(Stop& stop) {
   const auto found = watched_.find(stop.key);
   if (found == watched_.end()) return;
-  Watched& watched = found->second;
+  WatchedShim& watched = found->second;
   // It is over in some way by then, also where the order is not taken.
   if (!watched.stop_asked) {
     const Duration end_by = boot_time() + watched.stop_grace + options_.patience;
@@ -251,13 +251,13 @@ void ShimSupervisor::obey(Stop& stop) {
 void ShimSupervisor::obey(Say& say) {
   const auto found = watched_.find(say.key);
   if (found == watched_.end()) return;
-  Watched& watched = found->second;
+  WatchedShim& watched = found->second;
   watched.last_word = std::move(say.line);
   if (watched.channel) send_text(watched.channel.get(), watched.last_word);
 }
 
 void ShimSupervisor::hear(const AttemptKey& key) {
-  Watched& watched = watched_.at(key);
+  WatchedShim& watched = watched_.at(key);
   std::array<char, kReadBytes> chunk;
   const ssize_t got = recv(watched.channel.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -279,7 +279,7 @@ void ShimSupervisor::hear(const AttemptKey& key) {
 }
 
 /// True when the attempt is over with it, and not watched any more.
-bool ShimSupervisor::heed(const AttemptKey& key, Watched& watched, std::string_view line) {
+bool ShimSupervisor::heed(const AttemptKey& key, WatchedShim& watched, std::string_view line) {
   if (line == "started" && !watched.told_start) {
     // Once for each attempt, though every new channel begins with it.
     watched.told_start = true;
@@ -311,7 +311,7 @@ void ShimSupervisor::look_again() {
   }
 }
 
-bool ShimSupervisor::reach(const AttemptKey& key, Watched& watched) {
+bool ShimSupervisor::reach(const AttemptKey& key, WatchedShim& watched) {
   Descriptor channel = connect_abstract(watched.control);
   if (!channel) return false;
   // Said again: the shim may not have read it on the channel that ended.
@@ -321,7 +321,7 @@ bool ShimSupervisor::reach(const AttemptKey& key, Watched& watched) {
   return true;
 }
 
-void ShimSupervisor::attach(const AttemptKey& key, Watched& watched, Descriptor channel) {
+void ShimSupervisor::attach(const AttemptKey& key, WatchedShim& watched, Descriptor channel) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = static_cast<std::uint64_t>(channel.get());
@@ -332,7 +332,7 @@ void ShimSupervisor::attach(const AttemptKey& key, Watched& watched, Descriptor 
 }
 
 /// How long the attempt may take. The shim keeps to it; this is for one that cannot.
-void ShimSupervisor::bound(Watched& watched, const Order& order) {
+void ShimSupervisor::bound(WatchedShim& watched, const Order& order) {
   watched.stop_grace = order.program.stop_grace;
   watched.time_limit = order.program.time_limit;
   if (watched.time_limit <= Duration::zero()) return;
@@ -348,7 +348,7 @@ void ShimSupervisor::end_overdue() {
     if (watched.end_by > Duration::zero() && watched.end_by <= now) due.push_back(key);
   }
   for (const AttemptKey& key : due) {
-    Watched& watched = watched_.at(key);
+    WatchedShim& watched = watched_.at(key);
     auto result = result_in(watched.folder.get(), key);
     if (result || watched.forced) {
       notify_end(key, result ? *std::move(result) : without_result(watched));
@@ -364,7 +364,7 @@ void ShimSupervisor::end_overdue() {
 }
 
 /// Whether the shim may still come to a result.
-bool ShimSupervisor::may_live(Watched& watched) const {
+bool ShimSupervisor::may_live(WatchedShim& watched) const {
   if (watched.lock) return is_locked(watched.lock.get());
   // There is no file to tell it by: a living shim is reached by its socket before long.
   if (watched.folder && is_removed(watched.folder.get())) return false;
@@ -374,7 +374,7 @@ bool ShimSupervisor::may_live(Watched& watched) const {
 }
 
 /// Result of an attempt whose shim left no result.
-AttemptResult ShimSupervisor::without_result(const Watched& watched) const {
+AttemptResult ShimSupervisor::without_result(const WatchedShim& watched) const {
   AttemptResult result;
   result.kind = EndKind::supervisor_killed;
   result.exit_code = 137;
@@ -394,7 +394,7 @@ AttemptResult ShimSupervisor::without_result(const Watched& watched) const {
 }
 
 void ShimSupervisor::conclude(const AttemptKey& key) {
-  Watched& watched = watched_.at(key);
+  WatchedShim& watched = watched_.at(key);
   const int folder = watched.folder.get();
   auto result = result_in(folder, key);
   const bool lives = !result && may_live(watched);
@@ -417,7 +417,7 @@ void ShimSupervisor::conclude(const AttemptKey& key) {
 
 /// Ends what has cleared the attempt's mark: since the shim is dead, it has become a child of this
 /// process, if that takes orphans in, and no other child but the server is without a shim.
-void ShimSupervisor::end_strays(Watched& dead) {
+void ShimSupervisor::end_strays(WatchedShim& dead) {
   if (!takes_orphans_in()) return;
   await_end(std::exchange(dead.shim, -1));  // then its children are ours
   std::set<pid_t> own(ending_.begin(), ending_.end());

@@ -47,6 +47,25 @@ struct ShimSupervisorOptions {
   std::function<std::optional<AttemptResult>(Order&)> complete{};
 };
 
+/// A shim that a supervisor watches.
+struct WatchedShim {
+  Descriptor folder;
+  Descriptor channel;   ///< empty: to be connected at `look_again`
+  std::string control;  ///< abstract name of the shim's socket; empty: not known
+  std::string input;
+  Duration look_again{};
+  pid_t shim = -1;  ///< once it is known which process it is
+  bool told_start = false;
+  bool stop_asked = false;
+  std::string last_word;     ///< that it is to end at once; empty: it is not
+  Descriptor lock;           ///< the file of the shim's lock; empty: it could not be opened
+  Duration doubted_since{};  ///< whether the shim lives, which cannot be told; 0: it can
+  Duration stop_grace{};
+  Duration time_limit{};  ///< 0: no limit
+  Duration end_by{};      ///< when it has to be over; 0: there is no such time
+  bool forced = false;    ///< its supervisor was killed, as it was not over by then
+};
+
 /// Starts and watches the shims of one executor, on a thread of its own that sleeps until one of
 /// them has something to say. A shim outlives the supervisor.
 class ShimSupervisor {
@@ -83,24 +102,6 @@ class ShimSupervisor {
   };
   using Command = std::variant<Launch, Follow, Stop, Say>;
 
-  struct Watched {
-    Descriptor folder;
-    Descriptor channel;   ///< empty: to be connected at `look_again`
-    std::string control;  ///< abstract name of the shim's socket; empty: not known
-    std::string input;
-    Duration look_again{};
-    pid_t shim = -1;  ///< once it is known which process it is
-    bool told_start = false;
-    bool stop_asked = false;
-    std::string last_word;     ///< that it is to end at once; empty: it is not
-    Descriptor lock;           ///< the file of the shim's lock; empty: it could not be opened
-    Duration doubted_since{};  ///< whether the shim lives, which cannot be told; 0: it can
-    Duration stop_grace{};
-    Duration time_limit{};  ///< 0: no limit
-    Duration end_by{};      ///< when it has to be over; 0: there is no such time
-    bool forced = false;    ///< its supervisor was killed, as it was not over by then
-  };
-
   void work();
   void command(Command command);
   void obey(Launch& launch);
@@ -109,18 +110,18 @@ class ShimSupervisor {
   void obey(Say& say);
   int wait_ms() const;
   void hear(const AttemptKey& key);
-  bool heed(const AttemptKey& key, Watched& watched, std::string_view line);
+  bool heed(const AttemptKey& key, WatchedShim& watched, std::string_view line);
   void look_again();
-  bool reach(const AttemptKey& key, Watched& watched);
-  void attach(const AttemptKey& key, Watched& watched, Descriptor channel);
-  void bound(Watched& watched, const Order& order);
+  bool reach(const AttemptKey& key, WatchedShim& watched);
+  void attach(const AttemptKey& key, WatchedShim& watched, Descriptor channel);
+  void bound(WatchedShim& watched, const Order& order);
   void end_overdue();
-  bool may_live(Watched& watched) const;
+  bool may_live(WatchedShim& watched) const;
   void conclude(const AttemptKey& key);
-  AttemptResult without_result(const Watched& watched) const;
-  void end_strays(Watched& dead);
+  AttemptResult without_result(const WatchedShim& watched) const;
+  void end_strays(WatchedShim& dead);
   void notify_end(const AttemptKey& key, AttemptResult result);
-  std::string spawn(const AttemptKey& key, Watched& watched, Descriptor& lock);
+  std::string spawn(const AttemptKey& key, WatchedShim& watched, Descriptor& lock);
   void reap_shims();
 
   ShimSupervisorOptions options_;
@@ -132,7 +133,7 @@ class ShimSupervisor {
   bool quit_ = false;              ///< guarded by mutex_
   // All below belongs to the supervisor's thread.
   ForkServer server_;
-  std::map<AttemptKey, Watched> watched_;
+  std::map<AttemptKey, WatchedShim> watched_;
   std::map<int, AttemptKey> by_channel_;
   /// Shims that are about to end. The server reaps them, and this process those that come to it
   /// because their server has died.
