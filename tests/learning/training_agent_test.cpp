@@ -49,6 +49,9 @@ TEST(TrainingProfile, KnowsAPlacementByItsRotations) {
   EXPECT_NE(curve_of(profile, WorkerCounts(5, 1)), nullptr) << "by nodes and workers alone";
   EXPECT_EQ(curve_of(profile, WorkerCounts{4, 4}), nullptr);
   EXPECT_EQ(curve_of(profile, WorkerCounts{}), nullptr);
+  for (const std::uint32_t never : {0U, 5U}) {
+    EXPECT_DEATH(placement_code(WorkerCounts{1, never}), "as it was measured") << never;
+  }
 }
 
 TEST(TrainingProfile, IsLinearBetweenWhatWasMeasured) {

@@ -1,5 +1,6 @@
 #include "schedulers/pollux/pollux_policy.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -296,6 +297,25 @@ TEST(Pollux, RemembersASearchThatAnotherHasMade) {
   cluster.policy().observe(decided, cluster.view());
   other.observe(decided, cluster.view());
   EXPECT_EQ(other.save_state(cluster.state()), cluster.policy().save_state(cluster.state()));
+}
+
+TEST(Pollux, RemembersTheLayoutThatItHasChosenAmongThoseOfItsSearch) {
+  Cluster cluster(nodes(),
+                  "pollux,budget=8,search=genetic,speedups=oracle,population=10,generations=4");
+  for (const std::uint64_t id : {1, 2, 3}) cluster.submit(training(id));
+  cluster.round();
+  cluster.round();
+  pollux::NamedLayout chosen;
+  for (const std::uint64_t id : {1, 2, 3}) {
+    auto& row = chosen[JobId{id}];
+    for (const Slot slot : cluster.state().find(JobId{id})->tasks) {
+      const Slot node = cluster.state().task(slot).target;
+      if (node != kNoSlot) ++row[cluster.state().instance(node).id];
+    }
+  }
+  pollux::PolluxMemory memory;
+  ASSERT_TRUE(memory.load(cluster.policy().save_state(cluster.state())));
+  EXPECT_THAT(memory.population(), ::testing::Contains(chosen));
 }
 
 }  // namespace

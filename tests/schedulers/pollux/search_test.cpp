@@ -174,6 +174,18 @@ TEST(LocalSearch, leaves_all_as_it_is_where_a_restart_would_cost_more_than_it_br
   EXPECT_EQ(size_of(searched(problem, 1)[0]).workers, 4U);
 }
 
+TEST(LocalSearch, asks_for_no_width_as_a_spread_one_that_a_node_holds) {
+  SearchProblem problem = two_jobs();
+  problem.jobs.resize(1);
+  problem.jobs[0].current = {0, 0};
+  problem.jobs[0].most = 4;
+  // Were they asked for, the search would take them for the best, and put them on one node.
+  problem.jobs[0].several = {5, 5, 0.1};
+  const auto [workers, on_nodes] = size_of(searched(problem, 1)[0]);
+  EXPECT_EQ(workers, 4U);
+  EXPECT_EQ(on_nodes, 1U);
+}
+
 TEST(LocalSearch, does_what_it_can_within_its_budget) {
   Rng rng(5);
   const SearchProblem problem = made_up_state({.nodes = 8, .jobs = 12}, rng);
