@@ -70,6 +70,15 @@ TEST_F(ClusterInputTest, TheClusterIsOfTheTypeOnWhichAWorkerCostsLeast) {
   EXPECT_EQ(kind->node_holds, 8U);
 }
 
+TEST_F(ClusterInputTest, OfTypesThatCostAlikeTheFirstOneOfferedIsTaken) {
+  cluster_.submit(elastic(1));
+  cluster_.reprice("eight", 2);
+  EXPECT_EQ(cluster_.catalog()[input().kind()->offer->key.type].name, "four") << "by the worker";
+  cluster_.submit(fixed(2));
+  cluster_.reprice("eight", 1);
+  EXPECT_EQ(rented(lone()), "four ") << "by the instance";
+}
+
 TEST_F(ClusterInputTest, WhatRestsIsNotCountedOn) {
   cluster_.submit(elastic(1));
   cluster_.rest("eight");
