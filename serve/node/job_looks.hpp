@@ -23,7 +23,7 @@ struct JobAsks {
   Duration timeout{};                   ///< for an answer
   /// Notes who has answered, and tells those who have not.
   std::function<Silent(const Answered& masters, const Answered& sites)> silent;
-  /// The answer about a job of which nobody who answered has a part.
+  /// The answer about a job of which no node that answered has a part.
   std::function<api::Answer(JobId job, const Answered& masters, bool all_answered)> unknown;
 };
 

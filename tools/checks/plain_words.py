@@ -9,9 +9,9 @@
   plural   "1 jobs", in the texts of tests/golden
 
 It reads, of the product's C++, documentation comments (///), other comments and the texts of string
-literals (errors, --help, meanings of keys), further the descriptions in schemas.json, the pages
-(*.md) and the texts of tests/golden. The numbers that are left stand in plain_words.txt by room and
-kind, and only become smaller.
+literals (errors, --help, meanings of keys), of the tests' C++ the comments, further the descriptions
+in schemas.json, the pages (*.md) and the texts of tests/golden. The numbers that are left stand in
+plain_words.txt by room and kind, and only become smaller.
 
 Usage: plain_words.py [--list PART]
 
@@ -26,7 +26,8 @@ import sys
 import sources
 
 LIMITS = "tools/checks/plain_words.txt"
-BEGINNING = r"(?:^|[.:;!?] |\*\*)[\s*-]*"
+# Of a comment or text, of a heading or list item, of a sentence or of a table's cell.
+BEGINNING = r"(?:^(?:#+|>|\d+\.)?|[.:;!?] |\*\*|\| *(?=[A-Z]))[\s*-]*"
 HABITS = {
     "subject": re.compile(BEGINNING + r"(?:[Ww]hat|[Ww]ho)(?:ever)?(?=[ ,])(?![^.;]*\?)"),
     "amount": re.compile(r"\bso (?:many|much|long|often|few)\b(?!-)(?! (?:as|that)\b)", re.I),
@@ -48,7 +49,7 @@ QUOTED = re.compile(r"\\\"[^\"\n]{0,60}\\\"|\"[^\"\n]{0,60}\"|`[^`\n]*`|'[^'\n]{
 LITERAL = re.compile(r'^"(?:\\.|[^"\\\n])*"$')
 DESCRIPTION = re.compile(r'"description": "((?:\\.|[^"\\])*)"')
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-PAGES_LEFT_OUT = ("tests/", "docs/research/")
+ROOMS_OF_THEIR_OWN = ("docs/research",)
 
 
 def slips(text):
@@ -111,7 +112,9 @@ def found_in(path, text):
         return
     if path.endswith(sources.CPP) and path.startswith(sources.FOLDERS):
         pieces = pieces_of_cpp(text)
-    elif path.endswith(".md") and not path.startswith(PAGES_LEFT_OUT):
+    elif path.endswith(sources.CPP) and path.startswith("tests/"):
+        pieces = [piece for piece in pieces_of_cpp(text) if piece[0] != "texts"]
+    elif path.endswith(".md"):
         pieces = [("pages", line, said) for line, said in paragraphs(text)]
     elif path == "serve/api/schemas.json":
         pieces = [("texts", sources.line_of(text, match.start()), match.group(1))
@@ -132,6 +135,9 @@ def all_found(root):
 
 
 def room_of(path):
+    for room in ROOMS_OF_THEIR_OWN:
+        if path.startswith(room + "/"):
+            return room
     return path.split("/")[0] if "/" in path else "."
 
 

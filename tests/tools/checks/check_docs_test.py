@@ -66,15 +66,6 @@ class CheckDocs(unittest.TestCase):
     def test_code_blocks_are_not_read(self):
         self.assert_fine("```\n[a](docs/other.md)\n```\n")
 
-    def test_a_sentence_names_its_subject(self):
-        for text in ("What waits is shown.\n", "It ends. Who waits is told.\n", "## What is lost\n",
-                     "- Whatever runs ends\n", "| a | What is b |\n", "after so many seconds\n"):
-            with self.subTest(text=text):
-                self.assert_says(text, "README.md:1: ")
-        for text in ("What costs?\n", "Those who know, so long as\n", "```\nWhat\n```\n"):
-            with self.subTest(text=text):
-                self.assert_fine(text)
-
     def test_pages_that_are_read_first_stay_short(self):
         self.assert_says("line\n" * 151, "151", "150")
         self.assert_fine("line\n" * 150)

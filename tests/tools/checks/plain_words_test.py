@@ -52,7 +52,10 @@ class Places(unittest.TestCase):
         self.assertEqual(self.kinds("model/a.hpp", text),
                          [("docs", "subject", 1), ("comments", "subject", 3),
                           ("texts", "subject", 4)])
-        self.assertEqual(self.kinds("tests/model/a.hpp", text), [])
+
+    def test_of_the_tests_comments_alone(self):
+        text = "// who asks\nconst char* b = \"what waits\";\n"
+        self.assertEqual(self.kinds("tests/model/a.cpp", text), [("comments", "subject", 1)])
 
     def test_lines_of_one_comment_are_one_text(self):
         self.assertEqual(self.kinds("model/a.hpp", "/// does the\n/// same job\n"), [])
@@ -67,6 +70,14 @@ class Places(unittest.TestCase):
                          [("pages", "same", 1)])
         self.assertEqual(self.kinds("docs/a.md", "| key | none | `none` |\n"), [])
 
+    def test_headings_items_and_cells_begin_a_sentence(self):
+        for text in ("What waits is shown.\n", "## What is lost\n", "- Whatever runs ends\n",
+                     "1. Who waits is told\n", "> What is kept stays\n", "| a | What is b |\n"):
+            for path in ("README.md", "docs/research/a.md", "tests/e2e/README.md"):
+                self.assertEqual(self.kinds(path, text), [("pages", "subject", 1)], text)
+        for text in ("What costs?\n", "| `a` | what it is |\n", "```\nWhat is it.\n```\n"):
+            self.assertEqual(self.kinds("README.md", text), [], text)
+
     def test_numbers_of_expected_texts(self):
         path = "tests/golden/serve/a.txt"
         self.assertEqual(self.kinds(path, "A.b\n  - 1 requests wait\n"),
@@ -75,6 +86,10 @@ class Places(unittest.TestCase):
 
 
 class Limits(unittest.TestCase):
+    def test_research_has_limits_of_its_own(self):
+        self.assertEqual(plain_words.room_of("docs/research/a.md"), "docs/research")
+        self.assertEqual(plain_words.room_of("docs/a.md"), "docs")
+
     def test_a_room_without_such_texts_gets_no_new_one(self):
         status, output = check("check_words", {"model/a.hpp": "int a;  ///< what it is\n"})
         self.assertEqual(status, 1)
