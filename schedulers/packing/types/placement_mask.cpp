@@ -1,6 +1,7 @@
 #include "schedulers/packing/types/placement_mask.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -29,7 +30,15 @@ void PlacementMask::begin(const Catalog& catalog) {
   family_of_ = families_of(catalog);
   families_ = 0;
   for (const std::uint32_t family : family_of_) families_ = std::max(families_, family + 1);
-  start_groups();
+  types_of_.resize(families_);
+  for (std::uint32_t i = 0; i < family_of_.size(); ++i) {
+    std::vector<std::uint32_t>& types = types_of_[family_of_[i]];
+    if (types.empty()) first_type_.push_back(TypeId{i});
+    types.push_back(i);
+  }
+  group_of_ = family_of_;
+  admitted_by_.resize(family_of_.size());
+  to_regroup_.assign(families_, 0);
 }
 
 void PlacementMask::make_room(std::size_t shapes) {
@@ -110,7 +119,7 @@ std::uint32_t PlacementMask::number_of(const Constraint& constraint) {
       one.admits.push_back(constraint.admits(type) ? 1 : 0);
     }
     constraint_looks_ += catalog_->size();
-    fresh_.push_back(known->second);
+    note_change(known->second);
   }
   ++constraints_[known->second].shapes;
   return known->second;
@@ -121,48 +130,59 @@ void PlacementMask::forget_constraint(ShapeId shape) {
   if (number == kNone || --constraints_[number].shapes > 0) return;
   numbers_.erase(constraints_[number].text);
   free_.push_back(number);
-  some_gone_ = true;
+  note_change(number);
+}
+
+/// The constraint comes or goes. It is written down for the families whose types it tells apart;
+/// the groups of all others stay.
+void PlacementMask::note_change(std::uint32_t number) {
+  const std::vector<char>& admits = constraints_[number].admits;
+  const std::size_t word = number / 64;
+  const std::uint64_t bit = std::uint64_t{1} << (number % 64);
+  for (std::uint32_t family = 0; family < families_; ++family) {
+    const std::vector<std::uint32_t>& types = types_of_[family];
+    const auto as_first = [&](std::uint32_t type) { return admits[type] == admits[types.front()]; };
+    if (std::all_of(types.begin(), types.end(), as_first)) continue;
+    to_regroup_[family] = 1;
+    for (const std::uint32_t type : types) {
+      // Rows of a family are compared, so that all of them have one length.
+      Row& row = admitted_by_[type];
+      if (row.size() <= word) row.resize(word + 1);
+      if (admits[type] != 0) row[word] ^= bit;
+    }
+  }
 }
 
 /// Groups follow from the constraints that there are, and not from those that there were: a master
-/// that starts again has the groups that it had.
+/// that starts again has the groups that it had. They are numbered in the order of their first
+/// types.
 void PlacementMask::regroup() {
-  if (fresh_.empty() && !some_gone_) return;
-  const std::vector<std::uint32_t> before = group_of_;
-  if (some_gone_) {
-    start_groups();
-    for (const Constrained& each : constraints_) {
-      if (each.shapes > 0) split_groups(each);
+  if (std::find(to_regroup_.begin(), to_regroup_.end(), 1) == to_regroup_.end()) return;
+  std::vector<std::uint32_t> parts = group_of_;
+  std::uint32_t next = groups();
+  for (std::uint32_t family = 0; family < families_; ++family) {
+    if (std::exchange(to_regroup_[family], 0) == 0) continue;
+    std::map<std::reference_wrapper<const Row>, std::uint32_t, std::less<Row>> known;
+    for (const std::uint32_t type : types_of_[family]) {
+      ++group_looks_;
+      const auto [part, is_new] = known.emplace(std::cref(admitted_by_[type]), next);
+      if (is_new) ++next;
+      parts[type] = part->second;
     }
-  } else {
-    for (const std::uint32_t number : fresh_) split_groups(constraints_[number]);
   }
-  fresh_.clear();
-  some_gone_ = false;
-  if (group_of_ != before) ++grouping_;
-}
-
-void PlacementMask::start_groups() {
-  group_of_ = family_of_;
+  std::vector<std::uint32_t> number(next, kNone);
   first_type_.clear();
-  for (std::uint32_t i = 0; i < group_of_.size(); ++i) {
-    if (group_of_[i] == first_type_.size()) first_type_.push_back(TypeId{i});
-  }
-}
-
-/// Numbers the parts in the order of their first types, whatever the order of the splits is.
-void PlacementMask::split_groups(const Constrained& constraint) {
-  std::vector<std::uint32_t> part(2 * first_type_.size(), kNone);
-  first_type_.clear();
-  for (std::uint32_t i = 0; i < group_of_.size(); ++i) {
-    const bool admitted = constraint.admits[i] != 0;
-    std::uint32_t& number = part[2 * std::size_t{group_of_[i]} + (admitted ? 1 : 0)];
-    if (number == kNone) {
-      number = static_cast<std::uint32_t>(first_type_.size());
+  for (std::uint32_t i = 0; i < parts.size(); ++i) {
+    std::uint32_t& group = number[parts[i]];
+    if (group == kNone) {
+      group = groups();
       first_type_.push_back(TypeId{i});
     }
-    group_of_[i] = number;
+    parts[i] = group;
   }
+  if (parts == group_of_) return;
+  group_of_ = std::move(parts);
+  ++grouping_;
 }
 
 }  // namespace muster

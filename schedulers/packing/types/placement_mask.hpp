@@ -52,8 +52,8 @@ class PlacementMask {
   explicit PlacementMask(const Catalog& catalog) { begin(catalog); }
 
   /// Takes in the shapes that the state has met since: O(types) for each of these, O(shapes) when
-  /// there are some, else O(1). Where constraints have come or gone, O(types) for each that there
-  /// is as well.
+  /// there are some, else O(1). A constraint that has come or gone costs O(types) as well; the
+  /// families whose types it tells apart are grouped anew, once for all such constraints.
   void learn(const ClusterState& state);
   /// Takes in one more shape, where there is no state; its id is the number of shapes before it.
   ShapeId add(const Shape& shape);
@@ -86,6 +86,8 @@ class PlacementMask {
   /// Pairs of shape and type that were worked out so far, and pairs of constraint and type.
   std::uint64_t looks() const { return looks_; }
   std::uint64_t constraint_looks() const { return constraint_looks_; }
+  /// Types that were put into groups anew, since constraints that came or went tell them apart.
+  std::uint64_t group_looks() const { return group_looks_; }
 
  private:
   static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
@@ -96,6 +98,9 @@ class PlacementMask {
     std::uint64_t shapes = 0;  ///< that have it; 0: its number is free (`free_`)
   };
 
+  /// A bit for the number of each constraint that tells types of the family apart.
+  using Row = std::vector<std::uint64_t>;
+
   void begin(const Catalog& catalog);
   void make_room(std::size_t shapes);
   void forget_constraint(ShapeId shape);
@@ -105,15 +110,15 @@ class PlacementMask {
     const std::uint32_t number = constraint_of_[shape.value];
     return number == kNone || constraints_[number].admits[type.value] != 0;
   }
+  void note_change(std::uint32_t constraint);
   void regroup();
-  void split_groups(const Constrained& constraint);
-  void start_groups();
 
   const Catalog* catalog_ = nullptr;
   std::vector<std::uint32_t> family_of_;  ///< of each type
   std::uint32_t families_ = 0;
-  std::vector<std::uint32_t> group_of_;           ///< of each type
-  std::vector<TypeId> first_type_;                ///< of each group
+  std::vector<std::vector<std::uint32_t>> types_of_;  ///< of each family
+  std::vector<std::uint32_t> group_of_;               ///< of each type
+  std::vector<TypeId> first_type_;                    ///< of each group
   std::vector<std::uint64_t> made_;               ///< which shape each is, as the state counts them
   std::vector<char> holds_;                       ///< of each shape and type
   std::vector<std::optional<Resources>> amount_;  ///< of each shape and family
@@ -122,12 +127,13 @@ class PlacementMask {
   std::vector<Constrained> constraints_;
   std::vector<std::uint32_t> free_;               ///< numbers of those that no shape has any more
   std::map<std::string, std::uint32_t> numbers_;  ///< of those that shapes have, by text
-  std::vector<std::uint32_t> fresh_;              ///< by which types are not in groups yet
-  bool some_gone_ = false;                        ///< types may be in groups that nothing splits
+  std::vector<Row> admitted_by_;                  ///< of each type; alike within a group
+  std::vector<char> to_regroup_;                  ///< of each family: its rows have changed
   std::uint64_t changes_ = 0;                     ///< of the state's shapes that are known
   std::uint64_t grouping_ = 0;
   std::uint64_t looks_ = 0;
   std::uint64_t constraint_looks_ = 0;
+  std::uint64_t group_looks_ = 0;
 };
 
 }  // namespace muster

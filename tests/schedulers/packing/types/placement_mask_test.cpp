@@ -164,6 +164,42 @@ TEST(PlacementMask, asks_a_constraint_once_of_each_type_however_many_tasks_and_r
   }
 }
 
+TEST(PlacementMask, groups_anew_only_the_families_that_a_gone_constraint_told_apart) {
+  constexpr std::uint32_t kWide = 40, kNarrow = 6;
+  std::vector<InstanceType> types;
+  for (std::uint32_t i = 0; i < kWide + kNarrow; ++i) {
+    const std::string family = i < kWide ? "wide" : "narrow";
+    types.push_back(
+        testing::type_of("c" + std::to_string(i), family, Resources::of(0, 8, 32), 0.4));
+    types.back().labels = {{family, std::to_string(i % 3)}, {"zone", "a"}};
+  }
+  const Catalog catalog{std::move(types)};
+  PlacementMask mask(catalog);
+  Cluster cluster(catalog, "no-packing");
+  // Many constraints of the wide family, and some that tell no types of a family apart.
+  std::uint64_t id = 1;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    cluster.submit(constrained(10 * id++, "label.wide!=1,label.other!=x" + std::to_string(i)));
+  }
+  cluster.submit(constrained(10 * id++, "zone=a"));
+  cluster.submit(constrained(10 * id++, "label.narrow!=1"));
+  mask.learn(cluster.state());
+  EXPECT_EQ(mask.group_looks(), kWide + kNarrow) << "once for all constraints";
+  EXPECT_EQ(mask.groups(), 4U);
+  cluster.round();
+  const auto looks_when_over = [&](std::uint64_t job) {
+    const std::uint64_t before = mask.group_looks();
+    cluster.finish(job);
+    mask.learn(cluster.state());
+    return mask.group_looks() - before;
+  };
+  EXPECT_EQ(looks_when_over(10 * (id - 2)), 0U) << "zone=a";
+  EXPECT_EQ(looks_when_over(10 * (id - 1)), kNarrow);
+  EXPECT_EQ(mask.groups(), 3U);
+  EXPECT_EQ(looks_when_over(10), kWide) << "others tell the same types apart";
+  EXPECT_EQ(mask.groups(), 3U);
+}
+
 TEST(PlacementMask, overwrites_a_shape_that_no_task_has_any_more) {
   const Catalog catalog = three_families();
   Cluster cluster(catalog, "no-packing");
