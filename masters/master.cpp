@@ -59,7 +59,7 @@ Master::Master(const MasterSettings& settings, MasterDependencies parts)
       ends_(recorder_, tasks_, settings, parts.keep_history),
       rules_(recorder_, cloud_, guard_, settings),
       fleet_(recorder_, cloud_, rules_, {parts.fleet, settings.slice_parts}),
-      claims_({recorder_, cloud_, releases_, tasks_}, settings),
+      claims_({recorder_, cloud_, releases_, tasks_}, guard_, settings),
       evictions_({recorder_, cloud_, releases_, tasks_}, guard_, fleet_),
       application_({recorder_, cloud_, releases_, tasks_}, ends_, rules_),
       news_(recorder_, tasks_, ends_, reconciler_),

@@ -72,15 +72,15 @@ class RoomChoice {
       if (by.code == RefusalCode::spend_cap) claim_.price = Price::from_usd_h(by.asked);
       if (by.code == RefusalCode::day_cap) {
         day_usd = by.asked;
-        // A day has to pay a launch for the margin. Where that is zero it keeps nothing for it.
-        const double hours = to_hours(caps.spend_margin);
+        // A day has to pay a launch for that time. Where that is zero it keeps nothing for it.
+        const double hours = to_hours(in_.affordable);
         if (hours > 0) claim_.price = Price::from_usd_h(by.asked / hours);
       }
     } else {
       const std::optional<Price> least = least_price(s_, *task_);
       if (!least) claim_.instances = 0;
       claim_.price = least.value_or(Price{});
-      day_usd = claim_.price.usd_h() * to_hours(caps.spend_margin);
+      day_usd = claim_.price.usd_h() * to_hours(in_.affordable);
     }
     const bool over = (caps.max_instances > 0 && claim_.instances > caps.max_instances) ||
                       (caps.max_usd_h > 0 && claim_.price > Price::from_usd_h(caps.max_usd_h)) ||

@@ -12,6 +12,8 @@ struct ClaimChoiceInput {
   const MasterSettings& settings;
   bool owns_fleet = false;
   Instant now;
+  /// For which a day's money has to pay an instance that is asked for (SpendGuard).
+  Duration affordable{};
 };
 
 /// Which room is kept for the job, which waits as said: the instance that holds it and has room for

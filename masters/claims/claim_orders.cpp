@@ -14,8 +14,9 @@ constexpr std::size_t kClaimsOfRound = 16;
 
 }  // namespace
 
-ClaimOrders::ClaimOrders(const MasterCommands& commands, const MasterSettings& settings)
-    : commands_(commands), settings_(settings) {}
+ClaimOrders::ClaimOrders(const MasterCommands& commands, const SpendGuard& guard,
+                         const MasterSettings& settings)
+    : commands_(commands), guard_(guard), settings_(settings) {}
 
 bool ClaimOrders::serve(Instant now, Duration cloud_ahead) {
   const MasterFacts& facts = commands_.recorder.facts();
@@ -53,7 +54,7 @@ bool ClaimOrders::claim(const JobRow& job, Instant now) {
   const Claims& claims = memory.facts().claims;
   const KeptRoom* present = claims.kept();
   if (present != nullptr && present->place.job != job.job.id) present = nullptr;
-  const ClaimChoiceInput in{state(), settings_, memory.owns_fleet(), now};
+  const ClaimChoiceInput in{state(), settings_, memory.owns_fleet(), now, guard_.affordable_time()};
   RoomClaimed claimed = choose_room(in, job, *claims.wait_of(job.job.id), present);
   const bool keeps = claimed.instances > 0 || !claimed.closed.empty();
   commands_.recorder.record(std::move(claimed), now);

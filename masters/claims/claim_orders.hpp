@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/master_settings.hpp"
+#include "masters/instances/spend_guard.hpp"
 #include "masters/master_commands.hpp"
 
 namespace muster {
@@ -10,7 +11,8 @@ namespace muster {
 /// for it. The renting itself is the policy's.
 class ClaimOrders {
  public:
-  ClaimOrders(const MasterCommands& commands, const MasterSettings& settings);
+  ClaimOrders(const MasterCommands& commands, const SpendGuard& guard,
+              const MasterSettings& settings);
 
   /// Before a round; whether anything has changed. `cloud_ahead`: of the cloud's clock before
   /// `now`. O(what is closed), and for each new claim what choose_room() takes.
@@ -24,6 +26,7 @@ class ClaimOrders {
   bool place(const TaskRow& task, const InstanceRow& row, Instant now);
 
   MasterCommands commands_;
+  const SpendGuard& guard_;
   MasterSettings settings_;
 };
 
