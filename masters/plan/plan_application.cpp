@@ -43,6 +43,16 @@ void PlanApplication::apply_next(Instant now) {
   apply_releases(plan, checked, now);
 }
 
+/// Whether a refusal for good ends the job. One for its constraint ends no job of which something
+/// has come about: another catalog, as after a restart with other labels, would end its running
+/// tasks. Nor does it where a later version knows what the constraint says.
+bool PlanApplication::ends_job(const JobRow& job, const TaskRow& task, const Refusal& by) const {
+  if (by.kind != RefusalKind::never || job.terminal_outcome) return false;
+  if (by.code != RefusalCode::constraint) return true;
+  const bool has_begun = job.pending + job.withheld() < job.tasks.size();
+  return !has_begun && state().shape(task.shape).constraint.is_readable();
+}
+
 /// A task that can never run ends its job.
 void PlanApplication::apply_refusals(const Plan& plan, Instant now) {
   for (const Refuse& part : plan.refusals) {
@@ -52,9 +62,9 @@ void PlanApplication::apply_refusals(const Plan& plan, Instant now) {
     }
     commands_.tasks.refuse(part.task, part.refusal, now);
     const TaskRow* task = state().find(part.task);
-    if (task == nullptr || part.refusal.kind != RefusalKind::never) continue;
+    if (task == nullptr) continue;
     const JobRow& job = state().job(task->job);
-    if (!job.terminal_outcome) ends_.give_up(job.job.id, JobOutcome::refused, now);
+    if (ends_job(job, *task, part.refusal)) ends_.give_up(job.job.id, JobOutcome::refused, now);
   }
 }
 

@@ -89,6 +89,22 @@ TEST_F(PlanApplicationTest, WhatCanNeverRunTakesItsJobWithIt) {
   EXPECT_EQ(over[0].outcome, JobOutcome::refused);
 }
 
+TEST_F(PlanApplicationTest, AConstraintThatNoTypeMeetsAnyMoreEndsNoJobThatHasBegun) {
+  const Refusal barred{RefusalKind::never, RefusalCode::constraint, {}, 0, 0};
+  ready(0);
+  submit(1, 2, false);
+  submit(2);
+  Plan plan;
+  plan.places.push_back(to(1, 0));
+  apply(std::move(plan));
+  Plan again;
+  again.refusals = {{TaskId{101}, barred}, {TaskId{2}, barred}};
+  const auto over = of<JobFinished>(apply(std::move(again)));
+  ASSERT_EQ(over.size(), 1U) << "the one that has not begun";
+  EXPECT_EQ(over[0].job, JobId{2});
+  EXPECT_EQ(task(101).reason, barred) << "and it waits";
+}
+
 TEST_F(PlanApplicationTest, AMalformedRefusalIsRefusedItself) {
   submit(1);
   Refusal odd{RefusalKind::never, RefusalCode::fits_no_type, Resource::cpu, 99, 8};
