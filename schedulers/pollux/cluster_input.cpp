@@ -62,31 +62,39 @@ ClusterInput::ClusterInput(const ClusterView& view, const PlacementMask& mask)
   list_nodes();
 }
 
-/// By the oldest elastic job that can be served so.
+/// By the oldest elastic job that can be served so, of those without a constraint first: the others
+/// would rent for all what one job asks for.
 void ClusterInput::choose_kind() {
-  for (const JobRow& job : view_.state.jobs()) {
-    if (!is_elastic(job)) continue;
-    const TaskRow& task = first_task(view_.state, job);
-    ClusterKind kind;
-    TypeId type;
-    if (view_.rents()) {
-      if (!wants(job.job.markets, Market::on_demand)) continue;
-      kind.offer = cheapest_per_worker(view_, mask_, job);
-      if (kind.offer != nullptr) type = kind.offer->key.type;
+  for (const bool constrained : {false, true}) {
+    for (const JobRow& job : view_.state.jobs()) {
+      if (!is_elastic(job) || job.job.constraint.empty() == constrained) continue;
+      kind_ = kind_by(job);
+      if (kind_) return;
     }
-    // Where nothing is to be had for now, what there is tells how it would be.
-    for (const InstanceRow& row : view_.state.instances()) {
-      if (type.valid()) break;
-      if (!mask_.allows({task.shape, view_.state.markets(job)}, kind_of(row))) continue;
-      const Resources& amount = *mask_.amount(task.shape, row.type);
-      if (workers_in(view_.catalog[row.type].capacity, amount) > 0) type = row.type;
-    }
-    if (!type.valid()) continue;
-    kind.demand = view_.state.demand(task, type);
-    kind.node_holds = workers_in(view_.catalog[type].capacity, kind.demand->amount);
-    kind_ = kind;
-    return;
   }
+}
+
+std::optional<ClusterKind> ClusterInput::kind_by(const JobRow& job) const {
+  const TaskRow& task = first_task(view_.state, job);
+  ClusterKind kind;
+  TypeId type;
+  if (view_.rents()) {
+    if (!wants(job.job.markets, Market::on_demand)) return std::nullopt;
+    kind.offer = cheapest_per_worker(view_, mask_, job);
+    if (kind.offer != nullptr) type = kind.offer->key.type;
+  }
+  // Where nothing is to be had for now, what there is tells how it would be.
+  for (const InstanceRow& row : view_.state.instances()) {
+    if (type.valid()) break;
+    if (!mask_.allows({task.shape, view_.state.markets(job)}, kind_of(row))) continue;
+    const Resources& amount = *mask_.amount(task.shape, row.type);
+    if (workers_in(view_.catalog[row.type].capacity, amount) > 0) type = row.type;
+  }
+  if (!type.valid()) return std::nullopt;
+  kind.demand = view_.state.demand(task, type);
+  kind.node_holds = workers_in(view_.catalog[type].capacity, kind.demand->amount);
+  kind.shape = task.shape;
+  return kind;
 }
 
 /// Its workers can be on the cluster's nodes.
@@ -143,9 +151,11 @@ void ClusterInput::list_nodes() {
 std::uint32_t ClusterInput::workers_of(const RoundNode& node) const {
   if (!kind_) return 0;
   const InstanceType& type = view_.catalog[node.row->type];
-  // Of another family a worker may ask for something else: it is not counted on.
+  // Of another family a worker may ask for something else: it is not counted on, and nor is a type
+  // on which the job that chose the kind may not be.
   const bool same = kind_->demand->family.empty() || kind_->demand->family == type.family;
-  return same ? workers_in(type.capacity, kind_->demand->amount) : 0;
+  const bool counts = same && mask_.holds(kind_->shape, node.row->type);
+  return counts ? workers_in(type.capacity, kind_->demand->amount) : 0;
 }
 
 RoundNode* ClusterInput::find(Slot instance) {

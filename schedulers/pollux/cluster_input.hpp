@@ -29,6 +29,7 @@ struct ClusterKind {
   const OfferingRow* offer = nullptr;  ///< null: nothing is rented
   const FamilyDemand* demand = nullptr;
   std::uint32_t node_holds = 1;
+  ShapeId shape{};  ///< of the workers of the job that it was chosen by
 };
 
 /// Inputs of a round: elastic jobs share a cluster, all others have places of their own. Depends on
@@ -63,6 +64,7 @@ class ClusterInput {
 
  private:
   void choose_kind();
+  std::optional<ClusterKind> kind_by(const JobRow& job) const;
   bool suits(const JobRow& job) const;
   void sort_job(const JobRow& job);
   void list_nodes();

@@ -70,6 +70,27 @@ TEST_F(ClusterInputTest, TheClusterIsOfTheTypeOnWhichAWorkerCostsLeast) {
   EXPECT_EQ(kind->node_holds, 8U);
 }
 
+TEST_F(ClusterInputTest, AJobWithoutAConstraintChoosesTheTypeForAll) {
+  Job bound = elastic(1);
+  bound.constraint = "type=four";
+  cluster_.submit(bound);
+  EXPECT_EQ(cluster_.catalog()[input().kind()->offer->key.type].name, "four");
+  cluster_.submit(elastic(2));
+  EXPECT_EQ(cluster_.catalog()[input().kind()->offer->key.type].name, "eight");
+}
+
+TEST_F(ClusterInputTest, NodesOnWhichTheJobMayNotBeAreNotCounted) {
+  cluster_.add_to_fleet("eight");
+  cluster_.rent_beyond_fleet();
+  Job bound = elastic(1);
+  bound.constraint = "type=four";
+  cluster_.submit(bound);
+  ASSERT_EQ(input().nodes().size(), 1U);
+  EXPECT_EQ(input().workers_of(input().nodes()[0]), 0U);
+  cluster_.submit(elastic(2));
+  EXPECT_EQ(input().workers_of(input().nodes()[0]), 8U);
+}
+
 TEST_F(ClusterInputTest, OfTypesThatCostAlikeTheFirstOneOfferedIsTaken) {
   cluster_.submit(elastic(1));
   cluster_.reprice("eight", 2);
