@@ -115,10 +115,6 @@ Expected<Constraint::Term, ConstraintError> Constraint::parse_term(std::string_v
   } while (!values.empty());
   if (text.ends_with('|'))
     return malformed(quoted(text) + " ends with |, behind which a value has to stand");
-  if (term.values.size() > kMaxConstraintValues) {
-    return malformed(std::string(key) + " has " + std::to_string(term.values.size()) +
-                     " values; at most " + std::to_string(kMaxConstraintValues) + " can be given");
-  }
   return term;
 }
 
@@ -141,6 +137,12 @@ Expected<Constraint, ConstraintError> Constraint::parse(std::string_view text) {
   if (terms->all.size() > kMaxConstraintTerms) {
     return malformed("it has " + std::to_string(terms->all.size()) + " terms; at most " +
                      std::to_string(kMaxConstraintTerms) + " can be given");
+  }
+  std::size_t values = 0;
+  for (const Term& term : terms->all) values += term.values.size();
+  if (values > kMaxConstraintValues) {
+    return malformed("its terms have " + std::to_string(values) + " values; at most " +
+                     std::to_string(kMaxConstraintValues) + " can be given");
   }
   Constraint constraint;
   constraint.terms_ = std::move(terms);

@@ -20,7 +20,8 @@ std::string value_under(const InstanceType& type, std::string_view key);
 /// How long the text of a constraint may be, and how much of it there may be.
 inline constexpr std::size_t kMaxConstraintBytes = 1024;
 inline constexpr std::size_t kMaxConstraintTerms = 16;
-inline constexpr std::size_t kMaxConstraintValues = 16;  ///< of one term
+/// Of all terms: a type is compared with each of them.
+inline constexpr std::size_t kMaxConstraintValues = 32;
 
 enum class ConstraintError : std::uint8_t { malformed };
 
@@ -41,6 +42,8 @@ class Constraint {
 
   /// Every type meets it.
   bool is_empty() const { return terms_ == nullptr; }
+  /// False: its text is of a later version, whose types are not known here.
+  bool is_readable() const { return terms_ == nullptr || !terms_->unreadable; }
   bool admits(const InstanceType& type) const;
   /// The text that it was made of; empty: every type meets it.
   const std::string& text() const;
@@ -79,7 +82,9 @@ struct Shape {
   /// The amounts that a task takes on the type; null where it may not be. If it fits is another
   /// question.
   const FamilyDemand* on(const InstanceType& type) const {
-    return constraint.admits(type) ? demands.on(type.family) : nullptr;
+    // The demand first: it is the cheaper question.
+    const FamilyDemand* demand = demands.on(type.family);
+    return demand != nullptr && constraint.admits(type) ? demand : nullptr;
   }
   friend bool operator==(const Shape&, const Shape&) = default;
 };

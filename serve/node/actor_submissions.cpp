@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "actors/messages/byte_cut.hpp"
@@ -28,6 +30,8 @@ using backend::ok;
 /// Threads that look at work folders and programs at a time, at the most: one on a file system that
 /// does not answer keeps a thread for as long.
 constexpr std::uint32_t kMostLookers = 16;
+/// Different constraints of the jobs of one request.
+constexpr std::size_t kMostConstraints = 32;
 
 /// As many jobs as the site has room for wait there: the same may be sent again.
 Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
@@ -73,6 +77,14 @@ std::optional<std::string> barred(const std::vector<Job>& jobs, const LiveWorker
   return std::nullopt;
 }
 
+/// Constraints are compared with all types on a thread of the server.
+bool has_too_many_constraints(const std::vector<Job>& jobs) {
+  std::set<std::string_view> constraints;
+  for (const Job& job : jobs) constraints.insert(job.constraint);
+  constraints.erase("");
+  return constraints.size() > kMostConstraints;
+}
+
 }  // namespace
 
 /// The first job that no master could ever run, for all have one catalog; with the reason.
@@ -98,6 +110,12 @@ void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
 /// waits for disks and processes. At the bound of looks no job waits: a fault that is not found
 /// here appears at the attempt.
 void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
+  if (has_too_many_constraints(jobs)) {
+    return reply(
+        refusal(422, "too large",
+                fmt::format("the jobs of one request have at most {} different constraints",
+                            kMostConstraints)));
+  }
   const bool looks =
       has_machines_here(config_) && std::any_of(jobs.begin(), jobs.end(), [](const Job& job) {
         return machines::WorkFolders::looks_at(job.program);

@@ -76,7 +76,7 @@ TEST(Constraint, says_what_is_wrong_with_a_text) {
   std::string many = "zone=a";
   for (int i = 0; i < 16; ++i) many += ",zone=a";
   std::string values = "zone=a";
-  for (int i = 0; i < 16; ++i) values += "|a";
+  for (int i = 0; i < 32; ++i) values += "|a";
   for (const std::string& text :
        {std::string("zone"), std::string("zone=a,"), std::string(",zone=a"), std::string("=a"),
         std::string("zone="), std::string("zone=a|"), std::string("zone=a|b c"),
@@ -94,6 +94,8 @@ TEST(Constraint, that_cannot_be_read_is_met_by_no_type) {
   EXPECT_FALSE(later.is_empty());
   EXPECT_FALSE(later.admits(kPlain));
   EXPECT_EQ(later.text(), "rack~7") << "whoever knows it reads it again";
+  EXPECT_FALSE(later.is_readable());
+  EXPECT_TRUE(Constraint::of("zone=a").is_readable());
 }
 
 /// A state with a job for each of these constraints.

@@ -66,6 +66,11 @@ class PlacementMask {
   bool holds(ShapeId shape, TypeId type) const {
     return holds_[std::size_t{shape.value} * family_of_.size() + type.value] != 0;
   }
+  /// The constraint of the shape lets its tasks be on instances of the type.
+  bool admits(ShapeId shape, TypeId type) const {
+    const std::uint32_t number = constraint_of_[shape.value];
+    return number == kNone || constraints_[number].admits[type.value] != 0;
+  }
   /// The amounts that a task of the shape takes of an instance of the type. Nothing: such tasks may
   /// not be there.
   const std::optional<Resources>& amount(ShapeId shape, TypeId type) const {
@@ -106,10 +111,6 @@ class PlacementMask {
   void forget_constraint(ShapeId shape);
   void work_out(ShapeId shape, const Shape& asked);
   std::uint32_t number_of(const Constraint& constraint);
-  bool admits(ShapeId shape, TypeId type) const {
-    const std::uint32_t number = constraint_of_[shape.value];
-    return number == kNone || constraints_[number].admits[type.value] != 0;
-  }
   void note_change(std::uint32_t constraint);
   void regroup();
 

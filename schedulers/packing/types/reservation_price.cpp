@@ -8,10 +8,25 @@
 namespace muster {
 namespace {
 
-bool holds(const InstanceType& type, const Shape& shape) {
-  const FamilyDemand* demand = shape.on(type);
+bool holds(const InstanceType& type, const FamilyDemand* demand) {
   return demand != nullptr && demand->speed > 0 && demand->amount.fits_in(type.capacity);
 }
+
+/// A shape that is priced, with its answers about types where they were worked out before: a
+/// constraint is asked once of each type, and not with each price.
+struct Asked {
+  const Shape& shape;
+  const PlacementMask* mask = nullptr;  ///< null: there is none
+  ShapeId id{};
+
+  bool admits(TypeId type, const InstanceType& row) const {
+    return mask != nullptr ? mask->admits(id, type) : shape.constraint.admits(row);
+  }
+  const FamilyDemand* on(TypeId type, const InstanceType& row) const {
+    const FamilyDemand* demand = shape.demands.on(row.family);
+    return demand != nullptr && admits(type, row) ? demand : nullptr;
+  }
+};
 
 /// Amount that the type offers on the markets.
 double offered_by(const PricedTypes& types, TypeId type, Resource kind, MarketChoice choice) {
@@ -20,15 +35,15 @@ double offered_by(const PricedTypes& types, TypeId type, Resource kind, MarketCh
 
 /// Goes through the kinds of resources and keeps the types that offer enough of each; the first
 /// kind of which none of the kept ones has enough is the binding one.
-Refusal why_no_type(const Shape& shape, const PricedTypes& types, MarketChoice choice) {
+Refusal why_no_type(const Asked& asked_for, const PricedTypes& types, MarketChoice choice) {
   Refusal refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
-  const Demands& demands = shape.demands;
+  const Demands& demands = asked_for.shape.demands;
   std::vector<TypeId> left;
   bool any_barred = false;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     const FamilyDemand* demand = demands.on(types[TypeId{i}].family);
     if (demand == nullptr || demand->speed <= 0) continue;
-    const bool admitted = shape.constraint.admits(types[TypeId{i}]);
+    const bool admitted = asked_for.admits(TypeId{i}, types[TypeId{i}]);
     any_barred |= !admitted;
     if (admitted) left.push_back(TypeId{i});
   }
@@ -56,25 +71,31 @@ Refusal why_no_type(const Shape& shape, const PricedTypes& types, MarketChoice c
   return refusal;
 }
 
-}  // namespace
-
-ReservationPrice reservation_price(const Shape& shape, const PricedTypes& types,
-                                   MarketChoice choice) {
+ReservationPrice price_of(const Asked& asked, const PricedTypes& types, MarketChoice choice) {
   ReservationPrice best;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     const TypeId type{i};
     const std::optional<Price> price = types.price(type, choice);
-    if (!price || !holds(types[type], shape)) continue;
+    if (!price) continue;
+    const FamilyDemand* demand = asked.on(type, types[type]);
+    if (!holds(types[type], demand)) continue;
     // Families run the task at different speeds: the least price an iteration is the cheapest way,
     // not the least price an hour (Eva 4.2).
-    const double usd_per_iteration = price->usd_h() / shape.on(types[type])->speed;
+    const double usd_per_iteration = price->usd_h() / demand->speed;
     if (best.fits() && usd_per_iteration >= best.usd_per_iteration) continue;
     best.type = type;
     best.usd_h = price->usd_h();
     best.usd_per_iteration = usd_per_iteration;
   }
-  if (!best.fits()) best.refusal = why_no_type(shape, types, choice);
+  if (!best.fits()) best.refusal = why_no_type(asked, types, choice);
   return best;
+}
+
+}  // namespace
+
+ReservationPrice reservation_price(const Shape& shape, const PricedTypes& types,
+                                   MarketChoice choice) {
+  return price_of({shape}, types, choice);
 }
 
 ReservationPrice reservation_price(const Shape& shape, const Catalog& catalog) {
@@ -116,10 +137,11 @@ const ReservationPrice& ReservationPrices::of(ShapeId shape, MarketChoice choice
 
 ReservationPrices::Priced ReservationPrices::priced(ShapeId shape, const Shape& asked,
                                                     std::uint64_t made) const {
-  Priced out{made, reservation_price(asked, types_), {}, {}};
+  const Asked of_mask{asked, &mask_, shape};
+  Priced out{made, price_of(of_mask, types_, MarketChoice::any), {}, {}};
   if (types_.markets() == MarketChoice::any) {
-    out.on_market = {reservation_price(asked, types_, MarketChoice::on_demand),
-                     reservation_price(asked, types_, MarketChoice::spot)};
+    out.on_market = {price_of(of_mask, types_, MarketChoice::on_demand),
+                     price_of(of_mask, types_, MarketChoice::spot)};
   }
   out.on_types.reserve(types_.size());
   for (std::uint32_t i = 0; i < types_.size(); ++i) {

@@ -163,6 +163,19 @@ TEST_F(ActorBackendTest, AMasterThatMakesNoPlanInTimeIsSaidToBeBusy) {
   EXPECT_THAT(answer.json, IsGolden());
 }
 
+TEST_F(ActorBackendTest, JobsOfOneRequestHaveABoundedNumberOfConstraints) {
+  std::vector<Job> jobs;
+  for (std::uint64_t i = 0; i < 33; ++i) {
+    jobs.push_back(JobBuilder(i + 1).build());
+    jobs.back().constraint = "type!=t" + std::to_string(i);
+  }
+  api::Answer answer;
+  backend_->submit(jobs, [&](const api::Answer& said) { answer = said; });
+  system_.time().drain();
+  EXPECT_EQ(answer.status, 422);
+  EXPECT_THAT(answer.json, IsGolden());
+}
+
 TEST_F(ActorBackendTest, AJobThatNoMessageCarriesIsRefusedWithItsSize) {
   Job job = JobBuilder(1).build();
   job.program.argv = {std::string(1U << 20U, 'a')};
