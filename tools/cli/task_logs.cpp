@@ -231,8 +231,8 @@ std::optional<Failure<ClientError>> TaskLog::find_begin() {
     if (!read) return read.error();
     const std::string& text = read.value();
     for (std::size_t i = text.size(); i > 0; --i) {
-      const std::uint64_t place = from + i;  // behind the byte The line break at the very end
-                                             // closes the last line and begins no other.
+      const std::uint64_t place = from + i;  // behind the byte
+      // The line break at the very end closes the last line and begins no other.
       if (text[i - 1] != '\n' || place == *end->size || ++lines < *wish_.tail) continue;
       offset_ = place;
       return std::nullopt;
