@@ -33,8 +33,10 @@ std::vector<std::string> names_below(const std::vector<KeySpecOf<C>>& keys,
     if (!key.name.starts_with(prefix)) continue;
     std::string name = key.name.substr(prefix.size());
     name.resize(std::min(name.find('.'), name.size()));
-    // Keys of a section stand one after the other in the table.
-    if (names.empty() || names.back() != name) names.push_back(std::move(name));
+    // Keys of a section need not stand one after the other in the table.
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
   }
   return names;
 }
