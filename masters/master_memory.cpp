@@ -125,8 +125,9 @@ struct MasterMemory::Fold {
   }
   void operator()(const Measured& e) {
     for (const ThroughputSample& sample : e.samples) {
-      const TaskRow& task = *m.state.find(sample.task);
-      ThroughputSum& sum = m.throughput[m.state.job(task.job).job.id];
+      const TaskRow* task = m.state.find(sample.task);
+      if (task == nullptr) continue;
+      ThroughputSum& sum = m.throughput[m.state.job(task->job).job.id];
       sum.sum += sample.normalized * static_cast<double>(e.rounds());
       sum.count += e.rounds();
     }

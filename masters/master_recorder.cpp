@@ -44,6 +44,11 @@ void MasterRecorder::end_calm(Instant now, std::uint64_t held) {
   const std::uint64_t passed = rounds_by(now) - rounds_by(calm.since);
   calm.measured.quiet = passed - std::min(passed, held);
   calm.measured.progress.clear();  // jobs have gone on since then
+  // A decision that was lost leaves its measurements to the next one, which is settled although
+  // their tasks have ended.
+  std::erase_if(calm.measured.samples, [this](const ThroughputSample& sample) {
+    return facts().state.find(sample.task) == nullptr;
+  });
   if (calm.measured.quiet > 0) record(std::move(calm.measured), now);
 }
 

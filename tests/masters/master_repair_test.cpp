@@ -178,6 +178,23 @@ TEST_F(MasterTest, QuietRoundsNeedNotBeHeldAndCountAsIfTheyHadBeen) {
   EXPECT_EQ(measured, 4U);
 }
 
+TEST_F(MasterTest, QuietRoundsAfterALostDecisionMeasureNoTaskThatHasEnded) {
+  script_.settled = true;
+  one_running(1);
+  // The decision never comes, as after a restart; its task ends before the next one.
+  ASSERT_TRUE(master_->begin_round(std::vector<ThroughputSample>{{TaskId{1}, 0.5}}, at_s(300)));
+  master_->task_finished({TaskId{1}, 1, {}}, at_s(400));
+  master_->submit(JobBuilder(2).build(), at_s(450));
+  master_->round({}, at_s(600));
+  ASSERT_TRUE(master_->facts().calm);
+  master_->submit(JobBuilder(3).build(), at_s(1300));
+  commit();
+  for (const Event& event : events_) {
+    const auto* shown = std::get_if<Measured>(&event.body);
+    EXPECT_TRUE(shown == nullptr || shown->quiet == 0 || shown->samples.empty());
+  }
+}
+
 TEST_F(MasterTest, ItIsNotCalmWhileATaskWaitsOrThePolicyIsNotSettled) {
   one_running(1);
   master_->round({}, at_s(300));

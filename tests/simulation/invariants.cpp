@@ -408,14 +408,20 @@ void Invariants::check_job(const Submission& submission) {
     may_fail = may_fail || failures >= cluster_.scenario().master.max_attempts;
   }
   if (may_fail) return;
+  // What may run on the spot market alone, and gets nowhere there, is refused; with one part of a
+  // job the others are over, too.
+  const bool spot = submission.wish->job.markets == MarketChoice::spot;
+  const bool interrupted = spot && cluster_.scenario().interruptions_per_h > 0;
+  const bool may_be_over =
+      interrupted && std::ranges::any_of(parts_[job], [&](std::uint32_t master) {
+        const auto outcome = cells_[master].finished.find(job);
+        return outcome != cells_[master].finished.end() && outcome->second == JobOutcome::refused;
+      });
+  if (may_be_over) return;
   for (const std::uint32_t master : parts_[job]) {
     const auto outcome = cells_[master].finished.find(job);
     if (outcome == cells_[master].finished.end()) continue;
     if (outcome->second == JobOutcome::completed) continue;
-    // What may run on the spot market alone, and gets nowhere there, is refused.
-    const bool spot = submission.wish->job.markets == MarketChoice::spot;
-    const bool interrupted = spot && cluster_.scenario().interruptions_per_h > 0;
-    if (interrupted && outcome->second == JobOutcome::refused) continue;
     broken(fmt::format("job {} is {} at master {}, and nobody wanted that", job.value,
                        name_of(outcome->second), master));
   }
