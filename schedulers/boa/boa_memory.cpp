@@ -67,8 +67,7 @@ void BoaMemory::learn(const Job& job, const ClusterView& view) {
   facts.epochs = elastic.epochs;
   facts.speedup = elastic.speedup;
   facts.rescale_h = hours(boa::rescale_of(job));
-  // Of its demands alone: facts are those of all jobs of the class, and a constraint is its own.
-  const Shape worker{job.tasks.front().demands};
+  const Shape worker{job.tasks.front().demands};  // a constraint is the job's, not the class's
   facts.node_holds = cheapest_host(worker, view.catalog).node_holds;
   if (params_.budget_usd_h > 0) facts.types = gpu_types_of(worker, view.catalog);
   const bool learns = params_.speedups == SpeedSource::learned || !states_speedups(elastic);

@@ -77,12 +77,15 @@ std::optional<std::string> barred(const std::vector<Job>& jobs, const LiveWorker
   return std::nullopt;
 }
 
-/// Constraints are compared with all types on a thread of the server.
-bool has_too_many_constraints(const std::vector<Job>& jobs) {
+/// More than one request may ask for. Constraints are compared with all types on a thread of the
+/// server.
+std::optional<std::string> why_too_much(const std::vector<Job>& jobs) {
   std::set<std::string_view> constraints;
   for (const Job& job : jobs) constraints.insert(job.constraint);
   constraints.erase("");
-  return constraints.size() > kMostConstraints;
+  if (constraints.size() <= kMostConstraints) return why_too_large(jobs);
+  return fmt::format("the jobs of one request have at most {} different constraints",
+                     kMostConstraints);
 }
 
 }  // namespace
@@ -110,19 +113,13 @@ void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
 /// waits for disks and processes. At the bound of looks no job waits: a fault that is not found
 /// here appears at the attempt.
 void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
-  if (has_too_many_constraints(jobs)) {
-    return reply(
-        refusal(422, "too large",
-                fmt::format("the jobs of one request have at most {} different constraints",
-                            kMostConstraints)));
-  }
   const bool looks =
       has_machines_here(config_) && std::any_of(jobs.begin(), jobs.end(), [](const Job& job) {
         return machines::WorkFolders::looks_at(job.program);
       });
   const auto go_on = [this, again](std::vector<Job> fine, const api::Reply& answer) {
+    if (const auto why = why_too_much(fine)) return answer(refusal(422, "too large", *why));
     if (const auto why = impossible(fine)) return answer(refusal(422, "fits no type", *why));
-    if (const auto why = why_too_large(fine)) return answer(refusal(422, "too large", *why));
     hand_in(std::move(fine), again, answer);
   };
   if (!looks) return go_on(std::move(jobs), reply);

@@ -9,7 +9,7 @@
   plural   "1 jobs", in the texts of tests/golden
 
 It reads, of the product's C++, documentation comments (///), other comments and the texts of string
-literals (errors, --help, meanings of keys), of the tests' C++ the comments, further the descriptions
+literals (errors, --help, meanings of keys), of the tests' C++ the comments, further descriptions
 in schemas.json, the pages (*.md) and the texts of tests/golden. The numbers that are left stand in
 plain_words.txt by room and kind, and only become smaller.
 

@@ -79,7 +79,7 @@ ShapeId PlacementMask::add(const Shape& asked) {
 
 void PlacementMask::work_out(ShapeId shape, const Shape& asked) {
   const auto types = static_cast<std::uint32_t>(family_of_.size());
-  looks_ += types;
+  looks_.shapes += types;
   constraint_of_[shape.value] = number_of(asked.constraint);
   std::optional<Resources> least;
   for (std::uint32_t i = 0; i < types; ++i) {
@@ -118,7 +118,7 @@ std::uint32_t PlacementMask::number_of(const Constraint& constraint) {
     for (const InstanceType& type : catalog_->types()) {
       one.admits.push_back(constraint.admits(type) ? 1 : 0);
     }
-    constraint_looks_ += catalog_->size();
+    looks_.constraints += catalog_->size();
     note_change(known->second);
   }
   ++constraints_[known->second].shapes;
@@ -164,7 +164,7 @@ void PlacementMask::regroup() {
     if (std::exchange(to_regroup_[family], 0) == 0) continue;
     std::map<std::reference_wrapper<const Row>, std::uint32_t, std::less<Row>> known;
     for (const std::uint32_t type : types_of_[family]) {
-      ++group_looks_;
+      ++looks_.groups;
       const auto [part, is_new] = known.emplace(std::cref(admitted_by_[type]), next);
       if (is_new) ++next;
       parts[type] = part->second;

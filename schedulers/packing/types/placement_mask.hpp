@@ -89,10 +89,10 @@ class PlacementMask {
   bool is_constrained() const { return !numbers_.empty(); }
 
   /// Pairs of shape and type that were worked out so far, and pairs of constraint and type.
-  std::uint64_t looks() const { return looks_; }
-  std::uint64_t constraint_looks() const { return constraint_looks_; }
+  std::uint64_t looks() const { return looks_.shapes; }
+  std::uint64_t constraint_looks() const { return looks_.constraints; }
   /// Types that were put into groups anew, since constraints that came or went tell them apart.
-  std::uint64_t group_looks() const { return group_looks_; }
+  std::uint64_t group_looks() const { return looks_.groups; }
 
  private:
   static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
@@ -105,6 +105,13 @@ class PlacementMask {
 
   /// A bit for the number of each constraint that tells types of the family apart.
   using Row = std::vector<std::uint64_t>;
+
+  /// How often types were looked at: for shapes, for constraints and for groups.
+  struct Looks {
+    std::uint64_t shapes = 0;
+    std::uint64_t constraints = 0;
+    std::uint64_t groups = 0;
+  };
 
   void begin(const Catalog& catalog);
   void make_room(std::size_t shapes);
@@ -132,9 +139,7 @@ class PlacementMask {
   std::vector<char> to_regroup_;                  ///< of each family: its rows have changed
   std::uint64_t changes_ = 0;                     ///< of the state's shapes that are known
   std::uint64_t grouping_ = 0;
-  std::uint64_t looks_ = 0;
-  std::uint64_t constraint_looks_ = 0;
-  std::uint64_t group_looks_ = 0;
+  Looks looks_;
 };
 
 }  // namespace muster

@@ -16,7 +16,7 @@ bool holds(const InstanceType& type, const FamilyDemand* demand) {
 /// constraint is asked once of each type, and not with each price.
 struct Asked {
   const Shape& shape;
-  const PlacementMask* mask = nullptr;  ///< null: there is none
+  const PlacementMask* mask = nullptr;  ///< null: there is no mask
   ShapeId id{};
 
   bool admits(TypeId type, const InstanceType& row) const {
