@@ -1,8 +1,11 @@
 #pragma once
 
+#include <optional>
+
+#include "config/master_settings.hpp"
 #include "model/room_lack.hpp"
 
-// The ends of a lack of room: by a claim, or by a gang's turn.
+// The ends of a lack of room: by a claim, or by a gang's turn; and the cap that is lacking.
 
 namespace muster {
 
@@ -24,6 +27,14 @@ constexpr bool can_be_claimed(RoomLack lack, bool has_caps) {
       break;
   }
   return false;
+}
+
+/// The whole of the cap that the refusal is for; nothing: it is for no cap.
+inline std::optional<double> cap_of(RefusalCode code, const MasterCaps& caps) {
+  if (code == RefusalCode::instance_cap) return caps.max_instances;
+  if (code == RefusalCode::spend_cap) return caps.max_usd_h;
+  if (code == RefusalCode::day_cap) return caps.max_usd_day;
+  return std::nullopt;
 }
 
 /// Bounds on the instances that a master may have.

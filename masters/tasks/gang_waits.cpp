@@ -88,12 +88,8 @@ struct GangWaits::Fold {
     if (!is_gang(job) || !is_for_room(e.refusal.code)) return;
     if (w.fixed_fleet_) return refused_on_fleet(job);
     GangWait& wait = wait_of(job.job.id);
-    if (e.refusal.code == RefusalCode::instance_cap) {
-      wait.hopeless = e.refusal.asked > w.settings_.caps.max_instances;
-    } else if (e.refusal.code == RefusalCode::spend_cap) {
-      wait.hopeless = e.refusal.asked > w.settings_.caps.max_usd_h;
-    } else if (e.refusal.code == RefusalCode::day_cap) {
-      wait.hopeless = e.refusal.asked > w.settings_.caps.max_usd_day;
+    if (const auto cap = cap_of(e.refusal.code, w.settings_.caps)) {
+      wait.hopeless = e.refusal.asked > *cap;
     }
     if (wait.hopeless && w.turn(at) == job.job.id) w.end_turn(at);
     // A gang that is too large even for all of a cap is not tried again and again: policies plan

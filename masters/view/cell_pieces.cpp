@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "masters/room_rules.hpp"
 #include "masters/view/metric_series.hpp"
 #include "model/job_view.hpp"
 #include "model/rounded_text.hpp"
@@ -180,10 +181,8 @@ std::string instances_text(const std::vector<ClosedInstance>& closed) {
 /// Empty: it does not.
 std::string beyond_cap_text(const JobRow& job, const Refusal& reason, const MasterCaps& caps) {
   if (!job.job.gang || job.tasks.size() < 2) return {};
-  double cap = 0;
-  if (reason.code == RefusalCode::instance_cap) cap = caps.max_instances;
-  if (reason.code == RefusalCode::spend_cap) cap = caps.max_usd_h;
-  if (reason.code == RefusalCode::day_cap) cap = caps.max_usd_day;
+  // A reason may be from before a restart, since when there is no cap.
+  const double cap = cap_of(reason.code, caps).value_or(0);
   if (cap <= 0 || reason.asked <= cap) return {};
   return "; its tasks start together and ask for more than the whole cap, which would have to be "
          "raised";
