@@ -214,6 +214,7 @@ void MasterMemory::absorb(const Event& event) {
   std::visit(Fold{*this, facts_, event.at}, event.body);
   facts_.gangs.absorb(event, facts_.state);
   facts_.claims.absorb(event, facts_.state);
+  facts_.losses.absorb(event, facts_.state);
   facts_.ledger.observe(event, facts_.state);
   facts_.state.apply(event);
 }
@@ -276,6 +277,7 @@ MasterSnapshot MasterMemory::snapshot() const {
   snapshot.calm = m.calm;
   snapshot.gangs = m.gangs.book();
   snapshot.room = m.claims.book();
+  snapshot.day_losses = m.losses.book();
   snapshot.terminal_parts = m.terminal_parts;
   snapshot.failed_parts = m.failed_parts;
   snapshot.accepted = m.accepted;
@@ -301,6 +303,7 @@ void MasterMemory::restore(MasterSnapshot&& snapshot) {
   m.newest = snapshot.newest;
   m.gangs.restore(std::move(snapshot.gangs), m.state);
   m.claims.restore(std::move(snapshot.room), m.state);
+  m.losses.restore(std::move(snapshot.day_losses));
   m.terminal_parts = std::move(snapshot.terminal_parts);
   m.failed_parts = std::move(snapshot.failed_parts);
   count_parts();

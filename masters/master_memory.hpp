@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "masters/claims/claims.hpp"
+#include "masters/instances/day_losses.hpp"
 #include "masters/master_dependencies.hpp"
 #include "masters/metric_tally.hpp"
 #include "masters/plan/plan_check.hpp"
@@ -45,6 +46,7 @@ struct MasterFacts {
   std::uint64_t quiet = 0;  ///< regular rounds that were not held since the last one
   Instant newest{};         ///< time of the last event
   DaySpend spend{};
+  DayLosses losses{};
   std::int64_t capped_day = -1;  ///< on which the day's cap was last reached
   double capped_usd = 0;         ///< that cap; 0: not known
   /// Parts of jobs that were given up lately, a thousand at most.

@@ -117,6 +117,8 @@ struct MasterSnapshot {
   double capped_usd = 0;                  ///< the cap that was reached on that day; 0: not said
   std::deque<FailedPart> failed_parts{};  ///< the one that changed last is the last
   RoomWaits room{};
+  /// Of unfinished tasks whose runs the day's cap has ended, with nothing kept, the longest run.
+  std::map<TaskId, Duration> day_losses{};
 };
 
 }  // namespace muster

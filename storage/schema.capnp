@@ -574,6 +574,13 @@ struct MasterSnapshot {
   roomWaits @42 :List(RoomWait);
   roomClaim @43 :RoomClaim;  # not set: no room is kept
   roomCloudAhead @44 :Int64;  # the cloud's clock before the events', as the last round knew it
+  dayLosses @45 :List(DayLoss);
+}
+
+struct DayLoss {
+  # A run of an unfinished task that the day's cap has ended, with nothing kept of it.
+  task @0 :UInt64;
+  ran @1 :Int64;
 }
 
 struct FailedPart {

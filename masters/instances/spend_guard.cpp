@@ -48,6 +48,10 @@ Duration SpendGuard::affordable_time() const {
   return boot + 2 * caps_.spend_margin + end_time();
 }
 
+Duration SpendGuard::affordable_beside_others() const {
+  return std::max(affordable_time(), recorder_.facts().losses.needed());
+}
+
 /// An instance that the cloud has not reported up may have been up since it was asked for.
 Money SpendGuard::spent_at_most(Instant now) const {
   Money sum = spent_today(now);

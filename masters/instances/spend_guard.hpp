@@ -41,6 +41,8 @@ class SpendGuard final : public EventListener {
   /// How long an instance has to be affordable to be rented: until it is up, and then for
   /// checkpoints once for having them saved and once more for what there will be to save.
   Duration affordable_time() const;
+  /// Likewise, of an instance that is rented beside others.
+  Duration affordable_beside_others() const;
 
   CapStep due(Instant now) const;
   /// When due() may say something new if nothing else is rented till then; nothing when the cap is

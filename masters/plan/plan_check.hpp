@@ -27,7 +27,7 @@ inline constexpr int kMostPasses = 16;
 
 /// Everything a plan is held against besides the state.
 struct PlanLimits {
-  MasterCaps caps;
+  MasterCaps caps;  ///< `spend_margin`: how long the day has to pay for an instance beside others
   double spent_today_usd = 0;
   UnavailableOfferings backed_off;        ///< offerings that the cloud is not asked for now
   bool fixed_fleet = false;               ///< nothing is rented and nothing given back
@@ -36,6 +36,9 @@ struct PlanLimits {
   StayRule stay{};          ///< the rule against which running tasks are not moved or stopped
   bool owns_fleet = false;  ///< instances of the fleet are not given back, and no cap counts them
   std::optional<KeptRoom> kept{};  ///< room that is kept for a job
+  /// As `caps.spend_margin`, for the only instance, or those of one gang; nothing: as beside
+  /// others.
+  std::optional<Duration> alone_margin{};
 };
 
 /// Outcome of one launch or place of a plan: nothing is against it, or the reason why it is

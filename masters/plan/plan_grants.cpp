@@ -233,10 +233,13 @@ class Grants {
     if (caps.max_usd_h > 0 && together > Price::from_usd_h(caps.max_usd_h)) {
       return refusal(RefusalCode::spend_cap, asked.usd_h(), caps.max_usd_h - usd_h);
     }
-    const double hours = to_hours(caps.spend_margin);
+    const double alone_h = to_hours(limits_.alone_margin.value_or(caps.spend_margin));
+    const double hours = rented_.instances == 0 ? alone_h : to_hours(caps.spend_margin);
     const double left = caps.max_usd_day - limits_.spent_today_usd;
     if (caps.max_usd_day > 0 && together.usd_h() * hours > left) {
-      return refusal(RefusalCode::day_cap, asked.usd_h() * hours,
+      // More than a whole day's money would say that no day pays for it; alone it is paid for.
+      const double most = std::max(caps.max_usd_day, asked.usd_h() * alone_h);
+      return refusal(RefusalCode::day_cap, std::min(asked.usd_h() * hours, most),
                      left - Price::from_nano_usd_h(rented_.nano_usd_h).usd_h() * hours);
     }
     return std::nullopt;

@@ -16,8 +16,12 @@ PlanRules::PlanRules(const MasterRecorder& recorder, const CloudOrders& cloud,
 
 PlanLimits PlanRules::limits(Instant now) const {
   const MasterMemory& memory = recorder_.memory();
-  PlanLimits limits{caps_, guard_.spent_today_usd(now), {}, memory.fixed_fleet()};
-  limits.caps.spend_margin = guard_.affordable_time();
+  PlanLimits limits;
+  limits.caps = caps_;
+  limits.spent_today_usd = guard_.spent_today_usd(now);
+  limits.fixed_fleet = memory.fixed_fleet();
+  limits.caps.spend_margin = guard_.affordable_beside_others();
+  limits.alone_margin = guard_.affordable_time();
   limits.backed_off = memory.unavailable_offerings(now, may_rent());
   limits.stay = {now, min_stay_};
   limits.backed_off_gangs = backed_off_;

@@ -216,6 +216,12 @@ void put_books(record::MasterSnapshot::Builder out, const MasterSnapshot& in,
   out.setOthersUntil(nanos(in.gangs.others_until));
   auto terminal = out.initTerminalParts(length(in.terminal_parts));
   for (unsigned k = 0; k < terminal.size(); ++k) terminal.set(k, in.terminal_parts[k].value);
+  auto losses = out.initDayLosses(length(in.day_losses));
+  unsigned loss = 0;
+  for (const auto& [task, ran] : in.day_losses) {
+    losses[loss].setTask(task.value);
+    losses[loss++].setRan(ran.count());
+  }
   auto failed = out.initFailedParts(length(in.failed_parts));
   for (unsigned k = 0; k < failed.size(); ++k) {
     failed[k].setJob(in.failed_parts[k].job.value);
@@ -253,6 +259,9 @@ void get_books(record::MasterSnapshot::Reader in, const Catalog& catalog, Master
   for (const std::uint64_t job : in.getTerminalParts()) out.terminal_parts.push_back(JobId{job});
   for (const auto part : in.getFailedParts()) {
     out.failed_parts.push_back({JobId{part.getJob()}, part.getFailed(), part.getAllowed()});
+  }
+  for (const auto loss : in.getDayLosses()) {
+    out.day_losses.emplace(TaskId{loss.getTask()}, Duration{loss.getRan()});
   }
   for (const auto block : in.getAccepted()) record_codec::get(block, out.accepted);
   if (!in.hasTurn()) return;

@@ -140,6 +140,55 @@ TEST_F(SpendGuardTest, AnEndIsOrderedAgainUntilTheInstanceIsGone) {
   EXPECT_EQ(ended_at_once(), 0U);
 }
 
+class DayLossesTest : public SpendGuardTest {
+ protected:
+  DayLossesTest() {
+    for (const std::uint64_t id : {1, 2}) {
+      Job job = test::JobBuilder(id).build();
+      job.checkpoints = false;
+      happen(JobAccepted{job});
+    }
+    rent(0, 100);
+    rent(1, 100);
+    run(1, 0);
+    run(2, 1);
+  }
+  /// The day's cap takes the task off its instance that time after it has started.
+  void cut_off(std::uint64_t task, double after_s) {
+    clock_s_ = to_seconds(this->task(task).started_at.time_since_epoch()) + after_s;
+    happen(TaskUnassigned{TaskId{task}, {CauseCode::spend_cap, 0}});
+  }
+  double needed_s() const { return to_seconds(guard_->affordable_beside_others()); }
+};
+
+TEST_F(DayLossesTest, WhenTheCapEndsARunTheNextDayHasToPayForALongerOneBesideOthers) {
+  const Duration before = guard_->affordable_time();
+  cut_off(1, 2 * kHour);
+  EXPECT_NEAR(needed_s(), 4 * kHour, 1e-6);
+  EXPECT_EQ(guard_->affordable_time(), before);
+}
+
+TEST_F(DayLossesTest, AnotherCauseThanTheCapLosesNoDay) {
+  happen(TaskUnassigned{TaskId{1}, {CauseCode::evicted, 0}});
+  EXPECT_EQ(guard_->affordable_beside_others(), guard_->affordable_time());
+}
+
+TEST_F(DayLossesTest, OnceTheTaskHasEndedItsLossCountsNoMore) {
+  cut_off(1, 2 * kHour);
+  happen(StopIssued{TaskId{1}, 1});
+  happen(TaskFinished{TaskId{1}, 1, {}});
+  EXPECT_EQ(guard_->affordable_beside_others(), guard_->affordable_time());
+}
+
+TEST_F(DayLossesTest, ATaskThatHadTheDayToItselfKeepsNoOtherWaiting) {
+  happen(TaskFinished{TaskId{2}, 1, {}});
+  happen(ReleaseDecided{InstanceId{1}, {CauseCode::packed, 0}});
+  happen(TerminateIssued{InstanceId{1}});
+  happen(InstanceGone{InstanceId{1}, {}});
+  cut_off(1, 2 * kHour);
+  EXPECT_EQ(guard_->affordable_beside_others(), guard_->affordable_time());
+}
+
 TEST_F(SpendGuardTest, AnInstanceHasToBeAffordableUntilItIsUpSavedTwiceAndEnded) {
   EXPECT_EQ(guard_->affordable_time(), 110s + 2 * 300s + 31s);
 }

@@ -123,6 +123,7 @@ MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
   snapshot.gangs.waits[JobId{4}] = {test::at_s(5), test::at_s(6), 2, 1, true};
   snapshot.gangs.turn = GangTurn{JobId{4}, test::at_s(99)};
   snapshot.failed_parts = {{JobId{5}, 2, 3}, {JobId{1}, 7, 0}};
+  snapshot.day_losses = {{TaskId{3}, std::chrono::hours{2}}, {TaskId{9}, std::chrono::seconds{1}}};
   Measured reported;
   for (const JobRow& job : snapshot.state.jobs()) {
     const TaskId task = job.job.tasks.front().id;
@@ -162,6 +163,7 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
     EXPECT_EQ(again->throughput.at(JobId{3}).sum, 0.1 + 0.2);
     EXPECT_EQ(again->throughput.at(JobId{3}).count, 5u);
     EXPECT_EQ(again->failed_parts, snapshot.failed_parts);
+    EXPECT_EQ(again->day_losses, snapshot.day_losses);
     EXPECT_EQ(again->unavailable, snapshot.unavailable);
     EXPECT_EQ(again->spend.by_day, snapshot.spend.by_day);
     EXPECT_EQ(again->spend.up_since, snapshot.spend.up_since);
