@@ -1,25 +1,17 @@
 """The figures on the pages that people read first are those that their commands print."""
 
 import os
-import pathlib
 import re
 import shlex
 import tempfile
 import unittest
 
 from fixture import MusterTest
+from page_blocks import ROOT, blocks
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 # These columns say how long the machine took, which is another time on each.
 OF_THE_MACHINE = ("decision", "wall")
 NIGHTLY = os.environ.get("MUSTER_NIGHTLY") == "1"
-
-
-def blocks(page):
-    """The fenced and the indented blocks of a page, in order."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    found = re.finditer(r"^```\w*\n(.*?)^```$|((?:^    [^\n]*\n)+)", text, re.MULTILINE | re.DOTALL)
-    return [match[1] or re.sub(r"^    ", "", match[2], flags=re.MULTILINE) for match in found]
 
 
 def table(text):
@@ -49,10 +41,13 @@ class Documented(MusterTest):
                 if name not in OF_THE_MACHINE:
                     self.assertEqual(cell, now, f"{policy}, {name}")
 
-    def replay(self, command):
+    @staticmethod
+    def words_of(command):
         words = shlex.split(command.replace("\\\n", ""))
-        words = [str(ROOT / word) if word.startswith("config/") else word for word in words[1:]]
-        return self.succeed(*words)
+        return [str(ROOT / word) if word.startswith("config/") else word for word in words[1:]]
+
+    def replay(self, command):
+        return self.succeed(*self.words_of(command))
 
     def after_command(self, page, begins):
         """(command, the block after it) of the page's command that begins so."""
@@ -84,6 +79,12 @@ class Documented(MusterTest):
             replay, explain, _ = commands.replace("eva.jsonl", log).strip().split("\n")
             self.replay(replay)
             self.assertEqual(self.replay(explain), shown)
+
+    def test_the_table_of_an_experiment(self):
+        command, shown = self.after_command("docs/experiments.md", "muster experiment config/")
+        done = self.muster(*self.words_of(command))  # its progress is told on standard error
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.compare(shown, done.stdout)
 
     @unittest.skipUnless(NIGHTLY, "MUSTER_NIGHTLY=1 runs the replays of whole traces")
     def test_the_table_of_a_whole_trace(self):
