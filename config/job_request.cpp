@@ -38,7 +38,8 @@ class RequestReader {
   RequestReader(std::string prefix, ErrorList& errors)
       : prefix_(std::move(prefix)), errors_(errors) {}
 
-  JobRequest read(const RequestValue& document);
+  /// `missing`: where it is said of a key that it is not there.
+  JobRequest read(const RequestValue& document, const TextPlace& missing);
 
  private:
   void read_member(const RequestMember& member);
@@ -86,7 +87,7 @@ void RequestReader::read_member(const RequestMember& member) {
       fmt::format("has to be {}; it is {}", config::wanted(*key), config::written(member.value)));
 }
 
-JobRequest RequestReader::read(const RequestValue& document) {
+JobRequest RequestReader::read(const RequestValue& document, const TextPlace& missing) {
   const auto* members = std::get_if<RequestValue::Table>(&document.data);
   if (members == nullptr) {
     add(document.place, "", "a job request has to be an object; it is " + written(document));
@@ -102,8 +103,8 @@ JobRequest RequestReader::read(const RequestValue& document) {
     if (unread_.contains(field)) return;
     const auto place = places_.find(field);
     // A member of a table stands behind a dot; the message names it.
-    add(place == places_.end() ? TextPlace{document.place.file} : place->second,
-        field.substr(0, field.find('.')), message);
+    add(place == places_.end() ? missing : place->second, field.substr(0, field.find('.')),
+        message);
   };
   for (const RequestKey& key : config::request_keys()) {
     // Every key, also those that are not given: some are required.
@@ -155,7 +156,9 @@ std::vector<JobRequest> read_batch(const RequestValue& batch, ErrorList& errors)
   }
   // Stops when there are more faults than are shown: the rest would cost time and say nothing.
   for (std::size_t i = 0; i < list->size() && errors.size() <= kShownErrors; ++i) {
-    requests.push_back(RequestReader(fmt::format("/jobs/{}/", i), errors).read((*list)[i]));
+    const RequestValue& document = (*list)[i];
+    requests.push_back(
+        RequestReader(fmt::format("/jobs/{}/", i), errors).read(document, document.place));
     settle_array(requests.back());
   }
   return requests;
@@ -244,7 +247,7 @@ Expected<JobRequest, ConfigError> job_request_from_toml(std::string_view text,
   ErrorList errors;
   const auto document = config::parse_toml(text, source, errors);
   if (!document) return failure(ConfigError::malformed, errors);
-  JobRequest request = RequestReader("", errors).read(*document);
+  JobRequest request = RequestReader("", errors).read(*document, {source});
   if (!errors.empty()) return failure(ConfigError::invalid, errors);
   settle_array(request);
   return request;
@@ -256,7 +259,7 @@ Expected<JobRequest, ConfigError> job_request_from_json(std::string_view text,
   ErrorList errors;
   const auto document = config::parse_json(text, source, errors);
   if (!document) return failure(ConfigError::malformed, errors);
-  JobRequest request = RequestReader("/", errors).read(*document);
+  JobRequest request = RequestReader("/", errors).read(*document, {source});
   if (!errors.empty()) return failure(ConfigError::invalid, errors);
   settle_array(request);
   return request;
@@ -275,7 +278,7 @@ Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::strin
   } else if (auto refused = refuse_size(text, kMaxRequestBytes, source)) {
     return *refused;
   } else {
-    requests.push_back(RequestReader("/", errors).read(*document));
+    requests.push_back(RequestReader("/", errors).read(*document, {source}));
     settle_array(requests.back());
   }
   if (!errors.empty()) return failure(ConfigError::invalid, errors);

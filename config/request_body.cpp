@@ -8,7 +8,10 @@ Expected<RequestValue::Table, ConfigError> members_from_json(std::string_view te
                                                              const std::string& source) {
   ErrorList errors;
   auto document = parse_json(text, source, errors);
-  if (!document) return Failure<ConfigError>{ConfigError::malformed, errors.text(kShownErrors)};
+  if (!document) {
+    errors.sort_by_line();
+    return Failure<ConfigError>{ConfigError::malformed, errors.text(kShownErrors)};
+  }
   if (auto* members = std::get_if<RequestValue::Table>(&document->data)) {
     return std::move(*members);
   }

@@ -7,10 +7,12 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
+#include <utility>
 
 #include "config/numbers.hpp"
 #include "config/request_text.hpp"
@@ -19,9 +21,12 @@ namespace muster::config {
 namespace {
 
 /// A request is a table of tables and lists; a batch of them is two levels more.
-constexpr int kMaxDepth = 6;
+constexpr std::size_t kMaxDepth = 6;
+constexpr const char* kTooDeep = "(nested too deeply)";
 /// Of a value in a message: enough to recognise it.
 constexpr std::size_t kShownBytes = 60;
+/// A text may begin with it.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 using Other = RequestValue::Other;
 
@@ -29,9 +34,9 @@ TextPlace place_of(const toml::source_region& region, const std::string& source)
   return {source, region.begin.line, region.begin.column};
 }
 
-RequestValue convert(const toml::node& node, const std::string& source, int depth) {
+RequestValue convert(const toml::node& node, const std::string& source, std::size_t depth) {
   // Stands until something else is found: the rest is a table or list that is too deep.
-  RequestValue value{Other{"(nested too deeply)"}, place_of(node.source(), source)};
+  RequestValue value{Other{kTooDeep}, place_of(node.source(), source)};
   if (const auto* truth = node.as_boolean()) {
     value.data = truth->get();
   } else if (const auto* whole = node.as_integer()) {
@@ -56,39 +61,6 @@ RequestValue convert(const toml::node& node, const std::string& source, int dept
     // Dates and times: no key takes them, and the message shows them as they were written.
     out << toml::node_view<const toml::node>(node);
     value.data = Other{std::move(out).str()};
-  }
-  return value;
-}
-
-// As a double such a number is still compared with a range, and refused with its value.
-bool is_beyond_int64(const nlohmann::json& node) {
-  return node.is_number_unsigned() &&
-         node.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
-}
-
-RequestValue convert(const nlohmann::json& node, const std::string& source, int depth) {
-  RequestValue value{Other{"(nested too deeply)"}, {source}};
-  if (node.is_boolean()) {
-    value.data = node.get<bool>();
-    // JSON has no places: the library does not keep them, so a message names the file alone.
-  } else if (node.is_number_integer() && !is_beyond_int64(node)) {
-    value.data = node.get<std::int64_t>();
-  } else if (node.is_number()) {
-    value.data = node.get<double>();
-  } else if (node.is_string()) {
-    value.data = node.get<std::string>();
-  } else if (node.is_array() && depth < kMaxDepth) {
-    RequestValue::List list;
-    for (const auto& element : node) list.push_back(convert(element, source, depth + 1));
-    value.data = std::move(list);
-  } else if (node.is_object() && depth < kMaxDepth) {
-    RequestValue::Table members;
-    for (const auto& [key, inner] : node.items()) {
-      members.push_back({key, {source}, convert(inner, source, depth + 1)});
-    }
-    value.data = std::move(members);
-  } else if (node.is_null()) {
-    value.data = Other{"null"};
   }
   return value;
 }
@@ -126,16 +98,58 @@ struct WriteValue {
   }
 };
 
-/// Where the `byte`th byte, counted from one, stands.
-TextPlace place_at(std::string_view text, std::size_t byte, const std::string& source) {
-  const std::string_view before = text.substr(0, byte > 0 ? byte - 1 : 0);
-  // O(byte), and only once, for the message about a text that is not read.
-  const auto lines = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n'));
-  const std::size_t last_break = before.rfind('\n');
-  const std::size_t column =
-      last_break == std::string_view::npos ? before.size() + 1 : before.size() - last_break;
-  return {source, lines + 1, static_cast<std::uint32_t>(column)};
-}
+/// Finds lines and columns of bytes of a text; columns count characters, as those of TOML do.
+class LineCounter {
+ public:
+  explicit LineCounter(std::string_view text)
+      : text_(text), at_(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {}
+
+  /// Where the byte at `offset` stands, which is not before the one that was asked for last:
+  /// O(text) for all of them together.
+  TextPlace place_of(std::size_t offset, const std::string& source) {
+    for (; at_ < offset && at_ < text_.size(); ++at_) {
+      if (text_[at_] == '\n') {
+        ++line_;
+        column_ = 1;
+        // UTF-8 bytes after the first begin with the bits 10.
+      } else if ((static_cast<unsigned char>(text_[at_]) & 0xC0U) != 0x80U) {
+        ++column_;
+      }
+    }
+    return {source, line_, column_};
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t at_;
+  std::uint32_t line_ = 1;
+  std::uint32_t column_ = 1;
+};
+
+/// Gives the JSON library the characters of a text, and counts them.
+class TextIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  /// `taken` outlives the iterator and its copies, of which the library uses one.
+  TextIterator(pointer at, std::size_t& taken) : at_(at), taken_(&taken) {}
+
+  reference operator*() const { return *at_; }
+  TextIterator& operator++() {
+    ++at_;
+    ++*taken_;
+    return *this;
+  }
+  friend bool operator==(const TextIterator& a, const TextIterator& b) { return a.at_ == b.at_; }
+
+ private:
+  pointer at_;
+  std::size_t* taken_;
+};
 
 /// The library's message, without its number and the place, which is known.
 std::string reason_of(const nlohmann::json::exception& error) {
@@ -152,11 +166,161 @@ std::string reason_of(const nlohmann::json::exception& error) {
   return reason;
 }
 
-/// The number that the library's message of one that is too large is about.
-std::string number_in(std::string_view message) {
-  const std::size_t begin = message.find('\'');
-  const std::size_t end = message.rfind('\'');
-  return begin < end ? std::string(message.substr(begin + 1, end - begin - 1)) : std::string{};
+/// Builds a value from the events of the JSON library, which say no places. An event comes when its
+/// token has been read, so the token begins behind the one before it and what separates the two.
+class JsonReader {
+ public:
+  JsonReader(std::string_view text, const std::string& source, ErrorList& errors)
+      : text_(text), source_(source), errors_(errors), lines_(text) {
+    // The library passes over it.
+    if (text.starts_with(kByteOrderMark)) token_end_ = kByteOrderMark.size();
+  }
+
+  std::optional<RequestValue> read();
+
+  // For the library; an event that is answered with false ends the reading.
+  bool null() { return add(Other{"null"}); }
+  bool boolean(bool truth) { return add(truth); }
+  bool number_integer(std::int64_t whole) { return add(whole); }
+  bool number_unsigned(std::uint64_t whole);
+  bool number_float(double number, const std::string& /*written*/) { return add(number); }
+  bool string(const std::string& text) { return add(text); }
+  bool binary(const nlohmann::json::binary_t& /*bytes*/) { return false; }  // no text has them
+  bool key(const std::string& name);
+  bool start_object(std::size_t /*size*/) { return open(RequestValue::Table{}); }
+  bool start_array(std::size_t /*size*/) { return open(RequestValue::List{}); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool parse_error(std::size_t byte, const std::string& token,
+                   const nlohmann::json::exception& error);
+
+ private:
+  using Data = decltype(RequestValue::data);
+
+  /// A table or list whose end has not been read, and the key that waits for its value.
+  struct Open {
+    RequestValue value;
+    std::string key;
+    TextPlace key_place;
+  };
+
+  TextPlace token_place();
+  bool add(Data data);
+  void put(RequestValue value);
+  bool open(Data data);
+  bool close();
+  void sort_members(RequestValue::Table& members);
+
+  std::string_view text_;
+  const std::string& source_;
+  ErrorList& errors_;
+  LineCounter lines_;
+  std::size_t taken_ = 0;      ///< characters that the library has taken
+  std::size_t token_end_ = 0;  ///< of the last token, or behind the character that ended a number
+  std::vector<Open> open_;
+  std::size_t too_deep_ = 0;  ///< tables and lists that are open beyond kMaxDepth
+  RequestValue root_;
+  bool is_good_ = true;
+};
+
+std::optional<RequestValue> JsonReader::read() {
+  std::size_t end = 0;  // nothing is taken from there
+  nlohmann::json::sax_parse(TextIterator(text_.data(), taken_),
+                            TextIterator(text_.data() + text_.size(), end), this);
+  return is_good_ ? std::optional(std::move(root_)) : std::nullopt;
+}
+
+/// Once for each token, also where the place is not needed.
+TextPlace JsonReader::token_place() {
+  const std::size_t begin = text_.find_first_not_of(" \t\r\n,:", token_end_);
+  token_end_ = taken_;
+  return lines_.place_of(std::min(begin, text_.size()), source_);
+}
+
+bool JsonReader::number_unsigned(std::uint64_t whole) {
+  if (whole <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    return add(static_cast<std::int64_t>(whole));
+  }
+  // As a double such a number is still compared with a range, and refused with its value.
+  return add(static_cast<double>(whole));
+}
+
+bool JsonReader::key(const std::string& name) {
+  TextPlace place = token_place();
+  if (too_deep_ > 0) return true;
+  open_.back().key = name;
+  open_.back().key_place = std::move(place);
+  return true;
+}
+
+bool JsonReader::add(Data data) {
+  put({std::move(data), token_place()});
+  return true;
+}
+
+void JsonReader::put(RequestValue value) {
+  if (too_deep_ > 0) return;
+  if (open_.empty()) {
+    root_ = std::move(value);
+    return;
+  }
+  Open& outer = open_.back();
+  if (auto* list = std::get_if<RequestValue::List>(&outer.value.data)) {
+    list->push_back(std::move(value));
+  } else {
+    std::get<RequestValue::Table>(outer.value.data)
+        .push_back({std::move(outer.key), std::move(outer.key_place), std::move(value)});
+  }
+}
+
+bool JsonReader::open(Data data) {
+  TextPlace place = token_place();
+  if (too_deep_ == 0 && open_.size() < kMaxDepth) {
+    open_.push_back({{std::move(data), std::move(place)}, {}, {}});
+    return true;
+  }
+  put({Other{kTooDeep}, std::move(place)});
+  ++too_deep_;
+  return true;
+}
+
+bool JsonReader::close() {
+  token_place();
+  if (too_deep_ > 0) {
+    --too_deep_;
+    return true;
+  }
+  RequestValue value = std::move(open_.back().value);
+  open_.pop_back();
+  if (auto* members = std::get_if<RequestValue::Table>(&value.data)) sort_members(*members);
+  put(std::move(value));
+  return true;
+}
+
+/// By keys, as TOML's are. A request that says two things of a key is refused.
+void JsonReader::sort_members(RequestValue::Table& members) {
+  std::stable_sort(members.begin(), members.end(),
+                   [](const RequestMember& a, const RequestMember& b) { return a.key < b.key; });
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    if (members[i].key != members[i - 1].key) continue;
+    errors_.add(members[i].place, shown(members[i].key), "is there twice in one object");
+    is_good_ = false;
+  }
+}
+
+bool JsonReader::parse_error(std::size_t byte, const std::string& token,
+                             const nlohmann::json::exception& error) {
+  is_good_ = false;
+  // For numbers alone: the others are errors of the text's form.
+  if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr) {
+    errors_.add(token_place(), "",
+                fmt::format("a number has to be from -1.8e308 to 1.8e308; it is {}", shown(token)));
+  } else {
+    // Counted from one; behind the text when it ends too early.
+    errors_.add(lines_.place_of(byte > 0 ? byte - 1 : 0, source_), "",
+                "is no JSON: " + reason_of(error));
+  }
+  return false;
 }
 
 }  // namespace
@@ -202,34 +366,7 @@ std::optional<RequestValue> parse_toml(std::string_view text, const std::string&
 
 std::optional<RequestValue> parse_json(std::string_view text, const std::string& source,
                                        ErrorList& errors) {
-  using Event = nlohmann::json::parse_event_t;
-  // The library keeps the last of equal keys; a request that says two things is refused instead.
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
-  std::string twice;
-  // Called for every event while parsing; a refusal inside would need an exception, so it notes the
-  // key.
-  const auto watch = [&](int /*depth*/, Event event, nlohmann::json& parsed) {
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key && !keys.back().insert(parsed.get<std::string>()).second) {
-      twice = parsed.get<std::string>();
-    }
-    return true;
-  };
-  try {
-    const nlohmann::json document = nlohmann::json::parse(text.begin(), text.end(), watch);
-    if (twice.empty()) return convert(document, source, 0);
-    errors.add({source}, shown(twice), "is there twice in one object");
-  } catch (const nlohmann::json::parse_error& error) {
-    errors.add(place_at(text, error.byte, source), "", "is no JSON: " + reason_of(error));
-  } catch (const nlohmann::json::out_of_range& error) {
-    const std::string digits = number_in(error.what());
-    errors.add(place_at(text, text.find(digits) + 1, source), "",
-               fmt::format("a number has to be from -1.8e308 to 1.8e308; it is {}", shown(digits)));
-  } catch (const nlohmann::json::exception& error) {
-    errors.add({source}, "", "is no JSON that can be read: " + reason_of(error));
-  }
-  return std::nullopt;
+  return JsonReader(text, source, errors).read();
 }
 
 std::string written(const RequestValue& value) {

@@ -41,8 +41,7 @@ struct RequestMember {
 std::optional<RequestValue> parse_toml(std::string_view text, const std::string& source,
                                        ErrorList& errors);
 
-/// Likewise, for JSON; the places of values name only the source. An object that has a key twice is
-/// an error.
+/// Likewise, for JSON. An object that has a key twice is an error.
 std::optional<RequestValue> parse_json(std::string_view text, const std::string& source,
                                        ErrorList& errors);
 

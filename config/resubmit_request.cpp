@@ -15,7 +15,7 @@ void read_member(const config::RequestMember& member, ResubmitRequest& request, 
     if (truth != nullptr) {
       request.failed = *truth;
     } else {
-      errors.add(member.place, "/failed",
+      errors.add(member.value.place, "/failed",
                  "has to be true or false; it is " + config::written(member.value));
     }
     return;
@@ -38,7 +38,7 @@ void read_member(const config::RequestMember& member, ResubmitRequest& request, 
     request.token = submission.token;
     request.max_fails = submission.max_fails;
   } else {
-    errors.add(member.place, "/" + member.key,
+    errors.add(member.value.place, "/" + member.key,
                "has to be " + config::wanted(*key) + "; it is " + config::written(member.value));
   }
 }
@@ -57,6 +57,7 @@ Expected<ResubmitRequest, ConfigError> resubmit_request_from_json(std::string_vi
     read_member(member, request, errors);
   }
   if (errors.empty()) return request;
+  errors.sort_by_line();
   return Failure<ConfigError>{ConfigError::invalid, errors.text(kShownErrors)};
 }
 

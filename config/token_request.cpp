@@ -65,7 +65,7 @@ void read_member(const RequestMember& member, const std::vector<TokenKey>& keys,
     return errors.add(member.place, "/" + name, unknown_word("key", name, names));
   }
   if (const std::string wanted = key->read(member.value); !wanted.empty()) {
-    errors.add(member.place, "/" + member.key,
+    errors.add(member.value.place, "/" + member.key,
                "has to be " + wanted + "; it is " + config::written(member.value));
   }
 }
@@ -84,6 +84,7 @@ std::optional<Failure<ConfigError>> read_body(std::string_view text, const std::
     if (!given) errors.add({source}, "/" + name, "is missing");
   }
   if (errors.empty()) return std::nullopt;
+  errors.sort_by_line();
   return Failure<ConfigError>{ConfigError::invalid, errors.text(kShownErrors)};
 }
 

@@ -176,10 +176,13 @@ TEST(JobRequest, NamesEveryFaultOfATomlFileWithItsPlace) {
   EXPECT_THAT(message, HasSubstr("job.toml: command: is missing"));
 }
 
-TEST(JobRequest, NamesEveryFaultOfAJsonDocumentWithItsField) {
-  const std::string message =
-      message_of(job_request_from_json(R"({"cpu": 2, "retries": -1, "gang": "yes"})", "body"));
-  EXPECT_THAT(message, IsGoldenAt("body: /cpu", "body: /retries", "body: /gang"));
+TEST(JobRequest, NamesEveryFaultOfAJsonDocumentWithItsPlaceAndField) {
+  const std::string message = message_of(job_request_from_json(
+      "{\"cpu\": 2,\n \"retries\": -1,\n \"gang\": \"yes\",\n \"env\": {\"1=A\": \"x\"},\n"
+      " \"time_limit_s\": [\n  1\n ]}",
+      "body"));
+  EXPECT_THAT(message, IsGoldenAt("body:1:2: /cpu", "body:2:13: /retries", "body:3:10: /gang",
+                                  "body:4:10: /env", "body:5:18: /time_limit_s"));
   EXPECT_THAT(message, HasSubstr("body: /command: is missing"));
 }
 
@@ -194,7 +197,8 @@ TEST(JobRequest, SaysWhereADocumentIsNoneAtAll) {
       message_of(job_request_from_json("{\"name\": \"\xff\"}", "body"), ConfigError::malformed),
       HasSubstr("is no JSON"));
   EXPECT_THAT(json_error(R"(, "cpus": 1e999)", ConfigError::malformed), IsGolden());
-  EXPECT_THAT(json_error(R"(, "cpus": 1, "cpus": 2)", ConfigError::malformed), IsGoldenAt("cpus"));
+  EXPECT_THAT(json_error(R"(, "cpus": 1, "cpus": 2)", ConfigError::malformed),
+              IsGoldenAt("body:1:34: cpus"));
 }
 
 TEST(JobRequest, TakesNoValueOfAnotherKindOrBeyondItsRange) {
@@ -343,8 +347,8 @@ TEST(JobRequests, ComeAloneOrAsABatch) {
   EXPECT_EQ(batch.value()[1].max_running, 1U);
   const auto bad = job_requests_from_json(
       R"({"jobs": [{"command": ["true"]}, {"command": "ls", "cpus": 0}, {}]})", "body");
-  EXPECT_THAT(bad.error().message, AllOf(HasSubstr("body: /jobs/1/cpus: has to be"),
-                                         HasSubstr("body: /jobs/2/command: is missing")));
+  EXPECT_THAT(bad.error().message, AllOf(HasSubstr("body:1:60: /jobs/1/cpus: has to be"),
+                                         HasSubstr("body:1:64: /jobs/2/command: is missing")));
   EXPECT_FALSE(job_requests_from_json(R"({"jobs": []})", "body").has_value());
   EXPECT_FALSE(job_requests_from_json(R"({"jobs": 3})", "body").has_value());
   std::string many = R"({"jobs": [{})";

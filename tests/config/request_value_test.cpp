@@ -78,7 +78,78 @@ TEST(RequestValue, OfTomlHasItsPlaceAndThatOfItsKey) {
   EXPECT_EQ(to_text(member(parsed).value.place), "job.toml:2:7");
   const auto& list = std::get<RequestValue::List>(member(parsed).value.data);
   EXPECT_EQ(to_text(list[1].place), "job.toml:3:4");
-  EXPECT_EQ(to_text(member(json("{\n\"a\": 1}")).value.place), "body") << "JSON keeps no places";
+}
+
+/// "key line:column line:column" of every member and "line:column" of every element, in their
+/// order.
+void add_places(const RequestValue& value, std::string& out) {
+  const auto add = [&](const TextPlace& place) {
+    out += " " + std::to_string(place.line) + ":" + std::to_string(place.column);
+  };
+  if (const auto* list = std::get_if<RequestValue::List>(&value.data)) {
+    for (const RequestValue& element : *list) {
+      add(element.place);
+      add_places(element, out);
+    }
+  } else if (const auto* table = std::get_if<RequestValue::Table>(&value.data)) {
+    for (const RequestMember& each : *table) {
+      out += " " + each.key;
+      add(each.place);
+      add(each.value.place);
+      add_places(each.value, out);
+    }
+  }
+}
+
+std::string places(const Parsed& parsed) {
+  EXPECT_TRUE(parsed.value) << parsed.errors;
+  std::string out = to_text(parsed.value.value().place);
+  add_places(parsed.value.value(), out);
+  return out;
+}
+
+TEST(RequestValue, OfJsonHasItsPlaceAndThatOfItsKey) {
+  EXPECT_EQ(places(json("{\n\"a\": 1}")), "body:1:1 a 2:1 2:6");
+  EXPECT_EQ(places(json("\n  {\"a\" :\n [true , null,false]\r\n,\t\"b\":\"x\"}\n")),
+            "body:2:3 a 2:4 3:2 3:3 3:10 3:15 b 4:3 4:7");
+  EXPECT_EQ(places(json(R"([{"a":{"b":{}}},[[],{"c":[]}]])")),
+            "body:1:1 1:2 a 1:3 1:7 b 1:8 1:12 1:17 1:18 1:21 c 1:22 1:26");
+}
+
+TEST(RequestValue, OfJsonHasThePlaceOfANumberThatAnyCharacterEnds) {
+  for (const char* number : {"0", "-7", "2.5", "1e3", "18446744073709551615"}) {
+    EXPECT_EQ(places(json(number)), "body:1:1");
+    const std::size_t column = 7 + std::string_view(number).size();
+    const std::string end = std::to_string(column);
+    EXPECT_EQ(places(json(std::string("{\"a\":") + number + ",\"b\":" + number + "}")),
+              "body:1:1 a 1:2 1:6 b 1:" + end + " 1:" + std::to_string(column + 4));
+    EXPECT_EQ(places(json(std::string("[[") + number + "],[" + number + "\n],\n" + number + "]")),
+              "body:1:1 1:2 1:3 1:" + std::to_string(column - 2) +
+                  " 1:" + std::to_string(column - 1) + " 3:1");
+  }
+}
+
+TEST(RequestValue, OfJsonHasAPlaceBehindTextsThatLookLikeOtherThings) {
+  EXPECT_EQ(places(json(R"(["\"{[,:", "\\", ",", 1])")), "body:1:1 1:2 1:12 1:18 1:23");
+  EXPECT_EQ(places(json(R"({"\"a:,": "b", "c": 2})")), "body:1:1 \"a:, 1:2 1:11 c 1:16 1:21");
+}
+
+TEST(RequestValue, HasAColumnThatCountsCharacters) {
+  EXPECT_EQ(places(json("[\"\u00e9\u20ac\U0001f600\", 1]")), "body:1:1 1:2 1:9");
+  EXPECT_EQ(places(json("\xEF\xBB\xBF[1]")), "body:1:1 1:2") << "of a mark at its beginning none";
+  const Parsed in_toml = toml("a = [\"\u00e9\u20ac\U0001f600\", 1]");
+  const auto& list = std::get<RequestValue::List>(member(in_toml).value.data);
+  EXPECT_EQ(to_text(list[1].place), "job.toml:1:13");
+}
+
+TEST(RequestValue, HasAPlaceBehindWhatIsNestedTooDeeply) {
+  EXPECT_EQ(places(json(R"([[[[[[[1,{"a":[2]}],[],3]]]]],{"b":4}])")),
+            "body:1:1 1:2 1:3 1:4 1:5 1:6 1:7 1:21 1:24 1:31 b 1:32 1:36");
+}
+
+TEST(RequestValue, HasItsMembersInTheOrderOfTheirKeys) {
+  EXPECT_EQ(written_toml("{ b = 1, a = 2, ab = 3 }"), "{a = 2, ab = 3, b = 1}");
+  EXPECT_EQ(written_json(R"({"b": 1, "a": 2, "ab": 3})"), "{a = 2, ab = 3, b = 1}");
 }
 
 TEST(RequestValue, OfJsonThatNoInt64HoldsIsADouble) {
@@ -146,6 +217,8 @@ TEST(ParseJson, SaysWhereItIsNone) {
   EXPECT_THAT(json("{").errors, testing::StartsWith("body:1:2: is no JSON: "));
   EXPECT_THAT(json("{}\n\n  x").errors, testing::StartsWith("body:3:3: is no JSON: "));
   EXPECT_THAT(json("").errors, testing::StartsWith("body:1:1: is no JSON: "));
+  EXPECT_THAT(json("[\"\u00e9\", x]").errors, testing::StartsWith("body:1:7: is no JSON: "));
+  EXPECT_THAT(json("\xEF\xBB\xBFx").errors, testing::StartsWith("body:1:1: is no JSON: "));
   EXPECT_FALSE(json("{").value);
 }
 
@@ -164,8 +237,11 @@ TEST(ParseJson, RefusesNumbersBeyondThoseThatThereAre) {
 
 TEST(ParseJson, RefusesAKeyThatIsThereTwiceInOneObject) {
   EXPECT_THAT(json(R"({"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]})").errors, "");
-  EXPECT_THAT(json(R"({"a": 1, "a": 1})").errors, IsGoldenAt("body: a"));
-  EXPECT_THAT(json(R"({"a": {"b": 1, "c": {}, "b": 2}})").errors, IsGoldenAt("body: b"));
+  EXPECT_THAT(json(R"({"a": 1, "a": 1})").errors, IsGoldenAt("body:1:10: a"));
+  EXPECT_THAT(json(R"({"a": {"b": 1, "c": {}, "b": 2}})").errors, IsGoldenAt("body:1:25: b"));
+  const Parsed many = json("{\"a\": 1, \"b\": [{\"c\": 1, \"c\": 2}],\n\"a\": 2,\n\"a\": 3}");
+  EXPECT_FALSE(many.value);
+  EXPECT_THAT(many.errors, IsGoldenAt("body:1:25: c", "body:2:1: a", "body:3:1: a"));
   EXPECT_FALSE(json(R"([{"a": 1, "a": 1}])").value);
 }
 
@@ -174,7 +250,7 @@ TEST(MembersFromJson, AreThoseOfAnObject) {
   ASSERT_TRUE(members);
   EXPECT_EQ(members->size(), 2U);
   EXPECT_THAT(test::message_of(members_from_json("[1]", "body"), ConfigError::invalid),
-              IsGoldenAt("body"));
+              IsGoldenAt("body:1:1"));
   EXPECT_THAT(test::message_of(members_from_json("{", "body"), ConfigError::malformed),
               HasSubstr("body:1:2: is no JSON"));
 }

@@ -35,8 +35,9 @@ TEST(ResubmitRequest, NamesEveryFault) {
       R"({"failed": 1, "token": "", "tokens": "t", "max_fails": -1})", "body");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ConfigError::invalid);
-  EXPECT_THAT(wrong.error().message, IsGoldenAt("/failed", "/token", "/max_fails"));
-  EXPECT_THAT(wrong.error().message, HasSubstr("/tokens: unknown key 'tokens'"));
+  EXPECT_THAT(wrong.error().message,
+              IsGoldenAt("body:1:12: /failed", "body:1:24: /token", "body:1:56: /max_fails"));
+  EXPECT_THAT(wrong.error().message, HasSubstr("body:1:28: /tokens: unknown key 'tokens'"));
   EXPECT_EQ(resubmit_request_from_json("{", "body").error().code, ConfigError::malformed);
   EXPECT_EQ(resubmit_request_from_json("[]", "body").error().code, ConfigError::invalid);
 }

@@ -162,13 +162,13 @@ TEST(JobRequests, StopAtMoreFaultsThanAreShown) {
   for (int i = 1; i < 900; ++i) many += ",{}";
   const auto result = job_requests_from_json(many + "]}", "body");
   const std::string message = test::message_of(result, ConfigError::invalid);
-  EXPECT_THAT(message, StartsWith("body: /jobs/0/command: "));
+  EXPECT_THAT(message, StartsWith("body:1:11: /jobs/0/command: "));
   EXPECT_LT(std::count(message.begin(), message.end(), '\n'), 60);
 }
 
 TEST(JobRequests, WithAMemberBesideTheListAreARequestThatHasNoSuchKey) {
   const auto result = job_requests_from_json(R"({"jobs": [], "name": "x"})", "body");
-  EXPECT_THAT(test::message_of(result, ConfigError::invalid), IsGoldenAt("body: /jobs"));
+  EXPECT_THAT(test::message_of(result, ConfigError::invalid), IsGoldenAt("body:1:2: /jobs"));
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ TEST(TokenRequest, NamesEveryFault) {
       R"({"role": "boss", "user": "", "lifetime_s": 0, "expires": 1})", "body");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ConfigError::invalid);
-  EXPECT_THAT(wrong.error().message, IsGoldenAt("/role", "/user", "/lifetime_s"));
-  EXPECT_THAT(wrong.error().message, HasSubstr("/expires: unknown key 'expires'"));
+  EXPECT_THAT(wrong.error().message,
+              IsGoldenAt("body:1:10: /role", "body:1:26: /user", "body:1:44: /lifetime_s"));
+  EXPECT_THAT(wrong.error().message, HasSubstr("body:1:47: /expires: unknown key 'expires'"));
   EXPECT_THAT(wrong.error().message, HasSubstr("/name: is missing"));
   const auto unseen =
       token_request_from_json(R"({"name": "ci", "role": "user", "user": "a\u202eb"})", "body");
