@@ -5,6 +5,7 @@
 #include "serve/api/openapi.hpp"
 #include "serve/api/reference.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 
 // The command that describes the HTTP API, from the table by which requests are checked.
@@ -25,7 +26,7 @@ void add_api(CLI::App& app, int& exit_code) {
   auto json = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("api", "List the requests of the HTTP API and their documents");
-  command->add_option("--json", *json, "write the OpenAPI document; - for standard output");
+  add_json_option(*command, *json, "the OpenAPI document");
   command->callback([json, &exit_code] { exit_code = describe_api(*json); });
 }
 

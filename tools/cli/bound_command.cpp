@@ -12,6 +12,7 @@
 #include "tools/bound/solve_trials.hpp"
 #include "tools/bound/state_bound.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
 #include "tools/client/printable.hpp"
@@ -122,7 +123,7 @@ void add_bound(CLI::App& app, int& exit_code) {
                    "holds as well")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000'000}))
       ->capture_default_str();
-  command->add_option("--json", options->json, "write the bound as JSON; - for standard output");
+  add_json_option(*command, options->json, "the bound");
   command->add_option("--state", options->state,
                       "instead of CONFIG: a lower bound of the cost per hour of the tasks that "
                       "hold resources, beside the present rent; from the store of a master (a "

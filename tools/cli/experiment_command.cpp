@@ -15,6 +15,7 @@
 #include "replay/report/table.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/interrupt_watch.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/printable.hpp"
 #include "tools/experiment/digest.hpp"
@@ -227,7 +228,7 @@ void add_experiment(CLI::App& app, int& exit_code) {
                       "dotted.key=value, overrides the config of every run");
   command->add_flag("--fresh", options->fresh, "do all runs, also those that have a result");
   command->add_flag("--dry-run", options->dry_run, "list the runs and which are done");
-  command->add_option("--json", options->json, "write the results as JSON; - for standard output");
+  add_json_option(*command, options->json, "the results");
   command->callback([options, &exit_code] { exit_code = run_command(*options); });
 }
 

@@ -9,6 +9,7 @@
 #include "storage/events/event_log.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/task_pages.hpp"
 #include "tools/client/pages.hpp"
@@ -157,11 +158,7 @@ void add_explain(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--instance", options->instance, "id of an instance of the event log")
       ->check(CLI::NonNegativeNumber);
-  command
-      ->add_option("--json", options->json,
-                   "as JSON: to the standard output, or into the FILE that is given")
-      ->expected(0, 1)
-      ->default_str("-");
+  add_json_option(*command, options->json, "the explanation");
   add_task_choice(*command, options->tasks);
   add_where_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = run_command(*options); });

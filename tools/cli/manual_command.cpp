@@ -71,8 +71,9 @@ std::string synopsis(const CLI::App& app, const std::string& name) {
   return text + "\n";
 }
 
-/// The value of an option: "DIR" or "{user,admin}", or nothing behind a flag. The library's type
-/// names go on, behind colons, with what checks the value: a single word there says more.
+/// The value of an option: "DIR" or "{user,admin}", "[FILE]" when it may be left out, or nothing
+/// behind a flag. The library's type names go on, behind colons, with what checks the value: a
+/// single word there says more.
 std::string argument_of(const CLI::Option& option) {
   if (option.get_expected_max() == 0 || option.get_type_size() == 0) return "";
   const std::string type = option.get_type_name();
@@ -88,7 +89,8 @@ std::string argument_of(const CLI::Option& option) {
     begin = end + 1;
   }
   const bool is_number = shown == "UINT" || shown == "INT" || shown == "FLOAT";
-  return shown.empty() ? "VALUE" : is_number ? "NUMBER" : shown;
+  const std::string named = shown.empty() ? "VALUE" : is_number ? "NUMBER" : shown;
+  return option.get_expected_min() == 0 ? "[" + named + "]" : named;
 }
 
 void put_option(std::string& page, const CLI::Option& option) {

@@ -16,6 +16,7 @@
 #include "replay/report/table.hpp"
 #include "schedulers/registry.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
 #include "tools/cli/side_by_side.hpp"
@@ -247,7 +248,7 @@ void add_plan_options(CLI::App& command, PlanOptions& options) {
                   "boa[,key=value...]: the policy that plans widths and is replayed")
       ->capture_default_str();
   add_input_options(command, options.inputs);
-  command.add_option("--json", options.json, "write the figures as JSON; - for standard output");
+  add_json_option(command, options.json, "the figures");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "replay/replay_parts.hpp"
 #include "schedulers/registry.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 
 // The commands that list policies and config keys, from the registries that the readers use: the
@@ -110,7 +111,7 @@ int list_keys(const Flags& flags) {
 void add_policies(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("policies", "List the policies and their parameters");
-  command->add_option("--json", flags->json, "write the list as JSON; - for standard output");
+  add_json_option(*command, flags->json, "the list");
   command->callback([flags, &exit_code] { exit_code = list_policies(*flags); });
 }
 
@@ -118,7 +119,7 @@ void add_config_keys(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("config-keys", "List the keys of a replay config");
   command->add_flag("--cluster", flags->cluster, "list the keys of a cluster file instead");
-  command->add_option("--json", flags->json, "write the list as JSON; - for standard output");
+  add_json_option(*command, flags->json, "the list");
   command->callback([flags, &exit_code] { exit_code = list_keys(*flags); });
 }
 

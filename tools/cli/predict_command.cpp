@@ -9,6 +9,7 @@
 #include "config/numbers.hpp"
 #include "replay/workload/stated_truth.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/printable.hpp"
 #include "tools/train/run_times.hpp"
@@ -95,7 +96,7 @@ void add_predict(CLI::App& app, int& exit_code) {
                     "predict.limits=false: do not learn from what users state");
   command->add_option("--ratios", options->ratios,
                       "write how far the first way was off, as workload.stated.errors reads it");
-  command->add_option("--json", options->json, "write the scores as JSON; - for standard output");
+  add_json_option(*command, options->json, "the scores");
   command->callback([options, &exit_code] { exit_code = run_command(*options); });
 }
 

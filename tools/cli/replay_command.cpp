@@ -21,6 +21,7 @@
 #include "tools/bound/hosting_bounds.hpp"
 #include "tools/bound/solve_trials.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
 #include "tools/cli/side_by_side.hpp"
@@ -321,7 +322,7 @@ void add_replay(CLI::App& app, int& exit_code) {
   command->add_flag("--bound", options->bound,
                     "show each run's cost above the lower bound (see muster bound), and its rent "
                     "above the need of its tasks at each moment");
-  command->add_option("--json", options->json, "write the results as JSON; - for standard output");
+  add_json_option(*command, options->json, "the results");
   command->add_option("--html", options->html, "write a report with plots");
   command->add_option("--events", options->events, "write the event log, for muster explain");
   command->callback([options, &exit_code] { exit_code = run_command(*options); });

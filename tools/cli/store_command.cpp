@@ -17,6 +17,7 @@
 #include "storage/stores/store_check.hpp"
 #include "storage/stores/store_roster.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/store_fold.hpp"
 
@@ -400,7 +401,7 @@ void add_store(CLI::App& app, int& exit_code) {
   auto given = std::make_shared<StoreOptionsGiven>();
   CLI::App* check = store->add_subcommand("check", "Verify that every record can be used");
   check->add_option("directory", given->directory, "the store")->required();
-  check->add_option("--json", given->json, "write the findings as JSON; - for standard output");
+  add_json_option(*check, given->json, "the findings");
   CLI::Option* folds = check->add_flag(
       "--fold", given->folds,
       "replay the events of a master's store as its start does, and say under which "

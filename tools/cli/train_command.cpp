@@ -12,6 +12,7 @@
 #include "replay/report/progress.hpp"
 #include "replay/workload/stated_truth.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/train/report.hpp"
 
@@ -145,7 +146,7 @@ void add_train(CLI::App& app, int& exit_code) {
                    "balanced: both lengths count as much; equal: every job does")
       ->check(CLI::IsMember({"balanced", "equal"}))
       ->capture_default_str();
-  command->add_option("--json", options->json, "write the report as JSON; - for standard output");
+  add_json_option(*command, options->json, "the report");
   command->callback([options, &exit_code] { exit_code = run_command(*options); });
 }
 
