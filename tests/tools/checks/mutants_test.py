@@ -65,25 +65,30 @@ class Mutants(unittest.TestCase):
             with self.subTest(builds=builds, passes=passes):
                 trials = mutants.Trials(self.root, "build", ["model"], "")
                 seen = []
-                trials.build = lambda: seen.append(self.read()) or builds
-                trials.test = lambda: passes
+                trials.build = lambda _: seen.append(self.read()) or builds
+                trials.test = lambda _: passes
                 self.assertEqual(trials.verdict("model/limits.cpp", 3, "  // nothing"), verdict)
                 self.assertIn("// nothing", seen[0])
                 self.assertEqual(self.read(), LIMITS)
 
-    def test_other_tests_have_the_targets_that_are_said_or_all(self):
-        built = []
-        for pattern, targets, wanted in (("", [], ["model_test"]), ("^e2e/", [], ["all"]),
-                                         ("^e2e/", ["muster"], ["model_test", "muster"])):
-            trials = mutants.Trials(self.root, "build", ["model"], pattern, targets)
-            trials._run = lambda command, _: built.append(command)
-            trials.build()
-            self.assertEqual(built[-1], ["ninja", "-C", "build", *wanted])
+    def test_other_tests_are_asked_where_the_rooms_own_notice_nothing(self):
+        own = [("build", ["model_test"]), ("test", "^(model)/")]
+        for pattern, targets, others in (
+                ("", [], []), ("^e2e/", [], [("build", ["all"]), ("test", "^e2e/")]),
+                ("^e2e/", ["muster"], [("build", ["muster"]), ("test", "^e2e/")])):
+            for passes in (True, False):
+                with self.subTest(pattern=pattern, targets=targets, passes=passes):
+                    trials = mutants.Trials(self.root, "build", ["model"], pattern, targets)
+                    done = []
+                    trials.build = lambda names: done.append(("build", names)) or True
+                    trials.test = lambda names: done.append(("test", names)) or passes
+                    self.assertEqual(trials.outcome(), "unnoticed" if passes else "noticed")
+                    self.assertEqual(done, own + others if passes else own)
 
     def test_an_interrupted_run_puts_the_line_back(self):
         trials = mutants.Trials(self.root, "build", ["model"], "")
 
-        def interrupted():
+        def interrupted(_):
             raise KeyboardInterrupt
 
         trials.build = interrupted
