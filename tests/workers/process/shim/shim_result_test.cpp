@@ -1,9 +1,13 @@
 #include "workers/process/shim/shim_result.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fstream>
 
+#include "tests/support/golden.hpp"
+#include "tests/support/temp_file.hpp"
 #include "workers/process/progress.hpp"
 
 namespace muster::process {
@@ -92,6 +96,83 @@ TEST(ShimResultTest, ThePeakIsTheHighestThatAnybodySaw) {
   EXPECT_EQ(result_of(end).peak_memory_bytes, 3 * kMiB);
   end.peak_bytes = kMiB;
   EXPECT_EQ(result_of(end).peak_memory_bytes, 2 * kMiB);
+}
+
+TEST(ShimResultTest, TimesAreThoseOfTheProcessAndOfTheWallsClock) {
+  TaskEnd end;
+  end.started_ns = 5;
+  end.usage.ru_utime = {2, 500'000};
+  end.usage.ru_stime = {1, 250'000};
+  const AttemptResult result = result_of(end);
+  EXPECT_EQ(result.user_s, 2.5);
+  EXPECT_EQ(result.system_s, 1.25);
+  EXPECT_EQ(result.started_ns, 5);
+  EXPECT_GT(result.ended_ns, std::int64_t{1'700'000'000} * 1'000'000'000);
+  EXPECT_FALSE(result.stopped);
+  EXPECT_EQ(result.stopping, Duration::zero()) << "nobody has asked it to stop";
+}
+
+TEST(ShimResultTest, ReasonsNameTheBoundThatWasPassed) {
+  TaskEnd end;
+  Order order = order_of_a_gibibyte();
+  order.program.time_limit = std::chrono::minutes{90};
+  end.status = SIGKILL;
+  end.over_processes = 11;
+  end.disk_reason = "the disk is full";
+  for (const Ending why : {Ending::none, Ending::time, Ending::disk, Ending::processes}) {
+    end.why = why;
+    EXPECT_THAT(result_of(end, order, nullptr).reason, test::IsGolden());
+  }
+  end.why = Ending::memory;
+  end.over_bytes = 1100 * kMiB;
+  EXPECT_THAT(result_of(end, order, nullptr).reason, test::IsGolden());
+  end = {};
+  end.status = exited_with(3);
+  EXPECT_THAT(result_of(end, order, nullptr).reason, test::IsGolden());
+}
+
+/// A folder with the files that the kernel would have in a group.
+class GroupResultTest : public ::testing::Test {
+ protected:
+  GroupResultTest() {
+    order_.worker.means = LimitMeans::cgroup2;
+    end_.status = SIGKILL;
+    end_.usage.ru_maxrss = 1024;  // KiB
+  }
+  void kernel_says(const std::string& name, const std::string& text) {
+    std::ofstream(files_.folder() / name) << text;
+  }
+  AttemptResult result() {
+    const auto group = TaskGroup::find(files_.folder().string());
+    return result_of(end_, order_, &*group);
+  }
+
+  test::TempFile files_{"kept", ""};
+  Order order_ = order_of_a_gibibyte();
+  TaskEnd end_;
+};
+
+TEST_F(GroupResultTest, ATaskThatTheKernelKilledForMemoryIsOutOfMemory) {
+  kernel_says("memory.events", "oom_kill 1\n");
+  kernel_says("memory.peak", std::to_string(900 * kMiB));
+  EXPECT_EQ(result().kind, EndKind::out_of_memory);
+  EXPECT_EQ(result().peak_memory_bytes, 900 * kMiB);
+  EXPECT_THAT(result().reason, test::IsGolden());
+  end_.status = exited_with(0);
+  EXPECT_EQ(result().kind, EndKind::exited) << "one of its processes was killed, and it went on";
+}
+
+TEST_F(GroupResultTest, ASignalIsOneWhereTheKernelKilledNobody) {
+  kernel_says("memory.events", "oom_kill 0\n");
+  EXPECT_EQ(result().kind, EndKind::signalled);
+  kernel_says("memory.events", "oom_kill 1\n");
+  order_.worker.means = LimitMeans::cgroup2_kill;
+  EXPECT_EQ(result().kind, EndKind::signalled) << "the group has no limit";
+}
+
+TEST_F(GroupResultTest, ThePeakOfAGroupCountsWhereItIsTheHighest) {
+  kernel_says("memory.peak", "1");
+  EXPECT_EQ(result().peak_memory_bytes, kMiB);
 }
 
 }  // namespace
