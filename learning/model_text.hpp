@@ -55,6 +55,9 @@ class ModelReader {
   /// Whether the whole text was read, without a mistake.
   bool finish();
 
+  /// Makes the present line the first mistake, unless there was one before.
+  void refuse(const std::string& why) { fail(why); }
+
   bool ok() const { return error_.empty(); }
   /// "line 7: ..."; empty while all is well.
   const std::string& error() const { return error_; }

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "learning/model_text.hpp"
+
+namespace muster {
+
+/// The most configurations, or degrees of collocation, that a learner compares.
+inline constexpr std::uint32_t kMostPoints = 64;
+
+/// A size that a replica may have, and its price.
+struct Configuration {
+  double cores = 0;
+  double memory_gib = 0;
+  double price_usd_h = 0;
+
+  friend bool operator==(const Configuration&, const Configuration&) = default;
+};
+
+/// Whether there are some, not too many, each with more than nothing, and no two alike in size.
+bool valid_configurations(std::span<const Configuration> all);
+
+/// The sizes that services are compared at, numbered from 0.
+class Configurations {
+ public:
+  /// They have to be valid_configurations.
+  explicit Configurations(std::vector<Configuration> all);
+  /// Each number of cores with each memory, cores major.
+  static Configurations grid(std::span<const double> cores, std::span<const double> memory_gib);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(all_.size()); }
+  const Configuration& operator[](std::uint32_t at) const { return all_[at]; }
+  /// From the cheapest to the dearest; of equal prices the one with less of its dominant share of
+  /// the largest amounts first.
+  std::span<const std::uint32_t> by_price() const { return by_price_; }
+
+  /// Brings the values, one a configuration, into [0, 1] and makes them rise with cores and with
+  /// memory, as near to what they were as a few passes come: between configurations of equal
+  /// cores, and between those of equal memory.
+  void make_monotone(std::span<double> values) const;
+
+  void write(ModelWriter& out) const;
+  static Configurations read(ModelReader& in);
+  friend bool operator==(const Configurations& a, const Configurations& b) {
+    return a.all_ == b.all_;
+  }
+
+ private:
+  using Line = std::vector<std::uint32_t>;
+
+  std::vector<Configuration> all_;
+  std::vector<std::uint32_t> by_price_;
+  std::vector<Line> lines_;  ///< along which values rise
+};
+
+/// Prices for comparisons where no instance says another: on demand, of a core and of a GiB.
+inline constexpr double kCorePrice_usd_h = 0.0316, kGibPrice_usd_h = 0.0042;
+
+}  // namespace muster
