@@ -88,6 +88,12 @@ Configurations::Configurations(std::vector<Configuration> all) : all_(std::move(
     most_cores = std::max(most_cores, one.cores);
     most_gib = std::max(most_gib, one.memory_gib);
   }
+  for (std::uint32_t at = 0; at < size(); ++at) {
+    const Configuration &one = all_[at], &most = all_[largest_];
+    if (one.cores != most.cores ? one.cores > most.cores : one.memory_gib > most.memory_gib) {
+      largest_ = at;
+    }
+  }
   const auto share = [&](std::uint32_t at) {
     return std::max(all_[at].cores / most_cores, all_[at].memory_gib / most_gib);
   };

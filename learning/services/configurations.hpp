@@ -36,6 +36,8 @@ class Configurations {
   /// From the cheapest to the dearest; of equal prices the one with less of its dominant share of
   /// the largest amounts first.
   std::span<const std::uint32_t> by_price() const { return by_price_; }
+  /// The one with the most cores, and of them with the most memory.
+  std::uint32_t largest() const { return largest_; }
 
   /// Brings the values, one a configuration, into [0, 1] and makes them rise with cores and with
   /// memory, as near to what they were as a few passes come: between configurations of equal
@@ -53,6 +55,7 @@ class Configurations {
 
   std::vector<Configuration> all_;
   std::vector<std::uint32_t> by_price_;
+  std::uint32_t largest_ = 0;
   std::vector<Line> lines_;  ///< along which values rise
 };
 

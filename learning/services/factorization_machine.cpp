@@ -67,6 +67,28 @@ bool valid_fm_params(const FmParams& params) {
          valid_rates(params.vectors) && params.sigma >= 0 && params.sigma <= kGreatestRate;
 }
 
+void write_fm_params(ModelWriter& out, const FmParams& params) {
+  out.line("machine").whole(params.factors).number(params.sigma).whole(params.seed);
+  const FmPrinted& printed = params.printed;
+  out.whole(printed.shrinkage ? 1 : 0).whole(printed.gradient ? 1 : 0).whole(printed.start ? 1 : 0);
+  write_rates(out, params.weights);
+  write_rates(out, params.vectors);
+}
+
+FmParams read_fm_params(ModelReader& in) {
+  FmParams params;
+  in.line("machine");
+  params.factors = static_cast<std::uint32_t>(in.whole(1, kMostFactors));
+  params.sigma = in.number(0, kGreatestRate);
+  params.seed = in.whole(0, UINT64_MAX);
+  params.printed.shrinkage = in.whole(0, 1) == 1;
+  params.printed.gradient = in.whole(0, 1) == 1;
+  params.printed.start = in.whole(0, 1) == 1;
+  params.weights = read_rates(in);
+  params.vectors = read_rates(in);
+  return params;
+}
+
 void FactorizationMachine::Parameter::step(double gradient, const FtrlRates& rates) {
   const double squares = n + gradient * gradient;
   const double sigma = (std::sqrt(squares) - std::sqrt(n)) / rates.alpha;
@@ -189,11 +211,7 @@ double FactorizationMachine::learn(std::span<const Feature> row, double target) 
 }
 
 void FactorizationMachine::write(ModelWriter& out) const {
-  out.line("machine").whole(params_.factors).number(params_.sigma).whole(params_.seed);
-  const FmPrinted& printed = params_.printed;
-  out.whole(printed.shrinkage ? 1 : 0).whole(printed.gradient ? 1 : 0).whole(printed.start ? 1 : 0);
-  write_rates(out, params_.weights);
-  write_rates(out, params_.vectors);
+  write_fm_params(out, params_);
   out.line("features").whole(features()).whole(drawn_).number(constant_.z).number(constant_.n);
   for (std::uint32_t feature = 0; feature < features(); ++feature) {
     out.line("feature").number(weights_[feature].z).number(weights_[feature].n);
@@ -207,16 +225,7 @@ FactorizationMachine FactorizationMachine::read(ModelReader& in) {
     into.z = in.number(-kGreatestLearnt, kGreatestLearnt);
     into.n = in.number(0, kGreatestLearnt);
   };
-  FmParams params;
-  in.line("machine");
-  params.factors = static_cast<std::uint32_t>(in.whole(1, kMostFactors));
-  params.sigma = in.number(0, kGreatestRate);
-  params.seed = in.whole(0, UINT64_MAX);
-  params.printed.shrinkage = in.whole(0, 1) == 1;
-  params.printed.gradient = in.whole(0, 1) == 1;
-  params.printed.start = in.whole(0, 1) == 1;
-  params.weights = read_rates(in);
-  params.vectors = read_rates(in);
+  const FmParams params = read_fm_params(in);
   FactorizationMachine machine(params);
   in.line("features");
   const std::uint64_t features = in.whole(0, kMostFeatures);

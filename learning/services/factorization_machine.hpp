@@ -106,6 +106,8 @@ class FactorizationMachine {
 
 /// Whether a machine can be made with them.
 bool valid_fm_params(const FmParams& params);
+void write_fm_params(ModelWriter& out, const FmParams& params);
+FmParams read_fm_params(ModelReader& in);
 
 /// The machine as text, and back; any damage to the text is an error that names the line.
 std::string fm_text(const FactorizationMachine& machine);
