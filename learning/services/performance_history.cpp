@@ -17,7 +17,12 @@ constexpr unsigned kHistoryVersion = 1;
 constexpr double kBlindVariance = 0.02, kBlindCovariance = 0.06;
 constexpr double kBlindMean = 0.5;
 
+/// Numbers that are worked on together: loops of a length that the compiler knows become vectors.
+constexpr std::uint32_t kBlock = 8;
+static_assert(kMostPoints % kBlock == 0);
+
 using Row = std::array<double, kMostPoints>;
+using Block = std::array<double, kBlock>;
 
 }  // namespace
 
@@ -55,17 +60,17 @@ class PerformanceHistory::Posterior {
 
   double fit() const { return fit_; }
   /// Mean and variance around it of the weighed hypotheses, without the spread around each.
-  void moments(std::span<double> mean, std::span<double> variance) const;
+  void moments(Row& mean, Row& variance) const;
   /// Variance of a new service around a hypothesis.
   double spread(std::uint32_t a, std::uint32_t b) const;
-  /// Calls use(weight, curve) with each bent curve that counts.
+  /// Calls use(weight, curve) with each bent curve that counts, a Row.
   template <class Use>
   void each(const Use& use) const;
 
  private:
   void factorize(std::span<const Measured> measured);
   void weigh(std::span<const Measured> measured);
-  void bend(std::uint32_t curve, std::span<double> into) const;
+  void bend(std::uint32_t curve, Row& into) const;
   double lower(std::size_t row, std::size_t column) const {
     return lower_[row * kMostPoints + column];
   }
@@ -76,7 +81,7 @@ class PerformanceHistory::Posterior {
   double fit_ = 0;
   std::uint32_t kept_ = 0;                               ///< curves that count
   std::array<double, kMostPoints * kMostPoints> lower_;  ///< Cholesky factor of their covariance
-  std::array<double, kMostPoints * kMostPoints> gain_;   ///< of each point, by measurement
+  std::array<Row, kMostPoints> gain_;                    ///< of each measurement, by point
   std::array<double, kMostCurves> weights_;
   std::array<std::uint32_t, kMostCurves> curves_;
 };
@@ -102,17 +107,17 @@ void PerformanceHistory::Posterior::factorize(std::span<const Measured> measured
           i == j ? std::sqrt(std::max(sum, kLeastLearnt)) : sum / lower(j, j);
     }
   }
+  for (std::size_t i = 0; i < count_; ++i) gain_[i].fill(0);
   for (std::uint32_t point = 0; point < points; ++point) {
-    double* gain = &gain_[std::size_t{point} * kMostPoints];
     for (std::size_t i = 0; i < count_; ++i) {
       double sum = spread[std::size_t{point} * points + measured[i].at];
-      for (std::size_t k = 0; k < i; ++k) sum -= lower(i, k) * gain[k];
-      gain[i] = sum / lower(i, i);
+      for (std::size_t k = 0; k < i; ++k) sum -= lower(i, k) * gain_[k][point];
+      gain_[i][point] = sum / lower(i, i);
     }
     for (std::size_t i = count_; i-- > 0;) {
-      double sum = gain[i];
-      for (std::size_t k = i + 1; k < count_; ++k) sum -= lower(k, i) * gain[k];
-      gain[i] = sum / lower(i, i);
+      double sum = gain_[i][point];
+      for (std::size_t k = i + 1; k < count_; ++k) sum -= lower(k, i) * gain_[k][point];
+      gain_[i][point] = sum / lower(i, i);
     }
   }
 }
@@ -121,7 +126,7 @@ void PerformanceHistory::Posterior::weigh(std::span<const Measured> measured) {
   const std::uint32_t curves = history_.curves();
   double best = -std::numeric_limits<double>::infinity();
   for (std::uint32_t curve = 0; curve < curves; ++curve) {
-    const double* values = &history_.values_[std::size_t{curve} * history_.points_];
+    const double* values = &history_.values_[std::size_t{curve} * history_.stride_];
     Row solved;
     double square = 0;
     for (std::size_t i = 0; i < count_; ++i) {
@@ -148,56 +153,61 @@ void PerformanceHistory::Posterior::weigh(std::span<const Measured> measured) {
 }
 
 /// The hypothesis, drawn towards what was measured.
-void PerformanceHistory::Posterior::bend(std::uint32_t curve, std::span<double> into) const {
-  const std::uint32_t points = history_.points_;
-  const double* values = &history_.values_[std::size_t{curve} * points];
+void PerformanceHistory::Posterior::bend(std::uint32_t curve, Row& into) const {
+  const double* values = &history_.values_[std::size_t{curve} * history_.stride_];
   Row off;
   for (std::size_t i = 0; i < count_; ++i) off[i] = measured_[i].value - values[measured_[i].at];
-  for (std::uint32_t point = 0; point < points; ++point) {
-    const double* gain = &gain_[std::size_t{point} * kMostPoints];
-    double sum = values[point];
-    for (std::size_t i = 0; i < count_; ++i) sum += gain[i] * off[i];
-    into[point] = sum;
+  for (std::uint32_t block = 0; block < history_.stride_; block += kBlock) {
+    Block sums;
+    for (std::uint32_t k = 0; k < kBlock; ++k) sums[k] = values[block + k];
+    for (std::size_t i = 0; i < count_; ++i) {
+      const double* gain = &gain_[i][block];
+      for (std::uint32_t k = 0; k < kBlock; ++k) sums[k] += gain[k] * off[i];
+    }
+    std::ranges::copy(sums, into.begin() + block);
   }
 }
 
 template <class Use>
 void PerformanceHistory::Posterior::each(const Use& use) const {
   Row bent;
-  const std::span<double> own(bent.data(), history_.points_);
   for (std::uint32_t kept = 0; kept < kept_; ++kept) {
-    bend(curves_[kept], own);
-    use(weights_[kept], own);
+    bend(curves_[kept], bent);
+    use(weights_[kept], bent);
   }
   if (history_.curves() > 0) return;
   // Without a past there is one hypothesis, that of an ordinary service.
+  bent.fill(0);
   for (std::uint32_t point = 0; point < history_.points_; ++point) {
-    const double* gain = &gain_[std::size_t{point} * kMostPoints];
-    own[point] = kBlindMean;
+    bent[point] = kBlindMean;
     for (std::size_t i = 0; i < count_; ++i) {
-      own[point] += gain[i] * (measured_[i].value - kBlindMean);
+      bent[point] += gain_[i][point] * (measured_[i].value - kBlindMean);
     }
   }
-  use(1.0, own);
+  use(1.0, bent);
 }
 
-void PerformanceHistory::Posterior::moments(std::span<double> mean,
-                                            std::span<double> variance) const {
+void PerformanceHistory::Posterior::moments(Row& mean, Row& variance) const {
   // Around the first curve, so that the difference of squares keeps its digits.
   Row origin;
   bool first = true;
-  std::ranges::fill(mean, 0.0);
-  std::ranges::fill(variance, 0.0);
-  each([&](double weight, std::span<const double> curve) {
-    if (first) std::ranges::copy(curve, origin.begin());
+  mean.fill(0);
+  variance.fill(0);
+  each([&](double weight, const Row& curve) {
+    if (first) origin = curve;
     first = false;
-    for (std::size_t point = 0; point < curve.size(); ++point) {
-      const double off = curve[point] - origin[point];
-      mean[point] += weight * off;
-      variance[point] += weight * off * off;
+    for (std::uint32_t block = 0; block < history_.stride_; block += kBlock) {
+      Block off, means, squares;
+      for (std::uint32_t k = 0; k < kBlock; ++k) off[k] = curve[block + k] - origin[block + k];
+      for (std::uint32_t k = 0; k < kBlock; ++k) means[k] = mean[block + k] + weight * off[k];
+      for (std::uint32_t k = 0; k < kBlock; ++k) {
+        squares[k] = variance[block + k] + weight * off[k] * off[k];
+      }
+      std::ranges::copy(means, mean.begin() + block);
+      std::ranges::copy(squares, variance.begin() + block);
     }
   });
-  for (std::size_t point = 0; point < mean.size(); ++point) {
+  for (std::uint32_t point = 0; point < history_.points_; ++point) {
     variance[point] = std::max(0.0, variance[point] - mean[point] * mean[point]);
     mean[point] += origin[point];
   }
@@ -205,23 +215,22 @@ void PerformanceHistory::Posterior::moments(std::span<double> mean,
 
 double PerformanceHistory::Posterior::spread(std::uint32_t a, std::uint32_t b) const {
   const std::uint32_t points = history_.points_;
-  const double* gain = &gain_[std::size_t{a} * kMostPoints];
   double sum = history_.spread_[std::size_t{a} * points + b];
   for (std::size_t i = 0; i < count_; ++i) {
-    sum -= gain[i] * history_.spread_[std::size_t{measured_[i].at} * points + b];
+    sum -= gain_[i][a] * history_.spread_[std::size_t{measured_[i].at} * points + b];
   }
   return sum;
 }
 
 PerformanceHistory::PerformanceHistory(std::uint32_t points, const HistoryParams& params)
-    : points_(points), params_(params) {
+    : points_(points), stride_((points + kBlock - 1) / kBlock * kBlock), params_(params) {
   MUSTER_CHECK(points > 0 && points <= kMostPoints, "curves have a bounded number of points");
   MUSTER_CHECK(valid_history_params(params), "the params of a history are in their range");
   thin_and_relate();
 }
 
 std::span<const double> PerformanceHistory::curve(std::uint32_t which) const {
-  return std::span(values_).subspan(std::size_t{which} * points_, points_);
+  return std::span(values_).subspan(std::size_t{which} * stride_, points_);
 }
 
 void PerformanceHistory::add(std::span<const Curve> curves) {
@@ -231,6 +240,7 @@ void PerformanceHistory::add(std::span<const Curve> curves) {
     for (const double value : curve) {
       values_.push_back(std::isfinite(value) ? std::clamp(value, 0.0, 1.0) : 0.0);
     }
+    values_.resize(values_.size() + stride_ - points_);
     // Distances between at most twice as many curves as are kept are known at any time.
     if (++more == params_.most_curves) {
       thin_and_relate();
@@ -242,7 +252,7 @@ void PerformanceHistory::add(std::span<const Curve> curves) {
 
 /// Forgets curves above the bound, and learns from the others how services that are near differ.
 void PerformanceHistory::thin_and_relate() {
-  CurveDistances distances(values_, points_);
+  CurveDistances distances(values_, stride_);
   distances.thin(params_.most_curves);
   spread_.assign(std::size_t{points_} * points_, 0.0);
   double pairs = 0;
@@ -268,6 +278,7 @@ void PerformanceHistory::thin_and_relate() {
   std::vector<double> kept;
   for (const std::uint32_t which : distances.left()) {
     kept.insert(kept.end(), curve(which).begin(), curve(which).end());
+    kept.resize(kept.size() + stride_ - points_);
   }
   values_ = std::move(kept);
 }
@@ -275,13 +286,15 @@ void PerformanceHistory::thin_and_relate() {
 void PerformanceHistory::estimate(std::span<const Measured> measured,
                                   PerformanceEstimate& out) const {
   const Posterior posterior(*this, measured);
+  Row mean, variance;
+  posterior.moments(mean, variance);
   out.mean.resize(points_);
   out.deviation.resize(points_);
-  posterior.moments(out.mean, out.deviation);
   out.fit = posterior.fit();
   for (std::uint32_t point = 0; point < points_; ++point) {
+    out.mean[point] = mean[point];
     out.deviation[point] =
-        std::sqrt(std::max(0.0, out.deviation[point] + posterior.spread(point, point)));
+        std::sqrt(std::max(0.0, variance[point] + posterior.spread(point, point)));
   }
 }
 
@@ -289,14 +302,20 @@ std::optional<std::uint32_t> PerformanceHistory::next_probe(
     std::span<const Measured> measured) const {
   const Posterior posterior(*this, measured);
   Row mean, variance;
-  posterior.moments(std::span(mean.data(), points_), std::span(variance.data(), points_));
-  std::array<double, kMostPoints * kMostPoints> covariance{};
-  posterior.each([&](double weight, std::span<const double> curve) {
+  posterior.moments(mean, variance);
+  std::array<Row, kMostPoints> covariance{};
+  posterior.each([&](double weight, const Row& curve) {
     Row off;
-    for (std::uint32_t p = 0; p < points_; ++p) off[p] = curve[p] - mean[p];
+    for (std::uint32_t p = 0; p < stride_; ++p) off[p] = curve[p] - mean[p];
     for (std::uint32_t p = 0; p < points_; ++p) {
       const double share = weight * off[p];
-      for (std::uint32_t q = 0; q < points_; ++q) covariance[p * kMostPoints + q] += share * off[q];
+      for (std::uint32_t block = 0; block < stride_; block += kBlock) {
+        Block sums;
+        for (std::uint32_t k = 0; k < kBlock; ++k) {
+          sums[k] = covariance[p][block + k] + share * off[block + k];
+        }
+        std::ranges::copy(sums, covariance[p].begin() + block);
+      }
     }
   });
   std::optional<std::uint32_t> best;
@@ -305,12 +324,11 @@ std::optional<std::uint32_t> PerformanceHistory::next_probe(
     if (measured_at(measured, p) != nullptr) continue;
     double gain = 0;
     for (std::uint32_t q = 0; q < points_; ++q) {
-      const double both = covariance[p * kMostPoints + q] + posterior.spread(p, q);
+      const double both = covariance[p][q] + posterior.spread(p, q);
       gain += both * both;
     }
     const double noise = params_.probe_noise * mean[p];
-    gain /= covariance[p * kMostPoints + p] + posterior.spread(p, p) + noise * noise +
-            params_.least_variance;
+    gain /= covariance[p][p] + posterior.spread(p, p) + noise * noise + params_.least_variance;
     if (!best || gain > best_gain) {
       best = p;
       best_gain = gain;
@@ -337,6 +355,7 @@ PerformanceHistory PerformanceHistory::read(ModelReader& in) {
   for (std::uint64_t which = 0; which < count && in.ok(); ++which) {
     in.line("curve");
     for (std::uint32_t p = 0; p < points; ++p) history.values_.push_back(in.number(0, 1));
+    history.values_.resize(history.values_.size() + history.stride_ - points);
   }
   if (in.ok()) history.thin_and_relate();
   return history;

@@ -51,7 +51,7 @@ class PerformanceHistory {
   std::optional<std::uint32_t> next_probe(std::span<const Measured> measured) const;
 
   std::uint32_t points() const { return points_; }
-  std::uint32_t curves() const { return static_cast<std::uint32_t>(values_.size() / points_); }
+  std::uint32_t curves() const { return static_cast<std::uint32_t>(values_.size() / stride_); }
   std::span<const double> curve(std::uint32_t which) const;
   const HistoryParams& params() const { return params_; }
 
@@ -65,6 +65,7 @@ class PerformanceHistory {
   void thin_and_relate();
 
   std::uint32_t points_;
+  std::uint32_t stride_;  ///< numbers of a curve, of which those behind its points are 0
   HistoryParams params_;
   std::vector<double> values_;  ///< the oldest curve, the one after it ...
   std::vector<double> spread_;  ///< covariance of a new service around the past one that it is like
