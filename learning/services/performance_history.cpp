@@ -303,13 +303,14 @@ std::optional<std::uint32_t> PerformanceHistory::next_probe(
   const Posterior posterior(*this, measured);
   Row mean, variance;
   posterior.moments(mean, variance);
+  // Of each point with those behind it, which says all.
   std::array<Row, kMostPoints> covariance{};
   posterior.each([&](double weight, const Row& curve) {
     Row off;
     for (std::uint32_t p = 0; p < stride_; ++p) off[p] = curve[p] - mean[p];
     for (std::uint32_t p = 0; p < points_; ++p) {
       const double share = weight * off[p];
-      for (std::uint32_t block = 0; block < stride_; block += kBlock) {
+      for (std::uint32_t block = p - p % kBlock; block < stride_; block += kBlock) {
         Block sums;
         for (std::uint32_t k = 0; k < kBlock; ++k) {
           sums[k] = covariance[p][block + k] + share * off[block + k];
@@ -324,7 +325,7 @@ std::optional<std::uint32_t> PerformanceHistory::next_probe(
     if (measured_at(measured, p) != nullptr) continue;
     double gain = 0;
     for (std::uint32_t q = 0; q < points_; ++q) {
-      const double both = covariance[p][q] + posterior.spread(p, q);
+      const double both = covariance[std::min(p, q)][std::max(p, q)] + posterior.spread(p, q);
       gain += both * both;
     }
     const double noise = params_.probe_noise * mean[p];
