@@ -1,6 +1,7 @@
 #include "learning/services/performance_learner.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "learning/services/learner_parts.hpp"
@@ -23,7 +24,9 @@ SizeChoice choose_size(const Configurations& sizes, const PerformanceEstimate& e
                        std::span<const Measured> measured, double goal, double margin) {
   MUSTER_CHECK(estimate.mean.size() == sizes.size(), "the estimate is of these configurations");
   const auto reaches = [&](std::uint32_t at, double deviations) {
-    if (const Measured* known = measured_at(measured, at)) return known->value >= goal;
+    if (const Measured* known = measured_at(measured, at)) {
+      return known->value - deviations * std::sqrt(known->variance) >= goal;
+    }
     return estimate.mean[at] - deviations * estimate.deviation[at] >= goal;
   };
   const auto order = sizes.by_price();

@@ -97,7 +97,8 @@ ShapeHistory::Fit::Bent ShapeHistory::Fit::bend(const Shape& shape) const {
       below += weights[i] * seen[i];
     }
     if (below > kLeastLearnt) {
-      level = above / below;
+      // No service performs better than its best.
+      level = std::min(1.0, above / below);
       bent.level_variance = 1 / below;
     }
     for (std::size_t i = 0; i < count; ++i) off[i] = measured_[i].value - level * seen[i];
