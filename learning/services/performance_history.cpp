@@ -18,7 +18,7 @@ constexpr double kBlindVariance = 0.02, kBlindCovariance = 0.06;
 constexpr double kBlindMean = 0.5;
 
 /// Numbers that are worked on together: loops of a length that the compiler knows become vectors.
-constexpr std::uint32_t kBlock = 8;
+constexpr std::uint32_t kBlock = 4;
 static_assert(kMostPoints % kBlock == 0);
 
 using Row = std::array<double, kMostPoints>;
@@ -188,28 +188,33 @@ void PerformanceHistory::Posterior::each(const Use& use) const {
 }
 
 void PerformanceHistory::Posterior::moments(Row& mean, Row& variance) const {
-  // Around the first curve, so that the difference of squares keeps its digits.
-  Row origin;
-  bool first = true;
-  mean.fill(0);
-  variance.fill(0);
-  each([&](double weight, const Row& curve) {
-    if (first) origin = curve;
-    first = false;
-    for (std::uint32_t block = 0; block < history_.stride_; block += kBlock) {
-      Block off, means, squares;
-      for (std::uint32_t k = 0; k < kBlock; ++k) off[k] = curve[block + k] - origin[block + k];
-      for (std::uint32_t k = 0; k < kBlock; ++k) means[k] = mean[block + k] + weight * off[k];
-      for (std::uint32_t k = 0; k < kBlock; ++k) {
-        squares[k] = variance[block + k] + weight * off[k] * off[k];
+  if (kept_ == 0) {
+    each([&mean](double, const Row& only) { mean = only; });
+    variance.fill(0);
+    return;
+  }
+  // Block by block, so that the sums stay in registers: most of the time of a choice goes by here.
+  for (std::uint32_t block = 0; block < history_.stride_; block += kBlock) {
+    Block sums{}, squares{};
+    for (std::uint32_t kept = 0; kept < kept_; ++kept) {
+      const double* values = &history_.values_[std::size_t{curves_[kept]} * history_.stride_];
+      Block bent;
+      for (std::uint32_t k = 0; k < kBlock; ++k) bent[k] = values[block + k];
+      for (std::size_t i = 0; i < count_; ++i) {
+        const double off = measured_[i].value - values[measured_[i].at];
+        const double* gain = &gain_[i][block];
+        for (std::uint32_t k = 0; k < kBlock; ++k) bent[k] += gain[k] * off;
       }
-      std::ranges::copy(means, mean.begin() + block);
-      std::ranges::copy(squares, variance.begin() + block);
+      const double weight = weights_[kept];
+      for (std::uint32_t k = 0; k < kBlock; ++k) {
+        sums[k] += weight * bent[k];
+        squares[k] += weight * bent[k] * bent[k];
+      }
     }
-  });
-  for (std::uint32_t point = 0; point < history_.points_; ++point) {
-    variance[point] = std::max(0.0, variance[point] - mean[point] * mean[point]);
-    mean[point] += origin[point];
+    for (std::uint32_t k = 0; k < kBlock; ++k) {
+      mean[block + k] = sums[k];
+      variance[block + k] = std::max(0.0, squares[k] - sums[k] * sums[k]);
+    }
   }
 }
 

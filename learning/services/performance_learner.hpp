@@ -19,8 +19,9 @@ struct SizeChoice {
   bool settled = false;  ///< whether the margin changes nothing: a further probe would hardly pay
 };
 
-/// The cheapest configuration whose mean less `margin` deviations reaches the goal. A measured
-/// value counts as it is. When no configuration does, the dearest of the largest.
+/// The cheapest configuration whose mean less `margin` deviations reaches the goal. Where it was
+/// measured, the measured value counts, and as deviation its noise. When no configuration reaches
+/// the goal, the largest.
 SizeChoice choose_size(const Configurations& sizes, const PerformanceEstimate& estimate,
                        std::span<const Measured> measured, double goal, double margin);
 

@@ -27,6 +27,7 @@ class ShapeHistory::Fit {
 
  private:
   struct Bent {
+    double fit = 0;  ///< logarithm of the likelihood at the best level
     double log_weight = 0;
     double level_variance = 0;
     Shape values{};
@@ -100,11 +101,14 @@ ShapeHistory::Fit::Bent ShapeHistory::Fit::bend(const Shape& shape) const {
       // No service performs better than its best.
       level = std::min(1.0, above / below);
       bent.level_variance = 1 / below;
+      // The weight is that of all levels of the shape together.
+      bent.log_weight = -std::log(below) / 2;
     }
     for (std::size_t i = 0; i < count; ++i) off[i] = measured_[i].value - level * seen[i];
   }
   const Shape pull = solve(off);
-  for (std::size_t i = 0; i < count; ++i) bent.log_weight -= off[i] * pull[i] / 2;
+  for (std::size_t i = 0; i < count; ++i) bent.fit -= off[i] * pull[i] / 2;
+  bent.log_weight += bent.fit;
   for (std::uint32_t p = 0; p < history_.points_; ++p) {
     bent.values[p] = level * shape[p];
     for (std::size_t i = 0; i < count; ++i) {
@@ -117,9 +121,12 @@ ShapeHistory::Fit::Bent ShapeHistory::Fit::bend(const Shape& shape) const {
 void ShapeHistory::Fit::estimate(PerformanceEstimate& out) const {
   const std::uint32_t points = history_.points_;
   Shape sum{}, squares{};
-  double weights = 0, best = -std::numeric_limits<double>::infinity();
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  double weights = 0, best = kLeast;
+  out.fit = kLeast;
   const auto take = [&](const Shape& shape) {
     const Bent bent = bend(shape);
+    out.fit = std::max(out.fit, bent.fit);
     if (bent.log_weight > best) {
       // All sums are relative to the best one's weight.
       const double shrink = std::exp(best - bent.log_weight);
@@ -140,7 +147,6 @@ void ShapeHistory::Fit::estimate(PerformanceEstimate& out) const {
   };
   if (group_.shapes.empty()) take(group_.mean);
   for (const Shape& shape : group_.shapes) take(shape);
-  out.fit = best;
   for (std::uint32_t p = 0; p < points; ++p) {
     const double mean = sum[p] / weights;
     Shape with{};

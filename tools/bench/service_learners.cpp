@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -117,7 +118,7 @@ double price_of(const ServiceWorld& world, const Arrival& arrival, std::uint32_t
   return world.sizes[at].price_usd_h / world.sizes[arrival.cheapest].price_usd_h;
 }
 
-/// Table of 5.1: errors and first choices.
+/// Errors and first choices.
 void first_choices(const ServiceWorld& world, const Contender& contender, Figures& figures) {
   PerformanceLearner learner = taught(world, contender.params);
   PerformanceEstimate estimate;
@@ -139,7 +140,47 @@ void first_choices(const ServiceWorld& world, const Contender& contender, Figure
   figures.add("probes", probes / count);
 }
 
-/// Table of 5.3: choices mended by samples of production.
+/// Means that know nothing of the arrival, by name: the least that a learner has to beat.
+std::vector<std::pair<std::string, Curve>> blind_means(const ServiceWorld& world) {
+  Curve by_size(world.sizes.size(), 0.0);
+  double all = 0;
+  for (const Curve& profile : world.profiles) {
+    for (std::size_t at = 0; at < profile.size(); ++at) {
+      by_size[at] += profile[at] / static_cast<double>(world.profiles.size());
+    }
+  }
+  for (const double mean : by_size) all += mean / static_cast<double>(by_size.size());
+  return {{"always 0", Curve(by_size.size(), 0.0)},
+          {"mean of all", Curve(by_size.size(), all)},
+          {"mean of the configuration", by_size}};
+}
+
+/// Their rows. What the random probes measured counts as measured.
+void blind_choices(const ServiceWorld& world, std::map<std::string, Figures>& rows) {
+  for (const auto& [name, mean] : blind_means(world)) {
+    const PerformanceEstimate estimate{mean, Curve(mean.size(), 0.0), 0};
+    ErrorSum errors;
+    double met = 0, price = 0;
+    for (const Arrival& arrival : world.arrivals) {
+      std::vector<Measured> measured;
+      for (const std::uint32_t at : std::span(arrival.random).first(2)) {
+        take_up(measured, {at, arrival.probed[at], kProbeNoise});
+      }
+      const SizeChoice choice = choose_size(world.sizes, estimate, measured, arrival.goal, 0);
+      errors.add(arrival.truth, mean, measured);
+      met += arrival.truth[choice.at] >= arrival.goal;
+      price += price_of(world, arrival, choice.at);
+    }
+    const auto count = static_cast<double>(world.arrivals.size());
+    Figures& figures = rows[name];
+    figures.add("rmse", errors.rmse());
+    figures.add("worst", errors.worst());
+    figures.add("met", met / count);
+    figures.add("price", price / count);
+  }
+}
+
+/// Choices mended by samples of production.
 void corrected_choices(const ServiceWorld& world, const Contender& contender, std::uint64_t seed,
                        Figures& figures) {
   PerformanceLearner learner = taught(world, contender.params);
@@ -165,9 +206,9 @@ void corrected_choices(const ServiceWorld& world, const Contender& contender, st
   }
   const auto count = static_cast<double>(world.arrivals.size());
   figures.add("first met", first_met / count);
-  figures.add("price", first_price / count);
+  figures.add("first price", first_price / count);
   figures.add("then met", met / count);
-  figures.add("price ", price / count);
+  figures.add("then price", price / count);
   figures.add("corrections", corrections / count);
   figures.add("probes", probes / count);
 }
@@ -224,7 +265,7 @@ void degree_choices(const ServiceWorld& world, const Contender& contender, std::
   figures.add("of the largest right one", share / count);
 }
 
-/// Figure 5: errors by hundred arrivals after ten profiles, with a sample of production each.
+/// LRASched's Figure 5: errors by hundred arrivals after ten profiles, with a sample of production each.
 void over_time(std::uint64_t seed, const Contender& contender, Figures& figures) {
   constexpr std::size_t kWindow = 100, kWindows = 8, kFew = 10;
   const ServiceWorld world = draw_world(seed, kFew, kWindow * kWindows);
@@ -359,7 +400,12 @@ Json table(const std::string& title, const std::vector<Contender>& contenders, c
 
 Json all_tables(const Options& options) {
   const auto world = [&](std::uint64_t seed) { return draw_world(seed, kPast, options.arrivals); };
-  Json json;
+  Json json, blind;
+  std::map<std::string, Figures> rows;
+  for (const std::uint64_t seed : options.seeds) blind_choices(world(seed), rows);
+  fmt::print("Sizes, of services of which nothing is learnt\n");
+  for (const auto& [name, figures] : rows) blind[name] = figures.print(name);
+  json["blind"] = blind;
   json["sizes"] =
       table("Sizes", size_contenders(), options.seeds,
             [&](const auto& one, auto seed, auto& out) { first_choices(world(seed), one, out); });
