@@ -38,7 +38,7 @@ DegreeLearner::DegreeLearner(std::vector<std::uint32_t> degrees, std::uint32_t s
   MUSTER_CHECK(valid_learner_params(params), "the params of a learner are in their range");
 }
 
-void DegreeLearner::learn_curves(std::uint32_t size, std::span<const Curve> curves) {
+void DegreeLearner::learn_curves(std::uint32_t size, std::span<const PerformanceCurve> curves) {
   MUSTER_CHECK(size < sizes_, "curves are of a known size");
   if (auto* shapes = std::get_if<ShapeHistory>(&model_)) {
     shapes->add(size, curves);
@@ -47,7 +47,8 @@ void DegreeLearner::learn_curves(std::uint32_t size, std::span<const Curve> curv
   }
 }
 
-void DegreeLearner::observe(std::uint64_t service, std::uint32_t size, const Sample& sample) {
+void DegreeLearner::observe(std::uint64_t service, std::uint32_t size,
+                            const PerformanceSample& sample) {
   if (size >= sizes_ || sample.at >= points() || !is_measurable(sample)) return;
   const auto* known = book_.find(service);
   if (known != nullptr && known->size != size) forget(service);
@@ -67,7 +68,8 @@ void DegreeLearner::forget(std::uint64_t service) {
   book_.erase(service);
 }
 
-std::span<const Measured> DegreeLearner::measured(std::uint64_t service, std::uint32_t size) const {
+std::span<const MeasuredPoint> DegreeLearner::measured(std::uint64_t service,
+                                                       std::uint32_t size) const {
   const auto* known = book_.find(service);
   if (known == nullptr || known->size != size) return {};
   return known->measured;
@@ -97,7 +99,7 @@ DegreeChoice DegreeLearner::choose(std::uint64_t service, std::uint32_t size, do
   estimate(service, size, now);
   const auto known = measured(service, size);
   for (std::uint32_t at = points(); at-- > 0;) {
-    const Measured* value = measured_at(known, at);
+    const MeasuredPoint* value = measured_at(known, at);
     const double expected =
         value != nullptr ? value->value : now.mean[at] - params_.margin * now.deviation[at];
     if (expected >= goal) return {at, degrees_[at], true};

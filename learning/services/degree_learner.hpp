@@ -29,13 +29,13 @@ class DegreeLearner {
                 const LearnerParams& params = {});
 
   /// Learns services that were profiled at every degree, at one size.
-  void learn_curves(std::uint32_t size, std::span<const Curve> curves);
+  void learn_curves(std::uint32_t size, std::span<const PerformanceCurve> curves);
   /// Learns a measurement; `at` numbers the degree. At another size than before, the measurements
   /// from before are forgotten. One at no degree or size is left out.
-  void observe(std::uint64_t service, std::uint32_t size, const Sample& sample);
+  void observe(std::uint64_t service, std::uint32_t size, const PerformanceSample& sample);
   void forget(std::uint64_t service);
 
-  std::span<const Measured> measured(std::uint64_t service, std::uint32_t size) const;
+  std::span<const MeasuredPoint> measured(std::uint64_t service, std::uint32_t size) const;
   void estimate(std::uint64_t service, std::uint32_t size, PerformanceEstimate& out) const;
   /// The degree to measure next; nothing when all are measured.
   std::optional<std::uint32_t> next_probe(std::uint64_t service, std::uint32_t size) const;

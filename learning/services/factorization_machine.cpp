@@ -158,11 +158,11 @@ void FactorizationMachine::restart(std::uint32_t feature) {
 }
 
 /// (2); leaves in `sums` the sum of v x over the row for each factor.
-double FactorizationMachine::predict_with(std::span<const Feature> row,
+double FactorizationMachine::predict_with(std::span<const FmFeature> row,
                                           std::span<double> sums) const {
   double linear = constant_.theta, squares = 0;
   const std::uint32_t count = params_.factors;
-  for (const Feature& x : row) {
+  for (const FmFeature& x : row) {
     if (x.at >= features()) continue;
     const double value = bounded(x.value);
     linear += weights_[x.at].theta * value;
@@ -178,23 +178,23 @@ double FactorizationMachine::predict_with(std::span<const Feature> row,
   return linear + (whole - squares) / 2;
 }
 
-double FactorizationMachine::predict(std::span<const Feature> row) const {
+double FactorizationMachine::predict(std::span<const FmFeature> row) const {
   std::array<double, kMostFactors> sums;
   std::fill_n(sums.begin(), params_.factors, 0.0);
   return predict_with(row, sums);
 }
 
 /// Algorithm 2. Every step goes by the parameters from before the row.
-double FactorizationMachine::learn(std::span<const Feature> row, double target) {
+double FactorizationMachine::learn(std::span<const FmFeature> row, double target) {
   std::uint32_t known = features();
-  for (const Feature& x : row) known = std::max(known, x.at + 1);
+  for (const FmFeature& x : row) known = std::max(known, x.at + 1);
   grow(known);
   std::array<double, kMostFactors> sums{};
   const double predicted = predict_with(row, sums);
   const double error = 2 * (predicted - bounded(target));
   constant_.step(error, params_.weights);
   constant_.theta = theta_of(constant_.z, constant_.n, params_.weights);
-  for (const Feature& x : row) {
+  for (const FmFeature& x : row) {
     const double value = bounded(x.value);
     if (value == 0) continue;
     Parameter& weight = weights_[x.at];

@@ -45,7 +45,7 @@ struct FmParams {
 };
 
 /// A coordinate that is not 0.
-struct Feature {
+struct FmFeature {
   std::uint32_t at = 0;
   double value = 0;
 };
@@ -67,9 +67,9 @@ class FactorizationMachine {
 
   /// Each feature may be in a row once; one that is not known counts for nothing. O(factors *
   /// row.size()), without an allocation.
-  double predict(std::span<const Feature> row) const;
+  double predict(std::span<const FmFeature> row) const;
   /// Learns from a row, whose features are known from then on. The prediction from before it.
-  double learn(std::span<const Feature> row, double target);
+  double learn(std::span<const FmFeature> row, double target);
 
   const FmParams& params() const { return params_; }
   std::uint32_t features() const { return static_cast<std::uint32_t>(weights_.size()); }
@@ -95,7 +95,7 @@ class FactorizationMachine {
   void begin(std::uint32_t feature, std::span<const double> factors);
   void draw(std::uint32_t feature);
   void settle_factors(std::uint32_t feature);
-  double predict_with(std::span<const Feature> row, std::span<double> sums) const;
+  double predict_with(std::span<const FmFeature> row, std::span<double> sums) const;
 
   FmParams params_;
   std::uint64_t drawn_ = 0;  ///< features that began with random factors so far

@@ -23,11 +23,12 @@ ServiceRows rows_of(std::uint32_t points, const LearnerParams& params) {
   return {points, params.mf, params.rows};
 }
 
-bool is_measurable(const Sample& sample) {
+bool is_measurable(const PerformanceSample& sample) {
   return std::isfinite(sample.value) && std::isfinite(sample.noise);
 }
 
-std::optional<std::uint32_t> drawn_probe(std::uint64_t service, std::span<const Measured> measured,
+std::optional<std::uint32_t> drawn_probe(std::uint64_t service,
+                                         std::span<const MeasuredPoint> measured,
                                          std::uint32_t points) {
   if (measured.size() >= points) return std::nullopt;
   Rng rng(Fnv().add(service).add(measured.size()).value());

@@ -15,10 +15,11 @@ namespace muster {
 ServiceRows rows_of(std::uint32_t points, const LearnerParams& params);
 
 /// Whether a sample has a value at all.
-bool is_measurable(const Sample& sample);
+bool is_measurable(const PerformanceSample& sample);
 
 /// One of the points that are not measured, drawn anew for each service and measurement.
-std::optional<std::uint32_t> drawn_probe(std::uint64_t service, std::span<const Measured> measured,
+std::optional<std::uint32_t> drawn_probe(std::uint64_t service,
+                                         std::span<const MeasuredPoint> measured,
                                          std::uint32_t points);
 
 /// Whether each service of the book has a row at its size, and no other service has one.

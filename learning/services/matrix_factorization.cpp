@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "learning/fnv.hpp"
-#include "learning/services/configurations.hpp"
 #include "learning/services/factorization_machine.hpp"
 #include "learning/services/normal.hpp"
+#include "learning/services/service_sizes.hpp"
 
 namespace muster {
 namespace {

@@ -11,12 +11,12 @@ constexpr double kLeastNoiseVariance = 0.005 * 0.005;
 
 }  // namespace
 
-void take_up(std::vector<Measured>& measured, const Sample& sample) {
+void take_up(std::vector<MeasuredPoint>& measured, const PerformanceSample& sample) {
   if (!std::isfinite(sample.value) || !std::isfinite(sample.noise)) return;
   const double value = std::clamp(sample.value, 0.0, 1.0);
   const double deviation = std::clamp(sample.noise, 0.0, 1.0) * value;
   const double variance = deviation * deviation;
-  const auto known = std::ranges::find(measured, sample.at, &Measured::at);
+  const auto known = std::ranges::find(measured, sample.at, &MeasuredPoint::at);
   if (known == measured.end()) {
     measured.push_back({sample.at, value, variance});
     return;
@@ -27,24 +27,24 @@ void take_up(std::vector<Measured>& measured, const Sample& sample) {
   known->variance = old * fresh / (old + fresh);
 }
 
-const Measured* measured_at(std::span<const Measured> measured, std::uint32_t at) {
-  const auto known = std::ranges::find(measured, at, &Measured::at);
+const MeasuredPoint* measured_at(std::span<const MeasuredPoint> measured, std::uint32_t at) {
+  const auto known = std::ranges::find(measured, at, &MeasuredPoint::at);
   return known == measured.end() ? nullptr : &*known;
 }
 
-void write_measured(ModelWriter& out, std::span<const Measured> measured) {
+void write_measured(ModelWriter& out, std::span<const MeasuredPoint> measured) {
   out.line("measured").whole(measured.size());
-  for (const Measured& one : measured) {
+  for (const MeasuredPoint& one : measured) {
     out.whole(one.at).number(one.value).number(one.variance);
   }
 }
 
-std::vector<Measured> read_measured(ModelReader& in, std::uint32_t points) {
+std::vector<MeasuredPoint> read_measured(ModelReader& in, std::uint32_t points) {
   in.line("measured");
   const std::uint64_t count = in.whole(0, points);
-  std::vector<Measured> measured;
+  std::vector<MeasuredPoint> measured;
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-    Measured one;
+    MeasuredPoint one;
     one.at = static_cast<std::uint32_t>(in.whole(0, points - 1));
     one.value = in.number(0, 1);
     one.variance = in.number(0, 1);

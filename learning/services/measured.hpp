@@ -14,32 +14,32 @@ inline constexpr double kProbeNoise = 0.05, kProductionNoise = 0.01;
 
 /// A measured performance of a service, from 0 to 1, where 1 is its best over all configurations
 /// with one replica an instance. `at` numbers the configuration, or the degree of collocation.
-struct Sample {
+struct PerformanceSample {
   std::uint32_t at = 0;
   double value = 0;
   double noise = kProbeNoise;  ///< deviation, relative to the value
 };
 
 /// All samples at one configuration, taken together.
-struct Measured {
+struct MeasuredPoint {
   std::uint32_t at = 0;
   double value = 0;
   double variance = 0;  ///< of the noise
 
-  friend bool operator==(const Measured&, const Measured&) = default;
+  friend bool operator==(const MeasuredPoint&, const MeasuredPoint&) = default;
 };
 
 /// Adds a sample to what was measured before, in which each configuration stands once. Exact
 /// samples weigh more than noisy ones, and of many the newest most, since load changes. A sample
 /// that is not finite is left out.
-void take_up(std::vector<Measured>& measured, const Sample& sample);
+void take_up(std::vector<MeasuredPoint>& measured, const PerformanceSample& sample);
 
 /// The value measured at `at`; nullptr without one.
-const Measured* measured_at(std::span<const Measured> measured, std::uint32_t at);
+const MeasuredPoint* measured_at(std::span<const MeasuredPoint> measured, std::uint32_t at);
 
-void write_measured(ModelWriter& out, std::span<const Measured> measured);
+void write_measured(ModelWriter& out, std::span<const MeasuredPoint> measured);
 /// Of numbers below `points`; one that comes twice is a fault of the text.
-std::vector<Measured> read_measured(ModelReader& in, std::uint32_t points);
+std::vector<MeasuredPoint> read_measured(ModelReader& in, std::uint32_t points);
 
 /// Prediction for a service: a mean and its deviation for each configuration or degree.
 struct PerformanceEstimate {

@@ -56,7 +56,7 @@ HistoryParams read_history_params(ModelReader& in) {
 /// The history in the light of measurements. Lives on the stack, with room for any history.
 class PerformanceHistory::Posterior {
  public:
-  Posterior(const PerformanceHistory& history, std::span<const Measured> measured);
+  Posterior(const PerformanceHistory& history, std::span<const MeasuredPoint> measured);
 
   double fit() const { return fit_; }
   /// Mean and variance around it of the weighed hypotheses, without the spread around each.
@@ -68,15 +68,15 @@ class PerformanceHistory::Posterior {
   void each(const Use& use) const;
 
  private:
-  void factorize(std::span<const Measured> measured);
-  void weigh(std::span<const Measured> measured);
+  void factorize(std::span<const MeasuredPoint> measured);
+  void weigh(std::span<const MeasuredPoint> measured);
   void bend(std::uint32_t curve, Row& into) const;
   double lower(std::size_t row, std::size_t column) const {
     return lower_[row * kMostPoints + column];
   }
 
   const PerformanceHistory& history_;
-  std::span<const Measured> measured_;
+  std::span<const MeasuredPoint> measured_;
   std::size_t count_;  ///< of measurements
   double fit_ = 0;
   std::uint32_t kept_ = 0;                               ///< curves that count
@@ -87,14 +87,14 @@ class PerformanceHistory::Posterior {
 };
 
 PerformanceHistory::Posterior::Posterior(const PerformanceHistory& history,
-                                         std::span<const Measured> measured)
+                                         std::span<const MeasuredPoint> measured)
     : history_(history), measured_(measured), count_(measured.size()) {
   MUSTER_CHECK(measured.size() <= history.points_, "each point is measured once at most");
   factorize(measured);
   weigh(measured);
 }
 
-void PerformanceHistory::Posterior::factorize(std::span<const Measured> measured) {
+void PerformanceHistory::Posterior::factorize(std::span<const MeasuredPoint> measured) {
   const std::uint32_t points = history_.points_;
   const auto& spread = history_.spread_;
   for (std::size_t i = 0; i < count_; ++i) {
@@ -122,7 +122,7 @@ void PerformanceHistory::Posterior::factorize(std::span<const Measured> measured
   }
 }
 
-void PerformanceHistory::Posterior::weigh(std::span<const Measured> measured) {
+void PerformanceHistory::Posterior::weigh(std::span<const MeasuredPoint> measured) {
   const std::uint32_t curves = history_.curves();
   double best = -std::numeric_limits<double>::infinity();
   for (std::uint32_t curve = 0; curve < curves; ++curve) {
@@ -238,9 +238,9 @@ std::span<const double> PerformanceHistory::curve(std::uint32_t which) const {
   return std::span(values_).subspan(std::size_t{which} * stride_, points_);
 }
 
-void PerformanceHistory::add(std::span<const Curve> curves) {
+void PerformanceHistory::add(std::span<const PerformanceCurve> curves) {
   std::uint32_t more = 0;
-  for (const Curve& curve : curves) {
+  for (const PerformanceCurve& curve : curves) {
     MUSTER_CHECK(curve.size() == points_, "a curve has a value at each point");
     for (const double value : curve) {
       values_.push_back(std::isfinite(value) ? std::clamp(value, 0.0, 1.0) : 0.0);
@@ -288,7 +288,7 @@ void PerformanceHistory::thin_and_relate() {
   values_ = std::move(kept);
 }
 
-void PerformanceHistory::estimate(std::span<const Measured> measured,
+void PerformanceHistory::estimate(std::span<const MeasuredPoint> measured,
                                   PerformanceEstimate& out) const {
   const Posterior posterior(*this, measured);
   Row mean, variance;
@@ -304,7 +304,7 @@ void PerformanceHistory::estimate(std::span<const Measured> measured,
 }
 
 std::optional<std::uint32_t> PerformanceHistory::next_probe(
-    std::span<const Measured> measured) const {
+    std::span<const MeasuredPoint> measured) const {
   const Posterior posterior(*this, measured);
   Row mean, variance;
   posterior.moments(mean, variance);

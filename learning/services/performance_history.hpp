@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "learning/services/configurations.hpp"
 #include "learning/services/measured.hpp"
+#include "learning/services/service_sizes.hpp"
 
 namespace muster {
 
@@ -14,7 +14,7 @@ namespace muster {
 inline constexpr std::uint32_t kMostCurves = 2048;
 
 /// Performance of one service by configuration, or by degree of collocation.
-using Curve = std::vector<double>;
+using PerformanceCurve = std::vector<double>;
 
 struct HistoryParams {
   /// How far a new service may be from a past one: this share of what lies between near past ones.
@@ -43,12 +43,12 @@ class PerformanceHistory {
 
   /// Learns whole curves of values in [0, 1]. Above the greatest number of curves, the older one of
   /// the two that are most alike is forgotten.
-  void add(std::span<const Curve> curves);
+  void add(std::span<const PerformanceCurve> curves);
 
   /// Mean and deviation at each point, without any order among points.
-  void estimate(std::span<const Measured> measured, PerformanceEstimate& out) const;
+  void estimate(std::span<const MeasuredPoint> measured, PerformanceEstimate& out) const;
   /// The point where a probe leaves the least variance over all; nothing when all are measured.
-  std::optional<std::uint32_t> next_probe(std::span<const Measured> measured) const;
+  std::optional<std::uint32_t> next_probe(std::span<const MeasuredPoint> measured) const;
 
   std::uint32_t points() const { return points_; }
   std::uint32_t curves() const { return static_cast<std::uint32_t>(values_.size() / stride_); }

@@ -20,11 +20,11 @@ std::variant<PerformanceHistory, ServiceRows> model_of(std::uint32_t points,
 
 }  // namespace
 
-SizeChoice choose_size(const Configurations& sizes, const PerformanceEstimate& estimate,
-                       std::span<const Measured> measured, double goal, double margin) {
+SizeChoice choose_size(const ServiceSizes& sizes, const PerformanceEstimate& estimate,
+                       std::span<const MeasuredPoint> measured, double goal, double margin) {
   MUSTER_CHECK(estimate.mean.size() == sizes.size(), "the estimate is of these configurations");
   const auto reaches = [&](std::uint32_t at, double deviations) {
-    if (const Measured* known = measured_at(measured, at)) {
+    if (const MeasuredPoint* known = measured_at(measured, at)) {
       return known->value - deviations * std::sqrt(known->variance) >= goal;
     }
     return estimate.mean[at] - deviations * estimate.deviation[at] >= goal;
@@ -41,7 +41,7 @@ SizeChoice choose_size(const Configurations& sizes, const PerformanceEstimate& e
   return choice;
 }
 
-PerformanceLearner::PerformanceLearner(Configurations sizes, const LearnerParams& params)
+PerformanceLearner::PerformanceLearner(ServiceSizes sizes, const LearnerParams& params)
     : sizes_(std::move(sizes)),
       params_(params),
       model_(model_of(sizes_.size(), params)),
@@ -49,7 +49,7 @@ PerformanceLearner::PerformanceLearner(Configurations sizes, const LearnerParams
   MUSTER_CHECK(valid_learner_params(params), "the params of a learner are in their range");
 }
 
-void PerformanceLearner::learn_curves(std::span<const Curve> curves) {
+void PerformanceLearner::learn_curves(std::span<const PerformanceCurve> curves) {
   if (auto* history = std::get_if<PerformanceHistory>(&model_)) {
     history->add(curves);
   } else {
@@ -57,7 +57,7 @@ void PerformanceLearner::learn_curves(std::span<const Curve> curves) {
   }
 }
 
-void PerformanceLearner::observe(std::uint64_t service, const Sample& sample) {
+void PerformanceLearner::observe(std::uint64_t service, const PerformanceSample& sample) {
   if (sample.at >= sizes_.size() || !is_measurable(sample)) return;
   auto& entry = book_.entry(service);
   take_up(entry.measured, sample);
@@ -102,7 +102,7 @@ void PerformanceLearner::write(ModelWriter& out) const {
 }
 
 PerformanceLearner PerformanceLearner::read(ModelReader& in) {
-  Configurations sizes = Configurations::read(in);
+  ServiceSizes sizes = ServiceSizes::read(in);
   LearnerParams params = read_learner_params(in);
   PerformanceLearner learner(std::move(sizes), params);
   const std::uint32_t points = learner.sizes_.size();

@@ -6,9 +6,9 @@
 #include <string>
 #include <variant>
 
-#include "learning/services/configurations.hpp"
 #include "learning/services/learner_params.hpp"
 #include "learning/services/service_book.hpp"
+#include "learning/services/service_sizes.hpp"
 
 namespace muster {
 
@@ -22,23 +22,23 @@ struct SizeChoice {
 /// The cheapest configuration whose mean less `margin` deviations reaches the goal. Where it was
 /// measured, the measured value counts, and as deviation its noise. When no configuration reaches
 /// the goal, the largest.
-SizeChoice choose_size(const Configurations& sizes, const PerformanceEstimate& estimate,
-                       std::span<const Measured> measured, double goal, double margin);
+SizeChoice choose_size(const ServiceSizes& sizes, const PerformanceEstimate& estimate,
+                       std::span<const MeasuredPoint> measured, double goal, double margin);
 
 /// Learns how services perform at which size: from curves of services that were profiled in full,
 /// and of others from probes and samples of production. A value: it can be copied, sent and saved.
 class PerformanceLearner {
  public:
   /// The params have to be valid_learner_params.
-  explicit PerformanceLearner(Configurations sizes, const LearnerParams& params = {});
+  explicit PerformanceLearner(ServiceSizes sizes, const LearnerParams& params = {});
 
   /// Learns services that were profiled at every configuration.
-  void learn_curves(std::span<const Curve> curves);
+  void learn_curves(std::span<const PerformanceCurve> curves);
   /// Learns a measurement of a service. One at no configuration is left out.
-  void observe(std::uint64_t service, const Sample& sample);
+  void observe(std::uint64_t service, const PerformanceSample& sample);
   void forget(std::uint64_t service);
 
-  std::span<const Measured> measured(std::uint64_t service) const {
+  std::span<const MeasuredPoint> measured(std::uint64_t service) const {
     return book_.measured(service);
   }
   /// Mean and deviation at every configuration; the mean rises with cores and memory for the kind
@@ -49,7 +49,7 @@ class PerformanceLearner {
   /// The size for a goal in [0, 1]; `scratch` is left with the estimate.
   SizeChoice choose(std::uint64_t service, double goal, PerformanceEstimate& scratch) const;
 
-  const Configurations& sizes() const { return sizes_; }
+  const ServiceSizes& sizes() const { return sizes_; }
   const LearnerParams& params() const { return params_; }
 
   void write(ModelWriter& out) const;
@@ -57,7 +57,7 @@ class PerformanceLearner {
   friend bool operator==(const PerformanceLearner&, const PerformanceLearner&) = default;
 
  private:
-  Configurations sizes_;
+  ServiceSizes sizes_;
   LearnerParams params_;
   std::variant<PerformanceHistory, ServiceRows> model_;
   ServiceBook book_;

@@ -7,9 +7,9 @@ const ServiceBook::Entry* ServiceBook::find(std::uint64_t service) const {
   return known == entries_.end() ? nullptr : &known->second;
 }
 
-std::span<const Measured> ServiceBook::measured(std::uint64_t service) const {
+std::span<const MeasuredPoint> ServiceBook::measured(std::uint64_t service) const {
   const Entry* known = find(service);
-  return known == nullptr ? std::span<const Measured>() : known->measured;
+  return known == nullptr ? std::span<const MeasuredPoint>() : known->measured;
 }
 
 void ServiceBook::write(ModelWriter& out) const {

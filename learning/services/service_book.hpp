@@ -12,12 +12,12 @@ namespace muster {
 /// The measurements of a bounded number of services.
 class ServiceBook {
  public:
-  /// Measurements at one of so many points, of services at that many sizes.
+  /// Of at most that many services, once those above are erased.
   explicit ServiceBook(std::uint32_t most) : most_(most) {}
 
   struct Entry {
     std::uint32_t size = 0;  ///< at which all was measured, where that matters
-    std::vector<Measured> measured{};
+    std::vector<MeasuredPoint> measured{};
 
     friend bool operator==(const Entry&, const Entry&) = default;
   };
@@ -25,7 +25,7 @@ class ServiceBook {
   /// The entry of a service, made when it is absent.
   Entry& entry(std::uint64_t service) { return entries_[service]; }
   const Entry* find(std::uint64_t service) const;
-  std::span<const Measured> measured(std::uint64_t service) const;
+  std::span<const MeasuredPoint> measured(std::uint64_t service) const;
   void erase(std::uint64_t service) { entries_.erase(service); }
   /// Whether there are more services than there may be, and of them the one with the least number.
   bool is_over() const { return entries_.size() > most_; }

@@ -82,7 +82,7 @@ double raw_performance(const FamilyService& service, const ReplicaPlace& place) 
   return served(utilisation) / slow * gain / loss;
 }
 
-double performance_unit(const FamilyService& service, const Configurations& sizes) {
+double performance_unit(const FamilyService& service, const ServiceSizes& sizes) {
   double best = 0;
   for (std::uint32_t at = 0; at < sizes.size(); ++at) {
     best = std::max(best, raw_performance(service, {sizes[at].cores, sizes[at].memory_gib, 1}));
@@ -90,9 +90,10 @@ double performance_unit(const FamilyService& service, const Configurations& size
   return best;
 }
 
-Curve performance_curve(const FamilyService& service, const Configurations& sizes, double degree) {
+PerformanceCurve performance_curve(const FamilyService& service, const ServiceSizes& sizes,
+                                   double degree) {
   const double unit = performance_unit(service, sizes);
-  Curve curve;
+  PerformanceCurve curve;
   for (std::uint32_t at = 0; at < sizes.size(); ++at) {
     const ReplicaPlace place{sizes[at].cores, sizes[at].memory_gib, degree};
     curve.push_back(std::min(1.0, raw_performance(service, place) / unit));
@@ -104,10 +105,10 @@ double noisy_performance(double performance, double noise, Rng& rng) {
   return std::clamp(performance * std::exp(noise * standard_normal(rng)), 0.0, 1.0);
 }
 
-Configurations family_configurations() {
+ServiceSizes family_sizes() {
   constexpr std::array<double, 5> kCores = {0.5, 1, 2, 4, 8};
   constexpr std::array<double, 6> kMemory_gib = {0.5, 1, 2, 4, 8, 16};
-  return Configurations::grid(kCores, kMemory_gib);
+  return ServiceSizes::grid(kCores, kMemory_gib);
 }
 
 }  // namespace muster

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "learning/services/configurations.hpp"
 #include "learning/services/performance_history.hpp"
+#include "learning/services/service_sizes.hpp"
 #include "model/rng.hpp"
 
 namespace muster {
@@ -52,17 +52,17 @@ FamilyService draw_service(Rng& rng);
 double raw_performance(const FamilyService& service, const ReplicaPlace& place);
 
 /// The best raw performance over all configurations with one replica an instance: the unit.
-double performance_unit(const FamilyService& service, const Configurations& sizes);
+double performance_unit(const FamilyService& service, const ServiceSizes& sizes);
 
 /// Performance at each configuration, with that many replicas of the service an instance.
-Curve performance_curve(const FamilyService& service, const Configurations& sizes,
-                        double degree = 1);
+PerformanceCurve performance_curve(const FamilyService& service, const ServiceSizes& sizes,
+                                   double degree = 1);
 
 /// A measurement of a performance, with noise relative to it.
 double noisy_performance(double performance, double noise, Rng& rng);
 
 /// The configurations that the family is made for: 0.5 to 8 cores by 0.5 to 16 GiB.
-Configurations family_configurations();
+ServiceSizes family_sizes();
 /// The degrees of collocation that go with them.
 inline constexpr std::array<std::uint32_t, 4> kFamilyDegrees = {1, 2, 4, 8};
 

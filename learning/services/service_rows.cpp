@@ -40,7 +40,7 @@ RowsParams read_rows_params(ModelReader& in) {
 /// the points measured, the services; so that a new service renumbers nothing.
 class ServiceRows::Row {
  public:
-  Row(std::uint32_t points, std::uint32_t row, std::span<const Measured> measured)
+  Row(std::uint32_t points, std::uint32_t row, std::span<const MeasuredPoint> measured)
       : row_(row), size_(2 + measured.size()) {
     features_[1] = {2 * points + row, 1};
     for (std::size_t i = 0; i < measured.size(); ++i) {
@@ -62,14 +62,14 @@ class ServiceRows::Row {
   }
 
  private:
-  std::span<const Feature> features(std::uint32_t point) {
+  std::span<const FmFeature> features(std::uint32_t point) {
     features_[0] = {point, 1};
     return std::span(features_).first(size_);
   }
 
   std::uint32_t row_;
   std::size_t size_;
-  std::array<Feature, 2 + kMostPoints> features_;
+  std::array<FmFeature, 2 + kMostPoints> features_;
 };
 
 ServiceRows::ServiceRows(std::uint32_t points, Model model, const RowsParams& params)
@@ -112,19 +112,19 @@ void ServiceRows::note_error(double error) {
   squared_error_ += kErrorWeight * (std::min(1.0, error * error) - squared_error_);
 }
 
-void ServiceRows::learn_curves(std::span<const Curve> curves) {
+void ServiceRows::learn_curves(std::span<const PerformanceCurve> curves) {
   for (; curves.size() > kMostCurves; curves = curves.subspan(kMostCurves)) {
     learn_together(curves.first(kMostCurves));
   }
   learn_together(curves);
 }
 
-void ServiceRows::learn_together(std::span<const Curve> curves) {
+void ServiceRows::learn_together(std::span<const PerformanceCurve> curves) {
   std::vector<Row> rows;
   std::vector<std::uint32_t> taken;
-  std::vector<Measured> everywhere(points_);
+  std::vector<MeasuredPoint> everywhere(points_);
   for (std::uint32_t point = 0; point < points_; ++point) everywhere[point].at = point;
-  for (const Curve& curve : curves) {
+  for (const PerformanceCurve& curve : curves) {
     MUSTER_CHECK(curve.size() == points_, "a curve has a value at each point");
     taken.push_back(take_row());
     rows.emplace_back(points_, taken.back(), everywhere);
@@ -144,19 +144,19 @@ void ServiceRows::learn_together(std::span<const Curve> curves) {
   free_.insert(free_.end(), taken.rbegin(), taken.rend());
 }
 
-void ServiceRows::learn(std::uint64_t service, std::span<const Measured> measured,
+void ServiceRows::learn(std::uint64_t service, std::span<const MeasuredPoint> measured,
                         std::uint32_t newest) {
   const auto [at, is_new] = rows_.try_emplace(service, 0);
   if (is_new) at->second = take_row();
   Row row(points_, at->second, measured);
-  const Measured* sample = measured_at(measured, newest);
+  const MeasuredPoint* sample = measured_at(measured, newest);
   // The first measurement of a service is foreseen by what all services have in common; how well
   // the model does is shown by those after it.
   if (sample != nullptr && measured.size() > 1) {
     note_error(row.predict(model_, newest) - sample->value);
   }
   for (std::uint32_t pass = 0; pass < params_.passes; ++pass) {
-    for (const Measured& one : measured) row.learn(model_, one.at, one.value);
+    for (const MeasuredPoint& one : measured) row.learn(model_, one.at, one.value);
   }
 }
 
@@ -167,7 +167,7 @@ void ServiceRows::forget(std::uint64_t service) {
   rows_.erase(known);
 }
 
-void ServiceRows::estimate(std::uint64_t service, std::span<const Measured> measured,
+void ServiceRows::estimate(std::uint64_t service, std::span<const MeasuredPoint> measured,
                            PerformanceEstimate& out) const {
   out.mean.resize(points_);
   out.deviation.assign(points_, std::sqrt(squared_error_));
@@ -177,7 +177,7 @@ void ServiceRows::estimate(std::uint64_t service, std::span<const Measured> meas
     // Nothing is known of it: the machine has what all services have in common, a matrix nothing.
     const auto* machine = std::get_if<FactorizationMachine>(&model_);
     for (std::uint32_t point = 0; point < points_; ++point) {
-      const std::array<Feature, 1> alone = {{{point, 1}}};
+      const std::array<FmFeature, 1> alone = {{{point, 1}}};
       out.mean[point] = machine == nullptr ? 0 : std::clamp(machine->predict(alone), 0.0, 1.0);
     }
     return;

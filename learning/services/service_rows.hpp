@@ -33,14 +33,14 @@ class ServiceRows {
   ServiceRows(std::uint32_t points, const MfParams& mf, const RowsParams& params);
 
   /// Learns from curves of past services, whose own rows are forgotten then.
-  void learn_curves(std::span<const Curve> curves);
+  void learn_curves(std::span<const PerformanceCurve> curves);
   /// Learns from all measurements of a service, of which that at `newest` is new.
-  void learn(std::uint64_t service, std::span<const Measured> measured, std::uint32_t newest);
+  void learn(std::uint64_t service, std::span<const MeasuredPoint> measured, std::uint32_t newest);
   /// Forgets a service; another will get its row.
   void forget(std::uint64_t service);
 
   /// Means in [0, 1], and for all one deviation: that of predictions from what was measured then.
-  void estimate(std::uint64_t service, std::span<const Measured> measured,
+  void estimate(std::uint64_t service, std::span<const MeasuredPoint> measured,
                 PerformanceEstimate& out) const;
 
   std::uint32_t points() const { return points_; }
@@ -58,7 +58,7 @@ class ServiceRows {
   class Row;
 
   ServiceRows(std::uint32_t points, Model model, const RowsParams& params);
-  void learn_together(std::span<const Curve> curves);
+  void learn_together(std::span<const PerformanceCurve> curves);
   std::uint32_t take_row();
   void note_error(double error);
 

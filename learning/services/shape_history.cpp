@@ -21,7 +21,7 @@ constexpr double kUnknownShapeVariance = 0.05;
 /// The hypotheses of one group in the light of measurements.
 class ShapeHistory::Fit {
  public:
-  Fit(const ShapeHistory& history, const Group& group, std::span<const Measured> measured);
+  Fit(const ShapeHistory& history, const Group& group, std::span<const MeasuredPoint> measured);
 
   void estimate(PerformanceEstimate& out) const;
 
@@ -40,17 +40,17 @@ class ShapeHistory::Fit {
 
   const ShapeHistory& history_;
   const Group& group_;
-  std::span<const Measured> measured_;
+  std::span<const MeasuredPoint> measured_;
   double level_ = 1;  ///< by which the spread of shapes is that of values
   Square lower_{};    ///< Cholesky factor of S
 };
 
 ShapeHistory::Fit::Fit(const ShapeHistory& history, const Group& group,
-                       std::span<const Measured> measured)
+                       std::span<const MeasuredPoint> measured)
     : history_(history), group_(group), measured_(measured) {
   MUSTER_CHECK(measured.size() <= history.points_, "each degree is measured once at most");
   double values = 0, shapes = 0;
-  for (const Measured& one : measured) {
+  for (const MeasuredPoint& one : measured) {
     values += one.value;
     shapes += group.mean[one.at];
   }
@@ -183,9 +183,9 @@ void ShapeHistory::append(Group& group, const Shape& shape) const {
   group.shapes.push_back(shape);
 }
 
-void ShapeHistory::add(std::uint32_t size, std::span<const Curve> curves) {
+void ShapeHistory::add(std::uint32_t size, std::span<const PerformanceCurve> curves) {
   MUSTER_CHECK(size < sizes(), "curves are of a known size");
-  for (const Curve& curve : curves) {
+  for (const PerformanceCurve& curve : curves) {
     MUSTER_CHECK(curve.size() == points_, "a curve has a value at each degree");
     if (!(curve.front() > kLeastLearnt)) continue;
     Shape shape{};
@@ -234,15 +234,15 @@ void ShapeHistory::relate(Group& group) const {
   }
 }
 
-void ShapeHistory::estimate(std::uint32_t size, std::span<const Measured> measured,
+void ShapeHistory::estimate(std::uint32_t size, std::span<const MeasuredPoint> measured,
                             PerformanceEstimate& out) const {
   out.mean.resize(points_);
   out.deviation.resize(points_);
   Fit(*this, group_of(size), measured).estimate(out);
 }
 
-std::optional<std::uint32_t> ShapeHistory::next_probe(std::uint32_t size,
-                                                      std::span<const Measured> measured) const {
+std::optional<std::uint32_t> ShapeHistory::next_probe(
+    std::uint32_t size, std::span<const MeasuredPoint> measured) const {
   PerformanceEstimate now;
   estimate(size, measured, now);
   std::optional<std::uint32_t> best;

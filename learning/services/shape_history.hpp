@@ -24,15 +24,15 @@ class ShapeHistory {
 
   /// Learns whole curves at a size. One whose first value is 0 has no shape and is left out. The
   /// oldest are forgotten where there are too many of the size.
-  void add(std::uint32_t size, std::span<const Curve> curves);
+  void add(std::uint32_t size, std::span<const PerformanceCurve> curves);
 
   /// Mean and deviation of a service at that size. Without a measurement the level is open: the
   /// mean is that of the shapes.
-  void estimate(std::uint32_t size, std::span<const Measured> measured,
+  void estimate(std::uint32_t size, std::span<const MeasuredPoint> measured,
                 PerformanceEstimate& out) const;
   /// The point of the greatest deviation; nothing when all are measured.
   std::optional<std::uint32_t> next_probe(std::uint32_t size,
-                                          std::span<const Measured> measured) const;
+                                          std::span<const MeasuredPoint> measured) const;
 
   std::uint32_t points() const { return points_; }
   std::uint32_t sizes() const { return static_cast<std::uint32_t>(groups_.size() - 1); }

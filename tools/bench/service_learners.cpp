@@ -141,28 +141,28 @@ void first_choices(const ServiceWorld& world, const Contender& contender, Figure
 }
 
 /// Means that know nothing of the arrival, by name: the least that a learner has to beat.
-std::vector<std::pair<std::string, Curve>> blind_means(const ServiceWorld& world) {
-  Curve by_size(world.sizes.size(), 0.0);
+std::vector<std::pair<std::string, PerformanceCurve>> blind_means(const ServiceWorld& world) {
+  PerformanceCurve by_size(world.sizes.size(), 0.0);
   double all = 0;
-  for (const Curve& profile : world.profiles) {
+  for (const PerformanceCurve& profile : world.profiles) {
     for (std::size_t at = 0; at < profile.size(); ++at) {
       by_size[at] += profile[at] / static_cast<double>(world.profiles.size());
     }
   }
   for (const double mean : by_size) all += mean / static_cast<double>(by_size.size());
-  return {{"always 0", Curve(by_size.size(), 0.0)},
-          {"mean of all", Curve(by_size.size(), all)},
+  return {{"always 0", PerformanceCurve(by_size.size(), 0.0)},
+          {"mean of all", PerformanceCurve(by_size.size(), all)},
           {"mean of the configuration", by_size}};
 }
 
-/// Their rows. What the random probes measured counts as measured.
+/// Their rows. Two random probes count as measured.
 void blind_choices(const ServiceWorld& world, std::map<std::string, Figures>& rows) {
   for (const auto& [name, mean] : blind_means(world)) {
-    const PerformanceEstimate estimate{mean, Curve(mean.size(), 0.0), 0};
+    const PerformanceEstimate estimate{mean, PerformanceCurve(mean.size(), 0.0), 0};
     ErrorSum errors;
     double met = 0, price = 0;
     for (const Arrival& arrival : world.arrivals) {
-      std::vector<Measured> measured;
+      std::vector<MeasuredPoint> measured;
       for (const std::uint32_t at : std::span(arrival.random).first(2)) {
         take_up(measured, {at, arrival.probed[at], kProbeNoise});
       }
@@ -220,7 +220,7 @@ void degree_choices(const ServiceWorld& world, const Contender& contender, std::
   DegreeLearner learner({kFamilyDegrees.begin(), kFamilyDegrees.end()}, world.sizes.size(),
                         contender.params);
   Rng rng(seed ^ 0xdeULL);
-  std::vector<std::vector<Curve>> by_degree;
+  std::vector<std::vector<PerformanceCurve>> by_degree;
   for (const FamilyService& past : world.past) {
     auto& own = by_degree.emplace_back();
     for (const auto degree : kFamilyDegrees) {
@@ -228,10 +228,10 @@ void degree_choices(const ServiceWorld& world, const Contender& contender, std::
     }
   }
   for (std::uint32_t size = 0; size < world.sizes.size(); ++size) {
-    std::vector<Curve> curves;
+    std::vector<PerformanceCurve> curves;
     for (const auto& own : by_degree) {
-      Curve& curve = curves.emplace_back();
-      for (const Curve& at : own) curve.push_back(at[size]);
+      PerformanceCurve& curve = curves.emplace_back();
+      for (const PerformanceCurve& at : own) curve.push_back(at[size]);
     }
     learner.learn_curves(size, curves);
   }
@@ -241,7 +241,7 @@ void degree_choices(const ServiceWorld& world, const Contender& contender, std::
   for (std::size_t i = 0; i < world.arrivals.size(); ++i) {
     const Arrival& arrival = world.arrivals[i];
     const std::uint32_t size = arrival.cheapest;
-    Curve truth;
+    PerformanceCurve truth;
     for (const auto degree : kFamilyDegrees) {
       truth.push_back(performance_curve(arrival.service, world.sizes, degree)[size]);
     }
@@ -265,7 +265,7 @@ void degree_choices(const ServiceWorld& world, const Contender& contender, std::
   figures.add("of the largest right one", share / count);
 }
 
-/// LRASched's Figure 5: errors by hundred arrivals after ten profiles, with a sample of production each.
+/// Errors by hundred arrivals after ten profiles, with a sample of production each (Figure 5).
 void over_time(std::uint64_t seed, const Contender& contender, Figures& figures) {
   constexpr std::size_t kWindow = 100, kWindows = 8, kFew = 10;
   const ServiceWorld world = draw_world(seed, kFew, kWindow * kWindows);
@@ -314,7 +314,7 @@ Json timings(std::uint64_t seed) {
   FactorizationMachine machine;
   machine.grow(500);
   Rng rng(1);
-  std::vector<Feature> row(4), wide(32);
+  std::vector<FmFeature> row(4), wide(32);
   double kept = 0;
   for (auto* each : {&row, &wide}) {
     for (std::size_t i = 0; i < each->size(); ++i) {

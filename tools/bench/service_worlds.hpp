@@ -19,22 +19,22 @@ inline constexpr double kProfileNoise = 0.02;
 /// A service that arrives.
 struct Arrival {
   FamilyService service;
-  Curve truth;                        ///< by configuration
-  Curve probed;                       ///< what a probe would measure there
+  PerformanceCurve truth;             ///< by configuration
+  PerformanceCurve probed;            ///< a probe's measurement there
   std::vector<std::uint32_t> random;  ///< configurations in a random order
   double goal = 0;
   std::uint32_t cheapest = 0;  ///< the configuration that truly reaches it at least cost
 };
 
 struct ServiceWorld {
-  Configurations sizes = family_configurations();
+  ServiceSizes sizes = family_sizes();
   std::vector<FamilyService> past;
-  std::vector<Curve> profiles;
+  std::vector<PerformanceCurve> profiles;
   std::vector<Arrival> arrivals;
 };
 
-inline Curve noisy_curve(const Curve& truth, double noise, Rng& rng) {
-  Curve curve;
+inline PerformanceCurve noisy_curve(const PerformanceCurve& truth, double noise, Rng& rng) {
+  PerformanceCurve curve;
   for (const double value : truth) curve.push_back(noisy_performance(value, noise, rng));
   return curve;
 }
@@ -49,7 +49,7 @@ inline std::vector<std::uint32_t> drawn_order(std::uint32_t count, Rng& rng) {
   return order;
 }
 
-inline Arrival draw_arrival(const Configurations& sizes, Rng& rng) {
+inline Arrival draw_arrival(const ServiceSizes& sizes, Rng& rng) {
   Arrival arrival;
   arrival.service = draw_service(rng);
   arrival.truth = performance_curve(arrival.service, sizes);
@@ -79,8 +79,8 @@ inline ServiceWorld draw_world(std::uint64_t seed, std::size_t past, std::size_t
 class ErrorSum {
  public:
   /// Adds a service.
-  void add(const Curve& truth, const std::vector<double>& mean,
-           std::span<const Measured> measured) {
+  void add(const PerformanceCurve& truth, const std::vector<double>& mean,
+           std::span<const MeasuredPoint> measured) {
     double own = 0, count = 0;
     for (std::uint32_t at = 0; at < truth.size(); ++at) {
       if (measured_at(measured, at) != nullptr) continue;

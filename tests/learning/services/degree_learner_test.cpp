@@ -23,8 +23,8 @@ LearnerParams params_of(LearnerKind kind) {
 
 /// Services that lose nothing together, and such that lose the half with each doubling; at levels
 /// from 0.5 to 1.
-std::vector<Curve> two_shapes(int count) {
-  std::vector<Curve> curves;
+std::vector<PerformanceCurve> two_shapes(int count) {
+  std::vector<PerformanceCurve> curves;
   for (int i = 0; i < count; ++i) {
     const double level = 0.5 + 0.5 * i / count, less = 0.01 * (i % 3);
     curves.push_back({level, level * (1 - less), level * (1 - 2 * less)});
@@ -125,7 +125,7 @@ TEST(DegreeLearner, leaves_out_what_is_no_measurement_and_keeps_few_services) {
 
 TEST(DegreeLearner, knows_little_before_it_has_shapes_and_stays_finite) {
   DegreeLearner learner({1, 2, 4}, 1, params_of(LearnerKind::history));
-  learner.learn_curves(0, std::vector<Curve>{{0, 1, 1}, {1, NAN, INFINITY}});
+  learner.learn_curves(0, std::vector<PerformanceCurve>{{0, 1, 1}, {1, NAN, INFINITY}});
   PerformanceEstimate estimate;
   learner.observe(1, 0, {0, 0});
   learner.estimate(1, 0, estimate);
@@ -138,10 +138,10 @@ TEST(DegreeLearner, knows_little_before_it_has_shapes_and_stays_finite) {
 }
 
 TEST(DegreeLearner, predicts_the_family_better_by_shapes_than_a_machine_does) {
-  const Configurations sizes = family_configurations();
+  const ServiceSizes sizes = family_sizes();
   constexpr std::uint32_t kSize = 21;  // 4 cores and 4 GiB
   const auto curve_of = [&](const FamilyService& service) {
-    Curve curve;
+    PerformanceCurve curve;
     for (const std::uint32_t degree : kFamilyDegrees) {
       curve.push_back(performance_curve(service, sizes, degree)[kSize]);
     }
@@ -153,12 +153,12 @@ TEST(DegreeLearner, predicts_the_family_better_by_shapes_than_a_machine_does) {
     LearnerParams params;
     params.kind = kind;
     DegreeLearner learner({1, 2, 4, 8}, 1, params);
-    std::vector<Curve> past;
+    std::vector<PerformanceCurve> past;
     for (int i = 0; i < 100; ++i) past.push_back(curve_of(draw_service(rng)));
     learner.learn_curves(0, past);
     PerformanceEstimate estimate;
     for (std::uint64_t service = 0; service < 100; ++service) {
-      const Curve truth = curve_of(draw_service(rng));
+      const PerformanceCurve truth = curve_of(draw_service(rng));
       const auto first = static_cast<std::uint32_t>(rng.below(4));
       for (const std::uint32_t at : {first, (first + 1) % 4}) {
         learner.observe(service, 0, {at, noisy_performance(truth[at], kProbeNoise, rng)});

@@ -26,8 +26,8 @@ FmParams params_of(const Json& reference) {
   return params;
 }
 
-std::vector<Feature> row_of(const Json& pairs) {
-  std::vector<Feature> row;
+std::vector<FmFeature> row_of(const Json& pairs) {
+  std::vector<FmFeature> row;
   for (const Json& pair : pairs) row.push_back({pair[0], pair[1]});
   return row;
 }
@@ -53,7 +53,7 @@ FactorizationMachine taught(const FmParams& params) {
   Rng rng(5);
   for (std::uint32_t i = 0; i < 200; ++i) {
     const std::uint32_t service = i % 2, point = i / 2 % 4;
-    const std::vector<Feature> row{{service, 1}, {2 + point, 1}, {6, 0.5}};
+    const std::vector<FmFeature> row{{service, 1}, {2 + point, 1}, {6, 0.5}};
     const double side = service == 0 ? 0.2 : -0.2;
     machine.learn(row, 0.5 + (point % 2 == 0 ? side : -side) + 0.01 * rng.uniform());
   }
@@ -120,7 +120,7 @@ TEST(FactorizationMachine, begins_with_factors_of_the_stated_deviation) {
 
 TEST(FactorizationMachine, learns_which_service_likes_which_configuration) {
   const FactorizationMachine machine = taught({});
-  const std::vector<Feature> liked{{0, 1}, {2, 1}, {6, 0.5}}, other{{1, 1}, {2, 1}, {6, 0.5}};
+  const std::vector<FmFeature> liked{{0, 1}, {2, 1}, {6, 0.5}}, other{{1, 1}, {2, 1}, {6, 0.5}};
   EXPECT_GT(machine.predict(liked) - machine.predict(other), 0.2);
 }
 
@@ -129,7 +129,7 @@ TEST(FactorizationMachine, has_no_factors_ever_as_it_is_printed) {
   params.printed = {true, true, true};
   const FactorizationMachine printed = taught(params);
   EXPECT_EQ(greatest_factor(printed), 0);
-  const std::vector<Feature> liked{{0, 1}, {2, 1}, {6, 0.5}}, other{{1, 1}, {2, 1}, {6, 0.5}};
+  const std::vector<FmFeature> liked{{0, 1}, {2, 1}, {6, 0.5}}, other{{1, 1}, {2, 1}, {6, 0.5}};
   EXPECT_LT(std::abs(printed.predict(liked) - printed.predict(other)), 0.05)
       << "a sum of weights cannot tell that the services differ in what they like";
   EXPECT_GT(greatest_factor(taught({})), 0.1);
@@ -141,7 +141,7 @@ TEST(FactorizationMachine, differs_by_the_printed_derivative_for_fractions_alone
   printed.printed.gradient = true;
   for (const double share : {1.0, 0.5}) {
     FactorizationMachine one(mended), other(printed);
-    const std::vector<Feature> row{{0, 1}, {1, share}};
+    const std::vector<FmFeature> row{{0, 1}, {1, share}};
     one.learn(row, 3);
     other.learn(row, 3);
     EXPECT_EQ(one.factor(1, 0) == other.factor(1, 0), share == 1) << share;
@@ -153,7 +153,7 @@ TEST(FactorizationMachine, shrinks_factors_by_the_weight_as_it_is_printed) {
   params.printed.shrinkage = true;
   params.weights.l1 = 0.5;
   FactorizationMachine machine(params);
-  const std::vector<Feature> row{{0, 1}, {1, 1}};
+  const std::vector<FmFeature> row{{0, 1}, {1, 1}};
   machine.learn(row, 0.1);
   EXPECT_EQ(machine.factor(0, 0), 0) << "the weight is 0 still";
   for (int i = 0; i < 10; ++i) machine.learn(row, 1);
@@ -171,7 +171,7 @@ TEST(FactorizationMachine, lets_a_feature_begin_anew) {
 
 TEST(FactorizationMachine, counts_what_it_does_not_know_for_nothing) {
   const FactorizationMachine machine = taught({});
-  const std::vector<Feature> known{{0, 1}}, both{{0, 1}, {1000, 1}};
+  const std::vector<FmFeature> known{{0, 1}}, both{{0, 1}, {1000, 1}};
   EXPECT_EQ(machine.predict(known), machine.predict(both));
 }
 
@@ -183,7 +183,7 @@ TEST(FactorizationMachine, stays_finite_whatever_it_is_told) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   Rng rng(3);
   for (int i = 0; i < 3000; ++i) {
-    const std::vector<Feature> row{{0, greatest}, {1, -greatest}, {2, none}, {3, rng.uniform()}};
+    const std::vector<FmFeature> row{{0, greatest}, {1, -greatest}, {2, none}, {3, rng.uniform()}};
     machine.learn(row, i % 2 == 0 ? greatest : none);
     ASSERT_TRUE(std::isfinite(machine.predict(row))) << i;
   }
@@ -195,14 +195,14 @@ TEST(FactorizationMachine, reads_back_as_it_was_and_goes_on_alike) {
   auto read = parse_fm(fm_text(machine));
   ASSERT_TRUE(read);
   EXPECT_EQ(read.value(), machine);
-  const std::vector<Feature> row{{0, 1}, {50, 1}};
+  const std::vector<FmFeature> row{{0, 1}, {50, 1}};
   machine.learn(row, 0.3);
   read->learn(row, 0.3);
   EXPECT_EQ(read.value(), machine);
 }
 
 TEST(FactorizationMachine, notices_damage_to_its_text) {
-  const std::vector<Feature> row{{0, 1}, {2, 1}, {6, 0.5}};
+  const std::vector<FmFeature> row{{0, 1}, {2, 1}, {6, 0.5}};
   test::expect_damage_is_noticed(fm_text(taught({})), "factorization-machine", parse_fm,
                                  [&](FactorizationMachine machine) {
                                    machine.learn(row, 0.5);

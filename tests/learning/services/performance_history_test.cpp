@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "learning/services/service_family.hpp"
 #include "tests/learning/learnt_text.hpp"
 #include "tests/learning/services/reference_data.hpp"
 
@@ -13,26 +14,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-const Configurations& family_sizes() {
-  static const Configurations sizes = Configurations::grid(
-      std::vector<double>{0.5, 1, 2, 4, 8}, std::vector<double>{0.5, 1, 2, 4, 8, 16});
-  return sizes;
-}
-
 /// The history of tests/data/lrasched/hypotheses.json.
 PerformanceHistory reference_history() {
   HistoryParams params;
   params.least_weight = 0;  // the reference leaves no curve out
   PerformanceHistory history(30, params);
-  std::vector<Curve> curves;
+  std::vector<PerformanceCurve> curves;
   for (const auto& row : test::family_rows()) curves.push_back(row.sizes);
   history.add(std::span(curves).first(48));
   return history;
 }
 
 /// Curves of two points, of which the second is the first's square.
-std::vector<Curve> squares(std::uint32_t count) {
-  std::vector<Curve> curves;
+std::vector<PerformanceCurve> squares(std::uint32_t count) {
+  std::vector<PerformanceCurve> curves;
   for (std::uint32_t i = 0; i < count; ++i) {
     const double value = (i + 0.5) / count;
     curves.push_back({value, value * value});
@@ -41,11 +36,12 @@ std::vector<Curve> squares(std::uint32_t count) {
 }
 
 TEST(PerformanceHistory, estimates_as_the_reference_does) {
+  const ServiceSizes sizes = family_sizes();
   const PerformanceHistory history = reference_history();
   const Json reference = test::lrasched_json("hypotheses.json");
   PerformanceEstimate estimate;
   for (const Json& arrival : reference["arrivals"]) {
-    std::vector<Measured> measured;
+    std::vector<MeasuredPoint> measured;
     for (const Json& step : arrival["steps"]) {
       take_up(measured, {step["probe"], step["measured"]});
       history.estimate(measured, estimate);
@@ -53,7 +49,7 @@ TEST(PerformanceHistory, estimates_as_the_reference_does) {
         EXPECT_NEAR(estimate.mean[p], step["mean"][p], 1e-7);
         EXPECT_NEAR(estimate.deviation[p] * estimate.deviation[p], step["variance"][p], 1e-7);
       }
-      family_sizes().make_monotone(estimate.mean);
+      sizes.make_monotone(estimate.mean);
       for (std::uint32_t p = 0; p < 30; ++p) {
         EXPECT_NEAR(estimate.mean[p], step["monotone"][p], 1e-3);
       }
@@ -66,7 +62,7 @@ TEST(PerformanceHistory, probes_where_the_reference_does) {
   EXPECT_EQ(history.next_probe({}), 20U) << "4 cores and 2 GiB";
   const Json reference = test::lrasched_json("hypotheses.json");
   for (const Json& arrival : reference["arrivals"]) {
-    std::vector<Measured> measured;
+    std::vector<MeasuredPoint> measured;
     for (const Json& step : arrival["steps"]) {
       EXPECT_EQ(history.next_probe(measured), step["probe"]) << arrival["service"];
       take_up(measured, {step["probe"], step["measured"]});
@@ -78,7 +74,7 @@ TEST(PerformanceHistory, draws_a_service_to_the_past_ones_that_it_is_like) {
   PerformanceHistory history(2);
   history.add(squares(20));
   PerformanceEstimate estimate;
-  std::vector<Measured> measured;
+  std::vector<MeasuredPoint> measured;
   history.estimate(measured, estimate);
   const double blind = estimate.deviation[1];
   take_up(measured, {0, 0.5, kProductionNoise});
@@ -92,7 +88,7 @@ TEST(PerformanceHistory, says_when_nothing_past_fits) {
   PerformanceHistory history(2);
   history.add(squares(20));
   PerformanceEstimate estimate;
-  std::vector<Measured> measured;
+  std::vector<MeasuredPoint> measured;
   take_up(measured, {0, 0.5});
   take_up(measured, {1, 0.25});
   history.estimate(measured, estimate);
@@ -107,7 +103,7 @@ TEST(PerformanceHistory, has_an_open_mind_before_it_has_curves) {
   for (const std::uint32_t count : {0U, 1U, 2U, 3U}) {
     PerformanceHistory history(2);
     history.add(squares(count));
-    std::vector<Measured> measured;
+    std::vector<MeasuredPoint> measured;
     history.estimate(measured, estimate);
     EXPECT_GT(estimate.deviation[0], 0.2) << count;
     take_up(measured, {0, 0.9});
@@ -120,21 +116,21 @@ TEST(PerformanceHistory, has_an_open_mind_before_it_has_curves) {
 TEST(PerformanceHistory, has_no_next_probe_when_all_is_measured) {
   PerformanceHistory history(2);
   history.add(squares(5));
-  EXPECT_EQ(history.next_probe(std::vector<Measured>{{0, 0.5, 0}, {1, 0.2, 0}}), std::nullopt);
+  EXPECT_EQ(history.next_probe(std::vector<MeasuredPoint>{{0, 0.5, 0}, {1, 0.2, 0}}), std::nullopt);
 }
 
 TEST(PerformanceHistory, forgets_the_older_of_two_that_are_most_alike) {
   HistoryParams params;
   params.most_curves = 3;
   PerformanceHistory history(1, params);
-  history.add(std::vector<Curve>{{0.1}, {0.5}, {0.9}});
-  history.add(std::vector<Curve>{{0.52}});
+  history.add(std::vector<PerformanceCurve>{{0.1}, {0.5}, {0.9}});
+  history.add(std::vector<PerformanceCurve>{{0.52}});
   ASSERT_EQ(history.curves(), 3U);
   EXPECT_EQ(history.curve(0)[0], 0.1);
   EXPECT_EQ(history.curve(1)[0], 0.9);
   EXPECT_EQ(history.curve(2)[0], 0.52);
   history.add(squares(0));
-  std::vector<Curve> many;
+  std::vector<PerformanceCurve> many;
   for (int i = 0; i < 20; ++i) many.push_back({i / 20.0});
   history.add(many);
   EXPECT_EQ(history.curves(), 3U);
@@ -146,7 +142,7 @@ TEST(PerformanceHistory, leaves_curves_out_that_hardly_count) {
   PerformanceHistory whole(2, all), part(2, few);
   whole.add(squares(200));
   part.add(squares(200));
-  std::vector<Measured> measured;
+  std::vector<MeasuredPoint> measured;
   take_up(measured, {0, 0.3});
   PerformanceEstimate one, other;
   whole.estimate(measured, one);
@@ -157,8 +153,8 @@ TEST(PerformanceHistory, leaves_curves_out_that_hardly_count) {
 
 TEST(PerformanceHistory, takes_any_number_for_a_value) {
   PerformanceHistory history(2);
-  history.add(std::vector<Curve>{{NAN, INFINITY}, {-3, 7}, {0.5, 0.5}});
-  std::vector<Measured> measured;
+  history.add(std::vector<PerformanceCurve>{{NAN, INFINITY}, {-3, 7}, {0.5, 0.5}});
+  std::vector<MeasuredPoint> measured;
   take_up(measured, {0, NAN});
   EXPECT_TRUE(measured.empty());
   take_up(measured, {0, 5, 5});
@@ -175,7 +171,7 @@ TEST(PerformanceHistory, reads_back_as_it_was) {
 TEST(PerformanceHistory, notices_damage_to_its_text) {
   PerformanceHistory history(2);
   history.add(squares(6));
-  const std::vector<Measured> measured{{0, 0.3, 1e-4}};
+  const std::vector<MeasuredPoint> measured{{0, 0.3, 1e-4}};
   test::expect_damage_is_noticed(history_text(history), "performance-history", parse_history,
                                  [&](const PerformanceHistory& read) {
                                    PerformanceEstimate estimate;
@@ -187,8 +183,8 @@ TEST(PerformanceHistory, notices_damage_to_its_text) {
                                  });
 }
 
-TEST(Measured, weighs_exact_samples_more) {
-  std::vector<Measured> measured;
+TEST(MeasuredPoint, weighs_exact_samples_more) {
+  std::vector<MeasuredPoint> measured;
   take_up(measured, {3, 0.8, kProbeNoise});
   take_up(measured, {3, 0.7, kProductionNoise});
   ASSERT_EQ(measured.size(), 1U);
@@ -196,8 +192,8 @@ TEST(Measured, weighs_exact_samples_more) {
   EXPECT_LT(measured[0].variance, 0.007 * 0.007);
 }
 
-TEST(Measured, follows_a_load_that_changes) {
-  std::vector<Measured> measured;
+TEST(MeasuredPoint, follows_a_load_that_changes) {
+  std::vector<MeasuredPoint> measured;
   for (int i = 0; i < 50; ++i) take_up(measured, {3, 0.8, kProductionNoise});
   for (int i = 0; i < 10; ++i) take_up(measured, {3, 0.6, kProductionNoise});
   EXPECT_NEAR(measured[0].value, 0.6, 0.01);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::array kKinds = {LearnerKind::history, LearnerKind::fm, LearnerKind::mf};
 
-Configurations three_sizes() {
-  return Configurations({{1, 1, 1}, {2, 2, 2}, {4, 4, 4}});
+ServiceSizes three_sizes() {
+  return ServiceSizes({{1, 1, 1}, {2, 2, 2}, {4, 4, 4}});
 }
 
 LearnerParams params_of(LearnerKind kind) {
@@ -26,8 +26,8 @@ LearnerParams params_of(LearnerKind kind) {
 }
 
 /// Services that need 1, 2 or 4 cores: performance is a half below, and whole from there on.
-std::vector<Curve> steps() {
-  std::vector<Curve> curves;
+std::vector<PerformanceCurve> steps() {
+  std::vector<PerformanceCurve> curves;
   for (int i = 0; i < 4; ++i) {
     const double low = 0.4 + 0.05 * i;
     curves.push_back({1, 1, 1});
@@ -43,8 +43,8 @@ PerformanceLearner taught(LearnerKind kind) {
   return learner;
 }
 
-SizeChoice choice_of(const PerformanceEstimate& estimate, const std::vector<Measured>& measured,
-                     double goal, double margin) {
+SizeChoice choice_of(const PerformanceEstimate& estimate,
+                     const std::vector<MeasuredPoint>& measured, double goal, double margin) {
   return choose_size(three_sizes(), estimate, measured, goal, margin);
 }
 
@@ -133,7 +133,7 @@ TEST(PerformanceLearner, forgets_the_service_of_the_least_number_when_there_are_
 
 TEST(PerformanceLearner, reuses_the_rows_of_services_that_are_forgotten) {
   ServiceRows rows(3, FmParams{}, RowsParams{});
-  const std::vector<Measured> measured{{0, 0.5, 0}};
+  const std::vector<MeasuredPoint> measured{{0, 0.5, 0}};
   rows.learn_curves(steps());
   const std::uint32_t rows_before = rows.rows();
   for (std::uint64_t service = 0; service < 100; ++service) {
@@ -164,16 +164,16 @@ TEST(PerformanceLearner, shows_by_its_deviation_how_well_a_machine_predicts) {
 double family_error(LearnerKind kind, bool chosen) {
   LearnerParams params;
   params.kind = kind;
-  const Configurations sizes = family_configurations();
+  const ServiceSizes sizes = family_sizes();
   PerformanceLearner learner(sizes, params);
   Rng rng(12);
-  std::vector<Curve> past;
+  std::vector<PerformanceCurve> past;
   for (int i = 0; i < 100; ++i) past.push_back(performance_curve(draw_service(rng), sizes));
   learner.learn_curves(past);
   double squares = 0, count = 0;
   PerformanceEstimate estimate;
   for (std::uint64_t service = 0; service < 100; ++service) {
-    const Curve truth = performance_curve(draw_service(rng), sizes);
+    const PerformanceCurve truth = performance_curve(draw_service(rng), sizes);
     for (std::uint32_t probe = 0; probe < 2; ++probe) {
       const auto drawn = static_cast<std::uint32_t>(rng.below(sizes.size()));
       const std::uint32_t at = chosen ? *learner.next_probe(service) : drawn;

@@ -30,14 +30,14 @@ auto nearly(double value) {
 }
 
 TEST(ServiceFamily, performs_as_the_reference_does) {
-  const Configurations sizes = family_configurations();
+  const ServiceSizes sizes = family_sizes();
   for (const test::FamilyRow& row : test::family_rows()) {
     const FamilyService service = service_of(row);
-    const Curve curve = performance_curve(service, sizes);
+    const PerformanceCurve curve = performance_curve(service, sizes);
     ASSERT_EQ(curve.size(), row.sizes.size());
     for (std::size_t i = 0; i < curve.size(); ++i) EXPECT_THAT(curve[i], nearly(row.sizes[i]));
     for (std::size_t i = 0; i < kFamilyDegrees.size(); ++i) {
-      const Curve together = performance_curve(service, sizes, kFamilyDegrees[i]);
+      const PerformanceCurve together = performance_curve(service, sizes, kFamilyDegrees[i]);
       EXPECT_THAT(together[21], nearly(row.degrees[i])) << "4 cores and 4 GiB";
     }
   }
@@ -67,7 +67,7 @@ TEST(ServiceFamily, draws_each_kind_as_often_and_with_its_own_numbers) {
 
 TEST(ServiceFamily, has_the_mean_performance_and_spread_that_it_is_known_for) {
   Rng rng(2);
-  const Configurations sizes = family_configurations();
+  const ServiceSizes sizes = family_sizes();
   double sum = 0, squares = 0, count = 0;
   for (int i = 0; i < 2000; ++i) {
     for (const double value : performance_curve(draw_service(rng), sizes)) {

@@ -1,4 +1,4 @@
-#include "learning/services/configurations.hpp"
+#include "learning/services/service_sizes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,7 +45,7 @@ bool make_rise(std::span<const std::uint32_t> line, std::span<double> values) {
 
 /// The configurations with equal first amounts, each by the second amount.
 template <class First, class Second>
-void add_lines(std::span<const Configuration> all, const First& first, const Second& second,
+void add_lines(std::span<const ServiceSize> all, const First& first, const Second& second,
                std::vector<std::vector<std::uint32_t>>& lines) {
   std::map<double, std::map<double, std::uint32_t>> sorted;
   for (std::uint32_t at = 0; at < all.size(); ++at) sorted[first(all[at])][second(all[at])] = at;
@@ -55,23 +55,23 @@ void add_lines(std::span<const Configuration> all, const First& first, const Sec
   }
 }
 
-double cores_of(const Configuration& one) {
+double cores_of(const ServiceSize& one) {
   return one.cores;
 }
 
-double memory_of(const Configuration& one) {
+double memory_of(const ServiceSize& one) {
   return one.memory_gib;
 }
 
 }  // namespace
 
-bool valid_configurations(std::span<const Configuration> all) {
+bool valid_service_sizes(std::span<const ServiceSize> all) {
   if (all.empty() || all.size() > kMostPoints) return false;
   const auto sound = [](double value, double low) {
     return value >= low && value <= kGreatestLearnt;
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Configuration& one = all[i];
+    const ServiceSize& one = all[i];
     if (!sound(one.cores, kLeastLearnt) || !sound(one.memory_gib, kLeastLearnt)) return false;
     if (!sound(one.price_usd_h, 0)) return false;
     for (std::size_t j = 0; j < i; ++j) {
@@ -81,15 +81,15 @@ bool valid_configurations(std::span<const Configuration> all) {
   return true;
 }
 
-Configurations::Configurations(std::vector<Configuration> all) : all_(std::move(all)) {
-  MUSTER_CHECK(valid_configurations(all_), "services are compared at valid configurations");
+ServiceSizes::ServiceSizes(std::vector<ServiceSize> all) : all_(std::move(all)) {
+  MUSTER_CHECK(valid_service_sizes(all_), "services are compared at valid configurations");
   double most_cores = 0, most_gib = 0;
-  for (const Configuration& one : all_) {
+  for (const ServiceSize& one : all_) {
     most_cores = std::max(most_cores, one.cores);
     most_gib = std::max(most_gib, one.memory_gib);
   }
   for (std::uint32_t at = 0; at < size(); ++at) {
-    const Configuration &one = all_[at], &most = all_[largest_];
+    const ServiceSize &one = all_[at], &most = all_[largest_];
     if (one.cores != most.cores ? one.cores > most.cores : one.memory_gib > most.memory_gib) {
       largest_ = at;
     }
@@ -108,18 +108,17 @@ Configurations::Configurations(std::vector<Configuration> all) : all_(std::move(
   add_lines(all_, memory_of, cores_of, lines_);
 }
 
-Configurations Configurations::grid(std::span<const double> cores,
-                                    std::span<const double> memory_gib) {
-  std::vector<Configuration> all;
+ServiceSizes ServiceSizes::grid(std::span<const double> cores, std::span<const double> memory_gib) {
+  std::vector<ServiceSize> all;
   for (const double core : cores) {
     for (const double gib : memory_gib) {
       all.push_back({core, gib, core * kCorePrice_usd_h + gib * kGibPrice_usd_h});
     }
   }
-  return Configurations(std::move(all));
+  return ServiceSizes(std::move(all));
 }
 
-void Configurations::make_monotone(std::span<double> values) const {
+void ServiceSizes::make_monotone(std::span<double> values) const {
   MUSTER_CHECK(values.size() == all_.size(), "each configuration has a value");
   for (double& value : values) value = std::clamp(value, 0.0, 1.0);
   bool changed = true;
@@ -129,27 +128,27 @@ void Configurations::make_monotone(std::span<double> values) const {
   }
 }
 
-void Configurations::write(ModelWriter& out) const {
+void ServiceSizes::write(ModelWriter& out) const {
   out.line("configurations").whole(size());
-  for (const Configuration& one : all_) {
+  for (const ServiceSize& one : all_) {
     out.line("configuration").number(one.cores).number(one.memory_gib).number(one.price_usd_h);
   }
 }
 
-Configurations Configurations::read(ModelReader& in) {
+ServiceSizes ServiceSizes::read(ModelReader& in) {
   in.line("configurations");
   const std::uint64_t count = in.whole(1, kMostPoints);
-  std::vector<Configuration> all;
+  std::vector<ServiceSize> all;
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     in.line("configuration");
-    Configuration& one = all.emplace_back();
+    ServiceSize& one = all.emplace_back();
     one.cores = in.number(kLeastLearnt, kGreatestLearnt);
     one.memory_gib = in.number(kLeastLearnt, kGreatestLearnt);
     one.price_usd_h = in.number(0, kGreatestLearnt);
   }
-  if (valid_configurations(all)) return Configurations(std::move(all));
+  if (valid_service_sizes(all)) return ServiceSizes(std::move(all));
   in.refuse("two configurations are alike");
-  return Configurations({{1, 1, 1}});
+  return ServiceSizes({{1, 1, 1}});
 }
 
 }  // namespace muster

@@ -12,27 +12,27 @@ namespace muster {
 inline constexpr std::uint32_t kMostPoints = 64;
 
 /// A size that a replica may have, and its price.
-struct Configuration {
+struct ServiceSize {
   double cores = 0;
   double memory_gib = 0;
   double price_usd_h = 0;
 
-  friend bool operator==(const Configuration&, const Configuration&) = default;
+  friend bool operator==(const ServiceSize&, const ServiceSize&) = default;
 };
 
 /// Whether there are some, not too many, each with more than nothing, and no two alike in size.
-bool valid_configurations(std::span<const Configuration> all);
+bool valid_service_sizes(std::span<const ServiceSize> all);
 
 /// The sizes that services are compared at, numbered from 0.
-class Configurations {
+class ServiceSizes {
  public:
-  /// They have to be valid_configurations.
-  explicit Configurations(std::vector<Configuration> all);
+  /// They have to be valid_service_sizes.
+  explicit ServiceSizes(std::vector<ServiceSize> all);
   /// Each number of cores with each memory, cores major.
-  static Configurations grid(std::span<const double> cores, std::span<const double> memory_gib);
+  static ServiceSizes grid(std::span<const double> cores, std::span<const double> memory_gib);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(all_.size()); }
-  const Configuration& operator[](std::uint32_t at) const { return all_[at]; }
+  const ServiceSize& operator[](std::uint32_t at) const { return all_[at]; }
   /// From the cheapest to the dearest; of equal prices the one with less of its dominant share of
   /// the largest amounts first.
   std::span<const std::uint32_t> by_price() const { return by_price_; }
@@ -45,15 +45,13 @@ class Configurations {
   void make_monotone(std::span<double> values) const;
 
   void write(ModelWriter& out) const;
-  static Configurations read(ModelReader& in);
-  friend bool operator==(const Configurations& a, const Configurations& b) {
-    return a.all_ == b.all_;
-  }
+  static ServiceSizes read(ModelReader& in);
+  friend bool operator==(const ServiceSizes& a, const ServiceSizes& b) { return a.all_ == b.all_; }
 
  private:
   using Line = std::vector<std::uint32_t>;
 
-  std::vector<Configuration> all_;
+  std::vector<ServiceSize> all_;
   std::vector<std::uint32_t> by_price_;
   std::uint32_t largest_ = 0;
   std::vector<Line> lines_;  ///< along which values rise
