@@ -21,19 +21,19 @@ std::variant<PerformanceHistory, ServiceRows> model_of(std::uint32_t points,
 }  // namespace
 
 SizeChoice choose_size(const ServiceSizes& sizes, const PerformanceEstimate& estimate,
-                       std::span<const MeasuredPoint> measured, double goal, double margin) {
+                       std::span<const MeasuredPoint> measured, const SizeGoal& goal) {
   MUSTER_CHECK(estimate.mean.size() == sizes.size(), "the estimate is of these configurations");
   const auto reaches = [&](std::uint32_t at, double deviations) {
     if (const MeasuredPoint* known = measured_at(measured, at)) {
-      return known->value - deviations * std::sqrt(known->variance) >= goal;
+      return known->value - deviations * std::sqrt(known->variance) >= goal.value;
     }
-    return estimate.mean[at] - deviations * estimate.deviation[at] >= goal;
+    return estimate.mean[at] - deviations * estimate.deviation[at] >= goal.value;
   };
   const auto order = sizes.by_price();
   std::size_t bold = 0;
   while (bold < order.size() && !reaches(order[bold], 0)) ++bold;
   std::size_t careful = bold;
-  while (careful < order.size() && !reaches(order[careful], margin)) ++careful;
+  while (careful < order.size() && !reaches(order[careful], goal.margin)) ++careful;
   SizeChoice choice;
   choice.settled = bold == careful;
   choice.reached = careful < order.size();
@@ -91,7 +91,7 @@ std::optional<std::uint32_t> PerformanceLearner::next_probe(std::uint64_t servic
 SizeChoice PerformanceLearner::choose(std::uint64_t service, double goal,
                                       PerformanceEstimate& scratch) const {
   estimate(service, scratch);
-  return choose_size(sizes_, scratch, measured(service), goal, params_.margin);
+  return choose_size(sizes_, scratch, measured(service), {goal, params_.margin});
 }
 
 void PerformanceLearner::write(ModelWriter& out) const {

@@ -19,11 +19,17 @@ struct SizeChoice {
   bool settled = false;  ///< whether the margin changes nothing: a further probe would hardly pay
 };
 
-/// The cheapest configuration whose mean less `margin` deviations reaches the goal. Where it was
-/// measured, the measured value counts, and as deviation its noise. When no configuration reaches
-/// the goal, the largest.
+/// A performance to reach, and how surely.
+struct SizeGoal {
+  double value = 1;
+  double margin = 0;  ///< deviations by which a prediction has to be above it
+};
+
+/// The cheapest configuration whose mean less the margin's deviations reaches the goal. Where it
+/// was measured, the measured value counts, and as deviation its noise. When no configuration
+/// reaches the goal, the largest.
 SizeChoice choose_size(const ServiceSizes& sizes, const PerformanceEstimate& estimate,
-                       std::span<const MeasuredPoint> measured, double goal, double margin);
+                       std::span<const MeasuredPoint> measured, const SizeGoal& goal);
 
 /// Learns how services perform at which size: from curves of services that were profiled in full,
 /// and of others from probes and samples of production. A value: it can be copied, sent and saved.

@@ -166,7 +166,7 @@ void blind_choices(const ServiceWorld& world, std::map<std::string, Figures>& ro
       for (const std::uint32_t at : std::span(arrival.random).first(2)) {
         take_up(measured, {at, arrival.probed[at], kProbeNoise});
       }
-      const SizeChoice choice = choose_size(world.sizes, estimate, measured, arrival.goal, 0);
+      const SizeChoice choice = choose_size(world.sizes, estimate, measured, {arrival.goal, 0});
       errors.add(arrival.truth, mean, measured);
       met += arrival.truth[choice.at] >= arrival.goal;
       price += price_of(world, arrival, choice.at);

@@ -45,7 +45,7 @@ PerformanceLearner taught(LearnerKind kind) {
 
 SizeChoice choice_of(const PerformanceEstimate& estimate,
                      const std::vector<MeasuredPoint>& measured, double goal, double margin) {
-  return choose_size(three_sizes(), estimate, measured, goal, margin);
+  return choose_size(three_sizes(), estimate, measured, {goal, margin});
 }
 
 TEST(SizeChoice, is_the_cheapest_that_reaches_the_goal_with_its_margin) {
