@@ -1,0 +1,34 @@
+#include "schedulers/lrasched/first_fit.hpp"
+
+#include <vector>
+
+namespace muster::lrasched {
+namespace {
+
+/// On distinct nodes, the first that have room; false: they are too few, and nothing has changed.
+bool place_on_first(NodeRooms& rooms, const Service& service, Spots& spots) {
+  Spots found;
+  for (std::uint32_t node = 0; node < rooms.count() && found.size() < service.replicas; ++node) {
+    if (fits(service.size, rooms.free(node))) found.push_back({node, 1});
+  }
+  if (found.size() < service.replicas) return false;
+  for (const Spot& spot : found) rooms.take(spot.node, service.size);
+  spots = found;
+  return true;
+}
+
+}  // namespace
+
+PeriodPlacement place_first_fit(NodeRooms& rooms, std::span<const Service> services,
+                                const Demand& demand, FirstFit kind) {
+  std::vector<Service> apart(services.begin(), services.end());
+  for (Service& service : apart) service.most_a_node = 1;
+  if (kind == FirstFit::dot) return place_period(rooms, apart, demand, kPaperRules);
+  PeriodPlacement placement{std::vector<Spots>(apart.size()), std::vector<char>(apart.size(), 0)};
+  for (const std::uint32_t i : placing_order(apart, demand, kPaperRules)) {
+    placement.whole[i] = place_on_first(rooms, apart[i], placement.spots[i]) ? 1 : 0;
+  }
+  return placement;
+}
+
+}  // namespace muster::lrasched

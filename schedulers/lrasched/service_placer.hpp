@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedulers/lrasched/best_nodes.hpp"
+
+namespace muster::lrasched {
+
+/// Finds nodes for the replicas of one service after another, and takes the room.
+class ServicePlacer {
+ public:
+  explicit ServicePlacer(NodeRooms& rooms) : rooms_(rooms) {}
+
+  /// Places all of the service's replicas, one after the other onto the node of the highest fitness
+  /// (the lower number of two) that has fewer than `most_a_node` of it. They join `spots`, which
+  /// says where replicas of it stand. False: they do not all fit, and nothing has changed.
+  bool place(const Service& service, const Fitness& fitness, Spots& spots);
+
+  /// Likewise, but places as many as fit, and returns how many these are.
+  std::uint32_t place_some(const Service& service, const Fitness& fitness, Spots& spots);
+
+  /// The node of each replica that the last call placed.
+  const std::vector<std::uint32_t>& taken() const { return taken_; }
+
+ private:
+  NodeRooms& rooms_;
+  BestNodes best_;
+  std::vector<std::uint32_t> taken_;
+};
+
+}  // namespace muster::lrasched

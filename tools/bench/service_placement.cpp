@@ -1,0 +1,265 @@
+// Section 4.2.2 of LRASched: services of many replicas on machines of several dimensions, how many
+// of them each scheme places and how much of the machines they use, by scheme, dimensions and seed;
+// how many machines each needs for all of them; and the processor time of one placement.
+//   service_placement [--services N] [--nodes N] [--dims A,B..] [--seeds A,B..] [--period N]
+//                     [--load X] [--machines] [--latency] [--json FILE]
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "schedulers/lrasched/first_fit.hpp"
+#include "schedulers/lrasched/period_placement.hpp"
+#include "schedulers/lrasched/service_moves.hpp"
+#include "schedulers/lrasched/service_placer.hpp"
+#include "tools/bench/service_instances.hpp"
+
+namespace muster::lrasched {
+namespace {
+
+[[noreturn]] void fail(const std::string& message) {
+  fmt::print(stderr, "service_placement: {}\n", message);
+  std::exit(1);
+}
+
+struct Options {
+  std::uint32_t services = 500;
+  std::uint32_t nodes = 100;
+  std::vector<std::uint64_t> dims{3, 4, 5, 6};
+  std::vector<std::uint64_t> seeds{1, 2, 3, 4, 5};
+  std::uint32_t period = 25;
+  double load = 1;
+  bool machines = false;
+  bool latency = false;
+  std::string json;
+};
+
+std::vector<std::uint64_t> numbers_in(const std::string& text) {
+  std::vector<std::uint64_t> numbers;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    numbers.push_back(std::strtoull(text.substr(begin, end - begin).c_str(), nullptr, 10));
+    if (numbers.back() == 0) fail("a list is of numbers from 1, such as 3,4,5: " + text);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
+Options options_of(std::span<char*> words) {
+  Options options;
+  const auto number = [](const std::string& value) {
+    return static_cast<std::uint32_t>(numbers_in(value).front());
+  };
+  const std::map<std::string, std::function<void(const std::string&)>, std::less<>> takes{
+      {"--services", [&](const auto& value) { options.services = number(value); }},
+      {"--nodes", [&](const auto& value) { options.nodes = number(value); }},
+      {"--period", [&](const auto& value) { options.period = number(value); }},
+      {"--dims", [&](const auto& value) { options.dims = numbers_in(value); }},
+      {"--seeds", [&](const auto& value) { options.seeds = numbers_in(value); }},
+      {"--load", [&](const auto& value) { options.load = std::strtod(value.c_str(), nullptr); }},
+      {"--json", [&](const auto& value) { options.json = value; }}};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "--machines" || word == "--latency") {
+      (word == "--machines" ? options.machines : options.latency) = true;
+      continue;
+    }
+    const auto take = takes.find(word);
+    if (take == takes.end() || i + 1 == words.size()) {
+      fail(fmt::format("no such option, or no value for it: {}", word));
+    }
+    take->second(words[++i]);
+  }
+  return options;
+}
+
+double processor_s() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// One way to place services that come, period by period or all at once.
+struct Scheme {
+  std::string name;
+  bool by_period = true;
+  std::function<PeriodPlacement(NodeRooms&, std::span<const Service>, const Demand&, Rng&)> place;
+  bool for_all = false;  ///< machines for all services are counted under it
+};
+
+Scheme of_rules(std::string name, bool by_period, const PlacementRules& rules) {
+  return {std::move(name), by_period,
+          [rules](NodeRooms& rooms, std::span<const Service> services, const Demand& demand, Rng&) {
+            return place_period(rooms, services, demand, rules);
+          }};
+}
+
+Scheme of_first_fit(std::string name, bool by_period, FirstFit kind) {
+  return {std::move(name), by_period,
+          [kind](NodeRooms& rooms, std::span<const Service> services, const Demand& demand, Rng&) {
+            return place_first_fit(rooms, services, demand, kind);
+          }};
+}
+
+Scheme of_moves(std::string name, bool by_period, const PlacementRules& rules) {
+  return {
+      std::move(name), by_period,
+      [rules](NodeRooms& rooms, std::span<const Service> services, const Demand& demand, Rng& rng) {
+        return place_with_moves({rooms, services, demand, rules}, {}, rng);
+      }};
+}
+
+std::vector<Scheme> all_schemes() {
+  const PlacementRules by_arrival{Fit::balanced, ServiceOrder::arrival};
+  const PlacementRules dot_by_arrival{Fit::dot, ServiceOrder::arrival};
+  std::vector<Scheme> schemes{of_rules("lrasched", true, kPaperRules),
+                              of_rules("lrasched at once", false, kPaperRules),
+                              of_rules("lrasched at once, by arrival", false, dot_by_arrival),
+                              of_first_fit("ffd dot", true, FirstFit::dot),
+                              of_first_fit("ffd dot at once", false, FirstFit::dot),
+                              of_first_fit("ffd at once", false, FirstFit::number),
+                              of_rules("balanced", true, {}),
+                              of_moves("balanced, moves", true, {}),
+                              of_rules("balanced by arrival", true, by_arrival),
+                              of_rules("balanced at once", false, {}),
+                              of_moves("balanced at once, moves", false, {})};
+  for (Scheme& scheme : schemes) {
+    scheme.for_all = !scheme.by_period && scheme.name != "ffd at once";
+  }
+  return schemes;
+}
+
+struct Outcome {
+  double placed_share = 0;
+  double used_share = 0;
+  double cpu_s = 0;
+};
+
+double sum_of(const Amounts& amounts) {
+  double sum = 0;
+  for (const double amount : amounts) sum += amount;
+  return sum;
+}
+
+/// What is not placed in its period is gone. Demand is that of the period for what the paper has,
+/// and of all services seen so far for the balanced fit.
+Outcome run_scheme(const Scheme& scheme, const Instance& instance, const Options& options,
+                   std::size_t dims) {
+  NodeRooms rooms(dims, instance.nodes);
+  const double capacity = sum_of(rooms.total());
+  const std::span<const Service> all(instance.services);
+  const std::size_t period = scheme.by_period ? options.period : all.size();
+  Rng rng(1);
+  Demand seen;
+  std::size_t placed = 0;
+  const double begin = processor_s();
+  for (std::size_t first = 0; first < all.size(); first += period) {
+    const auto some = all.subspan(first, std::min(period, all.size() - first));
+    for (const Service& service : some) seen.add(service);
+    const Demand& demand = scheme.name.starts_with("balanced") ? seen : Demand(some);
+    placed += scheme.place(rooms, some, demand, rng).placed();
+  }
+  return {static_cast<double>(placed) / static_cast<double>(all.size()),
+          1 - sum_of(rooms.total()) / capacity, processor_s() - begin};
+}
+
+/// The least number of machines with which the scheme places all services, packed anew at each.
+std::uint32_t machines_for_all(const Scheme& scheme, const Instance& instance, std::size_t dims) {
+  const Demand demand(instance.services);
+  NodeRooms rooms(dims);
+  std::vector<Amounts> nodes = instance.nodes;
+  nodes.insert(nodes.end(), instance.further.begin(), instance.further.end());
+  for (const Amounts& node : nodes) {
+    rooms.add(node);
+    if (!fits(demand.total(), rooms.total())) continue;
+    NodeRooms tried = rooms;
+    Rng rng(1);
+    const auto placement = scheme.place(tried, instance.services, demand, rng);
+    if (placement.placed() == instance.services.size()) return rooms.count();
+  }
+  fail("further machines would be needed");
+}
+
+class Report {
+ public:
+  explicit Report(const Options& options) : options_(options) {}
+
+  void run() {
+    fmt::print("{} services on {} machines, load {}, {} a period\n", options_.services,
+               options_.nodes, options_.load, options_.period);
+    for (const Scheme& scheme : all_schemes()) run(scheme);
+  }
+  const nlohmann::json& rows() const { return rows_; }
+
+ private:
+  void run(const Scheme& scheme) {
+    Outcome mean;
+    double machines = 0;
+    std::string by_dims;
+    const bool for_all = options_.machines && scheme.for_all;
+    for (const std::uint64_t dims : options_.dims) {
+      double placed = 0;
+      double needed = 0;
+      for (const std::uint64_t seed : options_.seeds) {
+        const InstanceShape shape{.dims = dims,
+                                  .services = options_.services,
+                                  .nodes = options_.nodes,
+                                  .load = options_.load,
+                                  .further_nodes = 2 * options_.nodes};
+        const Instance instance = draw_instance(shape, seed * 100 + dims);
+        const Outcome outcome = run_scheme(scheme, instance, options_, dims);
+        nlohmann::json row{{"scheme", scheme.name},          {"dims", dims},
+                           {"seed", seed},                   {"placed", outcome.placed_share},
+                           {"used", outcome.used_share},     {"cpu_s", outcome.cpu_s}};
+        if (for_all) {
+          const std::uint32_t count = machines_for_all(scheme, instance, dims);
+          row["machines"] = count;
+          needed += count;
+        }
+        rows_.push_back(row);
+        placed += outcome.placed_share;
+        mean.used_share += outcome.used_share;
+        mean.cpu_s += outcome.cpu_s;
+      }
+      const auto seeds = static_cast<double>(options_.seeds.size());
+      by_dims += fmt::format(" {:5.1f}", 100 * placed / seeds);
+      if (for_all) by_dims += fmt::format(" ({:.1f})", needed / seeds);
+      mean.placed_share += placed;
+      machines += needed;
+    }
+    const auto runs = static_cast<double>(options_.seeds.size() * options_.dims.size());
+    fmt::print("{:30} placed{}, mean {:.1f} %, used {:.1f} %, {:.3f} s", scheme.name, by_dims,
+               100 * mean.placed_share / runs, 100 * mean.used_share / runs, mean.cpu_s / runs);
+    if (for_all) fmt::print(", machines for all {:.1f}", machines / runs);
+    fmt::print("\n");
+    std::fflush(stdout);
+  }
+
+  const Options& options_;
+  nlohmann::json rows_ = nlohmann::json::array();
+};
+
+}  // namespace
+}  // namespace muster::lrasched
+
+int main(int count, char** words) {
+  using namespace muster::lrasched;
+  const Options options =
+      options_of(std::span<char*>(words, static_cast<std::size_t>(count)).subspan(1));
+  Report report(options);
+  report.run();
+  if (!options.json.empty()) std::ofstream(options.json) << report.rows().dump(1) << "\n";
+  return 0;
+}
