@@ -18,7 +18,7 @@ enum class Fit : std::uint8_t {
 /// Fitness of one service's replicas on nodes: the node of the highest one is theirs.
 class Fitness {
  public:
-  /// What both kinds weigh amounts with.
+  /// Amounts by which both kinds weigh.
   struct Scale {
     Amounts demand{};  ///< in total, of the services that are weighed
     Amounts mean{};    ///< demand of a replica
@@ -34,7 +34,8 @@ class Fitness {
   /// Of a node with that room; kNoRoom where the replica does not fit.
   double of(const Amounts& room) const;
 
-  /// No fitness of the kBlock nodes from `first` on is above these; kNoRoom where there is none.
+  /// No fitness of the kBlock nodes from `first` on is above these; kNoRoom where a replica does
+  /// not fit.
   using Bounds = std::array<double, kBlock>;
   void bound_block(const NodeRooms& rooms, std::size_t first, Bounds& bounds) const;
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,5 +17,48 @@ namespace muster::lrasched {
 std::uint32_t fill_new_nodes(NodeRooms& rooms, std::span<const Service> services,
                              const Demand& demand, std::span<const Amounts> new_nodes,
                              PeriodPlacement& placement);
+
+/// A kind of node that can be had for a price.
+struct NodeOffer {
+  Amounts capacity{};
+  double price = 0;                 ///< above 0
+  std::uint32_t most = 0xffffffff;  ///< nodes of it that there are
+};
+
+/// Cause of a refusal, of which a user can change something.
+enum class RefusalCause : std::uint8_t {
+  dimension,  ///< no offer holds one replica: it lacks most of the dimension named
+  limit,      ///< the most replicas on a node: with a higher limit it would be placed
+  nodes       ///< further nodes would be needed than may be had
+};
+
+/// A service that finds no room, old or new.
+struct ServiceRefusal {
+  std::uint32_t service = 0;
+  RefusalCause cause = RefusalCause::nodes;
+  std::size_t dim = 0;  ///< where the cause is a dimension
+  friend bool operator==(const ServiceRefusal&, const ServiceRefusal&) = default;
+};
+
+/// Nodes to buy, and services that are refused.
+struct Purchases {
+  std::vector<std::uint32_t> offers;  ///< of each new node; their numbers follow the old ones'
+  std::vector<ServiceRefusal> refused;
+};
+
+/// Demand, rules and prices of Phase 2.
+struct PurchaseRules {
+  std::span<const NodeOffer> offers;
+  std::uint32_t most_nodes = 0xffffffff;  ///< new ones
+};
+
+/// Phase 2 where nodes are rented: replicas of services that are not placed go to room of old nodes
+/// first, then nodes are bought one by one, always of the offer whose price is the least for the
+/// worth of the replicas that it would hold. A replica's worth is the least for which an offer
+/// holds it that holds as many others of its service as it can. Where nodes come to an end, whole
+/// services are placed in the period's order, and what stays empty is not bought. Each service ends
+/// whole or where it was before.
+Purchases buy_nodes(NodeRooms& rooms, std::span<const Service> services, const Demand& demand,
+                    const PurchaseRules& rules, PeriodPlacement& placement);
 
 }  // namespace muster::lrasched

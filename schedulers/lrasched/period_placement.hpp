@@ -28,7 +28,7 @@ struct PlacementRules {
 /// Algorithm 3 of LRASched as printed.
 inline constexpr PlacementRules kPaperRules{Fit::dot, ServiceOrder::decreasing, 0xffffffff};
 
-/// The measure (20) of LRASched: what a service asks for, as shares of the demand.
+/// The measure (20) of LRASched: the service's part of the demand, summed over dimensions.
 double measure_of(const Service& service, const Amounts& demand);
 
 /// The numbers of the services in the order in which they are placed: by priority, then those that

@@ -1,14 +1,11 @@
 #include "schedulers/lrasched/service_moves.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace muster::lrasched {
 namespace {
 
-/// As in the balanced fit: room of a node is worth the logarithm of it, in mean demands.
-constexpr double kWorthOfNothing = 0.05;
 constexpr double kLeastGain = 1e-9;
 
 Amounts with(Amounts room, const Amounts& size, double count) {
@@ -40,10 +37,10 @@ ServiceMoves::ServiceMoves(const Parts& parts, PeriodPlacement& placement,
 
 void ServiceMoves::run(const MoveRules& rules, Rng& rng) {
   bool all = try_rest(rules);
-  for (std::uint32_t round = 0; !all && round < rules.rounds; ++round) {
+  for (std::uint32_t round = 0; round < (all ? rules.settling : rules.rounds); ++round) {
     const std::uint64_t tries = std::uint64_t{rules.tries_a_node} * p_.rooms.count();
     for (std::uint64_t i = 0; i < tries; ++i) try_single_move(rng);
-    all = try_rest(rules);
+    all = all || try_rest(rules);
   }
 }
 
@@ -106,8 +103,8 @@ const ServiceMoves::Targets& ServiceMoves::targets_of(std::uint32_t service) {
   Targets& targets = targets_[service];
   if (!targets.known) {
     targets.known = true;
-    targets.best = best_.find(p_.rooms, p_.services[service], fitness_[service],
-                              placement_.spots[service], 2);
+    targets.best =
+        best_.find(p_.rooms, p_.services[service], fitness_[service], placement_.spots[service], 2);
     std::sort(targets.best.begin(), targets.best.end(), better);
   }
   return targets;
@@ -134,7 +131,7 @@ std::vector<std::uint32_t> ServiceMoves::least_lacking(std::uint32_t service,
   return nodes;
 }
 
-/// One replica to a node where, all in all, more room is left in balance.
+/// One replica to a node of a higher fitness than its own has without it.
 void ServiceMoves::try_single_move(Rng& rng) {
   const auto from = static_cast<std::uint32_t>(rng.below(p_.rooms.count()));
   const auto to = static_cast<std::uint32_t>(rng.below(p_.rooms.count()));
@@ -145,18 +142,10 @@ void ServiceMoves::try_single_move(Rng& rng) {
   const Amounts there = p_.rooms.free(to);
   if (!fits(of.size, there)) return;
   if (count_at(placement_.spots[service], to) >= of.most_a_node) return;
-  const double after = room_value(with(here, of.size, 1)) + room_value(with(there, of.size, -1));
-  if (after <= room_value(here) + room_value(there) + kLeastGain) return;
+  const double gain = fitness_[service].of(there) - fitness_[service].of(with(here, of.size, 1));
+  if (gain <= kLeastGain) return;
   leave(service, from);
   come(service, to);
-}
-
-double ServiceMoves::room_value(const Amounts& room) const {
-  double product = 1;
-  for (std::size_t k = 0; k < p_.rooms.dims(); ++k) {
-    product *= std::max(room[k] * per_mean_[k], 0.0) + kWorthOfNothing;
-  }
-  return std::log(product);
 }
 
 void ServiceMoves::come(std::uint32_t service, std::uint32_t node) {
@@ -195,7 +184,7 @@ void ServiceMoves::undo_to(std::size_t steps) {
     } else {
       come(step.service, step.node);
     }
-    steps_.pop_back();  // what was just noted
+    steps_.pop_back();  // the undoing itself
     steps_.pop_back();
   }
 }

@@ -14,14 +14,16 @@ namespace muster::lrasched {
 
 /// Bounds of a search that moves what has not started.
 struct MoveRules {
-  std::uint32_t rounds = 20;       ///< of single moves and another try for the rest
+  std::uint32_t rounds = 20;  ///< of single moves and another try for the rest
+  /// Rounds that are made even when all are placed: later services find more balanced room.
+  std::uint32_t settling = 5;
   std::uint32_t tries_a_node = 20;  ///< single moves that a round looks at, for each node
-  std::uint32_t looked_at = 40;    ///< nodes on which a replica looks for one that makes room
+  std::uint32_t looked_at = 40;     ///< nodes on which a replica looks for one that makes room
 };
 
 /// Finds room for services that found no room, by moving replicas that have not started: others
 /// make way where one of them fits elsewhere, and single moves that leave more balanced room are
-/// made between the tries. What moves is what this placement has put somewhere; replicas that stood
+/// made between the tries. Replicas move that this placement has put somewhere; those that stood
 /// before stay.
 class ServiceMoves {
  public:
@@ -34,7 +36,7 @@ class ServiceMoves {
   /// `standing`: where replicas stood before; empty: nowhere. Parts and placement outlive this.
   ServiceMoves(const Parts& parts, PeriodPlacement& placement, std::span<const Spots> standing);
 
-  /// Places further services whole, until all are or the rounds are over.
+  /// Places further services whole, until the rounds are over.
   void run(const MoveRules& rules, Rng& rng);
 
  private:
@@ -69,7 +71,6 @@ class ServiceMoves {
   void leave(std::uint32_t service, std::uint32_t node);
   void note_guest(std::uint32_t service, std::uint32_t node, int change);
   void undo_to(std::size_t steps);
-  double room_value(const Amounts& room) const;
 
   Parts p_;
   PeriodPlacement& placement_;

@@ -10,8 +10,9 @@
 
 namespace muster::lrasched {
 
-/// What an instance is drawn by. The section's sizes cannot be meant as printed, so that these are
-/// scaled: the services ask for `load` of what all dimensions of the nodes have together.
+/// Bounds within which an instance is drawn. The section's sizes cannot be meant as printed, so
+/// that these are scaled: the services ask for `load` of what all dimensions of the nodes have
+/// together.
 struct InstanceShape {
   std::size_t dims = 3;
   std::uint32_t services = 500;
@@ -48,8 +49,9 @@ inline Instance draw_instance(const InstanceShape& shape, std::uint64_t seed) {
   for (std::uint32_t i = 0; i < shape.services; ++i) {
     Service service;
     service.size = draw(0, 1);
-    service.replicas = shape.least_replicas + static_cast<std::uint32_t>(rng.below(
-                                                  shape.most_replicas - shape.least_replicas + 1));
+    service.replicas =
+        shape.least_replicas +
+        static_cast<std::uint32_t>(rng.below(shape.most_replicas - shape.least_replicas + 1));
     service.most_a_node = 1 + static_cast<std::uint32_t>(rng.below(shape.most_limit));
     for (const double amount : service.size) demand += service.replicas * amount;
     instance.services.push_back(service);

@@ -14,10 +14,10 @@
 namespace muster::lrasched {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using test::Sample;
 using test::used_share;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class PlaceSample : public ::testing::TestWithParam<const char*> {};
 
@@ -164,8 +164,8 @@ RC_GTEST_PROP(PlaceProperty, one_pass_and_a_heap_choose_what_looking_anew_does, 
   const bool balanced = testing::draw(0, 2) == 1;
   NodeRooms rooms(3);
   for (std::uint32_t n = 0; n < nodes; ++n) {
-    rooms.add({testing::draw(0, 20) / 10.0, testing::draw(0, 20) / 10.0,
-               testing::draw(0, 20) / 10.0});
+    rooms.add(
+        {testing::draw(0, 20) / 10.0, testing::draw(0, 20) / 10.0, testing::draw(0, 20) / 10.0});
   }
   const std::vector<Service> services{{{testing::draw(0, 9) / 10.0, testing::draw(1, 9) / 10.0, 0},
                                        testing::draw<std::uint32_t>(1, 40),

@@ -10,8 +10,8 @@
 namespace muster::lrasched {
 namespace {
 
-using ::testing::ElementsAre;
 using test::Sample;
+using ::testing::ElementsAre;
 
 class MoveSample : public ::testing::TestWithParam<const char*> {};
 
@@ -25,8 +25,7 @@ TEST_P(MoveSample, stays_within_5_percent_of_the_best_that_a_solver_found) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     NodeRooms rooms = sample.rooms;
     Rng rng(seed);
-    const auto placement =
-        place_with_moves({rooms, sample.services, sample.demand, {}}, {}, rng);
+    const auto placement = place_with_moves({rooms, sample.services, sample.demand, {}}, {}, rng);
     EXPECT_GE(placement.placed(), 0.95 * best);
     EXPECT_LE(placement.placed(), bound + 1e-6);
     EXPECT_TRUE(test::is_sound(sample, placement, rooms));

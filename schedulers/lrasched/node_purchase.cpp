@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "model/check.hpp"
+#include "schedulers/lrasched/new_nodes.hpp"
+#include "schedulers/lrasched/service_placer.hpp"
+
+namespace muster::lrasched {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Replicas that a new node would hold, and their worth.
+struct Load {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> replicas;  ///< service, how many
+  double worth = 0;
+};
+
+double worth_of(const Service& service, std::span<const NodeOffer> offers) {
+  double least = kNever;
+  for (const NodeOffer& offer : offers) {
+    const std::uint32_t together =
+        how_many_fit(service.size, offer.capacity, std::max(service.most_a_node, 1U));
+    if (together > 0) least = std::min(least, offer.price / together);
+  }
+  return least;
+}
+
+/// The dimension that the offer which comes nearest to holding a replica lacks most of.
+std::size_t lacking_dim(const Service& service, std::span<const NodeOffer> offers) {
+  double nearest = kNever;
+  std::size_t binding = 0;
+  for (const NodeOffer& offer : offers) {
+    double ratio = 0;
+    std::size_t dim = 0;
+    for (std::size_t k = 0; k < kMostDims; ++k) {
+      if (service.size[k] <= 0) continue;
+      const double of_k = offer.capacity[k] > 0 ? service.size[k] / offer.capacity[k] : 1e300;
+      if (of_k > ratio) {
+        ratio = of_k;
+        dim = k;
+      }
+    }
+    if (ratio < nearest) {
+      nearest = ratio;
+      binding = dim;
+    }
+  }
+  return binding;
+}
+
+/// Phase 2 at work.
+class Buyer {
+ public:
+  struct Parts {
+    NodeRooms& rooms;
+    std::span<const Service> services;
+    const Demand& demand;
+    const PurchaseRules& rules;
+    PeriodPlacement& placement;
+  };
+  explicit Buyer(const Parts& parts)
+      : p_(parts),
+        placer_(parts.rooms),
+        order_(placing_order(parts.services, parts.demand, {})),
+        left_(parts.services.size(), 0),
+        bought_(parts.rules.offers.size(), 0) {}
+
+  Purchases run() {
+    const NodeRooms old_rooms = p_.rooms;
+    const std::vector<Spots> old_spots = p_.placement.spots;
+    find_worth();
+    use_old_room();
+    while (buy_best()) {
+    }
+    if (is_any_left()) {
+      place_whole(old_rooms, old_spots);
+      give_back_empty();
+    }
+    return std::move(purchases_);
+  }
+
+ private:
+  void find_worth() {
+    for (std::uint32_t i = 0; i < p_.services.size(); ++i) {
+      worth_.push_back(worth_of(p_.services[i], p_.rules.offers));
+      if (p_.placement.whole[i] != 0) continue;
+      const Service& service = p_.services[i];
+      if (worth_[i] == kNever) {
+        purchases_.refused.push_back(
+            {i, RefusalCause::dimension, lacking_dim(service, p_.rules.offers)});
+      } else {
+        left_[i] = service.replicas;
+      }
+    }
+  }
+
+  void use_old_room() {
+    for (const std::uint32_t i : order_) {
+      if (left_[i] == 0) continue;
+      Service rest = p_.services[i];
+      rest.replicas = left_[i];
+      const Fitness fitness(Fit::balanced, rest.size, scale_of(p_.demand, p_.rooms));
+      left_[i] -= placer_.place_some(rest, fitness, p_.placement.spots[i]);
+      if (left_[i] == 0) p_.placement.whole[i] = 1;
+    }
+  }
+
+  bool is_any_left() const {
+    return std::any_of(left_.begin(), left_.end(), [](std::uint32_t count) { return count > 0; });
+  }
+
+  /// False: all are placed, or no node is to be had that holds any of the rest.
+  bool buy_best() {
+    if (!is_any_left() || purchases_.offers.size() >= p_.rules.most_nodes) return false;
+    double least = kNever;
+    std::uint32_t best = 0;
+    Load load;
+    for (std::uint32_t offer = 0; offer < p_.rules.offers.size(); ++offer) {
+      if (bought_[offer] >= p_.rules.offers[offer].most) continue;
+      Load tried = fill(p_.rules.offers[offer].capacity);
+      const double price = tried.worth > 0 ? p_.rules.offers[offer].price / tried.worth : kNever;
+      if (price >= least) continue;
+      least = price;
+      best = offer;
+      load = std::move(tried);
+    }
+    if (least == kNever) return false;
+    buy(best, load);
+    return true;
+  }
+
+  /// The better of two ways to fill an empty node.
+  Load fill(const Amounts& capacity) const {
+    Load large = fill_by(Fit::dot, capacity);
+    Load like = fill_by(Fit::balanced, capacity);
+    return large.worth >= like.worth ? large : like;
+  }
+
+  /// One replica of the highest fitness after the other, in shares of the capacity.
+  Load fill_by(Fit fit, const Amounts& capacity) const {
+    Load load;
+    Amounts room = capacity;
+    std::vector<std::uint32_t> here(p_.services.size(), 0);
+    const Fitness::Scale scale{capacity, capacity, capacity};
+    while (true) {
+      double most = Fitness::kNoRoom;
+      std::uint32_t best = 0;
+      for (std::uint32_t i = 0; i < p_.services.size(); ++i) {
+        if (left_[i] == here[i] || here[i] >= p_.services[i].most_a_node) continue;
+        const double value = Fitness(fit, p_.services[i].size, scale).of(room);
+        if (value <= most) continue;
+        most = value;
+        best = i;
+      }
+      if (most == Fitness::kNoRoom) break;
+      for (std::size_t k = 0; k < kMostDims; ++k) room[k] -= p_.services[best].size[k];
+      ++here[best];
+      load.worth += worth_[best];
+    }
+    for (std::uint32_t i = 0; i < here.size(); ++i) {
+      if (here[i] > 0) load.replicas.emplace_back(i, here[i]);
+    }
+    return load;
+  }
+
+  void buy(std::uint32_t offer, const Load& load) {
+    const std::uint32_t node = p_.rooms.add(p_.rules.offers[offer].capacity);
+    purchases_.offers.push_back(offer);
+    ++bought_[offer];
+    for (const auto& [service, count] : load.replicas) {
+      p_.rooms.take(node, p_.services[service].size, count);
+      for (std::uint32_t i = 0; i < count; ++i) put_at(p_.placement.spots[service], node);
+      left_[service] -= count;
+      if (left_[service] == 0) p_.placement.whole[service] = 1;
+    }
+  }
+
+  /// The nodes do not hold all: whole services from the start, on old and new ones. Those that
+  /// Phase 1 has placed stay where they are.
+  void place_whole(const NodeRooms& old_rooms, const std::vector<Spots>& old_spots) {
+    p_.rooms = old_rooms;
+    for (const std::uint32_t offer : purchases_.offers) {
+      p_.rooms.add(p_.rules.offers[offer].capacity);
+    }
+    for (const std::uint32_t i : order_) {
+      if (replicas_in(p_.placement.spots[i]) == replicas_in(old_spots[i])) continue;
+      p_.placement.spots[i] = old_spots[i];
+      p_.placement.whole[i] = 0;
+    }
+    for (const std::uint32_t i : order_) {
+      if (p_.placement.whole[i] != 0 || worth_[i] == kNever) continue;
+      const Fitness fitness(Fit::balanced, p_.services[i].size, scale_of(p_.demand, p_.rooms));
+      if (placer_.place(p_.services[i], fitness, p_.placement.spots[i])) {
+        p_.placement.whole[i] = 1;
+      } else {
+        purchases_.refused.push_back({i, why_refused(i), 0});
+      }
+    }
+  }
+
+  RefusalCause why_refused(std::uint32_t service) const {
+    const Service& of = p_.services[service];
+    std::uint32_t without_limit = 0;
+    for (std::uint32_t node = 0; node < p_.rooms.count() && without_limit < of.replicas; ++node) {
+      without_limit += how_many_fit(of.size, p_.rooms.free(node), of.replicas);
+    }
+    return without_limit >= of.replicas ? RefusalCause::limit : RefusalCause::nodes;
+  }
+
+  void give_back_empty() {
+    const auto first = static_cast<std::uint32_t>(p_.rooms.count() - purchases_.offers.size());
+    std::vector<char> used(p_.rooms.count(), 0);
+    for (const Spots& spots : p_.placement.spots) {
+      for (const Spot& spot : spots) used[spot.node] = 1;
+    }
+    std::vector<std::uint32_t> number(p_.rooms.count(), 0);
+    std::iota(number.begin(), number.end(), 0U);
+    std::vector<Amounts> rooms;
+    std::vector<std::uint32_t> offers;
+    for (std::uint32_t node = first; node < p_.rooms.count(); ++node) {
+      if (used[node] == 0) continue;
+      number[node] = first + static_cast<std::uint32_t>(rooms.size());
+      rooms.push_back(p_.rooms.free(node));
+      offers.push_back(purchases_.offers[node - first]);
+    }
+    while (p_.rooms.count() > first) p_.rooms.remove_last();
+    for (const Amounts& room : rooms) p_.rooms.add(room);
+    for (Spots& spots : p_.placement.spots) {
+      for (Spot& spot : spots) spot.node = number[spot.node];
+    }
+    purchases_.offers = std::move(offers);
+  }
+
+  Parts p_;
+  ServicePlacer placer_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> left_;    ///< replicas of each service without a node
+  std::vector<double> worth_;          ///< of a replica of each service
+  std::vector<std::uint32_t> bought_;  ///< nodes of each offer
+  Purchases purchases_;
+};
+
+}  // namespace
+
+Purchases buy_nodes(NodeRooms& rooms, std::span<const Service> services, const Demand& demand,
+                    const PurchaseRules& rules, PeriodPlacement& placement) {
+  return Buyer({rooms, services, demand, rules, placement}).run();
+}
+
+}  // namespace muster::lrasched
