@@ -51,7 +51,9 @@ struct Spot {
 /// Where a service is: in the order of nodes, no count is 0.
 using Spots = std::vector<Spot>;
 
+/// Replicas on that node, 0 where there is no spot.
 std::uint32_t count_at(const Spots& spots, std::uint32_t node);
+/// Of all spots together.
 std::uint32_t replicas_in(const Spots& spots);
 /// One replica more on the node.
 void put_at(Spots& spots, std::uint32_t node);
