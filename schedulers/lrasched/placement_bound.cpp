@@ -32,7 +32,7 @@ class PriceSearch {
 
   /// Polyak's steps towards a little above what is known; shorter ones when they do not help.
   double run(double target, std::uint32_t steps) {
-    double best = static_cast<double>(services_.size());
+    double best = begin();
     double length = 1;
     std::uint32_t idle = 0;
     for (std::uint32_t step = 0; step < steps; ++step) {
@@ -40,7 +40,7 @@ class PriceSearch {
       if (bound < best - 1e-9) {
         best = bound;
         idle = 0;
-      } else if (++idle >= 15) {
+      } else if (++idle >= kIdleSteps) {
         length /= 2;
         idle = 0;
       }
@@ -60,6 +60,30 @@ class PriceSearch {
   }
 
  private:
+  static constexpr std::uint32_t kIdleSteps = 80;
+
+  /// Begins with the best of a few prices that are equal everywhere, of which the dearest lets no
+  /// service gain anything in the mean.
+  double begin() {
+    constexpr int kTries = 24;
+    double sum = 0;
+    for (const Service& service : services_) {
+      for (const double amount : service.size) sum += service.replicas * amount;
+    }
+    double best = static_cast<double>(services_.size());
+    double best_price = 0;
+    double price = sum > 0 ? 2.0 * best / sum : 0;
+    for (int i = 0; i < kTries; ++i, price *= 0.8) {
+      for (Amounts& of_node : prices_) of_node.fill(price);
+      const double bound = bound_at_prices();
+      if (bound >= best) continue;
+      best = bound;
+      best_price = price;
+    }
+    for (Amounts& of_node : prices_) of_node.fill(best_price);
+    return best;
+  }
+
   using Cells = std::vector<Spot>;  ///< how many of a service a node holds by itself
   struct Priced {
     double cost = 0;

@@ -37,10 +37,10 @@ ServiceMoves::ServiceMoves(const Parts& parts, PeriodPlacement& placement,
 
 void ServiceMoves::run(const MoveRules& rules, Rng& rng) {
   bool all = try_rest(rules);
-  for (std::uint32_t round = 0; round < (all ? rules.settling : rules.rounds); ++round) {
+  for (std::uint32_t round = 0; !all && round < rules.rounds; ++round) {
     const std::uint64_t tries = std::uint64_t{rules.tries_a_node} * p_.rooms.count();
     for (std::uint64_t i = 0; i < tries; ++i) try_single_move(rng);
-    all = all || try_rest(rules);
+    all = try_rest(rules);
   }
 }
 

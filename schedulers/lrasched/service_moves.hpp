@@ -14,11 +14,9 @@ namespace muster::lrasched {
 
 /// Bounds of a search that moves what has not started.
 struct MoveRules {
-  std::uint32_t rounds = 20;  ///< of single moves and another try for the rest
-  /// Rounds that are made even when all are placed: later services find more balanced room.
-  std::uint32_t settling = 5;
-  std::uint32_t tries_a_node = 20;  ///< single moves that a round looks at, for each node
-  std::uint32_t looked_at = 40;     ///< nodes on which a replica looks for one that makes room
+  std::uint32_t rounds = 20;         ///< of single moves and another try for the rest
+  std::uint32_t tries_a_node = 100;  ///< single moves that a round looks at, for each node
+  std::uint32_t looked_at = 40;      ///< nodes on which a replica looks for one that makes room
 };
 
 /// Finds room for services that found no room, by moving replicas that have not started: others
@@ -36,7 +34,7 @@ class ServiceMoves {
   /// `standing`: where replicas stood before; empty: nowhere. Parts and placement outlive this.
   ServiceMoves(const Parts& parts, PeriodPlacement& placement, std::span<const Spots> standing);
 
-  /// Places further services whole, until the rounds are over.
+  /// Places further services whole, until all are or the rounds are over.
   void run(const MoveRules& rules, Rng& rng);
 
  private:

@@ -2,8 +2,10 @@
 // of them each scheme places and how much of the machines they use, by scheme, dimensions and seed;
 // how many machines each needs for all of them; and the processor time of one placement.
 //   service_placement [--services N] [--nodes N] [--dims A,B..] [--seeds A,B..] [--period N]
-//                     [--load X] [--schemes TEXT] [--machines] [--latency] [--json FILE]
-// --latency measures processor times alone. --schemes: those alone whose name begins with the text.
+//                     [--load X] [--schemes TEXT] [--machines] [--bound] [--latency]
+//                     [--json FILE]
+// --bound adds how many services no placement exceeds, by prices of room. --latency measures
+// processor times alone. --schemes: those alone whose name begins with the text.
 
 #include <fmt/format.h>
 
@@ -22,6 +24,7 @@
 
 #include "schedulers/lrasched/first_fit.hpp"
 #include "schedulers/lrasched/period_placement.hpp"
+#include "schedulers/lrasched/placement_bound.hpp"
 #include "schedulers/lrasched/service_moves.hpp"
 #include "schedulers/lrasched/service_placer.hpp"
 #include "tools/bench/service_instances.hpp"
@@ -43,6 +46,7 @@ struct Options {
   double load = 1;
   bool machines = false;
   bool latency = false;
+  bool bound = false;
   std::string schemes;
   std::string json;
 };
@@ -73,10 +77,14 @@ Options options_of(std::span<char*> words) {
       {"--load", [&](const auto& value) { options.load = std::strtod(value.c_str(), nullptr); }},
       {"--schemes", [&](const auto& value) { options.schemes = value; }},
       {"--json", [&](const auto& value) { options.json = value; }}};
+  const std::map<std::string, bool*, std::less<>> flags{{"--machines", &options.machines},
+                                                        {"--bound", &options.bound},
+                                                        {"--latency", &options.latency}};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
-    if (word == "--machines" || word == "--latency") {
-      (word == "--machines" ? options.machines : options.latency) = true;
+    const auto flag = flags.find(word);
+    if (flag != flags.end()) {
+      *flag->second = true;
       continue;
     }
     const auto take = takes.find(word);
@@ -239,10 +247,43 @@ class Report {
     for (const Scheme& scheme : all_schemes()) {
       if (scheme.name.starts_with(options_.schemes)) run(scheme);
     }
+    if (options_.bound) print_bound();
   }
   const nlohmann::json& rows() const { return rows_; }
 
  private:
+  Instance instance_of(std::uint64_t dims, std::uint64_t seed) const {
+    const InstanceShape shape{.dims = dims,
+                              .services = options_.services,
+                              .nodes = options_.nodes,
+                              .load = options_.load,
+                              .further_nodes = 2 * options_.nodes};
+    return draw_instance(shape, seed * 100 + dims);
+  }
+
+  void print_bound() {
+    constexpr std::uint32_t kSteps = 600;
+    fmt::print("{:30} placed", "no placement exceeds");
+    double sum = 0;
+    for (const std::uint64_t dims : options_.dims) {
+      double of_dims = 0;
+      for (const std::uint64_t seed : options_.seeds) {
+        const Instance instance = instance_of(dims, seed);
+        const NodeRooms rooms(dims, instance.nodes);
+        NodeRooms tried = rooms;
+        const Demand demand(instance.services);
+        const std::uint32_t known = place_period(tried, instance.services, demand, {}).placed();
+        const double bound = bound_by_prices(rooms, instance.services, known, kSteps);
+        const double share = bound / static_cast<double>(instance.services.size());
+        rows_.push_back({{"scheme", "bound"}, {"dims", dims}, {"seed", seed}, {"placed", share}});
+        of_dims += share / static_cast<double>(options_.seeds.size());
+      }
+      fmt::print(" {:5.1f}", 100 * of_dims);
+      sum += of_dims;
+    }
+    fmt::print(", mean {:.1f} %\n", 100 * sum / static_cast<double>(options_.dims.size()));
+  }
+
   void run(const Scheme& scheme) {
     Outcome mean;
     double machines = 0;
@@ -252,12 +293,7 @@ class Report {
       double placed = 0;
       double needed = 0;
       for (const std::uint64_t seed : options_.seeds) {
-        const InstanceShape shape{.dims = dims,
-                                  .services = options_.services,
-                                  .nodes = options_.nodes,
-                                  .load = options_.load,
-                                  .further_nodes = 2 * options_.nodes};
-        const Instance instance = draw_instance(shape, seed * 100 + dims);
+        const Instance instance = instance_of(dims, seed);
         const Outcome outcome = run_scheme(scheme, instance, options_, dims);
         nlohmann::json row{{"scheme", scheme.name},
                            {"dims", dims},
