@@ -33,6 +33,7 @@ struct FmPrinted {
   friend bool operator==(const FmPrinted&, const FmPrinted&) = default;
 };
 
+/// Sizes and rates of a factorization machine.
 struct FmParams {
   std::uint32_t factors = 8;
   FtrlRates weights{};   ///< of the constant and of each feature

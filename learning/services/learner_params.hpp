@@ -19,6 +19,7 @@ enum class LearnerKind : std::uint8_t {
   mf        ///< matrix factorization
 };
 
+/// Which learner, and the parameters of each.
 struct LearnerParams {
   LearnerKind kind = LearnerKind::history;
   /// Deviations by which a prediction has to be above the goal.
@@ -33,6 +34,7 @@ struct LearnerParams {
   friend bool operator==(const LearnerParams&, const LearnerParams&) = default;
 };
 
+/// Whether every number is within the bounds of its learner.
 bool valid_learner_params(const LearnerParams& params);
 
 }  // namespace muster

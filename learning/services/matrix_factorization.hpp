@@ -7,6 +7,7 @@
 
 namespace muster {
 
+/// Sizes and rates of a matrix factorization.
 struct MfParams {
   std::uint32_t factors = 8;
   bool biases = false;  ///< a mean, and what each row and column adds to it, are learnt too

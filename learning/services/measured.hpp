@@ -37,6 +37,7 @@ void take_up(std::vector<MeasuredPoint>& measured, const PerformanceSample& samp
 /// The value measured at `at`; nullptr without one.
 const MeasuredPoint* measured_at(std::span<const MeasuredPoint> measured, std::uint32_t at);
 
+/// Writes the points, for read_measured().
 void write_measured(ModelWriter& out, std::span<const MeasuredPoint> measured);
 /// Of numbers below `points`; one that comes twice is a fault of the text.
 std::vector<MeasuredPoint> read_measured(ModelReader& in, std::uint32_t points);

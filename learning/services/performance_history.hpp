@@ -16,6 +16,7 @@ inline constexpr std::uint32_t kMostCurves = 2048;
 /// Performance of one service by configuration, or by degree of collocation.
 using PerformanceCurve = std::vector<double>;
 
+/// Shares and bounds of a history.
 struct HistoryParams {
   /// How far a new service may be from a past one: this share of what lies between near past ones.
   double spread = 0.3;
@@ -29,8 +30,11 @@ struct HistoryParams {
   friend bool operator==(const HistoryParams&, const HistoryParams&) = default;
 };
 
+/// Whether every number is within its bounds.
 bool valid_history_params(const HistoryParams& params);
+/// Writes the parameters, for read_history_params().
 void write_history_params(ModelWriter& out, const HistoryParams& params);
+/// The parameters that were written; numbers out of bounds are a fault of the text.
 HistoryParams read_history_params(ModelReader& in);
 
 /// Takes each past service, profiled in full, as a hypothesis of what a new one is like: by what
@@ -71,7 +75,9 @@ class PerformanceHistory {
   std::vector<double> spread_;  ///< covariance of a new service around the past one that it is like
 };
 
+/// The history as a text, for parse_history().
 std::string history_text(const PerformanceHistory& history);
+/// The history of a text; a fault where it is not one, or of another version.
 Expected<PerformanceHistory, LearnError> parse_history(std::string_view text);
 
 }  // namespace muster

@@ -13,6 +13,7 @@
 
 namespace muster {
 
+/// How often a learner goes over what was measured.
 struct RowsParams {
   std::uint32_t epochs = 5;   ///< over the curves of past services
   std::uint32_t passes = 10;  ///< over the measurements of a service, whenever one is added
@@ -20,8 +21,11 @@ struct RowsParams {
   friend bool operator==(const RowsParams&, const RowsParams&) = default;
 };
 
+/// Whether every number is within its bounds.
 bool valid_rows_params(const RowsParams& params);
+/// Writes the parameters, for read_rows_params().
 void write_rows_params(ModelWriter& out, const RowsParams& params);
+/// The parameters that were written; numbers out of bounds are a fault of the text.
 RowsParams read_rows_params(ModelReader& in);
 
 /// Learns performance as LRASched does: each service is a feature (or a row of a matrix) of its

@@ -26,6 +26,7 @@ struct Arrival {
   std::uint32_t cheapest = 0;  ///< the configuration that truly reaches it at least cost
 };
 
+/// Services of the past with their profiles, and those that arrive.
 struct ServiceWorld {
   ServiceSizes sizes = family_sizes();
   std::vector<FamilyService> past;
@@ -33,6 +34,7 @@ struct ServiceWorld {
   std::vector<Arrival> arrivals;
 };
 
+/// The curve as it is measured with that noise.
 inline PerformanceCurve noisy_curve(const PerformanceCurve& truth, double noise, Rng& rng) {
   PerformanceCurve curve;
   for (const double value : truth) curve.push_back(noisy_performance(value, noise, rng));
@@ -49,6 +51,7 @@ inline std::vector<std::uint32_t> drawn_order(std::uint32_t count, Rng& rng) {
   return order;
 }
 
+/// A service that arrives, with its goal.
 inline Arrival draw_arrival(const ServiceSizes& sizes, Rng& rng) {
   Arrival arrival;
   arrival.service = draw_service(rng);
@@ -61,6 +64,7 @@ inline Arrival draw_arrival(const ServiceSizes& sizes, Rng& rng) {
   return arrival;
 }
 
+/// A world of that number of past services and of arrivals.
 inline ServiceWorld draw_world(std::uint64_t seed, std::size_t past, std::size_t arrivals) {
   ServiceWorld world;
   Rng rng(seed);

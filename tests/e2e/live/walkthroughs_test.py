@@ -153,8 +153,8 @@ class OnesOwnMachine(unittest.TestCase):
             walk.follow(page("$ muster submit --wait"))
             walk.follow(page("$ muster submit --array"), waits)
             walk.follow(page("$ chmod"))
-            looks = page("$ muster jobs\nJOB  NAME   USER  STATE      TASKS  WAIT  RUN  DONE  FAILED  "
-                         "EXIT      COST  SUBMITTED\n  4  count  ada   running")
+            looks = page("$ muster jobs\nJOB  NAME   USER  STATE      TASKS  WAIT  RUN  DONE  "
+                         "FAILED  EXIT      COST  SUBMITTED\n  4  count  ada   running")
             walk.follow(looks)
             walk.follow(page("$ muster plan"))
             for command, shown in session(page("$ muster logs 4\nattempt 1")):
