@@ -67,6 +67,10 @@ struct LiveWorkerConfig {
   std::optional<std::uint32_t> disk_free_mib;
   std::uint32_t metric_names = 16;  ///< of what a task reports of itself; 0: it may report nothing
   Duration metrics_interval{std::chrono::seconds{2}};  ///< between two tellings of what is new
+  std::uint32_t first_port = 20'000;  ///< of those that replicas of services are given
+  std::uint32_t last_port = 32'000;
+  /// Of the instance, for clients of services; empty: the one by which it reaches its master.
+  std::string address;
 };
 
 /// Bounds of the output of attempts that are over.

@@ -98,6 +98,8 @@ Keys live_master_keys() {
 // The two folders stand behind the first key, where the documentation wants them.
 Keys worker_keys() {
   Keys keys = task_keys<C, &C::worker>("worker", "task_uid");
+  const Keys replicas = replica_keys<C, &C::worker>("worker");
+  keys.insert(keys.end(), replicas.begin(), replicas.end());
   keys.insert(keys.begin() + 1,
               {"worker.checkpoints",
                "folder that all instances share; not given: checkpoints below the state",

@@ -16,6 +16,7 @@
 #include "config/request_keys.hpp"
 #include "config/request_value.hpp"
 #include "config/script_keys.hpp"
+#include "config/service_keys.hpp"
 #include "config/stop_keys.hpp"
 
 // Requests come as TOML and as JSON. Both become a RequestValue, so that one table of keys reads
@@ -23,6 +24,10 @@
 // table.
 
 namespace muster {
+
+/// Declared for the JSON library, which finds it by its name; service_keys.cpp has it.
+void to_json(nlohmann::ordered_json& out, const RequestService& service);
+
 namespace {
 
 using config::RequestKey;
@@ -345,6 +350,7 @@ Job make_job(const JobRequest& request) {
   config::make_script(request, job);
   config::make_stops(request, job);
   if (!request.elastic.empty()) config::make_elastic(request, job);
+  if (request.service) config::make_service(request, job);
   return job;
 }
 
@@ -381,6 +387,7 @@ JobRequest request_of(const Job& job) {
   config::ask_script(job, request);
   config::ask_stops(job, request);
   config::ask_elastic(job, request);
+  config::ask_service(job, request);
   if (job.origin) {
     request.from = fmt::format("{},{}", job.origin->latitude_deg, job.origin->longitude_deg);
   }

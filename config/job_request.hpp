@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/config_error.hpp"
@@ -14,6 +15,16 @@
 #include "model/job.hpp"
 
 namespace muster {
+
+/// The table [service] of a request.
+struct RequestService {
+  ServiceSpec spec;
+  std::uint32_t replicas = 1;
+  /// Of the text that it was read from: the member at fault, and what is wrong with it.
+  std::vector<std::pair<std::string, std::string>> faults{};
+
+  friend bool operator==(const RequestService&, const RequestService&) = default;
+};
 
 /// A user's request, as it stands in a job file (TOML) or in a request to the API (JSON): with
 /// equal names in both. Units are in the names.
@@ -61,6 +72,7 @@ struct JobRequest {
   std::optional<std::uint32_t> batch_max;        ///< of a step, by all workers
   std::optional<std::uint32_t> local_batch_min;  ///< of one worker at once
   std::optional<std::uint32_t> local_batch_max;
+  std::optional<RequestService> service;  ///< of a service; nothing: it has an end
 };
 
 /// Assumed cost of a change of an elastic job's width without its own statement: somewhat more than

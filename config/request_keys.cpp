@@ -12,6 +12,7 @@
 #include "config/elastic_keys.hpp"
 #include "config/request_text.hpp"
 #include "config/script_keys.hpp"
+#include "config/service_keys.hpp"
 #include "config/stop_keys.hpp"
 #include "config/work_folder.hpp"
 #include "model/constraint.hpp"
@@ -366,7 +367,7 @@ const std::vector<RequestKey>& request_keys() {
   static const Keys kKeys = [] {
     Keys all;
     for (const Keys& part : {what_keys(), script_keys(), task_keys(), demand_keys(), run_keys(),
-                             stop_keys(), elastic_keys()}) {
+                             stop_keys(), elastic_keys(), service_keys()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -442,6 +443,7 @@ void check_together(const JobRequest& request, bool tasks_given, const Report& r
   }
   check_elastic(request, tasks_given, report);
   check_stops(request, report);
+  check_service(request, tasks_given, report);
   if (!request.gang) return;
   if (!request.array.empty()) report("gang", "cannot be an array: a gang has `tasks`");
   if (request.max_running > 0 || array.max_running > 0) {

@@ -52,7 +52,8 @@ struct RequestWord {
 /// with it.
 struct RequestOther {
   std::variant<std::string JobRequest::*, std::vector<std::string> JobRequest::*,
-               std::vector<double> JobRequest::*, std::map<std::string, std::string> JobRequest::*>
+               std::vector<double> JobRequest::*, std::map<std::string, std::string> JobRequest::*,
+               std::optional<RequestService> JobRequest::*>
       at;
   std::string wanted;
   bool (*read)(JobRequest&, const RequestValue&);

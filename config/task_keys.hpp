@@ -82,6 +82,21 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
                     kLatest}}};
 }
 
+/// The keys of what replicas of services are given, of the section that task_keys() has.
+template <class C, LiveWorkerConfig C::*kTasks>
+std::vector<KeySpecOf<C>> replica_keys(const std::string& section) {
+  using U32 = std::uint32_t;
+  return {
+      {section + ".first_port", "first of the ports that replicas of services are given",
+       WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).first_port; }, 1024, kMostPortNumber}},
+      {section + ".last_port", "last of these ports; computers with several workers share a range",
+       WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).last_port; }, 1024, kMostPortNumber}},
+      {section + ".address",
+       "address of the instance for clients of services; not given: the one by which it reaches "
+       "its master",
+       TextKeyOf<C>{[](C& c) -> std::string& { return (c.*kTasks).address; }}}};
+}
+
 /// Says which of these keys do not belong together. The names are those of task_keys().
 template <class C>
 void check_task_keys(const LiveWorkerConfig& tasks, KeyReader<C>& reader,
@@ -100,6 +115,12 @@ void check_task_keys(const LiveWorkerConfig& tasks, KeyReader<C>& reader,
   if (tasks.isolation == IsolationChoice::uid && !any) {
     reader.complain(section + ".isolation",
                     "is uid, so " + each + " or " + one + " has to be given");
+  }
+  if (tasks.last_port < tasks.first_port) {
+    reader.complain(section + ".last_port", "has to be at least " + section +
+                                                ".first_port, which is " +
+                                                std::to_string(tasks.first_port) + "; it is " +
+                                                std::to_string(tasks.last_port));
   }
   const bool other =
       tasks.isolation == IsolationChoice::none || tasks.isolation == IsolationChoice::namespaces;

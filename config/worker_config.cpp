@@ -91,8 +91,9 @@ Keys link_keys() {
 
 Keys build_table() {
   Keys all;
-  for (const Keys& part : {top_keys(), tls_keys(), capacity_keys(),
-                           task_keys<C, &C::tasks>("tasks", "uid"), link_keys()}) {
+  for (const Keys& part :
+       {top_keys(), tls_keys(), capacity_keys(), task_keys<C, &C::tasks>("tasks", "uid"),
+        replica_keys<C, &C::tasks>("tasks"), link_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -63,6 +63,7 @@ Master::Master(const MasterSettings& settings, MasterDependencies parts)
       evictions_({recorder_, cloud_, releases_, tasks_}, guard_, fleet_),
       application_({recorder_, cloud_, releases_, tasks_}, ends_, rules_),
       news_(recorder_, tasks_, ends_, reconciler_),
+      restarts_(recorder_),
       planner_(std::make_unique<Planner>(settings, std::move(parts), recorder_.memory())) {
   recorder_.listen(*planner_);
 }

@@ -12,6 +12,7 @@
 #include "masters/plan/plan_application.hpp"
 #include "masters/plan/planner.hpp"
 #include "masters/tasks/attempt_news.hpp"
+#include "masters/tasks/restarts.hpp"
 
 namespace muster {
 
@@ -65,16 +66,15 @@ class Master {
     return evictions_.abandon(id, why, now);
   }
 
-  /// See AttemptNews.
+  /// See AttemptNews, and Restarts.
   void task_started(const TaskStarted& news, Instant now) { news_.started(news, now); }
   void task_checkpointed(const TaskCheckpointed& news, Instant now) {
     news_.checkpointed(news, now);
   }
   void task_finished(const TaskFinished& news, Instant now) { news_.finished(news, now); }
   void task_failed(const TaskFailed& news, Instant now) { news_.failed(news, now); }
-  void compare_attempts(InstanceId id, const std::set<KnownAttempt>& known, Instant now) {
-    news_.compare(id, known, now);
-  }
+  AttemptNews& news() { return news_; }
+  Restarts& restarts() { return restarts_; }
   /// The outcome of the attempt has taken effect: it is on record with the next commit.
   void acknowledge(TaskId task, Attempt attempt, InstanceId on);
 
@@ -163,8 +163,7 @@ class Master {
   /// How much of what it has or may have is taken: see docs/routing.md.
   double load() const;
   /// See JobEnds.
-  const std::deque<CompletedJob>& completed() const { return ends_.completed(); }
-  std::uint64_t completed_count() const { return ends_.completed_count(); }
+  const JobEnds& ends() const { return ends_; }
 
  private:
   void refuse_for_good(JobId id, const Refusal& never, Instant now);
@@ -187,6 +186,7 @@ class Master {
   Evictions evictions_;
   PlanApplication application_;
   AttemptNews news_;
+  Restarts restarts_;
   std::unique_ptr<Planner> planner_;  ///< null: it goes its own way
 };
 

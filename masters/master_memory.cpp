@@ -34,6 +34,7 @@ struct MasterMemory::Fold {
   void operator()(const JobAccepted& e) {
     m.accepted.add(e.job.id.value);
     if (is_counted(e.job)) m.counted.insert(e.job.id);
+    if (e.job.service() != nullptr) m.services.insert(e.job.id);
   }
   void operator()(const LaunchRequested& e) {
     m.next_instance = std::max(m.next_instance, e.instance.value + 1);
@@ -143,6 +144,7 @@ struct MasterMemory::Fold {
   void operator()(const JobFinished& e) {
     m.throughput.erase(e.job);
     m.failures.erase(e.job);
+    m.services.erase(e.job);
     // Sites ask for these: the job's other parts are for nothing.
     const JobRow& over = *m.state.find(e.job);
     memory.note_over(over);
@@ -220,6 +222,8 @@ void MasterMemory::absorb(const Event& event) {
 }
 
 bool MasterMemory::ends_calm(const EventBody& body) const {
+  // How a replica is doing moves no policy yet.
+  if (std::holds_alternative<ReplicaChanged>(body)) return false;
   const auto* measured = std::get_if<Measured>(&body);
   return wants_metrics_ || measured == nullptr || !measured->is_metrics_alone();
 }
@@ -239,6 +243,7 @@ void MasterMemory::note_over(const JobRow& job) {
 void MasterMemory::count_parts() {
   MasterFacts& m = facts_;
   for (const JobRow& row : m.state.jobs()) {
+    if (row.job.service() != nullptr) m.services.insert(row.job.id);
     if (!is_counted(row.job)) continue;
     m.counted.insert(row.job.id);
     if (row.failed > 0) m.failing.insert(row.job.id);

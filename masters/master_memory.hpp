@@ -54,11 +54,12 @@ struct MasterFacts {
   /// Parts that are over, of jobs whose number of failures is bounded and that have failures: the
   /// last ones, a thousand at most.
   std::deque<FailedPart> failed_parts{};
-  std::set<JobId> counted{};  ///< unfinished parts of jobs whose number of failures is bounded
-  std::set<JobId> failing{};  ///< of these, those of which some have
-  MetricTally metrics{};      ///< of what tasks report of themselves
-  NumberSet accepted{};       ///< all jobs that ever were: sites may repeat a hand-off at any time
-  std::uint64_t events = 0;   ///< how many were absorbed, since this memory was made
+  std::set<JobId> services{};  ///< unfinished jobs that are services
+  std::set<JobId> counted{};   ///< unfinished parts of jobs whose number of failures is bounded
+  std::set<JobId> failing{};   ///< of these, those of which some have
+  MetricTally metrics{};       ///< of what tasks report of themselves
+  NumberSet accepted{};        ///< all jobs that ever were: sites may repeat a hand-off at any time
+  std::uint64_t events = 0;    ///< how many were absorbed, since this memory was made
   /// The number of the last of these that may change what a policy decides.
   std::uint64_t last_change = 0;
 
@@ -92,8 +93,8 @@ class MasterMemory {
   /// The instance is of such a fleet: it is not given back, and no cap counts it.
   bool is_owned(const InstanceRow& row) const { return owns_fleet_ && row.owned; }
 
-  /// The event may change what the policy decides, so that it is shown to the policy: any but one
-  /// of metrics alone where the policy does not want them.
+  /// The event may change what the policy decides, so that it is shown to the policy: any but a
+  /// replica's, and one of metrics alone where the policy does not want them.
   bool ends_calm(const EventBody& body) const;
 
   /// All but what the policy remembers.

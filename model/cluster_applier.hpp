@@ -12,10 +12,32 @@
 
 namespace muster {
 
+/// Grant of an event; events of earlier versions granted what the task demands.
+inline Grant granted(const ClusterState& state, const std::optional<Grant>& grant,
+                     const TaskRow& task, const InstanceRow& on) {
+  const FamilyDemand* demand = state.demand(task, on.type);
+  MUSTER_CHECK(demand != nullptr, "a task is only ever on a family that it has a demand for");
+  return grant ? *grant : Grant::of(demand->amount);
+}
+
+/// The task keeps its gang from starting.
+inline bool blocks_gang(const ClusterState& state, const TaskRow& row) {
+  if (row.phase == TaskPhase::stopping) return true;
+  return row.phase == TaskPhase::assigned && row.target != kNoSlot &&
+         !state.instance(row.target).up;
+}
+
+inline constexpr Refusal kCapped{RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
+
+/// Why a capped task has no place.
+inline Refusal reason_of_capped(const TaskRow& row) {
+  if (row.rests_until == Instant{}) return kCapped;
+  const double setbacks = row.setbacks;
+  return {RefusalKind::not_now, RefusalCode::restart_pause, {}, setbacks, 0};
+}
+
 /// The transition function: one operator() a kind of event.
 struct ClusterState::Applier {
-  static constexpr Refusal kCapped{RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
-
   ClusterState& s;
   Instant at;
 
@@ -24,20 +46,6 @@ struct ClusterState::Applier {
   JobRow& job_of(const TaskRow& task) { return s.jobs_[task.job]; }
   /// Rows that an earlier version kept do not know when their attempts started.
   Instant started(const TaskRow& row) { return std::max(row.started_at, job_of(row).accepted_at); }
-
-  /// Grant of an event; events of earlier versions granted what the task demands.
-  Grant granted(const std::optional<Grant>& grant, const TaskRow& task,
-                const InstanceRow& on) const {
-    const FamilyDemand* demand = s.demand(task, on.type);
-    MUSTER_CHECK(demand != nullptr, "a task is only ever on a family that it has a demand for");
-    return grant ? *grant : Grant::of(demand->amount);
-  }
-
-  bool blocks(const TaskRow& row) const {
-    if (row.phase == TaskPhase::stopping) return true;
-    return row.phase == TaskPhase::assigned && row.target != kNoSlot &&
-           !s.instances_[row.target].up;
-  }
 
   std::size_t& count(TaskPhase phase) { return s.work_.tasks[static_cast<std::size_t>(phase)]; }
   std::size_t& count(JobStanding standing) {
@@ -57,7 +65,7 @@ struct ClusterState::Applier {
     GangCounts& gang = job_of(row).gang;
     const ToldReason told = told_of(row);
     tell(gang, std::exchange(row.told, told), told);
-    if (const bool now = blocks(row); now != row.blocks_gang) {
+    if (const bool now = blocks_gang(s, row); now != row.blocks_gang) {
       row.blocks_gang = now;
       now ? add_blocker(gang, row.index) : remove_blocker(job_of(row), row.index);
     }
@@ -112,6 +120,7 @@ struct ClusterState::Applier {
     if (place.occupants.empty()) place.used = {};
     row.at = kNoSlot;
     row.held = {};
+    row.replica.reset();
   }
 
   /// An attempt of the task is over, by its own end or with something gained.
@@ -152,7 +161,9 @@ struct ClusterState::Applier {
     // A task that would wait for a place is held while the user wants the job to get no place, and
     // left out when the job is not so wide any more.
     if (phase == TaskPhase::pending && job.held_by_user) phase = TaskPhase::held;
-    if (phase == TaskPhase::pending && is_beyond_width(row)) phase = TaskPhase::capped;
+    if (phase == TaskPhase::pending && (is_beyond_width(row) || row.rests_until > Instant{})) {
+      phase = TaskPhase::capped;
+    }
     row.phase = phase;
     ++count(phase);
     s.work_.beyond_width += is_spare(row);
@@ -172,7 +183,7 @@ struct ClusterState::Applier {
   void wait_again(TaskRow& row, const Refusal& reason) {
     drop_target(row);
     enter_phase(row, TaskPhase::pending);
-    row.reason = row.phase == TaskPhase::capped ? kCapped : reason;
+    row.reason = row.phase == TaskPhase::capped ? reason_of_capped(row) : reason;
   }
 
   bool is_beyond_width(const TaskRow& row) {
@@ -186,7 +197,7 @@ struct ClusterState::Applier {
   /// The task is to wait for a place; it is held or capped instead where its job says so.
   void let_wait(TaskRow& row) {
     enter_phase(row, TaskPhase::pending);
-    row.reason = row.phase == TaskPhase::capped ? kCapped : Refusal{};
+    row.reason = row.phase == TaskPhase::capped ? reason_of_capped(row) : Refusal{};
   }
 
   void add_task(JobRow& job, std::uint32_t index) {
@@ -240,6 +251,7 @@ struct ClusterState::Applier {
   void operator()(const RoundDecided&);
   void operator()(const PlanPartRefused&);
   void operator()(const Measured&);
+  void operator()(const ReplicaChanged&);
   void operator()(const LaunchRequested&);
   void operator()(const LaunchRefused&);
   void operator()(const InstanceUp&);

@@ -11,6 +11,7 @@ void ClusterState::Applier::operator()(const TaskReleased& e) {
   TaskRow& row = task(e.task);
   MUSTER_CHECK(row.phase == TaskPhase::capped,
                "a task is released from the cap of its job, and from nothing else");
+  row.rests_until = {};
   enter_phase(row, TaskPhase::pending);
   row.reason = {};
   JobRow& job = job_of(row);

@@ -59,6 +59,14 @@ void ClusterState::Applier::operator()(const Measured& e) {
            [](TaskRow& row, const TaskMetrics& said) { row.metrics = said.values; });
 }
 
+void ClusterState::Applier::operator()(const ReplicaChanged& e) {
+  TaskRow& row = task(e.task);
+  MUSTER_CHECK(job_of(row).job.service() != nullptr, "only services have replicas");
+  MUSTER_CHECK(row.at != kNoSlot && row.attempt == e.attempt,
+               "only the present attempt is a replica");
+  row.replica = std::make_shared<const ReplicaState>(e.state);
+}
+
 void ClusterState::Applier::operator()(const LaunchRequested& e) {
   MUSTER_CHECK(!s.instance_slots_.contains(e.instance), "instance ids are used once");
   const Slot slot = new_row(s.instances_, s.free_instances_);
@@ -151,7 +159,7 @@ void ClusterState::Applier::operator()(const TaskAssigned& e) {
   MUSTER_CHECK(!to.released, "nothing is placed on a released instance");
   MUSTER_CHECK(row.phase != TaskPhase::finished && row.phase != TaskPhase::failed,
                "a task that has ended needs no place");
-  set_target(row, to.slot, granted(e.grant, row, to));
+  set_target(row, to.slot, granted(s, e.grant, row, to));
   if (row.phase == TaskPhase::pending) enter_phase(row, TaskPhase::assigned);
   row.reason = {RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
   recount(row);
@@ -167,7 +175,7 @@ void ClusterState::Applier::operator()(const StartIssued& e) {
   MUSTER_CHECK(row.phase == TaskPhase::assigned, "only a task that has a place can start");
   MUSTER_CHECK(row.target == place.slot, "a task starts where it is meant to be");
   MUSTER_CHECK(e.attempt == row.attempt + 1, "each start raises the attempt by one");
-  const Grant grant = granted(e.grant, row, place);
+  const Grant grant = granted(s, e.grant, row, place);
   MUSTER_CHECK((place.used + grant.amount).fits_in((*s.catalog_)[place.type].capacity),
                "an instance is never filled over its capacity");
   row.attempt = e.attempt;
@@ -223,6 +231,10 @@ void ClusterState::Applier::operator()(const TaskFinished& e) {
 void ClusterState::Applier::operator()(const TaskFailed& e) {
   TaskRow& row = task(e.task);
   MUSTER_CHECK(row.at != kNoSlot && row.attempt == e.attempt, "only the present attempt can fail");
+  if (job_of(row).job.service() != nullptr) {
+    row.setbacks = setbacks_with(row, at);
+    row.rests_until = e.retry_at.value_or(Instant{});
+  }
   vacate(row);
   const Refusal failed{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
   const Refusal again{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};

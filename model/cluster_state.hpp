@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -68,7 +69,23 @@ struct TaskRow {
   /// Number of its last attempts, in a row, that were interrupted or moved without progress.
   std::uint32_t fruitless = 0;
   Metrics metrics{};  ///< all that the last attempt that reported any has reported
+  /// Of a service, how its present attempt is doing; null: nothing is known of that.
+  std::shared_ptr<const ReplicaState> replica{};
+  /// Of a service: attempts in a row that ended before they had stood (kForgetSetbacks).
+  std::uint32_t setbacks = 0;
+  Instant rests_until{};  ///< it has no place until then, for its setbacks; 0: it does not rest
 };
+
+/// The setbacks of a replica whose attempt ends at that time.
+inline std::uint32_t setbacks_with(const TaskRow& task, Instant ends) {
+  const bool stood = task.phase != TaskPhase::starting && ends - task.started_at >= kForgetSetbacks;
+  return stood ? 1 : std::min(task.setbacks, ~std::uint32_t{0} - 1) + 1;
+}
+
+/// Clients of its service may be sent to it.
+inline bool is_endpoint(const TaskRow& task) {
+  return task.phase == TaskPhase::running && task.replica != nullptr && task.replica->ready;
+}
 
 /// Counts of a job's tasks that decide whether and how its gang starts; derived from their rows, so
 /// that a change of one task costs no look at the others.

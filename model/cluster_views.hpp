@@ -12,6 +12,7 @@
 #include "model/figures.hpp"
 #include "model/job_views.hpp"
 #include "model/plan.hpp"
+#include "model/service_views.hpp"
 #include "model/view_fields.hpp"
 
 // Instances, costs, decisions and the cluster as a whole, as masters and the API show them.
@@ -408,10 +409,11 @@ void fields(auto& a, Like<PlanView> auto& v) {
 
 /// The views that are documents of the API, with whose part is missing in them. Each has the schema
 /// of its `kSchema`.
-using GatheredViews =
-    std::tuple<InstancesView, DecisionsView, HistoryView, CostView, StatusView, NodesView>;
+using GatheredViews = std::tuple<InstancesView, DecisionsView, HistoryView, CostView, StatusView,
+                                 NodesView, ServicesView, EndpointsView>;
 /// Those that are documents by themselves, and the parts that have schemas of their own.
-using PlainViews = std::tuple<JobView, TaskView, ReasonView, SilentView, InstanceView, DecisionView,
-                              HistorySample, NodeView, CapsOf, PlanView>;
+using PlainViews =
+    std::tuple<JobView, TaskView, ReasonView, SilentView, InstanceView, DecisionView, HistorySample,
+               NodeView, CapsOf, PlanView, ServiceView, ReplicaView, EndpointView>;
 
 }  // namespace muster

@@ -60,7 +60,7 @@ void check_task(const TaskRow& task, const ClusterState& state, const Listed& li
 }
 
 bool blocks(const ClusterState& state, const TaskRow& task) {
-  // The same rule as ClusterState::Applier::blocks(), computed here without what it has stored.
+  // The same rule as blocks_gang() of the applier, computed here without what it has stored.
   if (task.phase == TaskPhase::stopping) return true;
   return task.phase == TaskPhase::assigned && !state.instance(task.target).up;
 }

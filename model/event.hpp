@@ -241,6 +241,8 @@ struct TaskFailed {
   bool blameless = false;  ///< its worker had no room for it or lost it: no failure of the program
   FailureKind kind = FailureKind::unknown;
   bool for_good = false;  ///< the task is not tried again
+  /// Of a service's replica, when it waits for a place again; nothing: at once.
+  std::optional<Instant> retry_at{};
 
   friend bool operator==(const TaskFailed&, const TaskFailed&) = default;
 };
@@ -364,6 +366,15 @@ struct JobProgress {
   friend bool operator==(const JobProgress&, const JobProgress&) = default;
 };
 
+/// A replica of a service is not as it was.
+struct ReplicaChanged {
+  TaskId task;
+  Attempt attempt = 0;
+  ReplicaState state;
+
+  friend bool operator==(const ReplicaChanged&, const ReplicaChanged&) = default;
+};
+
 /// Measurements of the workers' tasks: all that the policy is shown of them. Just before a round,
 /// or for regular rounds that were not held, when what ends the quiet is about to happen. Ordered
 /// by task, each task once. Without throughputs: an elastic job has entered another epoch, or tasks
@@ -387,7 +398,7 @@ using EventBody =
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskCheckpointed, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
                  JobReleased, JobTerminating, Measured, GangTurn, OfferingChanged, JobResized,
-                 RoomClaimed>;
+                 RoomClaimed, ReplicaChanged>;
 
 /// Something that became true for a master, and when.
 struct Event {

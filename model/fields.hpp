@@ -41,7 +41,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kE
     "task_checkpointed", "task_finished",    "task_failed",      "job_finished",
     "task_released",     "job_held",         "job_released",     "job_terminating",
     "measured",          "gang_turn",        "offering_changed", "job_resized",
-    "room_claimed"};
+    "room_claimed",      "replica_changed"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -165,6 +165,46 @@ void fields(auto& a, Like<ElasticSpec> auto& v) {
   a("batch", v.batch);
 }
 
+void fields(auto& a, Like<HealthCheck> auto& v) {
+  a("kind", v.kind);
+  a.unless_default("port", v.port, {});
+  a.unless_default("path", v.path, {});
+  a.unless_default("command", v.command, {});
+  a("every_s", v.every);
+  a("timeout_s", v.timeout);
+  a("successes", v.successes);
+  a("failures", v.failures);
+}
+
+void fields(auto& a, Like<ServiceSpec> auto& v) {
+  a.unless_default("ports", v.ports, {});
+  a.unless_default("ready", v.ready, {});
+  a.unless_default("alive", v.alive, {});
+  a("start_within_s", v.start_within);
+  a.unless_default("drain_s", v.drain, {});
+}
+
+void fields(auto& a, Like<ReplicaPort> auto& v) {
+  a("name", v.name);
+  a("number", v.number);
+}
+
+void fields(auto& a, Like<ReplicaState> auto& v) {
+  a("ready", v.ready);
+  a.unless_default("restarts", v.restarts, 0u);
+  a.unless_default("exit_code", v.exit_code, 0);
+  a.unless_default("pause_s", v.pause, {});
+  a.unless_default("trouble", v.trouble, {});
+  a.unless_default("address", v.address, {});
+  a.unless_default("ports", v.ports, {});
+}
+
+void fields(auto& a, Like<AttemptMetrics> auto& v) {
+  a("said", v.said);
+  a("attempt", v.attempt);
+  a("replica", v.replica);
+}
+
 void fields(auto& a, Like<Job> auto& v) {
   a({"job", "id"}, v.id);
   a("name", v.name);
@@ -180,6 +220,7 @@ void fields(auto& a, Like<Job> auto& v) {
   a("retries", v.retries);
   a.unless_default("token", v.token, {});
   a.template alternative<ElasticSpec>("elastic", v.kind);
+  a.template alternative<ServiceSpec>("service", v.kind);
   a.unless_default("length", v.prediction.length, JobLength::unknown);
   a.unless_default("spot_safe", v.prediction.spot_safe, false);
   a("predicted_runtime_s", v.prediction.runtime);
@@ -315,6 +356,7 @@ void fields(auto& a, Like<TaskFailed> auto& e) {
   a.unless_default("blameless", e.blameless, false);
   a.unless_default("kind", e.kind, FailureKind::unknown);
   a.unless_default("for_good", e.for_good, false);
+  a("retry_at", e.retry_at);
 }
 
 void fields(auto& a, Like<JobFinished> auto& e) {
@@ -344,6 +386,12 @@ void fields(auto& a, Like<Measured> auto& e) {
   a.unless_default("quiet", e.quiet, std::uint64_t{0});
   a.unless_default("progress", e.progress, {});
   a.unless_default("metrics", e.metrics, {});
+}
+
+void fields(auto& a, Like<ReplicaChanged> auto& e) {
+  a("task", e.task);
+  a("attempt", e.attempt);
+  a("state", e.state);
 }
 
 void fields(auto& a, Like<JobResized> auto& e) {

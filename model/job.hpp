@@ -15,6 +15,7 @@
 #include "model/geo.hpp"
 #include "model/ids.hpp"
 #include "model/resources.hpp"
+#include "model/service.hpp"
 #include "model/time.hpp"
 
 namespace muster {
@@ -146,7 +147,7 @@ struct ElasticSpec {
   friend bool operator==(const ElasticSpec&, const ElasticSpec&) = default;
 };
 
-using JobKind = std::variant<BatchSpec, ElasticSpec>;
+using JobKind = std::variant<BatchSpec, ElasticSpec, ServiceSpec>;
 
 /// A job as a user submits it: tasks that belong together. The tasks of a gang start together and
 /// all run at the pace of the slowest (Eva 4.4).
@@ -184,6 +185,9 @@ struct Job {
   std::uint32_t task_count() const {
     return total_tasks > 0 ? total_tasks : static_cast<std::uint32_t>(tasks.size());
   }
+
+  /// The service that it is; null: it has an end of its own.
+  const ServiceSpec* service() const { return std::get_if<ServiceSpec>(&kind); }
 
   friend bool operator==(const Job&, const Job&) = default;
 };

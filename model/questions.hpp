@@ -94,6 +94,17 @@ void fields(auto& a, Like<RequestQuestion> auto& v) {
   a("job", v.job);
 }
 
+/// Which services somebody asks for.
+struct ServicesQuestion {
+  std::string name{};  ///< empty: of any name
+  std::string user{};  ///< empty: anybody's
+};
+
+void fields(auto& a, Like<ServicesQuestion> auto& v) {
+  a("name", v.name);
+  a("user", v.user);
+}
+
 /// The parts that costs are split into.
 enum class CostSplit : std::uint8_t { user, job, instance };
 struct CostQuestion {

@@ -58,7 +58,8 @@ enum class RefusalCode : std::uint8_t {
   distinct_instances,  ///< another task of the job has a place there, which the job does not want
   no_progress,         ///< too many of the task's attempts have ended without any
   kept_room,           ///< the room is kept for a job that goes before
-  constraint           ///< the job's constraint does not admit the instance's type
+  constraint,          ///< the job's constraint does not admit the instance's type
+  restart_pause        ///< it has ended again and again: it is started after a pause
 };
 constexpr auto words_of(RefusalCode) {
   using E = RefusalCode;
@@ -96,7 +97,8 @@ constexpr auto words_of(RefusalCode) {
                                      {E::distinct_instances, "distinct instances"},
                                      {E::no_progress, "no progress"},
                                      {E::kept_room, "room kept for another job"},
-                                     {E::constraint, "constraint"}});
+                                     {E::constraint, "constraint"},
+                                     {E::restart_pause, "restart pause"}});
 }
 
 /// It was the cloud that did not give an instance.

@@ -66,6 +66,7 @@ constexpr RoomLack lack_of(RefusalCode code) {
     case RefusalCode::distinct_instances:
     case RefusalCode::no_progress:
     case RefusalCode::constraint:
+    case RefusalCode::restart_pause:
       break;
   }
   return RoomLack::none;

@@ -36,7 +36,7 @@ enum class Part : std::uint64_t {
   checkpoints,
   max_fails,
   elastic,
-  obsolete_service,  // keeps the numbers of those that follow
+  service,
   task_runtime_hint,
   epoch,
   progress_unit,
@@ -50,6 +50,7 @@ enum class Part : std::uint64_t {
   script,
   make_work_dir,
   constraint,
+  check,
   // A new one stands here.
 };
 
@@ -178,11 +179,35 @@ void add_epoch(Digest& digest, const ElasticEpoch& epoch) {
   }
 }
 
+void add_check(Digest& digest, const HealthCheck& check) {
+  const auto& [kind, port, path, command, every, timeout, successes, failures] = check;
+  digest.begin(Part::check);
+  digest.text(name_of(kind));
+  digest.text(port);
+  digest.text(path);
+  for (const std::string& each : command) digest.words(Part::argument, each);
+  for (const Duration each : {every, timeout}) {
+    digest.word(static_cast<std::uint64_t>(each.count()));
+  }
+  for (const std::uint32_t each : {successes, failures}) digest.word(each);
+}
+
 /// Jobs of the first kind that there was have the digests that they had then.
 struct KindDigest {
   Digest& digest;
 
   void operator()(const BatchSpec&) const {}
+  void operator()(const ServiceSpec& service) const {
+    const auto& [ports, ready, alive, start_within, drain] = service;
+    digest.begin(Part::service);
+    digest.word(ports.size());
+    for (const std::string& each : ports) digest.text(each);
+    add_check(digest, ready);
+    add_check(digest, alive);
+    for (const Duration each : {start_within, drain}) {
+      digest.word(static_cast<std::uint64_t>(each.count()));
+    }
+  }
   void operator()(const ElasticSpec& elastic) const {
     digest.begin(Part::elastic);
     digest.word(elastic.min_width);

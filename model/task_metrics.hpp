@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "model/ids.hpp"
+#include "model/service.hpp"
 
 // Numbers that programs report of themselves under names of their own choice, such as p99_ms.
 
@@ -42,6 +44,7 @@ struct TaskMetrics {
 struct AttemptMetrics {
   TaskMetrics said;
   Attempt attempt = 0;
+  std::optional<ReplicaState> replica{};  ///< of a service: how it is doing, where that is new
 };
 
 }  // namespace muster

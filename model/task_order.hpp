@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "model/fields.hpp"
@@ -22,7 +23,8 @@ struct TaskOrder {
   Program program;
   std::uint32_t task_count = 1;  ///< of the job; of an elastic one: its width
   std::string workload_class;
-  std::string user;  ///< whose job it is
+  std::string user;                      ///< whose job it is
+  std::optional<ServiceSpec> service{};  ///< the task is a replica of it
 
   friend bool operator==(const TaskOrder&, const TaskOrder&) = default;
 };
@@ -40,6 +42,7 @@ inline TaskOrder order_of(const Job& job, const TaskSpec& task, Attempt attempt,
   order.task_count = job.task_count();
   order.workload_class = job.workload_class;
   order.user = job.user;
+  if (const ServiceSpec* service = job.service()) order.service = *service;
   return order;
 }
 
@@ -53,6 +56,7 @@ void fields(auto& a, Like<TaskOrder> auto& v) {
   a("workload_class", v.workload_class);
   // "user" is the account's number where a task's process is described.
   a({"user_name", "user"}, v.user);
+  a("service", v.service);
 }
 
 }  // namespace muster

@@ -8,3 +8,4 @@
 #include "model/figures.hpp"        // IWYU pragma: export
 #include "model/job_views.hpp"      // IWYU pragma: export
 #include "model/questions.hpp"      // IWYU pragma: export
+#include "model/service_views.hpp"  // IWYU pragma: export

@@ -3,10 +3,13 @@
 
 #include "serve/worker_node.hpp"
 
+#include <netdb.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <caf/all.hpp>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -38,6 +41,30 @@ void isolate(const WorkerConfig& config, ProcessOptions& options) {
   if (!config.key.empty()) options.hidden->push_back(config.key.string());
 }
 
+/// The address from which packets to its master would leave, which is the one that others in the
+/// master's network reach it by; no packet is sent. Where that cannot be told, this computer's own.
+std::string own_address(const WorkerConfig& config) {
+  for (const Endpoint& master : config.masters) {
+    addrinfo wanted{};
+    wanted.ai_socktype = SOCK_DGRAM;
+    addrinfo* found = nullptr;
+    const std::string port = std::to_string(master.port);
+    if (getaddrinfo(master.host.c_str(), port.c_str(), &wanted, &found) != 0) continue;
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(found, freeaddrinfo);
+    const process::Descriptor end(socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_storage own{};
+    socklen_t size = sizeof own;
+    char text[NI_MAXHOST];
+    if (end && connect(end.get(), found->ai_addr, found->ai_addrlen) == 0 &&
+        getsockname(end.get(), reinterpret_cast<sockaddr*>(&own), &size) == 0 &&
+        getnameinfo(reinterpret_cast<sockaddr*>(&own), size, text, sizeof text, nullptr, 0,
+                    NI_NUMERICHOST) == 0) {
+      return text;
+    }
+  }
+  return "127.0.0.1";
+}
+
 ProcessOptions process_options(const WorkerConfig& config, const fs::path& program) {
   ProcessOptions options;
   options.state_dir = config.state_dir;
@@ -56,6 +83,9 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   options.hold_cpu = config.tasks.hold_cpu;
   options.metric_names = config.tasks.metric_names;
   options.metrics_interval = config.tasks.metrics_interval;
+  options.first_port = config.tasks.first_port;
+  options.last_port = config.tasks.last_port;
+  options.address = config.tasks.address.empty() ? own_address(config) : config.tasks.address;
   isolate(config, options);
   return options;
 }

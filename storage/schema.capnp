@@ -123,6 +123,7 @@ enum RefusalCode {
   noProgress @32;
   keptRoom @33;
   constraint @34;
+  restartPause @35;
 }
 enum CloudReason {
   notSaid @0;
@@ -254,6 +255,45 @@ struct Job {
   doneOnStop @31 :Bool;
   retryOn @32 :List(Text);
   constraint @33 :Text;
+  service @34 :ServiceSpec;  # set: the job is a service
+}
+
+enum CheckKind {
+  nothing @0;
+  http @1;
+  tcp @2;
+  command @3;
+  line @4;
+}
+struct HealthCheck {
+  kind @0 :CheckKind;
+  port @1 :Text;
+  path @2 :Text;
+  command @3 :List(Text);
+  every @4 :Int64;
+  timeout @5 :Int64;
+  successes @6 :UInt32;
+  failures @7 :UInt32;
+}
+struct ServiceSpec {
+  ports @0 :List(Text);
+  ready @1 :HealthCheck;
+  alive @2 :HealthCheck;
+  startWithin @3 :Int64;
+  drain @4 :Int64;
+}
+struct ReplicaPort {
+  name @0 :Text;
+  number @1 :UInt32;
+}
+struct ReplicaState {
+  ready @0 :Bool;
+  restarts @1 :UInt32;
+  exitCode @2 :Int32;
+  pause @3 :Int64;
+  trouble @4 :Text;
+  address @5 :Text;
+  ports @6 :List(ReplicaPort);
 }
 
 struct ElasticSpec {
@@ -348,6 +388,7 @@ struct Event {
     offeringChanged @27 :OfferingChange;
     jobResized @28 :JobResized;
     roomClaimed @29 :RoomClaimed;
+    replicaChanged @30 :ReplicaChanged;
   }
 }
 
@@ -454,6 +495,8 @@ struct TaskFailed {
   blameless @4 :Bool;
   kind @5 :FailureKind;
   forGood @6 :Bool;
+  retryAt @7 :Int64;
+  retryAtSet @8 :Bool;
 }
 struct JobFinished {
   job @0 :UInt64;
@@ -480,6 +523,11 @@ struct JobProgress {
   task @0 :UInt64;
   done @1 :Float64;
   training @2 :TrainingSample;  # not set: it trains nothing, or does not say
+}
+struct ReplicaChanged {
+  task @0 :UInt64;
+  attempt @1 :UInt32;
+  state @2 :ReplicaState;
 }
 struct JobResized {
   job @0 :UInt64;
@@ -656,6 +704,9 @@ struct TaskRow {
   planned @16 :Grant;  # likewise
   fruitless @17 :UInt32;
   metrics @18 :List(Figure);
+  replica @19 :ReplicaState;  # not set: it is none, or nothing is known of it
+  setbacks @20 :UInt32;
+  restsUntil @21 :Int64;  # 0: it does not rest
 }
 
 struct InstanceRow {

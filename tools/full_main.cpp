@@ -56,6 +56,7 @@ void add_help(CLI::App& app) {
 
 int main(int given, char** arguments) {
   using namespace muster::cli;
+  if (const auto ended = run_as_keeper(given, arguments)) return *ended;
   open_standard_streams();
   std::vector<char*> asked = asked_for(given, arguments);
   const int argc = static_cast<int>(asked.size());

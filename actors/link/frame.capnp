@@ -116,6 +116,20 @@ struct Metrics {
     task @0 :UInt64;
     attempt @1 :UInt32;
     values @2 :List(Value);  # by name, in the order of the alphabet, each name once
+    replica @3 :Replica;  # not set: the attempt is of no service, or has said nothing new
+  }
+  struct Replica {  # ReplicaState (model/service.hpp)
+    ready @0 :Bool;
+    restarts @1 :UInt32;
+    exitCode @2 :Int32;
+    pauseNs @3 :Int64;
+    trouble @4 :Text;
+    address @5 :Text;
+    ports @6 :List(Port);
+  }
+  struct Port {
+    name @0 :Text;
+    number @1 :UInt32;
   }
   struct Value {
     name @0 :Text;
@@ -153,6 +167,27 @@ struct StartOrder {
   taskCount @5 :UInt32;
   workloadClass @6 :Text;
   user @7 :Text;
+  service @8 :Service;  # what counts if serviceSet
+  serviceSet @9 :Bool;
+}
+
+struct Service {
+  ports @0 :List(Text);
+  ready @1 :Check;
+  alive @2 :Check;
+  startWithinNs @3 :Int64;
+  drainNs @4 :Int64;
+
+  struct Check {
+    kind @0 :UInt8;  # CheckKind
+    port @1 :Text;
+    path @2 :Text;
+    command @3 :List(Text);
+    everyNs @4 :Int64;
+    timeoutNs @5 :Int64;
+    successes @6 :UInt32;
+    failures @7 :UInt32;
+  }
 }
 
 struct TaskSpec {

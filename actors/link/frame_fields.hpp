@@ -117,6 +117,8 @@ class FrameWriter {
   void put(Field field, const T& value) {
     if constexpr (Described<T>) {
       put_members(out_.init(field).template as<capnp::DynamicStruct>(), value);
+    } else if constexpr (std::is_enum_v<T>) {
+      out_.set(field, static_cast<std::uint8_t>(value));
     } else {
       out_.set(field, value_of(value, field.getType()));
     }
@@ -205,8 +207,15 @@ class FrameReader {
   }
 
   template <class T>
-  void get(Key, const Value& from, T& value) {
-    if constexpr (Described<T>) {
+  void get(Key key, const Value& from, T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      const auto number = from.as<std::uint8_t>();
+      if (number < kEnumerators<T>) {
+        value = static_cast<T>(number);
+      } else if (problem_.empty()) {
+        problem_ = noun_of(key) + " that there is not";
+      }
+    } else if constexpr (Described<T>) {
       const auto members = from.as<capnp::DynamicStruct>();
       FrameReader reader(members, members_of<T>(members.getSchema()), problem_);
       fields(reader, value);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/link/frame_fields.hpp"
 #include "actors/link/worker_link_codec.hpp"
 #include "actors/link/worker_link_values.hpp"
 
@@ -168,6 +169,7 @@ FrameBytes metrics_part(const MetricsReport& report, std::size_t from, std::size
             values[j].setName(link_values::text(each.said.values[j].first));
             values[j].setValue(each.said.values[j].second);
           }
+          if (each.replica) frame_fields::put_fields(attempts[i].initReplica(), *each.replica);
         }
       },
       max_bytes);
@@ -401,6 +403,13 @@ Expected<MetricsReport, LinkError> read_metrics(link_wire::Metrics::Reader frame
     }
     // A worker runs what its users like.
     if (!are_metrics(each.said.values)) return malformed("metrics that no task can report");
+    if (!wire.hasReplica()) continue;
+    auto replica = frame_fields::get_fields<ReplicaState>(wire.getReplica());
+    if (!replica) return malformed(replica.error().message);
+    if (!is_replica_state(replica.value())) return malformed("a replica that there cannot be");
+    each.replica = std::move(replica).value();
+    each.replica->trouble = clean_text(each.replica->trouble, kMostTroubleBytes);
+    each.replica->address = clean_text(each.replica->address, kMostAddressBytes);
   }
   return report;
 }

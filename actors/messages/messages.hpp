@@ -244,10 +244,6 @@ typename Inspector::result_type inspect(Inspector& f, SampleAnswer& x) {
            x.progress);
 }
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, AttemptMetrics& x) {
-  return f(caf::meta::type_name("attempt_metrics"), x.said, x.attempt);
-}
-template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, MetricsReport& x) {
   return f(caf::meta::type_name("metrics_report"), x.instance, x.attempts);
 }

@@ -36,6 +36,8 @@ CAF_ADD_ATOM(muster_queries, muster, decisions_atom, "decisions")
 CAF_ADD_ATOM(muster_queries, muster, figures_atom, "figures")
 CAF_ADD_ATOM(muster_queries, muster, history_atom, "history")
 CAF_ADD_ATOM(muster_queries, muster, series_atom, "series")
+CAF_ADD_TYPE_ID(muster_queries, (muster::ServicesQuestion))
+CAF_ADD_TYPE_ID(muster_queries, (muster::ServicesView))
 CAF_END_TYPE_ID_BLOCK(muster_queries)
 
 namespace muster {
@@ -51,6 +53,7 @@ using MasterQueries = caf::typed_actor<
     caf::replies_to<RequestQuestion>::with<RequestView>,
     caf::replies_to<instances_atom, InstanceId>::with<InstancesView>,
     caf::replies_to<CostQuestion>::with<CostView>,
+    caf::replies_to<ServicesQuestion>::with<ServicesView>,
     caf::replies_to<decisions_atom, std::uint32_t>::with<DecisionsView>,
     caf::replies_to<figures_atom>::with<CellFigures>,
     caf::replies_to<series_atom>::with<CellFigures>,

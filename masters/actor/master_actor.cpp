@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "masters/view/cell_services.hpp"
 #include "model/live_ids.hpp"
 
 namespace muster {
@@ -90,6 +91,7 @@ caf::result<Value> MasterActorImpl::answered(Ask&& ask) {
 
 MasterActor::behavior_type MasterActorImpl::make_behavior() {
   begin();
+  const auto run = static_cast<std::uint64_t>(clock_.started().time_since_epoch().count());
   return {
       [this](hand_atom, std::vector<Job>& jobs) {
         return answered<std::vector<SubmitVerdict>>(
@@ -117,10 +119,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](const MetricsReport& report) { metrics_.hear(report); },
       [this](const CloudReport& report) { cloud_.hear(report); },
       [this](greet_atom) { cloud_.start(); },
-      [this](const LoadQuestion& asked) {
-        const Duration started = clock_.started().time_since_epoch();
-        return sites_.load(asked, static_cast<std::uint64_t>(started.count()));
-      },
+      [this, run](const LoadQuestion& asked) { return sites_.load(asked, run); },
       [this](const JobsQuestion& wanted) {
         return answered<JobsView>(
             [&](const auto& answer) { answers_.show(answers_.view().jobs(wanted), answer); });
@@ -143,6 +142,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       },
       [this](instances_atom, InstanceId after) { return answers_.instances(after); },
       [this](decisions_atom, std::uint32_t most) { return answers_.view().decided(most); },
+      [this](const ServicesQuestion& wanted) { return services_of(master_, wanted); },
       [this](figures_atom) { return answers_.figures(); },
       [this](series_atom) { return answers_.figures_with_series(); },
       [this](history_atom, std::uint32_t hours) { return answers_.history(hours); },

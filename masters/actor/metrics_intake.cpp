@@ -14,11 +14,21 @@ MetricsIntake::MetricsIntake(Master& master, PartHost& host, Host hooks)
       due_(host_, [this] { record_due(); }) {}
 
 void MetricsIntake::hear(const MetricsReport& report) {
+  bool changed = false;
   for (const AttemptMetrics& each : report.attempts) {
     const TaskRow* task = master_.state().find(each.said.task);
     if (task == nullptr || task->attempt != each.attempt) continue;
     if (!is_there(master_.state(), each.said.task, report.instance)) continue;
-    waiting_.insert_or_assign(each.said.task, each);
+    if (each.replica) {
+      // At once: clients are sent to what is ready.
+      changed |=
+          master_.news().replica({each.said.task, each.attempt, *each.replica}, host_.stamp());
+    }
+    if (!each.said.values.empty()) waiting_.insert_or_assign(each.said.task, each);
+  }
+  if (changed) {
+    hooks_.recorded();
+    host_.commit();
   }
   if (waiting_.empty()) return;
   // No longer than that, whatever becomes of the clock.

@@ -220,9 +220,9 @@ void SiteRequests::put_failed(LoadReport& report, JobId after) const {
 
 /// A site says with its next question what it has heard; until then it is told all of it again.
 void SiteRequests::put_completed(LoadReport& report, const LoadQuestion& asked) const {
-  const std::uint64_t all = master_.completed_count();
+  const std::uint64_t all = master_.ends().completed_count();
   const std::uint64_t heard = asked.run == report.run ? std::min(asked.completed, all) : 0;
-  const std::deque<CompletedJob>& known = master_.completed();
+  const std::deque<CompletedJob>& known = master_.ends().completed();
   const std::size_t skipped = known.size() - std::min<std::uint64_t>(all - heard, known.size());
   for (std::size_t i = skipped; i < known.size(); ++i) {
     report.completed.push_back({known[i].job, known[i].tasks, known[i].together});

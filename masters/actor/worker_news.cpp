@@ -1,5 +1,6 @@
 #include "masters/actor/worker_news.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace muster {
@@ -27,7 +28,8 @@ WorkerNews::WorkerNews(const Parts& parts, Host host)
       logs_(parts.logs),
       host_(parts.host),
       workers_(std::move(host)),
-      silence_(host_, [this] { end_lost(); }) {}
+      silence_(host_, [this] { end_lost(); }),
+      restarts_(host_, [this] { restart_due(); }) {}
 
 void WorkerNews::greet(const WorkerHello& hello, const WorkerActor& worker) {
   const InstanceId id = hello.instance;
@@ -45,7 +47,7 @@ void WorkerNews::greet(const WorkerHello& hello, const WorkerActor& worker) {
     if (!ends_attempt(report.kind)) running.insert({report.task, report.attempt});
   }
   logs_.met(id);
-  master_.compare_attempts(id, running, host_.stamp());
+  master_.news().compare(id, running, host_.stamp());
   master_.instance_ready(id, host_.stamp());
   if (master_.cadence().on_capacity) host_.want_round();
   host_.commit();
@@ -147,6 +149,20 @@ void WorkerNews::end_lost() {
   }
   if (const auto next = links_.next_lost()) silence_.at(*next);
   if (!lost.empty() && master_.cadence().on_capacity) host_.want_round();
+  host_.commit();
+}
+
+void WorkerNews::watch_restarts() {
+  if (const auto next = master_.restarts().next()) restarts_.at(*next);
+}
+
+void WorkerNews::restart_due() {
+  // The later of the two clocks, or the alarm would come again at once.
+  const Instant now = std::max(host_.stamp(), host_.now());
+  if (master_.restarts().release_due(now) && master_.cadence().on_capacity) {
+    host_.want_round();
+  }
+  watch_restarts();
   host_.commit();
 }
 

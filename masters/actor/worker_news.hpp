@@ -47,6 +47,8 @@ class WorkerNews {
   /// The instance is up and its worker cannot be spoken to: from now on it counts as silent. `more`
   /// is what it may take besides.
   void await(InstanceId id, Duration more);
+  /// Replicas that rest are started again at their times, of which there may be new ones.
+  void watch_restarts();
   /// Asks the workers that run something for samples; of which instances they are.
   std::set<InstanceId> ask_samples(std::uint64_t sample_round) const;
 
@@ -55,13 +57,14 @@ class WorkerNews {
   void take(const WorkerReport& report);
   void note_rejection(const WorkerReport& report);
   void end_lost();
+  void restart_due();
 
   Master& master_;
   WorkerLinks& links_;
   MasterLogs& logs_;
   PartHost& host_;
   Host workers_;
-  Alarm<PartHost> silence_;
+  Alarm<PartHost> silence_, restarts_;
 };
 
 /// A worker may speak of attempts on its own instance only, whatever key it has got hold of.

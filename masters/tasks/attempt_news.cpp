@@ -50,7 +50,13 @@ void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
 void AttemptNews::finished(const TaskFinished& news, Instant now) {
   const TaskRow* row = present(news.task, news.attempt);
   if (row == nullptr) return;
-  const JobId job = state().job(row->job).job.id;
+  const JobRow& owner = state().job(row->job);
+  const JobId job = owner.job.id;
+  if (owner.job.service() != nullptr && !owner.terminal_outcome) {
+    // A service has no end of its own: the replica is started again, and is not to blame.
+    return failed({news.task, news.attempt, "it has ended", news.end, true, FailureKind::exit_code},
+                  now);
+  }
   const InstanceId left = state().instance(row->at).id;
   if (row->phase == TaskPhase::starting) {
     recorder_.record(TaskStarted{news.task, news.attempt, {}, {}}, now);
@@ -68,6 +74,10 @@ void AttemptNews::failed(TaskFailed news, Instant now) {
   const JobId id = job.job.id;
   // A failing task of a job that is being ended would have been stopped.
   news.for_good = !job.terminal_outcome && ends_.is_last_attempt(job.job, news);
+  if (job.job.service() != nullptr && !news.for_good) {
+    const Duration pause = restart_pause(setbacks_with(*row, now));
+    if (pause > Duration::zero()) news.retry_at = now + pause;
+  }
   recorder_.record(news, now);
   if (news.for_good) {
     ends_.lose_task(id, now);
@@ -75,6 +85,16 @@ void AttemptNews::failed(TaskFailed news, Instant now) {
     ends_.end_if_done(id, now);
   }
   reconciler_.reconcile(now);
+}
+
+bool AttemptNews::replica(const ReplicaChanged& news, Instant now) {
+  const TaskRow* row = present(news.task, news.attempt);
+  if (row == nullptr || state().job(row->job).job.service() == nullptr) return false;
+  if (row->replica != nullptr && *row->replica == news.state) return false;
+  // The report of its start may have got lost.
+  started({news.task, news.attempt, {}, {}}, now);
+  recorder_.record(news, now);
+  return true;
 }
 
 void AttemptNews::compare(InstanceId id, const std::set<KnownAttempt>& known, Instant now) {

@@ -22,6 +22,8 @@ class AttemptNews {
   void finished(const TaskFinished& news, Instant now);
   /// Whether the task is tried again is said here.
   void failed(TaskFailed news, Instant now);
+  /// How a service's replica is doing; news that say nothing new change nothing. Whether any did.
+  bool replica(const ReplicaChanged& news, Instant now);
   /// The instance's worker has said which attempts it knows. Of one that should be there and is not
   /// known the start is repeated, or it is lost; one that should stop, or should not be there, is
   /// told to stop.

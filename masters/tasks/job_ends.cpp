@@ -70,6 +70,8 @@ JobEnds::JobEnds(MasterRecorder& recorder, TaskOrders& tasks, const MasterSettin
 bool JobEnds::is_last_attempt(const Job& job, const TaskFailed& news) const {
   const TaskHistory* known = recorder_.facts().task_history(news.task);
   if (news.kind == FailureKind::cannot_start) return true;
+  // Users want a service to run until they end it, whatever it takes.
+  if (job.service() != nullptr) return false;
   const std::uint32_t losses = known == nullptr ? 0 : known->losses;
   if (news.kind == FailureKind::lost) return losses + 1 >= max_losses_;
   const std::uint32_t failures = known == nullptr ? 0 : known->failures;
@@ -115,7 +117,8 @@ void JobEnds::lose_task(JobId id, Instant now) {
 
 void JobEnds::release_capped(JobId id, Instant now) {
   const JobRow& job = *state().find(id);
-  if (job.held_by_user || job.terminal_outcome) return;
+  // Replicas of a service are capped by their pauses alone.
+  if (job.held_by_user || job.terminal_outcome || job.job.service() != nullptr) return;
   for (std::uint32_t i = job.held_from; i < job.tasks.size(); ++i) {
     if (job.capped == 0 || job.room_in_flight() == 0) return;
     const TaskRow& task = state().task(job.tasks[i]);

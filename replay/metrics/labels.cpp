@@ -51,4 +51,13 @@ std::string describe(const Cause& cause) {
   return fmt::format("{}, gain {}/h", name_of(cause.code), usd_text(cause.gain_usd_h));
 }
 
+std::string describe(const ReplicaState& state) {
+  std::string text = state.ready ? "is ready" : "is not ready";
+  if (state.pause > Duration::zero()) {
+    text = fmt::format("has ended with exit code {}, is started again after {}", state.exit_code,
+                       length_text(state.pause));
+  }
+  return state.trouble.empty() ? text : text + ": " + state.trouble;
+}
+
 }  // namespace muster::metrics

@@ -24,6 +24,8 @@ std::string usd_text(double usd);
 /// "never: fits no type (gpu: asked 16, available 8)".
 std::string describe(const Refusal& refusal);
 
+/// "is ready", or why a replica is not.
+std::string describe(const ReplicaState& state);
 /// "packed, gain $1.25/h".
 std::string describe(const Cause& cause);
 

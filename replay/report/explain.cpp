@@ -199,6 +199,14 @@ class TaskTeller : public Teller {
       if (each.task == first) done_ = each.done;
     }
   }
+  void operator()(const ReplicaChanged& e) {
+    if (e.task != task_) return;
+    const auto& state = e.state;
+    tell(state.ready ? "ready" : "unready", describe(state),
+         {{"restarts", std::uint64_t{state.restarts}},
+          {"exit_code", double(state.exit_code)},
+          {"pause_s", to_seconds(state.pause)}});
+  }
   void operator()(const JobResized& e) {
     if (e.job != job_) return;
     Details details = details_of(e.cause);

@@ -8,6 +8,12 @@ SiteClassifier::SiteClassifier(std::optional<JobClassifierService> service, Host
     : service_(std::move(service)), host_(std::move(host)) {}
 
 void SiteClassifier::classify(Job& job, const SystemUse& use, Instant now) {
+  if (job.service() != nullptr) {
+    // It runs until its user ends it, and nothing is to be learnt from when that is.
+    job.prediction = {};
+    job.prediction.length = JobLength::long_run;
+    return;
+  }
   if (service_) service_->classify(job, use, now);
 }
 

@@ -12,7 +12,8 @@ std::vector<Job> split_job(Job job, std::uint32_t most_parts) {
   std::size_t count = std::min<std::size_t>(most_parts, job.tasks.size());
   // A part with no task in flight could never run: there are no more parts than may run at once.
   if (job.max_running > 0) count = std::min<std::size_t>(count, job.max_running);
-  if (job.gang || count <= 1) {
+  // One master answers for a service: it bounds how few of the replicas are ready at a time.
+  if (job.gang || job.service() != nullptr || count <= 1) {
     std::vector<Job> whole;
     whole.push_back(std::move(job));
     return whole;

@@ -186,12 +186,11 @@ void Api::dispatch(Call call) {
   enter(std::move(call));
 }
 
-/// Requests that wait for jobs to be over take no places from those that are answered at once.
+/// Requests that wait for an end, or for other endpoints, take no places from those that do not.
 void Api::enter(Call call) {
-  const Duration wait = call.route.operation == Operation::job
-                            ? std::chrono::seconds{call.query.number("wait_s")}
-                            : Duration{};
-  const bool for_a_job = wait > Duration::zero();
+  const bool may_wait = call.query.has("wait_s");
+  const auto wait = std::chrono::seconds{may_wait ? call.query.number("wait_s") : 0};
+  const bool for_a_job = wait.count() > 0;
   const Places places =
       for_a_job ? Places{parts_.limits.max_waiting_for_jobs, parts_.limits.jobs_of_token}
                 : Places{parts_.limits.max_waiting, parts_.limits.of_token};
@@ -399,9 +398,10 @@ void Api::view(const Call& call) {
   if (!call.pass.found.numbers.empty()) {
     what.job = JobId{call.pass.found.numbers.front()};
   }
-  if (of == Operation::job) {
-    what.wait = std::chrono::seconds{call.query.number("wait_s")};
-  }
+  what.name = call.pass.found.name;
+  if (call.query.has("user")) what.user = call.query.text("user");
+  if (call.query.has("revision")) what.revision = call.query.text("revision");
+  if (call.query.has("wait_s")) what.wait = std::chrono::seconds{call.query.number("wait_s")};
   if (of == Operation::jobs && !put_place(call.query, what)) {
     return call.exchange->finish(error_response(
         422,

@@ -87,7 +87,9 @@ struct View {
   std::string phase{};                        ///< of tasks; empty: any
   CostBy by = CostBy::user;
   std::uint32_t hours = 24;  ///< of the past: 1 to 24
-  Duration wait{};           ///< time that the answer may wait for the job to be over; 0: no wait
+  Duration wait{};           ///< time that the answer may wait for something new; 0: no wait
+  std::string name{};        ///< of a service; empty: of all
+  std::string revision{};    ///< of a service's endpoints that are known
 };
 
 /// One value of a metric.

@@ -64,6 +64,48 @@ Json list_of(Json element, unsigned least = 1) {
                 {{"type", "string"}, {"minLength", 1}});
 }
 
+Json described(Json schema, const char* meaning) {
+  schema["description"] = meaning;
+  return schema;
+}
+
+/// A time in seconds, or a text like "5s".
+Json time_schema(const char* meaning) {
+  return described(either(type("number"), type("string")), meaning);
+}
+
+Json texts_schema(const char* meaning) {
+  return described({{"type", "array"}, {"items", type("string")}, {"minItems", 1}}, meaning);
+}
+
+Json schema_of_check(const char* meaning) {
+  Json members = {
+      {"http", described(type("string"), "path of `port` that answers 200 to 399")},
+      {"tcp", described(type("string"), "name of the port that takes a connection")},
+      {"command", texts_schema("a program that ends with exit code 0, and its arguments")},
+      {"line", described(type("boolean"), "true: the program says `ready` itself")},
+      {"port", described(type("string"), "name of the port that `http` asks")},
+      {"every_s", time_schema("from one check to the next")},
+      {"timeout_s", time_schema("time after which a check has failed")},
+      {"successes", described(type("integer"), "checks in a row after which it is well")},
+      {"failures", described(type("integer"), "checks in a row after which it is not")}};
+  return described(
+      {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(members)}},
+      meaning);
+}
+
+Json schema_of_service() {
+  const Json replicas = {{"type", "integer"}, {"minimum", 1}, {"maximum", kLargestService}};
+  Json members = {
+      {"replicas", described(replicas, "number of its replicas")},
+      {"ports", texts_schema("names of the ports of each replica")},
+      {"ready", schema_of_check("whether clients may be sent to a replica")},
+      {"alive", schema_of_check("whether a replica is to go on as it is")},
+      {"start_within_s", time_schema("time in which a replica has to be ready")},
+      {"drain_s", time_schema("from the end of its being listed to its request to stop")}};
+  return {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(members)}};
+}
+
 Json schema_of(const config::RequestOther& key) {
   return std::visit(
       [&](auto at) -> Json {
@@ -79,6 +121,8 @@ Json schema_of(const config::RequestOther& key) {
           // Exit codes and "signal"; the list may be empty.
           if (!key.numbers) return list_of(type("string"));
           return list_of(either(schema_of(*key.numbers), type("string")), 0);
+        } else if constexpr (std::is_same_v<Value, std::optional<RequestService>>) {
+          return schema_of_service();
         } else {
           return {{"type", "object"},
                   {"additionalProperties", either(type("string"), type("integer"))}};

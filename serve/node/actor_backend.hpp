@@ -77,7 +77,6 @@ class ActorBackend final : public api::Backend {
   void say_what_is_missing(JobId job, const api::Reply& reply);
   void check(std::vector<Job> jobs, bool again, api::Reply reply);
   void hand_in(std::vector<Job> jobs, bool again, api::Reply reply);
-  std::optional<std::string> impossible(const std::vector<Job>& jobs) const;
 
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);

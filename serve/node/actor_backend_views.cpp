@@ -6,6 +6,7 @@
 
 #include "serve/node/actor_backend.hpp"
 #include "serve/node/backend_answers.hpp"
+#include "serve/node/service_looks.hpp"
 #include "serve/node/view_json.hpp"
 
 // Views of the cluster: put together of the answers of masters and sites, with the names of the
@@ -71,6 +72,10 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
     case Operation::job:
     case Operation::explain:
       return looks_.look_at_job(what, std::move(reply));
+    case Operation::services:
+    case Operation::service:
+    case Operation::endpoints:
+      return look_at_services(job_asks(), what, std::move(reply));
     case Operation::instances:
       return view_instances(std::move(reply));
     case Operation::decisions: {

@@ -17,6 +17,7 @@
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/json_text.hpp"
 #include "serve/node/resubmission.hpp"
+#include "serve/node/service_looks.hpp"
 #include "serve/node/view_json.hpp"
 
 namespace muster {
@@ -88,15 +89,13 @@ std::optional<std::string> why_too_much(const std::vector<Job>& jobs) {
                      kMostConstraints);
 }
 
-}  // namespace
-
 /// The first job that no master could ever run, for all have one catalog; with the reason.
-std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs) const {
-  if (handles_.catalog == nullptr) return std::nullopt;
+std::optional<std::string> impossible(const ClusterHandles& cluster, const std::vector<Job>& jobs) {
+  if (cluster.catalog == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    auto why = why_never_fits(jobs[i], *handles_.catalog, handles_.fleet);
+    auto why = why_never_fits(jobs[i], *cluster.catalog, cluster.fleet);
     if (!why) {
-      const auto gang = why_gang_never_fits(jobs[i], *handles_.catalog, handles_.largest_share);
+      const auto gang = why_gang_never_fits(jobs[i], *cluster.catalog, cluster.largest_share);
       if (gang) why = gang_sentence(*gang);
     }
     if (!why) continue;
@@ -105,8 +104,13 @@ std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs
   return std::nullopt;
 }
 
+}  // namespace
+
 void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
-  check(std::move(jobs), false, std::move(reply));
+  check_service_names(job_asks(), std::move(jobs), std::move(reply),
+                      [this](std::vector<Job> named, api::Reply answer) {
+                        check(std::move(named), false, std::move(answer));
+                      });
 }
 
 /// Hands in what can run. The look at work folders and programs has a thread of its own, as it
@@ -119,7 +123,8 @@ void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
       });
   const auto go_on = [this, again](std::vector<Job> fine, const api::Reply& answer) {
     if (const auto why = why_too_much(fine)) return answer(refusal(422, "too large", *why));
-    if (const auto why = impossible(fine)) return answer(refusal(422, "fits no type", *why));
+    if (const auto why = impossible(handles_, fine))
+      return answer(refusal(422, "fits no type", *why));
     hand_in(std::move(fine), again, answer);
   };
   if (!looks) return go_on(std::move(jobs), reply);

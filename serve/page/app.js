@@ -261,6 +261,7 @@ function questions(turn) {
   if (inSight(by_id("instances-section")) || !by_id("instances").hasChildNodes()) {
     asked.push(refresh(turn, "/v1/instances", showInstances));
   }
+  asked.push(refresh(turn, "/v1/services", showServices));
   if (state.job !== null) {
     asked.push(refreshJob(turn));
   }

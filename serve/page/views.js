@@ -4,6 +4,7 @@
 
 const JOBS_OVER = new Set(["completed", "failed", "refused", "cancelled"]);
 const MAX_INSTANCES = 200;
+const MAX_ENDPOINTS = 8;
 
 // ---- who may do what ----
 
@@ -144,6 +145,27 @@ function showNodes(nodes, caps) {
     if (cap.max_usd_day !== null) limits.push(`${usd(cap.max_usd_day)} a day`);
     return limits.length ? `${cap.master} has at most ${limits.join(", ")}.` : "";
   }).filter(Boolean).join(" "));
+}
+
+// Of a service with many replicas the first endpoints, and how many more there are.
+function endpointsText({ replicas }) {
+  const places = replicas.filter((replica) => replica.ready).flatMap((replica) =>
+    replica.ports.map((port) => `${port.name} ${replica.address}:${port.number}`));
+  const more = places.length - MAX_ENDPOINTS;
+  return places.slice(0, MAX_ENDPOINTS).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+function showServices({ services }) {
+  by_id("services-section").hidden = services.length === 0;
+  showRows(by_id("services"), services, (service) => service.job, textRow([
+    ["text", (service) => service.name],
+    ["keep", (service) => service.user],
+    ["number", (service) => service.job],
+    ["number", (service) => service.ready],
+    ["number", (service) => service.wanted],
+    ["text", endpointsText],
+    ["text", (service) => service.replicas.find((replica) => replica.trouble)?.trouble ?? ""],
+  ]));
 }
 
 function showDecisions({ decisions, silent }) {

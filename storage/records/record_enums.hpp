@@ -47,6 +47,8 @@ struct RecordOf<TaskPhase> : std::type_identity<record::TaskPhase> {};
 template <>
 struct RecordOf<FailureKind> : std::type_identity<record::FailureKind> {};
 template <>
+struct RecordOf<CheckKind> : std::type_identity<record::CheckKind> {};
+template <>
 struct RecordOf<InstancePhase> : std::type_identity<record::InstancePhase> {};
 
 /// The enumerant that stands for it in a record.

@@ -63,6 +63,12 @@ void put(record::Refusal::Builder out, const Refusal& in) {
 Refusal get(record::Refusal::Reader in) {
   return get_fields<Refusal>(in);
 }
+void put(record::ReplicaState::Builder out, const ReplicaState& in) {
+  put_fields(out, in);
+}
+ReplicaState get(record::ReplicaState::Reader in) {
+  return get_fields<ReplicaState>(in);
+}
 void put(record::RoomClaimed::Builder out, const RoomClaimed& in) {
   put_fields(out, in);
 }

@@ -62,6 +62,8 @@ void put(record::Job::Builder out, const Job& in);
 Job get(record::Job::Reader in);
 void put(record::Refusal::Builder out, const Refusal& in);
 Refusal get(record::Refusal::Reader in);
+void put(record::ReplicaState::Builder out, const ReplicaState& in);
+ReplicaState get(record::ReplicaState::Reader in);
 void put(record::RoomClaimed::Builder out, const RoomClaimed& in);
 RoomClaimed get(record::RoomClaimed::Reader in);
 void put(record::OfferingChange::Builder out, const OfferingChange& in);

@@ -51,7 +51,7 @@ JobRow get(record::JobRow::Reader in) {
 void put(record::TaskRow::Builder out, const TaskRow& in) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, held, planned, reason,
                seen_load, seen_upload, queue, queued, blocks_gang, told, started_at, ran, fruitless,
-               metrics] = in;
+               metrics, replica, setbacks, rests_until] = in;
   static_cast<void>(queue);  // the list says it, and its order
   static_cast<void>(queued);
   static_cast<void>(blocks_gang);  // derived, as what the task was told
@@ -76,6 +76,9 @@ void put(record::TaskRow::Builder out, const TaskRow& in) {
   if (!held.is_empty()) put(out.initHeld(), held);
   if (!planned.is_empty()) put(out.initPlanned(), planned);
   if (!metrics.empty()) put(out.initMetrics(length(metrics)), metrics);
+  if (replica != nullptr) put(out.initReplica(), *replica);
+  out.setSetbacks(setbacks);
+  out.setRestsUntil(nanos(rests_until));
 }
 
 TaskRow get(record::TaskRow::Reader in) {
@@ -103,6 +106,9 @@ TaskRow get(record::TaskRow::Reader in) {
   if (in.hasHeld()) out.held = get(in.getHeld());
   if (in.hasPlanned()) out.planned = get(in.getPlanned());
   out.metrics = get(in.getMetrics());
+  out.setbacks = in.getSetbacks();
+  out.rests_until = instant(in.getRestsUntil());
+  if (in.hasReplica()) out.replica = std::make_shared<const ReplicaState>(get(in.getReplica()));
   return out;
 }
 

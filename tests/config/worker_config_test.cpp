@@ -113,6 +113,7 @@ WorkerConfig told() {
   config.tasks.hold_cpu = false;
   config.tasks.disk_free_mib = 0;
   config.timeout = std::chrono::seconds{20};
+  config.tasks.address = "10.0.0.7";
   return config;
 }
 

@@ -14,7 +14,7 @@ using test::MasterTest;
 TEST_F(MasterTest, AnAttemptThatItsWorkerDoesNotKnowAnyMoreCountsAgainstNobody) {
   one_running(1);
   for (Attempt attempt = 1; attempt <= 5; ++attempt) {
-    master_->compare_attempts(InstanceId{0}, {}, now());
+    master_->news().compare(InstanceId{0}, {}, now());
     EXPECT_EQ(master_->state().find(TaskId{1})->phase, TaskPhase::pending);
     Plan again;
     again.places.push_back({TaskId{1}, InstanceId{0}, {}});

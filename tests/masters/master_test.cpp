@@ -101,15 +101,15 @@ TEST_F(MasterTest, RemembersWhatWasCompletedAndWhatParts) {
   one_running(1);
   clock_s_ = 100;
   master_->task_finished({TaskId{1}, 1, {}}, now());
-  ASSERT_EQ(master_->completed().size(), 1u);
-  EXPECT_EQ(master_->completed()[0].job, JobId{1});
-  EXPECT_GT(master_->completed()[0].together, std::chrono::seconds{90});
+  ASSERT_EQ(master_->ends().completed().size(), 1u);
+  EXPECT_EQ(master_->ends().completed()[0].job, JobId{1});
+  EXPECT_GT(master_->ends().completed()[0].together, std::chrono::seconds{90});
   Job part = JobBuilder(2).build();
   part.total_tasks = 5;
   master_->submit(part, now());
   master_->cancel(JobId{2}, now());
   EXPECT_EQ(master_->facts().terminal_parts, std::deque<JobId>{JobId{2}});
-  EXPECT_EQ(master_->completed_count(), 1u);
+  EXPECT_EQ(master_->ends().completed_count(), 1u);
 }
 
 TEST_F(MasterTest, BringsAJobFromAcceptanceToItsEnd) {

@@ -153,6 +153,13 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.speedup = {1, 1.5};
   full.rescale_s = 5;
   full.batch = full.batch_max = full.local_batch_min = full.local_batch_max = 8;
+  full.service = RequestService{};
+  full.service->spec.ports = {"http"};
+  full.service->spec.ready.kind = CheckKind::http;
+  full.service->spec.ready.path = "/";
+  full.service->spec.ready.port = "http";
+  full.service->spec.alive.kind = CheckKind::command;
+  full.service->spec.alive.command = {"true"};
   const json written = json::parse(to_json(full));
   EXPECT_THAT(checker.faults(written, reference("JobRequest")), IsEmpty());
   json properties = document["components"]["schemas"]["JobRequest"]["properties"];

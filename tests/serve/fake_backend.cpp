@@ -389,6 +389,17 @@ std::string FakeBackend::document(const View& what) const {
     case Operation::nodes:
       out["nodes"] = node_documents(tick);
       break;
+    case Operation::services:
+    case Operation::service:
+      out["services"] = Json::array();
+      break;
+    case Operation::endpoints:
+      out = {{"service", "web"},
+             {"user", "ann"},
+             {"job", 7},
+             {"revision", "0123456789abcdef"},
+             {"endpoints", Json::array()}};
+      break;
     case Operation::cost:
       out = {
           {"total_usd", 12.34},

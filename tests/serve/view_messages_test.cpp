@@ -27,15 +27,14 @@ class ViewMessages : public ::testing::Test {
   test::VirtualSystem system_;
 };
 
-using Views =
-    ::testing::Types<JobsQuestion, JobQuestion, FindQuestion, RequestQuestion, CostQuestion,
-                     RentedQuestion, ElasticView, SubmissionView, JobView, ReasonView, FailureView,
-                     TaskView, JobsView, JobDetails, FoundView, RequestView, OccupantView,
-                     InstanceView, InstancesView, CostPart, CostView, FigureView, DecisionView,
-                     DecisionsView, OfferCount, CapsView, CountView, MetricView, BucketView,
-                     HistogramView, HistorySample, HistoryView, CellFigures, SiteFigures,
-                     PlanView::Launch, PlanView::Place, PlanView::Refusal, PlanView, RentedInstance,
-                     RentedView, CloudFigures>;
+using Views = ::testing::Types<
+    JobsQuestion, JobQuestion, FindQuestion, RequestQuestion, CostQuestion, RentedQuestion,
+    ElasticView, SubmissionView, JobView, ReasonView, FailureView, TaskView, JobsView, JobDetails,
+    FoundView, RequestView, OccupantView, InstanceView, InstancesView, CostPart, CostView,
+    FigureView, DecisionView, DecisionsView, OfferCount, CapsView, CountView, MetricView,
+    BucketView, HistogramView, HistorySample, HistoryView, CellFigures, SiteFigures,
+    PlanView::Launch, PlanView::Place, PlanView::Refusal, PlanView, RentedInstance, RentedView,
+    CloudFigures, ServicesQuestion, PortView, ReplicaView, ServiceView, ServicesView>;
 TYPED_TEST_SUITE(ViewMessages, Views);
 
 /// The second sending has the bytes of the first one, and these are not those of a default: a

@@ -63,6 +63,7 @@ class ProcessHost {
     host.reported = [this](std::vector<AttemptMetrics> said) {
       for (AttemptMetrics& each : said) {
         news.push_back({"reported", each.said.task, each.attempt, "", {}});
+        if (each.replica) replicas[each.said.task] = *std::move(each.replica);
         metrics[each.said.task] = std::move(each.said.values);
       }
     };
@@ -110,7 +111,8 @@ class ProcessHost {
   }
 
   std::vector<News> news;
-  std::map<TaskId, Metrics> metrics;  ///< reported last
+  std::map<TaskId, Metrics> metrics;        ///< reported last
+  std::map<TaskId, ReplicaState> replicas;  ///< likewise, of services
 
  private:
   struct Queue {

@@ -26,7 +26,7 @@ inline bool same(const JobRow& a, const JobRow& b) {
 inline bool same(const TaskRow& a, const TaskRow& b) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, held, planned, reason,
                seen_load, seen_upload, links, queued, blocks_gang, told, started_at, ran, fruitless,
-               metrics] = a;
+               metrics, replica, setbacks, rests_until] = a;
   static_cast<void>(links);
   static_cast<void>(queued);  // rises along the list; its values mean nothing
   return id == b.id && slot == b.slot && job == b.job && index == b.index && cls == b.cls &&
@@ -34,7 +34,9 @@ inline bool same(const TaskRow& a, const TaskRow& b) {
          target == b.target && held == b.held && planned == b.planned && reason == b.reason &&
          seen_load == b.seen_load && seen_upload == b.seen_upload && blocks_gang == b.blocks_gang &&
          told == b.told && started_at == b.started_at && ran == b.ran && fruitless == b.fruitless &&
-         metrics == b.metrics;
+         metrics == b.metrics && (replica == nullptr) == (b.replica == nullptr) &&
+         (replica == nullptr || *replica == *b.replica) && setbacks == b.setbacks &&
+         rests_until == b.rests_until;
 }
 
 inline bool same(const InstanceRow& a, const InstanceRow& b) {

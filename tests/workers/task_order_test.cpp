@@ -131,7 +131,8 @@ struct TextNames {
 
   template <class T>
   void operator()(Key key, const T& value) {
-    if constexpr (Described<T>) {
+    // A service is a list of its own, whose members have no names.
+    if constexpr (Described<T> && !std::is_same_v<T, ServiceSpec>) {
       fields(*this, value);
     } else {
       names.push_back(process::text_name<T>(key));

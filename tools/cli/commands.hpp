@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,9 @@ void add_node(CLI::App& app, int& exit_code);
 /// `up`, `down` and what they need.
 void add_local_cluster(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
+/// As a keeper, which shims that are this command call: before all else, as the words that follow
+/// are a program's. Its exit code; nothing: the command is another one.
+std::optional<int> run_as_keeper(int argc, char** argv);
 /// Hidden: supervises one attempt.
 void add_shim(CLI::App& app, int& exit_code);
 void add_progress(CLI::App& app, int& exit_code);
@@ -61,6 +65,8 @@ void add_wait(CLI::App& app, int& exit_code);
 void add_logs(CLI::App& app, int& exit_code);
 /// `muster status`, `instances`, `nodes`, `decisions` and `cost`.
 void add_cluster_views(CLI::App& app, int& exit_code);
+/// `muster services`, `service` and `endpoints`.
+void add_services(CLI::App& app, int& exit_code);
 /// `muster open`.
 void add_open(CLI::App& app, int& exit_code);
 /// `muster drain` and `interrupt`.

@@ -1,11 +1,19 @@
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "tools/cli/commands.hpp"
+#include "workers/process/keeper/keeper.hpp"
 #include "workers/process/shim/shim.hpp"
 #include "workers/process/shim/shim_server.hpp"
 
 namespace muster::cli {
+
+std::optional<int> run_as_keeper(int argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[1]) != process::kKeepVerb) return std::nullopt;
+  return process::keep_main(argc, argv);
+}
 
 void add_shim(CLI::App& app, int& exit_code) {
   auto folder = std::make_shared<std::string>();

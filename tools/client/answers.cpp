@@ -162,5 +162,7 @@ template Parsed<InstancesView> view_of<InstancesView>(const Answer& answer);
 template Parsed<NodesView> view_of<NodesView>(const Answer& answer);
 template Parsed<DecisionsView> view_of<DecisionsView>(const Answer& answer);
 template Parsed<PlanView> view_of<PlanView>(const Answer& answer);
+template Parsed<ServicesView> view_of<ServicesView>(const Answer& answer);
+template Parsed<EndpointsView> view_of<EndpointsView>(const Answer& answer);
 
 }  // namespace muster::client

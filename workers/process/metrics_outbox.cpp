@@ -10,8 +10,16 @@ void MetricsOutbox::note(const AttemptKey& attempt, Metrics values) {
   Held& held = held_[attempt];
   // A shim that is connected to again says again what it has said.
   if (held.values == values) return;
-  held = {std::move(values), false, false};
+  held.values = std::move(values);
+  held.told = held.over = false;
   tell_later();
+}
+
+void MetricsOutbox::note(const AttemptKey& attempt, ReplicaState replica) {
+  Held& held = held_[attempt];
+  if (held.replica == replica) return;
+  held.replica = std::move(replica);
+  if (host_.reported) host_.reported({{{attempt.task, {}}, attempt.attempt, held.replica}});
 }
 
 void MetricsOutbox::end(const AttemptKey& attempt, Metrics values) {
@@ -23,7 +31,7 @@ void MetricsOutbox::end(const AttemptKey& attempt, Metrics values) {
   const bool told = held.told && held.values == values;
   held = {std::move(values), true, true};
   if (!told && host_.reported) {
-    host_.reported({{{attempt.task, held.values}, attempt.attempt}});
+    host_.reported({{{attempt.task, held.values}, attempt.attempt, {}}});
   }
 }
 
@@ -31,10 +39,12 @@ void MetricsOutbox::repeat() {
   std::vector<AttemptMetrics> last;
   for (auto& [attempt, held] : held_) {
     if (held.over) {
-      last.push_back({{attempt.task, held.values}, attempt.attempt});
-    } else {
-      held.told = false;
+      last.push_back({{attempt.task, held.values}, attempt.attempt, {}});
+      continue;
     }
+    held.told = false;
+    // Before the next hello's answer: clients may not be sent to what is not there.
+    if (held.replica) last.push_back({{attempt.task, {}}, attempt.attempt, held.replica});
   }
   if (!last.empty() && host_.reported) host_.reported(std::move(last));
   tell_later();
@@ -66,7 +76,9 @@ void MetricsOutbox::tell() {
   std::vector<AttemptMetrics> said;
   for (auto& [attempt, held] : held_) {
     if (std::exchange(held.told, true)) continue;
-    said.push_back({{attempt.task, held.values}, attempt.attempt});
+    if (!held.values.empty()) {
+      said.push_back({{attempt.task, held.values}, attempt.attempt, {}});
+    }
   }
   if (!said.empty() && host_.reported) host_.reported(std::move(said));
 }

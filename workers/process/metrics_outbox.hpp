@@ -20,6 +20,8 @@ class MetricsOutbox {
 
   /// All that the attempt has reported so far.
   void note(const AttemptKey& attempt, Metrics values);
+  /// How the replica is doing, which is told at once.
+  void note(const AttemptKey& attempt, ReplicaState replica);
   /// The attempt is over: values that were not passed on yet are passed on at once. Values that no
   /// task can report come from a file that the task had its hands on, and are dropped.
   void end(const AttemptKey& attempt, Metrics values);
@@ -35,6 +37,7 @@ class MetricsOutbox {
     Metrics values;
     bool told = false;
     bool over = false;
+    std::optional<ReplicaState> replica{};  ///< of a service, until it is over
   };
 
   void tell_later();

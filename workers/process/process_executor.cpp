@@ -90,6 +90,30 @@ bool is_over(const std::filesystem::path& folder) {
          std::filesystem::exists(folder / process::kAcknowledgedFile, ignored);
 }
 
+/// Puts in the account that an attempt runs as, or returns why there is no account; called on the
+/// supervisor's thread.
+std::optional<process::AttemptResult> put_account(process::TaskUsers& users,
+                                                  process::Order& order) {
+  auto account = users.account_of(order.user);
+  if (!account) {
+    // A disk that is full for a moment is no fault of the job, nor is an account that should not
+    // be, or accounts that cannot be looked at.
+    const bool passes = account.error().code != process::TaskUserError::used_up;
+    return process::not_begun(
+        passes ? process::EndKind::not_launched : process::EndKind::not_started,
+        account.error().message);
+  }
+  process::WorkerTerms& terms = order.worker;
+  terms.user = account->uid;
+  terms.user_group = account->gid;
+  terms.user_groups = account->groups;
+  terms.user_home = account->home;
+  terms.own_user = account->of_range;
+  terms.login = account->login;
+  terms.shell = account->shell;
+  return std::nullopt;
+}
+
 }  // namespace
 
 ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, ExecutorHost host)
@@ -132,7 +156,7 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
   crew.patience = options_.end_patience;
   if (users_) {
     // Its data outlives the supervisor and is used by nothing else.
-    crew.complete = [this](process::Order& order) { return put_account(order); };
+    crew.complete = [this](process::Order& order) { return put_account(*users_, order); };
   }
   // Threads of the supervisor and the watch may speak while this goes; their posts are dropped.
   const std::weak_ptr<const bool> alive = alive_;
@@ -286,6 +310,9 @@ process::WorkerTerms ProcessExecutor::terms_for(const TaskOrder& order) {
   terms.log_file_bytes = options_.log_file_bytes;
   terms.log_files_kept = options_.log_files_kept;
   terms.metric_names = options_.metric_names;
+  terms.first_port = options_.first_port;
+  terms.last_port = options_.last_port;
+  terms.address = options_.address;
   terms.hidden = hidden_;
   if (users_) return terms;  // put_account() says as whom
   terms.user = options_.task_uid;
@@ -293,29 +320,6 @@ process::WorkerTerms ProcessExecutor::terms_for(const TaskOrder& order) {
   terms.login = login_;
   terms.shell = shell_;
   return terms;
-}
-
-/// Puts in the account that an attempt runs as, or returns why there is no account; called on the
-/// supervisor's thread.
-std::optional<process::AttemptResult> ProcessExecutor::put_account(process::Order& order) {
-  auto account = users_->account_of(order.user);
-  if (!account) {
-    // A disk that is full for a moment is no fault of the job, nor is an account that should not
-    // be, or accounts that cannot be looked at.
-    const bool passes = account.error().code != process::TaskUserError::used_up;
-    return process::not_begun(
-        passes ? process::EndKind::not_launched : process::EndKind::not_started,
-        account.error().message);
-  }
-  process::WorkerTerms& terms = order.worker;
-  terms.user = account->uid;
-  terms.user_group = account->gid;
-  terms.user_groups = account->groups;
-  terms.user_home = account->home;
-  terms.own_user = account->of_range;
-  terms.login = account->login;
-  terms.shell = account->shell;
-  return std::nullopt;
 }
 
 void ProcessExecutor::stop(TaskId task, Attempt attempt) {
@@ -341,6 +345,9 @@ void ProcessExecutor::hear(process::ShimNews news) {
     if (points.empty() || points.back().at < point->at) found->second.meter.add(*point);
   } else if (auto* metrics = std::get_if<Metrics>(&news.what)) {
     reports_.note(news.key, std::move(*metrics));
+  } else if (auto* replica = std::get_if<ReplicaState>(&news.what)) {
+    replica->address = options_.address;
+    reports_.note(news.key, std::move(*replica));
   } else if (auto* ended = std::get_if<process::ShimEnded>(&news.what)) {
     end(news.key, std::move(*ended));
   } else if (!found->second.started) {

@@ -68,6 +68,10 @@ struct ProcessOptions {
   std::optional<std::uint64_t> disk_free_bytes;
   std::uint32_t metric_names = 16;  ///< of what an attempt reports of itself; 0 to kMaxMetrics
   Duration metrics_interval = std::chrono::seconds{2};  ///< between two tellings of what is new
+  /// Of those that replicas of services are given; workers of one computer may share a range.
+  std::uint32_t first_port = 20'000;
+  std::uint32_t last_port = 32'000;
+  std::string address = "127.0.0.1";  ///< of this instance, for clients of the services on it
   std::function<std::optional<process::DiskSpace>(const std::filesystem::path&)> disk_space =
       process::space_on;
 };
@@ -120,7 +124,6 @@ class ProcessExecutor : public Executor {
   void identify_hidden();
   void fill_in(TaskOrder& order) const;
   process::WorkerTerms terms_for(const TaskOrder& order);
-  std::optional<process::AttemptResult> put_account(process::Order& order);
   void fail_to_start(const AttemptKey& key, const std::string& reason);
   std::filesystem::path folder_of(const AttemptKey& key) const;
   void watch_disks(InstanceId instance);

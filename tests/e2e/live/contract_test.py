@@ -79,7 +79,8 @@ class Contract(unittest.TestCase):
                  ("/v1/instances", "/v1/instances", ["instances"]),
                  ("/v1/nodes", "/v1/nodes", ["nodes"]), ("/v1/status", "/v1/status", ["status"]),
                  ("/v1/history", "/v1/history?hours=2", None),
-                 ("/v1/decisions", "/v1/decisions", ["decisions"])]
+                 ("/v1/decisions", "/v1/decisions", ["decisions"]),
+                 ("/v1/services", "/v1/services", ["services"])]
         paths += [("/v1/cost", f"/v1/cost?by={by}", ["cost", "--by", by])
                   for by in ("user", "job", "instance")]
         for job in jobs:

@@ -176,29 +176,6 @@ TEST_F(PlanCheckTest, ARefusalNamesTheCapThatIsInTheWayAndItsNumber) {
   EXPECT_NEAR(by_hour.available, 0.4, 1e-9);
 }
 
-TEST_F(PlanCheckTest, BesideOthersTheDayHasToPayForLongerThanAlone) {
-  Plan plan;
-  plan.launches = {{it3(), Market::on_demand, {}}, {it3(), Market::on_demand, {}}};
-  plan.places = {{TaskId{1}, LaunchIndex{0}, {}}, {TaskId{2}, LaunchIndex{1}, {}}};
-  PlanLimits limits;
-  limits.caps.max_usd_day = 2;
-  limits.caps.spend_margin = std::chrono::hours{3};  // at 0.8 $/h more than a day's money
-  limits.alone_margin = std::chrono::hours{1};
-  const ClusterState empty = [this] {
-    ClusterState state(state_.catalog());
-    for (const std::uint64_t id : {1, 2}) {
-      state.apply({at_s(0), JobAccepted{JobBuilder(id).demand(Resources::of(0, 1, 1)).build()}});
-    }
-    return state;
-  }();
-  const CheckedPlan checked = check_plan(plan, empty, limits);
-  EXPECT_FALSE(checked.launches[0].has_value());
-  ASSERT_TRUE(checked.launches[1].has_value());
-  EXPECT_EQ(checked.launches[1]->code, RefusalCode::day_cap);
-  // Not more than a day's money: alone it would be paid for.
-  EXPECT_LE(checked.launches[1]->asked, 2);
-}
-
 TEST_F(PlanCheckTest, AGangThatCannotBePlacedWholeIsNotPlacedAtAll) {
   apply(JobAccepted{JobBuilder(4).tasks(2).gang(true).demand(Resources::of(0, 5, 8)).build()});
   Plan plan;

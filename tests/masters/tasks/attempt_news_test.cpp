@@ -161,5 +161,105 @@ TEST_F(AttemptNewsTest, WhatShouldNotBeThereIsStopped) {
   EXPECT_EQ(effects<StopTask>().size(), 1U) << "also on an instance that nobody knows";
 }
 
+/// Job 3 is a service with two replicas; both are meant for instance 0.
+class ReplicaNewsTest : public AttemptNewsTest {
+ protected:
+  ReplicaNewsTest() {
+    Job job = test::JobBuilder(3).tasks(2).gang(false).build();
+    job.kind = ServiceSpec{};
+    happen(JobAccepted{job});
+    first_ = job.tasks[0].id;
+    start(first_.value);
+  }
+  static ReplicaState well() {
+    ReplicaState state;
+    state.ready = true;
+    return state;
+  }
+  bool hear(const ReplicaState& state, Attempt attempt = 1) {
+    return news_->replica({first_, attempt, state}, now());
+  }
+  const TaskRow& replica() const { return task(first_.value); }
+
+  TaskId first_;
+};
+
+TEST_F(ReplicaNewsTest, AReplicaThatIsReadyIsAnEndpoint) {
+  EXPECT_TRUE(hear(well()));
+  EXPECT_EQ(replica().phase, TaskPhase::running) << "the report of its start may have got lost";
+  EXPECT_TRUE(is_endpoint(replica()));
+  EXPECT_EQ(events<ReplicaChanged>().size(), 1U);
+}
+
+TEST_F(ReplicaNewsTest, NewsThatSayNothingNewChangeNothing) {
+  hear(well());
+  forget();
+  EXPECT_FALSE(hear(well()));
+  EXPECT_FALSE(hear(well(), 2)) << "another attempt";
+  EXPECT_FALSE(news_->replica({TaskId{1}, 1, well()}, now())) << "no service";
+  EXPECT_THAT(recorder_->commit().events, IsEmpty());
+}
+
+TEST_F(ReplicaNewsTest, OneThatIsToStopIsNoEndpointAnyMore) {
+  hear(well());
+  happen(TaskUnassigned{first_, {CauseCode::drained, 0}});
+  happen(StopIssued{first_, 1});
+  EXPECT_FALSE(is_endpoint(replica()));
+}
+
+TEST_F(ReplicaNewsTest, WhenItsAttemptIsOverNothingIsKnownOfIt) {
+  hear(well());
+  news_->failed({first_, 1, "killed", {}, false, FailureKind::signal}, now());
+  EXPECT_EQ(replica().replica, nullptr);
+}
+
+TEST_F(ReplicaNewsTest, AnEndIsNoEndOfAServiceAndItRestsLongerAndLongerBeforeTheNextStart) {
+  std::vector<double> pauses_s;
+  for (Attempt attempt = 1; attempt <= 8; ++attempt) {
+    if (attempt > 1) {
+      assign(first_.value, 0);
+      happen(StartIssued{first_, InstanceId{0}, attempt, kGrant});
+    }
+    forget();
+    const Instant ends = now();
+    news_->finished({first_, attempt, {}}, ends);
+    const auto failed = events<TaskFailed>();
+    ASSERT_EQ(failed.size(), 1U);
+    EXPECT_FALSE(failed[0].for_good);
+    pauses_s.push_back(failed[0].retry_at ? to_seconds(*failed[0].retry_at - ends) : 0);
+    if (!failed[0].retry_at) {
+      EXPECT_EQ(replica().phase, TaskPhase::pending);
+      continue;
+    }
+    EXPECT_EQ(replica().phase, TaskPhase::capped);
+    EXPECT_EQ(replica().reason.code, RefusalCode::restart_pause);
+    happen(TaskReleased{first_});
+    EXPECT_EQ(replica().phase, TaskPhase::pending);
+  }
+  EXPECT_THAT(pauses_s, ElementsAre(0, 10, 20, 40, 80, 160, 300, 300));
+  EXPECT_EQ(facts().failures_of(JobId{3}), nullptr) << "no failure of it counts";
+}
+
+TEST_F(ReplicaNewsTest, OneThatHasStoodForLongIsStartedAgainAtOnce) {
+  for (Attempt attempt = 1; attempt <= 3; ++attempt) {
+    if (attempt > 1) {
+      if (replica().phase == TaskPhase::capped) happen(TaskReleased{first_});
+      assign(first_.value, 0);
+      happen(StartIssued{first_, InstanceId{0}, attempt, kGrant});
+    }
+    happen(TaskStarted{first_, attempt, {}, {}});
+    if (attempt == 3) clock_s_ += 601;
+    forget();
+    news_->finished({first_, attempt, {}}, now());
+    const auto failed = events<TaskFailed>();
+    EXPECT_EQ(failed.at(0).retry_at.has_value(), attempt == 2) << attempt;
+  }
+}
+
+TEST_F(ReplicaNewsTest, OneThatCanNeverStartEndsItsService) {
+  news_->failed({first_, 1, "cannot start: /x", {}, false, FailureKind::cannot_start}, now());
+  EXPECT_EQ(replica().phase, TaskPhase::failed);
+}
+
 }  // namespace
 }  // namespace muster

@@ -30,6 +30,7 @@ struct FakeMaster {
   CellFigures figures{};
   HistoryView past{};
   CostView cost{};
+  ServicesView services{};
   ActorError holds{};             ///< none: it does
   int held = 0;                   ///< how often it was asked to
   std::vector<JobView> jobs{};    ///< what it has of some jobs
@@ -245,6 +246,7 @@ class ActorBackendTest : public ::testing::Test {
                 return shown_by(fake, instances_after(fake, after));
               },
               [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
+              [&fake](const ServicesQuestion&) { return shown_by(fake, fake.services); },
               [&fake](decisions_atom, std::uint32_t) { return shown_by(fake, DecisionsView{}); },
               [&fake](figures_atom) { return shown_by(fake, fake.figures); },
               [&fake](series_atom) {

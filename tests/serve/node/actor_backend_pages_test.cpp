@@ -110,9 +110,18 @@ TEST_F(ActorBackendTest, InstancesComeInAsManyAnswersAsTheyNeed) {
   EXPECT_EQ(shown["complete"], true);
 }
 
+ServiceView web() {
+  ServiceView service;
+  service.name = "web";
+  service.user = "ann";
+  service.job = JobId{7};
+  return service;
+}
+
 TEST_F(ActorBackendTest, EveryRouteThatAsksForAViewGetsOne) {
   using enum api::Operation;
   fakes_[0].jobs = {part(7, false)};
+  fakes_[0].services.services = {web()};
   // The node answers these by itself, but a task's output, which is no view.
   const std::set<api::Operation> others = {me, tokens, audit, log, openapi, metrics};
   for (const api::Route& route : api::routes()) {
@@ -121,6 +130,43 @@ TEST_F(ActorBackendTest, EveryRouteThatAsksForAViewGetsOne) {
     EXPECT_FALSE(look(api::View{.of = route.operation, .job = JobId{7}}).is_null())
         << route.pattern;
   }
+}
+
+TEST_F(ActorBackendTest, AServiceThatNoMasterHasIsNotFoundUnlessOneDoesNotAnswer) {
+  const auto status = [&] {
+    api::Answer answer;
+    backend_->view({.of = api::Operation::endpoints, .name = "web"},
+                   [&](const api::Answer& said) { answer = said; });
+    system_.time().drain();
+    return answer.status;
+  };
+  EXPECT_EQ(status(), 404);
+  fakes_[1].answers = false;
+  EXPECT_EQ(status(), 503);
+}
+
+TEST_F(ActorBackendTest, WhoWaitsForOtherEndpointsIsAnsweredWhenTheyAreOthers) {
+  ServiceView service = web();
+  fakes_[0].services.services = {service};
+  const api::View asks{.of = api::Operation::endpoints, .name = "web"};
+  const auto known = look(asks)["revision"].get<std::string>();
+  api::View waits = asks;
+  waits.revision = known;
+  waits.wait = std::chrono::seconds{20};
+  std::vector<api::Answer> answers;
+  const auto hear = [&](const api::Answer& said) { answers.push_back(said); };
+  backend_->view(waits, hear);
+  system_.time().run_until(system_.time().now() + waits.wait / 2);
+  EXPECT_TRUE(answers.empty()) << "it is the list that is known";
+  system_.time().run_until(system_.time().now() + waits.wait);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_NE(answers[0].json.find(known), std::string::npos) << "the time has passed";
+  service.replicas.emplace_back().ready = true;
+  fakes_[0].services.services = {service};
+  backend_->view(waits, hear);
+  system_.time().drain();
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_EQ(answers[1].json.find(known), std::string::npos);
 }
 
 TEST_F(ActorBackendTest, AnAnswerThatIsTooLargeIsNotTakenForAMasterThatIsAway) {

@@ -212,9 +212,9 @@ TEST(ViewJson, the_status_of_two_masters) {
 /// Views that have schemas, and whether they are documents with whose part is missing.
 template <class View>
 class SchemasOfViews : public ::testing::Test {};
-using Shapes =
-    ::testing::Types<JobView, TaskView, ReasonView, SilentView, InstanceView, NodeView, CapsOf,
-                     PlanView, DecisionView, HistorySample, ExplainedTask, SubmittedAs>;
+using Shapes = ::testing::Types<JobView, TaskView, ReasonView, SilentView, InstanceView, NodeView,
+                                CapsOf, PlanView, DecisionView, HistorySample, ExplainedTask,
+                                SubmittedAs, ServiceView, ReplicaView, EndpointView>;
 TYPED_TEST_SUITE(SchemasOfViews, Shapes);
 
 TYPED_TEST(SchemasOfViews, HaveEveryMemberOfADocumentAndNoOther) {

@@ -11,6 +11,13 @@
 
 namespace muster::process {
 
+Duration grace_of(const Order& order) {
+  // The keeper kills its program when the grace is over, and is to outlive it.
+  constexpr Duration kKeeper = std::chrono::seconds{2};
+  const Duration drained = order.service ? order.service->drain + kKeeper : Duration::zero();
+  return order.program.stop_grace + drained;
+}
+
 std::string name_of(const AttemptKey& key) {
   return std::to_string(key.task.value) + "." + std::to_string(key.attempt);
 }

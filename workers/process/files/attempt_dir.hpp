@@ -68,7 +68,10 @@ struct WorkerTerms {
   std::string login{};  ///< of the account that it runs under: USER and LOGNAME; empty: no account
   std::string shell{};  ///< of that account; empty: no shell
   std::uint32_t metric_names = 16;  ///< of what the task reports of itself, at most
-  std::string control;              ///< abstract name of the socket on which the shim takes orders
+  std::uint32_t first_port = 0;     ///< of those that a replica's ports are chosen from
+  std::uint32_t last_port = 0;
+  std::string address{};  ///< of the instance, for a replica's clients
+  std::string control;    ///< abstract name of the socket on which the shim takes orders
 
   friend bool operator==(const WorkerTerms&, const WorkerTerms&) = default;
 };
@@ -81,6 +84,10 @@ struct Order : TaskOrder {
   AttemptKey key() const { return {task.id, attempt}; }
   friend bool operator==(const Order&, const Order&) = default;
 };
+
+/// From the request to stop until the attempt is killed: a replica leaves its list first, and its
+/// keeper ends it.
+Duration grace_of(const Order& order);
 
 /// How an attempt's process ended.
 enum class EndKind : std::uint8_t {

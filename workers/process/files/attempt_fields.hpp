@@ -53,6 +53,9 @@ void fields(auto& a, Like<WorkerTerms> auto& v) {
   a("login", v.login);
   a("shell", v.shell);
   a("metric_names", v.metric_names);
+  a("first_port", v.first_port);
+  a("last_port", v.last_port);
+  a("address", v.address);
   a("control", v.control);
 }
 

@@ -56,7 +56,14 @@ constexpr std::size_t first_values(const FamilyDemand&) {
 constexpr std::size_t first_values(const HiddenPlace&) {
   return 3;
 }
+constexpr std::size_t first_values(const ServiceSpec&) {
+  return 19;
+}
 constexpr std::size_t kFirstResources = 6;
+
+/// Members of two parts of a service have equal names: it is a list of its own in a record.
+template <class T>
+inline constexpr bool kInlined = Described<T> && !std::is_same_v<T, ServiceSpec>;
 
 /// Puts members into a record, or by position into a list. All of them: earlier versions ask for
 /// those that they know.
@@ -66,7 +73,7 @@ class TextWriter {
 
   template <class T>
   void operator()(Key key, const T& value) {
-    if constexpr (Described<T>) {
+    if constexpr (kInlined<T>) {
       fields(*this, value);
     } else if (out_.is_array()) {
       out_.push_back(json_of(value));
@@ -128,7 +135,7 @@ class TextReader {
 
   template <class T>
   void operator()(Key key, T& value) {
-    if constexpr (Described<T>) {
+    if constexpr (kInlined<T>) {
       fields(*this, value);
     } else if (const Json* found = find(text_name<T>(key))) {
       ++found_;

@@ -7,7 +7,15 @@
 
 namespace muster::process {
 
+ShimProgress::ShimProgress(std::size_t max_metrics, const std::optional<ServiceSpec>& service)
+    : max_metrics_(max_metrics) {
+  if (service) replica_.emplace(*service);
+}
+
 std::string ShimProgress::hear(std::string_view line, Duration now) {
+  if (replica_) {
+    if (auto answer = replica_->hear(line, now)) return *std::move(answer);
+  }
   if (line.starts_with("step")) {
     const auto step = step_from(line);
     if (!step) {
@@ -57,6 +65,7 @@ std::optional<std::string> ShimProgress::take_due(Duration now) {
     metrics_told_ = now;
     untold_metrics_.reset();
   }
+  if (replica_ && is_due(replica_->due())) lines += replica_->tell(now);
   return lines.empty() ? std::nullopt : std::optional(std::move(lines));
 }
 
@@ -72,16 +81,19 @@ std::optional<Duration> ShimProgress::metrics_due() const {
 }
 
 std::optional<Duration> ShimProgress::next_due() const {
-  const auto progress = progress_due();
-  const auto metrics = metrics_due();
-  if (!progress || !metrics) return progress ? progress : metrics;
-  return std::min(*progress, *metrics);
+  std::optional<Duration> next;
+  for (const auto& due :
+       {progress_due(), metrics_due(), replica_ ? replica_->due() : std::nullopt}) {
+    if (due && (!next || *due < *next)) next = due;
+  }
+  return next;
 }
 
 std::string ShimProgress::told() const {
   std::string lines;
   for (const ProgressPoint& point : meter_.points()) lines += progress_line(point);
   if (metrics_told_) lines += metrics_line(metrics_);
+  if (replica_) lines += replica_->told();
   return lines;
 }
 

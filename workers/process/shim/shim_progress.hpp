@@ -7,18 +7,20 @@
 
 #include "model/task_metrics.hpp"
 #include "workers/process/progress.hpp"
+#include "workers/process/shim/shim_replica.hpp"
 
 namespace muster::process {
 
-/// The progress and the metrics that a task has told its shim. The newest of each is passed on, at
-/// most once an interval; the lines that were passed on are kept for an executor that connects
-/// later. Times are since boot.
+/// The progress and the metrics that a task has told its shim and, of a service, how it is doing.
+/// The newest of each is passed on, at most once an interval; the lines that were passed on are
+/// kept for an executor that connects later. Times are since boot.
 class ShimProgress {
  public:
   static constexpr Duration kInterval = std::chrono::milliseconds{200};
 
   /// The task has at most `max_metrics` metrics.
-  explicit ShimProgress(std::size_t max_metrics = kMaxMetrics) : max_metrics_(max_metrics) {}
+  explicit ShimProgress(std::size_t max_metrics = kMaxMetrics,
+                        const std::optional<ServiceSpec>& service = {});
 
   /// Takes a line of the task's; returns the answer.
   std::string hear(std::string_view line, Duration now);
@@ -36,6 +38,7 @@ class ShimProgress {
   std::optional<Duration> metrics_due() const;
 
   std::size_t max_metrics_;
+  std::optional<ShimReplica> replica_;
   ProgressMeter meter_;
   std::optional<TrainingSample> step_;   ///< the newest one; it is told with the next progress
   std::optional<ProgressPoint> untold_;  ///< the newest progress, when it came too soon to be told

@@ -60,7 +60,7 @@ ShimRun::ShimRun(ShimSetup setup, Order order)
       err_log_(setup_.folder.get(), kErrLog, log_bounds(order_.worker)),
       control_(kControlBounds),
       progress_(LineServer::Bounds{}),
-      said_(order_.worker.metric_names) {}
+      said_(order_.worker.metric_names, order_.service) {}
 
 bool ShimRun::run() {
   // finish() comes in either case: a task that could not start has a result as well.
@@ -292,6 +292,7 @@ void ShimRun::check_usage() {
   usage_check_ = boot_time() + order_.worker.memory_interval;
   const std::vector<pid_t> processes = group_ ? group_->members() : descendants_of(getpid());
   if (order_.worker.max_processes != 0 && processes.size() > order_.worker.max_processes) {
+    if (kill_replica(processes)) return;
     end_.over_processes = processes.size();
     if (end_.why == Ending::none) end_.why = Ending::processes;
     return kill_task();
@@ -299,7 +300,7 @@ void ShimRun::check_usage() {
   const std::uint64_t held = resident_bytes(processes);
   end_.peak_bytes = std::max(end_.peak_bytes, held);
   const double granted = order_.granted[Resource::memory] * 1024 * 1024 * 1024;
-  if (granted <= 0 || static_cast<double>(held) <= granted) return;
+  if (granted <= 0 || static_cast<double>(held) <= granted || kill_replica(processes)) return;
   end_.over_bytes = held;
   // The first cause stands: a task that is being stopped may pass its limits as well.
   if (end_.why == Ending::none) end_.why = Ending::memory;
@@ -313,7 +314,7 @@ void ShimRun::end_gently(Ending why) {
   if (end_.why != Ending::none || over_) return;
   end_.why = why;
   if (why == Ending::stop) end_.asked_to_stop = boot_time();
-  kill_at_ = boot_time() + order_.program.stop_grace;
+  kill_at_ = boot_time() + grace_of(order_);
   // Before its setsid() the child leads no group yet.
   if (task_.pid > 0 && kill(-task_.pid, SIGTERM) != 0) kill(task_.pid, SIGTERM);
 }
@@ -338,6 +339,16 @@ void ShimRun::fail_start(EndKind kind, const std::string& reason) {
   end_.start_failure = reason;
   end_.start_failure_kind = kind;
   over_ = true;
+}
+
+/// A replica is not over with its program: the keeper, which is its first process, sees the end and
+/// starts it again.
+bool ShimRun::kill_replica(const std::vector<pid_t>& processes) const {
+  if (!order_.service) return false;
+  for (const pid_t pid : processes) {
+    if (pid != task_.pid && pid != getpid()) kill(pid, SIGKILL);
+  }
+  return true;
 }
 
 void ShimRun::kill_task() {

@@ -19,6 +19,7 @@
 #include "workers/process/limits/limits.hpp"
 #include "workers/process/quiet_thread.hpp"
 #include "workers/process/shim/line_server.hpp"
+#include "workers/process/shim/shim_replica.hpp"
 #include "workers/process/shim/shim_server.hpp"
 #include "workers/process/shim/shim_sockets.hpp"
 
@@ -66,6 +67,7 @@ std::string fault_of(const std::string& order) {
 std::optional<decltype(ShimNews::what)> report_in(std::string_view line) {
   if (const auto point = point_from(line)) return *point;
   if (auto metrics = metrics_from(line)) return *std::move(metrics);
+  if (auto replica = replica_from(line)) return *std::move(replica);
   return std::nullopt;
 }
 
@@ -333,7 +335,7 @@ void ShimSupervisor::attach(const AttemptKey& key, WatchedShim& watched, Descrip
 
 /// How long the attempt may take. The shim keeps to it; this is for one that cannot.
 void ShimSupervisor::bound(WatchedShim& watched, const Order& order) {
-  watched.stop_grace = order.program.stop_grace;
+  watched.stop_grace = grace_of(order);
   watched.time_limit = order.program.time_limit;
   if (watched.time_limit <= Duration::zero()) return;
   watched.end_by = boot_time() + watched.time_limit + watched.stop_grace + options_.patience;

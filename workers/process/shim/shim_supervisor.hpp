@@ -29,7 +29,7 @@ struct ShimEnded {
 };
 struct ShimNews {
   AttemptKey key;
-  std::variant<ShimStarted, ProgressPoint, ShimEnded, Metrics> what;
+  std::variant<ShimStarted, ProgressPoint, ShimEnded, Metrics, ReplicaState> what;
 };
 
 /// Where the attempts are and what starts them.

@@ -17,6 +17,8 @@
 #include <utility>
 
 #include "workers/process/folder_start.hpp"
+#include "workers/process/keeper/keeper.hpp"
+#include "workers/process/keeper/keeper_order.hpp"
 #include "workers/process/limits/limits.hpp"
 #include "workers/process/limits/namespaces.hpp"
 #include "workers/process/limits/task_limits.hpp"
@@ -201,6 +203,21 @@ void read_by(const Order& order, std::string& reader, std::string& option, Progr
   plan.reader_argv.insert(plan.reader_argv.end(), plan.argv.begin() + 1, plan.argv.end());
 }
 
+/// This process's own program, also for a user who could not reach it by its path.
+constexpr const char* kOwnProgram = "/proc/self/exe";
+
+/// The program and its arguments; of a replica those of its keeper, which starts the program.
+std::vector<std::string> words_of(const Order& order, const TaskPlace& place) {
+  std::vector<std::string> words = order.program.argv;
+  if (!order.service) return words;
+  if (!place.script.empty()) words.front() = place.script;
+  const KeeperOrder keeper{*order.service, order.worker.first_port, order.worker.last_port,
+                           order.program.stop_grace};
+  const std::vector<std::string> before{kOwnProgram, kKeepVerb, to_text(keeper), "--"};
+  words.insert(words.begin(), before.begin(), before.end());
+  return words;
+}
+
 /// Places that the task is to find in its place, wherever that is.
 Sight sight_for(const Order& order, const TaskPlace& place) {
   std::vector<std::string> kept{order.worker.checkpoint_dir};
@@ -230,6 +247,7 @@ std::vector<std::string> environment_of(const Order& order, const TaskPlace& pla
   env["CUDA_VISIBLE_DEVICES"] = order.worker.gpus;
   env["MUSTER_CHECKPOINT_DIR"] = order.worker.checkpoint_dir;
   env["MUSTER_SOCKET"] = place.progress_socket;
+  if (order.service) env["MUSTER_ADDRESS"] = order.worker.address;
   env[kMarkVariable] = place.attempt_dir;
   std::vector<std::string> entries;
   entries.reserve(env.size());
@@ -251,10 +269,11 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   std::string reader;
   std::string reader_option;
   ProgramPlan program;
-  program.argv = pointers_to(order.program.argv);
+  const std::vector<std::string> words = words_of(order, place);
+  program.argv = pointers_to(words);
   program.env = pointers_to(env);
-  program.program = place.script.empty() ? order.program.argv[0].c_str() : place.script.c_str();
-  program.own_script = !place.script.empty();
+  program.own_script = !place.script.empty() && !order.service;
+  program.program = program.own_script ? place.script.c_str() : words[0].c_str();
   read_by(order, reader, reader_option, program);
   PlainPath made;
   ChildPlan plan;

@@ -1,0 +1,338 @@
+#include "config/service_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "config/error_list.hpp"
+#include "config/request_text.hpp"
+
+// Faults inside of the table are found while it is read and kept with the request, since a
+// reader of a key can only say whether the value is of its kind. check_service() reports it.
+
+namespace muster {
+
+namespace config {
+namespace {
+
+using R = JobRequest;
+
+constexpr NumberRange kReplicas{.low = 1, .high = kLargestService, .whole = true};
+constexpr NumberRange kStreak{.low = 1, .high = 100, .whole = true};
+/// In seconds.
+constexpr NumberRange kEvery{.low = 0.1, .high = 3600};
+constexpr NumberRange kTimeout{.low = 0.01, .high = 300};
+constexpr NumberRange kStart{.low = 1, .high = 86'400};
+constexpr NumberRange kDrain{.low = 0, .high = 3600};
+constexpr std::size_t kMostPathBytes = 1024;
+constexpr const char* kPortRule =
+    "small letters, digits and '_', a letter first, of 32 bytes at most";
+
+/// Reads one table, member by member, and keeps what is wrong.
+class TableReader {
+ public:
+  /// `path` is what names of its members begin with, for messages.
+  TableReader(const RequestValue& value, std::string path, RequestService& out)
+      : table_(std::get_if<RequestValue::Table>(&value.data)), path_(std::move(path)), out_(out) {
+    if (table_ == nullptr) {
+      fault("", fmt::format("{} has to be a table; it is {}", path_.substr(0, path_.size() - 1),
+                            written(value)));
+    }
+  }
+
+  const RequestValue* find(std::string_view key) {
+    known_.insert(std::string(key));
+    if (table_ == nullptr) return nullptr;
+    const auto found = std::ranges::find(*table_, key, &RequestMember::key);
+    return found == table_->end() ? nullptr : &found->value;
+  }
+  template <class Number>
+  void number(std::string_view key, const NumberRange& range, Number& into) {
+    const RequestValue* value = find(key);
+    if (value == nullptr) return;
+    const auto read = value->number();
+    if (read && range.contains(*read)) {
+      into = static_cast<Number>(*read);
+    } else {
+      wrong(key, describe(range), *value);
+    }
+  }
+  void time(std::string_view key, const NumberRange& range, Duration& into) {
+    const RequestValue* value = find(key);
+    if (value == nullptr) return;
+    std::optional<double> seconds = value->number();
+    if (const auto* text = std::get_if<std::string>(&value->data)) {
+      const auto parsed = parse_duration(*text);
+      if (parsed) seconds = to_seconds(*parsed);
+    }
+    if (seconds && range.contains(*seconds)) {
+      into = from_seconds(*seconds);
+    } else {
+      wrong(key, describe(range) + " seconds, or a text like \"5s\"", *value);
+    }
+  }
+  void text(std::string_view key, std::string& into) {
+    const RequestValue* value = find(key);
+    if (value == nullptr) return;
+    const auto* text = std::get_if<std::string>(&value->data);
+    if (text != nullptr && !text->empty() && is_one_line(*text)) {
+      into = *text;
+    } else {
+      wrong(key, "a text in one line", *value);
+    }
+  }
+  void texts(std::string_view key, std::vector<std::string>& into) {
+    const RequestValue* value = find(key);
+    if (value == nullptr) return;
+    const auto* list = std::get_if<RequestValue::List>(&value->data);
+    std::vector<std::string> words;
+    for (const RequestValue& each : list == nullptr ? RequestValue::List{} : *list) {
+      const auto* word = std::get_if<std::string>(&each.data);
+      if (word == nullptr || !is_one_line(*word)) return wrong(key, "a list of texts", *value);
+      words.push_back(*word);
+    }
+    if (words.empty()) return wrong(key, "a list of texts", *value);
+    into = std::move(words);
+  }
+  /// Behind all others: members that no other call has asked for.
+  void rest() {
+    if (table_ == nullptr) return;
+    for (const RequestMember& member : *table_) {
+      if (known_.contains(member.key)) continue;
+      const std::string name = shown(member.key);
+      fault(member.key, fmt::format("{}: {}", path_ + name,
+                                    unknown_word("key", name, {known_.begin(), known_.end()})));
+    }
+  }
+  /// Of a table in the table the place of that one is told.
+  void fault(std::string_view key, std::string message) {
+    const std::string_view member =
+        path_.empty() ? key : std::string_view(path_).substr(0, path_.size() - 1);
+    out_.faults.emplace_back(member, std::move(message));
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  void wrong(std::string_view key, std::string_view wanted, const RequestValue& value) {
+    fault(key, fmt::format("{}{} has to be {}; it is {}", path_, key, wanted, written(value)));
+  }
+
+  const RequestValue::Table* table_;
+  std::string path_;
+  RequestService& out_;
+  std::set<std::string> known_;
+};
+
+/// Which check the table asks for: it names one of them.
+void read_kind(TableReader& in, HealthCheck& check) {
+  std::string tcp;
+  in.text("http", check.path);
+  in.text("tcp", tcp);
+  in.texts("command", check.command);
+  bool line = false;
+  if (const RequestValue* value = in.find("line")) {
+    const auto* truth = std::get_if<bool>(&value->data);
+    line = truth != nullptr && *truth;
+  }
+  const int kinds =
+      int{!check.path.empty()} + int{!tcp.empty()} + int{!check.command.empty()} + int{line};
+  if (kinds != 1) {
+    return in.fault("", fmt::format("{} has to name one check: http = \"/path\" with port, tcp = "
+                                    "\"port\", command = [...] or "
+                                    "line = true",
+                                    in.path().substr(0, in.path().size() - 1)));
+  }
+  check.kind = !check.path.empty() ? CheckKind::http
+               : !tcp.empty()      ? CheckKind::tcp
+               : line              ? CheckKind::line
+                                   : CheckKind::command;
+  if (check.kind == CheckKind::tcp) check.port = tcp;
+}
+
+void read_check(const RequestValue& value, const std::string& path, RequestService& out,
+                HealthCheck& check) {
+  TableReader in(value, path, out);
+  in.text("port", check.port);
+  read_kind(in, check);
+  in.time("every_s", kEvery, check.every);
+  in.time("timeout_s", kTimeout, check.timeout);
+  in.number("successes", kStreak, check.successes);
+  in.number("failures", kStreak, check.failures);
+  in.rest();
+}
+
+bool read_service(JobRequest& request, const RequestValue& value) {
+  if (!std::holds_alternative<RequestValue::Table>(value.data)) return false;
+  RequestService& service = request.service.emplace();
+  ServiceSpec& spec = service.spec;
+  TableReader in(value, "", service);
+  in.number("replicas", kReplicas, service.replicas);
+  in.texts("ports", spec.ports);
+  in.time("start_within_s", kStart, spec.start_within);
+  in.time("drain_s", kDrain, spec.drain);
+  if (const RequestValue* ready = in.find("ready")) {
+    read_check(*ready, "ready.", service, spec.ready);
+  }
+  if (const RequestValue* alive = in.find("alive")) {
+    read_check(*alive, "alive.", service, spec.alive);
+  }
+  in.rest();
+  return true;
+}
+
+/// Its endpoints are asked for by it.
+bool is_service_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  });
+}
+
+/// Takes the member at fault and what is wrong.
+using Say = std::function<void(std::string_view, const std::string&)>;
+
+void check_ports(const ServiceSpec& spec, const Say& say) {
+  if (spec.ports.size() > kMostPorts) {
+    say("ports",
+        fmt::format("ports has at most {} names; it has {}", kMostPorts, spec.ports.size()));
+  }
+  std::set<std::string> names;
+  for (const std::string& port : spec.ports) {
+    if (!is_port_name(port)) {
+      say("ports", fmt::format("ports: '{}' is no name of a port: {}", shown(port), kPortRule));
+    } else if (!names.insert(port).second) {
+      say("ports", fmt::format("ports: '{}' is there twice", port));
+    }
+  }
+}
+
+void check_check(const ServiceSpec& spec, const HealthCheck& check, std::string_view name,
+                 const Say& say) {
+  if (check.kind == CheckKind::nothing) return;
+  const bool asks_port = check.kind == CheckKind::http || check.kind == CheckKind::tcp;
+  if (asks_port && std::ranges::find(spec.ports, check.port) == spec.ports.end()) {
+    say(name, check.port.empty()
+                  ? fmt::format("{} needs port, one of those in ports", name)
+                  : fmt::format("{}: no port '{}' among those in ports", name, shown(check.port)));
+  }
+  if (!asks_port && !check.port.empty()) {
+    say(name, fmt::format("{}: port is for http and tcp", name));
+  }
+  if (check.kind == CheckKind::http &&
+      (check.path.front() != '/' || check.path.size() > kMostPathBytes ||
+       check.path.find_first_of(" \t") != std::string::npos)) {
+    say(name,
+        fmt::format("{}.http has to be a path that begins with '/', without spaces, of {} bytes at "
+                    "most; it is \"{}\"",
+                    name, kMostPathBytes, shown(check.path)));
+  }
+  if (check.kind == CheckKind::line && name == "alive") {
+    say(name, "alive cannot be line: a program that hangs says nothing");
+  }
+}
+
+/// The key's own check; check_service() has those that look at other keys.
+void check_table(const JobRequest& request, const Report& report) {
+  if (!request.service) return;
+  const Say say = [&](std::string_view member, const std::string& message) {
+    report(fmt::format("service.{}", member), message);
+  };
+  for (const auto& [member, fault] : request.service->faults) say(member, fault);
+  const ServiceSpec& spec = request.service->spec;
+  check_ports(spec, say);
+  check_check(spec, spec.ready, "ready", say);
+  check_check(spec, spec.alive, "alive", say);
+}
+
+nlohmann::ordered_json json_of(const HealthCheck& check) {
+  nlohmann::ordered_json out;
+  switch (check.kind) {
+    case CheckKind::http:
+      out["http"] = check.path;
+      out["port"] = check.port;
+      break;
+    case CheckKind::tcp:
+      out["tcp"] = check.port;
+      break;
+    case CheckKind::command:
+      out["command"] = check.command;
+      break;
+    case CheckKind::line:
+      out["line"] = true;
+      break;
+    case CheckKind::nothing:
+      break;
+  }
+  out["every_s"] = to_seconds(check.every);
+  out["timeout_s"] = to_seconds(check.timeout);
+  out["successes"] = check.successes;
+  out["failures"] = check.failures;
+  return out;
+}
+
+}  // namespace
+
+std::vector<RequestKey> service_keys() {
+  return {{"service", "table", "none",
+           "the job is a service: its tasks are replicas, restarted whenever they end, until it is "
+           "cancelled; its members are in docs/services.md",
+           RequestOther{&R::service, "a table, as { replicas = 2, ports = [\"http\"] }",
+                        read_service, check_table}}};
+}
+
+void check_service(const JobRequest& request, bool tasks_given, const Report& report) {
+  if (!request.service) return;
+  const auto refuse = [&](std::string_view key, bool given, std::string_view why) {
+    if (given) report(key, fmt::format("cannot be given beside service: {}", why));
+  };
+  if (!is_service_name(request.name)) {
+    report("service",
+           fmt::format("needs a name that goes into a path, of letters, digits, '-', '_' "
+                       "and '.'; name is \"{:.60}\"",
+                       request.name));
+  }
+  refuse("tasks", tasks_given, "its replicas say how many");
+  refuse("array", !request.array.empty(), "its replicas are alike");
+  refuse("gang", request.gang, "its replicas start by themselves");
+  refuse("max_running", request.max_running > 0, "all of its replicas run");
+  refuse("elastic", !request.elastic.empty(), "its replicas say how many");
+  refuse("time_limit_s", request.time_limit_s.has_value(), "it runs until it is cancelled");
+  refuse("retries", request.retries.has_value(), "it is started again whenever it ends");
+  refuse("max_fails", request.max_fails.has_value(), "it is started again whenever it ends");
+  refuse("retry_on", !request.retry_on.empty(), "it is started again whenever it ends");
+  refuse("done_on_stop", request.done_on_stop, "it has no end of its own");
+  refuse("runtime_hint_s", request.runtime_hint_s.has_value(), "it runs until it is cancelled");
+}
+
+void make_service(const JobRequest& request, Job& job) {
+  const RequestService& service = *request.service;
+  job.kind = service.spec;
+  const TaskSpec replica = job.tasks.front();
+  job.tasks.assign(service.replicas, replica);
+  for (std::uint32_t i = 0; i < service.replicas; ++i) job.tasks[i].array_index = i;
+}
+
+void ask_service(const Job& job, JobRequest& request) {
+  const ServiceSpec* spec = job.service();
+  if (spec == nullptr) return;
+  request.service = RequestService{*spec, job.task_count(), {}};
+}
+
+}  // namespace config
+
+void to_json(nlohmann::ordered_json& out, const RequestService& service) {
+  const ServiceSpec& spec = service.spec;
+  out["replicas"] = service.replicas;
+  if (!spec.ports.empty()) out["ports"] = spec.ports;
+  if (spec.ready.kind != CheckKind::nothing) out["ready"] = config::json_of(spec.ready);
+  if (spec.alive.kind != CheckKind::nothing) out["alive"] = config::json_of(spec.alive);
+  out["start_within_s"] = to_seconds(spec.start_within);
+  out["drain_s"] = to_seconds(spec.drain);
+}
+
+}  // namespace muster

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""A small HTTP server to try services with. It needs nothing but Python.
+
+GET /work answers one of --items values, which costs --work-ms of a processor to compute and is
+kept in a cache of --cache values. GET /healthz says that it is well; until --warm-s have passed
+since its start it answers 503. GET /stop ends it with exit code 1, as a crash would. Every
+--report-s it tells Muster the p99 of its latency in ms, as the metric p99_ms.
+"""
+
+import argparse
+import collections
+import http.server
+import os
+import random
+import signal
+import socket
+import threading
+import time
+
+LATENCIES_KEPT = 1000
+
+
+class Work:
+    """Values that take time to compute, and a cache of some of them."""
+
+    def __init__(self, options):
+        self.options = options
+        self.cache = collections.OrderedDict()
+        self.lock = threading.Lock()
+        self.latencies = collections.deque(maxlen=LATENCIES_KEPT)
+
+    def value(self, item):
+        with self.lock:
+            if item in self.cache:
+                self.cache.move_to_end(item)
+                return self.cache[item]
+        until = time.thread_time() + self.options.work_ms / 1000
+        while time.thread_time() < until:
+            pass
+        with self.lock:
+            self.cache[item] = item * item
+            while len(self.cache) > self.options.cache:
+                self.cache.popitem(last=False)
+        return item * item
+
+    def p99_ms(self):
+        with self.lock:
+            known = sorted(self.latencies)
+        return 1000 * known[int(0.99 * (len(known) - 1))] if known else None
+
+
+def say(line):
+    """Says a line to Muster; nothing where the server runs without it."""
+    name = os.environ.get("MUSTER_SOCKET")
+    if not name:
+        return
+    address = "\0" + name[1:] if name.startswith("@") else name
+    with socket.socket(socket.AF_UNIX) as link:
+        link.connect(address)
+        link.sendall(line.encode() + b"\n")
+        link.recv(256)
+
+
+def report(work):
+    while True:
+        time.sleep(work.options.report_s)
+        p99 = work.p99_ms()
+        if p99 is not None:
+            say(f"metric p99_ms {p99:.3f}")
+
+
+def handler_of(work, began):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self, status, text):
+            body = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self):
+            asked = time.monotonic()
+            if self.path == "/healthz":
+                warm = asked - began >= work.options.warm_s
+                return self.answer(200 if warm else 503, "well\n" if warm else "warming up\n")
+            if self.path == "/stop":
+                os._exit(1)
+            if self.path != "/work":
+                return self.answer(404, "no such page\n")
+            value = work.value(random.randrange(work.options.items))
+            self.answer(200, f"{work.options.version} {value}\n")
+            with work.lock:
+                work.latencies.append(time.monotonic() - asked)
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--version", default="v1", help="what its answers begin with")
+    parser.add_argument("--work-ms", type=float, default=2, help="processor time of a value")
+    parser.add_argument("--items", type=int, default=1000, help="number of values")
+    parser.add_argument("--cache", type=int, default=200, help="values that are kept")
+    parser.add_argument("--warm-s", type=float, default=0, help="from its start until it is ready")
+    parser.add_argument("--report-s", type=float, default=2, help="between two reports of its p99")
+    options = parser.parse_args()
+    work = Work(options)
+    port = int(os.environ.get("MUSTER_PORT_HTTP", "8080"))
+    server = http.server.ThreadingHTTPServer(("", port), handler_of(work, time.monotonic()))
+    # Requests that are being answered are answered before it ends.
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
+    threading.Thread(target=report, args=(work,), daemon=True).start()
+    print(f"{options.version} listens at port {port}", flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+#include "model/service.hpp"
+
+#include <algorithm>
+
+#include "model/task_metrics.hpp"
+
+namespace muster {
+
+bool is_port_name(std::string_view name) {
+  return name.size() <= kMostPortNameBytes && is_metric_name(name);
+}
+
+bool is_replica_state(const ReplicaState& state) {
+  const auto is_plain = [](const std::string& text, std::size_t most) {
+    return text.size() <= most && std::ranges::all_of(text, [](char c) {
+             return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
+           });
+  };
+  return state.pause >= Duration::zero() && is_plain(state.trouble, kMostTroubleBytes) &&
+         is_plain(state.address, kMostAddressBytes) && state.ports.size() <= kMostPorts &&
+         std::ranges::all_of(state.ports, [](const ReplicaPort& port) {
+           return is_port_name(port.name) && port.number <= kMostPortNumber;
+         });
+}
+
+}  // namespace muster

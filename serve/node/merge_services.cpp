@@ -1,0 +1,47 @@
+#include "serve/node/merge_services.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "learning/fnv.hpp"
+#include "serve/node/merge.hpp"
+
+namespace muster::merge {
+namespace {
+
+/// Another text for another list: clients wait for one that they do not know.
+std::string revision_of(const EndpointsView& view) {
+  Fnv hash;
+  hash.add(view.job.value);
+  for (const EndpointView& each : view.endpoints) {
+    hash.add(each.index).add(each.instance.value).add(each.address);
+    for (const PortView& port : each.ports) hash.add(port.name).add(port.number);
+  }
+  return fmt::format("{:016x}", hash.value());
+}
+
+}  // namespace
+
+ServicesView services(std::vector<ServicesView> masters) {
+  ServicesView all{all_of(std::move(masters), &ServicesView::services)};
+  std::ranges::sort(all.services, [](const ServiceView& a, const ServiceView& b) {
+    return std::tie(a.user, a.name, a.job) < std::tie(b.user, b.name, b.job);
+  });
+  return all;
+}
+
+std::optional<EndpointsView> endpoints(const ServicesView& services) {
+  const auto& all = services.services;
+  const auto one = std::ranges::min_element(all, {}, &ServiceView::job);
+  if (one == all.end()) return std::nullopt;
+  EndpointsView view{one->name, one->user, one->job, {}, {}};
+  for (const ReplicaView& each : one->replicas) {
+    if (each.ready) view.endpoints.push_back({each.index, each.instance, each.address, each.ports});
+  }
+  view.revision = revision_of(view);
+  return view;
+}
+
+}  // namespace muster::merge

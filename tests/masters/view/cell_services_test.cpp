@@ -1,0 +1,76 @@
+#include "masters/view/cell_services.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/masters/scripted_master.hpp"
+#include "tests/support/builders.hpp"
+
+namespace muster {
+namespace {
+
+using test::JobBuilder;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class CellServicesTest : public test::MasterTest {
+ protected:
+  void serve(std::uint64_t id, const std::string& name, const std::string& user,
+             std::size_t replicas) {
+    Job job = JobBuilder(id).tasks(replicas).gang(false).build();
+    job.name = name;
+    job.user = user;
+    job.kind = ServiceSpec{{"http"}};
+    ASSERT_EQ(master_->submit(job, now()), SubmitResult::accepted);
+  }
+  ServicesView services(const ServicesQuestion& wanted = {}) const {
+    return services_of(*master_, wanted);
+  }
+  static std::vector<std::string> names(const ServicesView& view) {
+    std::vector<std::string> names;
+    for (const ServiceView& each : view.services) names.push_back(each.user + "/" + each.name);
+    return names;
+  }
+};
+
+TEST_F(CellServicesTest, ListsServicesAndNoOtherJobs) {
+  ASSERT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::accepted);
+  EXPECT_THAT(services().services, IsEmpty());
+  serve(2, "web", "ann", 2);
+  const ServicesView view = services();
+  ASSERT_EQ(view.services.size(), 1U);
+  EXPECT_EQ(view.services[0].job, JobId{2});
+  EXPECT_EQ(view.services[0].master, master_->name());
+  EXPECT_EQ(view.services[0].wanted, 2U);
+  EXPECT_EQ(view.services[0].ready, 0U);
+  ASSERT_EQ(view.services[0].replicas.size(), 2U);
+  EXPECT_FALSE(view.services[0].replicas[0].ready);
+  EXPECT_FALSE(view.services[0].replicas[0].instance.valid());
+}
+
+TEST_F(CellServicesTest, ThoseOfANameOrAUserAreAskedFor) {
+  serve(1, "web", "ann", 1);
+  serve(2, "web", "bob", 1);
+  serve(3, "db", "ann", 1);
+  EXPECT_THAT(names(services()), ElementsAre("ann/web", "bob/web", "ann/db"));
+  EXPECT_THAT(names(services({"web", {}})), ElementsAre("ann/web", "bob/web"));
+  EXPECT_THAT(names(services({{}, "ann"})), ElementsAre("ann/web", "ann/db"));
+  EXPECT_THAT(names(services({"db", "bob"})), IsEmpty());
+}
+
+TEST_F(CellServicesTest, OneThatIsOverIsNotListed) {
+  serve(1, "web", "ann", 1);
+  master_->cancel(JobId{1}, now());
+  EXPECT_THAT(services().services, IsEmpty());
+}
+
+TEST_F(CellServicesTest, ReplicasThatGoIntoNoMessageAreCounted) {
+  serve(1, "web", "ann", 20'000);
+  const ServicesView view = services();
+  ASSERT_EQ(view.services.size(), 1U);
+  EXPECT_GT(view.services[0].more_replicas, 0U);
+  EXPECT_EQ(view.services[0].replicas.size() + view.services[0].more_replicas, 20'000U);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,86 @@
+#include "tools/client/service_views.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "tools/client/text_table.hpp"
+
+namespace muster::client {
+namespace {
+
+/// An IPv6 address has colons of its own.
+std::string place_of(const std::string& address, std::uint32_t port) {
+  const bool bare = address.find(':') == std::string::npos;
+  return bare ? fmt::format("{}:{}", address, port) : fmt::format("[{}]:{}", address, port);
+}
+
+std::string ports_text(const ReplicaView& replica) {
+  std::string text;
+  for (const PortView& port : replica.ports) {
+    if (!text.empty()) text += ' ';
+    text += fmt::format("{}={}", port.name, place_of(replica.address, port.number));
+  }
+  return text.empty() ? "-" : text;
+}
+
+/// "ready", or why it is not.
+std::string standing_of(const ReplicaView& replica) {
+  if (replica.ready) return "ready";
+  if (replica.phase != "running") return replica.phase;
+  if (replica.pause_s > 0) return fmt::format("restarts, {:.0f} s pause", replica.pause_s);
+  return "not ready";
+}
+
+}  // namespace
+
+std::string view(const ServicesView& services) {
+  TextTable table({{"SERVICE"},
+                   {"USER"},
+                   {"JOB", true},
+                   {"READY", true},
+                   {"RUNNING", true},
+                   {"WANTED", true},
+                   {"MASTER"}});
+  for (const ServiceView& each : services.services) {
+    table.add_row({each.name, each.user, std::to_string(each.job.value), std::to_string(each.ready),
+                   std::to_string(each.running), std::to_string(each.wanted), each.master});
+  }
+  return table.text();
+}
+
+std::string replicas_text(const ServicesView& services) {
+  std::string text;
+  for (const ServiceView& each : services.services) {
+    if (!text.empty()) text += '\n';
+    text += fmt::format("{} of {}, job {}: {} of {} replicas ready\n", each.name, each.user,
+                        each.job.value, each.ready, each.wanted);
+    TextTable table({{"REPLICA", true},
+                     {"STATE"},
+                     {"INSTANCE", true},
+                     {"PORTS"},
+                     {"RESTARTS", true},
+                     {"TROUBLE"}});
+    for (const ReplicaView& replica : each.replicas) {
+      table.add_row({std::to_string(replica.index), standing_of(replica),
+                     replica.instance.valid() ? std::to_string(replica.instance.value) : "-",
+                     ports_text(replica), std::to_string(replica.restarts),
+                     replica.trouble.empty() ? "-" : replica.trouble});
+    }
+    text += table.text();
+    if (each.more_replicas > 0) text += fmt::format("and {} more\n", each.more_replicas);
+  }
+  return text;
+}
+
+std::string view(const EndpointsView& endpoints) {
+  std::string text;
+  for (const EndpointView& each : endpoints.endpoints) {
+    for (const PortView& port : each.ports) {
+      text += fmt::format("{} {}\n", port.name, place_of(each.address, port.number));
+    }
+  }
+  return text;
+}
+
+}  // namespace muster::client
