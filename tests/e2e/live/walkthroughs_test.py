@@ -160,12 +160,23 @@ class OnesOwnMachine(unittest.TestCase):
             for command, shown in session(page("$ muster logs 4\nattempt 1")):
                 # The page says how to find the instance that the task is on.
                 if re.match("muster (drain|interrupt)", command):
+                    self.wait_for_steps(walk)
                     command = re.sub(r"\d+$", str(walk.job(4)["tasks"][0]["instance"]), command)
                 walk.step(command, shown)
             walk.gate.touch()
             walk.follow(page("$ muster jobs\nJOB  NAME   USER  STATE      TASKS  WAIT  RUN  DONE  "
                              "FAILED  EXIT      COST  SUBMITTED\n  4  count  ada   completed"))
             walk.follow(page("$ muster store check"))
+
+    def wait_for_steps(self, walk):
+        """Until the attempt has made the steps that its page shows at its end."""
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            last = walk.run("muster logs 4 --tail 2")
+            if len(last) == 2 and all(line.startswith("step ") for line in last):
+                return
+            self.assertLess(time.monotonic(), until, last)
+            time.sleep(0.2)
 
     def test_three_sites_and_masters_are_as_their_page_shows_them(self):
         up, *steps = session(block_that_begins(LIVE, "$ muster up --sites 3"))
