@@ -4,14 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-#include <iostream>
-#include <sstream>
-
-#include "tests/support/fake_server.hpp"
 #include "tests/support/golden.hpp"
-#include "tests/support/temp_file.hpp"
-#include "tools/cli/commands.hpp"
+#include "tests/tools/cli/run_command.hpp"
 
 namespace muster::cli {
 namespace {
@@ -24,71 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
-using Words = std::vector<std::string>;
 
-/// What a command came to.
-struct Ran {
-  int exit_code = kDone;
-  std::string out;
-  std::string err;
-};
-
-/// A stream that a test reads instead of whoever would.
-class Captured {
- public:
-  explicit Captured(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
-  ~Captured() { stream_.rdbuf(before_); }
-  Captured(const Captured&) = delete;
-  Captured& operator=(const Captured&) = delete;
-  std::string text() const { return text_.str(); }
-
- private:
-  std::ostringstream text_;
-  std::ostream& stream_;
-  std::streambuf* before_;
-};
-
-/// Words that the command line refuses have kUsage, and what it says of them as an error.
-Ran run(const FakeServer& server, Words words) {
-  static const TempFile token("token", "secret\n");
-  CLI::App app;
-  app.require_subcommand(1);
-  Ran ran;
-  add_client_commands(app, ran.exit_code, {});
-  words.insert(words.end(), {"--api", server.api(), "--token-file", token.path().string()});
-  std::reverse(words.begin(), words.end());  // as the library takes them
-  const Captured out(std::cout), err(std::cerr);
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& error) {
-    return {kUsage, out.text(), error.what()};
-  }
-  return {ran.exit_code, out.text(), err.text()};
-}
-
-/// "GET /v1/jobs?limit=50" of each request.
-Words asked(const FakeServer& server) {
-  Words all;
-  for (const std::string& request : server.requests()) {
-    all.push_back(request.substr(0, request.find(" HTTP/1.1")));
-  }
-  return all;
-}
-
-std::string body_of(const std::string& request) {
-  return request.substr(request.find("\r\n\r\n") + 4);
-}
-
-/// A job as the API shows it.
-std::string job(int number, const std::string& state, const std::string& more = "") {
-  return R"({"job": )" + std::to_string(number) + R"(, "name": "n)" + std::to_string(number) +
-         R"(", "user": "ann", "class": "c", "state": ")" + state +
-         R"(", "master": null, "tasks_total": 1, "waiting": 0, "held": 0, "capped": 0,
-            "starting": 0, "running": 0, "finished": 0, "failed": 0, "failed_attempts": 0,
-            "submitted_s": null, "over_s": null, "usd": 0.5, "market": "any", "gang": false,
-            "command": ["a"])" +
-         (more.empty() ? R"(, "exit_code": null)" : more) + "}";
-}
 std::string jobs(const std::string& some, const std::string& more = "") {
   return reply_of(200, R"({"jobs": [)" + some + "]" + more + "}");
 }
