@@ -197,7 +197,8 @@ class Market(unittest.TestCase):
               f"{len(apart)} instances apart, by ${sum(apart):.9f}", flush=True)
         self.assertAlmostEqual(ledger, bill, delta=ROUNDING_USD)
         self.assertAlmostEqual(ledger, summed, delta=ROUNDING_USD * len(rented) + sum(apart))
-        self.assertLessEqual(len(apart), 1 + len(rented) // 20)
+        # Their number depends on how fast the disk is, the money that they are about does not.
+        self.assertLessEqual(sum(apart), summed / 200)
         if not PRICES:
             self.assertGreater(len(noticed), 1)
             self.assertGreater(moved, len(rented), "prices move while instances are rented")
