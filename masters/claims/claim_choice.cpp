@@ -71,6 +71,10 @@ class RoomChoice {
       }
       if (by.code == RefusalCode::spend_cap) claim_.price = Price::from_usd_h(by.asked);
       if (by.code == RefusalCode::day_cap) {
+        // On how many instances a policy puts it is not known: a round that keeps too few gives the
+        // others the money of another day.
+        const std::size_t most = caps.max_instances > 0 ? caps.max_instances : job_.pending;
+        claim_.instances = static_cast<std::uint32_t>(std::min<std::size_t>(job_.pending, most));
         day_usd = by.asked;
         // A day has to pay a launch for that time. Where that is zero it keeps nothing for it.
         const double hours = to_hours(in_.affordable);

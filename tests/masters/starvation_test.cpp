@@ -195,6 +195,19 @@ TEST(Starvation, AGangKeepsNoMoreOfADaysMoneyThanItTakes) {
   EXPECT_EQ(world.starts(oldest), 4u) << "both tasks have started once more";
 }
 
+TEST(Starvation, ANewDaysMoneyIsKeptWithAsManyInstancesAsAGangMayTake) {
+  StarvingWorld world(
+      "owl,period_s=60", {{.max_instances = 3, .max_usd_day = 0.4}}, {4, 9},
+      [](MasterSettings& settings) { settings.gangs.patience = std::chrono::hours{100}; });
+  const std::uint64_t oldest = world.submit({.cpus = 4, .seconds = 6.0 * 3600, .tasks = 2});
+  world.run(5 * 3600);
+  ASSERT_TRUE(world.waits(oldest)) << "the money of this day is spent";
+  // Room for one instance would be left: by the next round the others have spent this day, too.
+  for (int i = 0; i < 80; ++i) world.submit({.cpus = 4.5, .seconds = 3600});
+  world.run(19 * 3600 + 5 * 60);
+  EXPECT_EQ(world.starts(oldest), 4u) << "both tasks have started once more";
+}
+
 TEST(Starvation, JobsThatNoDaysMoneyPaysForKeepNoneOfItFromTheNext) {
   StarvingWorld world("eva,eager,period_s=60", {{.max_usd_day = 0.4}}, {4, 5, 400});
   for (int i = 0; i < 20; ++i) world.submit({.cpus = 400, .seconds = 60});
