@@ -19,7 +19,7 @@ namespace muster {
 /// The table [service] of a request.
 struct RequestService {
   ServiceSpec spec;
-  std::uint32_t replicas = 1;
+  std::uint32_t most_replicas = 0;  ///< that it may be scaled to; 0: twice as many, 8 at least
   /// Of the text that it was read from: the member at fault, and what is wrong with it.
   std::vector<std::pair<std::string, std::string>> faults{};
 

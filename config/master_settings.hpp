@@ -34,7 +34,9 @@ struct MasterWatch {
   /// The cloud is asked after all instances at pauses that double up to this.
   Duration ask_pause{std::chrono::hours{6}};
   Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
-  std::uint64_t snapshot_every = 100'000;                ///< events from one snapshot to the next
+  /// Silence of a worker after which others stand in for its replicas; 0: they never do.
+  Duration replace_after{std::chrono::seconds{30}};
+  std::uint64_t snapshot_every = 100'000;  ///< events from one snapshot to the next
 };
 
 /// How many dry runs may wait for a master's planner.

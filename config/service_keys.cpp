@@ -23,6 +23,11 @@ namespace {
 using R = JobRequest;
 
 constexpr NumberRange kReplicas{.low = 1, .high = kLargestService, .whole = true};
+constexpr NumberRange kSurge{.low = 0, .high = kLargestService, .whole = true};
+constexpr NumberRange kHealthy{.low = 0, .high = 3600};
+constexpr NumberRange kUpdate{.low = 1, .high = 86'400};
+/// Replicas that a service may be scaled to, where its file does not say.
+constexpr std::uint32_t kLeastMost = 8;
 constexpr NumberRange kStreak{.low = 1, .high = 100, .whole = true};
 /// In seconds.
 constexpr NumberRange kEvery{.low = 0.1, .high = 3600};
@@ -128,6 +133,15 @@ class TableReader {
   std::set<std::string> known_;
 };
 
+std::uint32_t replicas_of(const RequestService& service) {
+  return std::max(1U, service.spec.replicas);
+}
+
+std::uint32_t most_of(const RequestService& service) {
+  if (service.most_replicas > 0) return service.most_replicas;
+  return std::min(kLargestService, std::max(2 * replicas_of(service), kLeastMost));
+}
+
 /// Which check the table asks for: it names one of them.
 void read_kind(TableReader& in, HealthCheck& check) {
   std::string tcp;
@@ -170,8 +184,14 @@ bool read_service(JobRequest& request, const RequestValue& value) {
   if (!std::holds_alternative<RequestValue::Table>(value.data)) return false;
   RequestService& service = request.service.emplace();
   ServiceSpec& spec = service.spec;
+  spec.replicas = 0;  // not given
   TableReader in(value, "", service);
-  in.number("replicas", kReplicas, service.replicas);
+  in.number("replicas", kReplicas, spec.replicas);
+  in.number("most_replicas", kReplicas, service.most_replicas);
+  in.number("surge", kSurge, spec.surge);
+  in.number("max_unavailable", kSurge, spec.max_unavailable);
+  in.time("healthy_for_s", kHealthy, spec.healthy_for);
+  in.time("update_within_s", kUpdate, spec.update_within);
   in.texts("ports", spec.ports);
   in.time("start_within_s", kStart, spec.start_within);
   in.time("drain_s", kDrain, spec.drain);
@@ -236,6 +256,23 @@ void check_check(const ServiceSpec& spec, const HealthCheck& check, std::string_
   }
 }
 
+void check_numbers(const RequestService& service, const Say& say) {
+  const ServiceSpec& spec = service.spec;
+  if (service.most_replicas > 0 && service.most_replicas < replicas_of(service)) {
+    say("most_replicas", fmt::format("most_replicas is {}, less than replicas, {}",
+                                     service.most_replicas, replicas_of(service)));
+  }
+  if (spec.surge == 0 && spec.max_unavailable == 0) {
+    say("surge",
+        "surge and max_unavailable are both 0: no replica of another revision could come, and none "
+        "of this one leave");
+  }
+  if (spec.surge > most_of(service)) {
+    say("surge", fmt::format("surge is {}, more than the {} replicas that it may have", spec.surge,
+                             most_of(service)));
+  }
+}
+
 /// The key's own check; check_service() has those that look at other keys.
 void check_table(const JobRequest& request, const Report& report) {
   if (!request.service) return;
@@ -244,6 +281,7 @@ void check_table(const JobRequest& request, const Report& report) {
   };
   for (const auto& [member, fault] : request.service->faults) say(member, fault);
   const ServiceSpec& spec = request.service->spec;
+  check_numbers(*request.service, say);
   check_ports(spec, say);
   check_check(spec, spec.ready, "ready", say);
   check_check(spec, spec.alive, "alive", say);
@@ -311,23 +349,40 @@ void check_service(const JobRequest& request, bool tasks_given, const Report& re
 
 void make_service(const JobRequest& request, Job& job) {
   const RequestService& service = *request.service;
-  job.kind = service.spec;
+  ServiceSpec spec = service.spec;
+  spec.replicas = config::replicas_of(service);
+  job.kind = std::move(spec);
   const TaskSpec replica = job.tasks.front();
-  job.tasks.assign(service.replicas, replica);
-  for (std::uint32_t i = 0; i < service.replicas; ++i) job.tasks[i].array_index = i;
+  // Those that stand in for others, and those of another number of replicas, are tasks to spare.
+  const std::uint32_t tasks = config::most_of(service) + std::max(1U, service.spec.surge);
+  job.tasks.assign(tasks, replica);
+  for (std::uint32_t i = 0; i < tasks; ++i) job.tasks[i].array_index = i;
 }
 
 void ask_service(const Job& job, JobRequest& request) {
   const ServiceSpec* spec = job.service();
   if (spec == nullptr) return;
-  request.service = RequestService{*spec, job.task_count(), {}};
+  const std::uint32_t spare = std::max(1U, spec->surge);
+  const std::uint32_t tasks = job.task_count();
+  request.service = RequestService{*spec, tasks > spare ? tasks - spare : 1, {}};
+  RequestService& service = *request.service;
+  service.spec.replicas = std::clamp(spec->replicas, 1U, service.most_replicas);
+  // They are those of the job, and not its user's.
+  service.spec.revision = 1;
+  service.spec.replaces = {};
+  service.spec.master.clear();
 }
 
 }  // namespace config
 
 void to_json(nlohmann::ordered_json& out, const RequestService& service) {
   const ServiceSpec& spec = service.spec;
-  out["replicas"] = service.replicas;
+  if (spec.replicas > 0) out["replicas"] = spec.replicas;
+  if (service.most_replicas > 0) out["most_replicas"] = service.most_replicas;
+  out["surge"] = spec.surge;
+  out["max_unavailable"] = spec.max_unavailable;
+  out["healthy_for_s"] = to_seconds(spec.healthy_for);
+  out["update_within_s"] = to_seconds(spec.update_within);
   if (!spec.ports.empty()) out["ports"] = spec.ports;
   if (spec.ready.kind != CheckKind::nothing) out["ready"] = config::json_of(spec.ready);
   if (spec.alive.kind != CheckKind::nothing) out["alive"] = config::json_of(spec.alive);

@@ -57,11 +57,12 @@ Master::Master(const MasterSettings& settings, MasterDependencies parts)
       tasks_(recorder_, releases_, settings.move_when_ready),
       reconciler_(recorder_, tasks_, releases_),
       ends_(recorder_, tasks_, settings, parts.keep_history),
+      services_(recorder_, tasks_, releases_, ends_),
       rules_(recorder_, cloud_, guard_, settings),
       fleet_(recorder_, cloud_, rules_, {parts.fleet, settings.slice_parts}),
       claims_({recorder_, cloud_, releases_, tasks_}, guard_, settings),
-      evictions_({recorder_, cloud_, releases_, tasks_}, guard_, fleet_),
-      application_({recorder_, cloud_, releases_, tasks_}, ends_, rules_),
+      evictions_({recorder_, cloud_, releases_, tasks_}, {guard_, fleet_, services_}),
+      application_({recorder_, cloud_, releases_, tasks_}, {ends_, rules_, services_}),
       news_(recorder_, tasks_, ends_, reconciler_),
       restarts_(recorder_),
       planner_(std::make_unique<Planner>(settings, std::move(parts), recorder_.memory())) {
@@ -106,6 +107,7 @@ SubmitResult Master::submit(Job job, Instant now) {
   }
   recorder_.record(JobAccepted{std::move(job)}, now);
   if (never) refuse_for_good(id, *never, now);
+  services_.advance(now);
   return SubmitResult::accepted;
 }
 
@@ -120,6 +122,7 @@ void Master::cancel(JobId id, Instant now) {
   const JobRow* job = state().find(id);
   if (job == nullptr || job->terminal_outcome) return;
   ends_.give_up(id, JobOutcome::cancelled, now);
+  services_.advance(now);
   reconciler_.reconcile(now);
 }
 
@@ -130,6 +133,7 @@ HoldResult Master::hold(JobId id, bool held, Instant now) {
   if (job->held_by_user == held) return HoldResult::done;
   if (!held) {
     recorder_.record(JobReleased{id}, now);
+    services_.advance(now);
     return HoldResult::done;
   }
   std::vector<InstanceId> lost;  // instances that assigned tasks were meant for
@@ -201,12 +205,77 @@ void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, I
     if (state().find(job) != nullptr) ends_.end_if_done(job, now);
   }
   ends_.end_if_stuck(tasks_there, now);
+  services_.advance(now);
   reconciler_.reconcile(now);
   fleet_.keep(now);
 }
 
 bool Master::on_offerings(std::span<const OfferingChange> changes, Instant now) {
   return record_offerings(recorder_, changes, now);
+}
+
+bool Master::evict(InstanceId id, CauseCode why, Instant now) {
+  const bool is_there = evictions_.evict(id, why, now);
+  services_.advance(now);
+  return is_there;
+}
+
+bool Master::abandon(InstanceId id, CauseCode why, Instant now) {
+  const bool is_there = evictions_.abandon(id, why, now);
+  services_.advance(now);
+  return is_there;
+}
+
+void Master::task_started(const TaskStarted& news, Instant now) {
+  news_.started(news, now);
+  services_.advance(now);
+}
+
+void Master::task_checkpointed(const TaskCheckpointed& news, Instant now) {
+  news_.checkpointed(news, now);
+  services_.advance(now);
+}
+
+void Master::task_finished(const TaskFinished& news, Instant now) {
+  news_.finished(news, now);
+  services_.advance(now);
+}
+
+void Master::task_failed(const TaskFailed& news, Instant now) {
+  news_.failed(news, now);
+  services_.advance(now);
+}
+
+bool Master::replica_changed(const ReplicaChanged& news, Instant now) {
+  const bool is_news = news_.replica(news, now);
+  services_.advance(now);
+  return is_news;
+}
+
+void Master::relieve_replicas(InstanceId id, Instant now) {
+  const InstanceRow* row = state().find(id);
+  if (row == nullptr) return;
+  const std::vector<Slot> there = row->occupants;
+  for (const Slot slot : there) services_.relieve(state().task(slot), CauseCode::worker_lost, now);
+  services_.advance(now);
+}
+
+ServiceResult Master::scale(JobId id, std::uint32_t replicas, Instant now) {
+  const ServiceResult result = services_.scale(id, replicas, now);
+  services_.advance(now);
+  reconciler_.reconcile(now);
+  return result;
+}
+
+bool Master::run_services(Instant now) {
+  const bool rested = restarts_.release_due(now);
+  return services_.advance(now) || rested;
+}
+
+std::optional<Instant> Master::next_of_services() const {
+  const std::optional<Instant> restart = restarts_.next();
+  const std::optional<Instant> step = services_.next();
+  return restart && step ? std::min(*restart, *step) : restart ? restart : step;
 }
 
 void Master::acknowledge(TaskId task, Attempt attempt, InstanceId on) {

@@ -61,20 +61,26 @@ class Master {
   /// See record_offerings().
   bool on_offerings(std::span<const OfferingChange> changes, Instant now);
   /// See Evictions.
-  bool evict(InstanceId id, CauseCode why, Instant now) { return evictions_.evict(id, why, now); }
-  bool abandon(InstanceId id, CauseCode why, Instant now) {
-    return evictions_.abandon(id, why, now);
-  }
+  bool evict(InstanceId id, CauseCode why, Instant now);
+  bool abandon(InstanceId id, CauseCode why, Instant now);
 
-  /// See AttemptNews, and Restarts.
-  void task_started(const TaskStarted& news, Instant now) { news_.started(news, now); }
-  void task_checkpointed(const TaskCheckpointed& news, Instant now) {
-    news_.checkpointed(news, now);
-  }
-  void task_finished(const TaskFinished& news, Instant now) { news_.finished(news, now); }
-  void task_failed(const TaskFailed& news, Instant now) { news_.failed(news, now); }
+  /// See AttemptNews.
+  void task_started(const TaskStarted& news, Instant now);
+  void task_checkpointed(const TaskCheckpointed& news, Instant now);
+  void task_finished(const TaskFinished& news, Instant now);
+  void task_failed(const TaskFailed& news, Instant now);
+  bool replica_changed(const ReplicaChanged& news, Instant now);
   AttemptNews& news() { return news_; }
-  Restarts& restarts() { return restarts_; }
+
+  /// See Services.
+  /// Of a worker that is silent.
+  void relieve_replicas(InstanceId id, Instant now);
+  ServiceResult scale(JobId id, std::uint32_t replicas, Instant now);
+  /// Replicas that have rested wait for a place again, and services take the steps that time alone
+  /// brings; whether tasks came to wait.
+  bool run_services(Instant now);
+  /// When that is due next.
+  std::optional<Instant> next_of_services() const;
   /// The outcome of the attempt has taken effect: it is on record with the next commit.
   void acknowledge(TaskId task, Attempt attempt, InstanceId on);
 
@@ -180,6 +186,7 @@ class Master {
   TaskOrders tasks_;
   Reconciler reconciler_;
   JobEnds ends_;
+  Services services_;
   PlanRules rules_;
   FleetKeeper fleet_;
   ClaimOrders claims_;

@@ -29,8 +29,11 @@ inline bool blocks_gang(const ClusterState& state, const TaskRow& row) {
 
 inline constexpr Refusal kCapped{RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
 
+inline constexpr Refusal kSpare{RefusalKind::not_now, RefusalCode::spare_replica, {}, 1, 0};
+
 /// Why a capped task has no place.
-inline Refusal reason_of_capped(const TaskRow& row) {
+inline Refusal reason_of_capped(const TaskRow& row, const JobRow& job) {
+  if (job.job.service() != nullptr && !row.wanted) return kSpare;
   if (row.rests_until == Instant{}) return kCapped;
   const double setbacks = row.setbacks;
   return {RefusalKind::not_now, RefusalCode::restart_pause, {}, setbacks, 0};
@@ -121,6 +124,8 @@ struct ClusterState::Applier {
     row.at = kNoSlot;
     row.held = {};
     row.replica.reset();
+    row.ready_since = {};
+    job_of(row).leaving -= is_unwanted(row);
   }
 
   /// An attempt of the task is over, by its own end or with something gained.
@@ -161,9 +166,9 @@ struct ClusterState::Applier {
     // A task that would wait for a place is held while the user wants the job to get no place, and
     // left out when the job is not so wide any more.
     if (phase == TaskPhase::pending && job.held_by_user) phase = TaskPhase::held;
-    if (phase == TaskPhase::pending && (is_beyond_width(row) || row.rests_until > Instant{})) {
-      phase = TaskPhase::capped;
-    }
+    const bool has_no_turn =
+        is_beyond_width(row) || row.rests_until > Instant{} || is_unwanted(row);
+    if (phase == TaskPhase::pending && has_no_turn) phase = TaskPhase::capped;
     row.phase = phase;
     ++count(phase);
     s.work_.beyond_width += is_spare(row);
@@ -183,21 +188,25 @@ struct ClusterState::Applier {
   void wait_again(TaskRow& row, const Refusal& reason) {
     drop_target(row);
     enter_phase(row, TaskPhase::pending);
-    row.reason = row.phase == TaskPhase::capped ? reason_of_capped(row) : reason;
+    row.reason = row.phase == TaskPhase::capped ? reason_of_capped(row, job_of(row)) : reason;
   }
 
   bool is_beyond_width(const TaskRow& row) {
     const std::uint32_t width = job_of(row).width;
     return width > 0 && row.index >= width;
   }
-  /// Nothing but its job's width keeps the task from a place.
+  /// Its service has its replicas without it.
+  bool is_unwanted(const TaskRow& row) {
+    return !row.wanted && job_of(row).job.service() != nullptr;
+  }
+  /// Nothing keeps the task from a place but that its job is not to have it.
   bool is_spare(const TaskRow& row) {
-    return row.phase == TaskPhase::capped && job_of(row).width > 0;
+    return row.phase == TaskPhase::capped && (job_of(row).width > 0 || is_unwanted(row));
   }
   /// The task is to wait for a place; it is held or capped instead where its job says so.
   void let_wait(TaskRow& row) {
     enter_phase(row, TaskPhase::pending);
-    row.reason = row.phase == TaskPhase::capped ? reason_of_capped(row) : Refusal{};
+    row.reason = row.phase == TaskPhase::capped ? reason_of_capped(row, job_of(row)) : Refusal{};
   }
 
   void add_task(JobRow& job, std::uint32_t index) {
@@ -224,10 +233,12 @@ struct ClusterState::Applier {
     job.tasks.push_back(slot);
     // The first max_running tasks may run at once; each later one waits for a TaskReleased. Those
     // of an elastic job wait for a JobResized.
+    const bool is_service = job.job.service() != nullptr;
     const std::uint32_t most = job.width > 0 ? job.width : job.job.max_running;
-    if (most > 0 && index >= most) {
+    row.wanted = is_service && index < job.wanted;
+    if (is_service ? !row.wanted : most > 0 && index >= most) {
       row.phase = TaskPhase::capped;
-      row.reason = kCapped;
+      row.reason = is_service ? kSpare : kCapped;
       ++job.capped;
       ++count(TaskPhase::capped);
       s.work_.beyond_width += is_spare(row);
@@ -252,6 +263,11 @@ struct ClusterState::Applier {
   void operator()(const PlanPartRefused&);
   void operator()(const Measured&);
   void operator()(const ReplicaChanged&);
+  void operator()(const ReplicaWanted&);
+  void operator()(const ServiceScaled&);
+  void operator()(const ServiceSettled&);
+  /// Gives a service that has been accepted its replicas.
+  void begin_service(JobRow& job, const ServiceSpec& service) const;
   void operator()(const LaunchRequested&);
   void operator()(const LaunchRefused&);
   void operator()(const InstanceUp&);

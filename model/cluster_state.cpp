@@ -37,6 +37,7 @@ void ClusterState::Applier::operator()(const JobAccepted& e) {
     ++s.work_.elastic_jobs;
     s.work_.widths += row.width;
   }
+  if (const ServiceSpec* service = row.job.service()) begin_service(row, *service);
   s.active_.append(s.jobs_, slot);
   ++count(row.counted);
   for (std::uint32_t i = 0; i < row.job.tasks.size(); ++i) add_task(row, i);
@@ -57,14 +58,6 @@ void ClusterState::Applier::operator()(const Measured& e) {
            [&](TaskRow& row, const JobProgress& said) { job_of(row).done = said.done; });
   each_row(e.metrics, s.task_slots_, s.tasks_,
            [](TaskRow& row, const TaskMetrics& said) { row.metrics = said.values; });
-}
-
-void ClusterState::Applier::operator()(const ReplicaChanged& e) {
-  TaskRow& row = task(e.task);
-  MUSTER_CHECK(job_of(row).job.service() != nullptr, "only services have replicas");
-  MUSTER_CHECK(row.at != kNoSlot && row.attempt == e.attempt,
-               "only the present attempt is a replica");
-  row.replica = std::make_shared<const ReplicaState>(e.state);
 }
 
 void ClusterState::Applier::operator()(const LaunchRequested& e) {
@@ -214,6 +207,7 @@ void ClusterState::Applier::operator()(const TaskCheckpointed& e) {
   gained ? note_progress(row) : note_fruitless(row);
   vacate(row);
   enter_phase(row, row.target == kNoSlot ? TaskPhase::pending : TaskPhase::assigned);
+  if (row.phase == TaskPhase::capped) row.reason = reason_of_capped(row, job_of(row));
 }
 
 void ClusterState::Applier::operator()(const TaskFinished& e) {
@@ -257,6 +251,10 @@ void ClusterState::Applier::operator()(const JobTerminating& e) {
   JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
   job.terminal_outcome = e.outcome;
   restate(job);
+  const ServiceSpec* service = job.job.service();
+  if (service == nullptr || e.outcome != JobOutcome::failed) return;
+  const auto before = s.job_slots_.find(service->replaces);
+  if (before != s.job_slots_.end()) s.jobs_[before->second].failed_update = e.job;
 }
 
 void ClusterState::Applier::operator()(const JobFinished& e) {
@@ -303,6 +301,8 @@ void ClusterState::derive() {
       job.starting += task.phase == TaskPhase::starting;
       job.stopping += task.phase == TaskPhase::stopping;
       job.failed += task.phase == TaskPhase::failed;
+      job.wanted += task.wanted;
+      job.leaving += task.at != kNoSlot && applier.is_unwanted(task);
       job.gang.holding += task.at != kNoSlot;
       applier.recount(tasks_[slot]);
     }

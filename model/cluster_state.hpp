@@ -74,6 +74,8 @@ struct TaskRow {
   /// Of a service: attempts in a row that ended before they had stood (kForgetSetbacks).
   std::uint32_t setbacks = 0;
   Instant rests_until{};  ///< it has no place until then, for its setbacks; 0: it does not rest
+  bool wanted = false;    ///< of a service: it is one of the replicas
+  Instant ready_since{};  ///< of a service: since then clients may be sent to it; 0: they may not
 };
 
 /// The setbacks of a replica whose attempt ends at that time.
@@ -146,6 +148,13 @@ struct JobRow {
   double done = 0;  ///< of its progress, as it was measured last
   /// How many of the tasks have ended without progress too often; derived.
   std::uint32_t confined = 0;
+  std::uint32_t replicas = 0;  ///< of a service: that it is to have; 0: its revision is given up
+  bool settled = false;        ///< all its replicas have been healthy at once
+  Instant progressed_at{};  ///< of a service: when one of them became ready last, or it was scaled
+  JobId failed_update{};    ///< the last revision after this one that was given up
+  std::uint32_t last_revision = 0;  ///< the highest number of its revisions so far
+  std::uint32_t wanted = 0;         ///< how many of its tasks are; this one and the next: derived
+  std::uint32_t leaving = 0;        ///< tasks that are not wanted and hold resources
 
   /// Tasks that are without a place for now.
   std::uint32_t withheld() const { return held + capped; }
@@ -243,7 +252,8 @@ struct FleetSums {
 struct WorkSums {
   std::array<std::size_t, kJobStandings> jobs{};
   std::array<std::size_t, kTaskPhases> tasks{};
-  std::size_t beyond_width = 0;  ///< of the capped tasks, those beyond an elastic job's width
+  /// Of the capped tasks, those beyond an elastic job's width and the spare ones of services.
+  std::size_t beyond_width = 0;
   std::size_t elastic_jobs = 0;
   std::size_t widths = 0;  ///< of elastic jobs, together
 

@@ -56,6 +56,13 @@ void check_task(const TaskRow& task, const ClusterState& state, const Listed& li
   if (job.width > 0 && task.index >= job.width && waits) {
     out.push_back(name + " has or wants a place that its job is too narrow for");
   }
+  const bool is_service = job.job.service() != nullptr;
+  if (is_service ? !task.wanted && waits : task.wanted) {
+    out.push_back(name + " has or wants a place without being wanted, or is of no service");
+  }
+  if (task.ready_since > Instant{} && (task.replica == nullptr || !task.replica->ready)) {
+    out.push_back(name + " is ready since a time, and is not ready");
+  }
   if (task.ran < Duration{}) out.push_back(name + " has run for less than no time");
 }
 
@@ -91,6 +98,8 @@ void check_job(const JobRow& job, const ClusterState& state, const Listed& liste
   std::uint32_t stopping = 0;
   std::uint32_t failed = 0;
   std::uint32_t confined = 0;
+  std::uint32_t wanted = 0;
+  std::uint32_t leaving = 0;
   for (Slot slot : job.tasks) {
     const TaskRow& task = state.task(slot);
     pending += task.phase == TaskPhase::pending;
@@ -103,12 +112,15 @@ void check_job(const JobRow& job, const ClusterState& state, const Listed& liste
     failed += task.phase == TaskPhase::failed;
     const std::uint32_t most = state.max_interruptions();
     confined += most > 0 && task.fruitless >= most;
+    wanted += task.wanted;
+    leaving += job.job.service() != nullptr && !task.wanted && task.at != kNoSlot;
     check_task(task, state, listed, out);
   }
   if (pending != job.pending || held != job.held || capped != job.capped ||
       running != job.running || finished != job.finished || starting != job.starting ||
       stopping != job.stopping || failed != job.failed || job.counted != job.standing() ||
-      confined != job.confined || job.gang != gang_counts(state, job)) {
+      confined != job.confined || wanted != job.wanted || leaving != job.leaving ||
+      job.gang != gang_counts(state, job)) {
     out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
   }
   const bool elastic = std::holds_alternative<ElasticSpec>(job.job.kind);
@@ -160,6 +172,9 @@ std::vector<std::string> ClusterState::inconsistencies() const {
   for (const JobRow& job : jobs()) {
     ++work.jobs[static_cast<std::size_t>(job.standing())];
     for (Slot slot : job.tasks) ++work.tasks[static_cast<std::size_t>(tasks_[slot].phase)];
+    for (Slot slot : job.job.service() != nullptr ? job.tasks : std::vector<Slot>{}) {
+      work.beyond_width += tasks_[slot].phase == TaskPhase::capped && !tasks_[slot].wanted;
+    }
     if (job.width == 0) continue;
     work.beyond_width += job.capped;
     ++work.elastic_jobs;

@@ -250,16 +250,18 @@ struct TaskFailed {
 /// How a job ended.
 enum class JobOutcome : std::uint8_t {
   completed,
-  failed,    ///< a task failed for good
-  refused,   ///< a task can never be placed
-  cancelled  ///< its user did not want it any more
+  failed,     ///< a task failed for good
+  refused,    ///< a task can never be placed
+  cancelled,  ///< its user did not want it any more
+  replaced    ///< a later revision of the service has its place
 };
 constexpr auto words_of(JobOutcome) {
   using E = JobOutcome;
   return std::to_array<EnumWord<E>>({{E::completed, "completed"},
                                      {E::failed, "failed"},
                                      {E::refused, "refused"},
-                                     {E::cancelled, "cancelled"}});
+                                     {E::cancelled, "cancelled"},
+                                     {E::replaced, "replaced"}});
 }
 
 /// A held task waits as the others do: one more of its job's tasks may have a place.
@@ -375,6 +377,32 @@ struct ReplicaChanged {
   friend bool operator==(const ReplicaChanged&, const ReplicaChanged&) = default;
 };
 
+/// A task of a service is to be one of its replicas from now on, or not any more. One that runs
+/// goes on until it may leave, without a place: see docs/services.md.
+struct ReplicaWanted {
+  TaskId task;
+  bool wanted = true;
+  Cause cause;
+
+  friend bool operator==(const ReplicaWanted&, const ReplicaWanted&) = default;
+};
+
+/// The service is to have that number of replicas; 0: it is a revision that is given up, and the
+/// one before has the service again.
+struct ServiceScaled {
+  JobId job;
+  std::uint32_t replicas = 1;
+
+  friend bool operator==(const ServiceScaled&, const ServiceScaled&) = default;
+};
+
+/// All replicas of the service's revision have been healthy at once: it is good.
+struct ServiceSettled {
+  JobId job;
+
+  friend bool operator==(const ServiceSettled&, const ServiceSettled&) = default;
+};
+
 /// Measurements of the workers' tasks: all that the policy is shown of them. Just before a round,
 /// or for regular rounds that were not held, when what ends the quiet is about to happen. Ordered
 /// by task, each task once. Without throughputs: an elastic job has entered another epoch, or tasks
@@ -398,7 +426,7 @@ using EventBody =
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskCheckpointed, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
                  JobReleased, JobTerminating, Measured, GangTurn, OfferingChanged, JobResized,
-                 RoomClaimed, ReplicaChanged>;
+                 RoomClaimed, ReplicaChanged, ReplicaWanted, ServiceScaled, ServiceSettled>;
 
 /// Something that became true for a master, and when.
 struct Event {

@@ -41,7 +41,8 @@ inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kE
     "task_checkpointed", "task_finished",    "task_failed",      "job_finished",
     "task_released",     "job_held",         "job_released",     "job_terminating",
     "measured",          "gang_turn",        "offering_changed", "job_resized",
-    "room_claimed",      "replica_changed"};
+    "room_claimed",      "replica_changed",  "replica_wanted",   "service_scaled",
+    "service_settled"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -182,6 +183,14 @@ void fields(auto& a, Like<ServiceSpec> auto& v) {
   a.unless_default("alive", v.alive, {});
   a("start_within_s", v.start_within);
   a.unless_default("drain_s", v.drain, {});
+  a("replicas", v.replicas);
+  a("surge", v.surge);
+  a("max_unavailable", v.max_unavailable);
+  a("healthy_for_s", v.healthy_for);
+  a("update_within_s", v.update_within);
+  a("revision", v.revision);
+  a("replaces", v.replaces);
+  a.unless_default("master", v.master, {});
 }
 
 void fields(auto& a, Like<ReplicaPort> auto& v) {
@@ -392,6 +401,21 @@ void fields(auto& a, Like<ReplicaChanged> auto& e) {
   a("task", e.task);
   a("attempt", e.attempt);
   a("state", e.state);
+}
+
+void fields(auto& a, Like<ReplicaWanted> auto& e) {
+  a("task", e.task);
+  a("wanted", e.wanted);
+  a("cause", e.cause);
+}
+
+void fields(auto& a, Like<ServiceScaled> auto& e) {
+  a("job", e.job);
+  a("replicas", e.replicas);
+}
+
+void fields(auto& a, Like<ServiceSettled> auto& e) {
+  a("job", e.job);
 }
 
 void fields(auto& a, Like<JobResized> auto& e) {

@@ -24,6 +24,7 @@ JobView view_of(const Job& job) {
     shown.unit = elastic->unit;
     if (!elastic->epochs.empty()) shown.whole = elastic->epochs.all().back().until;
   }
+  if (const ServiceSpec* service = job.service()) view.revision = service->revision;
   return view;
 }
 

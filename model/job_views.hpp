@@ -86,6 +86,7 @@ struct JobView {
   std::string to{};      ///< of a site: where it is on its way to; empty: nowhere
   bool to_site = false;  ///< that is another site
   std::optional<ElasticView> elastic{};
+  std::uint32_t revision = 0;
   std::optional<SubmissionView> submission{};  ///< only of a job that was asked for alone
 };
 
@@ -147,6 +148,7 @@ void fields(auto& a, Like<JobView> auto& v) {
           "of an elastic job, between which bounds it runs and how far it is; null: it is not "
           "elastic"),
     v.elastic);
+  a(if_any("revision", "of a service, which of its revisions the job is"), v.revision);
   a(inside("submission"), v.submission);
 }
 

@@ -38,7 +38,10 @@ enum class CauseCode : std::uint8_t {
   first_free,               ///< of its group's instances, the first one to have room
   width_plan,               ///< the width that jobs of its class have in that epoch
   goodput,                  ///< together the jobs progress best so
-  kept_room                 ///< the room was kept for the task, or is to be
+  kept_room,                ///< the room was kept for the task, or is to be
+  scaled,                   ///< its service is to have another number of replicas
+  stand_in,                 ///< the replica stands in for one that has to leave where it is
+  revision                  ///< another revision of the service takes its place, or has it
 };
 constexpr auto words_of(CauseCode) {
   using E = CauseCode;
@@ -61,7 +64,10 @@ constexpr auto words_of(CauseCode) {
                                      {E::first_free, "first free"},
                                      {E::width_plan, "width plan"},
                                      {E::goodput, "goodput"},
-                                     {E::kept_room, "room kept for it"}});
+                                     {E::kept_room, "room kept for it"},
+                                     {E::scaled, "scaled"},
+                                     {E::stand_in, "stands in"},
+                                     {E::revision, "revision"}});
 }
 
 /// A cause with what the policy computed for it.

@@ -98,11 +98,13 @@ void fields(auto& a, Like<RequestQuestion> auto& v) {
 struct ServicesQuestion {
   std::string name{};  ///< empty: of any name
   std::string user{};  ///< empty: anybody's
+  bool brief = false;  ///< without their replicas
 };
 
 void fields(auto& a, Like<ServicesQuestion> auto& v) {
   a("name", v.name);
   a("user", v.user);
+  a("brief", v.brief);
 }
 
 /// The parts that costs are split into.

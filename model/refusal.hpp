@@ -59,7 +59,8 @@ enum class RefusalCode : std::uint8_t {
   no_progress,         ///< too many of the task's attempts have ended without any
   kept_room,           ///< the room is kept for a job that goes before
   constraint,          ///< the job's constraint does not admit the instance's type
-  restart_pause        ///< it has ended again and again: it is started after a pause
+  restart_pause,       ///< it has ended again and again: it is started after a pause
+  spare_replica        ///< its service has as many replicas without it as it is to have
 };
 constexpr auto words_of(RefusalCode) {
   using E = RefusalCode;
@@ -98,7 +99,8 @@ constexpr auto words_of(RefusalCode) {
                                      {E::no_progress, "no progress"},
                                      {E::kept_room, "room kept for another job"},
                                      {E::constraint, "constraint"},
-                                     {E::restart_pause, "restart pause"}});
+                                     {E::restart_pause, "restart pause"},
+                                     {E::spare_replica, "spare replica"}});
 }
 
 /// It was the cloud that did not give an instance.

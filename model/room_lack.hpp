@@ -67,6 +67,7 @@ constexpr RoomLack lack_of(RefusalCode code) {
     case RefusalCode::no_progress:
     case RefusalCode::constraint:
     case RefusalCode::restart_pause:
+    case RefusalCode::spare_replica:
       break;
   }
   return RoomLack::none;

@@ -10,6 +10,19 @@ bool is_port_name(std::string_view name) {
   return name.size() <= kMostPortNameBytes && is_metric_name(name);
 }
 
+std::string trouble_text(std::string_view text) {
+  std::size_t size = std::min(text.size(), kMostTroubleBytes);
+  // A letter of several bytes is there whole or not at all.
+  while (size > 0 && size < text.size() &&
+         (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80) {
+    --size;
+  }
+  std::string clean(text.substr(0, size));
+  std::ranges::replace_if(
+      clean, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+  return clean;
+}
+
 bool is_replica_state(const ReplicaState& state) {
   const auto is_plain = [](const std::string& text, std::size_t most) {
     return text.size() <= most && std::ranges::all_of(text, [](char c) {

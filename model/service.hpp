@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/enum_words.hpp"
+#include "model/ids.hpp"
 #include "model/time.hpp"
 
 // Services: jobs whose tasks, the replicas, are to run until their user ends them, and to be
@@ -54,14 +55,29 @@ struct HealthCheck {
   friend bool operator==(const HealthCheck&, const HealthCheck&) = default;
 };
 
-/// A job whose tasks never end by themselves. Each of them is a replica: whenever its program ends
-/// it is started again where it is, at once and then after longer and longer pauses.
+inline constexpr Duration kHealthyFor{std::chrono::seconds{5}};
+inline constexpr Duration kUpdateWithin{std::chrono::minutes{10}};
+
+/// A job whose tasks never end by themselves. Each of them that is wanted is a replica: whenever
+/// its program ends it is started again where it is, at once and then after longer and longer
+/// pauses. The tasks beyond are spare: replicas that stand in for others are such tasks.
+///
+/// Another revision of a service is a job of its own that replaces the one before: its replicas
+/// come first, and those of the earlier revision leave as they become ready.
 struct ServiceSpec {
   std::vector<std::string> ports{};  ///< by name; a replica is given a number for each
   HealthCheck ready{};               ///< whether clients may be sent to the replica
   HealthCheck alive{};               ///< a replica that is not is killed and started again
   Duration start_within{std::chrono::minutes{5}};  ///< time to be ready, after which it is killed
-  Duration drain{};  ///< from the end of its being listed to its request to stop
+  Duration drain{};            ///< from the end of its being listed to its request to stop
+  std::uint32_t replicas = 0;  ///< at first; 0: as many as it has tasks, as in earlier versions
+  std::uint32_t surge = 1;     ///< replicas beyond those, while an earlier revision is replaced
+  std::uint32_t max_unavailable = 0;  ///< of its replicas, that need not be ready for Muster's sake
+  Duration healthy_for{kHealthyFor};  ///< time that a replica is ready before another one may leave
+  Duration update_within{kUpdateWithin};  ///< for each next replica of a revision to be ready
+  std::uint32_t revision = 1;
+  JobId replaces{};      ///< the job of the revision before
+  std::string master{};  ///< the one that has that job
 
   friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
 };
@@ -103,6 +119,9 @@ constexpr Duration restart_pause(std::uint32_t setbacks) {
 
 /// Small letters, digits and '_', a letter first, of kMostPortNameBytes at most.
 bool is_port_name(std::string_view name);
+/// The text as a replica's trouble: kMostTroubleBytes at most without a cut letter, and no control
+/// characters.
+std::string trouble_text(std::string_view text);
 /// Its texts and its ports are within their bounds. A worker runs what its users like: its word is
 /// held against this wherever it comes in.
 bool is_replica_state(const ReplicaState& state);

@@ -42,6 +42,7 @@ struct ReplicaView {
   std::int32_t exit_code = 0;
   double pause_s = 0;
   std::string trouble{};
+  bool leaves = false;
 };
 
 void fields(auto& a, Like<ReplicaView> auto& v) {
@@ -57,9 +58,10 @@ void fields(auto& a, Like<ReplicaView> auto& v) {
     v.exit_code);
   a(always("pause_s", "pause before its program is started again; 0: it runs"), v.pause_s);
   a(always("trouble", "the last check or start that failed; empty: it is well"), v.trouble);
+  a(always("leaves", "it runs only until others do without it"), v.leaves);
 }
 
-/// A service, as its master sees it.
+/// A revision of a service, as its master sees it.
 struct ServiceView {
   static constexpr std::string_view kSchema = "Service";
 
@@ -73,14 +75,28 @@ struct ServiceView {
   std::vector<ReplicaView> replicas{};
   std::uint32_t more_replicas = 0;
   std::string token{};  ///< of its submission
+  std::uint32_t revision = 1;
+  std::uint32_t most = 0;
+  std::string standing{};
+  JobId failed_update{};
+  std::uint32_t last_revision = 1;
 };
 
 void fields(auto& a, Like<ServiceView> auto& v) {
   a(always("name", "its name, its own among its user's services"), v.name);
   a(always("user", "its user"), v.user);
   a(always("job", "the job that it is"), v.job);
+  a(always("revision", "its revision, from 1: each update is another job"), v.revision);
+  a(always(
+        "standing",
+        "steady, coming (some of its replicas are not healthy yet), leaving (a later revision has "
+        "its place) or given up"),
+    v.standing);
+  a(or_null("failed_update", "the job of the last update that was given up"), v.failed_update);
+  a(inside("last_revision"), v.last_revision);
   a(always("master", "the master that has it"), v.master);
   a(always("wanted", "number of its replicas"), v.wanted);
+  a(always("most", "number of replicas that it may be scaled to"), v.most);
   a(always("running", "replicas whose tasks run"), v.running);
   a(always("ready", "replicas that are ready"), v.ready);
   a(always("replicas", "its replicas, by index"), v.replicas);
@@ -93,10 +109,12 @@ struct ServicesView {
   static constexpr std::string_view kSchema = "Services";
 
   std::vector<ServiceView> services;
+  std::uint32_t more = 0;
 };
 
 void fields(auto& a, Like<ServicesView> auto& v) {
   a(always("services", "the services of the masters that answered"), v.services);
+  a(always("more", "services that are not listed: ask for one by its name"), v.more);
 }
 
 /// Where clients find a replica that is ready.

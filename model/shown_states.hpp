@@ -24,6 +24,7 @@ enum class ShownState : std::uint8_t {
   refused,
   cancelled,
   failed,
+  replaced,  ///< a later revision of the service has its place
   completed,
   unknown  ///< those who may have the rest of it do not answer
 };
@@ -38,6 +39,7 @@ constexpr auto words_of(ShownState) {
                                      {E::refused, "refused"},
                                      {E::cancelled, "cancelled"},
                                      {E::failed, "failed"},
+                                     {E::replaced, "replaced"},
                                      {E::completed, "completed"},
                                      {E::unknown, "unknown"}});
 }

@@ -159,12 +159,20 @@ class SnapshotCheck {
     if (elastic != (job.width > 0) || job.width > job.tasks.size()) {
       return wrong(name + " has a width that it cannot have");
     }
+    const bool is_service = job.job.service() != nullptr;
+    if (job.replicas > (is_service ? job.tasks.size() : 0)) {
+      return wrong(name + " has a number of replicas that it cannot have");
+    }
     for (std::uint32_t i = 0; i < job.tasks.size(); ++i) {
       const TaskRow* task = job.tasks[i] < tasks_.size() ? tasks_[job.tasks[i]] : nullptr;
       // Links are checked both ways: the job names its task and the task its job.
       if (task == nullptr || task->job != job.slot || task->index != i ||
           task->id != job.job.tasks[i].id) {
         return wrong(name + " does not have the tasks of its specification");
+      }
+      const bool waits = task->phase == TaskPhase::pending || task->target != kNoSlot;
+      if (is_service ? !task->wanted && waits : task->wanted) {
+        return wrong(name + " has a replica that it does not want, or is no service");
       }
       if (task->cls.value >= snapshot_.class_names.size() ||
           snapshot_.class_names[task->cls.value] != job.job.workload_class ||

@@ -21,9 +21,13 @@ Refusal why_confined(const ClusterState& state, const TaskRow& task) {
 }
 
 std::optional<Refusal> why_it_stays(const ClusterState& state, const TaskRow& task, StayRule rule) {
+  const JobRow& job = state.job(task.job);
+  // A replica that is not wanted leaves when others do without it.
+  if (task.phase == TaskPhase::running && job.job.service() != nullptr && !task.wanted) {
+    return Refusal{RefusalKind::not_now, RefusalCode::in_transit, {}, 0, 0};
+  }
   // A released instance is to be left, whatever its tasks have run.
   if (task.phase != TaskPhase::running || state.instance(task.at).released) return std::nullopt;
-  const JobRow& job = state.job(task.job);
   if (state.is_confined(task)) return why_confined(state, task);
   if (!job.job.movable) return Refusal{RefusalKind::not_now, RefusalCode::not_movable, {}, 0, 0};
   Duration stayed = running_for(state, task, rule.now);

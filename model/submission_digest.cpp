@@ -198,13 +198,19 @@ struct KindDigest {
 
   void operator()(const BatchSpec&) const {}
   void operator()(const ServiceSpec& service) const {
-    const auto& [ports, ready, alive, start_within, drain] = service;
+    const auto& [ports, ready, alive, start_within, drain, replicas, surge, max_unavailable,
+                 healthy_for, update_within, revision, replaces, master] = service;
     digest.begin(Part::service);
     digest.word(ports.size());
     for (const std::string& each : ports) digest.text(each);
     add_check(digest, ready);
     add_check(digest, alive);
-    for (const Duration each : {start_within, drain}) {
+    for (const std::uint32_t each : {replicas, surge, max_unavailable}) digest.word(each);
+    // The revision and the job that it replaces are given by the node that takes it.
+    static_cast<void>(revision);
+    static_cast<void>(replaces);
+    static_cast<void>(master);
+    for (const Duration each : {start_within, drain, healthy_for, update_within}) {
       digest.word(static_cast<std::uint64_t>(each.count()));
     }
   }

@@ -85,7 +85,7 @@ enum Market { onDemand @0; spot @1; }
 enum MarketChoice { any @0; onDemand @1; spot @2; }
 enum JobLength { unknown @0; shortRun @1; longRun @2; }
 enum ResourceKind { gpu @0; cpu @1; memory @2; storage @3; network @4; spare @5; }
-enum JobOutcome { completed @0; failed @1; refused @2; cancelled @3; }
+enum JobOutcome { completed @0; failed @1; refused @2; cancelled @3; replaced @4; }
 enum RefusalKind { notNow @0; never @1; broken @2; }
 enum RefusalCode {
   awaitingRound @0;
@@ -124,6 +124,7 @@ enum RefusalCode {
   keptRoom @33;
   constraint @34;
   restartPause @35;
+  spareReplica @36;
 }
 enum CloudReason {
   notSaid @0;
@@ -156,6 +157,9 @@ enum CauseCode {
   widthPlan @17;
   goodput @18;
   keptRoom @19;
+  scaled @20;
+  standIn @21;
+  revision @22;
 }
 enum TaskPhase {
   pending @0;
@@ -281,6 +285,14 @@ struct ServiceSpec {
   alive @2 :HealthCheck;
   startWithin @3 :Int64;
   drain @4 :Int64;
+  replicas @5 :UInt32;  # 0: one for each task
+  surge @6 :UInt32;
+  maxUnavailable @7 :UInt32;
+  healthyFor @8 :Int64;
+  updateWithin @9 :Int64;
+  revision @10 :UInt32;
+  replaces @11 :UInt64;  # the job of the revision before; not valid: it is the first one
+  master @12 :Text;
 }
 struct ReplicaPort {
   name @0 :Text;
@@ -389,6 +401,9 @@ struct Event {
     jobResized @28 :JobResized;
     roomClaimed @29 :RoomClaimed;
     replicaChanged @30 :ReplicaChanged;
+    replicaWanted @31 :ReplicaWanted;
+    serviceScaled @32 :ServiceScaled;
+    serviceSettled @33 :UInt64;  # the job
   }
 }
 
@@ -528,6 +543,15 @@ struct ReplicaChanged {
   task @0 :UInt64;
   attempt @1 :UInt32;
   state @2 :ReplicaState;
+}
+struct ReplicaWanted {
+  task @0 :UInt64;
+  wanted @1 :Bool;
+  cause @2 :Cause;
+}
+struct ServiceScaled {
+  job @0 :UInt64;
+  replicas @1 :UInt32;
 }
 struct JobResized {
   job @0 :UInt64;
@@ -682,6 +706,11 @@ struct JobRow {
   heldFrom @11 :UInt32;
   width @12 :UInt32;  # of an elastic job; 0: it is none
   done @13 :Float64;
+  replicas @14 :UInt32;  # of a service, as the next ones
+  settled @15 :Bool;
+  progressedAt @16 :Int64;
+  failedUpdate @17 :UInt64;  # 18446744073709551615: no revision was given up
+  lastRevision @18 :UInt32;
 }
 
 struct TaskRow {
@@ -707,6 +736,8 @@ struct TaskRow {
   replica @19 :ReplicaState;  # not set: it is none, or nothing is known of it
   setbacks @20 :UInt32;
   restsUntil @21 :Int64;  # 0: it does not rest
+  wanted @22 :Bool;
+  readySince @23 :Int64;  # 0: it is not ready
 }
 
 struct InstanceRow {

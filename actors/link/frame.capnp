@@ -177,6 +177,14 @@ struct Service {
   alive @2 :Check;
   startWithinNs @3 :Int64;
   drainNs @4 :Int64;
+  replicas @5 :UInt32;
+  surge @6 :UInt32;
+  maxUnavailable @7 :UInt32;
+  healthyForNs @8 :Int64;
+  updateWithinNs @9 :Int64;
+  revision @10 :UInt32;
+  replaces @11 :UInt64;
+  master @12 :Text;
 
   struct Check {
     kind @0 :UInt8;  # CheckKind

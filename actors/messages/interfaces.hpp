@@ -76,7 +76,7 @@ using MasterForNode = caf::typed_actor<caf::reacts_to<greet_atom>>;
 /// go before all that waits (actors/messages/orders_first.hpp).
 using MasterOrders =
     caf::typed_actor<CancelJobs, caf::replies_to<hold_atom, JobId, bool>::with<JobId>,
-                     DrainInstance>;
+                     caf::replies_to<scale_atom, JobId, std::uint32_t>::with<JobId>, DrainInstance>;
 
 /// A master as users know it, by way of the API.
 using MasterForUsers = Together<MasterOrders, MasterQueries>;

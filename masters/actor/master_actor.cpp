@@ -109,6 +109,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
             [&](const auto& answer) { sites_.cancel(jobs, answer); });
       },
       [this](hold_atom, JobId id, bool held) { return hold(id, held); },
+      [this](scale_atom, JobId id, std::uint32_t replicas) { return scale(id, replicas); },
       [this](drain_atom, InstanceId id) { return drain(id); },
       [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
         workers_.greet(hello, worker);
@@ -185,6 +186,18 @@ caf::result<JobId> MasterActorImpl::hold(JobId id, bool held) {
   if (result == HoldResult::unknown) return ActorError::unknown;
   if (result == HoldResult::stopping) return ActorError::stopping;
   if (!held && master_.cadence().on_arrival) want_round();
+  return answered<JobId>([&](const auto& answer) { commit([answer, id] { answer(id); }); });
+}
+
+caf::result<JobId> MasterActorImpl::scale(JobId id, std::uint32_t replicas) {
+  switch (master_.scale(id, replicas, stamp())) {
+    case ServiceResult::unknown:
+      return ActorError::unknown;
+    case ServiceResult::too_many:
+      return ActorError::too_many;
+    case ServiceResult::done:
+      break;
+  }
   return answered<JobId>([&](const auto& answer) { commit([answer, id] { answer(id); }); });
 }
 

@@ -109,7 +109,7 @@ Commits::Host MasterActorImpl::commit_host() {
   // Those who stand beside the master hear of what is about to go on record.
   host.watch = [this](const std::vector<Event>& events) {
     cloud_.watch(events);
-    workers_.watch_restarts();
+    workers_.watch_services(events);
     answers_.watch(events);
     seat_.follow(events);
   };

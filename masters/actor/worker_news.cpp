@@ -29,7 +29,8 @@ WorkerNews::WorkerNews(const Parts& parts, Host host)
       host_(parts.host),
       workers_(std::move(host)),
       silence_(host_, [this] { end_lost(); }),
-      restarts_(host_, [this] { restart_due(); }) {}
+      services_(host_, [this] { services_due(); }),
+      relief_(host_, [this] { relieve_silent(); }) {}
 
 void WorkerNews::greet(const WorkerHello& hello, const WorkerActor& worker) {
   const InstanceId id = hello.instance;
@@ -137,7 +138,24 @@ void WorkerNews::await(InstanceId id, Duration more) {
   const InstanceRow* row = master_.state().find(id);
   if (row == nullptr || !row->up || row->phase == InstancePhase::terminating) return;
   const Instant lost_at = host_.now() + master_.settings().watch.worker_lost_after + more;
-  if (links_.await(id, lost_at)) silence_.at(lost_at);
+  if (!links_.await(id, lost_at)) return;
+  silence_.at(lost_at);
+  const Duration replace_after = master_.settings().watch.replace_after;
+  if (replace_after <= Duration::zero()) return;
+  to_relieve_.emplace(host_.now() + replace_after + more, id);
+  relief_.at(to_relieve_.begin()->first);
+}
+
+/// Others stand in for the replicas of workers that are silent, which may serve their clients
+/// meanwhile.
+void WorkerNews::relieve_silent() {
+  while (!to_relieve_.empty() && to_relieve_.begin()->first <= host_.now()) {
+    const InstanceId id = to_relieve_.begin()->second;
+    to_relieve_.erase(to_relieve_.begin());
+    if (links_.on(id) == nullptr) master_.relieve_replicas(id, host_.stamp());
+  }
+  if (!to_relieve_.empty()) relief_.at(to_relieve_.begin()->first);
+  host_.commit();
 }
 
 /// Ends the instances of workers that were silent for too long. Only the cloud's word that an
@@ -152,17 +170,24 @@ void WorkerNews::end_lost() {
   host_.commit();
 }
 
-void WorkerNews::watch_restarts() {
-  if (const auto next = master_.restarts().next()) restarts_.at(*next);
+void WorkerNews::watch_services(const std::vector<Event>& events) {
+  watch_next();
+  const bool waits = std::ranges::any_of(events, [](const Event& event) {
+    const auto* wanted = std::get_if<ReplicaWanted>(&event.body);
+    return wanted != nullptr && wanted->wanted;
+  });
+  if (waits && master_.cadence().on_arrival) host_.want_round();
 }
 
-void WorkerNews::restart_due() {
+void WorkerNews::watch_next() {
+  if (const auto next = master_.next_of_services()) services_.at(*next);
+}
+
+void WorkerNews::services_due() {
   // The later of the two clocks, or the alarm would come again at once.
   const Instant now = std::max(host_.stamp(), host_.now());
-  if (master_.restarts().release_due(now) && master_.cadence().on_capacity) {
-    host_.want_round();
-  }
-  watch_restarts();
+  if (master_.run_services(now) && master_.cadence().on_capacity) host_.want_round();
+  watch_next();
   host_.commit();
 }
 

@@ -47,8 +47,9 @@ class WorkerNews {
   /// The instance is up and its worker cannot be spoken to: from now on it counts as silent. `more`
   /// is what it may take besides.
   void await(InstanceId id, Duration more);
-  /// Replicas that rest are started again at their times, of which there may be new ones.
-  void watch_restarts();
+  /// Replicas that rest are started again at their times, and services take their next steps at
+  /// theirs, of which there may be new ones; replicas that came to be wanted wait for a place.
+  void watch_services(const std::vector<Event>& events);
   /// Asks the workers that run something for samples; of which instances they are.
   std::set<InstanceId> ask_samples(std::uint64_t sample_round) const;
 
@@ -57,14 +58,17 @@ class WorkerNews {
   void take(const WorkerReport& report);
   void note_rejection(const WorkerReport& report);
   void end_lost();
-  void restart_due();
+  void services_due();
+  void watch_next();
+  void relieve_silent();
 
   Master& master_;
   WorkerLinks& links_;
   MasterLogs& logs_;
   PartHost& host_;
   Host workers_;
-  Alarm<PartHost> silence_, restarts_;
+  Alarm<PartHost> silence_, services_, relief_;
+  std::set<std::pair<Instant, InstanceId>> to_relieve_;  ///< by when, if they are silent then
 };
 
 /// A worker may speak of attempts on its own instance only, whatever key it has got hold of.

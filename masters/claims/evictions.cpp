@@ -8,21 +8,30 @@
 // before its tasks have saved what they can: InstanceReleases ends what is empty.
 
 namespace muster {
+namespace {
 
-Evictions::Evictions(const MasterCommands& commands, SpendGuard& guard, FleetKeeper& fleet)
-    : commands_(commands), guard_(guard), fleet_(fleet) {}
+/// There is time for others to take the place of what leaves.
+bool has_time(CauseCode why) {
+  return why == CauseCode::drained || why == CauseCode::interrupted;
+}
+
+}  // namespace
+
+Evictions::Evictions(const MasterCommands& commands, const Parts& parts)
+    : commands_(commands), guard_(parts.guard), fleet_(parts.fleet), services_(parts.services) {}
 
 bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
   const InstanceRow* row = state().find(id);
   if (row == nullptr) return false;
   if (row->released) {
-    stop_occupants(*row, now);
+    stop_occupants(*row, why, now);
     return true;
   }
   const Refusal reason{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
   while (!row->planned.empty()) {
     const TaskRow& task = state().task(row->planned.front());
     const JobRow& job = state().job(task.job);
+    if (has_time(why) && services_.relieve(task, why, now)) continue;
     // A task that runs elsewhere and was to come here has only lost its target.
     const bool runs_elsewhere = task.phase == TaskPhase::running && task.at != row->slot;
     const bool alone = !job.job.gang || job.tasks.size() == 1;
@@ -35,7 +44,7 @@ bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
     commands_.tasks.unassign_gang(job, reason, now);
     if (state().find(id)->released) break;  // its last task was one of the peers
   }
-  stop_occupants(*state().find(id), now);
+  stop_occupants(*state().find(id), why, now);
   if (why == CauseCode::drained) fleet_.shrink(*state().find(id));
   if (!state().find(id)->released) release(*row, why, now);
   commands_.releases.end_empty(now);
@@ -43,9 +52,13 @@ bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
 }
 
 /// Tasks that were to move as soon as their next instance is ready have to leave at once.
-void Evictions::stop_occupants(const InstanceRow& row, Instant now) {
+void Evictions::stop_occupants(const InstanceRow& row, CauseCode why, Instant now) {
   const std::vector<Slot> there = row.occupants;
-  for (Slot slot : there) commands_.tasks.stop_if_running(state().task(slot).id, now);
+  for (Slot slot : there) {
+    const TaskRow& task = state().task(slot);
+    if (has_time(why) && services_.relieve(task, why, now)) continue;
+    commands_.tasks.stop_if_running(task.id, now);
+  }
 }
 
 void Evictions::release(const InstanceRow& row, CauseCode why, Instant now) {

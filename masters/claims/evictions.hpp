@@ -3,6 +3,7 @@
 #include "masters/instances/fleet_keeper.hpp"
 #include "masters/instances/spend_guard.hpp"
 #include "masters/master_commands.hpp"
+#include "masters/services/services.hpp"
 
 namespace muster {
 
@@ -10,9 +11,15 @@ namespace muster {
 /// day's cap calls for it.
 class Evictions {
  public:
-  Evictions(const MasterCommands& commands, SpendGuard& guard, FleetKeeper& fleet);
+  struct Parts {
+    SpendGuard& guard;
+    FleetKeeper& fleet;
+    Services& services;
+  };
+  Evictions(const MasterCommands& commands, const Parts& parts);
 
-  /// Takes every task off the instance and gives it back. False when it is not there.
+  /// Takes every task off the instance and gives it back. False when it is not there. Replicas of
+  /// services that a user or a notice wants to leave do so when others do without them.
   bool evict(InstanceId id, CauseCode why, Instant now);
   /// Releases it, and has it ended with the tasks on it. Its tasks wait again when it is gone.
   bool abandon(InstanceId id, CauseCode why, Instant now);
@@ -21,12 +28,13 @@ class Evictions {
 
  private:
   const ClusterState& state() const { return commands_.recorder.facts().state; }
-  void stop_occupants(const InstanceRow& row, Instant now);
+  void stop_occupants(const InstanceRow& row, CauseCode why, Instant now);
   void release(const InstanceRow& row, CauseCode why, Instant now);
 
   MasterCommands commands_;
   SpendGuard& guard_;
   FleetKeeper& fleet_;
+  Services& services_;
 };
 
 }  // namespace muster

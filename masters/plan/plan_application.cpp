@@ -15,9 +15,8 @@
 
 namespace muster {
 
-PlanApplication::PlanApplication(const MasterCommands& commands, JobEnds& ends,
-                                 const PlanRules& rules)
-    : commands_(commands), ends_(ends), rules_(rules) {}
+PlanApplication::PlanApplication(const MasterCommands& commands, const Parts& parts)
+    : commands_(commands), ends_(parts.ends), rules_(parts.rules), services_(parts.services) {}
 
 void PlanApplication::take(std::vector<Plan>&& slices) {
   slices_ = {std::make_move_iterator(slices.begin()), std::make_move_iterator(slices.end())};
@@ -119,7 +118,7 @@ void PlanApplication::apply_stops(const Plan& plan, const CheckedPlan& checked, 
     const Stop& stop = plan.stops[i];
     if (checked.stops[i]) {
       refuse_part({stop.task, {}, *checked.stops[i]}, now);
-    } else {
+    } else if (!services_.relieve(*state().find(stop.task), stop.cause.code, now)) {
       commands_.tasks.unassign(stop.task, stop.cause, now);
     }
   }
@@ -138,9 +137,22 @@ void PlanApplication::apply_releases(const Plan& plan, const CheckedPlan& checke
 
 void PlanApplication::place(const Place& place, InstanceId to, Instant now) {
   const InstanceRow& there = *state().find(to);
-  const Grant grant =
-      grant_of(state(), {state().find(place.task), there.type, there.market, place.grant});
-  commands_.tasks.assign({place.task, to, place.cause, grant}, now);
+  const TaskRow& task = *state().find(place.task);
+  const Grant grant = grant_of(state(), {&task, there.type, there.market, place.grant});
+  TaskId comes = place.task;
+  const bool is_replica = state().job(task.job).job.service() != nullptr;
+  if (is_replica && task.phase == TaskPhase::running && task.at != there.slot) {
+    // The replica itself stays until the other one is ready there.
+    const auto stands_in = services_.stand_in(task, place.cause, now);
+    if (!stands_in) {
+      return refuse_part(
+          {place.task, {}, {RefusalKind::not_now, RefusalCode::in_transit, {}, 0, 0}}, now);
+    }
+    // Its user holds the service: nothing of it comes to a place.
+    if (state().find(*stands_in)->phase != TaskPhase::pending) return;
+    comes = *stands_in;
+  }
+  commands_.tasks.assign({comes, to, place.cause, grant}, now);
 }
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 
 #include "masters/master_commands.hpp"
 #include "masters/plan/plan_rules.hpp"
+#include "masters/services/services.hpp"
 #include "masters/tasks/job_ends.hpp"
 
 namespace muster {
@@ -14,7 +15,12 @@ namespace muster {
 /// what stands, and puts on record what is refused.
 class PlanApplication {
  public:
-  PlanApplication(const MasterCommands& commands, JobEnds& ends, const PlanRules& rules);
+  struct Parts {
+    JobEnds& ends;
+    const PlanRules& rules;
+    Services& services;
+  };
+  PlanApplication(const MasterCommands& commands, const Parts& parts);
 
   /// The slices of a plan: those of the last one are through.
   void take(std::vector<Plan>&& slices);
@@ -41,6 +47,7 @@ class PlanApplication {
   MasterCommands commands_;
   JobEnds& ends_;
   const PlanRules& rules_;
+  Services& services_;
   std::deque<Plan> slices_;  ///< still to be carried out
 };
 

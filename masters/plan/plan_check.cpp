@@ -101,6 +101,7 @@ class PlanChecker {
     const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running;
     const JobRow& job = state_.job(task->job);
     if (!movable || job.terminal_outcome || is_past(place.expects, *task)) return outdated();
+    if (job.job.service() != nullptr && !task->wanted) return outdated();
     if (auto stays = why_it_stays(*task)) return stays;
     Seat& seat = seats_[i];
     Placing placing{task, {}, {}, place.grant};

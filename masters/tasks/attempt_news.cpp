@@ -32,7 +32,9 @@ void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
   if (row == nullptr) return;
   const ProgramEnd end = end_after_stop(news.end.exit_code);
   const StopMeaning meaning = meaning_of(end, stopped_by(state(), *row), state().job(row->job).job);
-  if (meaning == StopMeaning::done) return finished({news.task, news.attempt, news.end}, now);
+  const bool is_service = state().job(row->job).job.service() != nullptr;
+  if (meaning == StopMeaning::done && !is_service)
+    return finished({news.task, news.attempt, news.end}, now);
   const JobId job = state().job(row->job).job.id;
   const InstanceId left = state().instance(row->at).id;
   // The report of its start, or its order to stop, may have got lost with a master or a worker.
@@ -74,7 +76,7 @@ void AttemptNews::failed(TaskFailed news, Instant now) {
   const JobId id = job.job.id;
   // A failing task of a job that is being ended would have been stopped.
   news.for_good = !job.terminal_outcome && ends_.is_last_attempt(job.job, news);
-  if (job.job.service() != nullptr && !news.for_good) {
+  if (job.job.service() != nullptr && row->wanted && !news.for_good) {
     const Duration pause = restart_pause(setbacks_with(*row, now));
     if (pause > Duration::zero()) news.retry_at = now + pause;
   }

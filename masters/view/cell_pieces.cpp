@@ -230,6 +230,18 @@ std::string place_text(const InstanceRow& row, const Catalog& catalog) {
                      muster::name_of(row.market));
 }
 
+/// A service is as large as it has replicas: tasks that are to spare are no work that waits.
+void leave_out_spare(JobView& view, const JobRow& row, const ClusterState& state) {
+  view.tasks = row.wanted + row.leaving;
+  view.whole = view.tasks;
+  for (const Slot slot : row.tasks) {
+    const TaskRow& task = state.task(slot);
+    if (task.wanted) continue;
+    view.capped -= task.phase == TaskPhase::capped;
+    view.held -= task.phase == TaskPhase::held;
+  }
+}
+
 }  // namespace
 
 ShownPhase phase_of(const TaskRow& row) {
@@ -266,6 +278,7 @@ JobView job_view(const JobRow& row, const Master& master) {
       view.capped += held;
     }
   }
+  if (row.job.service() != nullptr) leave_out_spare(view, row, master.state());
   put_failure(view, first_failed(failures, master));
   return view;
 }
@@ -304,8 +317,9 @@ std::optional<std::string> reason_of(const JobRow& row, const Master& master) {
   Tally<Refusal> reasons;
   for (Slot slot : row.tasks) {
     const TaskRow& task = master.state().task(slot);
-    // Workers that an elastic job is not to have wait for nothing.
-    const bool spare = row.width > 0 && task.phase == TaskPhase::capped;
+    // Workers that an elastic job is not to have wait for nothing, nor do spare replicas.
+    const bool no_replica = row.job.service() != nullptr && !task.wanted;
+    const bool spare = (row.width > 0 || no_replica) && task.phase == TaskPhase::capped;
     if (waits(task.phase) && !spare) reasons.add(task.reason);
   }
   // A gang's other tasks wait for the one that cannot be placed.

@@ -1,5 +1,7 @@
 #include "masters/view/cell_services.hpp"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "actors/messages/byte_cut.hpp"
@@ -15,6 +17,7 @@ ReplicaView replica_of(const ClusterState& state, const TaskRow& task) {
   view.index = state.spec(task).array_index;
   view.phase = std::string(name_of(shown(task.phase)));
   view.attempt = task.attempt;
+  view.leaves = !task.wanted;
   if (task.at != kNoSlot) view.instance = state.instance(task.at).id;
   if (task.replica == nullptr) return view;
   const ReplicaState& said = *task.replica;
@@ -28,20 +31,44 @@ ReplicaView replica_of(const ClusterState& state, const TaskRow& task) {
   return view;
 }
 
+/// `last`: no later revision of the service has come and is not given up.
+std::string standing_of(const JobRow& job, bool last) {
+  if (job.replicas == 0) return "given up";
+  if (!last) return "leaving";
+  return job.settled && job.wanted == job.replicas && job.leaving == 0 ? "steady" : "coming";
+}
+
 ServiceView service_of(const ClusterState& state, const JobRow& job, const std::string& master) {
   ServiceView view;
   view.name = job.job.name;
   view.user = job.job.user;
   view.job = job.job.id;
   view.master = master;
-  view.wanted = static_cast<std::uint32_t>(job.tasks.size());
+  const ServiceSpec& spec = *job.job.service();
+  const auto tasks = static_cast<std::uint32_t>(job.tasks.size());
+  view.revision = spec.revision;
+  view.most = tasks - std::min(tasks, spec.surge);
+  view.failed_update = job.failed_update;
+  view.last_revision = job.last_revision;
   view.running = job.running;
   view.token = job.job.token;
   for (const Slot slot : job.tasks) {
-    view.replicas.push_back(replica_of(state, state.task(slot)));
+    const TaskRow& task = state.task(slot);
+    if (!task.wanted && task.at == kNoSlot) continue;
+    view.replicas.push_back(replica_of(state, task));
     view.ready += view.replicas.back().ready;
   }
   return view;
+}
+
+/// Jobs of services that have been replaced by one that is not given up.
+std::set<JobId> replaced(const MasterFacts& facts) {
+  std::set<JobId> all;
+  for (const JobId id : facts.services) {
+    const JobRow& job = *facts.state.find(id);
+    if (job.replicas > 0 && !job.terminal_outcome) all.insert(job.job.service()->replaces);
+  }
+  return all;
 }
 
 }  // namespace
@@ -50,18 +77,25 @@ ServicesView services_of(const Master& master, const ServicesQuestion& wanted) {
   const MasterFacts& facts = master.facts();
   ServicesView view;
   ByteCut cut;
+  const std::set<JobId> earlier = replaced(facts);
   for (const JobId id : facts.services) {
     const JobRow& job = *facts.state.find(id);
     const bool meant = (wanted.name.empty() || job.job.name == wanted.name) &&
                        (wanted.user.empty() || job.job.user == wanted.user);
     if (!meant) continue;
     ServiceView one = service_of(facts.state, job, master.name());
+    const bool last = !earlier.contains(id);
+    one.standing = standing_of(job, last);
+    one.wanted = last ? job.replicas : job.wanted;
     const std::size_t all = one.replicas.size();
-    // Those of a list that is full are counted and not shown.
+    // Those that go beyond a message are counted and not shown: replicas, then services.
     std::vector<ReplicaView> replicas = std::exchange(one.replicas, {});
-    if (!cut.takes(one)) break;
+    if (view.more > 0 || !cut.takes(one)) {
+      ++view.more;
+      continue;
+    }
     for (ReplicaView& each : replicas) {
-      if (!cut.takes(each)) break;
+      if (wanted.brief || !cut.takes(each)) break;
       one.replicas.push_back(std::move(each));
     }
     one.more_replicas = static_cast<std::uint32_t>(all - one.replicas.size());

@@ -207,6 +207,27 @@ class TaskTeller : public Teller {
           {"exit_code", double(state.exit_code)},
           {"pause_s", to_seconds(state.pause)}});
   }
+  void operator()(const ReplicaWanted& e) {
+    if (e.task != task_) return;
+    tell(e.wanted ? "wanted" : "leaves",
+         (e.wanted ? "it is to be a replica of its service ("
+                   : "it runs only until others do without it (") +
+             describe(e.cause) + ")",
+         details_of(e.cause));
+  }
+  void operator()(const ServiceScaled& e) {
+    if (e.job != job_) return;
+    tell(e.replicas == 0 ? "given up" : "scaled",
+         e.replicas == 0
+             ? "its revision of the service did not come about in time: the one before has the "
+               "service again"
+             : fmt::format("its service is to have {} replica{}", e.replicas,
+                           e.replicas == 1 ? "" : "s"),
+         {{"replicas", std::uint64_t{e.replicas}}});
+  }
+  void operator()(const ServiceSettled& e) {
+    if (e.job == job_) tell("settled", "all replicas of its service have been healthy at once");
+  }
   void operator()(const JobResized& e) {
     if (e.job != job_) return;
     Details details = details_of(e.cause);

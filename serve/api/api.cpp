@@ -264,6 +264,11 @@ void Api::ask_backend(const Call& call) {
       return change_job(JobChange::hold);
     case Operation::release:
       return change_job(JobChange::release);
+    case Operation::scale:
+      return scale(call);
+    case Operation::update:
+    case Operation::restart:
+      return revise(call);
     case Operation::drain:
       return change_instance(InstanceChange::drain);
     case Operation::interrupt:
@@ -332,6 +337,36 @@ void Api::resubmit(const Call& call) {
   backend_.resubmit({JobId{call.pass.found.numbers.at(0)}, request->failed, request->max_fails,
                      std::move(request.value().token), call.pass.who.user, most},
                     reply_to(call.exchange));
+}
+
+void Api::scale(const Call& call) {
+  const std::uint64_t replicas = call.pass.found.numbers.at(1);
+  if (replicas < 1 || replicas > kLargestService) {
+    return call.exchange->finish(error_response(
+        422, fmt::format("replicas: has to be from 1 to {}; it is {}", kLargestService, replicas)));
+  }
+  backend_.scale(JobId{call.pass.found.numbers.at(0)}, static_cast<std::uint32_t>(replicas),
+                 reply_to(call.exchange));
+}
+
+void Api::revise(const Call& call) {
+  Revision revision{.job = JobId{call.pass.found.numbers.at(0)},
+                    .token = call.mark.number,
+                    .scope = call.pass.who.user};
+  if (call.route.operation == Operation::restart) {
+    return backend_.revise(std::move(revision), reply_to(call.exchange));
+  }
+  auto request = job_request_from_json(call.body, std::string(kBodySource));
+  if (!request) return call.exchange->finish(refuse_request(request.error()));
+  if (!request->service) {
+    return call.exchange->finish(
+        error_response(422, "service: has to be there: a service is updated to a service"));
+  }
+  if (request->token.empty()) request->token = call.mark.number;
+  if (!put_user(call, request.value()) || !may_give_priority(call, request.value())) return;
+  revision.keeps_replicas = request->service->spec.replicas == 0;
+  revision.as = make_job(request.value());
+  backend_.revise(std::move(revision), reply_to(call.exchange));
 }
 
 void Api::plan(const Call& call) {

@@ -78,6 +78,8 @@ class Api : public std::enable_shared_from_this<Api> {
   void change_token(Call call);
   void recognise(Call call);
   static NumberedRequest numbered(const Call& call);
+  void scale(const Call& call);
+  void revise(const Call& call);
   void go_on(Call call);
   Reply reply_to_order(const Call& call);
   void look_whether_cancelled(const Call& call, Answer refusal);

@@ -96,8 +96,14 @@ Json schema_of_check(const char* meaning) {
 
 Json schema_of_service() {
   const Json replicas = {{"type", "integer"}, {"minimum", 1}, {"maximum", kLargestService}};
+  const Json surge = {{"type", "integer"}, {"minimum", 0}, {"maximum", kLargestService}};
   Json members = {
       {"replicas", described(replicas, "number of its replicas")},
+      {"most_replicas", described(replicas, "replicas that it may be scaled to")},
+      {"surge", described(surge, "replicas beyond those, while another revision comes")},
+      {"max_unavailable", described(surge, "replicas that need not be ready for Muster's sake")},
+      {"healthy_for_s", time_schema("time that a replica is ready before another one may leave")},
+      {"update_within_s", time_schema("for each next replica of a revision to be ready")},
       {"ports", texts_schema("names of the ports of each replica")},
       {"ready", schema_of_check("whether clients may be sent to a replica")},
       {"alive", schema_of_check("whether a replica is to go on as it is")},

@@ -25,7 +25,9 @@ std::string revision_of(const EndpointsView& view) {
 }  // namespace
 
 ServicesView services(std::vector<ServicesView> masters) {
-  ServicesView all{all_of(std::move(masters), &ServicesView::services)};
+  std::uint32_t more = 0;
+  for (const ServicesView& each : masters) more += each.more;
+  ServicesView all{all_of(std::move(masters), &ServicesView::services), more};
   std::ranges::sort(all.services, [](const ServiceView& a, const ServiceView& b) {
     return std::tie(a.user, a.name, a.job) < std::tie(b.user, b.name, b.job);
   });
@@ -34,11 +36,16 @@ ServicesView services(std::vector<ServicesView> masters) {
 
 std::optional<EndpointsView> endpoints(const ServicesView& services) {
   const auto& all = services.services;
-  const auto one = std::ranges::min_element(all, {}, &ServiceView::job);
-  if (one == all.end()) return std::nullopt;
-  EndpointsView view{one->name, one->user, one->job, {}, {}};
-  for (const ReplicaView& each : one->replicas) {
-    if (each.ready) view.endpoints.push_back({each.index, each.instance, each.address, each.ports});
+  const auto first = std::ranges::min_element(all, {}, &ServiceView::job);
+  if (first == all.end()) return std::nullopt;
+  EndpointsView view{first->name, first->user, first->job, {}, {}};
+  // Of all its revisions: clients go wherever a replica is ready.
+  for (const ServiceView& each : all) {
+    if (each.name != view.service || each.user != view.user) continue;
+    view.job = each.job;
+    for (const ReplicaView& one : each.replicas) {
+      if (one.ready) view.endpoints.push_back({one.index, one.instance, one.address, one.ports});
+    }
   }
   view.revision = revision_of(view);
   return view;

@@ -110,14 +110,23 @@ void check_service_names(const JobAsks& asks, std::vector<Job> jobs, api::Reply 
                          std::function<void(std::vector<Job>, api::Reply)> go_on) {
   const auto first = std::ranges::find_if(jobs, [](const Job& job) { return job.service(); });
   if (first == jobs.end()) return go_on(std::move(jobs), std::move(reply));
-  ServicesQuestion wanted;
-  if (jobs.size() == 1) wanted = {first->name, first->user};
+  // A request of many services asks once for all of their user's.
+  ServicesQuestion wanted{.brief = true};
+  if (jobs.size() == 1) wanted.name = first->name;
+  const bool of_one = std::ranges::all_of(
+      jobs, [&](const Job& job) { return job.service() == nullptr || job.user == first->user; });
+  if (of_one) wanted.user = first->user;
   ask_all<ServicesView>(
       asks.system, asks.masters, asks.timeout,
       [jobs = std::move(jobs), reply = std::move(reply),
        go_on = std::move(go_on)](Answers<ServicesView> masters) {
         const ServicesView known = merge::services(heard(std::move(masters)));
         const std::string why = taken_name(jobs, known);
+        if (why.empty() && known.more > 0) {
+          return reply(refusal(503, "busy",
+                               "there are too many services to compare the names of these jobs "
+                               "with theirs: submit them one by one"));
+        }
         if (!why.empty()) return reply(refusal(409, "conflict", why));
         go_on(jobs, reply);
       },

@@ -2,7 +2,7 @@
 // The parts of the page: each function shows one answer of the API. Whatever comes from the cluster
 // is put in as text, never as markup.
 
-const JOBS_OVER = new Set(["completed", "failed", "refused", "cancelled"]);
+const JOBS_OVER = new Set(["completed", "failed", "refused", "cancelled", "replaced"]);
 const MAX_INSTANCES = 200;
 const MAX_ENDPOINTS = 8;
 
@@ -161,6 +161,8 @@ function showServices({ services }) {
     ["text", (service) => service.name],
     ["keep", (service) => service.user],
     ["number", (service) => service.job],
+    ["number", (service) => service.revision],
+    ["keep", (service) => service.standing],
     ["number", (service) => service.ready],
     ["number", (service) => service.wanted],
     ["text", endpointsText],

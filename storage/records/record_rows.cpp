@@ -5,7 +5,8 @@ namespace muster::record_codec {
 void put(record::JobRow::Builder out, const JobRow& in) {
   const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
                held_by_user, terminal_outcome, held_from, active, gang, starting, stopping, counted,
-               failed, width, done, confined] = in;
+               failed, width, done, confined, replicas, settled, progressed_at, failed_update,
+               last_revision, wanted, leaving] = in;
   static_cast<void>(active);  // the list says it
   static_cast<void>(gang);    // derived from the tasks, as the rest
   static_cast<void>(starting);
@@ -13,6 +14,8 @@ void put(record::JobRow::Builder out, const JobRow& in) {
   static_cast<void>(counted);
   static_cast<void>(failed);
   static_cast<void>(confined);
+  static_cast<void>(wanted);
+  static_cast<void>(leaving);
   put(out.initJob(), job);
   out.setSlot(slot);
   out.setAcceptedAt(nanos(accepted_at));
@@ -27,6 +30,11 @@ void put(record::JobRow::Builder out, const JobRow& in) {
   out.setHeldFrom(held_from);
   out.setWidth(width);
   out.setDone(done);
+  out.setReplicas(replicas);
+  out.setSettled(settled);
+  out.setProgressedAt(nanos(progressed_at));
+  out.setFailedUpdate(failed_update.value);
+  out.setLastRevision(last_revision);
 }
 
 JobRow get(record::JobRow::Reader in) {
@@ -45,13 +53,18 @@ JobRow get(record::JobRow::Reader in) {
   out.held_from = in.getHeldFrom();
   out.width = in.getWidth();
   out.done = in.getDone();
+  out.replicas = in.getReplicas();
+  out.settled = in.getSettled();
+  out.progressed_at = instant(in.getProgressedAt());
+  out.failed_update = JobId{in.getFailedUpdate()};
+  out.last_revision = in.getLastRevision();
   return out;
 }
 
 void put(record::TaskRow::Builder out, const TaskRow& in) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, held, planned, reason,
                seen_load, seen_upload, queue, queued, blocks_gang, told, started_at, ran, fruitless,
-               metrics, replica, setbacks, rests_until] = in;
+               metrics, replica, setbacks, rests_until, wanted, ready_since] = in;
   static_cast<void>(queue);  // the list says it, and its order
   static_cast<void>(queued);
   static_cast<void>(blocks_gang);  // derived, as what the task was told
@@ -79,6 +92,8 @@ void put(record::TaskRow::Builder out, const TaskRow& in) {
   if (replica != nullptr) put(out.initReplica(), *replica);
   out.setSetbacks(setbacks);
   out.setRestsUntil(nanos(rests_until));
+  out.setWanted(wanted);
+  out.setReadySince(nanos(ready_since));
 }
 
 TaskRow get(record::TaskRow::Reader in) {
@@ -108,6 +123,8 @@ TaskRow get(record::TaskRow::Reader in) {
   out.metrics = get(in.getMetrics());
   out.setbacks = in.getSetbacks();
   out.rests_until = instant(in.getRestsUntil());
+  out.wanted = in.getWanted();
+  out.ready_since = instant(in.getReadySince());
   if (in.hasReplica()) out.replica = std::make_shared<const ReplicaState>(get(in.getReplica()));
   return out;
 }

@@ -126,7 +126,7 @@ TEST_F(Access, gives_each_role_what_the_table_of_routes_says) {
 }
 
 TEST_F(Access, lets_users_do_with_their_own_jobs_what_they_may_not_with_others) {
-  for (const char* verb : {"cancel", "hold", "release", "resubmit"}) {
+  for (const char* verb : {"cancel", "hold", "release", "resubmit", "scale/2", "restart"}) {
     EXPECT_LT(ask_as(user_, "POST", fmt::format("/v1/jobs/4/{}", verb)).status, 300) << verb;
     const RawResponse refused = ask_as(user_, "POST", fmt::format("/v1/jobs/5/{}", verb));
     EXPECT_EQ(refused.status, 403) << verb;
@@ -138,7 +138,8 @@ TEST_F(Access, lets_users_do_with_their_own_jobs_what_they_may_not_with_others) 
   EXPECT_EQ(ask_as(user_, "GET", "/v1/jobs/400/explain").status, 404);
   EXPECT_EQ(ask_as(user_, "GET", "/v1/jobs/5").status, 200);
   EXPECT_THAT(served_->backend.changes(),
-              ElementsAre("cancel 4", "hold 4", "release 4", HasSubstr("resubmit 4")));
+              ElementsAre("cancel 4", "hold 4", "release 4", HasSubstr("resubmit 4"), "scale 4 2",
+                          "restart 4"));
 }
 
 TEST_F(Access, makes_a_users_jobs_the_users_own) {

@@ -19,6 +19,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr const char* kJob = R"({"command": ["true"], "market": "spot"})";
+constexpr const char* kService = R"({"name": "a", "command": ["true"], "service": {}})";
 
 constexpr const char* kToken4 = R"({"name": "4", "role": "user", "lifetime_s": 60})";
 
@@ -68,6 +69,7 @@ TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
       if (path.starts_with("/v1/tokens")) body = method == "post" ? kToken4 : "";
       if (path.ends_with("/rotate")) body = R"({"overlap_s": 60})";
       if (path.ends_with("/revoke")) body = "";
+      if (path.ends_with("/update")) body = kService;
       if (path.ends_with("/resubmit")) body = R"({"failed": true, "token": "t"})";
       const RawResponse response =
           ask(served.port(), method == "get" ? "GET" : "POST",

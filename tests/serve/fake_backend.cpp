@@ -296,6 +296,23 @@ void FakeBackend::owner(JobId job, std::function<void(JobOwner)> reply) {
   reply({user_of_job(job.value)});
 }
 
+void FakeBackend::scale(JobId job, std::uint32_t replicas, Reply reply) {
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back(fmt::format("scale {} {}", job.value, replicas));
+  }
+  answer(reply, Json{{"job", job.value}}.dump());
+}
+
+void FakeBackend::revise(Revision what, Reply reply) {
+  if (what.as) return submit({*what.as}, std::move(reply));
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back(fmt::format("restart {}", what.job.value));
+  }
+  answer(reply, Json{{"jobs", {{{"job", what.job.value + 1}}}}}.dump(), 201);
+}
+
 void FakeBackend::change_job(JobId job, JobChange change, Reply reply) {
   static constexpr std::array<const char*, 3> kWords{"cancel", "hold", "release"};
   {

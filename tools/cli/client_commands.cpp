@@ -30,7 +30,7 @@ void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
 }
 
 // tests/tools/client/client_commands_test.cpp holds the names to what the functions add.
-const std::array<Group, 12> kGroups = {{
+const std::array<Group, 13> kGroups = {{
     {{"submit"}, add_submit},
     {{"plan"}, add_plan},
     {{"jobs", "job"}, without_words<add_jobs>},
@@ -39,6 +39,7 @@ const std::array<Group, 12> kGroups = {{
     {{"logs"}, without_words<add_logs>},
     {{"status", "instances", "nodes", "decisions", "cost"}, without_words<add_cluster_views>},
     {{"services", "service", "endpoints"}, without_words<add_services>},
+    {{"scale", "update", "restart"}, without_words<add_service_orders>},
     {{"drain", "interrupt"}, without_words<add_instance_orders>},
     {{"open"}, without_words<add_open>},
     {{"token"}, without_words<add_tokens>},

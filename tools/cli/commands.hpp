@@ -67,6 +67,8 @@ void add_logs(CLI::App& app, int& exit_code);
 void add_cluster_views(CLI::App& app, int& exit_code);
 /// `muster services`, `service` and `endpoints`.
 void add_services(CLI::App& app, int& exit_code);
+/// `muster scale`, `update` and `restart`.
+void add_service_orders(CLI::App& app, int& exit_code);
 /// `muster open`.
 void add_open(CLI::App& app, int& exit_code);
 /// `muster drain` and `interrupt`.

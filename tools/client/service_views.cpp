@@ -26,6 +26,7 @@ std::string ports_text(const ReplicaView& replica) {
 
 /// "ready", or why it is not.
 std::string standing_of(const ReplicaView& replica) {
+  if (replica.leaves) return replica.ready ? "ready, leaves" : "leaves";
   if (replica.ready) return "ready";
   if (replica.phase != "running") return replica.phase;
   if (replica.pause_s > 0) return fmt::format("restarts, {:.0f} s pause", replica.pause_s);
@@ -38,23 +39,35 @@ std::string view(const ServicesView& services) {
   TextTable table({{"SERVICE"},
                    {"USER"},
                    {"JOB", true},
+                   {"REVISION", true},
+                   {"STANDING"},
                    {"READY", true},
                    {"RUNNING", true},
                    {"WANTED", true},
                    {"MASTER"}});
   for (const ServiceView& each : services.services) {
-    table.add_row({each.name, each.user, std::to_string(each.job.value), std::to_string(each.ready),
+    table.add_row({each.name, each.user, std::to_string(each.job.value),
+                   std::to_string(each.revision), each.standing, std::to_string(each.ready),
                    std::to_string(each.running), std::to_string(each.wanted), each.master});
   }
-  return table.text();
+  std::string text = table.text();
+  if (services.more > 0) text += fmt::format("and {} more\n", services.more);
+  return text;
 }
 
 std::string replicas_text(const ServicesView& services) {
   std::string text;
   for (const ServiceView& each : services.services) {
     if (!text.empty()) text += '\n';
-    text += fmt::format("{} of {}, job {}: {} of {} replicas ready\n", each.name, each.user,
-                        each.job.value, each.ready, each.wanted);
+    text += fmt::format("{} of {}, revision {}, job {}: {}; {} of {} replicas ready\n", each.name,
+                        each.user, each.revision, each.job.value, each.standing, each.ready,
+                        each.wanted);
+    if (each.failed_update.valid()) {
+      text += fmt::format(
+          "the update that was job {} was given up: its replicas did not become "
+          "healthy in time\n",
+          each.failed_update.value);
+    }
     TextTable table({{"REPLICA", true},
                      {"STATE"},
                      {"INSTANCE", true},

@@ -12,6 +12,7 @@ namespace {
 int badness(JobOutcome outcome) {
   switch (outcome) {
     case JobOutcome::completed:
+    case JobOutcome::replaced:
       return 0;
     case JobOutcome::cancelled:
       return 1;

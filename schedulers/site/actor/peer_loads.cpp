@@ -81,7 +81,8 @@ bool PeerLoads::is_silent(const HandoffTarget& whom, Instant since, Instant now)
 
 HandoffTarget PeerLoads::choose_site(const Job& job, double own_load, Instant now) const {
   const std::size_t own = peers_.own();
-  if (peers_.sites().size() == 1) return peers_.self().to;
+  // Every site knows the master of a service.
+  if (peers_.sites().size() == 1 || master_of_revision(job) != nullptr) return peers_.self().to;
   std::vector<SiteStanding> standings;
   for (std::size_t i = 0; i < peers_.sites().size(); ++i) {
     standings.push_back({peers_.sites()[i].position, state_.sites()[i].heard});
@@ -94,8 +95,12 @@ HandoffTarget PeerLoads::choose_site(const Job& job, double own_load, Instant no
 }
 
 std::vector<Handoff> PeerLoads::parts_of(Job job, Instant now) {
-  const std::vector<std::uint32_t> chosen = choose_masters(now);
   std::vector<Handoff> parts;
+  if (const SitePeer* master = master_of_revision(job)) {
+    parts.push_back({std::move(job), master->to});
+    return parts;
+  }
+  const std::vector<std::uint32_t> chosen = choose_masters(now);
   for (Job& part : split_job(std::move(job), static_cast<std::uint32_t>(chosen.size()))) {
     const std::uint32_t master = chosen[parts.size()];
     // Counts until the master reports, so that one burst is not given to the same master.
@@ -115,6 +120,15 @@ std::vector<std::uint32_t> PeerLoads::choose_masters(Instant now) {
     given.push_back(each.given);
   }
   return draw_masters(heard, given, settings_, now, rng_);
+}
+
+/// A later revision goes to the master of the earlier ones. Null: it is none, or that master is not
+/// of the cluster any more.
+const SitePeer* PeerLoads::master_of_revision(const Job& job) const {
+  const ServiceSpec* service = job.service();
+  if (service == nullptr || !service->replaces.valid()) return nullptr;
+  const auto found = std::ranges::find(peers_.masters(), service->master, &SitePeer::name);
+  return found == peers_.masters().end() ? nullptr : &*found;
 }
 
 /// The master with the fewest jobs of those that answer; of all without answers.

@@ -52,6 +52,7 @@ class PeerLoads {
   static void take_failed(PeerState& from, const LoadReport& report);
   std::vector<std::uint32_t> choose_masters(Instant now);
   std::uint32_t least_busy_master(Instant now) const;
+  const SitePeer* master_of_revision(const Job& job) const;
 
   const SitePeers& peers_;
   const SiteSettings& settings_;

@@ -17,7 +17,9 @@ class EvictionsTest : public test::MasterCommandsTest {
     guard_.emplace(*recorder_, *cloud_, settings_.caps);
     rules_.emplace(*recorder_, *cloud_, *guard_, settings_);
     fleet_.emplace(*recorder_, *cloud_, *rules_, FleetOrders{std::move(fleet), 500});
-    evictions_.emplace(commands(), *guard_, *fleet_);
+    ends_.emplace(*recorder_, *tasks_, settings_, false);
+    services_.emplace(*recorder_, *tasks_, *releases_, *ends_);
+    evictions_.emplace(commands(), Evictions::Parts{*guard_, *fleet_, *services_});
   }
   bool evict(std::uint64_t id, CauseCode why = CauseCode::interrupted) {
     forget();
@@ -32,6 +34,8 @@ class EvictionsTest : public test::MasterCommandsTest {
   std::optional<SpendGuard> guard_;
   std::optional<PlanRules> rules_;
   std::optional<FleetKeeper> fleet_;
+  std::optional<JobEnds> ends_;
+  std::optional<Services> services_;
   std::optional<Evictions> evictions_;
 };
 

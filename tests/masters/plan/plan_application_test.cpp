@@ -16,7 +16,8 @@ class PlanApplicationTest : public test::MasterCommandsTest {
     guard_.emplace(*recorder_, *cloud_, settings_.caps);
     rules_.emplace(*recorder_, *cloud_, *guard_, settings_);
     ends_.emplace(*recorder_, *tasks_, settings_, false);
-    application_.emplace(commands(), *ends_, *rules_);
+    services_.emplace(*recorder_, *tasks_, *releases_, *ends_);
+    application_.emplace(commands(), PlanApplication::Parts{*ends_, *rules_, *services_});
   }
   /// The commit of the plan alone.
   Commit apply(Plan plan) {
@@ -42,6 +43,7 @@ class PlanApplicationTest : public test::MasterCommandsTest {
   std::optional<SpendGuard> guard_;
   std::optional<PlanRules> rules_;
   std::optional<JobEnds> ends_;
+  std::optional<Services> services_;
   std::optional<PlanApplication> application_;
 };
 

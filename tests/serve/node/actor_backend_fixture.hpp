@@ -32,6 +32,8 @@ struct FakeMaster {
   CostView cost{};
   ServicesView services{};
   ActorError holds{};             ///< none: it does
+  ActorError scales{};            ///< likewise
+  std::uint32_t scaled = 0;       ///< replicas that it was asked for last
   int held = 0;                   ///< how often it was asked to
   std::vector<JobView> jobs{};    ///< what it has of some jobs
   std::vector<TaskView> tasks{};  ///< of the first of them
@@ -138,9 +140,11 @@ struct FakeSite {
   std::map<std::pair<std::string, std::string>, Known> known;
   std::uint64_t last_job = 6;
   std::optional<std::uint32_t> max_fails{};  ///< of the last job that came
+  Job last{};                                ///< that one
 
   SubmitVerdict take(const Job& job) {
     max_fails = job.max_fails;
+    last = job;
     const auto [place, fresh] = known.try_emplace({job.user, job.token});
     if (fresh) place->second = {submission_digest(job), JobId{++last_job}};
     SubmitVerdict verdict;
@@ -235,6 +239,11 @@ class ActorBackendTest : public ::testing::Test {
               [&fake](hold_atom, JobId id, bool) -> caf::result<JobId> {
                 ++fake.held;
                 if (fake.holds != ActorError{}) return fake.holds;
+                return id;
+              },
+              [&fake](scale_atom, JobId id, std::uint32_t replicas) -> caf::result<JobId> {
+                fake.scaled = replicas;
+                if (fake.scales != ActorError{}) return fake.scales;
                 return id;
               },
               [](drain_atom, InstanceId id) { return id; },

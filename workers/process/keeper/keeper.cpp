@@ -53,17 +53,6 @@ bool has_children() {
   return waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
-/// Within its bound, without a cut letter and without control characters.
-std::string trouble_text(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  if (text.size() <= kMostTroubleBytes) return text;
-  std::size_t size = kMostTroubleBytes;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0U) == 0x80) --size;
-  return text.substr(0, size);
-}
-
 }  // namespace
 
 Keeper::Keeper(KeeperOrder order, ProgramWords program, const KeeperPace& pace)

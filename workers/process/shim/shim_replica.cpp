@@ -29,13 +29,6 @@ bool take_number(std::string_view& words, Number& number) {
   return !word.empty() && read.ec == std::errc{} && read.ptr == word.data() + word.size();
 }
 
-std::string plain(std::string_view text) {
-  std::string clean(text.substr(0, kMostTroubleBytes));
-  std::ranges::replace_if(
-      clean, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
-  return clean;
-}
-
 }  // namespace
 
 std::optional<std::string> ShimReplica::hear(std::string_view line, Duration now) {
@@ -49,7 +42,7 @@ std::optional<std::string> ShimReplica::hear(std::string_view line, Duration now
     answer = hear_port(line.substr(kPortVerb.size()));
   } else if (line.starts_with(kTroubleVerb)) {
     line.remove_prefix(std::min(kTroubleVerb.size() + 1, line.size()));
-    state_.trouble = plain(line);
+    state_.trouble = trouble_text(line);
     answer = kOk;
   } else {
     return std::nullopt;

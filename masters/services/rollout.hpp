@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "model/cluster_state.hpp"
+
+namespace muster {
+
+/// The next step of a service: which of its tasks are to be replicas, and which of those that leave
+/// may stop now.
+struct Rollout {
+  std::vector<std::pair<TaskId, CauseCode>> want;
+  std::vector<std::pair<TaskId, CauseCode>> unwant;
+  std::vector<TaskId> stop;       ///< they run and are not wanted
+  bool settles = false;           ///< all replicas of the newest revision are healthy
+  std::optional<JobId> gives_up;  ///< the newest revision did not come about in its time
+  std::vector<std::pair<JobId, JobOutcome>> over;  ///< revisions of which no replica is left
+  std::optional<Instant> look_again;               ///< when time alone may bring another step
+
+  bool is_empty() const {
+    return want.empty() && unwant.empty() && stop.empty() && !settles && !gives_up && over.empty();
+  }
+};
+
+/// The revisions are those of one service that are not over, the oldest first. The newest that is
+/// not given up has the service. While others still have replicas its own come as those leave, at
+/// most `surge` more at once than the service is to have.
+///
+/// The disruption budget: a replica that leaves is stopped only when as many as the service is to
+/// have, less `max_unavailable`, are healthy without it: ready for `healthy_for`. One that is not
+/// ready serves nobody and may stop at once. O(tasks of the revisions).
+Rollout next_step(const ClusterState& state, std::span<const JobId> revisions, Instant now);
+
+/// Nothing but a replica's own end can bring the service another step: its only revision is settled
+/// and has the replicas that it is to have. O(1).
+bool is_steady(const ClusterState& state, std::span<const JobId> revisions);
+
+}  // namespace muster

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "masters/services/rollout.hpp"
+#include "masters/tasks/job_ends.hpp"
+
+namespace muster {
+
+/// Answer of a master to a wish to change a service.
+enum class ServiceResult : std::uint8_t {
+  done,
+  unknown,  ///< no such service, or it is ending
+  too_many  ///< more replicas than its job has tasks for
+};
+
+/// Gives the services of a master the replicas that they are to have: others where some have to
+/// leave, another revision for the one before. See next_step(). O(tasks of a service) for each
+/// event of a service that is not steady, and of no other.
+class Services final : public EventListener {
+ public:
+  Services(MasterRecorder& recorder, TaskOrders& tasks, InstanceReleases& releases, JobEnds& ends);
+
+  /// Takes the steps that are due; whether tasks came to wait for a place.
+  bool advance(Instant now);
+  /// When time alone brings the next one.
+  std::optional<Instant> next() const;
+
+  /// The service of that job is to have this number of replicas.
+  ServiceResult scale(JobId id, std::uint32_t replicas, Instant now);
+  /// The replica is to leave where it runs, as soon as others do without it. False: it is none that
+  /// runs.
+  bool relieve(const TaskRow& task, CauseCode why, Instant now);
+  /// A task that stands in for the replica, which is to run elsewhere: wanted, without a place.
+  /// Nothing: its service has no task to spare.
+  std::optional<TaskId> stand_in(const TaskRow& task, const Cause& why, Instant now);
+
+  void before(const Event& event, const MasterFacts& facts) override;
+  void after(const Event& event, const MasterFacts& facts) override;
+  void restored(const MasterFacts& facts) override;
+
+ private:
+  using Key = std::pair<std::string, std::string>;  ///< user and name
+  struct Known {
+    std::vector<JobId> revisions{};  ///< not over, the oldest first
+    std::optional<Instant> look_again{};
+  };
+
+  static Key key_of(const JobRow& job) { return {job.job.user, job.job.name}; }
+  const ClusterState& state() const { return recorder_.facts().state; }
+  void touch(const JobRow& job);
+  void touch(TaskId id);
+  void set_look(const Key& key, Known& known, std::optional<Instant> when);
+  bool step(const Key& key, Instant now);
+  void unwant(TaskId id, CauseCode why, Instant now);
+
+  MasterRecorder& recorder_;
+  TaskOrders& tasks_;
+  InstanceReleases& releases_;
+  JobEnds& ends_;
+  std::map<Key, Known> services_;
+  std::set<Key> due_;                          ///< something has happened to them
+  std::set<std::pair<Instant, Key>> by_time_;  ///< those that time alone may bring a step
+};
+
+}  // namespace muster

@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <memory>
+
+#include "model/cluster_applier.hpp"
+
+// Replicas of services: which of a service's tasks are to be some, and how these are doing.
+
+namespace muster {
+
+void ClusterState::Applier::begin_service(JobRow& job, const ServiceSpec& service) const {
+  const auto tasks = static_cast<std::uint32_t>(job.job.tasks.size());
+  job.replicas = service.replicas == 0 ? tasks : std::min(service.replicas, tasks);
+  job.progressed_at = at;
+  // While the revision before is there, this one's replicas come as fast as it may leave.
+  const auto before = s.job_slots_.find(service.replaces);
+  job.wanted = before == s.job_slots_.end() ? job.replicas : 0;
+  job.last_revision = service.revision;
+  if (before == s.job_slots_.end()) return;
+  // When this one is given up its number is not given again.
+  std::uint32_t& last = s.jobs_[before->second].last_revision;
+  last = std::max(last, service.revision);
+}
+
+void ClusterState::Applier::operator()(const ReplicaChanged& e) {
+  TaskRow& row = task(e.task);
+  MUSTER_CHECK(job_of(row).job.service() != nullptr, "only services have replicas");
+  MUSTER_CHECK(row.at != kNoSlot && row.attempt == e.attempt,
+               "only the present attempt is a replica");
+  row.replica = std::make_shared<const ReplicaState>(e.state);
+  if (!e.state.ready) {
+    row.ready_since = {};
+  } else if (row.ready_since == Instant{}) {
+    row.ready_since = at;
+    job_of(row).progressed_at = at;
+  }
+}
+
+void ClusterState::Applier::operator()(const ReplicaWanted& e) {
+  TaskRow& row = task(e.task);
+  JobRow& job = job_of(row);
+  MUSTER_CHECK(job.job.service() != nullptr, "only services have replicas");
+  if (row.wanted == e.wanted) return;
+  MUSTER_CHECK(!e.wanted || row.at == kNoSlot, "a replica that has to leave does so");
+  // Whether a capped task is counted as spare depends on this.
+  s.work_.beyond_width -= is_spare(row);
+  row.wanted = e.wanted;
+  s.work_.beyond_width += is_spare(row);
+  job.wanted += e.wanted ? 1 : -1;
+  job.leaving += row.at != kNoSlot && !e.wanted;
+  row.rests_until = {};
+  row.setbacks = 0;
+  if (e.wanted) {
+    if (row.phase == TaskPhase::capped) let_wait(row);
+  } else if (row.phase == TaskPhase::pending || row.phase == TaskPhase::assigned) {
+    wait_again(row, kSpare);
+  } else {
+    // One that runs has no place to go on at, so that its instance may be given back behind it.
+    if (row.target != kNoSlot) drop_target(row);
+    if (row.phase == TaskPhase::capped) row.reason = kSpare;
+  }
+}
+
+void ClusterState::Applier::operator()(const ServiceScaled& e) {
+  JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
+  MUSTER_CHECK(job.job.service() != nullptr, "only services are scaled");
+  MUSTER_CHECK(e.replicas <= job.tasks.size(), "a service has a task for each of its replicas");
+  job.replicas = e.replicas;
+  job.progressed_at = at;
+}
+
+void ClusterState::Applier::operator()(const ServiceSettled& e) {
+  JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
+  MUSTER_CHECK(job.job.service() != nullptr, "only services have revisions");
+  job.settled = true;
+}
+
+}  // namespace muster

@@ -1,0 +1,358 @@
+#include "masters/services/services.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "tests/masters/master_commands.hpp"
+
+namespace muster {
+namespace {
+
+using test::at_s;
+using test::JobBuilder;
+
+/// A master's services on one instance that has room for all, with workers that do what they are
+/// told at once. Replicas become ready when the test says so.
+class ServicesTest : public test::MasterCommandsTest {
+ protected:
+  ServicesTest() {
+    begin_commands();
+    ends_.emplace(*recorder_, *tasks_, settings_, false);
+    services_.emplace(*recorder_, *tasks_, *releases_, *ends_);
+    for (std::uint64_t i = 0; i < 12; ++i) ready(i);
+  }
+
+  struct Wish {
+    std::uint32_t replicas = 2;
+    std::size_t tasks = 8;
+    std::uint32_t surge = 1;
+    std::uint32_t max_unavailable = 0;
+    std::uint64_t replaces = 0;  ///< 0: it is the first revision
+  };
+  void accept(std::uint64_t id, const Wish& wish) {
+    Job job = JobBuilder(id).tasks(wish.tasks).gang(false).build();
+    job.name = "web";
+    job.user = "ann";
+    ServiceSpec spec;
+    spec.replicas = wish.replicas;
+    spec.surge = wish.surge;
+    spec.max_unavailable = wish.max_unavailable;
+    spec.healthy_for = {};
+    spec.update_within = std::chrono::hours{1};
+    if (wish.replaces > 0) spec.replaces = JobId{wish.replaces};
+    job.kind = spec;
+    happen(JobAccepted{job});
+    settle();
+  }
+
+  /// Until nothing more comes of it: places, starts and stops are carried out at once.
+  void settle() {
+    bool more = true;
+    while (more) {
+      services_->advance(now());
+      check();
+      more = false;
+      for (const TaskId id : all_tasks()) more |= act_on(id);
+    }
+  }
+  bool act_on(TaskId id) {
+    const TaskRow* task = state().find(id);
+    if (task == nullptr) return false;
+    if (task->phase == TaskPhase::pending) {
+      const InstanceId to = roomiest();
+      happen(TaskAssigned{id, to, {}, kGrant});
+      happen(StartIssued{id, to, state().find(id)->attempt + 1, kGrant});
+      happen(TaskStarted{id, state().find(id)->attempt, {}, {}});
+      return true;
+    }
+    if (task->phase != TaskPhase::stopping) return false;
+    happen(TaskCheckpointed{id, task->attempt, {}, {}});
+    return true;
+  }
+  InstanceId roomiest() const {
+    InstanceId best;
+    std::size_t least = 1000;
+    for (const InstanceRow& row : state().instances()) {
+      if (row.released || row.occupants.size() >= least) continue;
+      least = row.occupants.size();
+      best = row.id;
+    }
+    return best;
+  }
+  std::vector<TaskId> all_tasks() const {
+    std::vector<TaskId> ids;
+    for (const JobRow& row : state().jobs()) {
+      for (const Slot slot : row.tasks) ids.push_back(state().task(slot).id);
+    }
+    return ids;
+  }
+  /// Running replicas of the job, in their order.
+  std::vector<TaskId> running(std::uint64_t id) const {
+    std::vector<TaskId> ids;
+    const JobRow* row = state().find(JobId{id});
+    for (const Slot slot : row == nullptr ? std::vector<Slot>{} : row->tasks) {
+      if (state().task(slot).phase == TaskPhase::running) ids.push_back(state().task(slot).id);
+    }
+    return ids;
+  }
+  void say(TaskId id, bool is_ready) {
+    ReplicaState said;
+    said.ready = is_ready;
+    happen(ReplicaChanged{id, state().find(id)->attempt, said});
+  }
+  /// All replicas of the job that run become ready, again and again, until all is quiet.
+  void all_ready(std::uint64_t id) {
+    bool more = true;
+    while (more) {
+      more = false;
+      for (const TaskId each : running(id)) {
+        if (is_endpoint(*state().find(each))) continue;
+        say(each, true);
+        more = true;
+      }
+      settle();
+    }
+  }
+  std::size_t ready_count() const {
+    std::size_t count = 0;
+    for (const TaskId id : all_tasks()) count += is_endpoint(*state().find(id));
+    return count;
+  }
+  void fail(TaskId id) {
+    TaskFailed news{id, state().find(id)->attempt, "it fell"};
+    happen(news);
+  }
+  void check() { EXPECT_EQ(state().inconsistencies(), std::vector<std::string>{}); }
+  bool is_over(std::uint64_t id) const { return state().find(JobId{id}) == nullptr; }
+
+  std::optional<JobEnds> ends_;
+  std::optional<Services> services_;
+};
+
+TEST_F(ServicesTest, AServiceHasItsReplicasAndSettlesWhenAllAreHealthy) {
+  accept(1, {.replicas = 3});
+  EXPECT_EQ(running(1).size(), 3U);
+  EXPECT_EQ(job(1).wanted, 3U);
+  EXPECT_FALSE(job(1).settled);
+  all_ready(1);
+  EXPECT_TRUE(job(1).settled);
+  EXPECT_TRUE(is_steady(state(), std::vector{JobId{1}}));
+}
+
+TEST_F(ServicesTest, ScalingUpAddsReplicasAndScalingDownTakesThoseThatServeNobodyFirst) {
+  accept(1, {});
+  all_ready(1);
+  EXPECT_EQ(services_->scale(JobId{1}, 5, now()), ServiceResult::done);
+  settle();
+  EXPECT_EQ(running(1).size(), 5U);
+  const std::vector<TaskId> all = running(1);
+  say(all[4], true);
+  EXPECT_EQ(services_->scale(JobId{1}, 3, now()), ServiceResult::done);
+  settle();
+  EXPECT_EQ(running(1), (std::vector{all[0], all[1], all[4]})) << "the two others were not ready";
+}
+
+TEST_F(ServicesTest, AServiceHasNoMoreReplicasThanItsJobHasTasksFor) {
+  accept(1, {.replicas = 2, .tasks = 5, .surge = 2});
+  EXPECT_EQ(services_->scale(JobId{1}, 4, now()), ServiceResult::too_many);
+  EXPECT_EQ(services_->scale(JobId{1}, 3, now()), ServiceResult::done);
+  EXPECT_EQ(services_->scale(JobId{1}, 0, now()), ServiceResult::unknown);
+  EXPECT_EQ(services_->scale(JobId{9}, 1, now()), ServiceResult::unknown);
+}
+
+TEST_F(ServicesTest, AReplicaThatHasToLeaveRunsUntilAnotherOneIsReady) {
+  accept(1, {});
+  all_ready(1);
+  const TaskId first = running(1)[0];
+  EXPECT_TRUE(services_->relieve(*state().find(first), CauseCode::drained, now()));
+  settle();
+  EXPECT_EQ(state().find(first)->phase, TaskPhase::running);
+  EXPECT_EQ(state().find(first)->target, kNoSlot) << "its instance may be given back behind it";
+  ASSERT_EQ(running(1).size(), 3U);
+  EXPECT_EQ(ready_count(), 2U);
+  all_ready(1);
+  EXPECT_EQ(state().find(first)->phase, TaskPhase::capped);
+  EXPECT_EQ(state().find(first)->reason.code, RefusalCode::spare_replica);
+  EXPECT_EQ(running(1).size(), 2U);
+  EXPECT_EQ(ready_count(), 2U);
+}
+
+TEST_F(ServicesTest, OneThatIsNotReadyLeavesAtOnce) {
+  accept(1, {});
+  const TaskId first = running(1)[0];
+  EXPECT_TRUE(services_->relieve(*state().find(first), CauseCode::drained, now()));
+  settle();
+  EXPECT_EQ(state().find(first)->phase, TaskPhase::capped);
+  EXPECT_EQ(running(1).size(), 2U);
+}
+
+TEST_F(ServicesTest, WithAReplicaThatMayBeMissingItLeavesBeforeTheOtherIsReady) {
+  accept(1, {.replicas = 3, .max_unavailable = 1});
+  all_ready(1);
+  const TaskId first = running(1)[0];
+  services_->relieve(*state().find(first), CauseCode::drained, now());
+  settle();
+  EXPECT_NE(state().find(first)->phase, TaskPhase::running);
+  EXPECT_EQ(ready_count(), 2U);
+}
+
+TEST_F(ServicesTest, AMoveBringsAStandInToTheOtherPlace) {
+  accept(1, {});
+  all_ready(1);
+  const TaskId first = running(1)[0];
+  const auto other = services_->stand_in(*state().find(first), {CauseCode::packed, 0}, now());
+  ASSERT_TRUE(other);
+  EXPECT_EQ(state().find(*other)->phase, TaskPhase::pending);
+  settle();
+  EXPECT_EQ(state().find(first)->phase, TaskPhase::running);
+  all_ready(1);
+  EXPECT_EQ(state().find(first)->phase, TaskPhase::capped);
+}
+
+TEST_F(ServicesTest, AnUpdateReplacesReplicaByReplica) {
+  accept(1, {.replicas = 3});
+  all_ready(1);
+  accept(2, {.replicas = 3, .replaces = 1});
+  EXPECT_EQ(running(1).size(), 3U);
+  EXPECT_EQ(running(2).size(), 1U) << "one more than the service is to have";
+  say(running(2)[0], true);
+  settle();
+  EXPECT_EQ(running(1).size(), 2U);
+  EXPECT_EQ(running(2).size(), 2U);
+  all_ready(2);
+  EXPECT_TRUE(is_over(1));
+  EXPECT_EQ(running(2).size(), 3U);
+  EXPECT_TRUE(job(2).settled);
+}
+
+TEST_F(ServicesTest, WithoutASurgeTheOldOneLeavesFirst) {
+  accept(1, {.replicas = 2, .surge = 0, .max_unavailable = 1});
+  all_ready(1);
+  accept(2, {.replicas = 2, .surge = 0, .max_unavailable = 1, .replaces = 1});
+  EXPECT_EQ(running(1).size(), 1U);
+  EXPECT_EQ(running(2).size(), 1U);
+  all_ready(2);
+  EXPECT_TRUE(is_over(1));
+  EXPECT_EQ(ready_count(), 2U);
+}
+
+TEST_F(ServicesTest, ARevisionThatDoesNotComeAboutIsGivenUpAndTheOneBeforeHasAllAgain) {
+  accept(1, {.replicas = 3});
+  all_ready(1);
+  accept(2, {.replicas = 3, .replaces = 1});
+  say(running(2)[0], true);
+  settle();
+  ASSERT_EQ(running(1).size(), 2U);
+  ASSERT_TRUE(services_->next());
+  clock_s_ += 2 * 3600;
+  settle();
+  EXPECT_EQ(job(2).replicas, 0U);
+  EXPECT_EQ(running(1).size(), 3U);
+  EXPECT_EQ(ready_count(), 3U) << "the ready one of the other revision is still needed";
+  all_ready(1);
+  EXPECT_TRUE(is_over(2));
+  EXPECT_EQ(job(1).failed_update, JobId{2});
+  EXPECT_EQ(job(1).wanted, 3U);
+}
+
+TEST_F(ServicesTest, ARevisionWhoseProgramIsNotThereIsGivenUpAtOnce) {
+  accept(1, {});
+  all_ready(1);
+  accept(2, {.replaces = 1});
+  TaskFailed news{running(2)[0], 1, "no such program"};
+  news.for_good = true;
+  happen(news);
+  settle();
+  EXPECT_TRUE(is_over(2));
+  EXPECT_EQ(running(1).size(), 2U);
+}
+
+TEST_F(ServicesTest, AnUpdateDuringAnUpdateReplacesBoth) {
+  accept(1, {.replicas = 2});
+  all_ready(1);
+  accept(2, {.replicas = 2, .replaces = 1});
+  say(running(2)[0], true);
+  settle();
+  accept(3, {.replicas = 2, .replaces = 2});
+  EXPECT_LE(running(1).size() + running(2).size() + running(3).size(), 3U);
+  all_ready(3);
+  EXPECT_TRUE(is_over(1));
+  EXPECT_TRUE(is_over(2));
+  EXPECT_EQ(running(3).size(), 2U);
+}
+
+TEST_F(ServicesTest, AScaleDuringAnUpdateIsForTheRevisionThatHasTheServiceInTheEnd) {
+  accept(1, {.replicas = 2});
+  all_ready(1);
+  accept(2, {.replicas = 2, .replaces = 1});
+  EXPECT_EQ(services_->scale(JobId{2}, 4, now()), ServiceResult::done);
+  settle();
+  EXPECT_EQ(job(1).replicas, 4U) << "should the update fail";
+  all_ready(2);
+  EXPECT_TRUE(is_over(1));
+  EXPECT_EQ(running(2).size(), 4U);
+}
+
+TEST_F(ServicesTest, AMasterThatIsStartedAgainGoesOnWhereItWas) {
+  accept(1, {.replicas = 3});
+  all_ready(1);
+  accept(2, {.replicas = 3, .replaces = 1});
+  services_.emplace(*recorder_, *tasks_, *releases_, *ends_);
+  services_->restored(facts());
+  all_ready(2);
+  EXPECT_TRUE(is_over(1));
+  EXPECT_EQ(running(2).size(), 3U);
+}
+
+/// Whatever users and programs do: no order of a master's own leaves fewer replicas ready than the
+/// budget says, no more run than the surge allows, and in the end the service is as it should be.
+TEST_F(ServicesTest, TheBudgetIsKeptThroughRandomChanges) {
+  std::mt19937_64 random(20260727);
+  const auto draw = [&](std::uint64_t below) { return random() % below; };
+  std::uint64_t newest = 1;
+  std::uint32_t target = 3;
+  accept(1, {.replicas = target, .tasks = 10});
+  all_ready(1);
+  // Stops follow at once, so that the count before and after an advance is that of its own acts.
+  for (int turn = 0; turn < 600; ++turn) {
+    const std::vector<TaskId> there = running(newest);
+    switch (draw(6)) {
+      case 0:
+        if (!there.empty()) say(there[draw(there.size())], draw(3) > 0);
+        break;
+      case 1:
+        if (!there.empty()) fail(there[draw(there.size())]);
+        break;
+      case 2:
+        if (!there.empty()) {
+          services_->relieve(*state().find(there[draw(there.size())]), CauseCode::drained, now());
+        }
+        break;
+      case 3:
+        target = 1 + static_cast<std::uint32_t>(draw(5));
+        EXPECT_EQ(services_->scale(JobId{newest}, target, now()), ServiceResult::done);
+        break;
+      case 4:
+        if (newest < 40 && state().jobs().size() < 3) {
+          Wish wish{.replicas = target, .tasks = 10, .replaces = newest};
+          const std::size_t before = ready_count();
+          accept(++newest, wish);
+          EXPECT_GE(ready_count(), std::min<std::size_t>(before, target));
+        }
+        break;
+      default:
+        for (const TaskId id : there) say(id, true);
+    }
+    const std::size_t before = ready_count();
+    settle();
+    EXPECT_GE(ready_count(), std::min<std::size_t>(before, target)) << turn;
+  }
+  for (std::uint64_t id = 1; id <= newest; ++id) all_ready(id);
+  all_ready(newest);
+  EXPECT_EQ(running(newest).size(), target);
+  EXPECT_EQ(state().jobs().size(), 1U);
+}
+
+}  // namespace
+}  // namespace muster
