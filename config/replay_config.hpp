@@ -86,6 +86,7 @@ struct WorldConfig {
   Duration max_idle{
       std::chrono::hours{24}};  ///< time after which a run ends in which jobs only wait
   double job_delay_scale = 1;   ///< factor on every delay of jobs and tasks
+  double service_noise = 0.01;  ///< deviation of how well replicas of services do, relative
   bool checkpoints = true;      ///< a task that is stopped goes on later; false: from its start
   InterferenceConfig interference;
 };

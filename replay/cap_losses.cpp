@@ -9,6 +9,8 @@ namespace muster::replay {
 
 std::optional<JobId> CapLosses::observe(const Event& event) {
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
+    // A service has no run that a cap could cut short again and again.
+    if (accepted->job.service() != nullptr) return std::nullopt;
     for (const TaskSpec& task : accepted->job.tasks) {
       places_[task.id] = {{}, accepted->job.id};
       tasks_[accepted->job.id].push_back(task.id);

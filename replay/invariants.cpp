@@ -54,10 +54,13 @@ struct Auditor::Books {
   }
 
   /// The ledger need not know the tasks of a job that is over one by one.
-  static void close(Cell& cell, JobId id) {
+  void close(Cell& cell, JobId id) {
     const JobRow* job = cell.state.find(id);
     if (job == nullptr) return;
-    for (const TaskSpec& task : job->job.tasks) cell.ledger.close(task.id);
+    for (const TaskSpec& task : job->job.tasks) {
+      if (job->job.service() != nullptr) audit.services += cell.ledger.task(task.id);
+      cell.ledger.close(task.id);
+    }
   }
 
   const Catalog& catalog;

@@ -15,6 +15,7 @@ struct Audit {
   std::vector<std::string> broken;  ///< one sentence a broken law; empty when all hold
   Money total;                      ///< sum that the ledger booked
   std::vector<std::pair<std::string, double>> cost_by_purpose;  ///< $; tasks and kinds of idleness
+  Money services;                                               ///< booked to replicas of services
 };
 
 /// Builds state and ledger anew from nothing but the log and holds them against each other, against

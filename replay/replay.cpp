@@ -23,15 +23,16 @@
 #include "replay/metrics/measure.hpp"
 #include "replay/replayed_policy.hpp"
 #include "replay/run_log.hpp"
+#include "replay/run_world.hpp"
 #include "replay/sampling/compositions.hpp"
 #include "replay/sampling/group_member.hpp"
 #include "replay/sampling_run.hpp"
+#include "replay/service_meter.hpp"
 #include "replay/true_pairs.hpp"
 #include "replay/width_errors.hpp"
 #include "replay/workload/stated_truth.hpp"
 #include "replay/workload_driver.hpp"
 #include "replay/workload_names.hpp"
-#include "replay/world.hpp"
 #include "serve/group/group.hpp"
 #include "storage/stores/memory_site_store.hpp"
 #include "workers/light_worker.hpp"
@@ -120,7 +121,6 @@ class Simulation {
   Simulation(const RunSetup& setup, Decider decider, Interference& interference, RunLog& log)
       : setup_(setup),
         journal_(log),
-        index_(*setup.workload),
         names_(*setup.workload),
         system_(prepare(actor_config_)),
         time_(VirtualTime::of(system_)),
@@ -130,12 +130,10 @@ class Simulation {
     // Before the first actor: its first message is ordered by it already.
     if (setup.shuffle) time_.shuffle(*setup.shuffle);
     waker_ = system_.spawn(world_waker);
-    world_ = std::make_unique<World>(WorldSetup{setup.catalog, &interference, config.world.quantum,
-                                                config.world.settle, config.world.checkpoints,
-                                                [this](Instant when) { wake_world_at(when); },
-                                                config.world.distributed_slowdown});
-    world_->set_clock([this] { return time_.now(); });
-    model_ = std::make_unique<NamedModel>(*world_, names_);
+    world_ = std::make_unique<RunWorld>(RunWorldSetup{
+        &config, setup.catalog, setup.workload, &interference, &names_, setup.seed,
+        [this] { return time_.now(); },
+        [this](Instant when, std::function<void()> step) { wake_at(when, std::move(step)); }});
     // Sites number jobs as they come. Names of the workload make logs of several policies
     // comparable; all readers, the world included, see those.
     log.rename_by([this](Event& event) { names_.rename(event); });
@@ -293,7 +291,7 @@ class Simulation {
     const Resources& capacity = (*setup_.catalog)[type].capacity;
     WorkerSetup worker{id, type, capacity, renter_of(id), time_.origin(), {}};
     worker.make_executor = [this](InstanceId on, TypeId of, WorkerCalls& calls) {
-      return std::make_unique<ModelExecutor>(on, of, calls, *model_);
+      return std::make_unique<ModelExecutor>(on, of, calls, world_->model());
     };
     ++workers_launched_;
     if (composition_) return system_.spawn<GroupMember>(std::move(worker));
@@ -315,28 +313,18 @@ class Simulation {
     caf::anon_send(user_, cancel_atom_v, *job);
   }
 
-  /// The world knows the jobs that masters have taken and that are not over.
   void notify_world(const Event& event) {
     watch_cap(event);
-    if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
-      idle_.accept(accepted->job);
-      const std::size_t rank = index_.of(accepted->job.id);
-      world_->add(rank, setup_.workload->job(rank), accepted->job);
-      open_parts_[{event.cell, accepted->job.id}] = &accepted->job;
-    } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
-      const auto part = open_parts_.find({event.cell, over->job});
-      if (part == open_parts_.end()) return;
-      world_->forget(*part->second);
-      open_parts_.erase(part);
-    }
+    const auto* accepted = std::get_if<JobAccepted>(&event.body);
+    if (accepted != nullptr) idle_.accept(accepted->job);
+    world_->see(event);
   }
 
-  void wake_world_at(Instant when) {
+  void wake_at(Instant when, std::function<void()> step) {
     const auto at = time_.origin().start + (when - Instant{});
     time_.clock().schedule_message(
         at, caf::actor_cast<caf::strong_actor_ptr>(waker_),
-        caf::make_mailbox_element(nullptr, caf::make_message_id(), {},
-                                  Wakeup{[this] { world_->wake(time_.now()); }}));
+        caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, Wakeup{std::move(step)}));
   }
 
   /// All is over and given back. When for too long no task has run and no job has ended, the jobs
@@ -359,7 +347,7 @@ class Simulation {
   /// Something has moved since the last step, or will without anything else. Between two steps may
   /// lie years, in which what moved at the last one went on.
   bool moves(std::size_t all) {
-    const bool goes_on = progress_.submitted < all || world_->busy();
+    const bool goes_on = progress_.submitted < all || progress_.services > 0 || world_->busy();
     const bool ended_some = std::exchange(over_before_, progress_.over) != progress_.over;
     // The state at the last step counts too: time may have leapt over what went on then.
     return std::exchange(went_on_, goes_on) || goes_on || ended_some;
@@ -377,7 +365,6 @@ class Simulation {
 
   const RunSetup& setup_;
   RunLog& journal_;
-  JobIndex index_;
   WorkloadNames names_;
   caf::actor_system_config actor_config_;
   caf::actor_system system_;
@@ -400,10 +387,8 @@ class Simulation {
   std::set<InstanceId> given_back_;
   std::size_t workers_launched_ = 0;
   WorldHandle waker_;
-  std::unique_ptr<World> world_;
-  std::unique_ptr<NamedModel> model_;  ///< the world, as workers know it
+  std::unique_ptr<RunWorld> world_;
   CapLosses cap_losses_;
-  std::map<std::pair<std::uint32_t, JobId>, const Job*> open_parts_;  ///< of the log
   ActorMachines machines_{[this](InstanceId id, TypeId type) { return launch_worker(id, type); }};
   CloudActor cloud_;
   CloudForMasters cloud_link_;                          ///< the cloud as masters reach it
@@ -453,6 +438,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   // excluded.
   const Duration begin = setup.stopwatch();
   Auditor auditor(*setup.catalog);
+  ServiceMeter services(*setup.workload, replica_noise(setup.config->world, setup.seed));
   metrics::Measure figures(*setup.catalog, job_limits(*setup.workload, *setup.config));
   Run run;
   RunLog log;
@@ -461,6 +447,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   log.show_to([&](const Event& event) {
     auditor.see(event);
     figures.see(event);
+    services.see(event);
     if (width_errors) width_errors->see(event);
     if (setup.keep_events) run.events.push_back(event);
   });
@@ -486,7 +473,9 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   result.seed = setup.seed;
   result.left_out = setup.workload->left_out().by_text();
   // Those that no site has accepted are not in the log.
-  result.jobs_submitted = simulation.progress().submitted;
+  result.jobs_submitted = simulation.progress().submitted - services.services();
+  result.services = services.finish();
+  if (result.services) result.services->cost_usd = audit.services.usd();
   simulation.progress().tell(simulation.idle_reason(), result.not_completed);
   // Of the ledger, exact; the sum of the levels of the log is equal, as the audit has checked.
   result.total_cost_usd = audit.total.usd();

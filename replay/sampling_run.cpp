@@ -25,6 +25,9 @@ std::string sampling_fault(const sampling::Composition& composition, const Fleet
     const WorkloadJob entry = workload.job(i);
     const Job& job = entry.job;
     const std::string name = "job " + std::to_string(job.id.value) + " (" + job.name + ") ";
+    if (job.service() != nullptr) {
+      return "runs tasks to their end; " + name + "is a service";
+    }
     if (job.gang && job.tasks.size() > 1) {
       return "starts each task as soon as it can; " + name + "is a gang of " +
              std::to_string(job.tasks.size()) + " (gang has to be false)";

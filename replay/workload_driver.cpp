@@ -99,8 +99,9 @@ void WorkloadDriver::submit_due() {
 }
 
 /// As it is submitted: without an id, which the site gives it.
-Job WorkloadDriver::job(std::size_t rank) const {
+Job WorkloadDriver::job(std::size_t rank) {
   WorkloadJob entry = setup_.workload->job(rank);
+  if (entry.truth.service) ends_[rank] = entry.submit + lifetime_of(entry.truth);
   Job job = with_scaled_delays(std::move(entry.job), setup_.job_delay_scale);
   job.checkpoints = setup_.checkpoints;
   // Makes a batch that is sent again the same jobs, and tells which job an accepted one is.
@@ -133,6 +134,7 @@ void WorkloadDriver::hear(std::size_t site, const std::vector<SubmitVerdict>& ve
       continue;
     }
     open_[verdict.job] = rank;
+    await_end(verdict.job, rank);
     accepted.push_back(verdict.job);
   }
   door.asked = 0;
@@ -165,6 +167,7 @@ void WorkloadDriver::watch(std::size_t site, std::vector<JobId> jobs, std::uint3
     }
     for (JobId id : jobs) {
       if (const auto job = open_.extract(id)) {
+        if (ends_.erase(job.mapped()) > 0) --setup_.progress->services;
         not_accepted(job.mapped(), "no site reports its end: " + system().render(error));
       }
     }
@@ -180,7 +183,28 @@ void WorkloadDriver::watch(std::size_t site, std::vector<JobId> jobs, std::uint3
 
 void WorkloadDriver::over(const JobEnd& end) {
   // Ends are told by message and in answers to watches, so that one may come twice.
-  if (open_.erase(end.job) > 0) ++setup_.progress->over;
+  const auto job = open_.extract(end.job);
+  if (!job) return;
+  ++setup_.progress->over;
+  if (ends_.erase(job.mapped()) > 0) --setup_.progress->services;
+}
+
+/// The job may be a service.
+void WorkloadDriver::await_end(JobId id, std::size_t rank) {
+  const auto end = ends_.find(rank);
+  if (end == ends_.end()) return;
+  // A batch that is sent again may be answered twice.
+  if (!ending_.emplace(end->second, id).second) return;
+  ++setup_.progress->services;
+  timer_.at(end->second, [this] { end_services(); });
+}
+
+void WorkloadDriver::end_services() {
+  while (!ending_.empty() && ending_.begin()->first <= timer_.now()) {
+    const JobId id = ending_.begin()->second;
+    ending_.erase(ending_.begin());
+    if (open_.contains(id)) give_up(id);
+  }
 }
 
 void WorkloadDriver::not_accepted(std::size_t rank, const std::string& reason) {

@@ -22,7 +22,8 @@ using WorkloadDriverHandle =
 /// How far the jobs of a run have come. Owned by the run, written by the user actor.
 struct RunProgress {
   std::size_t submitted = 0;
-  std::size_t over = 0;  ///< completed, failed, refused or not accepted
+  std::size_t over = 0;      ///< completed, failed, refused or not accepted
+  std::size_t services = 0;  ///< accepted and not over, which their users will end in time
   std::vector<std::pair<JobId, std::string>> not_accepted;  ///< as the workload calls them
   std::set<JobId> idle;                ///< given up, as nothing ran any more; as it calls them
   std::map<JobId, std::string> never;  ///< given up, for they can never end; as it calls them
@@ -47,8 +48,8 @@ struct WorkloadDriverSetup {
 };
 
 /// Submits the jobs of a workload when their time comes, as the users of a live cluster do, and
-/// waits for them to be over; told to cancel, gives up those that are not,
-/// or the one that the workload calls so. The token of a job is
+/// waits for them to be over, and ends services when their time has come; told to cancel, gives up
+/// those that are not, or the one that the workload calls so. The token of a job is
 /// its id in the workload, so that trying again never makes two of it.
 class WorkloadDriver : public WorkloadDriverHandle::base {
  public:
@@ -77,7 +78,9 @@ class WorkloadDriver : public WorkloadDriverHandle::base {
   void over(const JobEnd& end);
   void not_accepted(std::size_t rank, const std::string& reason);
   void give_up(JobId id) const;
-  Job job(std::size_t rank) const;
+  Job job(std::size_t rank);
+  void await_end(JobId id, std::size_t rank);
+  void end_services();
 
   WorkloadDriverSetup setup_;
   ActorTimer<WorkloadDriverHandle, WorkloadDriver> timer_;
@@ -85,6 +88,9 @@ class WorkloadDriver : public WorkloadDriverHandle::base {
   std::size_t next_ = 0;
   std::vector<SubmissionSlot> slots_;  ///< one a site
   Numbered open_;                      ///< accepted and not over
+  /// When the users of services end them, by places in the workload: of those not over.
+  std::map<std::size_t, Instant> ends_;
+  std::set<std::pair<Instant, JobId>> ending_;  ///< of services that were accepted
 };
 
 }  // namespace muster::replay

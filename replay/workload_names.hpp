@@ -70,6 +70,9 @@ class NamedModel final : public ExecutionModel {
   std::optional<ExecutionProgress> progress(TaskId task) const override {
     return model_.progress(names_.name(task));
   }
+  std::optional<ReplicaWord> replica(TaskId task) const override {
+    return model_.replica(names_.name(task));
+  }
 
  private:
   ExecutionModel& model_;

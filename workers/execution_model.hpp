@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "model/ids.hpp"
+#include "model/resources.hpp"
 #include "model/time.hpp"
 #include "workers/executor.hpp"
 
@@ -16,7 +17,8 @@ class LoadListener {
   virtual ~LoadListener() = default;
   /// All the task's work is done.
   virtual void on_done(TaskId task, Attempt attempt) = 0;
-  /// Its job's work changes its nature: a new epoch.
+  /// Its job's work changes its nature: a new epoch. Or, of a service, its replica has something
+  /// to say of itself.
   virtual void on_change(TaskId task, Attempt attempt) = 0;
 };
 
@@ -37,6 +39,13 @@ struct LoadedTask {
   TypeId type;
   std::uint32_t together = 1;  ///< tasks that the job runs as
   LoadCaller caller;
+  Resources granted{};  ///< that it may use there
+};
+
+/// A service's replica speaks of itself.
+struct ReplicaWord {
+  bool ready = false;
+  std::optional<double> performance{};  ///< in [0, 1]; nothing: it does not measure it
 };
 
 /// The truth that the model executor asks instead of running anything: how fast loaded tasks
@@ -61,6 +70,8 @@ class ExecutionModel {
   virtual double throughput(TaskId task) const = 0;
   /// How far its job has come, as the task would say; nothing where it says nothing.
   virtual std::optional<ExecutionProgress> progress(TaskId) const { return std::nullopt; }
+  /// How a loaded replica of a service does; nothing for all other tasks.
+  virtual std::optional<ReplicaWord> replica(TaskId) const { return std::nullopt; }
 };
 
 }  // namespace muster

@@ -3,6 +3,12 @@
 #include <utility>
 
 namespace muster {
+namespace {
+
+/// Its name among the numbers that tasks report of themselves.
+constexpr const char* kPerformanceMetric = "performance";
+
+}  // namespace
 
 ModelExecutor::ModelExecutor(InstanceId instance, TypeId type, WorkerCalls& worker,
                              ExecutionModel& model)
@@ -29,7 +35,8 @@ void ModelExecutor::start(const TaskOrder& order) {
   // An image is built once an instance; a task without one has nothing to build.
   const bool built = order.task.image.empty() || images_.contains(order.task.image);
   const Duration load = delays.fetch + (built ? Duration::zero() : delays.build);
-  runs_[task] = {attempt, order.task_count, Phase::loading, delays, order.task.image};
+  runs_[task] = {attempt, order.task_count, Phase::loading,
+                 delays,  order.task.image, order.granted};
   worker_.at(model_.instant(worker_.now()) + load,
              [this, task, attempt] { loaded(task, attempt); });
 }
@@ -41,7 +48,7 @@ void ModelExecutor::loaded(TaskId task, Attempt attempt) {
   // Only now: a load that is broken off leaves no image behind.
   if (!run->image.empty()) images_.insert(run->image);
   const Delays delays = run->delays;
-  model_.load({task, instance_, type_, run->together, {this, task, attempt}});
+  model_.load({task, instance_, type_, run->together, {this, task, attempt}, run->granted});
   worker_.started(task, attempt, delays.fetch, delays.build);
 }
 
@@ -93,7 +100,13 @@ void ModelExecutor::done(TaskId task, Attempt attempt) {
 
 void ModelExecutor::changed(TaskId task, Attempt attempt) {
   const Run* run = find(task, attempt);
-  if (run != nullptr && run->phase == Phase::running) worker_.progressed(task, attempt);
+  if (run == nullptr || run->phase != Phase::running) return;
+  const std::optional<ReplicaWord> word = model_.replica(task);
+  if (!word) return worker_.progressed(task, attempt);
+  AttemptMetrics said{{task, {}}, attempt, ReplicaState{}};
+  said.replica->ready = word->ready;
+  if (word->performance) said.said.values.emplace_back(kPerformanceMetric, *word->performance);
+  worker_.reported({std::move(said)});
 }
 
 std::vector<ExecutionSample> ModelExecutor::sample() {

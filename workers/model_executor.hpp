@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "model/resources.hpp"
 #include "workers/execution_model.hpp"
 #include "workers/executor.hpp"
 
@@ -32,6 +33,7 @@ class ModelExecutor final : public Executor, private LoadListener {
     Phase phase = Phase::loading;
     Delays delays;
     std::string image;
+    Resources granted;
   };
 
   Run* find(TaskId task, Attempt attempt);

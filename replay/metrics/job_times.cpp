@@ -50,6 +50,7 @@ void JobFollower::accept(const Job& job, std::uint32_t cell, Instant now) {
     open.figures = figures_.size();
     open.accepted = now;
     figures_.emplace_back().id = job.id;
+    figures_.back().service = job.service() != nullptr;
   }
   open.parts.push_back({cell, &job, {}});
   // A part knows the size of the whole: fewer tasks than that mean that other parts are to come.

@@ -22,6 +22,7 @@ struct JobFigures {
   std::uint32_t starts = 0;  ///< of all its tasks
   std::uint32_t tasks_started = 0;
   std::optional<JobOutcome> outcome;  ///< once it is over
+  bool service = false;               ///< it has no end of its own
   bool sampled = false;               ///< somebody has seen its throughput
 };
 

@@ -319,7 +319,7 @@ ClassFigures measure_class(const JobFollower& follower, const MeasureOptions& op
   std::vector<double> jct_s;
   std::uint64_t in_time = 0;
   for (const JobFigures& job : follower.jobs()) {
-    if (!is_of_class(job.id)) continue;
+    if (job.service || !is_of_class(job.id)) continue;
     ++figures.submitted;
     // Submitted counts them all, so that a policy that drops jobs does not look better in time.
     if (job.outcome != JobOutcome::completed) continue;
@@ -347,10 +347,18 @@ double slowdown_of(const JobFigures& job, const MeasureOptions& options) {
 
 void measure_jobs(const JobFollower& follower, const MeasureOptions& options, RunResult& result) {
   std::vector<double> slowdowns;
+  std::uint64_t services = 0;
   Mean idle_h, throughput, migrations;
   const std::vector<JobFigures>& jobs = follower.jobs();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const JobFigures& job = jobs[i];
+    if (job.service) {
+      ++services;
+      // Its user ends it: that is as it should be.
+      if (job.outcome == JobOutcome::cancelled) continue;
+      result.not_completed.emplace_back(fmt::to_string(job.id.value), follower.reason(i));
+      continue;
+    }
     if (job.tasks_started > 0) {
       migrations.add(static_cast<double>(job.starts - job.tasks_started) /
                      static_cast<double>(job.tasks_started));
@@ -365,7 +373,7 @@ void measure_jobs(const JobFollower& follower, const MeasureOptions& options, Ru
     idle_h.add(to_hours(job.jct - job.executing));
   }
   // Accepted jobs; a replay knows of more and sets its own number.
-  result.jobs_submitted = jobs.size();
+  result.jobs_submitted = jobs.size() - services;
   result.jobs_completed = result.jct_h.size();
   result.mean_idle_h = idle_h.value();
   result.mean_normalized_throughput = throughput.value();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "replay/metrics/gpu_metrics.hpp"
+#include "replay/metrics/service_metrics.hpp"
 
 // The table of all metrics: key, unit, way in which they are good, and how they are shown. Reports,
 // comparisons and the documentation are all made from it, so that a metric is added in one place.
@@ -345,6 +346,7 @@ std::vector<Metric> all_metrics() {
   add_levels(table);
   add_gpus(table);
   add_fleet(table);
+  add_services(table);
   add_rounds(table);
   return table;
 }
@@ -437,6 +439,8 @@ bool is_shown(const Column& column, std::span<const RunResult> runs) {
       return std::any_of(runs.begin(), runs.end(), [](Run run) { return run.short_jobs; });
     case Shown::with_interruptions:
       return std::any_of(runs.begin(), runs.end(), [](Run run) { return run.interruptions > 0; });
+    case Shown::with_services:
+      return std::any_of(runs.begin(), runs.end(), [](Run run) { return run.services; });
   }
   return false;
 }

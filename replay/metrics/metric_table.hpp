@@ -23,12 +23,13 @@ constexpr auto words_of(Better) {
 }
 
 /// When a metric has a column in the tables; JSON always has all.
-enum class Shown : std::uint8_t { always, with_classes, with_interruptions };
+enum class Shown : std::uint8_t { always, with_classes, with_interruptions, with_services };
 constexpr auto words_of(Shown) {
   using E = Shown;
   return std::to_array<EnumWord<E>>({{E::always, "always"},
                                      {E::with_classes, "with classes"},
-                                     {E::with_interruptions, "with interruptions"}});
+                                     {E::with_interruptions, "with interruptions"},
+                                     {E::with_services, "with services"}});
 }
 
 /// The parts of a table from left to right. Columns of one part stand in the order of the metrics.
@@ -42,6 +43,7 @@ enum class Place : std::uint8_t {
   relative,
   utilization,
   makespan,
+  services,
   levels,
   fleet,
   rounds,

@@ -409,10 +409,13 @@ RunCheck::~RunCheck() = default;
 
 void RunCheck::see(const Event& event) {
   books_->see(event);
+  services_.see(event);
 }
 
 std::vector<std::string> RunCheck::finish() {
-  return std::move(*books_).finish();
+  std::vector<std::string> broken = std::move(*books_).finish();
+  broken.insert(broken.end(), services_.broken().begin(), services_.broken().end());
+  return broken;
 }
 
 std::vector<std::string> check_run(std::span<const Event> events, const Catalog& catalog) {

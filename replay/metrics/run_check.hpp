@@ -11,6 +11,7 @@
 #include "model/event.hpp"
 #include "model/money.hpp"
 #include "replay/metrics/rented_price.hpp"
+#include "replay/metrics/service_check.hpp"
 
 namespace muster::metrics {
 
@@ -18,7 +19,7 @@ namespace muster::metrics {
 /// what is broken; nothing when all is well. The invariants: time runs forward; no instance is ever
 /// filled over its capacity; a task is live in one place and one attempt only, and each start
 /// raises the attempt by one; an instance is billed once and gone in the end; each accepted job
-/// ends, or all its unfinished tasks wait with a reason.
+/// ends, or all its unfinished tasks wait with a reason; services keep their laws (ServiceCheck).
 class RunCheck {
  public:
   explicit RunCheck(const Catalog& catalog);
@@ -33,6 +34,7 @@ class RunCheck {
  private:
   class Books;
   std::unique_ptr<Books> books_;
+  ServiceCheck services_;
 };
 /// Faults of a whole log.
 std::vector<std::string> check_run(std::span<const Event> events, const Catalog& catalog);

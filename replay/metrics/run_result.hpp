@@ -40,6 +40,25 @@ struct GpuHours {
   double billed = 0;  ///< of instances, as the cloud billed them
 };
 
+/// How the services of a run did. Hours are those of replicas, until the users of their services
+/// end them.
+struct ServiceFigures {
+  std::uint64_t submitted = 0;
+  std::uint64_t ended = 0;  ///< by their users, when these had meant to
+  std::uint64_t replicas = 0;
+  std::uint64_t restarts = 0;  ///< starts of a replica but its first one
+  double wanted_h = 0;         ///< from the submission on
+  double ready_h = 0;
+  double goal_wanted_h = 0;  ///< wanted, of services with a goal
+  double goal_h = 0;         ///< ready, and the performance is no worse than the goal
+  double measured_h = 0;     ///< ready, of services whose performance is known
+  double performance_h = 0;  ///< these times the performance
+  /// Of services with a goal while they hold resources, by the prices that sizes are compared at.
+  double held_usd = 0;
+  double right_usd = 0;  ///< if each had the cheapest size that reaches its goal
+  double cost_usd = 0;   ///< of the bill, what their replicas held
+};
+
 /// GPUs over time, and what elastic jobs make of them.
 struct GpuSeries {
   Series used, rented;
@@ -66,6 +85,7 @@ struct RunResult {
   std::optional<double> throughput_jobs_h;  ///< completed jobs in that time
   /// Share of what the serving instances have that is held, over that time, by kind of resource.
   std::array<std::optional<double>, kResourceKinds> utilization{};
+  std::optional<ServiceFigures> services;      ///< with services only
   std::optional<UnusedGpuHours> gpu_h_unused;  ///< with instances that have some only
   std::optional<double> mean_idle_h;
   std::optional<double> mean_normalized_throughput;

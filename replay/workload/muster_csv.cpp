@@ -83,16 +83,18 @@ JobDraft read_job(TraceReading& reading, CsvReader& row) {
   to.job.workload_class = row.needed_text("class");
   to.truth.interference =
       row.has("interference") ? row.text("interference") : interference_name(to.job.workload_class);
-  read_work(row, to.truth);
+  const bool is_service = row.has("lasts_s");
+  if (!is_service) read_work(row, to.truth);
   to.job.priority = static_cast<int>(row.number_or("priority", kPriority, 0));
-  to.job.gang = read_flag(row, "gang", true);
+  to.job.gang = read_flag(row, "gang", !is_service);
   to.job.distinct_instances = read_flag(row, "distinct_instances", false);
   if (row.has("runtime_hint_s")) to.job.runtime_hint = row.seconds("runtime_hint_s", kLongest);
   TaskSpec& task = to.job.tasks.emplace_back();
   task.demands = read_demands(row);
   read_steps(row, task.delays, task.image);
   draft.tasks = static_cast<std::size_t>(row.number("tasks", kTasks));
-  read_task_work(row, draft);
+  read_service(row, draft);
+  if (!is_service) read_task_work(row, draft);
   return draft;
 }
 

@@ -5,12 +5,12 @@
 
 #include "config/csv.hpp"
 #include "model/job.hpp"
-#include "replay/workload/workload.hpp"
+#include "replay/workload/readers.hpp"
 
 namespace muster::replay {
 
 /// The columns of Muster's workload CSV, in the order in which they are written.
-inline constexpr std::array<CsvColumn, 27> kMusterColumns = {{{"id", true},
+inline constexpr std::array<CsvColumn, 31> kMusterColumns = {{{"id", true},
                                                               {"submit_s", true},
                                                               {"user", true},
                                                               {"name", true},
@@ -36,7 +36,11 @@ inline constexpr std::array<CsvColumn, 27> kMusterColumns = {{{"id", true},
                                                               {"network_gbit_s"},
                                                               {"runtime_hint_s"},
                                                               {"families"},
-                                                              {"task_iterations"}}};
+                                                              {"task_iterations"},
+                                                              {"lasts_s"},
+                                                              {"performance"},
+                                                              {"goal"},
+                                                              {"day_load"}}};
 
 /// Reads what belongs to each start and stop of a task, and its image.
 void read_steps(CsvReader& row, Delays& delays, std::string& image);
@@ -45,23 +49,32 @@ void read_steps(CsvReader& row, Delays& delays, std::string& image);
 /// of the `families` column; never both.
 Demands read_demands(CsvReader& row);
 
-/// A job's row of the CSV, in parts: when it is made, two things are not known that depend on all
+/// Reads what makes a service of a job, and what is true of it; nothing where it is a batch job.
+void read_service(CsvReader& row, JobDraft& draft);
+
+/// Columns that are there when any job of the file needs them.
+struct WantedColumns {
+  bool distinct_instances = false;
+  bool services = false;  ///< the last ones, from lasts_s on
+};
+
+/// A job's row of the CSV, in parts: when it is made, some things are not known that depend on all
 /// jobs.
 struct MusterRow {
   std::string id;
   Instant submit;      ///< as the trace counts
   std::string middle;  ///< the fields behind submit_s and before distinct_instances
   bool distinct_instances = false;
-  std::string rest;  ///< the fields behind it
+  std::string rest;     ///< the fields behind it and before lasts_s
+  std::string service;  ///< those from lasts_s on; empty: the job is no service
 
-  /// The line. The column distinct_instances is there when any job of the file needs it.
-  std::string line(Duration begin, bool with_distinct) const;
+  std::string line(Duration begin, const WantedColumns& wanted) const;
 };
 
 /// The row of a job of `tasks` tasks, of which the first one stands for all.
 MusterRow muster_row(const WorkloadJob& job, std::size_t tasks);
 
 /// The line that names the columns.
-std::string muster_header(bool with_distinct);
+std::string muster_header(const WantedColumns& wanted);
 
 }  // namespace muster::replay

@@ -17,6 +17,7 @@ namespace muster::replay {
 namespace {
 
 constexpr std::string_view kDistinct = "distinct_instances";
+constexpr std::string_view kLasts = "lasts_s";
 
 /// A row under construction: fields by column name.
 class Row {
@@ -93,13 +94,26 @@ void write_task(const TaskSpec& task, Row& row) {
   row.set_unless_zero("upload_s", task.delays.upload);
 }
 
-/// Where distinct_instances stands.
-constexpr std::size_t distinct_place() {
+void write_service(const JobTruth& truth, Row& row) {
+  row.set(kLasts, lifetime_of(truth));
+  const ServiceTruth& service = *truth.service;
+  if (service.performance) row.set("performance", service.performance->text());
+  row.set_unless_zero("goal", service.goal);
+  std::string day;
+  for (const double load : service.day) {
+    if (!day.empty()) day += ';';
+    day += number_text(load);
+  }
+  row.set("day_load", day);
+}
+
+constexpr std::size_t place_of(std::string_view column) {
   std::size_t place = 0;
-  while (kMusterColumns[place].name != kDistinct) ++place;
+  while (kMusterColumns[place].name != column) ++place;
   return place;
 }
-constexpr std::size_t kDistinctPlace = distinct_place();
+constexpr std::size_t kDistinctPlace = place_of(kDistinct);
+constexpr std::size_t kServicePlace = place_of(kLasts);
 /// id and submit_s stand before all others.
 constexpr std::size_t kMiddle = 2;
 static_assert(kMusterColumns[0].name == "id" && kMusterColumns[1].name == "submit_s");
@@ -115,15 +129,20 @@ void check_alike(const std::vector<TaskSpec>& tasks) {
 
 }  // namespace
 
-std::string MusterRow::line(Duration begin, bool with_distinct) const {
+std::string MusterRow::line(Duration begin, const WantedColumns& wanted) const {
   std::string text = id;
   text += ',';
   text += seconds_text(submit.time_since_epoch() - begin);
   text += ',';
   text += middle;
-  if (with_distinct) text += distinct_instances ? ",true" : ",";
-  if (!rest.empty()) text += ',';
-  return text + rest + '\n';
+  if (wanted.distinct_instances) text += distinct_instances ? ",true" : ",";
+  text += ',';
+  text += rest;
+  if (wanted.services) {
+    text += ',';
+    text += service.empty() ? std::string(kMusterColumns.size() - kServicePlace - 1, ',') : service;
+  }
+  return text + '\n';
 }
 
 MusterRow muster_row(const WorkloadJob& job, std::size_t tasks) {
@@ -134,31 +153,42 @@ MusterRow muster_row(const WorkloadJob& job, std::size_t tasks) {
   row.set("tasks", fmt::format("{}", tasks));
   row.set("class", job.job.workload_class);
   row.set("interference", job.truth.interference);
-  write_work(job.truth, row);
+  if (!job.truth.service) write_work(job.truth, row);
   row.set_unless_zero("priority", static_cast<double>(job.job.priority));
-  if (!job.job.gang) row.set("gang", "false");
+  if (!job.job.gang && !job.truth.service) row.set("gang", "false");
   if (job.job.runtime_hint) row.set("runtime_hint_s", *job.job.runtime_hint);
   write_task(job.job.tasks[0], row);
-  return {fmt::format("{}", job.job.id.value), job.submit, row.text(kMiddle, kDistinctPlace),
-          job.job.distinct_instances, row.text(kDistinctPlace + 1, kMusterColumns.size())};
+  std::string service;
+  if (job.truth.service) {
+    write_service(job.truth, row);
+    service = row.text(kServicePlace, kMusterColumns.size());
+  }
+  return {fmt::format("{}", job.job.id.value),         job.submit,
+          row.text(kMiddle, kDistinctPlace),           job.job.distinct_instances,
+          row.text(kDistinctPlace + 1, kServicePlace), std::move(service)};
 }
 
-std::string muster_header(bool with_distinct) {
+std::string muster_header(const WantedColumns& wanted) {
   std::vector<std::string_view> names;
-  for (const CsvColumn& column : kMusterColumns) {
-    if (with_distinct || column.name != kDistinct) names.push_back(column.name);
+  for (std::size_t place = 0; place < kMusterColumns.size(); ++place) {
+    const bool left_out = place >= kServicePlace
+                              ? !wanted.services
+                              : place == kDistinctPlace && !wanted.distinct_instances;
+    if (!left_out) names.push_back(kMusterColumns[place].name);
   }
   return fmt::format("{}\n", fmt::join(names, ","));
 }
 
 void write_workload_csv(const Workload& workload, std::ostream& out) {
   // A column for what few jobs want is there where one does, so that other files stay as they were.
-  const bool any_distinct =
-      std::any_of(workload.jobs.begin(), workload.jobs.end(),
-                  [](const WorkloadJob& job) { return job.job.distinct_instances; });
-  out << muster_header(any_distinct);
+  WantedColumns wanted;
   for (const WorkloadJob& job : workload.jobs) {
-    out << muster_row(job, job.job.tasks.size()).line(Duration::zero(), any_distinct);
+    wanted.distinct_instances |= job.job.distinct_instances;
+    wanted.services |= job.truth.service != nullptr;
+  }
+  out << muster_header(wanted);
+  for (const WorkloadJob& job : workload.jobs) {
+    out << muster_row(job, job.job.tasks.size()).line(Duration::zero(), wanted);
   }
 }
 

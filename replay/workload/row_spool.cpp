@@ -25,15 +25,16 @@ struct RowHead {
   std::uint64_t number = 0;
   std::uint32_t id_bytes = 0;
   std::uint32_t middle_bytes = 0;
-  std::uint64_t distinct_instances = 0;
+  std::uint32_t rest_bytes = 0;
+  std::uint32_t distinct_instances = 0;
 };
 
 std::string packed(std::uint64_t number, const MusterRow& row) {
   const RowHead head{number, static_cast<std::uint32_t>(row.id.size()),
                      static_cast<std::uint32_t>(row.middle.size()),
-                     row.distinct_instances ? 1U : 0U};
+                     static_cast<std::uint32_t>(row.rest.size()), row.distinct_instances ? 1U : 0U};
   return std::string(reinterpret_cast<const char*>(&head), sizeof head) + row.id + row.middle +
-         row.rest;
+         row.rest + row.service;
 }
 
 RowHead head_of(std::string_view record) {
@@ -42,12 +43,19 @@ RowHead head_of(std::string_view record) {
   return head;
 }
 
+/// The columns of services stand behind all others.
+bool has_service(const RowHead& head, std::string_view record) {
+  return record.size() > sizeof head + head.id_bytes + head.middle_bytes + head.rest_bytes;
+}
+
 MusterRow unpacked(const RowHead& head, std::string_view record) {
   record.remove_prefix(sizeof head);
   MusterRow row;
   row.id = record.substr(0, head.id_bytes);
   row.middle = record.substr(head.id_bytes, head.middle_bytes);
-  row.rest = record.substr(head.id_bytes + head.middle_bytes);
+  record.remove_prefix(head.id_bytes + head.middle_bytes);
+  row.rest = record.substr(0, head.rest_bytes);
+  row.service = record.substr(head.rest_bytes);
   row.distinct_instances = head.distinct_instances != 0;
   return row;
 }
@@ -69,17 +77,18 @@ bool RowSpool::write(const TraceFacts& facts, std::uint64_t max_jobs, std::ostre
       return take(key, head, record);
     });
   };
-  bool any_distinct = false;
-  const bool read = each_wanted([&](const auto& /*key*/, const RowHead& head, auto /*record*/) {
-    any_distinct = head.distinct_instances != 0;
-    return !any_distinct;
+  WantedColumns wanted;
+  const bool read = each_wanted([&](const auto& /*key*/, const RowHead& head, auto record) {
+    wanted.distinct_instances |= head.distinct_instances != 0;
+    wanted.services |= has_service(head, record);
+    return !wanted.distinct_instances || !wanted.services;
   });
   if (!read) return false;
-  out << muster_header(any_distinct);
+  out << muster_header(wanted);
   return each_wanted([&](const RecordSorter::Key& key, const RowHead& head, auto record) {
     MusterRow row = unpacked(head, record);
     row.submit = instant_of(key.first);
-    out << row.line(facts.begin, any_distinct);
+    out << row.line(facts.begin, wanted);
     return static_cast<bool>(out);
   });
 }

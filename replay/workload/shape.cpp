@@ -109,6 +109,7 @@ void charge_moves(RawJobs& raw_jobs, double mbit_s) {
   // Rows share few templates: each is changed once.
   std::map<const JobTemplate*, std::shared_ptr<const JobTemplate>> changed;
   for (JobRow& job : raw_jobs.jobs) {
+    if (job.like->service) continue;  // a replica starts anew elsewhere
     auto& to = changed[job.like.get()];
     if (!to) {
       JobTemplate copy = *job.like;

@@ -44,6 +44,7 @@ RawJobsResult state_run_times(RawJobs raw_jobs, const StatedRunTimes& stated, st
   // The jobs themselves may be drawn by the same seed.
   Rng rng(seed ^ 0x73746174656dU);
   for (JobRow& job : raw_jobs.jobs) {
+    if (job.like->service) continue;  // it runs until its user ends it
     if (stated.by == "none") {
       job.runtime_hint.reset();
     } else if (stated.by == "drawn") {

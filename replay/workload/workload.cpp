@@ -103,8 +103,10 @@ std::string content_of(const JobTemplate& one) {
                                task.delays.stop, task.delays.upload}) {
     add(delay.count());
   }
-  // The truth of an elastic job is shared by those that are alike in all they state of it.
+  // The truth of an elastic job, or of a service, is shared by those that are alike in all they
+  // state of it.
   add(one.elastic.get());
+  add(one.service.get());
   for (const FamilyDemand& demand : task.demands.entries()) {
     add_text(demand.family);
     for (const double amount : demand.amount.amounts()) add(amount);
@@ -126,10 +128,14 @@ Resources default_demand(const TaskDefaults& task) {
   return demand;
 }
 
+Duration lifetime_of(const JobTruth& service) {
+  return from_seconds(service.iterations);
+}
+
 JobRow RowPacker::pack(JobDraft draft) {
   JobTruth& truth = draft.job.truth;
   JobTemplate like{std::move(draft.job.job), std::move(truth.interference),
-                   std::move(truth.elastic)};
+                   std::move(truth.elastic), std::move(truth.service)};
   JobRow row;
   row.id = std::exchange(like.job.id, {});
   row.submit = draft.job.submit;
@@ -162,6 +168,7 @@ JobDraft draft_of(const JobRow& row) {
   to.truth = {row.iterations, row.iterations_per_s, row.like->interference};
   if (row.task_iterations) to.truth.task_iterations = *row.task_iterations;
   to.truth.elastic = row.like->elastic;
+  to.truth.service = row.like->service;
   if (auto* elastic = std::get_if<ElasticSpec>(&to.job.kind)) {
     // Each of its tasks is a worker, and some may have been left out.
     elastic->max_width = std::min(elastic->max_width, row.tasks);

@@ -12,6 +12,7 @@
 #include "model/job.hpp"
 #include "replay/workload/elastic_truth.hpp"
 #include "replay/workload/left_out.hpp"
+#include "replay/workload/service_truth.hpp"
 
 namespace muster::replay {
 
@@ -25,6 +26,8 @@ struct JobTruth {
   std::vector<double> task_iterations = {};
   /// Of an elastic job, whose work is then its progress; null: it goes by `iterations` as others.
   std::shared_ptr<const ElasticTruth> elastic = {};
+  /// Of a service, whose iterations are the seconds until its user ends it; null: no service.
+  std::shared_ptr<const ServiceTruth> service = {};
 
   /// Of task `index` of a job that is no gang.
   double work_of(std::size_t index) const {
@@ -33,6 +36,9 @@ struct JobTruth {
   /// How long a task takes alone, on average over the job's tasks.
   double mean_task_s() const { return iterations / iterations_per_s; }
 };
+
+/// The time after its submission at which the user of a service ends it.
+Duration lifetime_of(const JobTruth& service);
 
 /// A job, when it is submitted, and what is true of it.
 struct WorkloadJob {
@@ -83,6 +89,7 @@ struct JobTemplate {
   Job job;
   std::string interference;
   std::shared_ptr<const ElasticTruth> elastic = {};  ///< of an elastic job
+  std::shared_ptr<const ServiceTruth> service = {};  ///< of a service
 };
 
 /// A job of a compact workload, whose tasks are alike but for their work.

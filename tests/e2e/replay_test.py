@@ -20,7 +20,7 @@ KEYS = {*WHOLE, *NUMBERS, *FLEET, "policy", "allocation", "full_reconfiguration_
         "event_log_sha256", "cost_by_purpose", "jobs_not_completed", "not_completed",
         "rows_left_out",
         "rounds_by_choice", "round_figures", "over_time", "gpu_h", "gpus_while_arriving",
-        "gpu_h_unused", "efficiency", "width_error"}
+        "gpu_h_unused", "efficiency", "width_error", "services"}
 PURPOSES = {"tasks", "boot", "idle", "drain", "fragmentation"}
 
 

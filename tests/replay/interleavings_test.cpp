@@ -27,6 +27,27 @@ TEST_P(Interleavings, EveryJobIsAccountedForAndEveryLawHolds) {
   }
 }
 
+TEST_P(Interleavings, ServicesRunUntilTheirUsersEndThemAndEveryLawHolds) {
+  const std::uint64_t seed = GetParam();
+  const test::SmallReplay replay = test::random_services(seed);
+  for (const char* policy : {"no-packing", "eva", "hcoop", "muster"}) {
+    const auto run = replay.run(policy, seed, seed);
+    ASSERT_TRUE(run.has_value()) << "seed " << seed << ", " << policy << ": "
+                                 << run.error().message;
+    const metrics::RunResult& result = run->result;
+    ASSERT_TRUE(result.services) << seed;
+    EXPECT_EQ(result.jobs_completed + result.services->ended + result.not_completed.size(),
+              result.jobs_submitted + result.services->submitted)
+        << "seed " << seed << ", " << policy;
+    for (const auto& [job, reason] : result.not_completed) {
+      EXPECT_NE(reason.find("fits no type"), std::string::npos)
+          << "seed " << seed << ", " << policy << ": job " << job << ": " << reason;
+    }
+    EXPECT_LE(result.services->goal_h, result.services->ready_h + 1e-9);
+    EXPECT_LE(result.services->ready_h, result.services->wanted_h + 1e-9);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, Interleavings, ::testing::Range<std::uint64_t>(1, 41));
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/rng.hpp"
@@ -28,6 +29,25 @@ inline SmallReplay random_cluster(std::uint64_t seed) {
   }
   replay.config().world.interference.model = "uniform";
   replay.config().world.interference.default_pair = rng.uniform(0.5, 1);
+  return replay;
+}
+
+/// Such a cluster with services among the jobs; some of these never fit either.
+inline SmallReplay random_services(std::uint64_t seed) {
+  SmallReplay replay = random_cluster(seed);
+  Rng rng = Rng::of_round(seed, "services", 0);
+  double submit_s = 0;
+  const std::uint64_t services = 1 + rng.below(5);
+  for (std::uint64_t i = 0; i < services; ++i) {
+    submit_s += std::floor(rng.exponential(1000));
+    const double cores = 1 + static_cast<double>(rng.below(rng.uniform() < 0.1 ? 40 : 8));
+    replay.service(submit_s, std::floor(rng.uniform(1, 20000)),
+                   Resources::of(0, cores, 1 + static_cast<double>(rng.below(28))),
+                   1 + rng.below(4));
+  }
+  auto& jobs = replay.workload().jobs;
+  std::ranges::stable_sort(jobs, {}, &WorkloadJob::submit);
+  if (rng.uniform() < 0.5) replay.config().cloud.interruptions_per_h = rng.uniform(0, 1);
   return replay;
 }
 

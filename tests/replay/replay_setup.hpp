@@ -38,6 +38,22 @@ class SmallReplay {
     return *this;
   }
 
+  /// Adds a service that its user ends `lasts_s` after its submission; a performance of 0.8 alone
+  /// and 0.72 beside others, and 0.7 as its goal.
+  SmallReplay& service(double submit_s, double lasts_s, const Resources& demand,
+                       std::size_t replicas = 1) {
+    job(submit_s, lasts_s, demand, replicas);
+    WorkloadJob& entry = workload_.jobs.back();
+    entry.job.gang = false;
+    entry.job.kind = ServiceSpec{};
+    ServiceTruth truth;
+    truth.performance =
+        std::make_shared<const ServicePerformance>(*parse_performance("measured:1/1=0.8;x2=0.9"));
+    truth.goal = 0.7;
+    entry.truth.service = std::make_shared<const ServiceTruth>(std::move(truth));
+    return *this;
+  }
+
   ReplayConfig& config() { return config_; }
   const Catalog& catalog() const { return catalog_; }
   void use(Catalog catalog) { catalog_ = std::move(catalog); }

@@ -28,10 +28,12 @@ class HandModel : public ExecutionModel {
     lost.push_back(task);
   }
   double throughput(TaskId) const override { return 0.75; }
+  std::optional<ReplicaWord> replica(TaskId) const override { return word; }
 
   std::map<TaskId, LoadCaller> loaded;
   std::vector<TaskId> lost;
   std::uint32_t together = 0;
+  std::optional<ReplicaWord> word;  ///< of replicas; nothing: there is no replica
   std::optional<double> done;
 };
 
@@ -52,7 +54,9 @@ class ModelExecutorTest : public ::testing::Test, public WorkerCalls {
   void failed(TaskId task, Attempt, std::string, ExecutionEnd) override { note("failed", task); }
   void rejected(TaskId task, Attempt, std::string) override { note("rejected", task); }
   void progressed(TaskId task, Attempt) override { note("progressed", task); }
-  void reported(std::vector<AttemptMetrics>) override {}
+  void reported(std::vector<AttemptMetrics> said) override {
+    for (AttemptMetrics& each : said) reports_.push_back(std::move(each));
+  }
 
   void note(const std::string& what, TaskId task) {
     news_.push_back(std::to_string(static_cast<int>(to_seconds(now_))) + " " + what + " " +
@@ -76,6 +80,7 @@ class ModelExecutorTest : public ::testing::Test, public WorkerCalls {
     return e;
   }
 
+  std::vector<AttemptMetrics> reports_;
   Instant now_;
   std::multimap<Instant, std::function<void()>> steps_;
   std::vector<std::string> news_;
@@ -161,6 +166,25 @@ TEST_F(ModelExecutorTest, SaysHowFarAJobIsAndWhenItsPaceChanges) {
   EXPECT_EQ(executor_->sample().front().progress->done, 40);
   model_.loaded.at(TaskId{1}).tell_change();
   EXPECT_EQ(news_.back(), "20 progressed 1");
+}
+
+TEST_F(ModelExecutorTest, ReportsHowAReplicaDoesWhenThatChanges) {
+  executor_->start(execution(1, 4));
+  run_until(20);
+  EXPECT_TRUE(reports_.empty());
+  model_.word = ReplicaWord{true, 0.5};
+  model_.loaded.at(TaskId{1}).tell_change();
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(reports_[0].said.task, TaskId{1});
+  EXPECT_EQ(reports_[0].attempt, 4u);
+  EXPECT_EQ(reports_[0].said.values, (Metrics{{"performance", 0.5}}));
+  ASSERT_TRUE(reports_[0].replica);
+  EXPECT_TRUE(reports_[0].replica->ready);
+  model_.word = ReplicaWord{true, {}};
+  model_.loaded.at(TaskId{1}).tell_change();
+  ASSERT_EQ(reports_.size(), 2u);
+  EXPECT_TRUE(reports_[1].said.values.empty());
+  EXPECT_EQ(news_.back(), "15 started 1");
 }
 
 TEST_F(ModelExecutorTest, TheEndOfTheInstanceTakesItsTasksOutOfTheWorld) {

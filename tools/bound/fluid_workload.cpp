@@ -176,7 +176,16 @@ Expected<FluidWorkload, NoBound> fluid_workload(const ReplayConfig& config, cons
   fluid.interference = interference.value()->is_product();
   fluid.prices_vary = config.cloud.provider == "trace";
   Kinds kinds(catalog, *interference.value(), fluid);
-  for (std::size_t i = 0; i < jobs.size(); ++i) kinds.add(jobs.job(i));
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const replay::WorkloadJob job = jobs.job(i);
+    if (job.truth.service) {
+      return Failure<NoBound>{
+          NoBound::not_defined,
+          fmt::format("no bound: job {} is a service, which a policy may leave without a place",
+                      job.job.id.value)};
+    }
+    kinds.add(job);
+  }
   kinds.finish();
   return fluid;
 }

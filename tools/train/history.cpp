@@ -67,6 +67,7 @@ History make_history(const replay::Workload& workload, double test_share) {
   MUSTER_CHECK(test_share >= 0 && test_share < 1, "something is left to learn from");
   History history;
   for (const replay::WorkloadJob& job : workload.jobs) {
+    if (job.truth.service) continue;  // its end says nothing of how long others take
     history.jobs.push_back({&job.job, job.submit, mean_task_duration(job.truth), {}});
   }
   const auto count = static_cast<double>(history.jobs.size());

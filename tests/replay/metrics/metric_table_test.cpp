@@ -136,6 +136,16 @@ const std::map<std::string, std::optional<double>>& without_bounds() {
       {"interruptions", 1},
       {"lost_work_h", 1.5},
       {"migrations_per_task", (1 + 0) / 2.0},
+      {"services.submitted", {}},
+      {"services.ended", {}},
+      {"services.replicas", {}},
+      {"services.replica_h", {}},
+      {"services.ready_share", {}},
+      {"services.goal_share", {}},
+      {"services.performance", {}},
+      {"services.restarts", {}},
+      {"services.price_over_right", {}},
+      {"services.cost_usd", {}},
       {"full_reconfiguration_share", 1 / 5.0},  // partial: one, the two quiet ones, one
       {"rounds", 3},
       {"decision_ms_mean", 0.25},
@@ -166,6 +176,38 @@ TEST(BoundMetric, is_the_share_by_which_a_whole_run_costs_more) {
   EXPECT_DOUBLE_EQ(above.of(run).value(), 0.5);
   run.bound_usd = 0;  // of no work
   EXPECT_FALSE(above.of(run));
+}
+
+TEST(ServiceMetrics, are_of_replicas_over_their_time) {
+  RunResult run;
+  run.services = {.submitted = 4,
+                  .ended = 3,
+                  .replicas = 10,
+                  .restarts = 7,
+                  .wanted_h = 200,
+                  .ready_h = 150,
+                  .goal_wanted_h = 100,
+                  .goal_h = 60,
+                  .measured_h = 120,
+                  .performance_h = 90,
+                  .held_usd = 30,
+                  .right_usd = 20,
+                  .cost_usd = 12.5};
+  const std::map<std::string, double> wanted = {
+      {"submitted", 4},          {"ended", 3},        {"replicas", 10},      {"replica_h", 200},
+      {"ready_share", 0.75},     {"goal_share", 0.6}, {"performance", 0.75}, {"restarts", 7},
+      {"price_over_right", 1.5}, {"cost_usd", 12.5}};
+  for (const auto& [key, value] : wanted) {
+    const Metric* metric = find_metric(metric_table(), "services." + key);
+    ASSERT_NE(metric, nullptr) << key;
+    EXPECT_DOUBLE_EQ(metric->of(run).value(), value) << key;
+  }
+  // Services without goals, whose performance is not known.
+  run.services->goal_wanted_h = run.services->measured_h = run.services->right_usd = 0;
+  for (const char* key :
+       {"services.goal_share", "services.performance", "services.price_over_right"}) {
+    EXPECT_FALSE(find_metric(metric_table(), key)->of(run)) << key;
+  }
 }
 
 class EachMetric : public testing::TestWithParam<std::string> {};

@@ -36,6 +36,17 @@ TEST(JsonReport, has_the_bound_where_it_was_asked_for) {
   EXPECT_DOUBLE_EQ(bound.at("above").get<double>(), 0.6);
 }
 
+TEST(JsonReport, has_an_object_of_services_where_there_are_some) {
+  metrics::RunResult run = run_of("eva", 7, 16);
+  run.services = {.submitted = 4, .ended = 3, .restarts = 7, .wanted_h = 200, .ready_h = 150};
+  const json services = json::parse(json_report(std::vector{run}))["runs"][0]["services"];
+  EXPECT_EQ(services.at("submitted"), 4);
+  EXPECT_EQ(services.at("ended"), 3);
+  EXPECT_EQ(services.at("restarts"), 7);
+  EXPECT_EQ(services.at("ready_share"), 0.75);
+  EXPECT_TRUE(services.at("goal_share").is_null());
+}
+
 TEST(JsonReport, figures_without_a_meaning_are_null) {
   const std::vector<metrics::RunResult> runs = {{}};
   const json run = json::parse(json_report(runs))["runs"][0];
@@ -43,7 +54,7 @@ TEST(JsonReport, figures_without_a_meaning_are_null) {
        {"normalized_cost", "mean_jct_h", "p50_jct_h", "p95_jct_h", "p99_jct_h", "mean_idle_h",
         "mean_normalized_throughput", "tasks_per_instance", "migrations_per_task",
         "full_reconfiguration_share", "normalized_jct", "short_jobs", "long_jobs", "makespan_s",
-        "throughput_jobs_h", "decision_ms_mean", "decision_ms_p99"}) {
+        "throughput_jobs_h", "services", "decision_ms_mean", "decision_ms_p99"}) {
     EXPECT_TRUE(run.at(name).is_null()) << name;
   }
   for (const char* name : {"gpu", "cpu", "memory"}) {

@@ -7,6 +7,7 @@
 
 #include "replay/report/summary.hpp"
 #include "tests/replay/report/runs.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::report {
 namespace {
@@ -64,6 +65,25 @@ TEST(SummaryTable, shows_classes_and_utilisation_only_when_jobs_have_classes) {
   EXPECT_NE(table.find("    8  3.50  7.25  8.00  4.50       75.0     0    50.0      2.00"),
             std::string::npos)
       << table;
+}
+
+TEST(SummaryTable, shows_services_only_where_there_are_some) {
+  metrics::RunResult run = run_of("no-packing", 1, 100);
+  EXPECT_EQ(summary_table({&run, 1}, 1000).find("ready"), std::string::npos);
+  run.services = {.submitted = 4,
+                  .ended = 3,
+                  .replicas = 10,
+                  .restarts = 7,
+                  .wanted_h = 200,
+                  .ready_h = 150,
+                  .goal_wanted_h = 100,
+                  .goal_h = 60,
+                  .measured_h = 120,
+                  .performance_h = 90,
+                  .held_usd = 30,
+                  .right_usd = 20,
+                  .cost_usd = 12.5};
+  EXPECT_THAT(summary_table({&run, 1}, 1000), muster::test::IsGolden());
 }
 
 TEST(Summary, several_runs_of_a_policy_become_mean_and_sample_standard_deviation) {

@@ -1,0 +1,122 @@
+#include "replay/metrics/service_check.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "replay/metrics/occupancy.hpp"
+
+// Follows the replicas of services alone: a log without services costs nothing here.
+
+namespace muster::metrics {
+
+void ServiceCheck::see(const Event& event) {
+  now_ = event.at;
+  cell_ = event.cell;
+  if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
+    if (accepted->job.service() != nullptr) accept(accepted->job);
+    return;
+  }
+  if (services_.empty()) return;
+  if (const auto* refused = std::get_if<TaskRefused>(&event.body)) {
+    if (Replica* replica = find(refused->task)) replica->has_reason = true;
+  } else if (std::holds_alternative<RoundDecided>(event.body)) {
+    ++rounds_[cell_];
+  } else if (const auto* assigned = std::get_if<TaskAssigned>(&event.body)) {
+    if (Replica* replica = find(assigned->task)) replica->assigned = true;
+  } else if (const auto* unassigned = std::get_if<TaskUnassigned>(&event.body)) {
+    if (Replica* replica = find(unassigned->task)) replica->has_reason = true;
+  } else if (const auto* issued = std::get_if<StartIssued>(&event.body)) {
+    start(*issued);
+  } else if (const auto left = task_that_left(event)) {
+    leave(event, *left);
+  } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    lose_all(gone->instance);
+  } else if (const auto* over = std::get_if<JobTerminating>(&event.body)) {
+    terminate(over->job);
+  } else if (const auto* finished = std::get_if<JobFinished>(&event.body)) {
+    end(*finished);
+  }
+}
+
+ServiceCheck::Replica* ServiceCheck::find(TaskId task) {
+  const auto found = replicas_.find(task);
+  return found == replicas_.end() ? nullptr : &found->second;
+}
+
+void ServiceCheck::accept(const Job& job) {
+  Service& service = services_[job.id];
+  for (const TaskSpec& task : job.tasks) {
+    service.replicas.push_back(task.id);
+    Replica& replica = replicas_[task.id];
+    replica.service = job.id;
+    replica.round = rounds_[cell_];
+  }
+}
+
+void ServiceCheck::start(const StartIssued& issued) {
+  Replica* replica = find(issued.task);
+  if (replica == nullptr) return;
+  replica->at = issued.instance;
+  replica->assigned = replica->has_reason = false;
+  on_[issued.instance].push_back(issued.task);
+}
+
+void ServiceCheck::lose(Replica& replica, bool has_reason) {
+  replica.at = {};
+  replica.has_reason = has_reason;
+  replica.round = rounds_[cell_];
+}
+
+void ServiceCheck::leave(const Event& event, TaskId task) {
+  Replica* replica = find(task);
+  if (replica == nullptr) return;
+  const bool failed = std::holds_alternative<TaskFailed>(event.body);
+  // One that is stopped was told before why.
+  lose(*replica, failed || replica->has_reason);
+  if (!std::holds_alternative<TaskFinished>(event.body)) return;
+  if (services_[replica->service].terminating) return;
+  say(fmt::format("replica {} finishes, though service {} was not ended", task.value,
+                  replica->service.value));
+}
+
+void ServiceCheck::lose_all(InstanceId instance) {
+  const auto tasks = on_.extract(instance);
+  if (!tasks) return;
+  for (const TaskId task : tasks.mapped()) {
+    Replica* replica = find(task);
+    if (replica != nullptr && replica->at == instance) lose(*replica, true);
+  }
+}
+
+/// Of a replica that has just lost its place, or has just come, nothing need have been said: a
+/// round may have been decided on the state before.
+void ServiceCheck::terminate(JobId job) {
+  const auto service = services_.find(job);
+  if (service == services_.end() || service->second.terminating) return;
+  service->second.terminating = true;
+  for (const TaskId task : service->second.replicas) {
+    const Replica& replica = replicas_[task];
+    if (replica.at.valid() || replica.assigned || replica.has_reason) continue;
+    if (rounds_[cell_] <= replica.round + 1) continue;
+    say(fmt::format("replica {} of service {} has no place, and no reason to wait", task.value,
+                    job.value));
+  }
+}
+
+void ServiceCheck::end(const JobFinished& finished) {
+  const auto service = services_.extract(finished.job);
+  if (!service) return;
+  if (finished.outcome == JobOutcome::completed) {
+    say(fmt::format("service {} is completed, which no service is", finished.job.value));
+  }
+  for (const TaskId task : service.mapped().replicas) replicas_.erase(task);
+}
+
+void ServiceCheck::say(std::string what) {
+  constexpr std::size_t kMostSaid = 50;
+  if (broken_.size() == kMostSaid) return;
+  broken_.push_back(fmt::format("at {} s: {}", to_seconds(now_), what));
+}
+
+}  // namespace muster::metrics

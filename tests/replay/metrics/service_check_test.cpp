@@ -1,0 +1,107 @@
+#include "replay/metrics/service_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/replay/metrics/log_builder.hpp"
+#include "tests/support/golden.hpp"
+
+namespace muster::metrics {
+namespace {
+
+using muster::test::IsGolden;
+using muster::test::JobBuilder;
+using muster::test::LogBuilder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> broken(const LogBuilder& log) {
+  ServiceCheck check;
+  for (const Event& event : log.events()) check.see(event);
+  return check.broken();
+}
+
+/// Job 1 is a service of one replica, which runs.
+LogBuilder serving() {
+  Job service = JobBuilder(1).gang(false).build();
+  service.kind = ServiceSpec{};
+  LogBuilder log;
+  log.at(0).add(JobAccepted{service}).boot(1, "it3").assign(1, 1).start(1, 1).started(1);
+  return log;
+}
+
+LogBuilder& terminate(LogBuilder& log) {
+  return log.add(JobTerminating{JobId{1}, JobOutcome::cancelled});
+}
+
+TEST(ServiceCheck, finds_nothing_in_a_service_that_its_user_ends) {
+  LogBuilder log = serving();
+  log.at(10);
+  terminate(log).stop(1).left(1).give_up(1, JobOutcome::cancelled).terminate(1).gone(1);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(ServiceCheck, lets_a_batch_job_finish) {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1)).boot(1, "it3").start(1, 1).started(1).finish(1).end(1);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(ServiceCheck, finds_a_replica_that_finishes) {
+  LogBuilder log = serving();
+  log.at(10).finish(1);
+  EXPECT_THAT(broken(log), ElementsAre(AllOf(HasSubstr("replica 1"), IsGolden())));
+}
+
+TEST(ServiceCheck, lets_the_work_of_a_replica_end_when_its_service_is_ended) {
+  LogBuilder log = serving();
+  log.at(10);
+  terminate(log).finish(1).give_up(1, JobOutcome::cancelled);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(ServiceCheck, finds_a_service_that_is_completed) {
+  LogBuilder log = serving();
+  log.at(10);
+  terminate(log).stop(1).left(1).end(1);
+  EXPECT_THAT(broken(log), ElementsAre(AllOf(HasSubstr("service 1"), IsGolden())));
+}
+
+/// The replica has left its instance, and two rounds were decided since.
+LogBuilder stopped() {
+  LogBuilder log = serving();
+  log.at(10).stop(1).left(1).at(20).round(1, "").at(30).round(2, "");
+  return log;
+}
+
+TEST(ServiceCheck, finds_a_replica_that_is_neither_placed_nor_waits) {
+  LogBuilder log = stopped();
+  terminate(log);
+  EXPECT_THAT(broken(log), ElementsAre(AllOf(HasSubstr("replica 1 of service 1"), IsGolden())));
+}
+
+TEST(ServiceCheck, lets_a_replica_wait_for_a_reason) {
+  LogBuilder log = stopped();
+  log.refuse(1, Refusal{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0});
+  terminate(log);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(ServiceCheck, lets_a_replica_be_on_its_way_to_a_place) {
+  LogBuilder log = stopped();
+  log.launch(2, "it3").assign(1, 2);
+  terminate(log);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(ServiceCheck, lets_the_replicas_of_a_lost_instance_wait) {
+  LogBuilder log = serving();
+  log.at(10).gone(1).at(20).round(1, "").at(30).round(2, "");
+  terminate(log);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+}  // namespace
+}  // namespace muster::metrics
