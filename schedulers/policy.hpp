@@ -74,19 +74,36 @@ struct ClusterView {
   /// to fill.
   const KeptRoom* kept = nullptr;
   RentLeft left{};  ///< when it decides; the cap on a day's money is not in it
+  /// Services are placed by another policy: replicas that have a place are fixed room, and the
+  /// others are not there.
+  bool services_are_fixed = false;
+  /// Instances, by rising ids, on which that policy has given room away in this round: they take
+  /// nothing more.
+  std::span<const InstanceId> given_away{};
 
+  /// The job is a service that another policy places.
+  bool is_fixed(const JobRow& job) const {
+    return services_are_fixed && job.job.service() != nullptr;
+  }
   /// Why the task is not moved whatever a plan says, while it runs; nothing when it may be.
   std::optional<Refusal> why_pinned(const TaskRow& task) const {
+    if (task.phase == TaskPhase::running && is_fixed(state.job(task.job))) {
+      return Refusal{RefusalKind::not_now, RefusalCode::not_movable, {}, 0, 0};
+    }
     return why_it_stays(state, task, {now, min_stay});
   }
-  /// The instance empties for a job that goes before others: it takes nothing more, but for what
-  /// may_come() names.
+  bool is_given_away(InstanceId id) const {
+    return std::binary_search(given_away.begin(), given_away.end(), id);
+  }
+  /// The instance empties for a job that goes before others, or was given away: it takes nothing
+  /// more, but for what may_come() names.
   bool is_closed(const InstanceRow& row) const {
-    return kept != nullptr && kept->is_closed(row.id);
+    return (kept != nullptr && kept->is_closed(row.id)) || is_given_away(row.id);
   }
   /// The task may come there nevertheless: it is expected to end before the instance has emptied.
   bool may_come(const TaskRow& task, const InstanceRow& row) const {
     if (!is_closed(row)) return true;
+    if (is_given_away(row.id)) return false;
     return kept->is_before(state.job(task.job)) && kept->lets(state, task, row.id, now);
   }
   /// Instances can be rented, and given back.
@@ -127,6 +144,7 @@ struct ClusterView {
   QueuePlace rank(const JobRow& job) const { return queue_place_of(job); }
   /// Whether what waits of the job may be placed now.
   bool may_start(const JobRow& job) const {
+    if (is_fixed(job)) return false;
     if (turn) return *turn == job.job.id;
     return job.pending == 0 ||
            !std::binary_search(backed_off.begin(), backed_off.end(), job.job.id);

@@ -10,6 +10,7 @@ std::vector<NodeChoice>& BestNodes::find(const NodeRooms& rooms, const Service& 
   best_.clear();
   if (wanted == 0 || service.most_a_node == 0) return best_;
   const auto look_at = [&](std::uint32_t node) {
+    if (!service.may_be_on(rooms.kind(node))) return;
     if (count_at(spots, node) >= service.most_a_node) return;
     const double value = fitness.of(rooms.free(node));
     if (value != Fitness::kNoRoom) consider({value, node}, wanted);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "schedulers/lrasched/period_placement.hpp"
 
@@ -13,8 +15,10 @@ enum class FirstFit : std::uint8_t {
   dot      ///< the node of the largest dot product: near the paper's figures
 };
 
-/// Places the services of a period, and takes the room.
+/// Places the services of a period, and takes the room. `standing`: where replicas of each stand
+/// already; empty: nowhere.
 PeriodPlacement place_first_fit(NodeRooms& rooms, std::span<const Service> services,
-                                const Demand& demand, FirstFit kind);
+                                const Demand& demand, FirstFit kind,
+                                std::vector<Spots> standing = {});
 
 }  // namespace muster::lrasched

@@ -19,7 +19,7 @@ class NodeFilling {
     std::size_t best = services.size();
     double most = Fitness::kNoRoom;
     for (std::size_t i = 0; i < services.size(); ++i) {
-      if (left[i] == 0) continue;
+      if (left[i] == 0 || !services[i].may_be_on(rooms_.kind(node_))) continue;
       if (count_at(placement.spots[i], node_) >= services[i].most_a_node) continue;
       const double value = Fitness(Fit::dot, services[i].size, scale_).of(room);
       if (value <= most) continue;
@@ -42,7 +42,7 @@ class NodeFilling {
 }  // namespace
 
 std::uint32_t fill_new_nodes(NodeRooms& rooms, std::span<const Service> services,
-                             const Demand& demand, std::span<const Amounts> new_nodes,
+                             const Demand& demand, const NewNodes& new_nodes,
                              PeriodPlacement& placement) {
   std::vector<std::uint32_t> left(services.size(), 0);
   for (std::size_t i = 0; i < services.size(); ++i) {
@@ -52,8 +52,8 @@ std::uint32_t fill_new_nodes(NodeRooms& rooms, std::span<const Service> services
   const auto none_left = [&] {
     return std::all_of(left.begin(), left.end(), [](std::uint32_t count) { return count == 0; });
   };
-  while (added < new_nodes.size() && !none_left()) {
-    const std::uint32_t node = rooms.add(new_nodes[added]);
+  while (added < new_nodes.capacities.size() && !none_left()) {
+    const std::uint32_t node = rooms.add(new_nodes.capacities[added], new_nodes.kind);
     NodeFilling filling(rooms, node, scale_of(demand, rooms));
     while (filling.place_best(services, left, placement)) {
     }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,12 +11,18 @@
 
 namespace muster::lrasched {
 
+/// Nodes that may be added, in their order.
+struct NewNodes {
+  std::span<const Amounts> capacities;
+  std::uint32_t kind = 0;  ///< of each
+};
+
 /// Phase 2 as printed: nodes are added in the order given, and each is filled with replicas of the
 /// services that are not placed, the highest fitness relative to it first, until no replica fits.
 /// Ends when all are placed or there is no further node. A service may be left in part: `whole`
 /// says which are placed. Returns how many nodes were added.
 std::uint32_t fill_new_nodes(NodeRooms& rooms, std::span<const Service> services,
-                             const Demand& demand, std::span<const Amounts> new_nodes,
+                             const Demand& demand, const NewNodes& new_nodes,
                              PeriodPlacement& placement);
 
 /// A kind of node that can be had for a price.
@@ -23,6 +30,7 @@ struct NodeOffer {
   Amounts capacity{};
   double price = 0;                 ///< above 0
   std::uint32_t most = 0xffffffff;  ///< nodes of it that there are
+  std::uint32_t kind = 0;           ///< of its nodes
 };
 
 /// Cause of a refusal, of which a user can change something.
@@ -49,7 +57,8 @@ struct Purchases {
 /// Demand, rules and prices of Phase 2.
 struct PurchaseRules {
   std::span<const NodeOffer> offers;
-  std::uint32_t most_nodes = 0xffffffff;  ///< new ones
+  std::uint32_t most_nodes = 0xffffffff;                        ///< new ones
+  double most_price = std::numeric_limits<double>::infinity();  ///< of all new ones together
 };
 
 /// Phase 2 where nodes are rented: replicas of services that are not placed go to room of old nodes
@@ -60,5 +69,11 @@ struct PurchaseRules {
 /// whole or where it was before.
 Purchases buy_nodes(NodeRooms& rooms, std::span<const Service> services, const Demand& demand,
                     const PurchaseRules& rules, PeriodPlacement& placement);
+
+/// Phase 2 as printed, where nodes are rented: old ones are left as they are. Each new node is of
+/// the offer that holds the first service without its places for the least, and takes what others
+/// lack, too. `services` ask for what Phase 1 has left; each ends whole or where it was before.
+Purchases buy_as_printed(NodeRooms& rooms, std::span<const Service> services, const Demand& demand,
+                         const PurchaseRules& rules, PeriodPlacement& placement);
 
 }  // namespace muster::lrasched

@@ -21,6 +21,7 @@ struct Load {
 double worth_of(const Service& service, std::span<const NodeOffer> offers) {
   double least = kNever;
   for (const NodeOffer& offer : offers) {
+    if (!service.may_be_on(offer.kind)) continue;
     const std::uint32_t together =
         how_many_fit(service.size, offer.capacity, std::max(service.most_a_node, 1U));
     if (together > 0) least = std::min(least, offer.price / together);
@@ -33,6 +34,7 @@ std::size_t lacking_dim(const Service& service, std::span<const NodeOffer> offer
   double nearest = kNever;
   std::size_t binding = 0;
   for (const NodeOffer& offer : offers) {
+    if (!service.may_be_on(offer.kind)) continue;
     double ratio = 0;
     std::size_t dim = 0;
     for (std::size_t k = 0; k < kMostDims; ++k) {
@@ -119,9 +121,10 @@ class Buyer {
     std::uint32_t best = 0;
     Load load;
     for (std::uint32_t offer = 0; offer < p_.rules.offers.size(); ++offer) {
-      if (bought_[offer] >= p_.rules.offers[offer].most) continue;
-      Load tried = fill(p_.rules.offers[offer].capacity);
-      const double price = tried.worth > 0 ? p_.rules.offers[offer].price / tried.worth : kNever;
+      const NodeOffer& of = p_.rules.offers[offer];
+      if (bought_[offer] >= of.most || paid_ + of.price > p_.rules.most_price) continue;
+      Load tried = fill(of);
+      const double price = tried.worth > 0 ? of.price / tried.worth : kNever;
       if (price >= least) continue;
       least = price;
       best = offer;
@@ -133,15 +136,16 @@ class Buyer {
   }
 
   /// The better of two ways to fill an empty node.
-  Load fill(const Amounts& capacity) const {
-    Load large = fill_by(Fit::dot, capacity);
-    Load like = fill_by(Fit::balanced, capacity);
+  Load fill(const NodeOffer& offer) const {
+    Load large = fill_by(Fit::dot, offer);
+    Load like = fill_by(Fit::balanced, offer);
     return large.worth >= like.worth ? large : like;
   }
 
   /// One replica of the highest fitness after the other, in shares of the capacity.
-  Load fill_by(Fit fit, const Amounts& capacity) const {
+  Load fill_by(Fit fit, const NodeOffer& offer) const {
     Load load;
+    const Amounts& capacity = offer.capacity;
     Amounts room = capacity;
     std::vector<std::uint32_t> here(p_.services.size(), 0);
     const Fitness::Scale scale{capacity, capacity, capacity};
@@ -150,6 +154,7 @@ class Buyer {
       std::uint32_t best = 0;
       for (std::uint32_t i = 0; i < p_.services.size(); ++i) {
         if (left_[i] == here[i] || here[i] >= p_.services[i].most_a_node) continue;
+        if (!p_.services[i].may_be_on(offer.kind)) continue;
         const double value = Fitness(fit, p_.services[i].size, scale).of(room);
         if (value <= most) continue;
         most = value;
@@ -167,8 +172,10 @@ class Buyer {
   }
 
   void buy(std::uint32_t offer, const Load& load) {
-    const std::uint32_t node = p_.rooms.add(p_.rules.offers[offer].capacity);
+    const NodeOffer& of = p_.rules.offers[offer];
+    const std::uint32_t node = p_.rooms.add(of.capacity, of.kind);
     purchases_.offers.push_back(offer);
+    paid_ += of.price;
     ++bought_[offer];
     for (const auto& [service, count] : load.replicas) {
       p_.rooms.take(node, p_.services[service].size, count);
@@ -183,7 +190,7 @@ class Buyer {
   void place_whole(const NodeRooms& old_rooms, const std::vector<Spots>& old_spots) {
     p_.rooms = old_rooms;
     for (const std::uint32_t offer : purchases_.offers) {
-      p_.rooms.add(p_.rules.offers[offer].capacity);
+      p_.rooms.add(p_.rules.offers[offer].capacity, p_.rules.offers[offer].kind);
     }
     for (const std::uint32_t i : order_) {
       if (replicas_in(p_.placement.spots[i]) == replicas_in(old_spots[i])) continue;
@@ -205,6 +212,7 @@ class Buyer {
     const Service& of = p_.services[service];
     std::uint32_t without_limit = 0;
     for (std::uint32_t node = 0; node < p_.rooms.count() && without_limit < of.replicas; ++node) {
+      if (!of.may_be_on(p_.rooms.kind(node))) continue;
       without_limit += how_many_fit(of.size, p_.rooms.free(node), of.replicas);
     }
     return without_limit >= of.replicas ? RefusalCause::limit : RefusalCause::nodes;
@@ -227,7 +235,9 @@ class Buyer {
       offers.push_back(purchases_.offers[node - first]);
     }
     while (p_.rooms.count() > first) p_.rooms.remove_last();
-    for (const Amounts& room : rooms) p_.rooms.add(room);
+    for (std::size_t i = 0; i < rooms.size(); ++i) {
+      p_.rooms.add(rooms[i], p_.rules.offers[offers[i]].kind);
+    }
     for (Spots& spots : p_.placement.spots) {
       for (Spot& spot : spots) spot.node = number[spot.node];
     }
@@ -240,6 +250,7 @@ class Buyer {
   std::vector<std::uint32_t> left_;    ///< replicas of each service without a node
   std::vector<double> worth_;          ///< of a replica of each service
   std::vector<std::uint32_t> bought_;  ///< nodes of each offer
+  double paid_ = 0;
   Purchases purchases_;
 };
 

@@ -23,11 +23,12 @@ NodeRooms::NodeRooms(std::size_t dims, std::span<const Amounts> nodes) : NodeRoo
   for (const Amounts& node : nodes) add(node);
 }
 
-std::uint32_t NodeRooms::add(const Amounts& free) {
+std::uint32_t NodeRooms::add(const Amounts& free, std::uint32_t kind) {
   for (std::size_t k = 0; k < dims_; ++k) {
     free_[k].push_back(free[k]);
     total_[k] += free[k];
   }
+  kinds_.push_back(kind);
   return count() - 1;
 }
 
@@ -36,6 +37,7 @@ void NodeRooms::remove_last() {
     total_[k] -= free_[k].back();
     free_[k].pop_back();
   }
+  kinds_.pop_back();
 }
 
 Amounts NodeRooms::free(std::uint32_t node) const {

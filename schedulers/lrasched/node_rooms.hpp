@@ -34,14 +34,15 @@ class NodeRooms {
   explicit NodeRooms(std::size_t dims);
   NodeRooms(std::size_t dims, std::span<const Amounts> nodes);
 
-  /// Returns the number of the new node.
-  std::uint32_t add(const Amounts& free);
+  /// Returns the number of the new node. `kind`: by which services tell where they may be.
+  std::uint32_t add(const Amounts& free, std::uint32_t kind = 0);
   void remove_last();
 
   std::size_t dims() const { return dims_; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(free_.front().size()); }
   const std::vector<double>& of_dim(std::size_t k) const { return free_[k]; }
   Amounts free(std::uint32_t node) const;
+  std::uint32_t kind(std::uint32_t node) const { return kinds_[node]; }
   /// Of all nodes together.
   const Amounts& total() const { return total_; }
 
@@ -51,6 +52,7 @@ class NodeRooms {
  private:
   std::size_t dims_;
   std::array<std::vector<double>, kMostDims> free_;  ///< the first dims_ are in use
+  std::vector<std::uint32_t> kinds_;                 ///< of each node
   Amounts total_{};
 };
 

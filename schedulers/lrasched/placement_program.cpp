@@ -59,6 +59,7 @@ void PlacementProgram::add_cells(const NodeRooms& rooms, std::span<const Service
   for (std::uint32_t i = 0; i < services.size(); ++i) {
     const Service& service = services[i];
     for (std::uint32_t node = 0; node < rooms.count(); ++node) {
+      if (!service.may_be_on(rooms.kind(node))) continue;
       const std::uint32_t stand = count_at(standing_[i], node);
       if (stand >= service.most_a_node) continue;
       const std::uint32_t most = how_many_fit(
@@ -132,7 +133,8 @@ Expected<PeriodPlacement, SolverError> PlacementProgram::solve(const IntegerSolv
 }
 
 NewNodesProgram::NewNodesProgram(std::span<const Amounts> new_nodes,
-                                 std::span<const Service> services)
+                                 std::span<const Service> services,
+                                 std::span<const std::uint32_t> kinds)
     : nodes_(new_nodes.size()), services_(services.size()) {
   const auto new_row = [this](double least, double most) {
     program_.rows.push_back({least, most});
@@ -149,6 +151,7 @@ NewNodesProgram::NewNodesProgram(std::span<const Amounts> new_nodes,
     const Service& service = services[i];
     const std::uint32_t all = new_row(service.replicas, service.replicas);
     for (std::uint32_t node = 0; node < nodes_; ++node) {
+      if (!kinds.empty() && !service.may_be_on(kinds[node])) continue;
       const std::uint32_t most = how_many_fit(service.size, new_nodes[node],
                                               std::min(service.most_a_node, service.replicas));
       if (most == 0) continue;

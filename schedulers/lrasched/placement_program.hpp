@@ -53,7 +53,9 @@ class PlacementProgram {
 /// binds no node to what is on it: here a node holds replicas only if it counts.
 class NewNodesProgram {
  public:
-  NewNodesProgram(std::span<const Amounts> new_nodes, std::span<const Service> services);
+  /// `kinds`: of each node; empty: services may be on all.
+  NewNodesProgram(std::span<const Amounts> new_nodes, std::span<const Service> services,
+                  std::span<const std::uint32_t> kinds = {});
 
   /// Where each service is among the new nodes, and so which of them are needed. `start`: spots
   /// that are known; may be empty.

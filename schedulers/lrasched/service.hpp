@@ -15,6 +15,10 @@ struct Service {
   std::uint32_t most_a_node = 1;  ///< replicas of it on one node, those that stand counted
   std::int32_t priority = 0;
   std::uint32_t waited = 0;  ///< periods in which it was not placed
+  /// Whether it may be on nodes of each kind; empty: on all.
+  std::vector<char> kinds{};
+
+  bool may_be_on(std::uint32_t kind) const { return kinds.empty() || kinds[kind] != 0; }
 };
 
 /// Demand of a set of services, by which sizes are weighed: of those of a period, or of all that

@@ -116,6 +116,7 @@ std::vector<std::uint32_t> ServiceMoves::least_lacking(std::uint32_t service,
   const Service& of = p_.services[service];
   std::vector<std::pair<double, std::uint32_t>> lacks;
   for (std::uint32_t node = 0; node < p_.rooms.count(); ++node) {
+    if (!of.may_be_on(p_.rooms.kind(node))) continue;
     if (count_at(placement_.spots[service], node) >= of.most_a_node) continue;
     const Amounts room = p_.rooms.free(node);
     double lack = 0;
@@ -140,7 +141,7 @@ void ServiceMoves::try_single_move(Rng& rng) {
   const Service& of = p_.services[service];
   const Amounts here = p_.rooms.free(from);
   const Amounts there = p_.rooms.free(to);
-  if (!fits(of.size, there)) return;
+  if (!fits(of.size, there) || !of.may_be_on(p_.rooms.kind(to))) return;
   if (count_at(placement_.spots[service], to) >= of.most_a_node) return;
   const double gain = fitness_[service].of(there) - fitness_[service].of(with(here, of.size, 1));
   if (gain <= kLeastGain) return;

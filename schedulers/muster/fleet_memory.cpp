@@ -35,6 +35,11 @@ bool FleetMemory::shows(const muster::Job& job) const {
   return (job.markets == MarketChoice::spot) == (room_.market() == Market::spot);
 }
 
+/// Services that another policy places are followed for the room that they take.
+bool FleetMemory::follows(const JobRow& job, const ClusterView& view) const {
+  return shows(job.job) || view.is_fixed(job);
+}
+
 Resources FleetMemory::long_share() const {
   Resources share = room_.capacity();
   for (Resource kind : kAllResources) share[kind] *= 1 - params_.reserve;
@@ -46,7 +51,7 @@ void FleetMemory::rebuild(const ClusterView& view) {
   built_ = true;
   room_.rebuild(view);
   for (const JobRow& job : view.state.jobs()) {
-    if (shows(job.job)) queue_.add(job, view.rank(job));
+    if (follows(job, view)) queue_.add(job, view.rank(job));
     for (Slot slot : job.tasks) follow_task(slot, view);
   }
 }
@@ -62,7 +67,7 @@ void FleetMemory::follow(const Event& event, const ClusterView& view) {
   pass_time(view, event.at);
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     const JobRow& row = *state.find(accepted->job.id);
-    if (shows(row.job)) queue_.add(row, view.rank(row));
+    if (follows(row, view)) queue_.add(row, view.rank(row));
   }
   std::vector<Slot> changed = tasks_named_in(event, state);
   if (const TaskRow* row = state.find(attempt_in(event))) changed.push_back(row->slot);
@@ -79,8 +84,8 @@ void FleetMemory::follow(const Event& event, const ClusterView& view) {
     }
   }
   if (const auto* assigned = std::get_if<TaskAssigned>(&event.body)) {
-    const muster::Job& job = state.job(state.find(assigned->task)->job).job;
-    if (shows(job)) queue_.note_start(job.id, event.at);
+    const JobRow& job = state.job(state.find(assigned->task)->job);
+    if (shows(job.job) && !view.is_fixed(job)) queue_.note_start(job.job.id, event.at);
   }
   for (Slot slot : changed) follow_task(slot, view);
   if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
@@ -130,14 +135,15 @@ void FleetMemory::follow_task(Slot slot, const ClusterView& view) {
   const ClusterState& state = view.state;
   const TaskRow& row = state.task(slot);
   const JobRow& job = state.job(row.job);
-  // No task of another market is on an instance of this one.
-  if (!shows(job.job)) return;
+  // No task of another market is on an instance of this one, but for what others place.
+  if (!follows(job, view)) return;
   Task& task = task_of(row);
   const auto id_of = [&](Slot on) { return on == kNoSlot ? InstanceId{} : state.instance(on).id; };
   const InstanceId from = task.planned;
   move(task, slot, id_of(row.target), id_of(row.at));
   if (from.valid()) room_.follow(view, from);
   if (task.planned.valid()) room_.follow(view, task.planned);
+  if (view.is_fixed(job)) return;
   queue_task(row, task, view);
   const bool is_long = queue_.find(job.job.id)->key.is_long;
   const Resources holds = row.target != kNoSlot ? row.planned.amount

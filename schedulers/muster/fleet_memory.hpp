@@ -54,6 +54,7 @@ class FleetMemory {
   };
 
   bool shows(const Job& job) const;
+  bool follows(const JobRow& job, const ClusterView& view) const;
   void follow(const Event& event, const ClusterView& view);
   void follow_task(Slot slot, const ClusterView& view);
   void queue_task(const TaskRow& row, Task& task, const ClusterView& view);

@@ -46,6 +46,8 @@ class FleetRoom {
   void take(InstanceId id, ShapeId shape);
   void give_back(InstanceId id, ShapeId shape);
   void close(InstanceId id) { free_.close(id); }
+  /// Tasks may be placed there.
+  bool has(InstanceId id) const { return there_.contains(id); }
   void end_round(const ClusterState& state) { free_.give_all_back(state); }
   /// The instance itself has room for the task, whomever it is kept for.
   bool fits_on(const ClusterState& state, InstanceId id, ShapeId shape) const;

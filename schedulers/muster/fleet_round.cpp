@@ -27,6 +27,9 @@ FleetRound::FleetRound(const ClusterView& view, FleetMemory& memory)
 Plan FleetRound::run() {
   room_.learn_shapes(view_.state);
   room_.begin_round();
+  for (const InstanceId id : view_.given_away) {
+    if (room_.has(id)) room_.close(id);
+  }
   if (view_.turn) {
     serve_turn();
   } else {
@@ -52,7 +55,8 @@ void FleetRound::serve_kept() {
     const RoomRule may_join = rule_for(row);
     const bool may_start = (!is_long || has_share(row.shape, held_by_long_)) &&
                            (!may_join || may_join(instance.value));
-    if (may_start && room_.fits_on(view_.state, instance, row.shape)) {
+    if (may_start && !view_.is_given_away(instance) &&
+        room_.fits_on(view_.state, instance, row.shape)) {
       held_by_long_ += is_long ? room_.least(row.shape) : Resources{};
       put(row, instance);
     }

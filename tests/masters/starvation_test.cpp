@@ -235,6 +235,7 @@ std::vector<Case> cases() {
   const std::vector<std::pair<std::string, std::string>> policies = {
       {"muster", kLocal},
       {"muster_by_default", "muster"},
+      {"lrasched", "lrasched,eager,period_s=10"},
       {"no_packing", "no-packing,eager,period_s=10"},
       {"eva", "eva,eager,period_s=10"},
       {"eva_paper", "eva,paper"},

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
     Policies, Quiet,
     ::testing::Values("no-packing", "eva", "eva,artifact", "eva,full-only", "eva,partial-only",
                       "hcoop", "hcoop-no-packing", "stratus", "hotspot", "spot-fleet", "supercloud",
-                      "synergy", "owl", "owl,profile=given", "stratus,artifact"),
+                      "synergy", "owl", "owl,profile=given", "stratus,artifact", "lrasched"),
     [](const auto& tested) {
       std::string name = tested.param;
       std::replace_if(

@@ -45,8 +45,9 @@ TEST(Priority, is_the_order_in_which_policies_that_decide_in_batches_ask) {
 }
 
 TEST(Priority, comes_before_age_on_a_fixed_fleet) {
-  for (const char* policy : {"no-packing", "eva", "eva,artifact", "hcoop", "stratus", "hotspot",
-                             "spot-fleet", "supercloud", "synergy", "owl", "stratus,artifact"}) {
+  for (const char* policy :
+       {"no-packing", "eva", "eva,artifact", "hcoop", "stratus", "hotspot", "spot-fleet",
+        "supercloud", "synergy", "owl", "stratus,artifact", "lrasched"}) {
     Cluster cluster(table_3(), policy);
     cluster.add_to_fleet("it4");
     cluster.submit(small(1));

@@ -114,6 +114,16 @@ TEST(Registry, describes_each_policy_with_its_papers_defaults) {
   std::vector<std::string> packing = {"group=2", "pairing=greedy", "exact_tasks=200"};
   packing.insert(packing.end(), alone.begin(), alone.end());
   EXPECT_THAT(params_of("hcoop"), ElementsAreArray(packing));
+  EXPECT_THAT(params_of("lrasched"),
+              ElementsAre("fit=balanced", "order=increasing", "patience=3", "limit=0",
+                          "phase2=rent", "moves=true", "strict=false", "free_wait_s=36",
+                          "at_once=false", "period_s=300", "eager=false"));
+  EXPECT_THAT(params_of("ffd"),
+              ElementsAre("fit=first", "phase2=rent", "strict=false", "free_wait_s=36",
+                          "at_once=false", "period_s=300", "eager=false"));
+  EXPECT_THAT(params_of("lra-ilp"),
+              ElementsAre("nodes=2000", "seconds=5", "cells=20000", "limit=0", "strict=false",
+                          "free_wait_s=36", "at_once=false", "period_s=300", "eager=false"));
   EXPECT_THAT(params_of("sparrow"),
               ElementsAre("probe_ratio=2", "min_probes=1", "replacement=false",
                           "cancellation=false", "skip_blocked=false", "network_delay_ms=0.5"));
@@ -135,9 +145,9 @@ TEST(Registry, only_hcoop_has_jobs_sorted_and_shared_and_stratus_has_run_times_p
     if (module.name == "stratus") by = ClassifierKind::hint;
     EXPECT_EQ(module.intake.classify_by, by) << module.name;
     EXPECT_EQ(module.intake.masters_per_job, hcoop ? 2U : 1U) << module.name;
-    const bool by_run_time = module.name == "muster" || module.name == "stratus" ||
-                             module.name == "hotspot" || module.name == "supercloud";
-    EXPECT_EQ(module.uses.predictions, hcoop || by_run_time) << module.name;
+    const std::set<std::string> by_run_time{"muster",  "lrasched", "ffd",       "lra-ilp",
+                                            "stratus", "hotspot",  "supercloud"};
+    EXPECT_EQ(module.uses.predictions, hcoop || by_run_time.contains(module.name)) << module.name;
   }
   EXPECT_EQ(intake_of("hcoop,period_s=1")->masters_per_job, 2U);
   EXPECT_EQ(intake_of("hcoop,").error().code, PolicyError::malformed);

@@ -17,6 +17,33 @@ class Policies(unittest.TestCase):
                                                masters=1) as cluster:
                 self.run_two_jobs(cluster)
 
+    def test_lrasched_and_its_baselines_run_services_whole(self):
+        for policy in ("lrasched", "ffd", "lra-ilp"):
+            with self.subTest(policy), Cluster("master.max_instances=2",
+                                               policy=f"{policy},period_s=0.5", nodes=1,
+                                               masters=1) as cluster:
+                self.run_services(cluster)
+
+    def run_services(self, cluster):
+        small = self.submit_service(cluster, "small", 2)
+        cluster.wait_until("both replicas run", lambda: cluster.job(small)["running"] == 2)
+        large = self.submit_service(cluster, "large", 3)
+        batch = cluster.shell("true")
+        self.assertEqual(cluster.wait_over([batch], timeout=60)[int(batch)]["state"], "completed")
+        cluster.wait_until("the large one is told why it waits", lambda: all(
+            "cap" in task["why"] for task in cluster.ask("explain", large)["tasks"]))
+        self.assertEqual(cluster.job(large)["running"], 0)
+        self.assertEqual(cluster.job(small)["running"], 2)
+
+    @staticmethod
+    def submit_service(cluster, name, replicas):
+        """No two replicas share an instance."""
+        spec = cluster.dir / f"{name}.toml"
+        spec.write_text(f'name = "{name}"\ncommand = ["sleep", "1000"]\ncpus = 0.2\n'
+                        f'memory_gib = 0.1\ndistinct_instances = true\n\n'
+                        f'[service]\nreplicas = {replicas}\n', encoding="utf-8")
+        return cluster.run("submit", "--quiet", spec).stdout.strip()
+
     def run_two_jobs(self, cluster):
         go = cluster.dir / "go"
         # An array, so that one round sees both.

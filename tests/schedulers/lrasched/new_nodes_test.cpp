@@ -19,7 +19,7 @@ TEST_P(FillSample, phase_2_adds_as_many_nodes_as_an_independent_program) {
   NodeRooms rooms = sample.rooms;
   auto placement = place_period(rooms, sample.services, sample.demand, kPaperRules);
   const std::uint32_t added =
-      fill_new_nodes(rooms, sample.services, sample.demand, sample.new_nodes, placement);
+      fill_new_nodes(rooms, sample.services, sample.demand, {sample.new_nodes}, placement);
   EXPECT_EQ(added, sample.expected["phase_2"]["nodes_added"]);
   EXPECT_EQ(placement.placed(), sample.services.size());
   EXPECT_TRUE(test::is_sound(sample, placement, rooms));
@@ -31,7 +31,7 @@ TEST(FillNewNodes, EndsWhereNoNodeHoldsWhatIsLeft) {
   const Demand demand(services);
   auto placement = place_period(rooms, services, demand, kPaperRules);
   const std::vector<Amounts> nodes{{1}, {1}};
-  EXPECT_EQ(fill_new_nodes(rooms, services, demand, nodes, placement), 2U);
+  EXPECT_EQ(fill_new_nodes(rooms, services, demand, {nodes}, placement), 2U);
   EXPECT_EQ(placement.placed(), 0U);
 }
 

@@ -100,7 +100,7 @@ TEST_P(BuySample, NeedsNoMoreNodesThanThePrintedPhaseDoes) {
   EXPECT_THAT(purchases.refused, IsEmpty());
   const std::vector<Amounts> nodes(100, {1, 1, 1, 1, 1, 1});
   EXPECT_LE(purchases.offers.size(),
-            fill_new_nodes(printed_rooms, sample.services, sample.demand, nodes, printed));
+            fill_new_nodes(printed_rooms, sample.services, sample.demand, {nodes}, printed));
 }
 
 }  // namespace

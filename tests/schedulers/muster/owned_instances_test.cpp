@@ -113,7 +113,8 @@ TEST_P(AnyPolicy, uses_what_is_owned_before_it_rents) {
 INSTANTIATE_TEST_SUITE_P(Policies, AnyPolicy,
                          ::testing::Values("muster", "no-packing", "eva", "eva,paper",
                                            "eva,artifact", "hcoop", "stratus", "hotspot",
-                                           "spot-fleet", "supercloud", "synergy", "owl", "pollux"));
+                                           "spot-fleet", "supercloud", "synergy", "owl", "pollux",
+                                           "lrasched"));
 
 }  // namespace
 }  // namespace muster::testing

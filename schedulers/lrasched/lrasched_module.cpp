@@ -1,0 +1,136 @@
+#include "schedulers/describe.hpp"
+#include "schedulers/lrasched/lrasched_policy.hpp"
+
+// LRASched and the baselines of its paper. All of them place services, and leave other jobs to
+// `muster`, with some of its parameters.
+
+namespace muster {
+
+using lrasched::Fit;
+using lrasched::LraParams;
+using lrasched::LraPolicy;
+using lrasched::Phase2;
+using lrasched::PlacementRules;
+using lrasched::Scheme;
+using lrasched::ServiceOrder;
+
+namespace {
+
+void describe_order(Description<LraParams>& description) {
+  description
+      .param("order", in(&LraParams::rules, &PlacementRules::order),
+             params::choice<ServiceOrder>({{"increasing", ServiceOrder::increasing},
+                                           {"decreasing", ServiceOrder::decreasing}}),
+             "services of one priority: the smallest first, or the largest first as in the paper")
+      .param("patience", in(&LraParams::rules, &PlacementRules::patience),
+             params::whole(0, 1'000'000'000),
+             "periods after which a waiting service goes first in its priority");
+}
+
+void describe_limit(Description<LraParams>& description) {
+  description.param("limit", &LraParams::limit, params::whole(0, kLargestService),
+                    "replicas of a service on one instance at most; 0: any number");
+}
+
+void describe_phase_2(Description<LraParams>& description) {
+  description.param(
+      "phase2", &LraParams::phase2,
+      params::choice<Phase2>({{"rent", Phase2::rent}, {"paper", Phase2::paper}}),
+      "for services that the instances do not hold: the offering with the least price for what it "
+      "would hold, after all old room; or new instances alone, as in the paper");
+}
+
+/// Parameters for all but services, and the rounds.
+void describe_batch(Description<LraParams>& description) {
+  description
+      .param("strict", in(&LraParams::batch, &own::MusterParams::strict), params::flag(),
+             "for other jobs, as of muster: the cheapest plan in which no task waits")
+      .param("free_wait_s", in(&LraParams::batch, &own::MusterParams::free_wait),
+             params::in_seconds(params::from(0).up_to(604800)),
+             "for other jobs, as of muster: seconds that a task may wait in all, whatever its age")
+      .param("at_once", in(&LraParams::batch, &own::MusterParams::at_once), params::flag(),
+             "an instance is given back as soon as it is empty, not at the next round")
+      .period(in(&LraParams::batch, &own::MusterParams::period))
+      .eager(in(&LraParams::batch, &own::MusterParams::eager));
+}
+
+/// The first fit of the paper: the largest first, and no two replicas of a service together.
+LraParams first_fit_params() {
+  LraParams params;
+  params.scheme = Scheme::first_fit;
+  params.rules = lrasched::kPaperRules;
+  params.limit = 1;
+  params.moves = false;
+  return params;
+}
+
+LraParams program_params() {
+  LraParams params;
+  params.scheme = Scheme::program;
+  return params;
+}
+
+std::unique_ptr<Policy> make_lrasched(const LraParams& params, const Catalog& catalog) {
+  return std::make_unique<LraPolicy>(catalog, params, nullptr);
+}
+
+constexpr Uses kServicesUse{.throughput = true, .prices = true, .predictions = true};
+
+}  // namespace
+
+PolicyModule lrasched_module() {
+  auto description = describe<LraParams>(
+      "lrasched",
+      "LRASched: services whole or not at all, by fit and size; other jobs as muster places them");
+  description.param("fit", in(&LraParams::rules, &PlacementRules::fit),
+                    params::choice<Fit>({{"balanced", Fit::balanced}, {"dot", Fit::dot}}),
+                    "instance for a replica: the one whose room stays in balance, or by the dot "
+                    "product of the paper");
+  describe_order(description);
+  describe_limit(description);
+  describe_phase_2(description);
+  description.param("moves", &LraParams::moves, params::flag(),
+                    "replicas that have not started make room for services that found no room");
+  describe_batch(description);
+  return description.uses(kServicesUse).made_by(make_lrasched);
+}
+
+PolicyModule ffd_module() {
+  auto description = describe<LraParams>(
+      "ffd",
+      "first fit decreasing for services, LRASched's baseline; other jobs as muster places them",
+      first_fit_params());
+  description.param(
+      "fit", &LraParams::scheme,
+      params::choice<Scheme>({{"first", Scheme::first_fit}, {"dot", Scheme::phase_1}}),
+      "instance for a replica: the first with room, or by the dot product of the paper");
+  describe_phase_2(description);
+  describe_batch(description);
+  return description.uses(kServicesUse).made_by(make_lrasched);
+}
+
+PolicyModule lra_ilp_module() {
+  auto description = describe<LraParams>(
+      "lra-ilp",
+      "LRASched's integer programs for services, by the solver CBC; other jobs as muster places "
+      "them",
+      program_params());
+  description
+      .param("nodes", &LraParams::nodes, params::whole(0, 1'000'000'000),
+             "nodes of the solver's search in a replay, which makes its decision repeatable")
+      .param("seconds", &LraParams::seconds, params::number(params::above(0).up_to(3600)),
+             "seconds of each of the solver's searches in a round on a live cluster")
+      .param("cells", &LraParams::cells, params::whole(1, 10'000'000),
+             "services times instances for which the solver is asked; where there are more, "
+             "lrasched places them");
+  describe_limit(description);
+  describe_batch(description);
+  Uses uses = kServicesUse;
+  uses.solver = true;
+  return description.uses(uses).made_by_services(
+      [](const LraParams& params, const Catalog& catalog, const PolicyServices& services) {
+        return std::make_unique<LraPolicy>(catalog, params, services.solver);
+      });
+}
+
+}  // namespace muster

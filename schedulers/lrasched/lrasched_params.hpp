@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+#include "schedulers/lrasched/period_placement.hpp"
+#include "schedulers/muster/muster_params.hpp"
+
+namespace muster::lrasched {
+
+/// How services are placed on the instances that are there.
+enum class Scheme : std::uint8_t {
+  phase_1,    ///< Algorithm 3 of LRASched, by the rules of the parameters
+  first_fit,  ///< the baseline FFD: on the first instance with room
+  program     ///< the programs (11) to (19), by a solver
+};
+
+/// Instances for services that find no room.
+enum class Phase2 : std::uint8_t {
+  rent,  ///< the offering with the least price for what it would hold, after all room that is there
+  paper  ///< further instances are filled one after the other, and the present ones are left
+};
+
+/// Parameters of the policy. The defaults are those that place most in the paper's simulation
+/// (tools/bench/service_placement.cpp).
+struct LraParams {
+  own::MusterParams batch{};  ///< for all but services; its rounds are those of services, too
+  Scheme scheme = Scheme::phase_1;
+  PlacementRules rules{};
+  std::uint32_t limit = 0;  ///< replicas of a service on one instance at most; 0: any number
+  bool moves = true;        ///< replicas that the round itself has placed make way
+  Phase2 phase2 = Phase2::rent;
+  std::uint32_t nodes = 2'000;   ///< of the solver's search for a round, in a replay
+  double seconds = 5;            ///< of the solver in a round of a live cluster
+  std::uint32_t cells = 20'000;  ///< services times instances up to which the solver is asked
+};
+
+}  // namespace muster::lrasched

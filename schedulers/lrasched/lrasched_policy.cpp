@@ -1,0 +1,168 @@
+#include "schedulers/lrasched/lrasched_policy.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "schedulers/lrasched/service_input.hpp"
+#include "schedulers/lrasched/service_plan.hpp"
+#include "schedulers/lrasched/service_round.hpp"
+#include "schedulers/packing/priority_order.hpp"
+
+namespace muster::lrasched {
+namespace {
+
+using nlohmann::json;
+
+/// Before what the part for services says, in the note of both.
+constexpr std::string_view kChoice = "; services";
+constexpr std::string_view kFigure = "services_";
+/// Looks at one instance for one service that cost about as much as a step of `muster`.
+constexpr std::uint64_t kLooksOfStep = 16;
+
+/// The cluster as the policy for batch sees it.
+ClusterView with_fixed_services(const ClusterView& view) {
+  ClusterView fixed = view;
+  fixed.services_are_fixed = true;
+  return fixed;
+}
+
+/// The note without what the part for services has added to it.
+RoundNote batch_note(const RoundNote& note) {
+  RoundNote of_batch;
+  of_batch.choice = note.choice.substr(0, note.choice.find(kChoice));
+  for (const auto& figure : note.figures) {
+    if (!figure.first.starts_with(kFigure)) of_batch.figures.push_back(figure);
+  }
+  return of_batch;
+}
+
+/// Instances that the plan puts something on.
+std::vector<InstanceId> targets_of(const Plan& plan) {
+  std::set<InstanceId> ids;
+  for (const Place& place : plan.places) {
+    if (const auto* id = std::get_if<InstanceId>(&place.to)) ids.insert(*id);
+  }
+  return {ids.begin(), ids.end()};
+}
+
+template <class Parts>
+void add(std::vector<Parts>& to, const std::vector<Parts>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+/// Adds the plan for services to that for batch, whose numbers of groups and launches stay.
+void append(Plan&& services, Plan& plan) {
+  std::uint32_t groups = 0;
+  const auto look = [&](const auto& parts) {
+    for (const auto& part : parts) groups = std::max(groups, part.group);
+  };
+  look(plan.launches);
+  look(plan.places);
+  look(plan.stops);
+  look(plan.releases);
+  const auto launches = static_cast<std::uint32_t>(plan.launches.size());
+  for (Launch& launch : services.launches) {
+    if (launch.group > 0) launch.group += groups;
+  }
+  for (Place& place : services.places) {
+    if (place.group > 0) place.group += groups;
+    if (auto* launch = std::get_if<LaunchIndex>(&place.to)) launch->value += launches;
+  }
+  add(plan.launches, services.launches);
+  add(plan.places, services.places);
+  add(plan.refusals, services.refusals);
+  if (services.note.figures.empty()) return;
+  plan.note.choice += kChoice;
+  add(plan.note.figures, services.note.figures);
+}
+
+}  // namespace
+
+LraPolicy::LraPolicy(const Catalog& catalog, const LraParams& params,
+                     std::shared_ptr<const IntegerSolver> solver)
+    : params_(params),
+      solver_(std::move(solver)),
+      prices_(catalog, MarketChoice::any),
+      batch_(catalog, own::with_strict(params.batch)) {}
+
+void LraPolicy::observe(const Event& event, const ClusterView& view) {
+  services_.observe(event, view);
+  const ClusterView fixed = with_fixed_services(view);
+  const auto* round = std::get_if<RoundDecided>(&event.body);
+  if (round == nullptr || round->note.choice.find(kChoice) == std::string::npos) {
+    return batch_.observe(event, fixed);
+  }
+  RoundDecided of_batch = *round;
+  of_batch.note = batch_note(round->note);
+  batch_.observe({event.at, std::move(of_batch), event.cell}, fixed);
+}
+
+/// The generator is batch's: services have a copy, so that batch decides as it would without them.
+Plan LraPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
+  Plan services;
+  if (any_waits(view.state)) services = place_services(view, rng, budget);
+  ClusterView fixed = with_fixed_services(view);
+  const std::vector<InstanceId> targets = targets_of(services);
+  fixed.given_away = targets;
+  for (const Launch& launch : services.launches) {
+    if (const auto price = view.price(launch.type, launch.market)) fixed.left.take(*price);
+  }
+  Plan plan = batch_.decide(fixed, rng, budget);
+  if (services.note.figures.empty()) return plan;
+  // Services join an instance that batch sees as empty.
+  std::erase_if(plan.releases, [&](const Release& release) {
+    return std::binary_search(targets.begin(), targets.end(), release.instance);
+  });
+  append(std::move(services), plan);
+  order_by_priority(view, plan);
+  return plan;
+}
+
+bool LraPolicy::any_waits(const ClusterState& state) const {
+  return std::any_of(services_.services().begin(), services_.services().end(),
+                     [&](JobId id) { return wants_places(state, *state.find(id)); });
+}
+
+Plan LraPolicy::place_services(const ClusterView& view, Rng rng, Budget& budget) {
+  prices_.learn(view.state);
+  const ServiceParts parts{params_, view, prices_, services_};
+  ServiceInput input = gather_services(parts);
+  Plan plan;
+  if (input.waiting.empty()) {
+    plan.refusals = std::move(input.refusals);
+  } else {
+    budget.spend(input.waiting.size() * input.nodes.size() / kLooksOfStep);
+    ServiceRound round(params_, input, solver_.get());
+    const ServiceChoice choice = round.run(view.left, view.rents(), rng);
+    plan = plan_of_services(parts, input, choice);
+  }
+  plan.note.figures.emplace_back("services_placed", static_cast<double>(plan.places.size()));
+  plan.note.figures.emplace_back("services_rented", static_cast<double>(plan.launches.size()));
+  return plan;
+}
+
+bool LraPolicy::settled(const ClusterView& view) const {
+  return !any_waits(view.state) && batch_.settled(with_fixed_services(view));
+}
+
+std::string LraPolicy::save_state(const ClusterState& state) const {
+  const json both{{"batch", batch_.save_state(state)}, {"services", services_.save()}};
+  return both.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool LraPolicy::load_state(std::string_view text, const ClusterView& view) {
+  const json both = json::parse(text, nullptr, false);
+  const auto words = [&](const char* name) {
+    return both.is_object() && both.contains(name) && both[name].is_string()
+               ? both[name].get<std::string>()
+               : std::string();
+  };
+  return services_.load(words("services"), view) &&
+         batch_.load_state(words("batch"), with_fixed_services(view));
+}
+
+}  // namespace muster::lrasched
