@@ -22,8 +22,9 @@ namespace {
 constexpr const char* kUsage =
     "Usage: fault_ring [--seeds FIRST-LAST] [--faults COUNT] [--check-every MESSAGES]\n"
     "                  [--without "
-    "FAULT|clock_back|cloud_limits|caps|failures|site_disks|bounds|hardships]...\n"
-    "                  [--with ...]... [--no-shrink] [--trace]\n";
+    "FAULT|clock_back|cloud_limits|caps|failures|site_disks|bounds|hardships|services]...\n"
+    "                  [--with ...]... [--no-shrink] [--trace]\n"
+    "Services are a part of some seeds; --with services: of all.\n";
 
 /// Seeds of a call whose invariants are looked at after every message.
 constexpr std::uint64_t kClosely = 20;
@@ -44,6 +45,10 @@ std::optional<std::uint64_t> number(std::string_view text) {
 }
 
 bool set(ScenarioLimits& limits, std::string_view name, bool in) {
+  if (name == "services") {
+    limits.services = in ? SeedShare::all : SeedShare::none;
+    return true;
+  }
   bool* flag = name == "clock_back"     ? &limits.clock_back
                : name == "cloud_limits" ? &limits.cloud_limits
                : name == "caps"         ? &limits.caps

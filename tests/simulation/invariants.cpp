@@ -51,7 +51,11 @@ std::size_t handed_tasks(const SiteDisk& disk, JobId job, std::set<TaskId>& foun
 
 }  // namespace
 
-Invariants::Invariants(Cluster& cluster, const Users& users) : cluster_(cluster), users_(users) {
+Invariants::Invariants(Cluster& cluster, const Users& users)
+    : cluster_(cluster),
+      users_(users),
+      services_({cluster, users, [this](const std::string& text) { broken(text); },
+                 [this](std::uint32_t master) { return able_since(master); }}) {
   const Scenario& scenario = cluster.scenario();
   period_ = make_policy(scenario.policy, scenario.catalog).value()->cadence().period;
   for (std::uint32_t i = 0; i < cluster.scenario().masters; ++i) {
@@ -92,6 +96,7 @@ void Invariants::durable(std::uint32_t master, const Event& event) {
   }
   cell.newest = std::max(cell.newest, event.at);
   absorb(master, cell, event);
+  services_.before(master, event, cell.state);
   cell.ledger.observe(event, cell.state);
   cell.state.apply(event);
   note_turn(cell, event);
@@ -241,6 +246,7 @@ void Invariants::check() {
   check_turns();
   check_cloud();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
+    services_.check(static_cast<std::uint32_t>(i), cells_[i].state);
     for (const std::string& text : cells_[i].state.inconsistencies()) {
       broken(fmt::format("the state of master {}: {}", i, text));
     }
@@ -393,14 +399,15 @@ void Invariants::check_end() {
       broken(fmt::format("the log of master {}: {}", i, text));
     }
   }
+  for (std::uint32_t i = 0; i < cells_.size(); ++i) check_fold(i);
   check_money();
   check_caps();
   if (more_ > 0) violations_.push_back(fmt::format("and {} more", more_));
 }
 
-/// Every acknowledged job has ended once, as it had to.
+/// Every acknowledged job has ended once, as it had to. Services have laws of their own.
 void Invariants::check_job(const Submission& submission) {
-  if (!submission.job) return;
+  if (!submission.job || submission.wish->is_service()) return;
   const JobId job = *submission.job;
   bool may_fail = submission.cancelled;
   for (std::uint32_t i = 0; i < submission.wish->job.tasks.size(); ++i) {

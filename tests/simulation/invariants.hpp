@@ -13,6 +13,7 @@
 #include "model/kept_room.hpp"
 #include "model/ledger.hpp"
 #include "tests/simulation/cluster.hpp"
+#include "tests/simulation/service_laws.hpp"
 #include "tests/simulation/users.hpp"
 
 namespace muster::ring {
@@ -37,11 +38,16 @@ class Invariants {
   /// Master or cloud have ended: until the cloud's clock is heard again the master cannot tell what
   /// it shows.
   void deafen(std::uint32_t master) { deaf_since_.emplace(master, cluster_.now()); }
+  /// It has ended, and comes back with what is on its disk.
+  void check_fold(std::uint32_t master) { services_.check_fold(master, cells_[master].state); }
   void excuse_cloud(Instant until) { cloud_unable_ = std::max(cloud_unable_, until); }
   /// Prints the events of all masters as they become durable.
   void trace() { traced_ = true; }
   const std::vector<std::string>& violations() const { return violations_; }
   std::uint64_t events() const { return events_; }
+
+  /// Of services, which are asked for all along.
+  ServiceLaws& services() { return services_; }
 
   /// What has to hold after every message.
   void check();
@@ -90,6 +96,7 @@ class Invariants {
   void check_rented();
   void check_rounds();
   void note_turn(Cell& cell, const Event& event);
+  Instant able_since(std::uint32_t master) const;
   void check_turns();
   void check_turn(std::uint32_t master, const JobRow& row, Turn& turn);
   std::size_t ahead_of(std::uint32_t master, const Turn& turn) const;
@@ -106,6 +113,7 @@ class Invariants {
 
   Cluster& cluster_;
   const Users& users_;
+  ServiceLaws services_;
   std::vector<std::string> violations_;
   std::size_t more_ = 0;
   std::deque<Cell> cells_;

@@ -87,6 +87,14 @@ std::size_t Invariants::ahead_of(std::uint32_t master, const Turn& turn) const {
   return ahead;
 }
 
+Instant Invariants::able_since(std::uint32_t master) const {
+  Instant since{};
+  if (const auto spans = unable_.find(master); spans != unable_.end()) {
+    for (const auto& [from, until] : spans->second) since = std::max(since, until);
+  }
+  return cluster_.runs(NodeKind::master, master) ? since : Instant::max();
+}
+
 /// When nothing goes wrong any more, each job starts in its turn.
 void Invariants::check_turns() {
   if (cluster_.now() < cluster_.scenario().faults_end) return;
@@ -106,8 +114,9 @@ void Invariants::check_turn(std::uint32_t master, const JobRow& row, Turn& turn)
     turn.waits_since = now;
     return;
   }
-  Instant since = std::max(turn.waits_since, scenario.faults_end);
-  for (const auto& [from, until] : unable_[master]) since = std::max(since, until);
+  Instant since = std::max({turn.waits_since, scenario.faults_end, able_since(master)});
+  // A service that does not end keeps its room for as long as its user wants it.
+  if (scenario.is_limited()) since = std::max(since, services_.room_since());
   const Duration one = turn_of_one(scenario, period_);
   const Duration passed = now - since;
   if (passed <= scenario.master.starve_after + one || is_hopeless(row.job.id)) return;

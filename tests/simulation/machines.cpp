@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "model/rng.hpp"
+#include "tests/simulation/draws.hpp"
 
 namespace muster::ring {
 namespace {
@@ -15,13 +15,9 @@ using Phase = MachineAttempt::Phase;
 
 constexpr Duration kUpload = std::chrono::seconds{3};
 
-/// The same number for the same things, spread over all.
-double draw(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
-  constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
-  Rng rng(seed ^ (a * kSpread) ^ ((b + 1) * (kSpread << 1)));
-  rng.next();
-  return rng.uniform();
-}
+/// Exit codes of a replica whose keeper was killed, and of one that was asked to stop.
+constexpr std::int32_t kKilled = 137;
+constexpr std::int32_t kStopped = 143;
 
 /// Of throughputs the least that there is, the least that is not denormal, and the most.
 double wild_of(double share) {
@@ -46,7 +42,8 @@ MachinePark::MachinePark(Network& network, const Catalog& catalog, WorkRules rul
       catalog_(catalog),
       rules_(rules),
       start_(std::move(start)),
-      complain_(std::move(complain)) {}
+      complain_(std::move(complain)),
+      keepers_(network.timeline(), rules.seed) {}
 
 Expected<std::string, MachineError> MachinePark::boot(const MachineOrder& order) {
   std::unique_ptr<Machine>& machine = machines_[order.instance];
@@ -100,6 +97,7 @@ void MachinePark::start_worker(Machine& machine) {
 
 void MachinePark::kill_worker(Machine& machine, Duration down) {
   if (machine.ended || !machine.actor) return;
+  machine.disturbed = true;
   network_.take_down(machine.node);
   machine.worker = nullptr;
   caf::anon_send_exit(std::exchange(machine.actor, nullptr), caf::exit_reason::kill);
@@ -110,6 +108,7 @@ void MachinePark::kill_worker(Machine& machine, Duration down) {
 
 void MachinePark::lose(Machine& machine) {
   machine.lost = !machine.ended;
+  machine.disturbed = true;
   end(machine);
 }
 
@@ -117,6 +116,7 @@ void MachinePark::end(Machine& machine) {
   if (std::exchange(machine.ended, true)) return;
   for (const auto& [key, attempt] : machine.attempts) {
     if (!attempt.over()) executing_.erase(key.first);
+    keepers_.end(key);
   }
   machine.worker = nullptr;
   network_.take_down(machine.node);
@@ -144,6 +144,11 @@ std::size_t MachinePark::busy() const {
 std::uint64_t MachinePark::failures(TaskId task) const {
   const auto found = failures_.find(task);
   return found == failures_.end() ? 0 : found->second;
+}
+
+bool MachinePark::was_disturbed(InstanceId instance) const {
+  const auto found = machines_.find(instance);
+  return found == machines_.end() || found->second->disturbed;
 }
 
 void MachinePark::begin(Machine& machine, const TaskOrder& execution) {
@@ -190,7 +195,8 @@ void MachinePark::stop(Machine& machine, TaskId task, Attempt number) {
     step(machine, found->first, Phase::uploading, Duration::zero());
   } else if (attempt.phase == Phase::running) {
     attempt.phase = Phase::stopping;
-    step(machine, found->first, Phase::stopping, attempt.execution.task.delays.stop);
+    const Duration drain = keepers_.stop(found->first);
+    step(machine, found->first, Phase::stopping, drain + attempt.execution.task.delays.stop);
   }
 }
 
@@ -209,6 +215,10 @@ void MachinePark::pass(Machine& machine, Key key, Phase from) {
     case Phase::loading: {
       attempt.phase = Phase::running;
       attempt.since = timeline().now();
+      if (attempt.execution.service) {
+        report(machine, key);
+        return keep(machine, key);
+      }
       attempt.progress = saved_[task];
       const Duration left = rules_.work_of(task) - attempt.progress;
       report(machine, key);
@@ -224,6 +234,7 @@ void MachinePark::pass(Machine& machine, Key key, Phase from) {
       }
       return report(machine, key);
     case Phase::stopping:
+      keepers_.end(key);
       save(attempt);
       attempt.phase = Phase::uploading;
       return step(machine, key, Phase::uploading, kUpload);
@@ -234,6 +245,31 @@ void MachinePark::pass(Machine& machine, Key key, Phase from) {
     default:
       return;
   }
+}
+
+/// A replica runs until its keeper is killed, or asked to stop.
+void MachinePark::keep(Machine& machine, Key key) {
+  Keepers::Listener listener;
+  listener.tell = [this, &machine, key](const ReplicaState& word) { tell(machine, key, word); };
+  listener.died = [this, &machine, key] {
+    executing_.erase(key.first);
+    // Some end as if they had done what they were for.
+    const bool as_done = draw(rules_.seed, key.first.value, key.second + 0x5E41) < 0.3;
+    machine.attempts.at(key).phase = as_done ? Phase::finished : Phase::failed;
+    failures_[key.first] += as_done ? 0 : 1;
+    report(machine, key);
+  };
+  keepers_.begin(key, *machine.attempts.at(key).execution.service, machine.instance,
+                 std::move(listener));
+}
+
+/// As the executor of processes does it: at once, and again after each hello.
+void MachinePark::tell(Machine& machine, Key key, const ReplicaState& word) {
+  if (machine.worker == nullptr) return;
+  machine.worker->post([&machine, key, word] {
+    if (machine.worker == nullptr || !machine.attempts.contains(key)) return;
+    machine.worker->reported({{{key.first, {}}, key.second, word}});
+  });
 }
 
 /// A checkpoint whose upload takes no time holds nothing.
@@ -250,15 +286,18 @@ void MachinePark::report(Machine& machine, Key key) {
     const auto found = machine.attempts.find(key);
     if (machine.worker == nullptr || found == machine.attempts.end()) return;
     const Delays& delays = found->second.execution.task.delays;
+    const bool is_replica = found->second.execution.service.has_value();
     switch (found->second.phase) {
       case Phase::running:
         return machine.worker->started(key.first, key.second, delays.fetch, {});
       case Phase::left:
-        return machine.worker->checkpointed(key.first, key.second, kUpload, {});
+        return machine.worker->checkpointed(key.first, key.second, kUpload,
+                                            {is_replica ? kStopped : 0, {}, {}});
       case Phase::finished:
         return machine.worker->finished(key.first, key.second, {});
       case Phase::failed:
-        return machine.worker->failed(key.first, key.second, "exit code 1", {1, {}, {}});
+        return machine.worker->failed(key.first, key.second, "it has ended",
+                                      {is_replica ? kKilled : 1, {}, {}});
       default:
         return;
     }
@@ -278,10 +317,22 @@ std::vector<FoundExecution> MachineExecutor::adopt() {
   std::vector<FoundExecution> found;
   for (const auto& [key, attempt] : machine_.attempts) {
     found.push_back(attempt.found);
-    park_.timeline().after(
-        {}, [&park = park_, &machine = machine_, key = key] { park.report(machine, key); });
+    park_.timeline().after({}, [&park = park_, &machine = machine_, key = key] {
+      park.report(machine, key);
+      const ReplicaState* word = park.keepers_.state(key);
+      if (word != nullptr) park.tell(machine, key, *word);
+    });
   }
   return found;
+}
+
+void MachineExecutor::repeat_reports() {
+  std::vector<AttemptMetrics> said;
+  for (const auto& [key, attempt] : machine_.attempts) {
+    const ReplicaState* word = park_.keepers_.state(key);
+    if (word != nullptr) said.push_back({{key.first, {}}, key.second, *word});
+  }
+  if (!said.empty()) host_.reported(std::move(said));
 }
 
 std::vector<ExecutionSample> MachineExecutor::sample() {
@@ -303,7 +354,8 @@ void MachineExecutor::acknowledged(TaskId task, Attempt attempt) {
         fmt::format("attempt {} of task {} is settled while it runs", attempt, task.value));
     return;
   }
-  if (found->second.phase == Phase::finished) park_.done_.insert(task);
+  const bool is_replica = found->second.execution.service.has_value();
+  if (found->second.phase == Phase::finished && !is_replica) park_.done_.insert(task);
   machine_.acknowledged.insert(found->first);
   machine_.attempts.erase(found);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/cloud/machine_backend.hpp"
+#include "tests/simulation/keepers.hpp"
 #include "tests/simulation/network.hpp"
 #include "workers/executor.hpp"
 
@@ -41,7 +42,8 @@ struct Machine {
   ExecutorHost* worker = nullptr;  ///< null: none runs
   WorkerActor actor;
   bool ended = false;
-  bool lost = false;  ///< it ended, and nobody has been told
+  bool lost = false;       ///< it ended, and nobody has been told
+  bool disturbed = false;  ///< something was done to it, to its worker or to the wire between
 };
 
 /// How long things take on machines, and what goes wrong there.
@@ -83,11 +85,14 @@ class MachinePark final : public MachineBackend {
   /// Attempts that have been started and are neither over nor lost.
   std::size_t busy() const;
   std::uint64_t failures(TaskId task) const;
+  const Keepers& keepers() const { return keepers_; }
+  /// Something was done to the machine, ever: its instance may be given up for that.
+  bool was_disturbed(InstanceId instance) const;
   void end_all();
 
  private:
   friend class MachineExecutor;
-  using Key = std::pair<TaskId, Attempt>;
+  using Key = AttemptKey;
 
   Timeline& timeline() { return network_.timeline(); }
   void start_worker(Machine& machine);
@@ -95,6 +100,8 @@ class MachinePark final : public MachineBackend {
   void stop(Machine& machine, TaskId task, Attempt attempt);
   void step(Machine& machine, Key key, MachineAttempt::Phase from, Duration wait);
   void pass(Machine& machine, Key key, MachineAttempt::Phase from);
+  void keep(Machine& machine, Key key);
+  void tell(Machine& machine, Key key, const ReplicaState& word);
   void save(const MachineAttempt& attempt);
   void report(Machine& machine, Key key);
   void check_room(const Machine& machine);
@@ -105,6 +112,7 @@ class MachinePark final : public MachineBackend {
   WorkRules rules_;
   Starter start_;
   Complain complain_;
+  Keepers keepers_;
   std::map<InstanceId, std::unique_ptr<Machine>> machines_;
   std::vector<std::unique_ptr<Machine>> replaced_;  ///< lost; what was to happen there may yet come
   std::map<TaskId, std::pair<InstanceId, Attempt>> executing_;
@@ -124,6 +132,7 @@ class MachineExecutor final : public Executor {
   void start(const TaskOrder& execution) override { park_.begin(machine_, execution); }
   void stop(TaskId task, Attempt attempt) override { park_.stop(machine_, task, attempt); }
   std::vector<ExecutionSample> sample() override;
+  void repeat_reports() override;
   std::vector<FoundExecution> adopt() override;
   void acknowledged(TaskId task, Attempt attempt) override;
 

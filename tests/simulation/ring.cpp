@@ -27,13 +27,14 @@ constexpr Duration kLastWrite = std::chrono::seconds{21};
 Duration drain_time(const Scenario& scenario) {
   const MasterSettings& master = scenario.master;
   Duration time = std::chrono::hours{2};
-  const bool few = scenario.cloud_instances > 0 || scenario.cloud_spot > 0 ||
-                   master.caps.max_instances > 0 || master.caps.max_usd_day > 0;
+  Duration services{};
   for (const Wish& wish : scenario.wishes) {
-    if (few && wish.job.gang) time += master.gangs.longest + scenario.longest_work;
+    if (scenario.is_limited() && wish.job.gang)
+      time += master.gangs.longest + scenario.longest_work;
     if (master.caps.max_usd_day > 0) time += kDay;
+    if (wish.is_service()) services = std::max(services, wish.ends_at - scenario.faults_end);
   }
-  return time;
+  return time + services;
 }
 
 /// What a fault that lasts a while is about.
@@ -58,6 +59,7 @@ class Run {
     for (std::uint32_t i = 0; i < scenario_.masters; ++i) cluster_.start(NodeKind::master, i);
     cluster_.start(NodeKind::cloud, 0);
     users_.begin();
+    if (scenario_.has_services()) invariants_.services().begin();
     const std::size_t count = std::min(options_.faults, scenario_.faults.size());
     for (std::size_t i = 0; i < count; ++i) {
       const Fault& fault = scenario_.faults[i];
@@ -161,15 +163,25 @@ class Run {
     return all.empty() ? nullptr : all[which % all.size()];
   }
   Pair two_nodes(const Fault& fault) const { return {node(fault.a, true), node(fault.b, false)}; }
+  void disturb_machines_of(std::uint32_t master) {
+    for (Machine* of : cluster_.machines().running()) {
+      of->disturbed |= master_of(of->instance) == master;
+    }
+  }
   Pair worker_and_master(const Fault& fault) {
     Machine* of = machine(fault.a);
     if (of == nullptr) return {};
+    of->disturbed = true;
     return {of->node, cluster_.node_of(NodeKind::master, master_of(of->instance))};
   }
 
   void kill(NodeKind kind, std::uint32_t index, const Fault& fault) {
     if (!cluster_.runs(kind, index)) return;
     cluster_.kill(kind, index);
+    if (kind == NodeKind::master) {
+      invariants_.check_fold(index);
+      disturb_machines_of(index);
+    }
     const Duration down = fault.length / 4;
     excuse(kind, index, cluster_.now() + down);
     for (std::uint32_t i = 0; i < scenario_.masters; ++i) {

@@ -15,6 +15,10 @@ namespace {
 /// Jobs come, and things go wrong, in so long a time.
 constexpr double kJobs_s = 1500;
 constexpr double kFaults_s = 2400;
+/// The longest that services run when all is well again.
+constexpr double kServices_s = 3600;
+/// From the end of the last fault until all nodes have met again.
+constexpr Duration kHeals = std::chrono::minutes{5};
 
 /// Two instants of a run: it begins in the evening of a day, so that a midnight falls into it.
 constexpr Duration kEvening = std::chrono::hours{24} * 20'000 + std::chrono::minutes{1420};
@@ -155,7 +159,11 @@ void draw_faults(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
   }
   std::stable_sort(scenario.faults.begin(), scenario.faults.end(),
                    [](const Fault& x, const Fault& y) { return x.at < y.at; });
-  scenario.faults_end = Instant{from_seconds(kFaults_s + 60)};
+  scenario.faults_end = scenario.healed = Instant{from_seconds(kFaults_s + 60)};
+  for (const Fault& fault : scenario.faults) {
+    scenario.healed = std::max(scenario.healed, fault.at + fault.length);
+  }
+  scenario.healed += kHeals;
 }
 
 void draw_limits(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
@@ -234,7 +242,75 @@ void draw_stream(Scenario& scenario) {
   }
 }
 
+ServiceSpec draw_service(Rng& rng) {
+  ServiceSpec service;
+  const std::uint64_t ports = rng.below(3);
+  if (ports > 0) service.ports.push_back("http");
+  if (ports > 1) service.ports.push_back("admin");
+  service.drain = std::chrono::seconds{rng.below(30)};
+  return service;
+}
+
+Job draw_service_job(Rng& rng, std::uint64_t number) {
+  Job job;
+  job.name = fmt::format("service-{}", number);
+  job.token = fmt::format("service {}", number);
+  job.user = rng.below(2) == 0 ? "ann" : "bob";
+  job.workload_class = fmt::format("class-{}", rng.below(3));
+  job.kind = draw_service(rng);
+  const std::uint64_t replicas = 1 + rng.below(4);
+  const auto cores = static_cast<double>(1 + rng.below(4));
+  const auto memory = static_cast<double>(1 + rng.below(8));
+  for (std::uint64_t i = 0; i < replicas; ++i) {
+    TaskSpec task;
+    task.demands = Demands(Resources::of(0, cores, memory));
+    task.image = job.workload_class;
+    task.array_index = static_cast<std::uint32_t>(i);
+    task.delays.fetch = std::chrono::seconds{rng.below(10)};
+    task.delays.stop = std::chrono::seconds{1};
+    job.tasks.push_back(std::move(task));
+  }
+  if (rng.uniform() < 0.3) job.markets = MarketChoice::on_demand;
+  return job;
+}
+
+/// Drawn apart from all else, and last: seeds without services are what they are without this. A
+/// stream has few instances, which a service would keep from all others. A service whose token was
+/// forgotten could come twice, and its user would end one only.
+void draw_services(Scenario& scenario, SeedShare share) {
+  Rng rng(scenario.seed ^ 0x5E41C);
+  const bool chosen = rng.below(4) == 0 || share == SeedShare::all;
+  if (share == SeedShare::none || !chosen || scenario.hard.stream > 0) return;
+  scenario.bounds.tokens = Bounds{}.tokens;
+  const std::uint64_t services = 1 + rng.below(3);
+  for (std::uint64_t i = 0; i < services; ++i) {
+    Wish wish;
+    wish.job = draw_service_job(rng, i);
+    wish.at = Instant{from_seconds(5 + rng.uniform(0, kJobs_s))};
+    wish.site = static_cast<std::uint32_t>(rng.below(scenario.sites));
+    const Duration early = from_seconds(rng.uniform(300, 1500));
+    const Duration late = from_seconds(rng.uniform(600, kServices_s));
+    wish.ends_at = rng.below(3) == 0 ? wish.at + early : scenario.healed + late;
+    Wish other = wish;  // another one that wants its name
+    other.job.token += " again";
+    other.site = static_cast<std::uint32_t>(rng.below(scenario.sites));
+    const Instant from = rng.below(2) == 0 ? wish.at : std::max(wish.at, scenario.healed);
+    other.at = from + from_seconds(rng.uniform(60, 600));
+    scenario.wishes.push_back(std::move(wish));
+    if (rng.below(2) == 0) scenario.wishes.push_back(std::move(other));
+  }
+}
+
 }  // namespace
+
+bool Scenario::has_services() const {
+  return std::ranges::any_of(wishes, &Wish::is_service);
+}
+
+bool Scenario::is_limited() const {
+  return cloud_instances > 0 || cloud_spot > 0 || master.caps.max_instances > 0 ||
+         master.caps.max_usd_day > 0;
+}
 
 Job stream_job(const Scenario& scenario, std::uint64_t number) {
   Rng rng(scenario.seed ^ (0x57E3A + number));
@@ -301,6 +377,7 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   if (limits.bounds) draw_bounds(scenario);
   if (limits.hardships) draw_hardships(scenario);
   if (limits.hardships) draw_stream(scenario);
+  draw_services(scenario, limits.services);
   return scenario;
 }
 

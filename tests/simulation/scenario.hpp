@@ -64,6 +64,10 @@ struct Wish {
   /// A gang that can never have all its places: others must not wait for it. Its user gives it up
   /// when all else is done.
   bool hopeless = false;
+  /// When its user ends it, if it is a service.
+  Instant ends_at{};
+
+  bool is_service() const { return job.service() != nullptr; }
 };
 
 /// How much is remembered and taken at once: in some scenarios so little that it binds.
@@ -85,6 +89,9 @@ struct Hardships {
   std::uint32_t stream = 0;
 };
 
+/// Which of the seeds have something.
+enum class SeedShare : std::uint8_t { none, some, all };
+
 /// What is left out of scenarios.
 struct ScenarioLimits {
   std::vector<FaultKind> without;
@@ -95,6 +102,7 @@ struct ScenarioLimits {
   bool site_disks = true;    ///< the disks of sites may refuse or be slow, not only those of others
   bool bounds = true;        ///< what is remembered may be little
   bool hardships = true;  ///< users may repeat themselves, jobs be long, checkpoints hold nothing
+  SeedShare services = SeedShare::some;  ///< users may have services
 };
 
 struct Scenario {
@@ -119,6 +127,11 @@ struct Scenario {
   std::vector<Wish> wishes;
   std::vector<Fault> faults;  ///< in the order of their times
   Instant faults_end;
+  Instant healed;  ///< nothing that a fault has begun goes on, and all have met again
+
+  bool has_services() const;
+  /// All jobs together may want more than may be rented.
+  bool is_limited() const;
 };
 
 /// The job of the stream that comes after so many others of it, without ids.

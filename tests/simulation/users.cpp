@@ -6,6 +6,7 @@
 
 #include "model/live_ids.hpp"
 #include "serve/node/gather.hpp"
+#include "serve/node/service_looks.hpp"
 
 namespace muster::ring {
 namespace {
@@ -67,9 +68,48 @@ void Users::say(const std::function<void()>& words) {
   if (cluster_.scenario().hard.users_repeat) cluster_.timeline().after(kRepeat, words);
 }
 
+/// As the API does it: a service may not have the name of another one of its user.
 void Users::submit(std::size_t index) {
   Submission& submission = submissions_[index];
   ++submission.open;
+  if (!submission.wish->is_service()) return hand(index);
+  JobAsks asks{cluster_.timeline().system(), {}, {}, {}, kPatience, {}, {}};
+  for (std::uint32_t i = 0; i < cluster_.scenario().masters; ++i) {
+    asks.masters.push_back(cluster_.master_for_users(i));
+  }
+  check_service_names(
+      asks, {submission.wish->job}, [this, index](const api::Answer&) { refuse(index); },
+      [this, index, asked = cluster_.now()](const std::vector<Job>&, const api::Reply&) {
+        check_name(index, asked);
+        hand(index);
+      });
+}
+
+/// Whose service cannot have its name tries no more.
+void Users::refuse(std::size_t index) {
+  Submission& submission = submissions_[index];
+  --submission.open;
+  submission.refused = !submission.job;
+}
+
+/// When all is well again every master says which names it knows.
+void Users::check_name(std::size_t index, Instant asked) {
+  constexpr Duration kKnown = std::chrono::minutes{2};
+  if (asked < cluster_.scenario().healed) return;
+  const Submission& mine = submissions_[index];
+  for (const Submission& other : submissions_) {
+    const Job& job = other.wish->job;
+    const bool alike = other.wish->is_service() && job.name == mine.wish->job.name &&
+                       job.user == mine.wish->job.user && other.job != mine.job;
+    if (!alike || !other.job || other.cancelled || !waits_for_end(other)) continue;
+    if (std::max(other.acknowledged_at, cluster_.scenario().healed) + kKnown > asked) continue;
+    complain_(fmt::format("{} may have the name of job {}, which is not over", mine.wish->job.token,
+                          other.job->value));
+  }
+}
+
+void Users::hand(std::size_t index) {
+  const Submission& submission = submissions_[index];
   asked_.push_back({cluster_.now(), submission.wish->site, index});
   ask<std::vector<SubmitVerdict>>(
       cluster_.timeline().system(), cluster_.site_for_users(submission.wish->site), kPatience,
@@ -99,12 +139,24 @@ void Users::heard(std::size_t index, const caf::expected<std::vector<SubmitVerdi
     return;
   }
   const JobId job = answer->front().job;
+  submission.refused = false;
   if (submission.job && *submission.job != job) {
     if (may_be_forgotten(index)) return;
     complain_(fmt::format("{} is job {} and job {}", submission.wish->job.token,
                           submission.job->value, job.value));
   }
-  if (!std::exchange(submission.job, job)) watch(index);
+  if (std::exchange(submission.job, job)) return;
+  submission.acknowledged_at = cluster_.now();
+  watch(index);
+  if (!submission.wish->is_service()) return;
+  cluster_.timeline().at(submission.wish->ends_at, [this, index] { end_service(index); });
+}
+
+/// Asks for its end until that is told.
+void Users::end_service(std::size_t index) {
+  if (!waits_for_end(submissions_[index])) return;
+  cancel_one(index);
+  cluster_.timeline().after(kAskAgain, [this, index] { end_service(index); });
 }
 
 void Users::watch(std::size_t index) {
@@ -258,7 +310,9 @@ bool Users::waits_for_end(const Submission& submission) const {
 bool Users::content() const {
   if (!held_.empty()) return false;
   for (const Submission& submission : submissions_) {
-    if (!submission.job || submission.open > 0) return false;
+    if (submission.open > 0) return false;
+    if (submission.refused) continue;
+    if (!submission.job) return false;
     if (waits_for_end(submission) && !submission.wish->hopeless) return false;
   }
   return true;
@@ -267,7 +321,8 @@ bool Users::content() const {
 std::string Users::trouble() const {
   std::string text;
   for (const Submission& submission : submissions_) {
-    if (!submission.job) text += fmt::format("{} is not answered; ", submission.wish->job.token);
+    if (!submission.job && !submission.refused)
+      text += fmt::format("{} is not answered; ", submission.wish->job.token);
     if (submission.job && waits_for_end(submission)) {
       text += fmt::format("the end of job {} is not told; ", submission.job->value);
     }

@@ -22,6 +22,8 @@ struct Submission {
   std::uint32_t open = 0;                ///< askings without an answer yet
   std::uint32_t watches = 0;             ///< times that a site was asked to tell of its end
   std::uint32_t told = 0;                ///< times that it was
+  bool refused = false;  ///< the last try was: another service of its user has its name
+  Instant acknowledged_at{};
 };
 
 /// The users: they submit, repeat what is not answered, and change their minds.
@@ -59,6 +61,10 @@ class Users {
   /// Once, or twice where users repeat themselves.
   void say(const std::function<void()>& words);
   void submit(std::size_t index);
+  void hand(std::size_t index);
+  void refuse(std::size_t index);
+  void check_name(std::size_t index, Instant asked);
+  void end_service(std::size_t index);
   void stream_on();
   bool wishes_are_over() const;
   bool may_be_forgotten(std::size_t index) const;

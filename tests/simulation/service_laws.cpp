@@ -1,0 +1,288 @@
+#include "tests/simulation/service_laws.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "model/live_ids.hpp"
+#include "model/service.hpp"
+#include "serve/node/gather.hpp"
+#include "storage/records/record_codec.hpp"
+
+namespace muster::ring {
+namespace {
+
+/// The longest that a word is on its way when all is well.
+constexpr Duration kWordLag = std::chrono::minutes{1};
+
+/// The end of a rest is noticed so soon by a master that can write.
+constexpr Duration kRestSlack = std::chrono::minutes{1};
+
+/// Where as much may be rented as is wanted, and all is well, no replica waits for longer.
+constexpr Duration kLongestWait = std::chrono::minutes{30};
+
+constexpr Duration kLookEvery = std::chrono::minutes{2};
+constexpr Duration kPatience = std::chrono::seconds{15};
+
+/// The attempt of a replica that runs since the one instant, and ends at the other one, has stood.
+bool stood(const std::optional<Instant>& since, Instant ends) {
+  return since && ends - *since >= kForgetSetbacks;
+}
+
+/// All that a master has to know of a replica, however it came to know it.
+std::string text_of(const TaskRow& task) {
+  std::string text = fmt::format("phase {}, attempt {}, setbacks {}, rest {}, since {}",
+                                 static_cast<int>(task.phase), task.attempt, task.setbacks,
+                                 task.rests_until.time_since_epoch().count(),
+                                 task.started_at.time_since_epoch().count());
+  if (task.replica == nullptr) return text;
+  const ReplicaState& said = *task.replica;
+  text +=
+      fmt::format(", ready {}, restarts {}, code {}, pause {}, {}, {}", said.ready, said.restarts,
+                  said.exit_code, said.pause.count(), said.trouble, said.address);
+  for (const ReplicaPort& port : said.ports) text += fmt::format(", {}={}", port.name, port.number);
+  return text;
+}
+
+std::string services_of(const ClusterState& state) {
+  std::map<JobId, std::string> texts;
+  for (const JobRow& row : state.jobs()) {
+    if (row.job.service() == nullptr) continue;
+    std::string& text = texts[row.job.id];
+    for (const Slot slot : row.tasks) text += text_of(state.task(slot)) + "; ";
+  }
+  std::string all;
+  for (const auto& [job, text] : texts) all += fmt::format("job {}: {}", job.value, text);
+  return all;
+}
+
+}  // namespace
+
+void ServiceLaws::broken(std::uint32_t master, TaskId task, const std::string& text) const {
+  watched_.broken(fmt::format("replica {} of job {} at master {} {}", position_of(task),
+                              job_of(task).value, master, text));
+}
+
+/// Takes in what an event says of services.
+struct ServiceLaws::Hearer {
+  ServiceLaws& laws;
+  std::uint32_t master;
+  Instant at;
+  const ClusterState& state;
+
+  void operator()(const auto&) const {}
+  void operator()(const JobAccepted& e) const {
+    if (e.job.service() == nullptr) return;
+    ++laws.open_;
+    for (const TaskSpec& task : e.job.tasks) {
+      laws.books_[task.id].waits_since = laws.watched_.cluster.now();
+    }
+  }
+  void operator()(const TaskStarted& e) const {
+    if (Book* book = laws.find(e.task)) book->runs_since = at;
+  }
+  void operator()(const TaskAssigned& e) const { laws.check_place(e.task, at); }
+  void operator()(const StartIssued& e) const {
+    laws.check_place(e.task, at);
+    if (Book* book = laws.find(e.task)) book->word.reset();
+  }
+  void operator()(const TaskReleased& e) const {
+    laws.check_place(e.task, at);
+    if (Book* book = laws.find(e.task)) book->rests_until.reset();
+  }
+  void operator()(const TaskFailed& e) const { laws.absorb_end(master, e, at); }
+  void operator()(const TaskCheckpointed& e) const { laws.ends(e.task, at); }
+  void operator()(const InstanceGone& e) const {
+    const InstanceRow* row = state.find(e.instance);
+    if (row == nullptr) return;
+    for (const Slot slot : row->occupants) laws.ends(state.task(slot).id, at);
+  }
+  void operator()(const ReplicaChanged& e) const { laws.check_word(e); }
+  void operator()(const ReleaseDecided& e) const {
+    const bool lost = e.cause.code == CauseCode::worker_lost;
+    if (!lost || laws.watched_.cluster.machines().was_disturbed(e.instance)) return;
+    laws.watched_.broken(fmt::format("instance {} is given up as lost, and nothing was done to it",
+                                     e.instance.value));
+  }
+  void operator()(const JobFinished& e) const {
+    const JobRow* job = state.find(e.job);
+    if (job != nullptr && job->job.service() != nullptr) laws.absorb_end(master, e);
+  }
+};
+
+void ServiceLaws::before(std::uint32_t master, const Event& event, const ClusterState& state) {
+  std::visit(Hearer{*this, master, event.at, state}, event.body);
+}
+
+ServiceLaws::Book* ServiceLaws::find(TaskId task) {
+  const auto found = books_.find(task);
+  return found == books_.end() ? nullptr : &found->second;
+}
+
+/// Its user alone ends a service.
+void ServiceLaws::absorb_end(std::uint32_t master, const JobFinished& over) {
+  --open_;
+  last_end_ = watched_.cluster.now();
+  const bool wanted = std::ranges::any_of(watched_.users.submissions(), [&](const Submission& one) {
+    return one.job == over.job && one.cancelled;
+  });
+  if (wanted && over.outcome == JobOutcome::cancelled) return;
+  watched_.broken(fmt::format("service {} is {} at master {}, and its user {} it ended",
+                              over.job.value, name_of(over.outcome), master,
+                              wanted ? "wanted" : "did not want"));
+}
+
+/// The pause after it is that of the attempts in a row that did not stand.
+void ServiceLaws::absorb_end(std::uint32_t master, const TaskFailed& failed, Instant at) {
+  Book* known = find(failed.task);
+  if (known == nullptr) return;
+  Book& book = *known;
+  if (failed.for_good) broken(master, failed.task, "is given up");
+  book.setbacks = stood(book.runs_since, at) ? 1 : book.setbacks + 1;
+  book.runs_since.reset();
+  const Duration pause = failed.retry_at ? *failed.retry_at - at : Duration::zero();
+  if (pause != restart_pause(book.setbacks)) {
+    broken(master, failed.task,
+           fmt::format("rests for {} s after {} ends in a row", to_seconds(pause), book.setbacks));
+  }
+  book.rests_until = failed.retry_at;
+  book.released_at = watched_.cluster.now() + pause;
+}
+
+/// The attempt is over for no fault of its own; one that has stood has made up for those before.
+void ServiceLaws::ends(TaskId task, Instant at) {
+  Book* book = find(task);
+  if (book == nullptr) return;
+  if (stood(book->runs_since, at)) book->setbacks = 0;
+  book->runs_since.reset();
+}
+
+void ServiceLaws::check_place(TaskId task, Instant at) {
+  const Book* book = find(task);
+  if (book == nullptr || !book->rests_until || at >= *book->rests_until) return;
+  watched_.broken(fmt::format("replica {} of job {} does not rest for {:.3f} s more",
+                              position_of(task), job_of(task).value,
+                              to_seconds(*book->rests_until - at)));
+}
+
+/// Each word is one that the keeper has said, and newer than the last.
+void ServiceLaws::check_word(const ReplicaChanged& said) {
+  Book& book = books_[said.task];
+  const Keepers& keepers = watched_.cluster.machines().keepers();
+  const auto place = keepers.place_of({said.task, said.attempt}, said.state);
+  if (!place || (book.word && *place <= *book.word)) {
+    watched_.broken(fmt::format("of replica {} of job {} an {} word is taken: {}",
+                                position_of(said.task), job_of(said.task).value,
+                                place ? "old" : "unsaid", said.state.trouble));
+  }
+  book.word = place;
+}
+
+void ServiceLaws::check(std::uint32_t master, const ClusterState& state) {
+  if (open_ == 0) return;
+  for (const JobRow& job : state.jobs()) {
+    if (job.job.service() == nullptr) continue;
+    for (const Slot slot : job.tasks) check_replica(master, job, state.task(slot));
+  }
+}
+
+void ServiceLaws::check_replica(std::uint32_t master, const JobRow& job, const TaskRow& task) {
+  const Instant now = watched_.cluster.now();
+  Book& book = books_[task.id];
+  if (task.phase == TaskPhase::running) book.waits_since = now;
+  if (job.terminal_outcome) return;
+  if (task.phase == TaskPhase::finished || task.phase == TaskPhase::failed) {
+    broken(master, task.id, "is over before its service is");
+  }
+  const bool rests = task.phase == TaskPhase::capped;
+  if (rests && !book.rests_until) broken(master, task.id, "has no place, and does not rest");
+  if (job.held_by_user) {
+    book.waits_since = book.released_at = now;
+    return;
+  }
+  const Instant able = watched_.able_since(master);
+  if (rests && now > std::max(book.released_at, able) + kRestSlack) {
+    broken(master, task.id,
+           fmt::format("has been resting for {:.0f} s too long",
+                       to_seconds(now - std::max(book.released_at, able))));
+  }
+  const Scenario& scenario = watched_.cluster.scenario();
+  if (now < scenario.healed || able > now) return;
+  check_shown(task);
+  const Instant since = std::max({book.waits_since, scenario.healed, able});
+  if (!scenario.is_limited() && now > since + kLongestWait) {
+    broken(master, task.id, fmt::format("waits for {:.0f} s", to_seconds(now - since)));
+  }
+}
+
+/// Clients are told of a replica what its keeper says.
+void ServiceLaws::check_shown(const TaskRow& task) {
+  const Keepers& keepers = watched_.cluster.machines().keepers();
+  const AttemptKey key{task.id, task.attempt};
+  const ReplicaState* said = task.at == kNoSlot ? nullptr : keepers.state(key);
+  if (said == nullptr || watched_.cluster.now() <= keepers.said_at(key) + kWordLag) return;
+  if (task.replica != nullptr && *task.replica == *said) return;
+  watched_.broken(fmt::format("of replica {} of job {} the word is '{}', and '{}' was said",
+                              position_of(task.id), job_of(task.id).value,
+                              task.replica == nullptr ? "" : task.replica->trouble, said->trouble));
+}
+
+void ServiceLaws::begin() {
+  watched_.cluster.timeline().after(kLookEvery, [this] {
+    look();
+    begin();
+  });
+}
+
+void ServiceLaws::look() {
+  for (std::uint32_t i = 0; i < watched_.cluster.scenario().masters; ++i) {
+    ask<ServicesView>(
+        watched_.cluster.timeline().system(), watched_.cluster.master_for_users(i), kPatience,
+        [this](const caf::expected<ServicesView>& answer) {
+          if (answer) check_listed(*answer);
+        },
+        ServicesQuestion{});
+  }
+}
+
+/// Clients are sent to what a keeper has once called ready, and to the instance that it is on.
+void ServiceLaws::check_listed(const ServicesView& listed) {
+  const Keepers& keepers = watched_.cluster.machines().keepers();
+  for (const ServiceView& service : listed.services) {
+    for (const ReplicaView& each : service.replicas) {
+      if (!each.ready) continue;
+      ReplicaState word{true, each.restarts, each.exit_code, {}, each.trouble, each.address, {}};
+      for (const PortView& port : each.ports) word.ports.push_back({port.name, port.number});
+      const AttemptKey key{task_id_of(service.job, each.index), each.attempt};
+      const bool is_there = each.address == address_of(each.instance);
+      if (is_there && keepers.place_of(key, word)) continue;
+      watched_.broken(fmt::format("{} lists replica {} of job {} at {}, which never was ready so",
+                                  service.master, each.index, service.job.value, each.address));
+    }
+  }
+}
+
+void ServiceLaws::check_fold(std::uint32_t master, const ClusterState& state) const {
+  const std::string known = services_of(state);
+  const MasterDisk& disk = watched_.cluster.master_disk(master);
+  ClusterState folded(watched_.cluster.scenario().catalog);
+  if (disk.snapshot) {
+    // As it is written and read.
+    auto read =
+        decode_snapshot(encode_snapshot(*disk.snapshot), watched_.cluster.scenario().catalog);
+    if (!read) return watched_.broken("a snapshot cannot be read");
+    folded = std::move(read->state);
+  }
+  for (const Event& event : disk.tail) folded.apply(event);
+  const std::string found = services_of(folded);
+  if (found == known) return;
+  watched_.broken(fmt::format("master {} comes back with '{}' for '{}'", master, found, known));
+}
+
+Instant ServiceLaws::room_since() const {
+  if (open_ > 0) return watched_.cluster.now();
+  return last_end_.value_or(Instant{});
+}
+
+}  // namespace muster::ring
