@@ -99,7 +99,7 @@ std::vector<KeySpecOf<C>> instance_keys() {
        Time{[](C& c) -> Duration& { return c.master.watch.worker_lost_after; },
             std::chrono::seconds{1}, 168 * kHour}},
       {"master.replace_after",
-       "silence of a worker after which other replicas stand in for its services'; 0: none does",
+       "silence of a worker after which other replicas stand in for its services'; 0: never",
        Time{[](C& c) -> Duration& { return c.master.watch.replace_after; }, kNone, 24 * kHour}},
       {"master.snapshot_every", "events from one snapshot of the state to the next",
        Whole{[](C& c) -> std::uint64_t& { return c.master.watch.snapshot_every; }, 100,

@@ -264,8 +264,8 @@ void check_numbers(const RequestService& service, const Say& say) {
   }
   if (spec.surge == 0 && spec.max_unavailable == 0) {
     say("surge",
-        "surge and max_unavailable are both 0: no replica of another revision could come, and none "
-        "of this one leave");
+        "surge and max_unavailable are both 0: no replica of another revision could come, and "
+        "no replica of this one leave");
   }
   if (spec.surge > most_of(service)) {
     say("surge", fmt::format("surge is {}, more than the {} replicas that it may have", spec.surge,

@@ -134,7 +134,10 @@ void ClusterState::Applier::operator()(const InstanceGone& e) {
   for (Slot slot : occupants) {
     TaskRow& lost_task = s.tasks_[slot];
     vacate(lost_task);
-    note_fruitless(lost_task);
+    // A replica has served its clients for as long as it stood.
+    const bool stood = job_of(lost_task).job.service() != nullptr &&
+                       at - started(lost_task) >= kForgetSetbacks;
+    stood ? note_progress(lost_task) : note_fruitless(lost_task);
     if (lost_task.target == row.slot || lost_task.target == kNoSlot) {
       wait_again(lost_task, lost);
     } else {
@@ -203,7 +206,9 @@ void ClusterState::Applier::operator()(const TaskCheckpointed& e) {
   if (saved) row.ran += std::max(Duration{}, ran);
   // A process that was killed, or ended otherwise, has not reported a saved checkpoint.
   const bool has_saved = saved && (e.end.exit_code == 0 || e.end.exit_code == kCheckpointedExit);
-  const bool gained = has_saved && ran > s.spec(row).delays.init;
+  // A replica that leaves has nothing to save, and others have its work.
+  const bool is_replica = job_of(row).job.service() != nullptr;
+  const bool gained = is_replica || (has_saved && ran > s.spec(row).delays.init);
   gained ? note_progress(row) : note_fruitless(row);
   vacate(row);
   enter_phase(row, row.target == kNoSlot ? TaskPhase::pending : TaskPhase::assigned);

@@ -83,7 +83,7 @@ class Step {
     for (std::size_t i = 0; i < most; ++i) ids.push_back(found[i].second);
     return ids;
   }
-  /// Those that serve nobody go first, then those of earlier revisions, then the last ones.
+  /// Those that serve no client go first, then those of earlier revisions, then the last ones.
   std::vector<TaskId> first_to_leave(const std::vector<const JobRow*>& jobs,
                                      std::size_t most) const {
     return chosen(jobs, true, most, [this](const TaskRow& task) {
@@ -98,7 +98,7 @@ class Step {
     std::uint32_t wish = most;
     if (others_wanted_ > 0) {
       const std::uint32_t rest = room > others_wanted_ ? room - others_wanted_ : 0;
-      // What it has it keeps, as after another revision was given up.
+      // It keeps those that it has, as after another revision was given up.
       wish = std::max(std::min(most, rest), std::min(most, target_->wanted));
     }
     if (target_->wanted < wish) {

@@ -31,7 +31,7 @@ struct Rollout {
 ///
 /// The disruption budget: a replica that leaves is stopped only when as many as the service is to
 /// have, less `max_unavailable`, are healthy without it: ready for `healthy_for`. One that is not
-/// ready serves nobody and may stop at once. O(tasks of the revisions).
+/// ready serves no client and may stop at once. O(tasks of the revisions).
 Rollout next_step(const ClusterState& state, std::span<const JobId> revisions, Instant now);
 
 /// Nothing but a replica's own end can bring the service another step: its only revision is settled

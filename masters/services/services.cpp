@@ -28,8 +28,8 @@ bool Services::advance(Instant now) {
   return any;
 }
 
-/// Steps until none is left. Each one that finds something changes what it was decided by, and a
-/// service has so many tasks and revisions only: the loop ends.
+/// Steps until no step is left. Each one that finds something changes what it was decided by, and
+/// the tasks and revisions of a service have an end: the loop ends.
 bool Services::step(const Key& key, Instant now) {
   bool waits = false;
   while (due_.erase(key) > 0) {
@@ -123,7 +123,7 @@ void Services::touch(TaskId id) {
   if (const TaskRow* task = state().find(id)) touch(state().job(task->job));
 }
 
-/// What an instance takes with it is known only before it is gone.
+/// The replicas that an instance takes with it are known only before it is gone.
 void Services::before(const Event& event, const MasterFacts& facts) {
   if (services_.empty()) return;
   if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {

@@ -34,8 +34,8 @@ class Services final : public EventListener {
 
   /// The service of that job is to have this number of replicas.
   ServiceResult scale(JobId id, std::uint32_t replicas, Instant now);
-  /// The replica is to leave where it runs, as soon as others do without it. False: it is none that
-  /// runs.
+  /// The replica is to leave where it runs, as soon as others do without it. False: it does not
+  /// run, or is no replica.
   bool relieve(const TaskRow& task, CauseCode why, Instant now);
   /// A task that stands in for the replica, which is to run elsewhere: wanted, without a place.
   /// Nothing: its service has no task to spare.

@@ -84,6 +84,8 @@ bool JobEnds::is_last_attempt(const Job& job, const TaskFailed& news) const {
 bool JobEnds::is_looked_at(const TaskRow& task) const {
   if (!state().is_confined(task)) return false;
   const JobRow& job = state().job(task.job);
+  // Users want a service to run until they end it: it waits for a place on demand.
+  if (job.job.service() != nullptr) return false;
   const bool first = job.confined == 1 && task.fruitless >= max_interruptions_;
   return !job.terminal_outcome && (!is_together(job) || first || job.gang.holding == 0);
 }

@@ -57,7 +57,7 @@ inline std::uint32_t kind_of(TypeId type, Market market) {
 /// The replica has no place, or runs on an instance that it has to leave.
 inline bool wants_place(const TaskRow& task) {
   return task.phase == TaskPhase::pending ||
-         (task.phase == TaskPhase::running && task.target == kNoSlot);
+         (task.phase == TaskPhase::running && task.target == kNoSlot && task.wanted);
 }
 /// Of some of its replicas. O(replicas).
 bool wants_places(const ClusterState& state, const JobRow& service);

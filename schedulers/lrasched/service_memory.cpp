@@ -30,8 +30,7 @@ void ServiceMemory::add(const JobRow& row) {
   services_.insert(row.job.id);
   const auto& demands = row.job.tasks.front().demands.entries();
   if (demands.empty()) return;
-  arrivals_.push_back(
-      {row.accepted_at, demands.front().amount, static_cast<std::uint32_t>(row.tasks.size())});
+  arrivals_.push_back({row.accepted_at, demands.front().amount, row.replicas});
   while (arrivals_.front().at + kRemembered < row.accepted_at) arrivals_.pop_front();
 }
 

@@ -30,7 +30,7 @@ struct OrderOptions {
   std::string name;
   std::string user;
   std::string file;      ///< of the next revision
-  std::uint32_t to = 0;  ///< the revision that is to come again; 0: none
+  std::uint32_t to = 0;  ///< the revision that is to come again; 0: no such one
   std::uint32_t replicas = 0;
   bool wait = false;
 };

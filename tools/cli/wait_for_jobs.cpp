@@ -25,6 +25,11 @@
 namespace muster::cli {
 namespace {
 
+/// It has done what it was there for.
+bool is_good_end(const JobView& job) {
+  return job.state == ShownState::completed || job.state == ShownState::replaced;
+}
+
 using client::ClientError;
 
 /// How long the API is to wait with its answer for a job to be over; where others are shown, they
@@ -210,7 +215,7 @@ bool is_empty(client::ApiClient& api, const JobView& job, const char* stream) {
 }
 
 void print_end(client::ApiClient& api, const JobView& job) {
-  if (job.state == ShownState::completed) return;
+  if (is_good_end(job)) return;
   const std::uint64_t number = job.job.value;
   const std::string reason = job.reason.value_or("");
   std::string text =
@@ -232,7 +237,7 @@ void print_end(client::ApiClient& api, const JobView& job) {
 }  // namespace
 
 int exit_code_of(const JobView& job) {
-  if (job.state == ShownState::completed) return kDone;
+  if (is_good_end(job)) return kDone;
   if (job.state == ShownState::cancelled) return kStopped;
   constexpr std::int64_t kLargest = 255;
   const std::int64_t code = job.exit_code.value_or(0);

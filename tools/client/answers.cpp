@@ -51,7 +51,8 @@ Parsed<Whole> whole_of(const Answer& answer) {
 bool is_over(const JobView& job) {
   // The API has no member that says whether a job is over; its state does.
   return job.state == ShownState::completed || job.state == ShownState::failed ||
-         job.state == ShownState::refused || job.state == ShownState::cancelled;
+         job.state == ShownState::refused || job.state == ShownState::cancelled ||
+         job.state == ShownState::replaced;
 }
 
 bool is_over(const TaskView& task) {

@@ -122,8 +122,8 @@ std::vector<std::uint32_t> PeerLoads::choose_masters(Instant now) {
   return draw_masters(heard, given, settings_, now, rng_);
 }
 
-/// A later revision goes to the master of the earlier ones. Null: it is none, or that master is not
-/// of the cluster any more.
+/// A later revision goes to the master of the earlier ones. Null: the job is no later revision, or
+/// that master is not of the cluster any more.
 const SitePeer* PeerLoads::master_of_revision(const Job& job) const {
   const ServiceSpec* service = job.service();
   if (service == nullptr || !service->replaces.valid()) return nullptr;

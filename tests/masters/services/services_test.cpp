@@ -294,6 +294,18 @@ TEST_F(ServicesTest, AScaleDuringAnUpdateIsForTheRevisionThatHasTheServiceInTheE
   EXPECT_EQ(running(2).size(), 4U);
 }
 
+TEST_F(ServicesTest, LeavingIsNoFruitlessAttemptHoweverOftenItHappens) {
+  accept(1, {.replicas = 1, .tasks = 3});
+  for (int i = 0; i < 50; ++i) {
+    all_ready(1);
+    services_->relieve(*state().find(running(1)[0]), CauseCode::drained, now());
+    settle();
+  }
+  all_ready(1);
+  EXPECT_EQ(job(1).confined, 0U);
+  EXPECT_EQ(running(1).size(), 1U);
+}
+
 TEST_F(ServicesTest, AMasterThatIsStartedAgainGoesOnWhereItWas) {
   accept(1, {.replicas = 3});
   all_ready(1);

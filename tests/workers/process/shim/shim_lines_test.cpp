@@ -30,7 +30,7 @@ class Peer {
     server.add(Descriptor(ends[1]));
   }
   bool say(const std::string& text) const { return send_text(own_.get(), text); }
-  /// What has been said so far; "(end)" behind it where the server has closed.
+  /// The text that has been said so far; "(end)" behind it where the server has closed.
   std::string hear() const {
     std::string text(1 << 16, '\0');
     std::string all;
