@@ -89,6 +89,7 @@ std::string Master::restore(std::optional<MasterSnapshot> snapshot, std::span<co
   }
   // Whether all of the fleet was there is not on record: the next round looks.
   fleet_.look_again();
+  services_.take_over();
   return trouble;
 }
 
@@ -100,8 +101,10 @@ SubmitResult Master::submit(Job job, Instant now) {
   }
   const JobId id = job.id;
   std::optional<Refusal> never;
+  if (!services_.admit(job)) never = Refusal{RefusalKind::never, RefusalCode::outdated, {}, 0, 0};
   // Drained instances come back with the next start, so that the whole fleet counts.
-  if (memory().fixed_fleet()) never = why_task_never_fits(job, *catalog_, fleet_.configured());
+  if (memory().fixed_fleet() && !never)
+    never = why_task_never_fits(job, *catalog_, fleet_.configured());
   if (memory().fixed_fleet() && !never) {
     never = why_gang_never_fits(job, *catalog_, fleet_.configured());
   }

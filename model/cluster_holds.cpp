@@ -38,6 +38,7 @@ void ClusterState::Applier::operator()(const JobHeld& e) {
 void ClusterState::Applier::operator()(const JobReleased& e) {
   JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
   job.held_by_user = false;
+  job.progressed_at = at;
   restate(job);
   // By index: the lowest indices take the in-flight capacity, or are of the width; the others are
   // capped.

@@ -16,9 +16,13 @@ void ClusterState::Applier::begin_service(JobRow& job, const ServiceSpec& servic
   job.wanted = before == s.job_slots_.end() ? job.replicas : 0;
   job.last_revision = service.revision;
   if (before == s.job_slots_.end()) return;
-  // When this one is given up its number is not given again.
-  std::uint32_t& last = s.jobs_[before->second].last_revision;
-  last = std::max(last, service.revision);
+  // When this one is given up its number is not given again. Few revisions are there at once.
+  for (auto earlier = before; earlier != s.job_slots_.end();) {
+    JobRow& row = s.jobs_[earlier->second];
+    row.last_revision = std::max(row.last_revision, service.revision);
+    const ServiceSpec* spec = row.job.service();
+    earlier = spec == nullptr ? s.job_slots_.end() : s.job_slots_.find(spec->replaces);
+  }
 }
 
 void ClusterState::Applier::operator()(const ReplicaChanged& e) {
@@ -31,7 +35,6 @@ void ClusterState::Applier::operator()(const ReplicaChanged& e) {
     row.ready_since = {};
   } else if (row.ready_since == Instant{}) {
     row.ready_since = at;
-    job_of(row).progressed_at = at;
   }
 }
 
@@ -49,13 +52,17 @@ void ClusterState::Applier::operator()(const ReplicaWanted& e) {
   job.leaving += row.at != kNoSlot && !e.wanted;
   row.rests_until = {};
   row.setbacks = 0;
+  // One more of a revision is wanted when one of those before has become healthy.
+  if (e.wanted && e.cause.code == CauseCode::revision) job.progressed_at = at;
   if (e.wanted) {
     if (row.phase == TaskPhase::capped) let_wait(row);
   } else if (row.phase == TaskPhase::pending || row.phase == TaskPhase::assigned) {
     wait_again(row, kSpare);
   } else {
     // One that runs has no place to go on at, so that its instance may be given back behind it.
-    if (row.target != kNoSlot) drop_target(row);
+    // With a worker that is silent it keeps its room, in which others could not start.
+    const bool silent = e.cause.code == CauseCode::worker_lost && row.target == row.at;
+    if (row.target != kNoSlot && !silent) drop_target(row);
     if (row.phase == TaskPhase::capped) row.reason = kSpare;
   }
 }

@@ -42,6 +42,7 @@ void WorkerNews::greet(const WorkerHello& hello, const WorkerActor& worker) {
     workers_.monitor(worker);
   }
   links_.meet(hello, worker);
+  to_relieve_.erase(id);
   std::set<KnownAttempt> running;
   for (const WorkerReport& report : hello.known) {
     take(report);
@@ -130,6 +131,7 @@ void WorkerNews::lose(const caf::actor_addr& link) {
 }
 
 void WorkerNews::forget(InstanceId id) {
+  to_relieve_.erase(id);
   links_.forget(id);
   logs_.forget(id);
 }
@@ -142,19 +144,23 @@ void WorkerNews::await(InstanceId id, Duration more) {
   silence_.at(lost_at);
   const Duration replace_after = master_.settings().watch.replace_after;
   if (replace_after <= Duration::zero()) return;
-  to_relieve_.emplace(host_.now() + replace_after + more, id);
-  relief_.at(to_relieve_.begin()->first);
+  relief_.at(to_relieve_[id] = host_.now() + replace_after + more);
 }
 
 /// Others stand in for the replicas of workers that are silent, which may serve their clients
 /// meanwhile.
 void WorkerNews::relieve_silent() {
-  while (!to_relieve_.empty() && to_relieve_.begin()->first <= host_.now()) {
-    const InstanceId id = to_relieve_.begin()->second;
-    to_relieve_.erase(to_relieve_.begin());
-    if (links_.on(id) == nullptr) master_.relieve_replicas(id, host_.stamp());
-  }
-  if (!to_relieve_.empty()) relief_.at(to_relieve_.begin()->first);
+  std::optional<Instant> next;
+  std::erase_if(to_relieve_, [&](const auto& silent) {
+    const auto& [id, when] = silent;
+    if (when <= host_.now()) {
+      master_.relieve_replicas(id, host_.stamp());
+      return true;
+    }
+    next = next ? std::min(*next, when) : when;
+    return false;
+  });
+  if (next) relief_.at(*next);
   host_.commit();
 }
 

@@ -68,7 +68,7 @@ class WorkerNews {
   PartHost& host_;
   Host workers_;
   Alarm<PartHost> silence_, services_, relief_;
-  std::set<std::pair<Instant, InstanceId>> to_relieve_;  ///< by when, if they are silent then
+  std::map<InstanceId, Instant> to_relieve_;  ///< of silent workers, and when
 };
 
 /// A worker may speak of attempts on its own instance only, whatever key it has got hold of.

@@ -12,7 +12,13 @@ namespace {
 
 /// There is time for others to take the place of what leaves.
 bool has_time(CauseCode why) {
-  return why == CauseCode::drained || why == CauseCode::interrupted;
+  return why == CauseCode::drained || why == CauseCode::interrupted ||
+         why == CauseCode::worker_lost;
+}
+
+/// With a lost worker replicas lose their places, too, which silent ones keep.
+CauseCode reason_of(CauseCode why) {
+  return why == CauseCode::worker_lost ? CauseCode::evicted : why;
 }
 
 }  // namespace
@@ -31,7 +37,7 @@ bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
   while (!row->planned.empty()) {
     const TaskRow& task = state().task(row->planned.front());
     const JobRow& job = state().job(task.job);
-    if (has_time(why) && services_.relieve(task, why, now)) continue;
+    if (has_time(why) && services_.relieve(task, reason_of(why), now)) continue;
     // A task that runs elsewhere and was to come here has only lost its target.
     const bool runs_elsewhere = task.phase == TaskPhase::running && task.at != row->slot;
     const bool alone = !job.job.gang || job.tasks.size() == 1;
@@ -56,7 +62,7 @@ void Evictions::stop_occupants(const InstanceRow& row, CauseCode why, Instant no
   const std::vector<Slot> there = row.occupants;
   for (Slot slot : there) {
     const TaskRow& task = state().task(slot);
-    if (has_time(why) && services_.relieve(task, why, now)) continue;
+    if (has_time(why) && services_.relieve(task, reason_of(why), now)) continue;
     commands_.tasks.stop_if_running(task.id, now);
   }
 }

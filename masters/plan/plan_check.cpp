@@ -151,6 +151,10 @@ class PlanChecker {
     const TaskRow* task = state_.find(plan_.stops[i].task);
     if (task == nullptr || !placed_.insert(plan_.stops[i].task).second) return outdated();
     if (is_past(plan_.stops[i].expects, *task)) return outdated();
+    // Others of its service would have to be ready first: nothing can come into its room at once.
+    if (task->phase == TaskPhase::running && state_.job(task->job).job.service() != nullptr) {
+      return Refusal{RefusalKind::not_now, RefusalCode::not_movable, {}, 0, 0};
+    }
     const bool stoppable = task->phase == TaskPhase::running || task->phase == TaskPhase::assigned;
     return stoppable ? why_it_stays(*task) : std::optional<Refusal>(outdated());
   }

@@ -8,11 +8,14 @@
 namespace muster {
 namespace {
 
+/// Time in which the workers of a master that has just begun say hello.
+constexpr Duration kTakeover = std::chrono::seconds{10};
+
 /// Looks at the revisions once, and decides by what was counted.
 class Step {
  public:
-  Step(const ClusterState& state, std::span<const JobId> revisions, Instant now)
-      : s_(state), now_(now) {
+  Step(const ClusterState& state, std::span<const JobId> revisions, const RolloutClock& clock)
+      : s_(state), now_(clock.now), began_(clock.began) {
     for (const JobId id : revisions) {
       const JobRow* job = state.find(id);
       if (job != nullptr && !job->terminal_outcome) jobs_.push_back(job);
@@ -24,9 +27,15 @@ class Step {
   }
 
   Rollout decide() {
-    if (target_ == nullptr) return out_;
+    if (target_ == nullptr) {
+      // The one that was to have the service again has ended meanwhile.
+      for (const JobRow* job : jobs_) out_.over.emplace_back(job->job.id, JobOutcome::failed);
+      return out_;
+    }
     service_ = target_->job.service();
     count();
+    replace_failed();
+    if (!out_.unwant.empty()) return out_;
     want_replicas();
     let_others_go();
     stop_those_that_may();
@@ -39,8 +48,12 @@ class Step {
   bool is_ready(const TaskRow& task) const {
     return task.phase == TaskPhase::running && task.ready_since > Instant{};
   }
+  /// It leaves since nothing is heard of it: see ReplicaWanted.
+  static bool is_silent(const TaskRow& task) {
+    return !task.wanted && task.target != kNoSlot && task.target == task.at;
+  }
   bool is_healthy(const TaskRow& task) const {
-    return is_ready(task) && now_ >= task.ready_since + service_->healthy_for;
+    return is_ready(task) && !is_silent(task) && now_ >= task.ready_since + service_->healthy_for;
   }
   void look_again(Instant when) {
     if (!out_.look_again || when < *out_.look_again) out_.look_again = when;
@@ -54,7 +67,7 @@ class Step {
     for (const JobRow* job : jobs_) {
       if (job != target_) others_wanted_ += job->wanted;
       each_task(*job, [&](const TaskRow& task) {
-        if (is_ready(task) && !is_healthy(task)) {
+        if (is_ready(task) && !is_silent(task) && !is_healthy(task)) {
           look_again(task.ready_since + service_->healthy_for);
         }
         if (!is_healthy(task)) return;
@@ -90,6 +103,18 @@ class Step {
       const JobRow& job = s_.job(task.job);
       return std::tuple(task.at != kNoSlot, is_ready(task), job.accepted_at, ~task.index);
     });
+  }
+
+  /// Programs that could not be started are not tried again: other tasks are.
+  void replace_failed() {
+    for (const JobRow* job : jobs_) {
+      if (job->failed == 0) continue;
+      each_task(*job, [&](const TaskRow& task) {
+        if (task.wanted && task.phase == TaskPhase::failed) {
+          out_.unwant.emplace_back(task.id, CauseCode::evicted);
+        }
+      });
+    }
   }
 
   void want_replicas() {
@@ -139,7 +164,10 @@ class Step {
       each_task(*job, [&](const TaskRow& task) {
         if (task.wanted || task.phase != TaskPhase::running) return;
         const std::uint32_t without = is_healthy(task) ? left - 1 : left;
-        if (is_ready(task) && without < least) return;
+        const bool serves = is_ready(task);
+        if (serves && without < least) return;
+        // Which of those that were ready still are is heard first.
+        if (serves && now_ < began_ + kTakeover) return look_again(began_ + kTakeover);
         left = without;
         out_.stop.push_back(task.id);
       });
@@ -155,7 +183,7 @@ class Step {
     const bool has_earlier = std::ranges::any_of(
         jobs_, [this](const JobRow* job) { return job != target_ && job->replicas > 0; });
     if (!has_earlier || target_->held_by_user) return;
-    const Instant late = target_->progressed_at + service_->update_within;
+    const Instant late = std::max(target_->progressed_at, began_) + service_->update_within;
     // A program that is not there does not come with time.
     if (now_ >= late || target_->failed > 0) {
       out_.gives_up = target_->job.id;
@@ -178,6 +206,7 @@ class Step {
 
   const ClusterState& s_;
   Instant now_;
+  Instant began_;
   std::vector<const JobRow*> jobs_;  ///< the oldest first
   const JobRow* target_ = nullptr;
   const ServiceSpec* service_ = nullptr;
@@ -189,8 +218,8 @@ class Step {
 
 }  // namespace
 
-Rollout next_step(const ClusterState& state, std::span<const JobId> revisions, Instant now) {
-  return Step(state, revisions, now).decide();
+Rollout next_step(const ClusterState& state, std::span<const JobId> revisions, RolloutClock clock) {
+  return Step(state, revisions, clock).decide();
 }
 
 bool is_steady(const ClusterState& state, std::span<const JobId> revisions) {

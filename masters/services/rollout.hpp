@@ -25,14 +25,21 @@ struct Rollout {
   }
 };
 
+/// When a step is decided.
+struct RolloutClock {
+  Instant now;
+  Instant began;  ///< of the present master: before that it could hear of no replica
+};
+
 /// The revisions are those of one service that are not over, the oldest first. The newest that is
 /// not given up has the service. While others still have replicas its own come as those leave, at
 /// most `surge` more at once than the service is to have.
 ///
 /// The disruption budget: a replica that leaves is stopped only when as many as the service is to
 /// have, less `max_unavailable`, are healthy without it: ready for `healthy_for`. One that is not
-/// ready serves no client and may stop at once. O(tasks of the revisions).
-Rollout next_step(const ClusterState& state, std::span<const JobId> revisions, Instant now);
+/// ready serves no client and may stop at once, and one whose worker is silent does not count.
+/// O(tasks of the revisions).
+Rollout next_step(const ClusterState& state, std::span<const JobId> revisions, RolloutClock clock);
 
 /// Nothing but a replica's own end can bring the service another step: its only revision is settled
 /// and has the replicas that it is to have. O(1).

@@ -15,6 +15,7 @@ Services::Services(MasterRecorder& recorder, TaskOrders& tasks, InstanceReleases
 }
 
 bool Services::advance(Instant now) {
+  if (!began_) began_ = takes_over_ ? now : Instant{};
   while (!by_time_.empty() && by_time_.begin()->first <= now) {
     const Key key = by_time_.begin()->second;
     set_look(key, services_.at(key), std::nullopt);
@@ -36,7 +37,7 @@ bool Services::step(const Key& key, Instant now) {
     const auto known = services_.find(key);
     if (known == services_.end()) return waits;
     const std::vector<JobId> revisions = known->second.revisions;
-    const Rollout todo = next_step(state(), revisions, now);
+    const Rollout todo = next_step(state(), revisions, {now, *began_});
     set_look(key, known->second, todo.look_again);
     if (todo.is_empty()) return waits;
     due_.insert(key);
@@ -45,7 +46,11 @@ bool Services::step(const Key& key, Instant now) {
       waits = true;
     }
     for (const auto& [id, why] : todo.unwant) unwant(id, why, now);
-    for (const TaskId id : todo.stop) tasks_.stop_if_running(id, now);
+    for (const TaskId id : todo.stop) {
+      const bool has_place = state().find(id)->target != kNoSlot;
+      if (has_place) recorder_.record(TaskUnassigned{id, {CauseCode::evicted, 0}}, now);
+      tasks_.stop_if_running(id, now);
+    }
     if (todo.settles) {
       const auto newest = std::ranges::find_if(revisions.rbegin(), revisions.rend(), [&](JobId id) {
         const JobRow* job = state().find(id);
@@ -72,11 +77,30 @@ std::optional<Instant> Services::next() const {
   return by_time_.empty() ? std::nullopt : std::optional(by_time_.begin()->first);
 }
 
+bool Services::admit(Job& job) const {
+  const auto* service = job.service();
+  if (service == nullptr) return true;
+  const auto known = services_.find({job.user, job.name});
+  if (known == services_.end()) return !service->replaces.valid();
+  const std::vector<JobId>& revisions = known->second.revisions;
+  const bool follows = std::ranges::find(revisions, service->replaces) != revisions.end();
+  if (!service->replaces.valid() || revisions.size() >= kMostRevisions) return false;
+  ServiceSpec& spec = std::get<ServiceSpec>(job.kind);
+  // The one that it was to follow may be over by now.
+  if (!follows) spec.replaces = revisions.back();
+  for (const JobId each : revisions) {
+    const std::uint32_t last = state().find(each)->last_revision;
+    spec.revision = std::max(spec.revision, last + 1);
+  }
+  return true;
+}
+
 ServiceResult Services::scale(JobId id, std::uint32_t replicas, Instant now) {
   const JobRow* job = state().find(id);
   const bool is_there = job != nullptr && job->job.service() != nullptr && !job->terminal_outcome;
   if (!is_there || replicas == 0) return ServiceResult::unknown;
-  if (replicas + job->job.service()->surge > job->tasks.size()) return ServiceResult::too_many;
+  if (replicas + std::max(1U, job->job.service()->surge) > job->tasks.size())
+    return ServiceResult::too_many;
   // The revisions before have that number again when this one does not come about.
   const std::vector<JobId> revisions = services_.at(key_of(*job)).revisions;
   for (const JobId each : revisions) {
@@ -93,7 +117,11 @@ bool Services::relieve(const TaskRow& task, CauseCode why, Instant now) {
   const JobRow& job = state().job(task.job);
   const bool runs = task.phase == TaskPhase::running || task.phase == TaskPhase::starting;
   if (job.job.service() == nullptr || job.terminal_outcome || !runs) return false;
-  if (task.wanted) recorder_.record(ReplicaWanted{task.id, false, {why, 0}}, now);
+  if (task.wanted) {
+    recorder_.record(ReplicaWanted{task.id, false, {why, 0}}, now);
+  } else if (task.target != kNoSlot && why != CauseCode::worker_lost) {
+    recorder_.record(TaskUnassigned{task.id, {why, 0}}, now);
+  }
   return true;
 }
 
@@ -157,6 +185,10 @@ void Services::after(const Event& event, const MasterFacts& facts) {
     touch(left->task);
   } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
     touch(failed->task);
+    const TaskRow* task = facts.state.find(failed->task);
+    if (!failed->for_good || task == nullptr) return;
+    const auto known = services_.find(key_of(facts.state.job(task->job)));
+    if (known != services_.end()) due_.insert(known->first);
   } else if (const auto* wanted = std::get_if<ReplicaWanted>(&event.body)) {
     touch(wanted->task);
   } else if (const auto* scaled = std::get_if<ServiceScaled>(&event.body)) {

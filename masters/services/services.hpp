@@ -27,11 +27,18 @@ class Services final : public EventListener {
  public:
   Services(MasterRecorder& recorder, TaskOrders& tasks, InstanceReleases& releases, JobEnds& ends);
 
+  /// It follows a master that has died: what its replicas do is heard anew, which takes a while.
+  void take_over() { takes_over_ = true; }
   /// Takes the steps that are due; whether tasks came to wait for a place.
   bool advance(Instant now);
   /// When time alone brings the next one.
   std::optional<Instant> next() const;
 
+  /// Revisions of a service that are not over, at the most.
+  static constexpr std::size_t kMostRevisions = 4;
+  /// Whether the service may come, or the revision of one: no other one has its name, and its
+  /// service is there. Says of a revision which one it follows now, and its number.
+  bool admit(Job& job) const;
   /// The service of that job is to have this number of replicas.
   ServiceResult scale(JobId id, std::uint32_t replicas, Instant now);
   /// The replica is to leave where it runs, as soon as others do without it. False: it does not
@@ -67,6 +74,8 @@ class Services final : public EventListener {
   std::map<Key, Known> services_;
   std::set<Key> due_;                          ///< something has happened to them
   std::set<std::pair<Instant, Key>> by_time_;  ///< those that time alone may bring a step
+  bool takes_over_ = false;
+  std::optional<Instant> began_;  ///< when this master looked first
 };
 
 }  // namespace muster

@@ -32,10 +32,11 @@ ReplicaView replica_of(const ClusterState& state, const TaskRow& task) {
 }
 
 /// `last`: no later revision of the service has come and is not given up.
-std::string standing_of(const JobRow& job, bool last) {
+std::string standing_of(const JobRow& job, std::uint32_t ready, bool last) {
   if (job.replicas == 0) return "given up";
   if (!last) return "leaving";
-  return job.settled && job.wanted == job.replicas && job.leaving == 0 ? "steady" : "coming";
+  const bool is_whole = job.settled && job.wanted == job.replicas && job.leaving == 0;
+  return is_whole && ready >= job.replicas ? "steady" : "coming";
 }
 
 ServiceView service_of(const ClusterState& state, const JobRow& job, const std::string& master) {
@@ -47,7 +48,7 @@ ServiceView service_of(const ClusterState& state, const JobRow& job, const std::
   const ServiceSpec& spec = *job.job.service();
   const auto tasks = static_cast<std::uint32_t>(job.tasks.size());
   view.revision = spec.revision;
-  view.most = tasks - std::min(tasks, spec.surge);
+  view.most = tasks - std::min(tasks, std::max(1U, spec.surge));
   view.failed_update = job.failed_update;
   view.last_revision = job.last_revision;
   view.running = job.running;
@@ -66,7 +67,14 @@ std::set<JobId> replaced(const MasterFacts& facts) {
   std::set<JobId> all;
   for (const JobId id : facts.services) {
     const JobRow& job = *facts.state.find(id);
-    if (job.replicas > 0 && !job.terminal_outcome) all.insert(job.job.service()->replaces);
+    if (job.replicas == 0 || job.terminal_outcome) continue;
+    // Each earlier one as well: one between them may have ended.
+    JobId earlier = job.job.service()->replaces;
+    while (all.insert(earlier).second) {
+      const JobRow* row = facts.state.find(earlier);
+      if (row == nullptr || row->job.service() == nullptr) break;
+      earlier = row->job.service()->replaces;
+    }
   }
   return all;
 }
@@ -85,7 +93,7 @@ ServicesView services_of(const Master& master, const ServicesQuestion& wanted) {
     if (!meant) continue;
     ServiceView one = service_of(facts.state, job, master.name());
     const bool last = !earlier.contains(id);
-    one.standing = standing_of(job, last);
+    one.standing = standing_of(job, one.ready, last);
     one.wanted = last ? job.replicas : job.wanted;
     const std::size_t all = one.replicas.size();
     // Those that go beyond a message are counted and not shown: replicas, then services.

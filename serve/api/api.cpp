@@ -346,7 +346,7 @@ void Api::scale(const Call& call) {
         422, fmt::format("replicas: has to be from 1 to {}; it is {}", kLargestService, replicas)));
   }
   backend_.scale(JobId{call.pass.found.numbers.at(0)}, static_cast<std::uint32_t>(replicas),
-                 reply_to(call.exchange));
+                 reply_to_order(call));
 }
 
 void Api::revise(const Call& call) {
@@ -354,6 +354,8 @@ void Api::revise(const Call& call) {
                     .token = call.mark.number,
                     .scope = call.pass.who.user};
   if (call.route.operation == Operation::restart) {
+    const bool is_admin = call.pass.who.role == Role::admin;
+    if (!is_admin) revision.max_priority = parts_.limits.max_user_priority;
     return backend_.revise(std::move(revision), reply_to(call.exchange));
   }
   auto request = job_request_from_json(call.body, std::string(kBodySource));

@@ -25,10 +25,13 @@ TokenDigest asks_of(std::string_view method, std::string_view path, const Princi
 /// The path of an order, which has no body: all that it says.
 std::string path_of(const Route& route, const Match& found) {
   std::string path(route.pattern);
-  const std::size_t begin = path.find('{');
-  const std::size_t end = path.find('}');
-  const std::string said = found.name.empty() ? std::to_string(found.numbers.at(0)) : found.name;
-  return path.replace(begin, end + 1 - begin, said);
+  for (std::size_t i = 0;; ++i) {
+    const std::size_t begin = path.find('{');
+    if (begin == std::string::npos) return path;
+    const std::size_t end = path.find('}', begin);
+    const std::string said = found.name.empty() ? std::to_string(found.numbers.at(i)) : found.name;
+    path.replace(begin, end + 1 - begin, said);
+  }
 }
 
 /// The message of a refusal, with more behind it.
@@ -73,6 +76,7 @@ bool is_order(const Route& route) {
     case Operation::cancel:
     case Operation::hold:
     case Operation::release:
+    case Operation::scale:
     case Operation::drain:
     case Operation::interrupt:
     case Operation::revoke_token:

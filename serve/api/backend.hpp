@@ -54,10 +54,11 @@ struct Again {
 /// How another revision of a service comes to be.
 struct Revision {
   JobId job;
-  std::optional<Job> as{};      ///< nothing: as the job is or was
-  bool keeps_replicas = false;  ///< as many as the service has now, whatever `as` says
-  std::string token{};          ///< of the submission, of the one that is as the job was
-  std::string scope{};          ///< for whom the API's token acts
+  std::optional<Job> as{};            ///< nothing: as the job is or was
+  bool keeps_replicas = false;        ///< as many as the service has now, whatever `as` says
+  std::string token{};                ///< of the submission, of the one that is as the job was
+  std::string scope{};                ///< for whom the API's token acts
+  std::optional<int> max_priority{};  ///< of the one that is as the job was; nothing: as it had
 };
 
 /// Which piece of a task's output is asked for.

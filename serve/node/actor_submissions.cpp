@@ -178,9 +178,18 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
           // An admin may have given the first one more than its user may give.
           if (what.max_priority) job->priority = std::min(job->priority, *what.max_priority);
           if (what.max_fails) job->max_fails = what.max_fails;
+          if (auto* service = std::get_if<ServiceSpec>(&job->kind)) {
+            // As a first revision, if nobody has its name by now.
+            service->revision = 1;
+            service->replaces = {};
+            service->master.clear();
+          }
           std::vector<Job> jobs;
           jobs.push_back(std::move(job).value());
-          return check(std::move(jobs), true, reply);
+          return check_service_names(job_asks(), std::move(jobs), reply,
+                                     [this](std::vector<Job> named, api::Reply answer) {
+                                       check(std::move(named), true, std::move(answer));
+                                     });
         }
         if (job.error().code == ResubmitError::nothing) {
           return reply(refusal(409, "nothing failed", "no task of " + name + " has failed"));

@@ -64,6 +64,16 @@ void answer(const std::shared_ptr<Look>& of, ServicesView all, const Answered& w
   if (what.of == api::Operation::service) {
     return of->reply(ok(view_json::document(all, of->asks.silent(who, {}))));
   }
+  const auto other = std::ranges::find_if(
+      all.services, [&](const ServiceView& each) { return each.user != all.services[0].user; });
+  // Clients are never sent to the replicas of whoever happens to have the name as well.
+  if (other != all.services.end()) {
+    return of->reply(
+        refusal(409, "conflict",
+                fmt::format("{:.64} and {:.64} both have a service '{:.64}': say whose "
+                            "it is with `user`",
+                            all.services[0].user, other->user, what.name)));
+  }
   const EndpointsView endpoints = *merge::endpoints(all);
   const bool known = !what.revision.empty() && endpoints.revision == what.revision;
   if (known && of->left > Duration::zero()) return look_later(of);

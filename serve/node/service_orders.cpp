@@ -25,7 +25,8 @@ const ServiceView* newest_of(const std::vector<ServiceView>& revisions) {
   const ServiceView* newest = nullptr;
   for (const ServiceView& each : revisions) {
     const bool counts = each.standing != "given up";
-    if (counts && (newest == nullptr || each.revision > newest->revision)) newest = &each;
+    const auto rank = [](const ServiceView& one) { return std::pair(one.revision, one.job); };
+    if (counts && (newest == nullptr || rank(each) > rank(*newest))) newest = &each;
   }
   return newest;
 }
@@ -53,7 +54,8 @@ void follow(Job& job, const std::vector<ServiceView>& revisions, bool keeps_repl
   ++spec.revision;
   if (!keeps_replicas) return;
   const auto tasks = static_cast<std::uint32_t>(job.tasks.size());
-  const std::uint32_t most = tasks > spec.surge ? tasks - spec.surge : 1;
+  const std::uint32_t spare = std::max(1U, spec.surge);
+  const std::uint32_t most = tasks > spare ? tasks - spare : 1;
   spec.replicas = std::clamp(newest.wanted, 1U, most);
 }
 
@@ -97,6 +99,7 @@ void ActorBackend::revise(api::Revision what, api::Reply reply) {
               refusal(409, "no service", fmt::format("job {} is no service", what.job.value)));
         }
         job->token = token_of(what);
+        if (what.max_priority) job->priority = std::min(job->priority, *what.max_priority);
         api::Revision of = what;
         of.keeps_replicas = true;
         hand_in_revision(std::move(job).value(), of, false, reply);

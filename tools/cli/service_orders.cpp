@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "config/work_folder.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/job_source.hpp"
@@ -24,12 +26,15 @@ namespace {
 
 /// Between two looks at a service whose change is waited for.
 constexpr std::chrono::milliseconds kLookPause{500};
+/// For a revision that has been submitted to come to its master.
+constexpr std::chrono::seconds kPatience{30};
 
 struct OrderOptions {
   ClientOptions client;
   std::string name;
   std::string user;
   std::string file;      ///< of the next revision
+  std::string work_dir;  ///< of the next revision; empty: as its file says
   std::uint32_t to = 0;  ///< the revision that is to come again; 0: no such one
   std::uint32_t replicas = 0;
   bool wait = false;
@@ -68,7 +73,8 @@ const ServiceView* newest_of(const ServicesView& services) {
   const ServiceView* newest = nullptr;
   for (const ServiceView& each : services.services) {
     const bool counts = each.standing != "given up";
-    if (counts && (newest == nullptr || each.revision > newest->revision)) newest = &each;
+    const auto rank = [](const ServiceView& one) { return std::pair(one.revision, one.job); };
+    if (counts && (newest == nullptr || rank(each) > rank(*newest))) newest = &each;
   }
   return newest;
 }
@@ -87,11 +93,18 @@ std::optional<ServiceView> find_service(client::ApiClient& api, const OrderOptio
 /// Waits until the job has the service and is steady. False: it was given up, or has ended.
 int wait_steady(client::ApiClient& api, const OrderOptions& options, JobId job) {
   std::string last;
+  // A master may not have it yet.
+  auto patience = std::chrono::steady_clock::now() + kPatience;
   while (true) {
     const auto services = ask_service(api, options);
     if (!services) return kFailed;
     const auto& all = services->services;
     const auto one = std::ranges::find(all, job, &ServiceView::job);
+    if (one == all.end() && std::chrono::steady_clock::now() < patience) {
+      std::this_thread::sleep_for(kLookPause);
+      continue;
+    }
+    patience = {};
     if (one == all.end() || one->standing == "given up" || one->standing == "leaving") {
       const ServiceView* newest = newest_of(*services);
       complain(fmt::format("job {} did not come about{}", job.value,
@@ -209,7 +222,13 @@ int update_by_file(const OrderOptions& options) {
   if (!api) return kFailed;
   const auto service = find_service(*api, options);
   if (!service) return kFailed;
-  if (request->user.empty()) request->user = options.user;
+  if (request->user.empty()) request->user = service->user;
+  if (!options.work_dir.empty()) {
+    // As for `submit`: the user's path may have placeholders, the current folder has none.
+    const std::filesystem::path here = std::filesystem::current_path().lexically_normal();
+    const std::filesystem::path base = pattern_of_path(here.string());
+    request->work_dir = (base / options.work_dir).lexically_normal().string();
+  }
   if (request->token.empty()) request->token = client::random_token();
   return revise(options, *api, *service, fmt::format("/v1/jobs/{}/update", service->job.value),
                 to_json(request.value()));
@@ -254,6 +273,8 @@ void add_service_orders(CLI::App& app, int& exit_code) {
   command = add_order(app, *updated, "update",
                       "Replace a service by another revision, replica by replica");
   command->add_option("file", updated->file, "job file of the next revision");
+  command->add_option("--workdir", updated->work_dir,
+                      "folder that the program runs in; default: as the file says");
   command->add_option("--to", updated->to, "number of an earlier revision, which is to come again")
       ->check(CLI::Range(1U, std::numeric_limits<std::uint32_t>::max()));
   command->callback([updated, &exit_code] { exit_code = update(*updated); });

@@ -63,10 +63,9 @@ std::string replicas_text(const ServicesView& services) {
                         each.user, each.revision, each.job.value, each.standing, each.ready,
                         each.wanted);
     if (each.failed_update.valid()) {
-      text += fmt::format(
-          "the update that was job {} was given up: its replicas did not become "
-          "healthy in time\n",
-          each.failed_update.value);
+      text +=
+          fmt::format("the update that was job {0} was given up; `muster explain {0}` says more\n",
+                      each.failed_update.value);
     }
     TextTable table({{"REPLICA", true},
                      {"STATE"},

@@ -38,7 +38,7 @@ class ServicesTest : public test::MasterCommandsTest {
     spec.replicas = wish.replicas;
     spec.surge = wish.surge;
     spec.max_unavailable = wish.max_unavailable;
-    spec.healthy_for = {};
+    spec.healthy_for = healthy_for_;
     spec.update_within = std::chrono::hours{1};
     if (wish.replaces > 0) spec.replaces = JobId{wish.replaces};
     job.kind = spec;
@@ -67,7 +67,9 @@ class ServicesTest : public test::MasterCommandsTest {
       return true;
     }
     if (task->phase != TaskPhase::stopping) return false;
+    const JobId job = state().job(task->job).job.id;
     happen(TaskCheckpointed{id, task->attempt, {}, {}});
+    ends_->end_if_done(job, now());
     return true;
   }
   InstanceId roomiest() const {
@@ -126,6 +128,7 @@ class ServicesTest : public test::MasterCommandsTest {
   void check() { EXPECT_EQ(state().inconsistencies(), std::vector<std::string>{}); }
   bool is_over(std::uint64_t id) const { return state().find(JobId{id}) == nullptr; }
 
+  Duration healthy_for_{};
   std::optional<JobEnds> ends_;
   std::optional<Services> services_;
 };
@@ -292,6 +295,110 @@ TEST_F(ServicesTest, AScaleDuringAnUpdateIsForTheRevisionThatHasTheServiceInTheE
   all_ready(2);
   EXPECT_TRUE(is_over(1));
   EXPECT_EQ(running(2).size(), 4U);
+}
+
+TEST_F(ServicesTest, ARevisionThatIsReadyNowAndThenIsGivenUpAllTheSame) {
+  healthy_for_ = std::chrono::seconds{30};
+  accept(1, {});
+  all_ready(1);
+  clock_s_ += 60;
+  settle();
+  accept(2, {.replaces = 1});
+  for (int i = 0; i < 80 && !is_over(2) && job(2).replicas > 0; ++i) {
+    say(running(2)[0], true);
+    settle();
+    say(running(2)[0], false);
+    clock_s_ += 60;
+    settle();
+  }
+  EXPECT_TRUE(is_over(2));
+  EXPECT_EQ(running(1).size(), 2U);
+}
+
+TEST_F(ServicesTest, ARevisionThatWasGivenUpEndsWithTheOneBefore) {
+  accept(1, {.replicas = 3});
+  all_ready(1);
+  accept(2, {.replicas = 3, .replaces = 1});
+  say(running(2)[0], true);
+  settle();
+  clock_s_ += 2 * 3600;
+  settle();
+  ASSERT_FALSE(is_over(2)) << "its ready replica is still needed";
+  ends_->give_up(JobId{1}, JobOutcome::cancelled, now());
+  settle();
+  EXPECT_TRUE(is_over(1));
+  EXPECT_TRUE(is_over(2));
+}
+
+TEST_F(ServicesTest, AReplicaThatCannotStartIsReplacedByAnotherTask) {
+  accept(1, {});
+  all_ready(1);
+  const TaskId first = running(1)[0];
+  services_->relieve(*state().find(first), CauseCode::drained, now());
+  settle();
+  const TaskId stand_in = running(1).back();
+  TaskFailed news{stand_in, 1, "no such folder on this machine"};
+  news.for_good = true;
+  happen(news);
+  settle();
+  EXPECT_FALSE(state().find(stand_in)->wanted);
+  all_ready(1);
+  EXPECT_EQ(running(1).size(), 2U);
+  EXPECT_NE(state().find(first)->phase, TaskPhase::running);
+}
+
+TEST_F(ServicesTest, OneOfWhichNothingIsHeardCountsForNobody) {
+  accept(1, {});
+  all_ready(1);
+  const std::vector<TaskId> both = running(1);
+  services_->relieve(*state().find(both[1]), CauseCode::worker_lost, now());
+  EXPECT_NE(state().find(both[1])->target, kNoSlot) << "others could not start in its room";
+  services_->relieve(*state().find(both[0]), CauseCode::drained, now());
+  settle();
+  const std::vector<TaskId> all = running(1);
+  ASSERT_EQ(all.size(), 4U);
+  say(all[2], true);
+  settle();
+  EXPECT_EQ(state().find(both[0])->phase, TaskPhase::running) << "it is one of two that serve";
+  say(all[3], true);
+  settle();
+  EXPECT_NE(state().find(both[0])->phase, TaskPhase::running);
+}
+
+TEST_F(ServicesTest, AMasterThatTakesOverFirstHearsWhichReplicasAreStillReady) {
+  accept(1, {});
+  all_ready(1);
+  const TaskId first = running(1)[0];
+  services_->relieve(*state().find(first), CauseCode::drained, now());
+  settle();
+  services_.emplace(*recorder_, *tasks_, *releases_, *ends_);
+  services_->restored(facts());
+  services_->take_over();
+  services_->advance(now());
+  say(running(1).back(), true);
+  settle();
+  EXPECT_EQ(state().find(first)->phase, TaskPhase::running);
+  ASSERT_TRUE(services_->next());
+  clock_s_ += 11;
+  settle();
+  EXPECT_NE(state().find(first)->phase, TaskPhase::running);
+}
+
+TEST_F(ServicesTest, ANameIsThatOfOneServiceAndARevisionHasItsNumberFromTheMaster) {
+  accept(1, {});
+  Job other = JobBuilder(5).tasks(4).gang(false).build();
+  other.name = "web";
+  other.user = "ann";
+  other.kind = ServiceSpec{};
+  EXPECT_FALSE(services_->admit(other)) << "the name is taken";
+  std::get<ServiceSpec>(other.kind).replaces = JobId{77};
+  EXPECT_TRUE(services_->admit(other)) << "the one that it was to follow is over";
+  EXPECT_EQ(other.service()->replaces, JobId{1});
+  EXPECT_EQ(other.service()->revision, 2U);
+  other.user = "ben";
+  EXPECT_FALSE(services_->admit(other)) << "his service is over";
+  std::get<ServiceSpec>(other.kind).replaces = {};
+  EXPECT_TRUE(services_->admit(other));
 }
 
 TEST_F(ServicesTest, LeavingIsNoFruitlessAttemptHoweverOftenItHappens) {
