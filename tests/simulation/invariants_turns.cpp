@@ -18,7 +18,7 @@ constexpr Duration kLeastPeriod = std::chrono::minutes{1};
 constexpr Duration kTurnSlack = std::chrono::minutes{3};
 
 /// Days are those of the cloud's clock, which is set by up to an hour at each of its starts.
-constexpr Duration kDay = std::chrono::hours{28};
+constexpr Duration kLongestDay = std::chrono::hours{28};
 
 bool is_limited(const Scenario& scenario) {
   return scenario.cloud_instances > 0 || scenario.cloud_spot > 0;
@@ -36,7 +36,7 @@ Duration turn_of_one(const Scenario& scenario, Duration period) {
   Duration turn =
       scenario.longest_work + start + rounds * std::max(period, kLeastPeriod) + kTurnSlack;
   if (is_limited(scenario)) turn += scenario.master.gangs.longest;
-  if (scenario.master.caps.max_usd_day > 0) turn += kDay;
+  if (scenario.master.caps.max_usd_day > 0) turn += kLongestDay;
   return turn;
 }
 

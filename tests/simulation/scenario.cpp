@@ -257,11 +257,14 @@ Job draw_service_job(Rng& rng, std::uint64_t number) {
   job.token = fmt::format("service {}", number);
   job.user = rng.below(2) == 0 ? "ann" : "bob";
   job.workload_class = fmt::format("class-{}", rng.below(3));
-  job.kind = draw_service(rng);
+  ServiceSpec service = draw_service(rng);
   const std::uint64_t replicas = 1 + rng.below(4);
+  const std::uint64_t spare = 1 + rng.below(2);
+  service.replicas = static_cast<std::uint32_t>(replicas);
+  job.kind = std::move(service);
   const auto cores = static_cast<double>(1 + rng.below(4));
   const auto memory = static_cast<double>(1 + rng.below(8));
-  for (std::uint64_t i = 0; i < replicas; ++i) {
+  for (std::uint64_t i = 0; i < replicas + spare; ++i) {
     TaskSpec task;
     task.demands = Demands(Resources::of(0, cores, memory));
     task.image = job.workload_class;

@@ -23,7 +23,7 @@ constexpr Duration kRestSlack = std::chrono::minutes{1};
 constexpr Duration kLongestWait = std::chrono::minutes{30};
 
 constexpr Duration kLookEvery = std::chrono::minutes{2};
-constexpr Duration kPatience = std::chrono::seconds{15};
+constexpr Duration kLookPatience = std::chrono::seconds{15};
 
 /// The attempt of a replica that runs since the one instant, and ends at the other one, has stood.
 bool stood(const std::optional<Instant>& since, Instant ends) {
@@ -75,9 +75,21 @@ struct ServiceLaws::Hearer {
   void operator()(const JobAccepted& e) const {
     if (e.job.service() == nullptr) return;
     ++laws.open_;
+    const std::uint32_t replicas = e.job.service()->replicas;
     for (const TaskSpec& task : e.job.tasks) {
-      laws.books_[task.id].waits_since = laws.watched_.cluster.now();
+      Book& book = laws.books_[task.id];
+      book.wanted = task.array_index < replicas;
+      book.waits_since = laws.watched_.cluster.now();
     }
+  }
+  /// One that stands in for another begins anew.
+  void operator()(const ReplicaWanted& e) const {
+    Book* book = laws.find(e.task);
+    if (book == nullptr || book->wanted == e.wanted) return;
+    book->wanted = e.wanted;
+    book->setbacks = 0;
+    book->rests_until.reset();
+    book->waits_since = laws.watched_.cluster.now();
   }
   void operator()(const TaskStarted& e) const {
     if (Book* book = laws.find(e.task)) book->runs_since = at;
@@ -141,6 +153,10 @@ void ServiceLaws::absorb_end(std::uint32_t master, const TaskFailed& failed, Ins
   if (failed.for_good) broken(master, failed.task, "is given up");
   book.setbacks = stood(book.runs_since, at) ? 1 : book.setbacks + 1;
   book.runs_since.reset();
+  if (!book.wanted) {
+    if (failed.retry_at) broken(master, failed.task, "is not wanted, and is to rest");
+    return;
+  }
   const Duration pause = failed.retry_at ? *failed.retry_at - at : Duration::zero();
   if (pause != restart_pause(book.setbacks)) {
     broken(master, failed.task,
@@ -183,7 +199,21 @@ void ServiceLaws::check(std::uint32_t master, const ClusterState& state) {
   if (open_ == 0) return;
   for (const JobRow& job : state.jobs()) {
     if (job.job.service() == nullptr) continue;
+    check_number(master, job);
     for (const Slot slot : job.tasks) check_replica(master, job, state.task(slot));
+  }
+}
+
+/// For each replica that is to leave another one is wanted, or it still runs.
+void ServiceLaws::check_number(std::uint32_t master, const JobRow& job) {
+  const Instant now = watched_.cluster.now();
+  Instant& enough = enough_at_.emplace(job.job.id, now).first->second;
+  const Instant able = watched_.able_since(master);
+  if (job.terminal_outcome || job.wanted + job.leaving >= job.replicas || able > now) {
+    enough = now;
+  } else if (now > std::max(enough, able) + kRestSlack) {
+    watched_.broken(fmt::format("service {} at master {} is to have {} replicas, and {} are wanted",
+                                job.job.id.value, master, job.replicas, job.wanted));
   }
 }
 
@@ -195,6 +225,7 @@ void ServiceLaws::check_replica(std::uint32_t master, const JobRow& job, const T
   if (task.phase == TaskPhase::finished || task.phase == TaskPhase::failed) {
     broken(master, task.id, "is over before its service is");
   }
+  if (!task.wanted) return;
   const bool rests = task.phase == TaskPhase::capped;
   if (rests && !book.rests_until) broken(master, task.id, "has no place, and does not rest");
   if (job.held_by_user) {
@@ -202,13 +233,14 @@ void ServiceLaws::check_replica(std::uint32_t master, const JobRow& job, const T
     return;
   }
   const Instant able = watched_.able_since(master);
+  if (able > now) return;
   if (rests && now > std::max(book.released_at, able) + kRestSlack) {
     broken(master, task.id,
            fmt::format("has been resting for {:.0f} s too long",
                        to_seconds(now - std::max(book.released_at, able))));
   }
   const Scenario& scenario = watched_.cluster.scenario();
-  if (now < scenario.healed || able > now) return;
+  if (now < scenario.healed) return;
   check_shown(task);
   const Instant since = std::max({book.waits_since, scenario.healed, able});
   if (!scenario.is_limited() && now > since + kLongestWait) {
@@ -238,7 +270,7 @@ void ServiceLaws::begin() {
 void ServiceLaws::look() {
   for (std::uint32_t i = 0; i < watched_.cluster.scenario().masters; ++i) {
     ask<ServicesView>(
-        watched_.cluster.timeline().system(), watched_.cluster.master_for_users(i), kPatience,
+        watched_.cluster.timeline().system(), watched_.cluster.master_for_users(i), kLookPatience,
         [this](const caf::expected<ServicesView>& answer) {
           if (answer) check_listed(*answer);
         },

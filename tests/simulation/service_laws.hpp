@@ -39,6 +39,7 @@ class ServiceLaws {
  private:
   /// A replica, as the events tell of it.
   struct Book {
+    bool wanted = false;                  ///< it is not one to spare
     std::optional<Instant> runs_since{};  ///< its attempt; the master's time, as the next
     std::optional<Instant> rests_until{};
     std::uint32_t setbacks = 0;         ///< attempts in a row that have ended too soon
@@ -55,6 +56,7 @@ class ServiceLaws {
   void ends(TaskId task, Instant at);
   void check_word(const ReplicaChanged& said);
   void check_place(TaskId task, Instant at);
+  void check_number(std::uint32_t master, const JobRow& job);
   void check_replica(std::uint32_t master, const JobRow& job, const TaskRow& task);
   void check_shown(const TaskRow& task);
   void look();
@@ -62,7 +64,8 @@ class ServiceLaws {
   void broken(std::uint32_t master, TaskId task, const std::string& text) const;
 
   Watched watched_;
-  std::map<TaskId, Book> books_;  ///< of replicas alone
+  std::map<TaskId, Book> books_;        ///< of replicas alone
+  std::map<JobId, Instant> enough_at_;  ///< a service had all its replicas; true time
   std::optional<Instant> last_end_{};
   std::size_t open_ = 0;  ///< services at masters
 };
