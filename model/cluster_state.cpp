@@ -18,6 +18,12 @@ void each_row(const std::vector<Said>& said, const std::unordered_map<TaskId, Sl
   }
 }
 
+/// The attempt of the replica is over, and not by its own end: when it has stood it has made up for
+/// those before.
+void forget_setbacks(TaskRow& row, Instant at) {
+  if (setbacks_with(row, at) <= 1) row.setbacks = 0;
+}
+
 }  // namespace
 
 void ClusterState::Applier::operator()(const JobAccepted& e) {
@@ -133,6 +139,7 @@ void ClusterState::Applier::operator()(const InstanceGone& e) {
   const std::vector<Slot> occupants = row.occupants;
   for (Slot slot : occupants) {
     TaskRow& lost_task = s.tasks_[slot];
+    forget_setbacks(lost_task, at);
     vacate(lost_task);
     // A replica has served its clients for as long as it stood.
     const bool stood = job_of(lost_task).job.service() != nullptr &&
@@ -210,6 +217,7 @@ void ClusterState::Applier::operator()(const TaskCheckpointed& e) {
   const bool is_replica = job_of(row).job.service() != nullptr;
   const bool gained = is_replica || (has_saved && ran > s.spec(row).delays.init);
   gained ? note_progress(row) : note_fruitless(row);
+  forget_setbacks(row, at);
   vacate(row);
   enter_phase(row, row.target == kNoSlot ? TaskPhase::pending : TaskPhase::assigned);
   if (row.phase == TaskPhase::capped) row.reason = reason_of_capped(row, job_of(row));

@@ -49,6 +49,51 @@ class ClusterStateTest : public ::testing::Test {
   double clock_s_ = 0;
 };
 
+/// Job 1 is a service whose first attempt failed; the second one runs.
+class SetbacksTest : public ClusterStateTest {
+ protected:
+  SetbacksTest() {
+    Job job = JobBuilder(1).build();
+    job.kind = ServiceSpec{};
+    apply(JobAccepted{job});
+    on_ = ready_instance(0);
+    run_task(1, on_);
+    apply(TaskFailed{TaskId{1}, 1, "it has ended"});
+    run_task(1, on_);
+  }
+  std::uint32_t setbacks() const { return state_.find(TaskId{1})->setbacks; }
+  void end_instance() { apply(InstanceGone{on_, std::nullopt, CloudReason::reclaimed}); }
+  void leave() {
+    apply(StopIssued{TaskId{1}, 2});
+    apply(TaskCheckpointed{TaskId{1}, 2, {}, {}});
+  }
+
+  InstanceId on_{};
+};
+
+TEST_F(SetbacksTest, AreForgottenWhenAnInstanceGoesOnWhichAReplicaHasStood) {
+  clock_s_ += to_seconds(kForgetSetbacks);
+  end_instance();
+  EXPECT_EQ(setbacks(), 0U);
+}
+
+TEST_F(SetbacksTest, AreForgottenWhenAReplicaThatHasStoodLeavesItsInstance) {
+  clock_s_ += to_seconds(kForgetSetbacks);
+  leave();
+  EXPECT_EQ(setbacks(), 0U);
+}
+
+TEST_F(SetbacksTest, AreNotForgottenWhenAReplicaHasNotStoodYet) {
+  leave();
+  EXPECT_EQ(setbacks(), 1U);
+  on_ = ready_instance(1);
+  apply(TaskAssigned{TaskId{1}, on_, {}});
+  apply(StartIssued{TaskId{1}, on_, 3});
+  clock_s_ += to_seconds(kForgetSetbacks);
+  end_instance();
+  EXPECT_EQ(setbacks(), 1U) << "the attempt has not started";
+}
+
 TEST_F(ClusterStateTest, AcceptedTasksWaitInTheOrderOfAcceptance) {
   apply(JobAccepted{JobBuilder(7).build()});
   apply(JobAccepted{JobBuilder(3).tasks(2).build()});
