@@ -186,7 +186,10 @@ void WorkerNews::watch_services(const std::vector<Event>& events) {
 }
 
 void WorkerNews::watch_next() {
-  if (const auto next = master_.next_of_services()) services_.at(*next);
+  const auto next = master_.next_of_services();
+  if (!next) return;
+  // Its times are stamps, which are ahead of a clock that was set back.
+  services_.after(std::max(Duration::zero(), *next - host_.stamp()));
 }
 
 void WorkerNews::services_due() {

@@ -97,5 +97,51 @@ TEST_F(WorkerNewsTest, AWorkerThatRejectsIsAskedWhatItHasAndGivenUpAfterFiveInAR
   EXPECT_TRUE(master_->state().find(InstanceId{0})->released);
 }
 
+/// Job 1 is a service, the second attempt of whose replica has just ended at once. The clock was
+/// set back by an hour before the master was started.
+class RestNewsTest : public test::ActorPartsTest {
+ protected:
+  RestNewsTest() {
+    host_.stamp_ahead = std::chrono::hours{1};
+    host_.on_commit = [this] {
+      const Commit commit = master_->commit();
+      note(commit);
+      workers_->watch_services(commit.events);
+    };
+    Job job = test::JobBuilder(1).build();
+    job.kind = ServiceSpec{};
+    cloud_->start();
+    cloud_->hear(report(CloudReportKind::clock));
+    EXPECT_EQ(master_->submit(job, host_.stamp()), SubmitResult::accepted);
+    hold_round(together({1}));
+    cloud_->hear(report(CloudReportKind::up));
+    workers_->greet(hello(1), worker_);
+    end(1);
+    Plan again;
+    again.places.push_back({TaskId{1}, InstanceId{0}, {}});
+    hold_round(again);
+    end(2);
+  }
+  void hold_round(Plan plan) {
+    script_.plans.push_back(std::move(plan));
+    master_->round({}, host_.stamp());
+    host_.commit();
+  }
+  void end(Attempt number) {
+    WorkerReport ended = attempt(WorkerReportKind::failed);
+    ended.attempt = number;
+    workers_->hear(ended);
+  }
+  TaskPhase phase() const { return master_->state().find(TaskId{1})->phase; }
+};
+
+TEST_F(RestNewsTest, AReplicaRestsNoLongerWhereTheClockWasSetBack) {
+  EXPECT_EQ(phase(), TaskPhase::capped);
+  host_.run_until_s(9.9);
+  EXPECT_EQ(phase(), TaskPhase::capped);
+  host_.run_until_s(10.1);
+  EXPECT_EQ(phase(), TaskPhase::pending);
+}
+
 }  // namespace
 }  // namespace muster
