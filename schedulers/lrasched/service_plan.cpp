@@ -119,8 +119,9 @@ class Writing {
 
   Refusal reason_of(const ServiceRefusal& refused) const {
     const Service& service = in_.services[refused.service];
-    if (refused.cause == RefusalCause::limit) return why_limited(refused.service);
+    // Further instances would hold it whatever the limit: there it is the caps that bind.
     if (p_.view.rents()) return why_not_rented(service);
+    if (refused.cause == RefusalCause::limit) return why_limited(refused.service);
     Refusal refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity,
                     kAllResources[refused.dim], service.replicas * service.size[refused.dim], 0};
     for (std::uint32_t node = 0; node < old_nodes_; ++node) {
@@ -157,7 +158,7 @@ class Writing {
     }
     // As if there were no caps, and nothing else.
     NodeRooms rooms = in_.rooms;
-    PeriodPlacement alone{{{}}, {0}};
+    PeriodPlacement alone{std::vector<Spots>(1), std::vector<char>(1, 0)};
     const Demand demand(std::span(&service, 1));
     const Purchases needed =
         buy_nodes(rooms, std::span(&service, 1), demand, {.offers = in_.offers}, alone);

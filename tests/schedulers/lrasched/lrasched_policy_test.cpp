@@ -363,7 +363,7 @@ TEST(LraPolicy, understands_no_words_of_others) {
 }
 
 TEST(LraPolicy, weighs_a_service_by_those_of_the_last_hour) {
-  // By itself a service has one replica's share of each resource: (21) takes the emptiest instance,
+  // By itself a service has all of the demand of each resource: (21) takes the emptiest instance,
   // which is not the one that a service of much memory should have.
   Cluster cluster(table_3(), "lrasched,fit=dot");
   cluster.add_to_fleet("it2");
@@ -371,9 +371,14 @@ TEST(LraPolicy, weighs_a_service_by_those_of_the_last_hour) {
   cluster.submit(service(1, 3, Resources::of(0, 1, 1)));
   cluster.round();
   ASSERT_EQ(placed(cluster, 1), 3U);
+  cluster.finish(1);
   cluster.submit(service(2, 1, Resources::of(0, 1, 20)));
   cluster.round();
-  EXPECT_EQ(cluster.layout(), "it2(2) it3(1 101 102)");
+  EXPECT_EQ(cluster.layout(), "it2(2) it3()");
+  cluster.let_pass(std::chrono::hours{2});
+  cluster.submit(service(3, 1, Resources::of(0, 1, 20)));
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "it2(2) it3(3)");
 }
 
 /// The module, with that solver.
@@ -386,30 +391,25 @@ PolicyModule programs_by(std::shared_ptr<const IntegerSolver> solver) {
   return module;
 }
 
-/// The smallest service stands in the way of two others.
-Cluster with_a_small_one_first(const PolicyModule& module, const std::string& policy) {
+/// Where the smallest service stands in the way of two others.
+std::string layout_of_three(const PolicyModule& module, const std::string& policy) {
   Cluster cluster(Catalog({testing::type_of("node", "cpu", Resources::of(0, 10, 10), 1)}), module,
                   policy);
   cluster.add_to_fleet("node");
   cluster.submit(service(1, 1, Resources::of(0, 4, 4)));
   cluster.submit(service(2, 1, Resources::of(0, 9, 1)));
   cluster.submit(service(3, 1, Resources::of(0, 1, 9)));
-  return cluster;
+  cluster.round();
+  return cluster.layout();
 }
 
 TEST(LraIlp, places_more_services_than_one_after_the_other) {
   const std::string cbc = find_program("cbc");
   if (cbc.empty()) GTEST_SKIP() << "needs the solver CBC";
   const PolicyModule by_cbc = programs_by(std::make_shared<CbcSolver>(cbc, SolverStop::nodes));
-  Cluster cluster = with_a_small_one_first(by_cbc, "lra-ilp");
-  cluster.round();
-  EXPECT_EQ(cluster.layout(), "node(2 3)");
-  Cluster greedy = with_a_small_one_first(*find_module("lrasched").value(), "lrasched");
-  greedy.round();
-  EXPECT_EQ(greedy.layout(), "node(1)");
-  Cluster none_left = with_a_small_one_first(by_cbc, "lra-ilp,cells=1");
-  none_left.round();
-  EXPECT_EQ(none_left.layout(), "node(1)");
+  EXPECT_EQ(layout_of_three(by_cbc, "lra-ilp"), "node(2 3)");
+  EXPECT_EQ(layout_of_three(*find_module("lrasched").value(), "lrasched"), "node(1)");
+  EXPECT_EQ(layout_of_three(by_cbc, "lra-ilp,cells=1"), "node(1)") << "there are too many";
 }
 
 TEST(LraIlp, rents_no_more_than_lrasched_does) {
@@ -437,9 +437,7 @@ TEST(LraIlp, rents_no_more_than_lrasched_does) {
 TEST(LraIlp, keeps_what_it_has_where_the_solver_fails_or_talks_nonsense) {
   for (const std::optional<std::uint32_t> answer : {std::optional<std::uint32_t>{}, {7}}) {
     const auto solver = std::make_shared<testing::SolverThatSays>(answer);
-    Cluster cluster = with_a_small_one_first(programs_by(solver), "lra-ilp");
-    cluster.round();
-    EXPECT_EQ(cluster.layout(), "node(1)");
+    EXPECT_EQ(layout_of_three(programs_by(solver), "lra-ilp"), "node(1)");
   }
 }
 
