@@ -18,7 +18,6 @@ namespace muster {
 namespace {
 
 using testing::Cluster;
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::table_3;
 
