@@ -56,11 +56,11 @@ void ServiceWorld::load(const LoadedTask& loaded) {
   starting_.emplace(std::pair{*replica.due, loaded.task}, &replica);
   Neighbours& neighbours = neighbours_[{replica.instance, replica.service}];
   neighbours.push_back(&replica);
-  regroup(neighbours);
+  regroup(neighbours, true);
   arm();
 }
 
-void ServiceWorld::lose(TaskId task) {
+void ServiceWorld::take_off(TaskId task, bool tells) {
   // A worker may hear of its end after its job's.
   const auto found = replicas_.find(task);
   if (found == replicas_.end() || !found->second.loaded) return;
@@ -71,16 +71,16 @@ void ServiceWorld::lose(TaskId task) {
   replica.caller = {};
   const auto entry = neighbours_.find({replica.instance, replica.service});
   std::erase(entry->second, &replica);
-  regroup(entry->second);
+  regroup(entry->second, tells);
   if (entry->second.empty()) neighbours_.erase(entry);
 }
 
 /// There are more or fewer of them than before.
-void ServiceWorld::regroup(Neighbours& neighbours) const {
+void ServiceWorld::regroup(Neighbours& neighbours, bool tells) const {
   for (Replica* replica : neighbours) {
     const std::size_t before = std::exchange(replica->stand.together, neighbours.size());
     // One that starts speaks when it is ready.
-    const bool speaks = replica->ready && replica->truth->performance;
+    const bool speaks = tells && replica->ready && replica->truth->performance;
     if (speaks && before != neighbours.size()) replica->caller.tell_change();
   }
 }

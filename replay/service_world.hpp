@@ -60,8 +60,9 @@ class ServiceWorld final : public ExecutionModel {
 
   Instant instant(Instant now) const override { return floor_to(now, setup_.quantum); }
   void load(const LoadedTask& loaded) override;
-  void unload(TaskId task) override { lose(task); }
-  void lose(TaskId task) override;
+  void unload(TaskId task) override { take_off(task, true); }
+  /// Others of its service on that instance are not told: they are lost with it.
+  void lose(TaskId task) override { take_off(task, false); }
   double throughput(TaskId task) const override;
   std::optional<ReplicaWord> replica(TaskId task) const override;
 
@@ -83,7 +84,8 @@ class ServiceWorld final : public ExecutionModel {
   /// Replicas of one service on one instance, in order of loading.
   using Neighbours = std::vector<Replica*>;
 
-  void regroup(Neighbours& neighbours) const;
+  void take_off(TaskId task, bool tells);
+  void regroup(Neighbours& neighbours, bool tells) const;
   void arm();
 
   ServiceWorldSetup setup_;

@@ -123,9 +123,21 @@ TEST_F(ServiceWorldTest, replicas_of_one_service_on_an_instance_slow_each_other)
   EXPECT_DOUBLE_EQ(world_.throughput(one), 0.5);
   run_until(200);
   EXPECT_THAT(take_told(), ElementsAre(other.value));
-  world_.lose(other);
+  world_.unload(other);
   EXPECT_THAT(take_told(), ElementsAre(one.value));
   EXPECT_DOUBLE_EQ(performance(one), 0.8 * noise_.factor(one, 1));
+}
+
+TEST_F(ServiceWorldTest, replicas_that_are_lost_with_their_instance_are_told_nothing) {
+  add_service(1, 2);
+  load(replica(1, 0), 1, 0);
+  load(replica(1, 1), 1, 0);
+  run_until(100);
+  take_told();
+  // Their listener is about to be gone.
+  world_.lose(replica(1, 0));
+  world_.lose(replica(1, 1));
+  EXPECT_THAT(take_told(), IsEmpty());
 }
 
 TEST_F(ServiceWorldTest, replicas_of_other_services_and_on_other_instances_do_not) {
