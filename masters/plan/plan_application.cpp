@@ -127,9 +127,14 @@ void PlanApplication::apply_stops(const Plan& plan, const CheckedPlan& checked, 
 void PlanApplication::apply_releases(const Plan& plan, const CheckedPlan& checked, Instant now) {
   for (std::size_t i = 0; i < plan.releases.size(); ++i) {
     const Release& release = plan.releases[i];
+    const InstanceRow* row = state().find(release.instance);
     if (checked.releases[i]) {
       refuse_part({{}, release.instance, *checked.releases[i]}, now);
-    } else if (!state().find(release.instance)->released) {
+    } else if (!row->planned.empty()) {
+      // A task that was to leave it stays for now, as a replica does until another one is ready.
+      refuse_part({{}, release.instance, {RefusalKind::not_now, RefusalCode::in_transit, {}, 0, 0}},
+                  now);
+    } else if (!row->released) {
       commands_.recorder.record(ReleaseDecided{release.instance, release.cause}, now);
     }
   }
