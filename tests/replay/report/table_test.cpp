@@ -7,7 +7,6 @@
 
 #include "replay/report/summary.hpp"
 #include "tests/replay/report/runs.hpp"
-#include "tests/support/golden.hpp"
 
 namespace muster::report {
 namespace {
@@ -83,7 +82,13 @@ TEST(SummaryTable, shows_services_only_where_there_are_some) {
                   .held_usd = 30,
                   .right_usd = 20,
                   .cost_usd = 12.5};
-  EXPECT_THAT(summary_table({&run, 1}, 1000), muster::test::IsGolden());
+  const std::string table = summary_table({&run, 1}, 1000);
+  EXPECT_NE(table.find("services  ready  at goal  perf.  restarts     price  services"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("     3/4  75.00    60.00   0.75         7      1.50     12.50"),
+            std::string::npos)
+      << table;
 }
 
 TEST(Summary, several_runs_of_a_policy_become_mean_and_sample_standard_deviation) {
