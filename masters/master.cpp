@@ -4,8 +4,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "masters/instances/offering_news.hpp"
-#include "masters/master_load.hpp"
 #include "schedulers/packing/types/never_fits.hpp"
 
 namespace muster {
@@ -63,8 +61,7 @@ Master::Master(const MasterSettings& settings, MasterDependencies parts)
       claims_({recorder_, cloud_, releases_, tasks_}, guard_, settings),
       evictions_({recorder_, cloud_, releases_, tasks_}, {guard_, fleet_, services_}),
       application_({recorder_, cloud_, releases_, tasks_}, {ends_, rules_, services_}),
-      news_(recorder_, tasks_, ends_, reconciler_),
-      restarts_(recorder_),
+      news_(recorder_, {tasks_, ends_, reconciler_, services_}),
       planner_(std::make_unique<Planner>(settings, std::move(parts), recorder_.memory())) {
   recorder_.listen(*planner_);
 }
@@ -136,7 +133,6 @@ HoldResult Master::hold(JobId id, bool held, Instant now) {
   if (job->held_by_user == held) return HoldResult::done;
   if (!held) {
     recorder_.record(JobReleased{id}, now);
-    services_.advance(now);
     return HoldResult::done;
   }
   std::vector<InstanceId> lost;  // instances that assigned tasks were meant for
@@ -211,82 +207,6 @@ void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, I
   services_.advance(now);
   reconciler_.reconcile(now);
   fleet_.keep(now);
-}
-
-bool Master::on_offerings(std::span<const OfferingChange> changes, Instant now) {
-  return record_offerings(recorder_, changes, now);
-}
-
-bool Master::evict(InstanceId id, CauseCode why, Instant now) {
-  const bool is_there = evictions_.evict(id, why, now);
-  services_.advance(now);
-  return is_there;
-}
-
-bool Master::abandon(InstanceId id, CauseCode why, Instant now) {
-  const bool is_there = evictions_.abandon(id, why, now);
-  services_.advance(now);
-  return is_there;
-}
-
-void Master::task_started(const TaskStarted& news, Instant now) {
-  news_.started(news, now);
-  services_.advance(now);
-}
-
-void Master::task_checkpointed(const TaskCheckpointed& news, Instant now) {
-  news_.checkpointed(news, now);
-  services_.advance(now);
-}
-
-void Master::task_finished(const TaskFinished& news, Instant now) {
-  news_.finished(news, now);
-  services_.advance(now);
-}
-
-void Master::task_failed(const TaskFailed& news, Instant now) {
-  news_.failed(news, now);
-  services_.advance(now);
-}
-
-bool Master::replica_changed(const ReplicaChanged& news, Instant now) {
-  const bool is_news = news_.replica(news, now);
-  services_.advance(now);
-  return is_news;
-}
-
-void Master::relieve_replicas(InstanceId id, Instant now) {
-  const InstanceRow* row = state().find(id);
-  if (row == nullptr) return;
-  const std::vector<Slot> there = row->occupants;
-  for (const Slot slot : there) services_.relieve(state().task(slot), CauseCode::worker_lost, now);
-  services_.advance(now);
-}
-
-ServiceResult Master::scale(JobId id, std::uint32_t replicas, Instant now) {
-  const ServiceResult result = services_.scale(id, replicas, now);
-  services_.advance(now);
-  reconciler_.reconcile(now);
-  return result;
-}
-
-bool Master::run_services(Instant now) {
-  const bool rested = restarts_.release_due(now);
-  return services_.advance(now) || rested;
-}
-
-std::optional<Instant> Master::next_of_services() const {
-  const std::optional<Instant> restart = restarts_.next();
-  const std::optional<Instant> step = services_.next();
-  return restart && step ? std::min(*restart, *step) : restart ? restart : step;
-}
-
-void Master::acknowledge(TaskId task, Attempt attempt, InstanceId on) {
-  recorder_.effect(AcknowledgeAttempt{task, attempt, on});
-}
-
-double Master::load() const {
-  return master_load(facts(), settings_, memory().fixed_fleet());
 }
 
 }  // namespace muster

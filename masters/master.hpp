@@ -9,10 +9,11 @@
 
 #include "masters/claims/claim_orders.hpp"
 #include "masters/claims/evictions.hpp"
+#include "masters/instances/offering_news.hpp"
+#include "masters/master_load.hpp"
 #include "masters/plan/plan_application.hpp"
 #include "masters/plan/planner.hpp"
 #include "masters/tasks/attempt_news.hpp"
-#include "masters/tasks/restarts.hpp"
 
 namespace muster {
 
@@ -59,30 +60,28 @@ class Master {
   void instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now,
                      const GoneNews& news = {});
   /// See record_offerings().
-  bool on_offerings(std::span<const OfferingChange> changes, Instant now);
+  bool on_offerings(std::span<const OfferingChange> changes, Instant now) {
+    return record_offerings(recorder_, changes, now);
+  }
   /// See Evictions.
-  bool evict(InstanceId id, CauseCode why, Instant now);
-  bool abandon(InstanceId id, CauseCode why, Instant now);
+  bool evict(InstanceId id, CauseCode why, Instant now) { return evictions_.evict(id, why, now); }
+  bool abandon(InstanceId id, CauseCode why, Instant now) {
+    return evictions_.abandon(id, why, now);
+  }
 
   /// See AttemptNews.
-  void task_started(const TaskStarted& news, Instant now);
-  void task_checkpointed(const TaskCheckpointed& news, Instant now);
-  void task_finished(const TaskFinished& news, Instant now);
-  void task_failed(const TaskFailed& news, Instant now);
-  bool replica_changed(const ReplicaChanged& news, Instant now);
+  void task_started(const TaskStarted& news, Instant now) { news_.started(news, now); }
+  void task_checkpointed(const TaskCheckpointed& news, Instant now) {
+    news_.checkpointed(news, now);
+  }
+  void task_finished(const TaskFinished& news, Instant now) { news_.finished(news, now); }
+  void task_failed(const TaskFailed& news, Instant now) { news_.failed(news, now); }
   AttemptNews& news() { return news_; }
-
-  /// See Services.
-  /// Of a worker that is silent.
-  void relieve_replicas(InstanceId id, Instant now);
-  ServiceResult scale(JobId id, std::uint32_t replicas, Instant now);
-  /// Replicas that have rested wait for a place again, and services take the steps that time alone
-  /// brings; whether tasks came to wait.
-  bool run_services(Instant now);
-  /// When that is due next.
-  std::optional<Instant> next_of_services() const;
+  Services& services() { return services_; }
   /// The outcome of the attempt has taken effect: it is on record with the next commit.
-  void acknowledge(TaskId task, Attempt attempt, InstanceId on);
+  void acknowledge(TaskId task, Attempt attempt, InstanceId on) {
+    recorder_.effect(AcknowledgeAttempt{task, attempt, on});
+  }
 
   /// A whole round while its planner is with it: takes the samples in, asks the policy, re-checks
   /// its plan and sets about what stands.
@@ -132,8 +131,7 @@ class Master {
   /// When keep_caps has to look again if nothing else is rented till then; nothing when the day's
   /// cap is out of reach.
   std::optional<Duration> until_cap(Instant now) const { return guard_.until_due(now); }
-  /// See FleetKeeper.
-  /// True: more is lacking of it than is ordered at once.
+  /// See FleetKeeper. True: more is lacking of it than is ordered at once.
   bool keep_fleet(Instant now) { return fleet_.keep(now); }
   bool fleet_is_short() const { return fleet_.is_short(); }
 
@@ -167,7 +165,7 @@ class Master {
   const MasterSettings& settings() const { return settings_; }
   const std::string& name() const { return name_; }
   /// How much of what it has or may have is taken: see docs/routing.md.
-  double load() const;
+  double load() const { return master_load(facts(), settings_, memory().fixed_fleet()); }
   /// See JobEnds.
   const JobEnds& ends() const { return ends_; }
 
@@ -193,7 +191,6 @@ class Master {
   Evictions evictions_;
   PlanApplication application_;
   AttemptNews news_;
-  Restarts restarts_;
   std::unique_ptr<Planner> planner_;  ///< null: it goes its own way
 };
 

@@ -103,7 +103,6 @@ void Master::take_plan(PlannedRound&& planned, Instant now) {
 bool Master::apply_slice(Instant now) {
   if (slices_left() == 0) return false;
   application_.apply_next(now);
-  services_.advance(now);
   reconciler_.reconcile(now);
   return slices_left() > 0;
 }

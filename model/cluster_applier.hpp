@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <utility>
 
 #include "model/check.hpp"
@@ -38,6 +39,28 @@ inline Refusal reason_of_capped(const TaskRow& row, const JobRow& job) {
   const double setbacks = row.setbacks;
   return {RefusalKind::not_now, RefusalCode::restart_pause, {}, setbacks, 0};
 }
+
+/// An elastic job has its width without it.
+inline bool is_beyond_width(const TaskRow& row, const JobRow& job) {
+  return job.width > 0 && row.index >= job.width;
+}
+/// Its service has its replicas without it.
+inline bool is_unwanted(const TaskRow& row, const JobRow& job) {
+  return !row.wanted && job.job.service() != nullptr;
+}
+/// Nothing keeps the task from a place but that its job is not to have it.
+inline bool is_spare(const TaskRow& row, const JobRow& job) {
+  return row.phase == TaskPhase::capped && (job.width > 0 || is_unwanted(row, job));
+}
+
+/// It is not to have a place now.
+inline bool has_no_turn(const TaskRow& row, const JobRow& job) {
+  return is_beyond_width(row, job) || row.rests_until > Instant{} || is_unwanted(row, job);
+}
+
+template <class Event>
+concept OfAService = std::same_as<Event, ReplicaChanged> || std::same_as<Event, ReplicaWanted> ||
+    std::same_as<Event, ServiceScaled> || std::same_as<Event, ServiceSettled>;
 
 /// The transition function: one operator() a kind of event.
 struct ClusterState::Applier {
@@ -125,10 +148,10 @@ struct ClusterState::Applier {
     row.held = {};
     row.replica.reset();
     row.ready_since = {};
-    job_of(row).leaving -= is_unwanted(row);
+    job_of(row).leaving -= is_unwanted(row, job_of(row));
   }
 
-  /// An attempt of the task is over, by its own end or with something gained.
+  /// An attempt is over, by its own end or with something gained.
   void note_progress(TaskRow& row) {
     job_of(row).confined -= s.is_too_many(row.fruitless);
     row.fruitless = 0;
@@ -154,7 +177,7 @@ struct ClusterState::Applier {
   /// Takes the task out of the phase it is in; the caller puts it into the next one at once.
   void leave_phase(TaskRow& row) {
     --count(row.phase);
-    s.work_.beyond_width -= is_spare(row);
+    s.work_.beyond_width -= is_spare(row, job_of(row));
     if (std::uint32_t* of_job = tally(job_of(row), row.phase)) --*of_job;
     if (row.phase == TaskPhase::pending) remove_pending(row);
     if (row.phase == TaskPhase::assigned) s.assigned_.remove(s.tasks_, row.slot);
@@ -166,14 +189,12 @@ struct ClusterState::Applier {
     // A task that would wait for a place is held while the user wants the job to get no place, and
     // left out when the job is not so wide any more.
     if (phase == TaskPhase::pending && job.held_by_user) phase = TaskPhase::held;
-    const bool has_no_turn =
-        is_beyond_width(row) || row.rests_until > Instant{} || is_unwanted(row);
-    if (phase == TaskPhase::pending && has_no_turn) phase = TaskPhase::capped;
+    if (phase == TaskPhase::pending && has_no_turn(row, job)) phase = TaskPhase::capped;
     row.phase = phase;
     ++count(phase);
-    s.work_.beyond_width += is_spare(row);
+    s.work_.beyond_width += is_spare(row, job_of(row));
     if (std::uint32_t* of_job = tally(job, phase)) ++*of_job;
-    // held_from is where the next search for a task to release begins.
+    // Where the next search for a task to release begins.
     if (phase == TaskPhase::held || phase == TaskPhase::capped) {
       job.held_from = std::min(job.held_from, row.index);
     } else if (phase == TaskPhase::pending) {
@@ -191,18 +212,6 @@ struct ClusterState::Applier {
     row.reason = row.phase == TaskPhase::capped ? reason_of_capped(row, job_of(row)) : reason;
   }
 
-  bool is_beyond_width(const TaskRow& row) {
-    const std::uint32_t width = job_of(row).width;
-    return width > 0 && row.index >= width;
-  }
-  /// Its service has its replicas without it.
-  bool is_unwanted(const TaskRow& row) {
-    return !row.wanted && job_of(row).job.service() != nullptr;
-  }
-  /// Nothing keeps the task from a place but that its job is not to have it.
-  bool is_spare(const TaskRow& row) {
-    return row.phase == TaskPhase::capped && (job_of(row).width > 0 || is_unwanted(row));
-  }
   /// The task is to wait for a place; it is held or capped instead where its job says so.
   void let_wait(TaskRow& row) {
     enter_phase(row, TaskPhase::pending);
@@ -233,15 +242,14 @@ struct ClusterState::Applier {
     job.tasks.push_back(slot);
     // The first max_running tasks may run at once; each later one waits for a TaskReleased. Those
     // of an elastic job wait for a JobResized.
-    const bool is_service = job.job.service() != nullptr;
     const std::uint32_t most = job.width > 0 ? job.width : job.job.max_running;
-    row.wanted = is_service && index < job.wanted;
-    if (is_service ? !row.wanted : most > 0 && index >= most) {
+    row.wanted = job.job.service() != nullptr && index < job.wanted;
+    if (is_unwanted(row, job) || (most > 0 && index >= most)) {
       row.phase = TaskPhase::capped;
-      row.reason = is_service ? kSpare : kCapped;
+      row.reason = reason_of_capped(row, job);
       ++job.capped;
       ++count(TaskPhase::capped);
-      s.work_.beyond_width += is_spare(row);
+      s.work_.beyond_width += is_spare(row, job_of(row));
       return;
     }
     ++count(TaskPhase::pending);
@@ -262,19 +270,16 @@ struct ClusterState::Applier {
   void operator()(const RoundDecided&);
   void operator()(const PlanPartRefused&);
   void operator()(const Measured&);
-  void operator()(const ReplicaChanged&);
-  void operator()(const ReplicaWanted&);
-  void operator()(const ServiceScaled&);
-  void operator()(const ServiceSettled&);
-  /// Gives a service that has been accepted its replicas.
-  void begin_service(JobRow& job, const ServiceSpec& service) const;
+  struct OfServices;
+  template <OfAService Event>
+  void operator()(const Event& e);
   void operator()(const LaunchRequested&);
   void operator()(const LaunchRefused&);
   void operator()(const InstanceUp&);
   void operator()(const InstanceReady&);
   void operator()(const ReleaseDecided&);
   void operator()(const TerminateIssued&);
-  /// The task's planned place is no more. When it still runs elsewhere it goes on there.
+  /// Its planned place is no more; one that still runs elsewhere goes on there.
   void lose_place(TaskRow& row, const Refusal& reason);
   void operator()(const InstanceGone&);
   void operator()(const TaskAssigned&);
@@ -295,5 +300,27 @@ struct ClusterState::Applier {
   void operator()(const JobTerminating&);
   void operator()(const JobFinished&);
 };
+
+/// Events of services.
+struct ClusterState::Applier::OfServices {
+  Applier& a;
+  ClusterState& s;
+
+  /// Gives a service that has been accepted its replicas.
+  void begin(JobRow& job, const ServiceSpec& service) const;
+  void apply(const ReplicaChanged& e) const;
+  void apply(const ReplicaWanted& e) const;
+  void apply(const ServiceScaled& e) const;
+  void apply(const ServiceSettled& e) const;
+  /// The revision before hears of one that was given up.
+  void tell_given_up(const JobRow& job) const;
+  /// The replica has served its clients for as long as it stood.
+  bool has_stood(const TaskRow& row) const;
+};
+
+template <OfAService Event>
+void ClusterState::Applier::operator()(const Event& e) {
+  OfServices{*this, s}.apply(e);
+}
 
 }  // namespace muster

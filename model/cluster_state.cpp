@@ -43,7 +43,7 @@ void ClusterState::Applier::operator()(const JobAccepted& e) {
     ++s.work_.elastic_jobs;
     s.work_.widths += row.width;
   }
-  if (const ServiceSpec* service = row.job.service()) begin_service(row, *service);
+  if (const ServiceSpec* service = row.job.service()) OfServices{*this, s}.begin(row, *service);
   s.active_.append(s.jobs_, slot);
   ++count(row.counted);
   for (std::uint32_t i = 0; i < row.job.tasks.size(); ++i) add_task(row, i);
@@ -141,10 +141,8 @@ void ClusterState::Applier::operator()(const InstanceGone& e) {
     TaskRow& lost_task = s.tasks_[slot];
     forget_setbacks(lost_task, at);
     vacate(lost_task);
-    // A replica has served its clients for as long as it stood.
-    const bool stood = job_of(lost_task).job.service() != nullptr &&
-                       at - started(lost_task) >= kForgetSetbacks;
-    stood ? note_progress(lost_task) : note_fruitless(lost_task);
+    OfServices{*this, s}.has_stood(lost_task) ? note_progress(lost_task)
+                                              : note_fruitless(lost_task);
     if (lost_task.target == row.slot || lost_task.target == kNoSlot) {
       wait_again(lost_task, lost);
     } else {
@@ -264,10 +262,7 @@ void ClusterState::Applier::operator()(const JobTerminating& e) {
   JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
   job.terminal_outcome = e.outcome;
   restate(job);
-  const ServiceSpec* service = job.job.service();
-  if (service == nullptr || e.outcome != JobOutcome::failed) return;
-  const auto before = s.job_slots_.find(service->replaces);
-  if (before != s.job_slots_.end()) s.jobs_[before->second].failed_update = e.job;
+  if (e.outcome == JobOutcome::failed) OfServices{*this, s}.tell_given_up(job);
 }
 
 void ClusterState::Applier::operator()(const JobFinished& e) {
@@ -310,12 +305,12 @@ void ClusterState::derive() {
       ++applier.count(task.phase);
       job.held += task.phase == TaskPhase::held;
       job.capped += task.phase == TaskPhase::capped;
-      work_.beyond_width += applier.is_spare(task);
+      work_.beyond_width += is_spare(task, job);
       job.starting += task.phase == TaskPhase::starting;
       job.stopping += task.phase == TaskPhase::stopping;
       job.failed += task.phase == TaskPhase::failed;
       job.wanted += task.wanted;
-      job.leaving += task.at != kNoSlot && applier.is_unwanted(task);
+      job.leaving += task.at != kNoSlot && is_unwanted(task, job);
       job.gang.holding += task.at != kNoSlot;
       applier.recount(tasks_[slot]);
     }

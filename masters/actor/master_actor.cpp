@@ -92,6 +92,9 @@ caf::result<Value> MasterActorImpl::answered(Ask&& ask) {
 MasterActor::behavior_type MasterActorImpl::make_behavior() {
   begin();
   const auto run = static_cast<std::uint64_t>(clock_.started().time_since_epoch().count());
+  const auto shown = [this]<class View>(CellAnswer<View> made) {
+    return answered<View>([&](const auto& answer) { answers_.show(std::move(made), answer); });
+  };
   return {
       [this](hand_atom, std::vector<Job>& jobs) {
         return answered<std::vector<SubmitVerdict>>(
@@ -109,7 +112,12 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
             [&](const auto& answer) { sites_.cancel(jobs, answer); });
       },
       [this](hold_atom, JobId id, bool held) { return hold(id, held); },
-      [this](scale_atom, JobId id, std::uint32_t replicas) { return scale(id, replicas); },
+      [this](scale_atom, JobId id, std::uint32_t replicas) -> caf::result<JobId> {
+        const ServiceResult result = master_.services().scale(id, replicas, stamp());
+        if (result == ServiceResult::unknown) return ActorError::unknown;
+        if (result == ServiceResult::too_many) return ActorError::too_many;
+        return answered<JobId>([&](const auto& answer) { commit([answer, id] { answer(id); }); });
+      },
       [this](drain_atom, InstanceId id) { return drain(id); },
       [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
         workers_.greet(hello, worker);
@@ -121,26 +129,13 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](const CloudReport& report) { cloud_.hear(report); },
       [this](greet_atom) { cloud_.start(); },
       [this, run](const LoadQuestion& asked) { return sites_.load(asked, run); },
-      [this](const JobsQuestion& wanted) {
-        return answered<JobsView>(
-            [&](const auto& answer) { answers_.show(answers_.view().jobs(wanted), answer); });
+      [this, shown](const JobsQuestion& wanted) { return shown(answers_.view().jobs(wanted)); },
+      [this, shown](const JobQuestion& wanted) { return shown(answers_.view().job(wanted)); },
+      [this, shown](const FindQuestion& wanted) { return shown(answers_.view().find(wanted)); },
+      [this, shown](const RequestQuestion& wanted) {
+        return shown(answers_.view().request(wanted));
       },
-      [this](const JobQuestion& wanted) {
-        return answered<JobDetails>(
-            [&](const auto& answer) { answers_.show(answers_.view().job(wanted), answer); });
-      },
-      [this](const FindQuestion& wanted) {
-        return answered<FoundView>(
-            [&](const auto& answer) { answers_.show(answers_.view().find(wanted), answer); });
-      },
-      [this](const RequestQuestion& wanted) {
-        return answered<RequestView>(
-            [&](const auto& answer) { answers_.show(answers_.view().request(wanted), answer); });
-      },
-      [this](const CostQuestion& wanted) {
-        return answered<CostView>(
-            [&](const auto& answer) { answers_.show(answers_.view().cost(wanted), answer); });
-      },
+      [this, shown](const CostQuestion& wanted) { return shown(answers_.view().cost(wanted)); },
       [this](instances_atom, InstanceId after) { return answers_.instances(after); },
       [this](decisions_atom, std::uint32_t most) { return answers_.view().decided(most); },
       [this](const ServicesQuestion& wanted) { return services_of(master_, wanted); },
@@ -186,18 +181,6 @@ caf::result<JobId> MasterActorImpl::hold(JobId id, bool held) {
   if (result == HoldResult::unknown) return ActorError::unknown;
   if (result == HoldResult::stopping) return ActorError::stopping;
   if (!held && master_.cadence().on_arrival) want_round();
-  return answered<JobId>([&](const auto& answer) { commit([answer, id] { answer(id); }); });
-}
-
-caf::result<JobId> MasterActorImpl::scale(JobId id, std::uint32_t replicas) {
-  switch (master_.scale(id, replicas, stamp())) {
-    case ServiceResult::unknown:
-      return ActorError::unknown;
-    case ServiceResult::too_many:
-      return ActorError::too_many;
-    case ServiceResult::done:
-      break;
-  }
   return answered<JobId>([&](const auto& answer) { commit([answer, id] { answer(id); }); });
 }
 

@@ -106,7 +106,6 @@ class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders>, pri
   template <class Value, class Ask>
   caf::result<Value> answered(Ask&& ask);
   caf::result<JobId> hold(JobId id, bool held);
-  caf::result<JobId> scale(JobId id, std::uint32_t replicas);
   caf::result<InstanceId> drain(InstanceId id);
   void end_now(InstanceId id);
   void perform(const StartTask& effect);

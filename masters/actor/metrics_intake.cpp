@@ -22,7 +22,7 @@ void MetricsIntake::hear(const MetricsReport& report) {
     if (each.replica) {
       // At once: clients are sent to what is ready.
       changed |=
-          master_.replica_changed({each.said.task, each.attempt, *each.replica}, host_.stamp());
+          master_.news().replica({each.said.task, each.attempt, *each.replica}, host_.stamp());
     }
     if (!each.said.values.empty()) waiting_.insert_or_assign(each.said.task, each);
   }

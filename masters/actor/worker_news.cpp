@@ -154,7 +154,7 @@ void WorkerNews::relieve_silent() {
   std::erase_if(to_relieve_, [&](const auto& silent) {
     const auto& [id, when] = silent;
     if (when <= host_.now()) {
-      master_.relieve_replicas(id, host_.stamp());
+      master_.services().relieve_silent(id, host_.stamp());
       return true;
     }
     next = next ? std::min(*next, when) : when;
@@ -186,7 +186,7 @@ void WorkerNews::watch_services(const std::vector<Event>& events) {
 }
 
 void WorkerNews::watch_next() {
-  const auto next = master_.next_of_services();
+  const auto next = master_.services().next();
   if (!next) return;
   // Its times are stamps, which are ahead of a clock that was set back.
   services_.after(std::max(Duration::zero(), *next - host_.stamp()));
@@ -195,7 +195,7 @@ void WorkerNews::watch_next() {
 void WorkerNews::services_due() {
   // The later of the two clocks, or the alarm would come again at once.
   const Instant now = std::max(host_.stamp(), host_.now());
-  if (master_.run_services(now) && master_.cadence().on_capacity) host_.want_round();
+  if (master_.services().advance(now) && master_.cadence().on_capacity) host_.want_round();
   watch_next();
   host_.commit();
 }

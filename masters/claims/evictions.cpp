@@ -31,6 +31,7 @@ bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
   if (row == nullptr) return false;
   if (row->released) {
     stop_occupants(*row, why, now);
+    services_.advance(now);
     return true;
   }
   const Refusal reason{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
@@ -53,6 +54,7 @@ bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
   stop_occupants(*state().find(id), why, now);
   if (why == CauseCode::drained) fleet_.shrink(*state().find(id));
   if (!state().find(id)->released) release(*row, why, now);
+  services_.advance(now);
   commands_.releases.end_empty(now);
   return true;
 }

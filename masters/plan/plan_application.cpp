@@ -40,6 +40,7 @@ void PlanApplication::apply_next(Instant now) {
     if (checked.places[i] && id != nullptr) commands_.releases.release_if_unused(*id, now);
   }
   apply_releases(plan, checked, now);
+  services_.advance(now);
 }
 
 /// Whether a refusal for good ends the job. One for its constraint ends no job of which something

@@ -10,7 +10,7 @@ namespace muster {
 
 Services::Services(MasterRecorder& recorder, TaskOrders& tasks, InstanceReleases& releases,
                    JobEnds& ends)
-    : recorder_(recorder), tasks_(tasks), releases_(releases), ends_(ends) {
+    : recorder_(recorder), tasks_(tasks), releases_(releases), ends_(ends), restarts_(recorder) {
   recorder_.listen(*this);
 }
 
@@ -21,7 +21,7 @@ bool Services::advance(Instant now) {
     set_look(key, services_.at(key), std::nullopt);
     due_.insert(key);
   }
-  bool any = false;
+  bool any = restarts_.release_due(now);
   while (!due_.empty()) {
     const Key key = *due_.begin();
     any |= step(key, now);
@@ -74,7 +74,12 @@ void Services::unwant(TaskId id, CauseCode why, Instant now) {
 
 std::optional<Instant> Services::next() const {
   if (!due_.empty()) return Instant{};
-  return by_time_.empty() ? std::nullopt : std::optional(by_time_.begin()->first);
+  std::optional<Instant> next = restarts_.next();
+  if (!by_time_.empty()) {
+    const Instant step = by_time_.begin()->first;
+    next = next ? std::min(*next, step) : step;
+  }
+  return next;
 }
 
 bool Services::admit(Job& job) const {
@@ -110,6 +115,7 @@ ServiceResult Services::scale(JobId id, std::uint32_t replicas, Instant now) {
     const bool counts = row.replicas > 0 && row.replicas != number && !row.terminal_outcome;
     if (counts) recorder_.record(ServiceScaled{each, number}, now);
   }
+  advance(now);
   return ServiceResult::done;
 }
 
@@ -123,6 +129,14 @@ bool Services::relieve(const TaskRow& task, CauseCode why, Instant now) {
     recorder_.record(TaskUnassigned{task.id, {why, 0}}, now);
   }
   return true;
+}
+
+void Services::relieve_silent(InstanceId id, Instant now) {
+  const InstanceRow* row = state().find(id);
+  if (row == nullptr) return;
+  const std::vector<Slot> there = row->occupants;
+  for (const Slot slot : there) relieve(state().task(slot), CauseCode::worker_lost, now);
+  advance(now);
 }
 
 std::optional<TaskId> Services::stand_in(const TaskRow& task, const Cause& why, Instant now) {

@@ -10,6 +10,7 @@
 
 #include "masters/services/rollout.hpp"
 #include "masters/tasks/job_ends.hpp"
+#include "masters/tasks/restarts.hpp"
 
 namespace muster {
 
@@ -27,9 +28,10 @@ class Services final : public EventListener {
  public:
   Services(MasterRecorder& recorder, TaskOrders& tasks, InstanceReleases& releases, JobEnds& ends);
 
-  /// It follows a master that has died: what its replicas do is heard anew, which takes a while.
+  /// It follows a master that has died: news of its replicas are heard anew, which takes a while.
   void take_over() { takes_over_ = true; }
-  /// Takes the steps that are due; whether tasks came to wait for a place.
+  /// Takes the steps that are due, and lets replicas that have rested wait for a place again;
+  /// whether tasks came to wait for one.
   bool advance(Instant now);
   /// When time alone brings the next one.
   std::optional<Instant> next() const;
@@ -44,6 +46,8 @@ class Services final : public EventListener {
   /// The replica is to leave where it runs, as soon as others do without it. False: it does not
   /// run, or is no replica.
   bool relieve(const TaskRow& task, CauseCode why, Instant now);
+  /// Likewise all replicas on the instance, whose worker is silent.
+  void relieve_silent(InstanceId id, Instant now);
   /// A task that stands in for the replica, which is to run elsewhere: wanted, without a place.
   /// Nothing: its service has no task to spare.
   std::optional<TaskId> stand_in(const TaskRow& task, const Cause& why, Instant now);
@@ -71,6 +75,7 @@ class Services final : public EventListener {
   TaskOrders& tasks_;
   InstanceReleases& releases_;
   JobEnds& ends_;
+  Restarts restarts_;
   std::map<Key, Known> services_;
   std::set<Key> due_;                          ///< something has happened to them
   std::set<std::pair<Instant, Key>> by_time_;  ///< those that time alone may bring a step

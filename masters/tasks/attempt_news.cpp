@@ -10,9 +10,12 @@
 
 namespace muster {
 
-AttemptNews::AttemptNews(MasterRecorder& recorder, TaskOrders& tasks, JobEnds& ends,
-                         Reconciler& reconciler)
-    : recorder_(recorder), tasks_(tasks), ends_(ends), reconciler_(reconciler) {}
+AttemptNews::AttemptNews(MasterRecorder& recorder, const Parts& parts)
+    : recorder_(recorder),
+      tasks_(parts.tasks),
+      ends_(parts.ends),
+      reconciler_(parts.reconciler),
+      services_(parts.services) {}
 
 /// The row of the attempt that the news speaks of; null when it is an old or unknown one.
 const TaskRow* AttemptNews::present(TaskId id, Attempt attempt) const {
@@ -25,6 +28,7 @@ void AttemptNews::started(const TaskStarted& news, Instant now) {
   if (row == nullptr || row->phase != TaskPhase::starting) return;
   recorder_.record(news, now);
   if (row->target == kNoSlot) tasks_.stop_if_running(news.task, now);  // lost its place on the way
+  services_.advance(now);
 }
 
 void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
@@ -45,6 +49,7 @@ void AttemptNews::checkpointed(const TaskCheckpointed& news, Instant now) {
   recorder_.record(news, now);
   ends_.end_if_done(job, now);
   ends_.end_if_stuck({&news.task, 1}, now);
+  services_.advance(now);
   reconciler_.reconcile_task(news.task, now);
   reconciler_.reconcile_room(left, now);
 }
@@ -86,6 +91,7 @@ void AttemptNews::failed(TaskFailed news, Instant now) {
   } else if (state().find(id)->terminal_outcome) {
     ends_.end_if_done(id, now);
   }
+  services_.advance(now);
   reconciler_.reconcile(now);
 }
 
@@ -96,6 +102,7 @@ bool AttemptNews::replica(const ReplicaChanged& news, Instant now) {
   // The report of its start may have got lost.
   started({news.task, news.attempt, {}, {}}, now);
   recorder_.record(news, now);
+  services_.advance(now);
   return true;
 }
 

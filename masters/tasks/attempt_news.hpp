@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "masters/services/services.hpp"
 #include "masters/tasks/job_ends.hpp"
 #include "masters/tasks/reconciler.hpp"
 
@@ -15,7 +16,13 @@ using KnownAttempt = std::pair<TaskId, Attempt>;
 /// change nothing.
 class AttemptNews {
  public:
-  AttemptNews(MasterRecorder& recorder, TaskOrders& tasks, JobEnds& ends, Reconciler& reconciler);
+  struct Parts {
+    TaskOrders& tasks;
+    JobEnds& ends;
+    Reconciler& reconciler;
+    Services& services;
+  };
+  AttemptNews(MasterRecorder& recorder, const Parts& parts);
 
   void started(const TaskStarted& news, Instant now);
   void checkpointed(const TaskCheckpointed& news, Instant now);
@@ -37,6 +44,7 @@ class AttemptNews {
   TaskOrders& tasks_;
   JobEnds& ends_;
   Reconciler& reconciler_;
+  Services& services_;
 };
 
 }  // namespace muster

@@ -60,4 +60,20 @@ std::string describe(const ReplicaState& state) {
   return state.trouble.empty() ? text : text + ": " + state.trouble;
 }
 
+std::string describe(const ReplicaWanted& event) {
+  return fmt::format("{} ({})",
+                     event.wanted ? "it is to be a replica of its service"
+                                  : "it runs only until others do without it",
+                     describe(event.cause));
+}
+
+std::string describe(const ServiceScaled& event) {
+  if (event.replicas > 0) {
+    return fmt::format("its service is to have {} replica{}", event.replicas,
+                       event.replicas == 1 ? "" : "s");
+  }
+  return "its revision of the service did not come about in time: the one before has the service "
+         "again";
+}
+
 }  // namespace muster::metrics

@@ -26,6 +26,9 @@ std::string describe(const Refusal& refusal);
 
 /// "is ready", or why a replica is not.
 std::string describe(const ReplicaState& state);
+/// Why a task of a service is one of its replicas from now on, or is to leave.
+std::string describe(const ReplicaWanted& event);
+std::string describe(const ServiceScaled& event);
 /// "packed, gain $1.25/h".
 std::string describe(const Cause& cause);
 

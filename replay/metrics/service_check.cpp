@@ -26,6 +26,11 @@ void ServiceCheck::see(const Event& event) {
     if (Replica* replica = find(assigned->task)) replica->assigned = true;
   } else if (const auto* unassigned = std::get_if<TaskUnassigned>(&event.body)) {
     if (Replica* replica = find(unassigned->task)) replica->has_reason = true;
+  } else if (const auto* wish = std::get_if<ReplicaWanted>(&event.body)) {
+    Replica* replica = find(wish->task);
+    if (replica == nullptr) return;
+    replica->spare = !wish->wanted;
+    replica->round = rounds_[cell_];
   } else if (const auto* issued = std::get_if<StartIssued>(&event.body)) {
     start(*issued);
   } else if (const auto left = task_that_left(event)) {
@@ -45,11 +50,16 @@ ServiceCheck::Replica* ServiceCheck::find(TaskId task) {
 }
 
 void ServiceCheck::accept(const Job& job) {
+  const ServiceSpec& spec = *job.service();
+  // Replicas of a later revision are wanted as those of the one before may leave.
+  std::size_t wanted = spec.replicas > 0 ? spec.replicas : job.tasks.size();
+  if (services_.contains(spec.replaces)) wanted = 0;
   Service& service = services_[job.id];
   for (const TaskSpec& task : job.tasks) {
-    service.replicas.push_back(task.id);
     Replica& replica = replicas_[task.id];
     replica.service = job.id;
+    replica.spare = service.replicas.size() >= wanted;
+    service.replicas.push_back(task.id);
     replica.round = rounds_[cell_];
   }
 }
@@ -97,7 +107,7 @@ void ServiceCheck::terminate(JobId job) {
   service->second.terminating = true;
   for (const TaskId task : service->second.replicas) {
     const Replica& replica = replicas_[task];
-    if (replica.at.valid() || replica.assigned || replica.has_reason) continue;
+    if (replica.at.valid() || replica.assigned || replica.has_reason || replica.spare) continue;
     if (rounds_[cell_] <= replica.round + 1) continue;
     say(fmt::format("replica {} of service {} has no place, and no reason to wait", task.value,
                     job.value));

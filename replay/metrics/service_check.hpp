@@ -24,6 +24,7 @@ class ServiceCheck {
     JobId service;
     InstanceId at;            ///< invalid while it holds nothing
     bool assigned = false;    ///< it is to get a place when that is up
+    bool spare = false;       ///< its service has its replicas without it
     bool has_reason = false;  ///< something was said about why it has no place
     std::uint64_t round = 0;  ///< number of those of its cell when it last lost its place
   };

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "replay/metrics/labels.hpp"
+#include "replay/report/event_details.hpp"
 #include "replay/report/event_text.hpp"
 
 // Tells the story of one task or one instance from an event log. Each teller is shown every event
@@ -19,35 +20,9 @@ namespace {
 using metrics::describe;
 using metrics::length_text;
 
-using Details = std::vector<std::pair<std::string, ExplanationValue>>;
-
-/// The same facts as the line's text, for JSON: a program need not take sentences apart.
-Details details_of(const Refusal& refusal) {
-  Details details{{"refusal", std::string(name_of(refusal.code))},
-                  {"kind", std::string(name_of(refusal.kind))}};
-  if (refusal.binding) details.emplace_back("binding", std::string(name_of(*refusal.binding)));
-  details.emplace_back("asked", refusal.asked);
-  details.emplace_back("available", refusal.available);
-  return details;
-}
-
-Details details_of(CloudReason reason) {
-  return {{"reason", std::string(name_of(reason))}};
-}
-
-Details details_of(const Refusal& refusal, CloudReason reason) {
-  Details details = details_of(refusal);
-  if (reason != CloudReason::not_said) details.emplace_back("reason", std::string(name_of(reason)));
-  return details;
-}
-
 /// The reason why an instance is gone that no decision had ended.
 const char* phrase_of(CloudReason reason) {
   return reason == CloudReason::reclaimed ? "taken back by the cloud" : "by the cloud's failure";
-}
-
-Details details_of(const Cause& cause) {
-  return {{"cause", std::string(name_of(cause.code))}, {"gain_usd_h", cause.gain_usd_h}};
 }
 
 std::string amounts_text(const Resources& amounts) {
@@ -208,22 +183,10 @@ class TaskTeller : public Teller {
           {"pause_s", to_seconds(state.pause)}});
   }
   void operator()(const ReplicaWanted& e) {
-    if (e.task != task_) return;
-    tell(e.wanted ? "wanted" : "leaves",
-         (e.wanted ? "it is to be a replica of its service ("
-                   : "it runs only until others do without it (") +
-             describe(e.cause) + ")",
-         details_of(e.cause));
+    if (e.task == task_) tell(e.wanted ? "wanted" : "leaves", describe(e), details_of(e.cause));
   }
   void operator()(const ServiceScaled& e) {
-    if (e.job != job_) return;
-    tell(e.replicas == 0 ? "given up" : "scaled",
-         e.replicas == 0
-             ? "its revision of the service did not come about in time: the one before has the "
-               "service again"
-             : fmt::format("its service is to have {} replica{}", e.replicas,
-                           e.replicas == 1 ? "" : "s"),
-         {{"replicas", std::uint64_t{e.replicas}}});
+    if (e.job == job_) tell(e.replicas == 0 ? "given up" : "scaled", describe(e), details_of(e));
   }
   void operator()(const ServiceSettled& e) {
     if (e.job == job_) tell("settled", "all replicas of its service have been healthy at once");

@@ -7,13 +7,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "config/job_request.hpp"
 #include "config/resubmit_request.hpp"
-#include "model/submission_key.hpp"
 #include "serve/api/assets.hpp"
 #include "serve/api/audit_entry.hpp"
 #include "serve/api/openapi.hpp"
@@ -265,10 +265,9 @@ void Api::ask_backend(const Call& call) {
     case Operation::release:
       return change_job(JobChange::release);
     case Operation::scale:
-      return scale(call);
     case Operation::update:
     case Operation::restart:
-      return revise(call);
+      return change_service(call);
     case Operation::drain:
       return change_instance(InstanceChange::drain);
     case Operation::interrupt:
@@ -278,41 +277,14 @@ void Api::ask_backend(const Call& call) {
   }
 }
 
-/// Puts down whose the job is, and whose its submission's token. False after a refusal: only an
-/// admin's token may act for others.
-bool Api::put_user(const Call& call, JobRequest& request) const {
-  const Principal& who = call.pass.who;
-  if (request.user.empty()) request.user = who.user;
-  request.token = scoped_token(who.user, request.token);
-  if (who.role == Role::admin || request.user == who.user) return true;
-  call.exchange->finish(error_response(
-      403, fmt::format("user: the token '{}' acts for '{}' and not for '{:.256}'; leave the field "
-                       "out",
-                       who.token, who.user, request.user)));
-  return false;
-}
-
-/// False after a refusal: only admins may put other users' jobs behind.
-bool Api::may_give_priority(const Call& call, const JobRequest& request) const {
-  const Principal& who = call.pass.who;
-  if (who.role == Role::admin || request.priority <= parts_.limits.max_user_priority) return true;
-  call.exchange->finish(error_response(
-      403, fmt::format("priority: the token '{}' of the role user may give at most {}, and not {} "
-                       "(api.max_user_priority of the cluster file); an admin's token may give any",
-                       who.token, parts_.limits.max_user_priority, request.priority)));
-  return false;
-}
-
 void Api::submit(const Call& call) {
   auto requests = job_requests_from_json(call.body, std::string(kBodySource));
-  if (!requests) {
-    return call.exchange->finish(refuse_request(requests.error()));
-  }
+  if (!requests) return call.exchange->finish(refuse_request(requests.error()));
   put_tokens(requests.value(), call.mark.number);
   std::vector<Job> jobs;
   std::size_t tasks = 0;
   for (JobRequest& request : requests.value()) {
-    if (!put_user(call, request) || !may_give_priority(call, request)) return;
+    if (!put_user(rights_of(call), request)) return;
     jobs.push_back(make_job(request));
     // Counted job by job: a request that is far too large is not built whole.
     tasks += jobs.back().tasks.size();
@@ -328,55 +300,36 @@ void Api::submit(const Call& call) {
 
 void Api::resubmit(const Call& call) {
   auto request = resubmit_request_from_json(call.body, std::string(kBodySource));
-  if (!request) {
-    return call.exchange->finish(refuse_request(request.error()));
-  }
+  if (!request) return call.exchange->finish(refuse_request(request.error()));
   if (request->token.empty()) request->token = call.mark.number;
-  std::optional<int> most;
-  if (call.pass.who.role != Role::admin) most = parts_.limits.max_user_priority;
   backend_.resubmit({JobId{call.pass.found.numbers.at(0)}, request->failed, request->max_fails,
-                     std::move(request.value().token), call.pass.who.user, most},
+                     std::move(request.value().token), call.pass.who.user, most_priority(call)},
                     reply_to(call.exchange));
 }
 
-void Api::scale(const Call& call) {
-  const std::uint64_t replicas = call.pass.found.numbers.at(1);
-  if (replicas < 1 || replicas > kLargestService) {
-    return call.exchange->finish(error_response(
-        422, fmt::format("replicas: has to be from 1 to {}; it is {}", kLargestService, replicas)));
+void Api::change_service(const Call& call) {
+  ServiceChange change{.job = JobId{call.pass.found.numbers.at(0)}, .token = call.mark.number};
+  change.scope = call.pass.who.user;
+  change.max_priority = most_priority(call);
+  if (call.route.operation == Operation::scale) {
+    change.replicas = call.pass.found.numbers.at(1);
+    return backend_.change_service(std::move(change), reply_to_order(call));
   }
-  backend_.scale(JobId{call.pass.found.numbers.at(0)}, static_cast<std::uint32_t>(replicas),
-                 reply_to_order(call));
-}
-
-void Api::revise(const Call& call) {
-  Revision revision{.job = JobId{call.pass.found.numbers.at(0)},
-                    .token = call.mark.number,
-                    .scope = call.pass.who.user};
-  if (call.route.operation == Operation::restart) {
-    const bool is_admin = call.pass.who.role == Role::admin;
-    if (!is_admin) revision.max_priority = parts_.limits.max_user_priority;
-    return backend_.revise(std::move(revision), reply_to(call.exchange));
+  if (call.route.operation == Operation::update) {
+    auto request = job_request_from_json(call.body, std::string(kBodySource));
+    if (!request) return call.exchange->finish(refuse_request(request.error()));
+    if (request->token.empty()) request->token = call.mark.number;
+    if (!put_user(rights_of(call), request.value())) return;
+    change.keeps_replicas = request->service && request->service->spec.replicas == 0;
+    change.as = make_job(request.value());
   }
-  auto request = job_request_from_json(call.body, std::string(kBodySource));
-  if (!request) return call.exchange->finish(refuse_request(request.error()));
-  if (!request->service) {
-    return call.exchange->finish(
-        error_response(422, "service: has to be there: a service is updated to a service"));
-  }
-  if (request->token.empty()) request->token = call.mark.number;
-  if (!put_user(call, request.value()) || !may_give_priority(call, request.value())) return;
-  revision.keeps_replicas = request->service->spec.replicas == 0;
-  revision.as = make_job(request.value());
-  backend_.revise(std::move(revision), reply_to(call.exchange));
+  backend_.change_service(std::move(change), reply_to(call.exchange));
 }
 
 void Api::plan(const Call& call) {
   auto request = job_request_from_json(call.body, std::string(kBodySource));
-  if (!request) {
-    return call.exchange->finish(refuse_request(request.error()));
-  }
-  if (!put_user(call, request.value()) || !may_give_priority(call, request.value())) return;
+  if (!request) return call.exchange->finish(refuse_request(request.error()));
+  if (!put_user(rights_of(call), request.value())) return;
   backend_.plan(make_job(request.value()), reply_to(call.exchange));
 }
 

@@ -14,6 +14,7 @@
 #include "serve/api/http.hpp"
 #include "serve/api/query.hpp"
 #include "serve/api/request_book.hpp"
+#include "serve/api/request_rights.hpp"
 #include "serve/api/routes.hpp"
 #include "serve/api/traffic.hpp"
 
@@ -78,16 +79,20 @@ class Api : public std::enable_shared_from_this<Api> {
   void change_token(Call call);
   void recognise(Call call);
   static NumberedRequest numbered(const Call& call);
-  void scale(const Call& call);
-  void revise(const Call& call);
+  void change_service(const Call& call);
   void go_on(Call call);
   Reply reply_to_order(const Call& call);
   void look_whether_cancelled(const Call& call, Answer refusal);
   void answer_order(const Call& call, Answer answer);
   void ask_if_own(Call call);
   void ask_backend(const Call& call);
-  bool put_user(const Call& call, JobRequest& request) const;
-  bool may_give_priority(const Call& call, const JobRequest& request) const;
+  std::optional<int> most_priority(const Call& call) const {
+    return call.pass.who.role == Role::admin ? std::nullopt
+                                             : std::optional(parts_.limits.max_user_priority);
+  }
+  RequestRights rights_of(const Call& call) const {
+    return {call.pass.who, parts_.limits.max_user_priority, *call.exchange};
+  }
   void read_audit(const Call& call);
   void submit(const Call& call);
   void resubmit(const Call& call);

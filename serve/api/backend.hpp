@@ -51,11 +51,12 @@ struct Again {
   std::optional<int> max_priority{};         ///< of the new job; nothing: as the first one's
 };
 
-/// How another revision of a service comes to be.
-struct Revision {
-  JobId job;
-  std::optional<Job> as{};            ///< nothing: as the job is or was
-  bool keeps_replicas = false;        ///< as many as the service has now, whatever `as` says
+/// A change of a service: another number of replicas, or another revision.
+struct ServiceChange {
+  JobId job;                                ///< a revision of it
+  std::optional<std::uint64_t> replicas{};  ///< nothing: another revision
+  std::optional<Job> as{};                  ///< of that; nothing: as the job is or was
+  bool keeps_replicas = false;              ///< as many as the service has now, whatever `as` says
   std::string token{};                ///< of the submission, of the one that is as the job was
   std::string scope{};                ///< for whom the API's token acts
   std::optional<int> max_priority{};  ///< of the one that is as the job was; nothing: as it had
@@ -151,12 +152,10 @@ class Backend {
   /// Takes the job, or a part of it, once more, as a new job: as submit() does. 404; 409 when it is
   /// not all known any more or nothing of it has failed.
   virtual void resubmit(const Again& what, Reply reply) = 0;
-  /// The service that the job is a revision of is to have that number of replicas. 200 {"job": 12};
-  /// 404; 409 when it is over or no service; 422 for more replicas than it may have.
-  virtual void scale(JobId job, std::uint32_t replicas, Reply reply) = 0;
-  /// Another revision of the service that the job is, or was, one of: as submit() does. 404; 409
-  /// when the service is over.
-  virtual void revise(Revision what, Reply reply) = 0;
+  /// Changes the service that the job is a revision of. Of a number of replicas: 200 {"job": 12};
+  /// 409 when it is over or no service; 422 for more than it may have. Of a revision: as submit()
+  /// does; 409 when the service is over.
+  virtual void change_service(ServiceChange what, Reply reply) = 0;
   /// The user of a job, which never changes.
   virtual void owner(JobId job, std::function<void(JobOwner)> reply) = 0;
   /// 200 {"job": 12}; 404; 409 when the job is over or cannot be changed so. Of a cancel besides:

@@ -42,6 +42,16 @@ std::string name_of(const api::LogQuery& query) {
          std::to_string(query.job.value);
 }
 
+/// In the order of the config.
+std::string master_names(const ClusterConfig& config, std::vector<std::size_t> masters) {
+  std::sort(masters.begin(), masters.end());
+  std::string names;
+  for (const std::size_t i : masters) {
+    names += (names.empty() ? "master " : ", master ") + *config.masters()[i]->master;
+  }
+  return names;
+}
+
 }  // namespace
 
 ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& config,
@@ -158,7 +168,7 @@ Answer ActorBackend::not_found(const Found& found, JobId job) const {
   if (!found.silent.empty()) {
     const char* verb = found.silent.size() == 1 ? " does" : " do";
     return refusal(503, "unreachable",
-                   master_names(found.silent) + verb + " not answer and may have " + name);
+                   master_names(config_, found.silent) + verb + " not answer and may have " + name);
   }
   if (!found.all_answered) {
     return refusal(503, "unreachable", "not every part of the cluster can be reached at present");
@@ -258,20 +268,10 @@ void ActorBackend::hold_job(const Found& found, JobId job, bool held, const api:
           return reply(any ? ok("job", job.value) : stops ? stopping : over);
         }
         reply(refusal(503, "unreachable",
-                      "not confirmed by " + master_names(missing) + ", which may have a part of " +
-                          name + ": the same may be sent again"));
+                      "not confirmed by " + master_names(config_, missing) +
+                          ", which may have a part of " + name + ": the same may be sent again"));
       },
       hold_atom_v, job, held);
-}
-
-/// In the order of the config.
-std::string ActorBackend::master_names(std::vector<std::size_t> masters) const {
-  std::sort(masters.begin(), masters.end());
-  std::string names;
-  for (const std::size_t i : masters) {
-    names += (names.empty() ? "master " : ", master ") + *config_.masters()[i]->master;
-  }
-  return names;
 }
 
 void ActorBackend::change_instance(InstanceId instance, api::InstanceChange change,

@@ -54,8 +54,7 @@ class ActorBackend final : public api::Backend {
   void resubmit(const api::Again& what, api::Reply reply) override;
   void owner(JobId job, std::function<void(api::JobOwner)> reply) override;
   void change_job(JobId job, api::JobChange change, api::Reply reply) override;
-  void scale(JobId job, std::uint32_t replicas, api::Reply reply) override;
-  void revise(api::Revision what, api::Reply reply) override;
+  void change_service(api::ServiceChange what, api::Reply reply) override;
   void change_instance(InstanceId instance, api::InstanceChange change, api::Reply reply) override;
   void read_log(const api::LogQuery& query, api::Reply reply) override;
   void plan(Job job, api::Reply reply) override;
@@ -79,8 +78,6 @@ class ActorBackend final : public api::Backend {
   void say_what_is_missing(JobId job, const api::Reply& reply);
   void check(std::vector<Job> jobs, bool again, api::Reply reply);
   void hand_in(std::vector<Job> jobs, bool again, api::Reply reply);
-  /// `known_job`: the service has to be one that the job of `what` is a revision of.
-  void hand_in_revision(Job job, const api::Revision& what, bool known_job, api::Reply reply);
 
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
@@ -97,7 +94,6 @@ class ActorBackend final : public api::Backend {
   /// Notes who has answered, and tells those who have not; no `sites`: they were not asked.
   Silent silent(const Answered& masters, const Answered& sites);
   JobAsks job_asks();
-  std::string master_names(std::vector<std::size_t> masters) const;
   std::vector<NodeView> node_list(const Answers<CellFigures>& masters) const;
   Instant now() const;
 

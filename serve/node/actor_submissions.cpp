@@ -18,6 +18,7 @@
 #include "serve/node/json_text.hpp"
 #include "serve/node/resubmission.hpp"
 #include "serve/node/service_looks.hpp"
+#include "serve/node/service_orders.hpp"
 #include "serve/node/view_json.hpp"
 
 namespace muster {
@@ -113,6 +114,13 @@ void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
                       });
 }
 
+void ActorBackend::change_service(api::ServiceChange what, api::Reply reply) {
+  const auto submit = [this](std::vector<Job> jobs, api::Reply answer) {
+    check(std::move(jobs), false, std::move(answer));
+  };
+  muster::change_service({job_asks(), submit}, std::move(what), std::move(reply));
+}
+
 /// Hands in what can run. The look at work folders and programs has a thread of its own, as it
 /// waits for disks and processes. At the bound of looks no job waits: a fault that is not found
 /// here appears at the attempt.
@@ -178,15 +186,7 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
           // An admin may have given the first one more than its user may give.
           if (what.max_priority) job->priority = std::min(job->priority, *what.max_priority);
           if (what.max_fails) job->max_fails = what.max_fails;
-          if (auto* service = std::get_if<ServiceSpec>(&job->kind)) {
-            // As a first revision, if nobody has its name by now.
-            service->revision = 1;
-            service->replaces = {};
-            service->master.clear();
-          }
-          std::vector<Job> jobs;
-          jobs.push_back(std::move(job).value());
-          return check_service_names(job_asks(), std::move(jobs), reply,
+          return check_service_names(job_asks(), {std::move(job).value()}, reply,
                                      [this](std::vector<Job> named, api::Reply answer) {
                                        check(std::move(named), true, std::move(answer));
                                      });

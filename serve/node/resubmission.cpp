@@ -47,6 +47,12 @@ Expected<Job, ResubmitError> submitted_again(const std::vector<RequestView>& par
     job.tasks.back().array_index = task.index;
   }
   job.max_running = max_running;
+  if (auto* service = std::get_if<ServiceSpec>(&job.kind)) {
+    // As a first revision, unless the one who asks makes it another one.
+    service->revision = 1;
+    service->replaces = {};
+    service->master.clear();
+  }
   return job;
 }
 

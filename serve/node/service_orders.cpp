@@ -1,3 +1,5 @@
+#include "serve/node/service_orders.hpp"
+
 // Changes of services: another number of replicas, and another revision, which is a job of its own.
 
 #include <fmt/format.h>
@@ -6,7 +8,6 @@
 #include <utility>
 
 #include "model/submission_key.hpp"
-#include "serve/node/actor_backend.hpp"
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/merge_services.hpp"
 #include "serve/node/resubmission.hpp"
@@ -32,7 +33,7 @@ const ServiceView* newest_of(const std::vector<ServiceView>& revisions) {
 }
 
 /// Token of a revision that is as an earlier one was: of the request, not of its result.
-std::string token_of(const api::Revision& what) {
+std::string token_of(const api::ServiceChange& what) {
   if (what.token.empty()) return {};
   constexpr char kBetween = '\x1e';
   std::string token = "restart";
@@ -59,62 +60,45 @@ void follow(Job& job, const std::vector<ServiceView>& revisions, bool keeps_repl
   spec.replicas = std::clamp(newest.wanted, 1U, most);
 }
 
-}  // namespace
-
-void ActorBackend::scale(JobId job, std::uint32_t replicas, api::Reply reply) {
-  find(job, 0, [this, job, replicas, reply](const Found& found) {
-    if (found.masters.empty()) return reply(not_found(found, job));
-    const std::string name = "job " + std::to_string(job.value);
-    ask<JobId>(
-        system_, handles_.masters[found.masters.front()], timeout_,
-        [this, job, replicas, name, reply](const caf::expected<JobId>& answer) {
+/// All masters are asked: one of them has the service.
+void scale(const JobAsks& asks, const api::ServiceChange& what, const api::Reply& reply) {
+  const std::string name = "job " + std::to_string(what.job.value);
+  ask_each<JobId>(
+      asks.system, asks.masters, asks.timeout,
+      [&system = asks.system, job = what.job, replicas = static_cast<std::uint32_t>(*what.replicas),
+       name, reply](const std::vector<caf::expected<JobId>>& answers) {
+        const caf::error* why = nullptr;
+        for (const caf::expected<JobId>& answer : answers) {
           if (answer) return reply(ok("job", job.value));
-          if (answer.error() == ActorError::unknown) {
-            return reply(refusal(409, "no service", name + " is no service, or it is over"));
-          }
-          if (answer.error() == ActorError::too_many) {
-            return reply(refusal(422, "too many",
-                                 fmt::format("{} may not have {} replicas: its most_replicas "
-                                             "allows fewer; update it with a larger one",
-                                             name, replicas)));
-          }
-          reply(backend::from_error(answer.error(), system_, name));
-        },
-        scale_atom_v, job, replicas);
-  });
+          if (why == nullptr || answer.error() != ActorError::unknown) why = &answer.error();
+        }
+        if (why == nullptr || *why == ActorError::unknown) {
+          return reply(refusal(409, "no service", name + " is no service, or it is over"));
+        }
+        if (*why == ActorError::too_many) {
+          return reply(refusal(422, "too many",
+                               fmt::format("{} may not have {} replicas: its most_replicas "
+                                           "allows fewer; update it with a larger one",
+                                           name, replicas)));
+        }
+        reply(backend::from_error(*why, system, name));
+      },
+      scale_atom_v, what.job, static_cast<std::uint32_t>(*what.replicas));
 }
 
-void ActorBackend::revise(api::Revision what, api::Reply reply) {
-  if (what.as) {
-    Job job = *std::exchange(what.as, std::nullopt);
-    return hand_in_revision(std::move(job), what, true, std::move(reply));
-  }
-  ask_all<RequestView>(
-      system_, handles_.masters, timeout_,
-      [this, what, reply](Answers<RequestView> masters) {
-        auto job = submitted_again(heard(std::move(masters)), false);
-        if (!job) return say_what_is_missing(what.job, reply);
-        if (job->service() == nullptr) {
-          return reply(
-              refusal(409, "no service", fmt::format("job {} is no service", what.job.value)));
-        }
-        job->token = token_of(what);
-        if (what.max_priority) job->priority = std::min(job->priority, *what.max_priority);
-        api::Revision of = what;
-        of.keeps_replicas = true;
-        hand_in_revision(std::move(job).value(), of, false, reply);
-      },
-      RequestQuestion{what.job});
-}
+/// A revision that is to come.
+struct Next {
+  ServiceAsks asks;
+  api::ServiceChange what;
+  bool known = false;  ///< the service has to be one that the job of `what` is a revision of
+};
 
 /// The service goes by its name and its user: the job says which these are.
-void ActorBackend::hand_in_revision(Job job, const api::Revision& what, bool known_job,
-                                    api::Reply reply) {
+void hand_in(const Next& next, Job job, api::Reply reply) {
   ServicesQuestion wanted{job.name, job.user, true};
   ask_all<ServicesView>(
-      system_, handles_.masters, timeout_,
-      [this, job = std::move(job), what, known_job,
-       reply = std::move(reply)](Answers<ServicesView> masters) {
+      next.asks.of.system, next.asks.of.masters, next.asks.of.timeout,
+      [next, job = std::move(job), reply = std::move(reply)](Answers<ServicesView> masters) {
         const Answered who = answered(masters);
         const bool all_answered = std::ranges::find(who, false) == who.end();
         const ServicesView known = merge::services(heard(std::move(masters)));
@@ -131,12 +115,12 @@ void ActorBackend::hand_in_revision(Job job, const api::Revision& what, bool kno
                                            "over: submit it anew",
                                            job.name, job.user)));
         }
-        const bool is_revision =
-            std::ranges::find(known.services, what.job, &ServiceView::job) != known.services.end();
-        if (known_job && !is_revision) {
+        const bool is_revision = std::ranges::find(known.services, next.what.job,
+                                                   &ServiceView::job) != known.services.end();
+        if (next.known && !is_revision) {
           return reply(refusal(409, "no service",
                                fmt::format("job {} is no revision of the service '{:.64}'",
-                                           what.job.value, job.name)));
+                                           next.what.job.value, job.name)));
         }
         const auto repeated = std::ranges::find_if(known.services, [&](const ServiceView& each) {
           return !job.token.empty() && each.token == job.token;
@@ -151,13 +135,54 @@ void ActorBackend::hand_in_revision(Job job, const api::Revision& what, bool kno
                                            "the earlier ones have left",
                                            known.services.size(), job.name)));
         }
-        Job next = job;
-        follow(next, known.services, what.keeps_replicas);
+        Job revision = job;
+        follow(revision, known.services, next.what.keeps_replicas);
         std::vector<Job> jobs;
-        jobs.push_back(std::move(next));
-        check(std::move(jobs), false, reply);
+        jobs.push_back(std::move(revision));
+        next.asks.submit(std::move(jobs), reply);
       },
       wanted);
+}
+
+}  // namespace
+
+void change_service(const ServiceAsks& asks, api::ServiceChange what, api::Reply reply) {
+  if (what.replicas) {
+    const bool fits = *what.replicas > 0 && *what.replicas <= kLargestService;
+    if (fits) return scale(asks.of, what, reply);
+    return reply(refusal(422, "invalid",
+                         fmt::format("replicas: has to be from 1 to {}; it is {}", kLargestService,
+                                     *what.replicas)));
+  }
+  if (what.as && what.as->service() == nullptr) {
+    return reply(
+        refusal(422, "invalid", "service: has to be there: a service is updated to a service"));
+  }
+  if (what.as) {
+    Job job = *std::exchange(what.as, std::nullopt);
+    return hand_in({asks, what, true}, std::move(job), std::move(reply));
+  }
+  ask_all<RequestView>(
+      asks.of.system, asks.of.masters, asks.of.timeout,
+      [asks, what, reply](Answers<RequestView> masters) {
+        auto job = submitted_again(heard(std::move(masters)), false);
+        if (!job) {
+          return reply(refusal(409, "not known",
+                               fmt::format("job {} is not known, or not any more, to the masters "
+                                           "that answer",
+                                           what.job.value)));
+        }
+        if (job->service() == nullptr) {
+          return reply(
+              refusal(409, "no service", fmt::format("job {} is no service", what.job.value)));
+        }
+        job->token = token_of(what);
+        if (what.max_priority) job->priority = std::min(job->priority, *what.max_priority);
+        api::ServiceChange of = what;
+        of.keeps_replicas = true;
+        hand_in({asks, of, false}, std::move(job).value(), reply);
+      },
+      RequestQuestion{what.job});
 }
 
 }  // namespace muster

@@ -31,19 +31,35 @@ std::string error_of(const std::string& service, const std::string& more = "") {
   return test::message_of(read(service, more), ConfigError::invalid);
 }
 
-TEST(ServiceRequest, MakesAServiceWithAReplicaATask) {
+TEST(ServiceRequest, MakesAServiceWithTasksToSpareBesideItsReplicas) {
   const Job job = job_of("replicas = 3\nports = [\"http\", \"admin\"]\n");
   ASSERT_NE(job.service(), nullptr);
   EXPECT_THAT(job.service()->ports, ElementsAre("http", "admin"));
-  ASSERT_EQ(job.tasks.size(), 3U);
+  EXPECT_EQ(job.service()->replicas, 3U);
+  ASSERT_EQ(job.tasks.size(), 9U) << "it may be scaled to 8, and one stands in for others";
   EXPECT_EQ(job.tasks[2].array_index, 2U);
+  const Job large = job_of("replicas = 20\nmost_replicas = 30\nsurge = 4\n");
+  EXPECT_EQ(large.tasks.size(), 34U);
+  EXPECT_EQ(job_of("replicas = 20\n").tasks.size(), 41U);
+}
+
+TEST(ServiceRequest, SaysHowItIsUpdated) {
+  const Job job = job_of(
+      "replicas = 4\nsurge = 0\nmax_unavailable = 2\nhealthy_for_s = 9\n"
+      "update_within_s = \"2min\"\n");
+  EXPECT_EQ(job.service()->surge, 0U);
+  EXPECT_EQ(job.service()->max_unavailable, 2U);
+  EXPECT_EQ(job.service()->healthy_for, 9s);
+  EXPECT_EQ(job.service()->update_within, 2min);
+  EXPECT_THAT(error_of("replicas = 9\nmost_replicas = 3\nsurge = 0\n"), IsGolden());
 }
 
 TEST(ServiceRequest, HasOneReplicaThatIsWellWhileItRunsUnlessItSaysMore) {
   const Job job = job_of("");
   ASSERT_NE(job.service(), nullptr);
-  EXPECT_EQ(job.tasks.size(), 1U);
-  EXPECT_EQ(*job.service(), ServiceSpec{});
+  ServiceSpec plain;
+  plain.replicas = 1;
+  EXPECT_EQ(*job.service(), plain);
 }
 
 TEST(ServiceRequest, AJobWithoutTheTableIsNone) {
@@ -89,7 +105,7 @@ TEST(ServiceRequest, ComesBackFromItsJobAndThroughJson) {
   ASSERT_TRUE(again) << again.error().message;
   const Job same = make_job(again.value());
   EXPECT_EQ(same.kind, job.kind);
-  EXPECT_EQ(same.tasks.size(), 2U);
+  EXPECT_EQ(same.tasks.size(), job.tasks.size());
 }
 
 TEST(ServiceRequest, AllOfItsFaultsAreToldTogether) {

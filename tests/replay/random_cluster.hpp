@@ -44,6 +44,7 @@ inline SmallReplay random_services(std::uint64_t seed) {
     replay.service(submit_s, std::floor(rng.uniform(1, 20000)),
                    Resources::of(0, cores, 1 + static_cast<double>(rng.below(28))),
                    1 + rng.below(4));
+    replay.workload().jobs.back().job.name = "service-" + std::to_string(i);
   }
   auto& jobs = replay.workload().jobs;
   std::ranges::stable_sort(jobs, {}, &WorkloadJob::submit);

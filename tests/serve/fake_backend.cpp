@@ -296,21 +296,17 @@ void FakeBackend::owner(JobId job, std::function<void(JobOwner)> reply) {
   reply({user_of_job(job.value)});
 }
 
-void FakeBackend::scale(JobId job, std::uint32_t replicas, Reply reply) {
-  {
-    const std::lock_guard lock(mutex_);
-    changes_.push_back(fmt::format("scale {} {}", job.value, replicas));
-  }
-  answer(reply, Json{{"job", job.value}}.dump());
-}
-
-void FakeBackend::revise(Revision what, Reply reply) {
+void FakeBackend::change_service(ServiceChange what, Reply reply) {
   if (what.as) return submit({*what.as}, std::move(reply));
+  const std::string said = what.replicas
+                               ? fmt::format("scale {} {}", what.job.value, *what.replicas)
+                               : fmt::format("restart {}", what.job.value);
   {
     const std::lock_guard lock(mutex_);
-    changes_.push_back(fmt::format("restart {}", what.job.value));
+    changes_.push_back(said);
   }
-  answer(reply, Json{{"jobs", {{{"job", what.job.value + 1}}}}}.dump(), 201);
+  if (what.replicas) return answer(reply, Json{{"job", what.job.value}}.dump());
+  answer(reply, Json{{"jobs", Json::array({{{"job", what.job.value + 1}}})}}.dump(), 201);
 }
 
 void FakeBackend::change_job(JobId job, JobChange change, Reply reply) {
@@ -409,6 +405,7 @@ std::string FakeBackend::document(const View& what) const {
     case Operation::services:
     case Operation::service:
       out["services"] = Json::array();
+      out["more"] = 0;
       break;
     case Operation::endpoints:
       out = {{"service", "web"},

@@ -27,8 +27,7 @@ class FakeBackend : public Backend {
   /// Jobs of even numbers are ann's, the others ben's.
   void owner(JobId job, std::function<void(JobOwner)> reply) override;
   void change_job(JobId job, JobChange change, Reply reply) override;
-  void scale(JobId job, std::uint32_t replicas, Reply reply) override;
-  void revise(Revision what, Reply reply) override;
+  void change_service(ServiceChange what, Reply reply) override;
   void change_instance(InstanceId instance, InstanceChange change, Reply reply) override;
   void read_log(const LogQuery& query, Reply reply) override;
   void plan(Job job, Reply reply) override;

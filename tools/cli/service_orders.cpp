@@ -224,7 +224,7 @@ int update_by_file(const OrderOptions& options) {
   if (!service) return kFailed;
   if (request->user.empty()) request->user = service->user;
   if (!options.work_dir.empty()) {
-    // As for `submit`: the user's path may have placeholders, the current folder has none.
+    // As for `submit`: the user's path may have placeholders, the current folder does not.
     const std::filesystem::path here = std::filesystem::current_path().lexically_normal();
     const std::filesystem::path base = pattern_of_path(here.string());
     request->work_dir = (base / options.work_dir).lexically_normal().string();

@@ -187,5 +187,28 @@ TEST_F(PlanApplicationTest, EachSliceIsHeldAgainstTheStateOfThen) {
   EXPECT_THAT(recorder_->commit().events, IsEmpty()) << "there is none left";
 }
 
+TEST_F(PlanApplicationTest, AnInstanceOnWhichAReplicaStaysIsNotReleased) {
+  ready(0);
+  ready(1);
+  Job job = test::JobBuilder(1).tasks(2).gang(false).build();
+  ServiceSpec spec;
+  spec.replicas = 1;
+  job.kind = spec;
+  happen(JobAccepted{job});
+  run(1, 0);
+  // The other instance is full: the replica's stand-in could not start there.
+  submit(2);
+  const Grant all{catalog_[it4()].capacity};
+  happen(TaskAssigned{TaskId{2}, InstanceId{1}, {}, all});
+  happen(StartIssued{TaskId{2}, InstanceId{1}, 1, all});
+  happen(TaskUnassigned{TaskId{2}, {}});
+  Plan plan;
+  plan.places.push_back(to(1, 1));
+  plan.releases.push_back({InstanceId{0}, {}});
+  const Commit done = apply(std::move(plan));
+  EXPECT_EQ(task(1).target, task(1).at);
+  EXPECT_FALSE(state().find(InstanceId{0})->released);
+}
+
 }  // namespace
 }  // namespace muster

@@ -16,7 +16,8 @@ class AttemptNewsTest : public test::MasterCommandsTest {
     begin_commands();
     reconciler_.emplace(*recorder_, *tasks_, *releases_);
     ends_.emplace(*recorder_, *tasks_, settings_, false);
-    news_.emplace(*recorder_, *tasks_, *ends_, *reconciler_);
+    services_.emplace(*recorder_, *tasks_, *releases_, *ends_);
+    news_.emplace(*recorder_, AttemptNews::Parts{*tasks_, *ends_, *reconciler_, *services_});
     ready(0);
     ready(1);
     submit(1);
@@ -35,6 +36,7 @@ class AttemptNewsTest : public test::MasterCommandsTest {
 
   std::optional<Reconciler> reconciler_;
   std::optional<JobEnds> ends_;
+  std::optional<Services> services_;
   std::optional<AttemptNews> news_;
 };
 

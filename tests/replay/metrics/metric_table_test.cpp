@@ -136,16 +136,6 @@ const std::map<std::string, std::optional<double>>& without_bounds() {
       {"interruptions", 1},
       {"lost_work_h", 1.5},
       {"migrations_per_task", (1 + 0) / 2.0},
-      {"services.submitted", {}},
-      {"services.ended", {}},
-      {"services.replicas", {}},
-      {"services.replica_h", {}},
-      {"services.ready_share", {}},
-      {"services.goal_share", {}},
-      {"services.performance", {}},
-      {"services.restarts", {}},
-      {"services.price_over_right", {}},
-      {"services.cost_usd", {}},
       {"full_reconfiguration_share", 1 / 5.0},  // partial: one, the two quiet ones, one
       {"rounds", 3},
       {"decision_ms_mean", 0.25},
@@ -158,6 +148,11 @@ const std::map<std::string, std::optional<double>>& without_bounds() {
 const std::map<std::string, std::optional<double>>& by_hand() {
   static const auto kValues = [] {
     auto all = without_bounds();
+    for (const char* each :
+         {"submitted", "ended", "replicas", "replica_h", "ready_share", "goal_share", "performance",
+          "restarts", "price_over_right", "cost_usd"}) {
+      all[std::string("services.") + each] = std::nullopt;
+    }
     all["bound.usd"] = 40;
     all["bound.above"] = std::nullopt;  // job 3 did not complete
     all["bound.rented_above"] = 0.125;

@@ -30,7 +30,7 @@ TEST(WorkloadFormats, are_shown_traces_first) {
   EXPECT_THAT(names_of(trace_formats()), ElementsAre("eva-json", "openb-csv", "muster-csv", "tr",
                                                      "google-2011", "alibaba-2017", "swf"));
   std::vector<std::string> all = names_of(trace_formats());
-  all.insert(all.end(), {"synthetic", "composed", "training"});
+  all.insert(all.end(), {"synthetic", "composed", "training", "services"});
   EXPECT_EQ(names_of(workload_formats()), all);
 }
 

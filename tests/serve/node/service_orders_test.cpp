@@ -31,9 +31,9 @@ class ServiceOrders : public test::ActorBackendTest {
     job.kind = spec;
     return job;
   }
-  api::Answer revise(api::Revision what) {
+  api::Answer revise(api::ServiceChange what) {
     api::Answer answer;
-    backend_->revise(std::move(what), [&](api::Answer said) { answer = std::move(said); });
+    backend_->change_service(std::move(what), [&](api::Answer said) { answer = std::move(said); });
     system_.time().drain();
     return answer;
   }
@@ -42,7 +42,8 @@ class ServiceOrders : public test::ActorBackendTest {
   }
   api::Answer scale(std::uint32_t replicas) {
     api::Answer answer;
-    backend_->scale(JobId{1}, replicas, [&](api::Answer said) { answer = std::move(said); });
+    backend_->change_service({.job = JobId{1}, .replicas = replicas},
+                             [&](api::Answer said) { answer = std::move(said); });
     system_.time().drain();
     return answer;
   }

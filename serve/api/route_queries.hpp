@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "model/views.hpp"
+#include "serve/api/backend.hpp"
+
+// For the table of routes alone: the parameters of their queries.
+
+namespace muster::api::queries {
+
+using Kind = Parameter::Kind;
+
+/// One page: bounds the answer that is built in memory.
+inline constexpr std::uint64_t kMaxLimit = 10'000;
+/// One piece of a log, in bytes; a client asks for the next one by its offset.
+inline constexpr std::uint64_t kMaxLogBytes = 1024 * 1024;
+inline constexpr std::uint64_t kMaxUserBytes = 256;
+/// A client that waits longer asks again; each such request holds a place while it waits.
+inline constexpr std::uint64_t kMaxWaitS = 30;
+/// Ten years: the log is not that long.
+inline constexpr std::uint64_t kMaxWithinS = 315'360'000;
+inline constexpr std::uint64_t kMaxCursorBytes = 40;
+inline constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
+/// Ids stay within a signed 64-bit number, as many JSON libraries know no larger ones.
+inline constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
+
+inline constexpr std::array<std::string_view, 2> kStreams{"out", "err"};
+
+inline constexpr std::array kJobsQuery{
+    Parameter{"state", Kind::choice, "state of the jobs to list", 0, 0, "active", kWords<JobState>},
+    Parameter{"user", Kind::text, "only this user's jobs", 0, kMaxUserBytes},
+    Parameter{"limit", Kind::number, "most entries of the answer", 1, kMaxLimit, "100"},
+    Parameter{"after", Kind::text, "`next` of the page before", 0, kMaxCursorBytes},
+};
+inline constexpr Parameter kTaskLimit{"limit", Kind::number, "most tasks of the answer",
+                                      1,       kMaxLimit,    "1000"};
+inline constexpr Parameter kTaskAfter{"after", Kind::number, "only tasks of higher indices", 0,
+                                      kMaxIndex};
+inline constexpr Parameter kTaskPhase{"phase", Kind::choice, "only tasks in this phase", 0,
+                                      0,       {},           kWords<ShownPhase>};
+inline constexpr std::array kJobQuery{
+    kTaskLimit,
+    kTaskAfter,
+    kTaskPhase,
+    Parameter{"wait_s", Kind::number, "seconds to wait for the end of the job; 0: answer at once",
+              0, kMaxWaitS, "0"},
+};
+inline constexpr std::array kExplainQuery{kTaskLimit, kTaskAfter, kTaskPhase};
+inline constexpr std::array kLogQuery{
+    Parameter{"stream", Kind::choice, "output stream", 0, 0, "out", kStreams},
+    Parameter{"offset", Kind::number, "bytes from the beginning", 0, kMaxSigned, "0"},
+    Parameter{"max", Kind::number, "bytes at most", 1, kMaxLogBytes, "65536"},
+    Parameter{"attempt", Kind::number, "number of the attempt; 0: the newest", 0,
+              std::numeric_limits<std::uint32_t>::max(), "0"},
+    // JSON has to replace bytes that are not UTF-8; `raw` is for those who want the file.
+    Parameter{"raw", Kind::number, "1: the bytes as they are; the other members in headers", 0, 1,
+              "0"},
+};
+inline constexpr std::array kCostQuery{
+    Parameter{"by", Kind::choice, "key that the cost is split by", 0, 0, "user", kWords<CostBy>},
+};
+inline constexpr std::array kDecisionsQuery{
+    Parameter{"limit", Kind::number, "most entries of the answer", 1, kMaxLimit, "50"},
+};
+
+inline constexpr std::array kHistoryQuery{
+    Parameter{"hours", Kind::number, "hours to look back", 1, 24, "24"},
+};
+
+inline constexpr std::array kServicesQuery{
+    Parameter{"user", Kind::text, "only this user's services", 0, kMaxUserBytes},
+};
+inline constexpr std::array kEndpointsQuery{
+    Parameter{"user", Kind::text, "only this user's services", 0, kMaxUserBytes},
+    Parameter{"revision", Kind::text,
+              "`revision` of the answer before: with `wait_s`, wait for another", 0,
+              kMaxCursorBytes},
+    Parameter{"wait_s", Kind::number, "seconds to wait for another list; 0: answer at once", 0,
+              kMaxWaitS, "0"},
+};
+
+inline constexpr std::array kAuditQuery{
+    Parameter{"limit", Kind::number, "most entries of the answer", 1, kMaxLimit, "100"},
+    Parameter{"user", Kind::text, "only requests for this user", 0, kMaxUserBytes},
+    Parameter{"within_s", Kind::number, "only requests of the last seconds, this many; 0: all", 0,
+              kMaxWithinS, "0"},
+};
+
+}  // namespace muster::api::queries
