@@ -58,6 +58,17 @@ inline bool has_no_turn(const TaskRow& row, const JobRow& job) {
   return is_beyond_width(row, job) || row.rests_until > Instant{} || is_unwanted(row, job);
 }
 
+/// The task holds no resources any more. As a replica that is not wanted it has no place either.
+template <class Applier>
+void leave_service(Applier& applier, TaskRow& row) {
+  row.replica.reset();
+  row.ready_since = {};
+  JobRow& job = applier.job_of(row);
+  if (!is_unwanted(row, job)) return;
+  --job.leaving;
+  if (row.target != kNoSlot) applier.drop_target(row);
+}
+
 template <class Event>
 concept OfAService = std::same_as<Event, ReplicaChanged> || std::same_as<Event, ReplicaWanted> ||
     std::same_as<Event, ServiceScaled> || std::same_as<Event, ServiceSettled>;
@@ -146,9 +157,7 @@ struct ClusterState::Applier {
     if (place.occupants.empty()) place.used = {};
     row.at = kNoSlot;
     row.held = {};
-    row.replica.reset();
-    row.ready_since = {};
-    job_of(row).leaving -= is_unwanted(row, job_of(row));
+    leave_service(*this, row);
   }
 
   /// An attempt is over, by its own end or with something gained.

@@ -57,7 +57,7 @@ void check_task(const TaskRow& task, const ClusterState& state, const Listed& li
     out.push_back(name + " has or wants a place that its job is too narrow for");
   }
   const bool is_service = job.job.service() != nullptr;
-  const bool leaves = task.phase == TaskPhase::running && task.target == task.at;
+  const bool leaves = holds && task.target == task.at;
   if (is_service ? !task.wanted && waits && !leaves : task.wanted) {
     out.push_back(name + " has or wants a place without being wanted, or is of no service");
   }

@@ -171,7 +171,7 @@ class SnapshotCheck {
         return wrong(name + " does not have the tasks of its specification");
       }
       const bool waits = task->phase == TaskPhase::pending || task->target != kNoSlot;
-      const bool leaves = task->phase == TaskPhase::running && task->target == task->at;
+      const bool leaves = task->at != kNoSlot && task->target == task->at;
       if (is_service ? !task->wanted && waits && !leaves : task->wanted) {
         return wrong(name + " has a replica that it does not want, or is no service");
       }

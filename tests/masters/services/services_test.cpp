@@ -365,6 +365,18 @@ TEST_F(ServicesTest, OneOfWhichNothingIsHeardCountsForNobody) {
   EXPECT_NE(state().find(both[0])->phase, TaskPhase::running);
 }
 
+TEST_F(ServicesTest, OneOfWhichNothingWasHeardMayHaveLeftByItself) {
+  accept(1, {});
+  all_ready(1);
+  const TaskId first = running(1)[0];
+  services_->relieve(*state().find(first), CauseCode::worker_lost, now());
+  happen(StopIssued{first, state().find(first)->attempt});
+  check();
+  happen(TaskCheckpointed{first, state().find(first)->attempt, {}, {}});
+  check();
+  EXPECT_EQ(state().find(first)->phase, TaskPhase::capped);
+}
+
 TEST_F(ServicesTest, AMasterThatTakesOverFirstHearsWhichReplicasAreStillReady) {
   accept(1, {});
   all_ready(1);

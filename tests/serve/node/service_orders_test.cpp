@@ -8,7 +8,10 @@ using test::JobBuilder;
 /// Ann's service `web`: job 1, with the first master.
 class ServiceOrders : public test::ActorBackendTest {
  protected:
-  ServiceOrders() { fakes_[0].services.services = {revision(1, 1)}; }
+  ServiceOrders() {
+    fakes_[0].services.services = {revision(1, 1)};
+    fakes_[1].scales = fakes_[2].scales = ActorError::unknown;
+  }
 
   static ServiceView revision(std::uint64_t job, std::uint32_t number) {
     ServiceView view;
