@@ -28,7 +28,8 @@ class Endpoints:
         """The next one in turn; None while there is none."""
         with self.lock:
             try:
-                changed = self.file.stat().st_mtime_ns
+                stat = self.file.stat()
+                changed = (stat.st_ino, stat.st_mtime_ns)
                 if changed != self.known:
                     lines = self.file.read_text(encoding="utf-8").splitlines()
                     self.places = [line.split()[1] for line in lines
