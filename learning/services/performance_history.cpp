@@ -79,9 +79,10 @@ class PerformanceHistory::Posterior {
   std::span<const MeasuredPoint> measured_;
   std::size_t count_;  ///< of measurements
   double fit_ = 0;
-  std::uint32_t kept_ = 0;                               ///< curves that count
-  std::array<double, kMostPoints * kMostPoints> lower_;  ///< Cholesky factor of their covariance
-  std::array<Row, kMostPoints> gain_;                    ///< of each measurement, by point
+  std::uint32_t kept_ = 0;  ///< curves that count
+  std::array<double, std::size_t{kMostPoints} * kMostPoints>
+      lower_;                          ///< Cholesky factor of their covariance
+  std::array<Row, kMostPoints> gain_;  ///< of each measurement, by point
   std::array<double, kMostCurves> weights_;
   std::array<std::uint32_t, kMostCurves> curves_;
 };

@@ -45,8 +45,8 @@ class PriceSearch {
         idle = 0;
       }
       double norm = 0;
-      for (std::size_t node = 0; node < excess_.size(); ++node) {
-        for (std::size_t k = 0; k < rooms_.dims(); ++k) norm += excess_[node][k] * excess_[node][k];
+      for (const auto& excess : excess_) {
+        for (std::size_t k = 0; k < rooms_.dims(); ++k) norm += excess[k] * excess[k];
       }
       if (norm <= 0 || bound - target <= 0) break;
       const double by = length * (bound - target) / norm;
