@@ -47,6 +47,13 @@ def processes():
         yield int(entry.name), words
 
 
+def working_folder(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
 class Cluster:
     """Everything in it ends with the `with` block."""
 
@@ -148,6 +155,11 @@ class Cluster:
     def shims(self):
         return [pid for pid, words in processes()
                 if "shim" in words and any(str(self.dir) in word for word in words)]
+
+    def replica_keepers(self):
+        """Of this cluster's services alone: tests of other clusters run beside."""
+        return [pid for pid in self.pids("/proc/self/exe", "keep")
+                if working_folder(pid).startswith(str(self.dir))]
 
     def keeper(self):
         found = self.pids("keeper", str(self.dir))

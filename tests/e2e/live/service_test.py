@@ -94,7 +94,9 @@ class Service(unittest.TestCase):
 
             with self.subTest("a replica of which everything is killed is placed again"):
                 before = self.replica(1)["attempt"]
-                for pid in self.cluster.pids("/proc/self/exe", "keep"):
+                keepers = self.cluster.replica_keepers()
+                self.assertEqual(len(keepers), 2)
+                for pid in keepers:
                     self.cluster.kill(pid)
                 self.cluster.wait_until("both have another attempt", lambda: all(
                     self.replica(index)["attempt"] > before for index in (0, 1)))
