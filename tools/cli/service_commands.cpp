@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <string>
-#include <system_error>
 
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
@@ -70,16 +68,7 @@ int follow_endpoints(const ServiceOptions& options, client::ApiClient& api) {
     revision = endpoints->revision;
     const std::string text =
         options.client.json ? answer->text + "\n" : client::view(endpoints.value());
-    // In one step: a proxy that reads the file meanwhile has the list of before, and not a half
-    // one.
-    const std::string fresh = options.follow + ".new";
-    if (!write_output(fresh, [&](std::ostream& out) { out << text; })) return kFailed;
-    std::error_code failed;
-    std::filesystem::rename(fresh, options.follow, failed);
-    if (failed) {
-      complain(fmt::format("{}: {}", options.follow, failed.message()));
-      return kFailed;
-    }
+    if (!write_output(options.follow, [&](std::ostream& out) { out << text; })) return kFailed;
   }
 }
 
