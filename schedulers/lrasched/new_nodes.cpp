@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace muster::lrasched {
 namespace {
@@ -60,6 +61,33 @@ std::uint32_t fill_new_nodes(NodeRooms& rooms, std::span<const Service> services
     ++added;
   }
   return added;
+}
+
+void give_back_empty(NodeRooms& rooms, const PurchaseRules& rules, PeriodPlacement& placement,
+                     Purchases& purchases) {
+  const auto first = static_cast<std::uint32_t>(rooms.count() - purchases.offers.size());
+  std::vector<char> used(rooms.count(), 0);
+  for (const Spots& spots : placement.spots) {
+    for (const Spot& spot : spots) used[spot.node] = 1;
+  }
+  std::vector<std::uint32_t> number(rooms.count(), 0);
+  std::iota(number.begin(), number.end(), 0U);
+  std::vector<Amounts> kept;
+  std::vector<std::uint32_t> offers;
+  for (std::uint32_t node = first; node < rooms.count(); ++node) {
+    if (used[node] == 0) continue;
+    number[node] = first + static_cast<std::uint32_t>(kept.size());
+    kept.push_back(rooms.free(node));
+    offers.push_back(purchases.offers[node - first]);
+  }
+  while (rooms.count() > first) rooms.remove_last();
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    rooms.add(kept[i], rules.offers[offers[i]].kind);
+  }
+  for (Spots& spots : placement.spots) {
+    for (Spot& spot : spots) spot.node = number[spot.node];
+  }
+  purchases.offers = std::move(offers);
 }
 
 }  // namespace muster::lrasched

@@ -61,6 +61,10 @@ struct PurchaseRules {
   double most_price = std::numeric_limits<double>::infinity();  ///< of all new ones together
 };
 
+/// New nodes that hold nothing are not bought; the others move up. O(nodes and spots).
+void give_back_empty(NodeRooms& rooms, const PurchaseRules& rules, PeriodPlacement& placement,
+                     Purchases& purchases);
+
 /// Phase 2 where nodes are rented: replicas of services that are not placed go to room of old nodes
 /// first, then nodes are bought one by one, always of the offer whose price is the least for the
 /// worth of the replicas that it would hold. A replica's worth is the least for which an offer

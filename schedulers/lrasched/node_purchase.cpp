@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "model/check.hpp"
@@ -79,7 +78,7 @@ class Buyer {
     }
     if (is_any_left()) {
       place_whole(old_rooms, old_spots);
-      give_back_empty();
+      give_back_empty(p_.rooms, p_.rules, p_.placement, purchases_);
     }
     return std::move(purchases_);
   }
@@ -216,32 +215,6 @@ class Buyer {
       without_limit += how_many_fit(of.size, p_.rooms.free(node), of.replicas);
     }
     return without_limit >= of.replicas ? RefusalCause::limit : RefusalCause::nodes;
-  }
-
-  void give_back_empty() {
-    const auto first = static_cast<std::uint32_t>(p_.rooms.count() - purchases_.offers.size());
-    std::vector<char> used(p_.rooms.count(), 0);
-    for (const Spots& spots : p_.placement.spots) {
-      for (const Spot& spot : spots) used[spot.node] = 1;
-    }
-    std::vector<std::uint32_t> number(p_.rooms.count(), 0);
-    std::iota(number.begin(), number.end(), 0U);
-    std::vector<Amounts> rooms;
-    std::vector<std::uint32_t> offers;
-    for (std::uint32_t node = first; node < p_.rooms.count(); ++node) {
-      if (used[node] == 0) continue;
-      number[node] = first + static_cast<std::uint32_t>(rooms.size());
-      rooms.push_back(p_.rooms.free(node));
-      offers.push_back(purchases_.offers[node - first]);
-    }
-    while (p_.rooms.count() > first) p_.rooms.remove_last();
-    for (std::size_t i = 0; i < rooms.size(); ++i) {
-      p_.rooms.add(rooms[i], p_.rules.offers[offers[i]].kind);
-    }
-    for (Spots& spots : p_.placement.spots) {
-      for (Spot& spot : spots) spot.node = number[spot.node];
-    }
-    purchases_.offers = std::move(offers);
   }
 
   Parts p_;

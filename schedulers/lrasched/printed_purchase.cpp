@@ -22,7 +22,6 @@ class PrintedBuyer {
       : p_(parts),
         services_(parts.services.begin(), parts.services.end()),
         old_spots_(parts.placement.spots),
-        old_nodes_(parts.rooms.count()),
         given_up_(parts.services.size(), 0) {}
 
   Purchases run() {
@@ -32,7 +31,7 @@ class PrintedBuyer {
     for (std::uint32_t i = 0; i < services_.size(); ++i) {
       if (p_.placement.whole[i] == 0) take_back(i);
     }
-    drop_unused();
+    give_back_empty(p_.rooms, p_.rules, p_.placement, purchases_);
     return std::move(purchases_);
   }
 
@@ -81,39 +80,9 @@ class PrintedBuyer {
     p_.placement.spots[service] = old_spots_[service];
   }
 
-  /// Nodes that hold nothing any more are not rented; the others move up.
-  void drop_unused() {
-    const auto is_used = [&](std::uint32_t node) {
-      return std::any_of(p_.placement.spots.begin(), p_.placement.spots.end(),
-                         [&](const Spots& spots) { return count_at(spots, node) > 0; });
-    };
-    std::vector<std::uint32_t> number(p_.rooms.count());
-    std::vector<std::uint32_t> kept;
-    for (std::uint32_t node = 0; node < number.size(); ++node) {
-      number[node] =
-          node < old_nodes_ ? node : old_nodes_ + static_cast<std::uint32_t>(kept.size());
-      if (node >= old_nodes_ && is_used(node)) kept.push_back(node);
-    }
-    std::vector<Amounts> rooms;
-    std::vector<std::uint32_t> offers;
-    for (const std::uint32_t node : kept) {
-      rooms.push_back(p_.rooms.free(node));
-      offers.push_back(purchases_.offers[node - old_nodes_]);
-    }
-    while (p_.rooms.count() > old_nodes_) p_.rooms.remove_last();
-    for (std::size_t i = 0; i < rooms.size(); ++i) {
-      p_.rooms.add(rooms[i], p_.rules.offers[offers[i]].kind);
-    }
-    for (Spots& spots : p_.placement.spots) {
-      for (Spot& spot : spots) spot.node = number[spot.node];
-    }
-    purchases_.offers = std::move(offers);
-  }
-
   Parts p_;
   std::vector<Service> services_;  ///< with what is left to place of each
   std::vector<Spots> old_spots_;
-  std::uint32_t old_nodes_;
   std::vector<char> given_up_;
   double paid_ = 0;
   Purchases purchases_;
