@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/newest_revision.hpp"
 #include "model/submission_key.hpp"
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/merge_services.hpp"
@@ -21,17 +22,6 @@ using backend::ok;
 /// Revisions of a service that are not over at once: each one that is replaced has still to leave.
 constexpr std::size_t kMostRevisions = 4;
 
-/// The newest revision that is not given up; null: the service is over.
-const ServiceView* newest_of(const std::vector<ServiceView>& revisions) {
-  const ServiceView* newest = nullptr;
-  for (const ServiceView& each : revisions) {
-    const bool counts = each.standing != "given up";
-    const auto rank = [](const ServiceView& one) { return std::pair(one.revision, one.job); };
-    if (counts && (newest == nullptr || rank(each) > rank(*newest))) newest = &each;
-  }
-  return newest;
-}
-
 /// Token of a revision that is as an earlier one was: of the request, not of its result.
 std::string token_of(const api::ServiceChange& what) {
   if (what.token.empty()) return {};
@@ -43,7 +33,7 @@ std::string token_of(const api::ServiceChange& what) {
 
 /// Makes the job the next revision of the service.
 void follow(Job& job, const std::vector<ServiceView>& revisions, bool keeps_replicas) {
-  const ServiceView& newest = *newest_of(revisions);
+  const ServiceView& newest = *newest_revision(revisions);
   auto& spec = std::get<ServiceSpec>(job.kind);
   spec.replaces = newest.job;
   spec.master = newest.master;
@@ -102,7 +92,7 @@ void hand_in(const Next& next, Job job, api::Reply reply) {
         const Answered who = answered(masters);
         const bool all_answered = std::ranges::find(who, false) == who.end();
         const ServicesView known = merge::services(heard(std::move(masters)));
-        const bool is_there = newest_of(known.services) != nullptr;
+        const bool is_there = newest_revision(known.services) != nullptr;
         if (!is_there && !all_answered) {
           return reply(refusal(503, "unreachable",
                                fmt::format("a master that may have the service '{:.64}' does not "

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "config/work_folder.hpp"
+#include "model/newest_revision.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/job_source.hpp"
@@ -68,21 +69,10 @@ std::optional<ServicesView> ask_service(client::ApiClient& api, const OrderOptio
   return services.value();
 }
 
-/// The revision that has the service.
-const ServiceView* newest_of(const ServicesView& services) {
-  const ServiceView* newest = nullptr;
-  for (const ServiceView& each : services.services) {
-    const bool counts = each.standing != "given up";
-    const auto rank = [](const ServiceView& one) { return std::pair(one.revision, one.job); };
-    if (counts && (newest == nullptr || rank(each) > rank(*newest))) newest = &each;
-  }
-  return newest;
-}
-
 std::optional<ServiceView> find_service(client::ApiClient& api, const OrderOptions& options) {
   const auto services = ask_service(api, options);
   if (!services) return std::nullopt;
-  const ServiceView* newest = newest_of(*services);
+  const ServiceView* newest = newest_revision(services->services);
   if (newest == nullptr) {
     complain(fmt::format("no service '{}' that is not over", options.name));
     return std::nullopt;
@@ -106,7 +96,7 @@ int wait_steady(client::ApiClient& api, const OrderOptions& options, JobId job) 
     }
     patience = {};
     if (one == all.end() || one->standing == "given up" || one->standing == "leaving") {
-      const ServiceView* newest = newest_of(*services);
+      const ServiceView* newest = newest_revision(services->services);
       complain(fmt::format("job {} did not come about{}", job.value,
                            newest == nullptr
                                ? ""
