@@ -51,13 +51,16 @@ void ClusterState::Applier::OfServices::apply(const ReplicaWanted& e) const {
   JobRow& job = a.job_of(row);
   MUSTER_CHECK(job.job.service() != nullptr, "only services have replicas");
   if (row.wanted == e.wanted) return;
-  MUSTER_CHECK(!e.wanted || row.at == kNoSlot, "a replica that has to leave does so");
+  const bool is_back = e.wanted && row.at != kNoSlot;
+  MUSTER_CHECK(!is_back || (row.phase == TaskPhase::running && row.target == kNoSlot),
+               "a replica that stops has to leave, as does one of which nothing is heard");
   // Whether a capped task is counted as spare depends on this.
   s.work_.beyond_width -= is_spare(row, job);
   row.wanted = e.wanted;
   s.work_.beyond_width += is_spare(row, job);
   job.wanted += e.wanted ? 1 : -1;
   job.leaving += row.at != kNoSlot && !e.wanted;
+  job.leaving -= is_back;
   row.rests_until = {};
   row.setbacks = 0;
   // One more of a revision is wanted when one of those before has become healthy.

@@ -73,6 +73,7 @@ void MasterActorImpl::begin() {
   rounds_.order_fleet();
   commit();
   rounds_.begin();
+  workers_.begin();
 }
 
 /// An answer may take its time, and comes when the part has it.

@@ -38,6 +38,8 @@ class WorkerNews {
   };
   WorkerNews(const Parts& parts, Host host);
 
+  /// The steps of services that time alone brings come in their time, after a restart, too.
+  void begin() { watch_next(); }
   void greet(const WorkerHello& hello, const WorkerActor& worker);
   void hear(const WorkerReport& report);
   /// A link is down, which may mean that the instance is gone.

@@ -144,7 +144,8 @@ void PlanApplication::apply_releases(const Plan& plan, const CheckedPlan& checke
 void PlanApplication::place(const Place& place, InstanceId to, Instant now) {
   const InstanceRow& there = *state().find(to);
   const TaskRow& task = *state().find(place.task);
-  const Grant grant = grant_of(state(), {&task, there.type, there.market, place.grant});
+  const Placing placing{&task, there.type, there.market, place.grant};
+  const Grant grant = grant_of(state(), placing);
   TaskId comes = place.task;
   const bool is_replica = state().job(task.job).job.service() != nullptr;
   if (is_replica && task.phase == TaskPhase::running && task.at != there.slot) {
@@ -153,7 +154,7 @@ void PlanApplication::place(const Place& place, InstanceId to, Instant now) {
     const Resources& capacity = state().catalog()[there.type].capacity;
     const bool has_room = (there.used + grant.amount).fits_in(capacity);
     const auto stands_in =
-        has_room ? services_.stand_in(task, place.cause, now) : std::optional<TaskId>();
+        has_room ? services_.stand_in(placing, place.cause, now) : std::optional<TaskId>();
     if (!stands_in) {
       return refuse_part(
           {place.task, {}, {RefusalKind::not_now, RefusalCode::in_transit, {}, 0, 0}}, now);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <tuple>
 
 namespace muster {
@@ -35,7 +36,8 @@ class Step {
     service_ = target_->job.service();
     count();
     replace_failed();
-    if (!out_.unwant.empty()) return out_;
+    keep_instead();
+    if (!out_.unwant.empty() || !out_.stay.empty() || !out_.placeless.empty()) return out_;
     want_replicas();
     let_others_go();
     stop_those_that_may();
@@ -117,6 +119,43 @@ class Step {
     }
   }
 
+  /// The instance has no room for the replica before the one that leaves has left. They need be of
+  /// one size for the latter to stay.
+  bool waits_behind(const TaskRow& task, const TaskRow& leaves) const {
+    const InstanceRow& row = s_.instance(task.target);
+    const Resources& capacity = s_.catalog()[row.type].capacity;
+    return !(row.used + task.planned.amount).fits_in(capacity) &&
+           leaves.held.amount.fits_in(task.planned.amount);
+  }
+
+  /// One that leaves and serves clients stops when another one is healthy. If that one waits for
+  /// the room of the former, neither would ever come about.
+  void keep_instead() {
+    std::vector<const TaskRow*> leaving;
+    std::multimap<Slot, const TaskRow*> waiting;  // by the instance that they are to run on
+    for (const JobRow* job : jobs_) {
+      each_task(*job, [&](const TaskRow& task) {
+        const bool runs = task.phase == TaskPhase::running && task.target == kNoSlot &&
+                          !s_.instance(task.at).released;
+        if (runs && task.wanted) out_.placeless.push_back(task.id);
+        if (runs && !task.wanted && is_ready(task)) leaving.push_back(&task);
+        if (task.wanted && task.phase == TaskPhase::assigned) waiting.emplace(task.target, &task);
+      });
+    }
+    if (may_stop_one()) return;
+    for (const TaskRow* task : leaving) {
+      const auto there = waiting.find(task->at);
+      if (there == waiting.end() || !waits_behind(*there->second, *task)) continue;
+      out_.stay.emplace_back(task->id, there->second->id);
+      waiting.erase(there);
+    }
+  }
+
+  std::uint32_t least_healthy() const {
+    return target_->replicas - std::min(target_->replicas, service_->max_unavailable);
+  }
+  bool may_stop_one() const { return healthy_ > least_healthy(); }
+
   void want_replicas() {
     const std::uint32_t most = target_->replicas;
     const std::uint32_t room = most + service_->surge;
@@ -157,8 +196,7 @@ class Step {
 
   void stop_those_that_may() {
     std::uint32_t left = healthy_;
-    const std::uint32_t least =
-        target_->replicas - std::min(target_->replicas, service_->max_unavailable);
+    const std::uint32_t least = least_healthy();
     for (const JobRow* job : jobs_) {
       if (job->leaving == 0) continue;
       each_task(*job, [&](const TaskRow& task) {

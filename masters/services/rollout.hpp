@@ -14,14 +14,18 @@ namespace muster {
 struct Rollout {
   std::vector<std::pair<TaskId, CauseCode>> want;
   std::vector<std::pair<TaskId, CauseCode>> unwant;
-  std::vector<TaskId> stop;       ///< they run and are not wanted
+  std::vector<TaskId> stop;  ///< they run and are not wanted
+  /// Replicas that leave, each with one that waits for its room: the former stay instead.
+  std::vector<std::pair<TaskId, TaskId>> stay;
+  std::vector<TaskId> placeless;  ///< they run, are wanted and have no place to stay at
   bool settles = false;           ///< all replicas of the newest revision are healthy
   std::optional<JobId> gives_up;  ///< the newest revision did not come about in its time
   std::vector<std::pair<JobId, JobOutcome>> over;  ///< revisions of which no replica is left
   std::optional<Instant> look_again;               ///< when time alone may bring another step
 
   bool is_empty() const {
-    return want.empty() && unwant.empty() && stop.empty() && !settles && !gives_up && over.empty();
+    return want.empty() && unwant.empty() && stop.empty() && stay.empty() && placeless.empty() &&
+           !settles && !gives_up && over.empty();
   }
 };
 
@@ -38,6 +42,7 @@ struct RolloutClock {
 /// The disruption budget: a replica that leaves is stopped only when as many as the service is to
 /// have, less `max_unavailable`, are healthy without it: ready for `healthy_for`. One that is not
 /// ready serves no client and may stop at once, and one whose worker is silent does not count.
+/// Where one may not stop before another is ready that waits for its room, it stays.
 /// O(tasks of the revisions).
 Rollout next_step(const ClusterState& state, std::span<const JobId> revisions, RolloutClock clock);
 

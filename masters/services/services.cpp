@@ -46,6 +46,12 @@ bool Services::step(const Key& key, Instant now) {
       waits = true;
     }
     for (const auto& [id, why] : todo.unwant) unwant(id, why, now);
+    for (const auto& [leaves, waits_for_it] : todo.stay) {
+      recorder_.record(ReplicaWanted{waits_for_it, false, {CauseCode::evicted, 0}}, now);
+      recorder_.record(ReplicaWanted{leaves, true, {CauseCode::stand_in, 0}}, now);
+      tasks_.stay_or_leave(leaves, now);
+    }
+    for (const TaskId id : todo.placeless) tasks_.stay_or_leave(id, now);
     for (const TaskId id : todo.stop) {
       const bool has_place = state().find(id)->target != kNoSlot;
       if (has_place) recorder_.record(TaskUnassigned{id, {CauseCode::evicted, 0}}, now);
@@ -139,12 +145,16 @@ void Services::relieve_silent(InstanceId id, Instant now) {
   advance(now);
 }
 
-std::optional<TaskId> Services::stand_in(const TaskRow& task, const Cause& why, Instant now) {
-  const JobRow& job = state().job(task.job);
+std::optional<TaskId> Services::stand_in(const Placing& elsewhere, const Cause& why, Instant now) {
+  const JobRow& job = state().job(elsewhere.task->job);
   for (const Slot slot : job.tasks) {
     const TaskRow& spare = state().task(slot);
     if (spare.wanted || spare.phase != TaskPhase::capped) continue;
-    const TaskId leaves = task.id;
+    // One that was interrupted too often does not go where the other one may.
+    Placing place = elsewhere;
+    place.task = &spare;
+    if (why_infeasible(state(), place)) continue;
+    const TaskId leaves = elsewhere.task->id;
     const TaskId comes = spare.id;
     recorder_.record(ReplicaWanted{leaves, false, why}, now);
     recorder_.record(ReplicaWanted{comes, true, {CauseCode::stand_in, 0}}, now);

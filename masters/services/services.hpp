@@ -11,6 +11,7 @@
 #include "masters/services/rollout.hpp"
 #include "masters/tasks/job_ends.hpp"
 #include "masters/tasks/restarts.hpp"
+#include "model/feasible.hpp"
 
 namespace muster {
 
@@ -48,9 +49,9 @@ class Services final : public EventListener {
   bool relieve(const TaskRow& task, CauseCode why, Instant now);
   /// Likewise all replicas on the instance, whose worker is silent.
   void relieve_silent(InstanceId id, Instant now);
-  /// A task that stands in for the replica, which is to run elsewhere: wanted, without a place.
-  /// Nothing: its service has no task to spare.
-  std::optional<TaskId> stand_in(const TaskRow& task, const Cause& why, Instant now);
+  /// A task that stands in for the replica, which is to run in another place: wanted, without a
+  /// place. Nothing: its service has no task to spare that may run there.
+  std::optional<TaskId> stand_in(const Placing& elsewhere, const Cause& why, Instant now);
 
   void before(const Event& event, const MasterFacts& facts) override;
   void after(const Event& event, const MasterFacts& facts) override;

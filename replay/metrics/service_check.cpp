@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "replay/metrics/occupancy.hpp"
@@ -9,6 +10,12 @@
 // Follows the replicas of services alone: a log without services costs nothing here.
 
 namespace muster::metrics {
+namespace {
+
+/// Two rounds of the policy that holds them most rarely.
+constexpr Duration kAnswer = std::chrono::minutes{10};
+
+}  // namespace
 
 void ServiceCheck::see(const Event& event) {
   now_ = event.at;
@@ -26,11 +33,17 @@ void ServiceCheck::see(const Event& event) {
     if (Replica* replica = find(assigned->task)) replica->assigned = true;
   } else if (const auto* unassigned = std::get_if<TaskUnassigned>(&event.body)) {
     if (Replica* replica = find(unassigned->task)) replica->has_reason = true;
+  } else if (const auto* turn = std::get_if<GangTurn>(&event.body)) {
+    turn_until_[cell_] = turn->until;
+  } else if (const auto* held = std::get_if<JobHeld>(&event.body)) {
+    hold(held->job, true);
+  } else if (const auto* released = std::get_if<JobReleased>(&event.body)) {
+    hold(released->job, false);
   } else if (const auto* wish = std::get_if<ReplicaWanted>(&event.body)) {
     Replica* replica = find(wish->task);
     if (replica == nullptr) return;
     replica->spare = !wish->wanted;
-    replica->round = rounds_[cell_];
+    begin_wait(*replica);
   } else if (const auto* issued = std::get_if<StartIssued>(&event.body)) {
     start(*issued);
   } else if (const auto left = task_that_left(event)) {
@@ -60,7 +73,7 @@ void ServiceCheck::accept(const Job& job) {
     replica.service = job.id;
     replica.spare = service.replicas.size() >= wanted;
     service.replicas.push_back(task.id);
-    replica.round = rounds_[cell_];
+    begin_wait(replica);
   }
 }
 
@@ -75,7 +88,12 @@ void ServiceCheck::start(const StartIssued& issued) {
 void ServiceCheck::lose(Replica& replica, bool has_reason) {
   replica.at = {};
   replica.has_reason = has_reason;
+  begin_wait(replica);
+}
+
+void ServiceCheck::begin_wait(Replica& replica) {
   replica.round = rounds_[cell_];
+  replica.since = now_;
 }
 
 void ServiceCheck::leave(const Event& event, TaskId task) {
@@ -99,8 +117,19 @@ void ServiceCheck::lose_all(InstanceId instance) {
   }
 }
 
+/// A service that its user holds waits for that reason.
+void ServiceCheck::hold(JobId job, bool held) {
+  const auto service = services_.find(job);
+  if (service == services_.end()) return;
+  for (const TaskId task : service->second.replicas) {
+    replicas_[task].has_reason = held;
+    begin_wait(replicas_[task]);
+  }
+}
+
 /// Of a replica that has just lost its place, or has just come, nothing need have been said: a
-/// round may have been decided on the state before.
+/// round may have been decided on the state before, and some rounds only answer an event. While a
+/// gang has its turn nothing else is placed.
 void ServiceCheck::terminate(JobId job) {
   const auto service = services_.find(job);
   if (service == services_.end() || service->second.terminating) return;
@@ -109,6 +138,7 @@ void ServiceCheck::terminate(JobId job) {
     const Replica& replica = replicas_[task];
     if (replica.at.valid() || replica.assigned || replica.has_reason || replica.spare) continue;
     if (rounds_[cell_] <= replica.round + 1) continue;
+    if (now_ <= std::max(replica.since, turn_until_[cell_]) + kAnswer) continue;
     say(fmt::format("replica {} of service {} has no place, and no reason to wait", task.value,
                     job.value));
   }

@@ -26,7 +26,8 @@ class ServiceCheck {
     bool assigned = false;    ///< it is to get a place when that is up
     bool spare = false;       ///< its service has its replicas without it
     bool has_reason = false;  ///< something was said about why it has no place
-    std::uint64_t round = 0;  ///< number of those of its cell when it last lost its place
+    std::uint64_t round = 0;  ///< number of those of its cell when it began to wait
+    Instant since;
   };
   struct Service {
     std::vector<TaskId> replicas;
@@ -38,6 +39,8 @@ class ServiceCheck {
   void leave(const Event& event, TaskId task);
   void lose_all(InstanceId instance);
   void lose(Replica& replica, bool has_reason);
+  void begin_wait(Replica& replica);
+  void hold(JobId job, bool held);
   void terminate(JobId job);
   void end(const JobFinished& finished);
   Replica* find(TaskId task);
@@ -47,6 +50,7 @@ class ServiceCheck {
   std::unordered_map<JobId, Service> services_;
   std::unordered_map<InstanceId, std::vector<TaskId>> on_;  ///< some may have left
   std::map<std::uint32_t, std::uint64_t> rounds_;           ///< decided, by cell
+  std::map<std::uint32_t, Instant> turn_until_;             ///< a gang's, by cell
   std::vector<std::string> broken_;
   std::uint32_t cell_ = 0;  ///< of the present event
   Instant now_{};

@@ -326,7 +326,13 @@ void Invariants::check_cloud() {
     const InstanceType& type =
         cluster_.scenario().catalog[*cluster_.scenario().catalog.find(record.type)];
     const Duration allowed = std::max({type.acquire, type.setup, type.terminate}) + kCloudSlack;
-    if (!runs || now - std::max(since, cloud_unable_) <= allowed) continue;
+    Instant able = std::max(since, cloud_unable_);
+    // A record of which the store said that it is not there, and is: the cloud knows nothing of it
+    // before its master orders the instance again.
+    if (!record.up_at) {
+      for (const auto& [from, until] : unable_[master_of(id)]) able = std::max(able, until);
+    }
+    if (!runs || now - able <= allowed) continue;
     broken(fmt::format("instance {} is to be {} for {:.0f} s already", id.value, work,
                        to_seconds(now - since)));
   }

@@ -92,7 +92,10 @@ struct ServiceLaws::Hearer {
     book->waits_since = laws.watched_.cluster.now();
   }
   void operator()(const TaskStarted& e) const {
-    if (Book* book = laws.find(e.task)) book->runs_since = at;
+    Book* book = laws.find(e.task);
+    if (book == nullptr) return;
+    book->runs_since = at;
+    book->waits_since = laws.watched_.cluster.now();
   }
   void operator()(const TaskAssigned& e) const { laws.check_place(e.task, at); }
   void operator()(const StartIssued& e) const {
@@ -119,7 +122,7 @@ struct ServiceLaws::Hearer {
   }
   void operator()(const JobFinished& e) const {
     const JobRow* job = state.find(e.job);
-    if (job != nullptr && job->job.service() != nullptr) laws.absorb_end(master, e);
+    if (job != nullptr && job->job.service() != nullptr) laws.absorb_end(master, e, job->job);
   }
 };
 
@@ -132,14 +135,20 @@ ServiceLaws::Book* ServiceLaws::find(TaskId task) {
   return found == books_.end() ? nullptr : &found->second;
 }
 
-/// Its user alone ends a service.
-void ServiceLaws::absorb_end(std::uint32_t master, const JobFinished& over) {
+/// Its user alone ends a service. One that takes the name of another one is refused: the node knows
+/// that only of masters that answer it.
+void ServiceLaws::absorb_end(std::uint32_t master, const JobFinished& over, const Job& job) {
   --open_;
   last_end_ = watched_.cluster.now();
   const bool wanted = std::ranges::any_of(watched_.users.submissions(), [&](const Submission& one) {
     return one.job == over.job && one.cancelled;
   });
   if (wanted && over.outcome == JobOutcome::cancelled) return;
+  const bool taken = std::ranges::any_of(watched_.users.submissions(), [&](const Submission& one) {
+    return one.job && *one.job != over.job && one.wish->job.name == job.name &&
+           one.wish->job.user == job.user;
+  });
+  if (taken && over.outcome == JobOutcome::refused) return;
   watched_.broken(fmt::format("service {} is {} at master {}, and its user {} it ended",
                               over.job.value, name_of(over.outcome), master,
                               wanted ? "wanted" : "did not want"));
@@ -152,6 +161,7 @@ void ServiceLaws::absorb_end(std::uint32_t master, const TaskFailed& failed, Ins
   Book& book = *known;
   if (failed.for_good) broken(master, failed.task, "is given up");
   book.setbacks = stood(book.runs_since, at) ? 1 : book.setbacks + 1;
+  book.waits_since = watched_.cluster.now();
   book.runs_since.reset();
   if (!book.wanted) {
     if (failed.retry_at) broken(master, failed.task, "is not wanted, and is to rest");
@@ -163,6 +173,7 @@ void ServiceLaws::absorb_end(std::uint32_t master, const TaskFailed& failed, Ins
            fmt::format("rests for {} s after {} ends in a row", to_seconds(pause), book.setbacks));
   }
   book.rests_until = failed.retry_at;
+  book.pause = pause;
   book.released_at = watched_.cluster.now() + pause;
 }
 
@@ -229,15 +240,17 @@ void ServiceLaws::check_replica(std::uint32_t master, const JobRow& job, const T
   const bool rests = task.phase == TaskPhase::capped;
   if (rests && !book.rests_until) broken(master, task.id, "has no place, and does not rest");
   if (job.held_by_user) {
-    book.waits_since = book.released_at = now;
+    book.waits_since = now;
+    book.released_at = std::max(book.released_at, now);
     return;
   }
   const Instant able = watched_.able_since(master);
   if (able > now) return;
-  if (rests && now > std::max(book.released_at, able) + kRestSlack) {
+  // Where its clock was set back over a restart, a master begins the rest anew.
+  const Instant until = std::max(book.released_at, able + book.pause);
+  if (rests && now > until + kRestSlack) {
     broken(master, task.id,
-           fmt::format("has been resting for {:.0f} s too long",
-                       to_seconds(now - std::max(book.released_at, able))));
+           fmt::format("has been resting for {:.0f} s too long", to_seconds(now - until)));
   }
   const Scenario& scenario = watched_.cluster.scenario();
   if (now < scenario.healed) return;

@@ -43,6 +43,7 @@ class ServiceLaws {
     std::optional<Instant> runs_since{};  ///< its attempt; the master's time, as the next
     std::optional<Instant> rests_until{};
     std::uint32_t setbacks = 0;         ///< attempts in a row that have ended too soon
+    Duration pause{};                   ///< the length of its rest
     Instant released_at{};              ///< true time at which its rest should be over
     std::optional<std::size_t> word{};  ///< of its present attempt, the newest
     Instant waits_since{};              ///< for an attempt that runs; true time
@@ -52,7 +53,7 @@ class ServiceLaws {
 
   Book* find(TaskId task);
   void absorb_end(std::uint32_t master, const TaskFailed& failed, Instant at);
-  void absorb_end(std::uint32_t master, const JobFinished& over);
+  void absorb_end(std::uint32_t master, const JobFinished& over, const Job& job);
   void ends(TaskId task, Instant at);
   void check_word(const ReplicaChanged& said);
   void check_place(TaskId task, Instant at);

@@ -69,11 +69,40 @@ TEST(ServiceCheck, finds_a_service_that_is_completed) {
   EXPECT_THAT(broken(log), ElementsAre(AllOf(HasSubstr("service 1"), IsGolden())));
 }
 
-/// The replica has left its instance, and two rounds were decided since.
+/// The replica has left its instance, two rounds were decided since, and time has passed.
 LogBuilder stopped() {
   LogBuilder log = serving();
-  log.at(10).stop(1).left(1).at(20).round(1, "").at(30).round(2, "");
+  log.at(10).stop(1).left(1).at(20).round(1, "").at(30).round(2, "").at(900);
   return log;
+}
+
+TEST(ServiceCheck, lets_rounds_that_only_answer_an_event_say_nothing) {
+  LogBuilder log = serving();
+  log.at(10).stop(1).left(1).at(20).round(1, "").at(21).round(2, "").at(22).round(3, "").at(40);
+  terminate(log);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(ServiceCheck, lets_a_replica_wait_for_the_turn_of_a_gang) {
+  LogBuilder log = stopped();
+  log.add(GangTurn{JobId{7}, test::at_s(1000)}).at(1400);
+  terminate(log);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(ServiceCheck, lets_a_replica_wait_that_its_user_holds) {
+  LogBuilder log = stopped();
+  log.add(JobHeld{JobId{1}}).at(5000);
+  terminate(log);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(ServiceCheck, finds_a_replica_without_a_reason_after_it_was_held) {
+  LogBuilder log = stopped();
+  log.add(JobHeld{JobId{1}}).at(5000).add(JobReleased{JobId{1}});
+  log.at(5300).round(3, "").at(5600).round(4, "").at(6000);
+  terminate(log);
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("replica 1 of service 1")));
 }
 
 TEST(ServiceCheck, finds_a_replica_that_is_neither_placed_nor_waits) {
