@@ -170,7 +170,7 @@ TEST_F(TaskUsersTest, ALineThatWasCutGaveNothingAway) {
 }
 
 TEST_F(TaskUsersTest, AFileThatIsSpoiltMakesNobodyRoot) {
-  std::ofstream(files_.path()) << "0 bob\n-1 bob\nbob\n";
+  std::ofstream(files_.path()) << "0 bob\n-1 bob\nbob\n7\n";
   TaskUsers all = users();
   EXPECT_EQ(uid(all, "bob"), 300'000u);
 }
