@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <fstream>
 #include <optional>
@@ -144,6 +145,10 @@ TEST_F(ProgramStartTest, AFileThatIsNoProgramEndsTheSearch) {
 TEST_F(ProgramStartTest, NamesAndEntriesMayBeTooLong) {
   file("one/tool", kExits);
   EXPECT_EQ(become("tool", {"PATH=/" + std::string(5000, 'x') + ":" + path("one")}).exit_code, 7);
+  // With the name, a slash and the null that ends it, as long as a path may be, and one more.
+  const std::string most = "/" + std::string(PATH_MAX - 7, 'x');
+  EXPECT_EQ(become("tool", {"PATH=" + most + "x:" + path("one")}).exit_code, 7);
+  EXPECT_EQ(become("tool", {"PATH=" + most + ":" + path("one")}).error(), ENAMETOOLONG);
   const Became longest = become(std::string(255, 'x'), {"PATH=" + path("one")});
   EXPECT_EQ(longest.fault(), StartFault::not_in_path);
   EXPECT_EQ(longest.error(), ENOENT);

@@ -108,6 +108,22 @@ TEST_F(HealthWatchTest, ATcpCheckWantsAConnection) {
   EXPECT_THAT(other.failure(), IsGolden());
 }
 
+TEST_F(HealthWatchTest, OnlyUntilACheckPassesTheyFollowFasterThanTheirTime) {
+  HealthCheck check = often(CheckKind::http);
+  check.every = hours{2};
+  check.timeout = std::chrono::minutes{1};
+  check.successes = 2;
+  HealthWatch watch = begun(check);
+  const Duration soon = boot_time() + hours{1};
+  EXPECT_LT(watch.due(), soon);
+  server_.answer_by("HTTP/1.1 503 No\r\n\r\n");
+  ASSERT_TRUE(fails(watch));
+  EXPECT_LT(watch.due(), soon);
+  server_.answer_by("HTTP/1.1 200 OK\r\n\r\n");
+  ASSERT_TRUE(goes_on(watch, [&] { return watch.due() > soon; }));
+  EXPECT_FALSE(watch.is_well()) << "it was one success";
+}
+
 TEST_F(HealthWatchTest, ACommandIsWellByItsExitCode) {
   HealthWatch watch = begun(shell("test $MARK = there"));
   ASSERT_TRUE(gets_well(watch));

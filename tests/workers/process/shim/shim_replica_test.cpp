@@ -136,9 +136,9 @@ TEST(ReplicaLine, IsReadAsItWasWritten) {
 }
 
 TEST(ReplicaLine, OfAnotherShapeIsNone) {
-  for (const char* line :
-       {"", "replica", "replica 1", "replica 1 0 0 0 9 a 1", "replica 1 0 0 0 1 a",
-        "replica 1 0 0 0 1 A 5", "replica 1 0 0 -1 0 ", "metrics 1 0 0 0 0 "}) {
+  for (const char* line : {"", "replica", "replica 1", "replica 1 0 0 0 9 a 1",
+                           "replica 1 0 0 0 1 a", "replica 1 0 0 0 1 A 5", "replica 1 0 0 -1 0 ",
+                           "replica x 0 0 0 0 ", "metrics 1 0 0 0 0 "}) {
     EXPECT_FALSE(replica_from(line)) << line;
   }
 }

@@ -74,6 +74,13 @@ TEST(ShimResultTest, ATaskThatIsOverItsMemoryWhileItStopsIsOutOfMemory) {
   EXPECT_GE(result.stopping, std::chrono::seconds{2});
 }
 
+TEST(ShimResultTest, TheFirstByteTooMuchCounts) {
+  TaskEnd end;
+  EXPECT_EQ(result_of(end).kind, EndKind::exited);
+  end.over_bytes = 1;
+  EXPECT_EQ(result_of(end).kind, EndKind::out_of_memory);
+}
+
 TEST(ShimResultTest, ATaskThatNeverRanHasNoTimes) {
   TaskEnd end;
   end.started_ns = 5;
