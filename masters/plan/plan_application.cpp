@@ -149,12 +149,8 @@ void PlanApplication::place(const Place& place, InstanceId to, Instant now) {
   TaskId comes = place.task;
   const bool is_replica = state().job(task.job).job.service() != nullptr;
   if (is_replica && task.phase == TaskPhase::running && task.at != there.slot) {
-    // The replica itself stays until the other one is ready there.
-    // Two that wait for each other's room would wait for ever.
-    const Resources& capacity = state().catalog()[there.type].capacity;
-    const bool has_room = (there.used + grant.amount).fits_in(capacity);
-    const auto stands_in =
-        has_room ? services_.stand_in(placing, place.cause, now) : std::optional<TaskId>();
+    // The replica itself stays until the other one is ready there. The check has found one.
+    const auto stands_in = services_.stand_in(placing, place.cause, now);
     if (!stands_in) {
       return refuse_part(
           {place.task, {}, {RefusalKind::not_now, RefusalCode::in_transit, {}, 0, 0}}, now);

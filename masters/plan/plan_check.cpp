@@ -35,6 +35,9 @@ Refusal room_is_kept() {
 Refusal not_beside_peers() {
   return {RefusalKind::not_now, RefusalCode::distinct_instances, {}, 0, 0};
 }
+Refusal in_transit() {
+  return {RefusalKind::not_now, RefusalCode::in_transit, {}, 0, 0};
+}
 Refusal awaiting_cloud() {
   return {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
 }
@@ -123,10 +126,45 @@ class PlanChecker {
       placing.market = plan_.launches[index].market;
     }
     if (auto refusal = why_infeasible(state_, placing)) return refusal;
+    if (auto refusal = check_stand_in(placing, place.to)) return refusal;
     seat = {task, placing.type, grant_of(state_, placing)};
     some_apart_ |= job.job.distinct_instances;
     const bool rents = std::holds_alternative<LaunchIndex>(place.to);
     return rents ? check_rented(job.job.id, seat) : check_turn(job.job.id, seat.waits());
+  }
+
+  /// A replica that runs stays until another task of its service is ready in the other place: there
+  /// has to be one to spare that may run there, and room at once, or two could wait for each
+  /// other's. Here, since whoever is to come into its room counts on it.
+  std::optional<Refusal> check_stand_in(const Placing& placing, const PlaceTarget& to) {
+    const TaskRow& task = *placing.task;
+    const JobRow& job = state_.job(task.job);
+    if (job.job.service() == nullptr || task.phase != TaskPhase::running) return std::nullopt;
+    if (const auto* id = std::get_if<InstanceId>(&to)) {
+      const InstanceRow& there = *state_.find(*id);
+      if (task.at == there.slot) return std::nullopt;
+      const Resources& capacity = state_.catalog()[there.type].capacity;
+      if (!(there.used + grant_of(state_, placing).amount).fits_in(capacity)) return in_transit();
+    }
+    const auto [known, is_new] = spares_.try_emplace(task.job);
+    if (is_new) known->second = spares_of(job);
+    std::vector<Slot>& spares = known->second;
+    const auto fitting = std::ranges::find_if(spares, [&](Slot slot) {
+      Placing place = placing;
+      place.task = &state_.task(slot);
+      return !why_infeasible(state_, place);
+    });
+    if (fitting == spares.end()) return in_transit();
+    spares.erase(fitting);
+    return std::nullopt;
+  }
+  std::vector<Slot> spares_of(const JobRow& job) const {
+    std::vector<Slot> spares;
+    for (const Slot slot : job.tasks) {
+      const TaskRow& task = state_.task(slot);
+      if (!task.wanted && task.phase == TaskPhase::capped) spares.push_back(slot);
+    }
+    return spares;
   }
 
   /// In a gang's turn no task of others starts, neither in what is there nor in what is rented.
@@ -324,6 +362,7 @@ class PlanChecker {
       valid_;  ///< parts that are refused whatever the others are, and parts that were left out
   plan_check::Seats seats_;
   std::unordered_set<TaskId> placed_;
+  std::unordered_map<Slot, std::vector<Slot>> spares_;  // of services, by job; looked up only
   bool some_apart_ = false;  ///< a place is of a job that wants distinct instances
   std::unordered_map<Slot, std::optional<Refusal>> gang_stays_;  // by their jobs; looked up only
 };

@@ -210,5 +210,34 @@ TEST_F(PlanApplicationTest, AnInstanceOnWhichAReplicaStaysIsNotReleased) {
   EXPECT_FALSE(state().find(InstanceId{0})->released);
 }
 
+TEST_F(PlanApplicationTest, NobodyIsGivenTheRoomOfAReplicaThatCannotLeaveIt) {
+  ready(0);
+  ready(1);
+  ready(2);
+  Job job = test::JobBuilder(1).tasks(2).gang(false).build();
+  ServiceSpec spec;
+  spec.replicas = 1;
+  job.kind = spec;
+  happen(JobAccepted{job});
+  run(1, 0);
+  submit(2);
+  const auto plan = [&](std::uint64_t elsewhere) {
+    Plan plan;
+    plan.places.push_back(to(1, elsewhere));
+    plan.places.push_back(to(2, 0));
+    plan.places.back().grant = Grant{catalog_[state().find(InstanceId{0})->type].capacity};
+    return plan;
+  };
+  happen(ReplicaWanted{job.tasks[1].id, true, {}});  // no task is left to stand in for another one
+  EXPECT_THAT(of<TaskAssigned>(apply(plan(1))), IsEmpty());
+  EXPECT_EQ(task(1).target, task(1).at);
+  happen(ReplicaWanted{job.tasks[1].id, false, {}});
+  // The instance that was left without a task is on its way back.
+  const auto assigned = of<TaskAssigned>(apply(plan(2)));
+  ASSERT_EQ(assigned.size(), 2U);
+  EXPECT_EQ(assigned[0].task, job.tasks[1].id);
+  EXPECT_EQ(assigned[1].task, TaskId{2});
+}
+
 }  // namespace
 }  // namespace muster
