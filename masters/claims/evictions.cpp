@@ -65,6 +65,11 @@ void Evictions::stop_occupants(const InstanceRow& row, CauseCode why, Instant no
   for (Slot slot : there) {
     const TaskRow& task = state().task(slot);
     if (has_time(why) && services_.relieve(task, reason_of(why), now)) continue;
+    // One that leaves already has no place to lose: its log says why it stops before others do
+    // without it.
+    const bool leaves = state().job(task.job).job.service() != nullptr && !task.wanted &&
+                        task.phase == TaskPhase::running;
+    if (leaves) commands_.recorder.record(ReplicaWanted{task.id, false, {why, 0}}, now);
     commands_.tasks.stop_if_running(task.id, now);
   }
 }

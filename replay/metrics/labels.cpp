@@ -69,8 +69,10 @@ std::string describe(const ReplicaWanted& event) {
 
 std::string describe(const ServiceScaled& event) {
   if (event.replicas > 0) {
-    return fmt::format("its service is to have {} replica{}", event.replicas,
-                       event.replicas == 1 ? "" : "s");
+    const std::string why =
+        event.measured ? fmt::format(" by its goal: {:.6g} was measured", *event.measured) : "";
+    return fmt::format("its service is to have {} replica{}{}", event.replicas,
+                       event.replicas == 1 ? "" : "s", why);
   }
   return "its revision of the service did not come about in time: the one before has the service "
          "again";

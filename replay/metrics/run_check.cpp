@@ -414,7 +414,8 @@ void RunCheck::see(const Event& event) {
 
 std::vector<std::string> RunCheck::finish() {
   std::vector<std::string> broken = std::move(*books_).finish();
-  broken.insert(broken.end(), services_.broken().begin(), services_.broken().end());
+  const std::vector<std::string> services = services_.broken();
+  broken.insert(broken.end(), services.begin(), services.end());
   return broken;
 }
 

@@ -405,7 +405,7 @@ void add_store(CLI::App& app, int& exit_code) {
   CLI::Option* folds = check->add_flag(
       "--fold", given->folds,
       "replay the events of a master's store as its start does, and say under which "
-      "policies one would come up");
+      "policies one would come up; and audit what was done to services");
   check
       ->add_option("--policy", given->policy,
                    "fold under this policy only, as master.policy names it; without: under each")

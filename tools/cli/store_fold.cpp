@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "masters/event_replay.hpp"
+#include "replay/metrics/service_check.hpp"
 #include "schedulers/registry.hpp"
 #include "storage/stores/recovery.hpp"
 
@@ -62,6 +63,15 @@ class Folding {
     }
   }
 
+  /// The laws of services do not depend on the policy.
+  void audit_services() {
+    metrics::ServiceCheck check;
+    if (found_.snapshot) check.recall(found_.snapshot->state);
+    for (const Event& event : found_.tail) check.see(event);
+    for (const std::string& broken : check.broken())
+      fold_.problems.push_back("services: " + broken);
+  }
+
   StoreFold take() { return std::move(fold_); }
 
  private:
@@ -96,6 +106,7 @@ StoreFold fold_store(const Store& store, const std::string& policy) {
     return fold;
   }
   Folding folding(found.value(), catalog);
+  folding.audit_services();
   if (!policy.empty()) {
     folding.under(policy, true);
     return folding.take();

@@ -49,6 +49,71 @@ TEST(ServiceCheck, lets_a_batch_job_finish) {
   EXPECT_THAT(broken(log), IsEmpty());
 }
 
+/// Job 1 is a service of two replicas, which are ready.
+LogBuilder two_ready(std::uint32_t max_unavailable = 0) {
+  Job service = JobBuilder(1).tasks(3).gang(false).build();
+  ServiceSpec spec;
+  spec.replicas = 2;
+  spec.max_unavailable = max_unavailable;
+  service.kind = spec;
+  LogBuilder log;
+  log.at(0).add(JobAccepted{service}).boot(1, "it3");
+  for (const std::size_t i : {0U, 1U}) {
+    const TaskId task = service.tasks[i].id;
+    log.assign(task.value, 1).start(task.value, 1).started(task.value);
+    log.add(ReplicaChanged{task, 1, {.ready = true}});
+  }
+  return log;
+}
+
+TEST(ServiceCheck, finds_a_stop_beyond_the_disruption_budget) {
+  LogBuilder log = two_ready();
+  log.at(10).stop(1);
+  EXPECT_THAT(broken(log), ElementsAre(AllOf(HasSubstr("replica 1 of service 1"), IsGolden())));
+  LogBuilder allowed = two_ready(1);
+  allowed.at(10).stop(1);
+  EXPECT_THAT(broken(allowed), IsEmpty());
+  LogBuilder unready = two_ready();
+  unready.add(ReplicaChanged{TaskId{1}, 1, {}}).at(10).stop(1);
+  EXPECT_THAT(broken(unready), IsEmpty());
+}
+
+TEST(ServiceCheck, lets_ends_stop_replicas_that_are_not_the_master_s_own_acts) {
+  LogBuilder log = two_ready();
+  log.add(ReplicaWanted{TaskId{1}, false, {CauseCode::interrupted, 0}}).at(10).stop(1);
+  EXPECT_THAT(broken(log), IsEmpty());
+  LogBuilder ended = two_ready();
+  ended.at(10);
+  terminate(ended).stop(1).stop(101);
+  EXPECT_THAT(broken(ended), IsEmpty());
+}
+
+TEST(ServiceCheck, counts_the_replicas_of_all_revisions_for_the_newest_one) {
+  LogBuilder log = two_ready();
+  Job next = JobBuilder(20).gang(false).build();
+  next.name = "job-1";
+  ServiceSpec spec;
+  spec.replaces = JobId{1};
+  next.kind = spec;
+  const TaskId task = next.tasks[0].id;
+  log.add(JobAccepted{next}).assign(task.value, 1).start(task.value, 1).started(task.value);
+  log.add(ReplicaChanged{task, 1, {.ready = true}}).at(10).stop(1).left(1).stop(101);
+  EXPECT_THAT(broken(log), IsEmpty()) << "the newest one is to have one replica";
+  LogBuilder given_up = log;
+  given_up.add(ServiceScaled{JobId{20}, 0}).stop(task.value);
+  EXPECT_THAT(broken(given_up), testing::SizeIs(1)) << "the one before is to have two";
+}
+
+TEST(ServiceCheck, goes_on_from_a_state) {
+  LogBuilder log = two_ready();
+  ClusterState state(test::table3_catalog());
+  for (const Event& event : log.events()) state.apply(event);
+  ServiceCheck check;
+  check.recall(state);
+  check.see({test::at_s(10), StopIssued{TaskId{1}, 1}});
+  EXPECT_THAT(check.broken(), testing::SizeIs(1));
+}
+
 TEST(ServiceCheck, finds_a_replica_that_finishes) {
   LogBuilder log = serving();
   log.at(10).finish(1);
