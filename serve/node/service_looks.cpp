@@ -101,15 +101,20 @@ std::string taken_name(const std::vector<Job>& jobs, const ServicesView& known) 
     if (!names.emplace(job.user, job.name).second) {
       return fmt::format("name: two services of the request are called '{:.64}'", job.name);
     }
-    for (const ServiceView& each : known.services) {
-      const bool taken = each.user == job.user && each.name == job.name;
-      const bool repeated = !job.token.empty() && each.token == job.token;
-      if (!taken || repeated) continue;
-      return fmt::format(
-          "name: '{:.64}' is the name of your service that job {} is; cancel that "
-          "first, or choose another name",
-          job.name, each.job.value);
-    }
+    const auto has_name = [&](const ServiceView& each) {
+      return each.user == job.user && each.name == job.name;
+    };
+    // A request that is repeated is answered as before, even where another service has the name by
+    // now: while a master was silent.
+    const bool repeated = std::ranges::any_of(known.services, [&](const ServiceView& each) {
+      return has_name(each) && !job.token.empty() && each.token == job.token;
+    });
+    const auto taken = std::ranges::find_if(known.services, has_name);
+    if (repeated || taken == known.services.end()) continue;
+    return fmt::format(
+        "name: '{:.64}' is the name of your service that job {} is; cancel that "
+        "first, or choose another name",
+        job.name, taken->job.value);
   }
   return {};
 }

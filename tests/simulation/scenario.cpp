@@ -277,6 +277,18 @@ Job draw_service_job(Rng& rng, std::uint64_t number) {
   return job;
 }
 
+/// Changes of a service while it runs, drawn apart from the service.
+void draw_changes(Wish& wish, Rng& rng) {
+  const auto time = [&] {
+    return wish.at + from_seconds(rng.uniform(0.05, 0.95) * to_seconds(wish.ends_at - wish.at));
+  };
+  const auto replicas = static_cast<std::uint32_t>(wish.job.tasks.size()) - 1;
+  for (std::uint64_t i = rng.below(3); i > 0; --i) {
+    wish.scales.emplace_back(time(), 1 + static_cast<std::uint32_t>(rng.below(replicas)));
+  }
+  for (std::uint64_t i = rng.below(3); i > 0; --i) wish.updates.push_back(time());
+}
+
 /// Drawn apart from all else, and last: seeds without services are what they are without this. A
 /// stream has few instances, which a service would keep from all others. A service whose token was
 /// forgotten could come twice, and its user would end one only.
@@ -299,6 +311,8 @@ void draw_services(Scenario& scenario, SeedShare share) {
     other.site = static_cast<std::uint32_t>(rng.below(scenario.sites));
     const Instant from = rng.below(2) == 0 ? wish.at : std::max(wish.at, scenario.healed);
     other.at = from + from_seconds(rng.uniform(60, 600));
+    Rng changes(scenario.seed ^ (0x5CA1E + i));
+    draw_changes(wish, changes);
     scenario.wishes.push_back(std::move(wish));
     if (rng.below(2) == 0) scenario.wishes.push_back(std::move(other));
   }

@@ -66,6 +66,9 @@ struct Wish {
   bool hopeless = false;
   /// When its user ends it, if it is a service.
   Instant ends_at{};
+  /// When its user wants another number of replicas of it, and which; and when another revision.
+  std::vector<std::pair<Instant, std::uint32_t>> scales{};
+  std::vector<Instant> updates{};
 
   bool is_service() const { return job.service() != nullptr; }
 };

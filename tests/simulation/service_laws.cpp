@@ -22,6 +22,9 @@ constexpr Duration kRestSlack = std::chrono::minutes{1};
 /// Where as much may be rented as is wanted, and all is well, no replica waits for longer.
 constexpr Duration kLongestWait = std::chrono::minutes{30};
 
+/// Likewise, no replica that leaves stays for longer.
+constexpr Duration kLongestLeave = std::chrono::hours{1};
+
 constexpr Duration kLookEvery = std::chrono::minutes{2};
 constexpr Duration kLookPatience = std::chrono::seconds{15};
 
@@ -57,6 +60,20 @@ std::string services_of(const ClusterState& state) {
   return all;
 }
 
+/// The revision that has the service: the newest that is not given up.
+const JobRow* target_of(const ClusterState& state, const Job& service) {
+  const JobRow* target = nullptr;
+  for (const JobRow& row : state.jobs()) {
+    const ServiceSpec* spec = row.job.service();
+    const bool meant = spec != nullptr && row.job.name == service.name &&
+                       row.job.user == service.user && row.replicas > 0 && !row.terminal_outcome;
+    if (meant && (target == nullptr || target->job.service()->revision < spec->revision)) {
+      target = &row;
+    }
+  }
+  return target;
+}
+
 }  // namespace
 
 void ServiceLaws::broken(std::uint32_t master, TaskId task, const std::string& text) const {
@@ -75,7 +92,9 @@ struct ServiceLaws::Hearer {
   void operator()(const JobAccepted& e) const {
     if (e.job.service() == nullptr) return;
     ++laws.open_;
-    const std::uint32_t replicas = e.job.service()->replicas;
+    // Those of a later revision are wanted as those of the one before leave.
+    const bool follows = state.find(e.job.service()->replaces) != nullptr;
+    const std::uint32_t replicas = follows ? 0 : e.job.service()->replicas;
     for (const TaskSpec& task : e.job.tasks) {
       Book& book = laws.books_[task.id];
       book.wanted = task.array_index < replicas;
@@ -86,6 +105,7 @@ struct ServiceLaws::Hearer {
   void operator()(const ReplicaWanted& e) const {
     Book* book = laws.find(e.task);
     if (book == nullptr || book->wanted == e.wanted) return;
+    book->stays_since = laws.watched_.cluster.now();
     book->wanted = e.wanted;
     book->setbacks = 0;
     book->rests_until.reset();
@@ -135,8 +155,8 @@ ServiceLaws::Book* ServiceLaws::find(TaskId task) {
   return found == books_.end() ? nullptr : &found->second;
 }
 
-/// Its user alone ends a service. One that takes the name of another one is refused: the node knows
-/// that only of masters that answer it.
+/// Its user alone ends a service, or another revision of it. One that takes the name of another one
+/// is refused: the node knows that only of masters that answer it.
 void ServiceLaws::absorb_end(std::uint32_t master, const JobFinished& over, const Job& job) {
   --open_;
   last_end_ = watched_.cluster.now();
@@ -145,10 +165,11 @@ void ServiceLaws::absorb_end(std::uint32_t master, const JobFinished& over, cons
   });
   if (wanted && over.outcome == JobOutcome::cancelled) return;
   const bool taken = std::ranges::any_of(watched_.users.submissions(), [&](const Submission& one) {
-    return one.job && *one.job != over.job && one.wish->job.name == job.name &&
-           one.wish->job.user == job.user;
+    return one.job != over.job && one.wish->job.name == job.name && one.wish->job.user == job.user;
   });
-  if (taken && over.outcome == JobOutcome::refused) return;
+  const bool by_others = over.outcome == JobOutcome::refused ||
+                         over.outcome == JobOutcome::replaced || over.outcome == JobOutcome::failed;
+  if (taken && by_others) return;
   watched_.broken(fmt::format("service {} is {} at master {}, and its user {} it ended",
                               over.job.value, name_of(over.outcome), master,
                               wanted ? "wanted" : "did not want"));
@@ -208,24 +229,55 @@ void ServiceLaws::check_word(const ReplicaChanged& said) {
 
 void ServiceLaws::check(std::uint32_t master, const ClusterState& state) {
   if (open_ == 0) return;
+  check_numbers(master, state);
   for (const JobRow& job : state.jobs()) {
     if (job.job.service() == nullptr) continue;
-    check_number(master, job);
     for (const Slot slot : job.tasks) check_replica(master, job, state.task(slot));
   }
 }
 
-/// For each replica that is to leave another one is wanted, or it still runs.
-void ServiceLaws::check_number(std::uint32_t master, const JobRow& job) {
+/// For each replica that is to leave another one is wanted, or it still runs. All revisions count.
+void ServiceLaws::check_numbers(std::uint32_t master, const ClusterState& state) {
   const Instant now = watched_.cluster.now();
-  Instant& enough = enough_at_.emplace(job.job.id, now).first->second;
   const Instant able = watched_.able_since(master);
-  if (job.terminal_outcome || job.wanted + job.leaving >= job.replicas || able > now) {
-    enough = now;
-  } else if (now > std::max(enough, able) + kRestSlack) {
-    watched_.broken(fmt::format("service {} at master {} is to have {} replicas, and {} are wanted",
-                                job.job.id.value, master, job.replicas, job.wanted));
+  struct Count {
+    std::uint32_t there = 0;
+    bool ends = false;
+    const Job* job = nullptr;
+  };
+  std::map<std::pair<std::string, std::string>, Count> services;
+  for (const JobRow& row : state.jobs()) {
+    if (row.job.service() == nullptr) continue;
+    Count& count = services[{row.job.user, row.job.name}];
+    count.there += row.wanted + row.leaving;
+    count.ends |= row.terminal_outcome.has_value();
+    count.job = &row.job;
   }
+  for (const auto& [key, count] : services) {
+    Instant& enough = enough_at_.try_emplace({master, key.first, key.second}, now).first->second;
+    const JobRow* target = target_of(state, *count.job);
+    const std::uint32_t replicas = target == nullptr ? 0 : target->replicas;
+    if (count.ends || count.there >= replicas || able > now) {
+      enough = now;
+    } else if (now > std::max(enough, able) + kRestSlack) {
+      watched_.broken(
+          fmt::format("service {} at master {} is to have {} replicas, and {} are wanted",
+                      key.second, master, replicas, count.there));
+    }
+  }
+}
+
+/// One that leaves is gone some time after all is well again, as others are healthy.
+void ServiceLaws::check_leaving(std::uint32_t master, const JobRow& job, const TaskRow& task) {
+  const Scenario& scenario = watched_.cluster.scenario();
+  const Instant now = watched_.cluster.now();
+  Book& book = books_[task.id];
+  if (task.at == kNoSlot || job.held_by_user || scenario.is_limited()) book.stays_since = now;
+  const Instant able = watched_.able_since(master);
+  if (now < scenario.healed || able > now) return;
+  const Instant since = std::max({book.stays_since, scenario.healed, able});
+  if (now <= since + kLongestLeave) return;
+  broken(master, task.id, fmt::format("leaves for {:.0f} s", to_seconds(now - since)));
 }
 
 void ServiceLaws::check_replica(std::uint32_t master, const JobRow& job, const TaskRow& task) {
@@ -236,7 +288,8 @@ void ServiceLaws::check_replica(std::uint32_t master, const JobRow& job, const T
   if (task.phase == TaskPhase::finished || task.phase == TaskPhase::failed) {
     broken(master, task.id, "is over before its service is");
   }
-  if (!task.wanted) return;
+  if (!task.wanted) return check_leaving(master, job, task);
+  book.stays_since = now;
   const bool rests = task.phase == TaskPhase::capped;
   if (rests && !book.rests_until) broken(master, task.id, "has no place, and does not rest");
   if (job.held_by_user) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "model/cluster_state.hpp"
 #include "tests/simulation/cluster.hpp"
@@ -47,6 +48,7 @@ class ServiceLaws {
     Instant released_at{};              ///< true time at which its rest should be over
     std::optional<std::size_t> word{};  ///< of its present attempt, the newest
     Instant waits_since{};              ///< for an attempt that runs; true time
+    Instant stays_since{};              ///< it did not leave; true time
   };
 
   struct Hearer;
@@ -57,16 +59,18 @@ class ServiceLaws {
   void ends(TaskId task, Instant at);
   void check_word(const ReplicaChanged& said);
   void check_place(TaskId task, Instant at);
-  void check_number(std::uint32_t master, const JobRow& job);
+  void check_numbers(std::uint32_t master, const ClusterState& state);
   void check_replica(std::uint32_t master, const JobRow& job, const TaskRow& task);
+  void check_leaving(std::uint32_t master, const JobRow& job, const TaskRow& task);
   void check_shown(const TaskRow& task);
   void look();
   void check_listed(const ServicesView& listed);
   void broken(std::uint32_t master, TaskId task, const std::string& text) const;
 
   Watched watched_;
-  std::map<TaskId, Book> books_;        ///< of replicas alone
-  std::map<JobId, Instant> enough_at_;  ///< a service had all its replicas; true time
+  std::map<TaskId, Book> books_;  ///< of replicas alone
+  /// By master, user and name: a service had all its replicas; true time.
+  std::map<std::tuple<std::uint32_t, std::string, std::string>, Instant> enough_at_;
   std::optional<Instant> last_end_{};
   std::size_t open_ = 0;  ///< services at masters
 };

@@ -7,6 +7,7 @@
 #include "model/live_ids.hpp"
 #include "serve/node/gather.hpp"
 #include "serve/node/service_looks.hpp"
+#include "serve/node/service_orders.hpp"
 
 namespace muster::ring {
 namespace {
@@ -133,8 +134,16 @@ void Users::heard(std::size_t index, const caf::expected<std::vector<SubmitVerdi
   Submission& submission = submissions_[index];
   --submission.open;
   if (!answer || answer->size() != 1 || !answer->front().accepted) {
-    if (!submission.job && submission.open == 0) {
-      cluster_.timeline().after(kRetry, [this, index] { submit(index); });
+    const bool is_revision =
+        submission.wish->is_service() && submission.wish->job.service()->replaces.valid();
+    if (is_revision && answer && !submission.job) {
+      submission.refused = true;
+    } else if (!submission.job && submission.open == 0) {
+      cluster_.timeline().after(kRetry, [this, index, is_revision] {
+        if (!is_revision) return submit(index);
+        ++submissions_[index].open;  // its name is that of its service
+        hand(index);
+      });
     }
     return;
   }
@@ -150,6 +159,63 @@ void Users::heard(std::size_t index, const caf::expected<std::vector<SubmitVerdi
   watch(index);
   if (!submission.wish->is_service()) return;
   cluster_.timeline().at(submission.wish->ends_at, [this, index] { end_service(index); });
+  change_service_of(index);
+}
+
+/// At the times that its user has in mind, as far as they are to come.
+void Users::change_service_of(std::size_t index) {
+  const Wish& wish = *submissions_[index].wish;
+  for (const auto& [at, replicas] : wish.scales) {
+    if (at < cluster_.now()) continue;
+    cluster_.timeline().at(at, [this, index, number = replicas] { scale(index, number); });
+  }
+  for (const Instant at : wish.updates) {
+    if (at >= cluster_.now()) cluster_.timeline().at(at, [this, index] { update(index); });
+  }
+}
+
+/// As the API does it: all masters are asked, and one of them has the service.
+void Users::scale(std::size_t index, std::uint32_t replicas) {
+  for (std::uint32_t i = 0; i < cluster_.scenario().masters; ++i) {
+    ask<JobId>(
+        cluster_.timeline().system(), cluster_.master_for_users(i), kPatience,
+        [](const caf::expected<JobId>&) {}, scale_atom_v, *submissions_[index].job, replicas);
+  }
+}
+
+/// Another revision, of which all is as it was.
+void Users::update(std::size_t index) {
+  const Submission& submission = submissions_[index];
+  if (submission.told > 0 || submission.cancelled) return;
+  ServiceAsks asks{{cluster_.timeline().system(), {}, {}, {}, kPatience, {}, {}}, {}};
+  for (std::uint32_t i = 0; i < cluster_.scenario().masters; ++i) {
+    asks.of.masters.push_back(cluster_.master_for_users(i));
+  }
+  asks.submit = [this, index](const std::vector<Job>& jobs, const api::Reply&) {
+    take_revision(index, jobs.front());
+  };
+  Job job = submission.wish->job;
+  job.token += fmt::format(" at {}", to_seconds(cluster_.now()));
+  JobId newest = *submission.job;
+  for (const Submission& other : submissions_) {
+    const bool is_revision = other.wish->job.name == job.name && other.wish->job.user == job.user;
+    if (is_revision && other.job && other.told == 0) newest = *other.job;
+  }
+  change_service(asks, {.job = newest, .as = std::move(job), .keeps_replicas = true},
+                 [](const api::Answer&) {});
+}
+
+/// Its user ends it when the service is to end.
+void Users::take_revision(std::size_t before, Job job) {
+  const Wish& first = *submissions_[before].wish;
+  Wish& wish = revisions_.emplace_back();
+  wish.job = std::move(job);
+  wish.at = cluster_.now();
+  wish.site = first.site;
+  wish.ends_at = std::max(first.ends_at, cluster_.now() + kAskAgain);
+  submissions_.emplace_back().wish = &wish;
+  ++submissions_.back().open;
+  hand(submissions_.size() - 1);
 }
 
 /// Asks for its end until that is told.
@@ -183,7 +249,8 @@ void Users::over(const JobEnd& end) {
       complain_(fmt::format("the end of job {} is told {} times, and was asked for {} times",
                             end.job.value, submission.told, submission.watches));
     }
-    if (i >= cluster_.scenario().wishes.size() && submission.told == 1) {
+    const bool of_stream = i >= cluster_.scenario().wishes.size() && !submission.wish->is_service();
+    if (of_stream && submission.told == 1) {
       cluster_.timeline().after(kNextOfStream, [this] { stream_on(); });
     }
     return;

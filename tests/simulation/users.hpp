@@ -65,6 +65,10 @@ class Users {
   void refuse(std::size_t index);
   void check_name(std::size_t index, Instant asked);
   void end_service(std::size_t index);
+  void change_service_of(std::size_t index);
+  void scale(std::size_t index, std::uint32_t replicas);
+  void update(std::size_t index);
+  void take_revision(std::size_t before, Job job);
   void stream_on();
   bool wishes_are_over() const;
   bool may_be_forgotten(std::size_t index) const;
@@ -86,7 +90,8 @@ class Users {
   std::map<std::pair<std::uint32_t, JobId>, std::uint64_t> releases_;  ///< asked for
   std::set<InstanceId> drained_;
   std::vector<Asked> asked_;
-  std::deque<Wish> stream_;  ///< the small jobs that have come so far
+  std::deque<Wish> stream_;     ///< the small jobs that have come so far
+  std::deque<Wish> revisions_;  ///< of services, after the first ones
 };
 
 }  // namespace muster::ring
