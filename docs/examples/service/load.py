@@ -68,6 +68,12 @@ class Load:
                 self.latencies.append(time.monotonic() - began)
             else:
                 self.failures.append(f"{place}: {fault}")
+                self.write_down(f"{time.time():.3f} {place}: {fault}")
+
+    def write_down(self, line):
+        if self.options.failures is not None:
+            with open(self.options.failures, "a", encoding="utf-8") as file:
+                file.write(line + "\n")
 
     def client(self):
         while time.monotonic() < self.until and not self.stopped.is_set():
@@ -103,6 +109,7 @@ def main():
     parser.add_argument("--path", default="/work")
     parser.add_argument("--port", default="http", help="name of the port that is asked")
     parser.add_argument("--timeout-s", type=float, default=10)
+    parser.add_argument("--failures", metavar="FILE", help="gets a line of each, with its time")
     said = Load(parser.parse_args()).run()
     print(json.dumps(said))
     return 1 if said["failed"] or said["without_place"] else 0
