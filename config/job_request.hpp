@@ -20,6 +20,7 @@ namespace muster {
 struct RequestService {
   ServiceSpec spec;
   std::uint32_t most_replicas = 0;  ///< that it may be scaled to; 0: twice as many, 8 at least
+  bool goal_is_reported = false;    ///< its program says the number of its goal itself
   /// Of the text that it was read from: the member at fault, and what is wrong with it.
   std::vector<std::pair<std::string, std::string>> faults{};
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "config/error_list.hpp"
-#include "config/request_text.hpp"
+#include "config/goal_keys.hpp"
+#include "config/service_table.hpp"
 
 // Faults inside of the table are found while it is read and kept with the request, since a
 // reader of a key can only say whether the value is of its kind. check_service() reports it.
@@ -38,106 +38,13 @@ constexpr std::size_t kMostPathBytes = 1024;
 constexpr const char* kPortRule =
     "small letters, digits and '_', a letter first, of 32 bytes at most";
 
-/// Reads one table, member by member, and keeps what is wrong.
-class TableReader {
- public:
-  /// `path` is what names of its members begin with, for messages.
-  TableReader(const RequestValue& value, std::string path, RequestService& out)
-      : table_(std::get_if<RequestValue::Table>(&value.data)), path_(std::move(path)), out_(out) {
-    if (table_ == nullptr) {
-      fault("", fmt::format("{} has to be a table; it is {}", path_.substr(0, path_.size() - 1),
-                            written(value)));
-    }
-  }
-
-  const RequestValue* find(std::string_view key) {
-    known_.insert(std::string(key));
-    if (table_ == nullptr) return nullptr;
-    const auto found = std::ranges::find(*table_, key, &RequestMember::key);
-    return found == table_->end() ? nullptr : &found->value;
-  }
-  template <class Number>
-  void number(std::string_view key, const NumberRange& range, Number& into) {
-    const RequestValue* value = find(key);
-    if (value == nullptr) return;
-    const auto read = value->number();
-    if (read && range.contains(*read)) {
-      into = static_cast<Number>(*read);
-    } else {
-      wrong(key, describe(range), *value);
-    }
-  }
-  void time(std::string_view key, const NumberRange& range, Duration& into) {
-    const RequestValue* value = find(key);
-    if (value == nullptr) return;
-    std::optional<double> seconds = value->number();
-    if (const auto* text = std::get_if<std::string>(&value->data)) {
-      const auto parsed = parse_duration(*text);
-      if (parsed) seconds = to_seconds(*parsed);
-    }
-    if (seconds && range.contains(*seconds)) {
-      into = from_seconds(*seconds);
-    } else {
-      wrong(key, describe(range) + " seconds, or a text like \"5s\"", *value);
-    }
-  }
-  void text(std::string_view key, std::string& into) {
-    const RequestValue* value = find(key);
-    if (value == nullptr) return;
-    const auto* text = std::get_if<std::string>(&value->data);
-    if (text != nullptr && !text->empty() && is_one_line(*text)) {
-      into = *text;
-    } else {
-      wrong(key, "a text in one line", *value);
-    }
-  }
-  void texts(std::string_view key, std::vector<std::string>& into) {
-    const RequestValue* value = find(key);
-    if (value == nullptr) return;
-    const auto* list = std::get_if<RequestValue::List>(&value->data);
-    std::vector<std::string> words;
-    for (const RequestValue& each : list == nullptr ? RequestValue::List{} : *list) {
-      const auto* word = std::get_if<std::string>(&each.data);
-      if (word == nullptr || !is_one_line(*word)) return wrong(key, "a list of texts", *value);
-      words.push_back(*word);
-    }
-    if (words.empty()) return wrong(key, "a list of texts", *value);
-    into = std::move(words);
-  }
-  /// Behind all others: members that no other call has asked for.
-  void rest() {
-    if (table_ == nullptr) return;
-    for (const RequestMember& member : *table_) {
-      if (known_.contains(member.key)) continue;
-      const std::string name = shown(member.key);
-      fault(member.key, fmt::format("{}: {}", path_ + name,
-                                    unknown_word("key", name, {known_.begin(), known_.end()})));
-    }
-  }
-  /// Of a table in the table the place of that one is told.
-  void fault(std::string_view key, std::string message) {
-    const std::string_view member =
-        path_.empty() ? key : std::string_view(path_).substr(0, path_.size() - 1);
-    out_.faults.emplace_back(member, std::move(message));
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  void wrong(std::string_view key, std::string_view wanted, const RequestValue& value) {
-    fault(key, fmt::format("{}{} has to be {}; it is {}", path_, key, wanted, written(value)));
-  }
-
-  const RequestValue::Table* table_;
-  std::string path_;
-  RequestService& out_;
-  std::set<std::string> known_;
-};
-
 std::uint32_t replicas_of(const RequestService& service) {
-  return std::max(1U, service.spec.replicas);
+  const ServiceSpec& spec = service.spec;
+  return spec.replicas > 0 ? spec.replicas : std::max(1U, spec.least);
 }
 
 std::uint32_t most_of(const RequestService& service) {
+  if (service.spec.scales()) return service.spec.most;
   if (service.most_replicas > 0) return service.most_replicas;
   return std::min(kLargestService, std::max(2 * replicas_of(service), kLeastMost));
 }
@@ -201,6 +108,8 @@ bool read_service(JobRequest& request, const RequestValue& value) {
   if (const RequestValue* alive = in.find("alive")) {
     read_check(*alive, "alive.", service, spec.alive);
   }
+  if (const RequestValue* goal = in.find("goal")) read_goal(*goal, service);
+  if (const RequestValue* scale = in.find("scale")) read_scale(*scale, service);
   in.rest();
   return true;
 }
@@ -213,10 +122,7 @@ bool is_service_name(std::string_view name) {
   });
 }
 
-/// Takes the member at fault and what is wrong.
-using Say = std::function<void(std::string_view, const std::string&)>;
-
-void check_ports(const ServiceSpec& spec, const Say& say) {
+void check_ports(const ServiceSpec& spec, const SayFault& say) {
   if (spec.ports.size() > kMostPorts) {
     say("ports",
         fmt::format("ports has at most {} names; it has {}", kMostPorts, spec.ports.size()));
@@ -232,7 +138,7 @@ void check_ports(const ServiceSpec& spec, const Say& say) {
 }
 
 void check_check(const ServiceSpec& spec, const HealthCheck& check, std::string_view name,
-                 const Say& say) {
+                 const SayFault& say) {
   if (check.kind == CheckKind::nothing) return;
   const bool asks_port = check.kind == CheckKind::http || check.kind == CheckKind::tcp;
   if (asks_port && std::ranges::find(spec.ports, check.port) == spec.ports.end()) {
@@ -256,7 +162,7 @@ void check_check(const ServiceSpec& spec, const HealthCheck& check, std::string_
   }
 }
 
-void check_numbers(const RequestService& service, const Say& say) {
+void check_numbers(const RequestService& service, const SayFault& say) {
   const ServiceSpec& spec = service.spec;
   if (service.most_replicas > 0 && service.most_replicas < replicas_of(service)) {
     say("most_replicas", fmt::format("most_replicas is {}, less than replicas, {}",
@@ -276,7 +182,7 @@ void check_numbers(const RequestService& service, const Say& say) {
 /// The key's own check; check_service() has those that look at other keys.
 void check_table(const JobRequest& request, const Report& report) {
   if (!request.service) return;
-  const Say say = [&](std::string_view member, const std::string& message) {
+  const SayFault say = [&](std::string_view member, const std::string& message) {
     report(fmt::format("service.{}", member), message);
   };
   for (const auto& [member, fault] : request.service->faults) say(member, fault);
@@ -285,6 +191,7 @@ void check_table(const JobRequest& request, const Report& report) {
   check_ports(spec, say);
   check_check(spec, spec.ready, "ready", say);
   check_check(spec, spec.alive, "alive", say);
+  check_goal(*request.service, say);
 }
 
 nlohmann::ordered_json json_of(const HealthCheck& check) {
@@ -364,9 +271,13 @@ void ask_service(const Job& job, JobRequest& request) {
   if (spec == nullptr) return;
   const std::uint32_t spare = std::max(1U, spec->surge);
   const std::uint32_t tasks = job.task_count();
-  request.service = RequestService{*spec, tasks > spare ? tasks - spare : 1, {}};
+  const std::uint32_t most = tasks > spare ? tasks - spare : 1;
+  request.service.emplace();
   RequestService& service = *request.service;
-  service.spec.replicas = std::clamp(spec->replicas, 1U, service.most_replicas);
+  service.spec = *spec;
+  service.spec.replicas = std::clamp(spec->replicas, 1U, most);
+  if (!spec->scales()) service.most_replicas = most;
+  service.goal_is_reported = spec->goal.is_there() && spec->goal.probe.empty();
   // They are those of the job, and not its user's.
   service.spec.revision = 1;
   service.spec.replaces = {};
@@ -388,6 +299,7 @@ void to_json(nlohmann::ordered_json& out, const RequestService& service) {
   if (spec.alive.kind != CheckKind::nothing) out["alive"] = config::json_of(spec.alive);
   out["start_within_s"] = to_seconds(spec.start_within);
   out["drain_s"] = to_seconds(spec.drain);
+  config::write_goal(out, service);
 }
 
 }  // namespace muster

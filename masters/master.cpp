@@ -98,7 +98,7 @@ SubmitResult Master::submit(Job job, Instant now) {
   }
   const JobId id = job.id;
   std::optional<Refusal> never;
-  if (!services_.admit(job)) never = Refusal{RefusalKind::never, RefusalCode::outdated, {}, 0, 0};
+  if (!services_.admit(job)) never = Refusal{RefusalKind::never, RefusalCode::name_taken, {}, 0, 0};
   // Drained instances come back with the next start, so that the whole fleet counts.
   if (memory().fixed_fleet() && !never)
     never = why_task_never_fits(job, *catalog_, fleet_.configured());

@@ -392,6 +392,9 @@ struct ReplicaWanted {
 struct ServiceScaled {
   JobId job;
   std::uint32_t replicas = 1;
+  /// The mean of what its replicas measured for its goal, which asks for that number; nothing: the
+  /// goal does not, but its user.
+  std::optional<double> measured{};
 
   friend bool operator==(const ServiceScaled&, const ServiceScaled&) = default;
 };

@@ -177,6 +177,15 @@ void fields(auto& a, Like<HealthCheck> auto& v) {
   a("failures", v.failures);
 }
 
+void fields(auto& a, Like<ServiceGoal> auto& v) {
+  a("metric", v.metric);
+  a("bound", v.bound);
+  a("at_least", v.at_least);
+  a.unless_default("probe", v.probe, {});
+  a("every_s", v.every);
+  a("timeout_s", v.timeout);
+}
+
 void fields(auto& a, Like<ServiceSpec> auto& v) {
   a.unless_default("ports", v.ports, {});
   a.unless_default("ready", v.ready, {});
@@ -188,6 +197,9 @@ void fields(auto& a, Like<ServiceSpec> auto& v) {
   a("max_unavailable", v.max_unavailable);
   a("healthy_for_s", v.healthy_for);
   a("update_within_s", v.update_within);
+  a.unless_default("goal", v.goal, {});
+  a.unless_default("least", v.least, 0u);
+  a.unless_default("most", v.most, 0u);
   a("revision", v.revision);
   a("replaces", v.replaces);
   a.unless_default("master", v.master, {});
@@ -412,6 +424,7 @@ void fields(auto& a, Like<ReplicaWanted> auto& e) {
 void fields(auto& a, Like<ServiceScaled> auto& e) {
   a("job", e.job);
   a("replicas", e.replicas);
+  a("measured", e.measured);
 }
 
 void fields(auto& a, Like<ServiceSettled> auto& e) {

@@ -60,7 +60,8 @@ enum class RefusalCode : std::uint8_t {
   kept_room,           ///< the room is kept for a job that goes before
   constraint,          ///< the job's constraint does not admit the instance's type
   restart_pause,       ///< it has ended again and again: it is started after a pause
-  spare_replica        ///< its service has as many replicas without it as it is to have
+  spare_replica,       ///< its service has as many replicas without it as it is to have
+  name_taken  ///< another service of the user has its name, or what it follows is not there
 };
 constexpr auto words_of(RefusalCode) {
   using E = RefusalCode;
@@ -100,7 +101,8 @@ constexpr auto words_of(RefusalCode) {
                                      {E::kept_room, "room kept for another job"},
                                      {E::constraint, "constraint"},
                                      {E::restart_pause, "restart pause"},
-                                     {E::spare_replica, "spare replica"}});
+                                     {E::spare_replica, "spare replica"},
+                                     {E::name_taken, "name taken"}});
 }
 
 /// It was the cloud that did not give an instance.

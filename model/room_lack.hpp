@@ -68,6 +68,7 @@ constexpr RoomLack lack_of(RefusalCode code) {
     case RefusalCode::constraint:
     case RefusalCode::restart_pause:
     case RefusalCode::spare_replica:
+    case RefusalCode::name_taken:
       break;
   }
   return RoomLack::none;

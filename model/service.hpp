@@ -55,6 +55,22 @@ struct HealthCheck {
   friend bool operator==(const HealthCheck&, const HealthCheck&) = default;
 };
 
+/// A number that each replica of a service has, and on which side of which bound it is to be.
+struct ServiceGoal {
+  std::string metric{};   ///< its name among the metrics of the replicas; empty: there is no goal
+  double bound = 0;       ///< > 0
+  bool at_least = false;  ///< the number is to be the bound at least; else at most
+  /// The program that prints it, and its arguments; empty: the replica's program reports it itself.
+  std::vector<std::string> probe{};
+  Duration every{std::chrono::seconds{30}};    ///< from one run of the probe to the next
+  Duration timeout{std::chrono::seconds{10}};  ///< a probe that takes longer has measured nothing
+
+  bool is_there() const { return !metric.empty(); }
+  bool is_met(double measured) const { return at_least ? measured >= bound : measured <= bound; }
+
+  friend bool operator==(const ServiceGoal&, const ServiceGoal&) = default;
+};
+
 inline constexpr Duration kHealthyFor{std::chrono::seconds{5}};
 inline constexpr Duration kUpdateWithin{std::chrono::minutes{10}};
 
@@ -75,9 +91,15 @@ struct ServiceSpec {
   std::uint32_t max_unavailable = 0;  ///< of its replicas, that need not be ready for Muster's sake
   Duration healthy_for{kHealthyFor};  ///< time that a replica is ready before another one may leave
   Duration update_within{kUpdateWithin};  ///< for each next replica of a revision to be ready
+  ServiceGoal goal{};
+  /// Between these its goal decides how many replicas it has; 0 and 0: its user does.
+  std::uint32_t least = 0;
+  std::uint32_t most = 0;
   std::uint32_t revision = 1;
   JobId replaces{};      ///< the job of the revision before
   std::string master{};  ///< the one that has that job
+
+  bool scales() const { return most > 0; }
 
   friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
 };

@@ -80,6 +80,11 @@ struct ServiceView {
   std::string standing{};
   JobId failed_update{};
   std::uint32_t last_revision = 1;
+  std::string metric{};
+  std::optional<double> at_most{};
+  std::optional<double> at_least{};
+  std::optional<double> measured{};
+  std::uint32_t least = 0;
 };
 
 void fields(auto& a, Like<ServiceView> auto& v) {
@@ -97,6 +102,14 @@ void fields(auto& a, Like<ServiceView> auto& v) {
   a(always("master", "the master that has it"), v.master);
   a(always("wanted", "number of its replicas"), v.wanted);
   a(always("most", "number of replicas that it may be scaled to"), v.most);
+  a(always("least", "number of replicas below which its goal does not go; 0: its user scales it"),
+    v.least);
+  a(always("metric", "the number of its replicas that its goal is about; empty: it has no goal"),
+    v.metric);
+  a(or_null("at_most", "the bound of its goal; null: it has no such goal"), v.at_most);
+  a(or_null("at_least", "likewise, from below"), v.at_least);
+  a(or_null("measured", "mean of that number over its ready replicas; null: not measured"),
+    v.measured);
   a(always("running", "replicas whose tasks run"), v.running);
   a(always("ready", "replicas that are ready"), v.ready);
   a(always("replicas", "its replicas, by index"), v.replicas);

@@ -51,6 +51,8 @@ enum class Part : std::uint64_t {
   make_work_dir,
   constraint,
   check,
+  goal,
+  replica_range,
   // A new one stands here.
 };
 
@@ -192,6 +194,17 @@ void add_check(Digest& digest, const HealthCheck& check) {
   for (const std::uint32_t each : {successes, failures}) digest.word(each);
 }
 
+void add_goal(Digest& digest, const ServiceGoal& goal) {
+  const auto& [metric, bound, at_least, probe, every, timeout] = goal;
+  digest.words(Part::goal, metric);
+  digest.number(bound);
+  digest.word(at_least ? 1 : 0);
+  for (const std::string& each : probe) digest.words(Part::argument, each);
+  for (const Duration each : {every, timeout}) {
+    digest.word(static_cast<std::uint64_t>(each.count()));
+  }
+}
+
 /// Jobs of the first kind that there was have the digests that they had then.
 struct KindDigest {
   Digest& digest;
@@ -199,7 +212,8 @@ struct KindDigest {
   void operator()(const BatchSpec&) const {}
   void operator()(const ServiceSpec& service) const {
     const auto& [ports, ready, alive, start_within, drain, replicas, surge, max_unavailable,
-                 healthy_for, update_within, revision, replaces, master] = service;
+                 healthy_for, update_within, goal, least, most, revision, replaces, master] =
+        service;
     digest.begin(Part::service);
     digest.word(ports.size());
     for (const std::string& each : ports) digest.text(each);
@@ -213,6 +227,10 @@ struct KindDigest {
     for (const Duration each : {start_within, drain, healthy_for, update_within}) {
       digest.word(static_cast<std::uint64_t>(each.count()));
     }
+    // Services without a goal have the digests that they had before there were any.
+    if (goal.is_there()) add_goal(digest, goal);
+    if (most > 0)
+      digest.words(Part::replica_range, std::to_string(least) + '-' + std::to_string(most));
   }
   void operator()(const ElasticSpec& elastic) const {
     digest.begin(Part::elastic);

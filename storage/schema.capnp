@@ -125,6 +125,7 @@ enum RefusalCode {
   constraint @34;
   restartPause @35;
   spareReplica @36;
+  nameTaken @37;
 }
 enum CloudReason {
   notSaid @0;
@@ -293,6 +294,17 @@ struct ServiceSpec {
   revision @10 :UInt32;
   replaces @11 :UInt64;  # the job of the revision before; not valid: it is the first one
   master @12 :Text;
+  goal @13 :ServiceGoal;
+  least @14 :UInt32;
+  most @15 :UInt32;
+}
+struct ServiceGoal {
+  metric @0 :Text;
+  bound @1 :Float64;
+  atLeast @2 :Bool;
+  probe @3 :List(Text);
+  every @4 :Int64;
+  timeout @5 :Int64;
 }
 struct ReplicaPort {
   name @0 :Text;
@@ -552,6 +564,8 @@ struct ReplicaWanted {
 struct ServiceScaled {
   job @0 :UInt64;
   replicas @1 :UInt32;
+  measuredSet @2 :Bool;
+  measured @3 :Float64;
 }
 struct JobResized {
   job @0 :UInt64;

@@ -185,7 +185,18 @@ struct Service {
   revision @10 :UInt32;
   replaces @11 :UInt64;
   master @12 :Text;
+  goal @13 :Goal;
+  least @14 :UInt32;
+  most @15 :UInt32;
 
+  struct Goal {
+    metric @0 :Text;
+    bound @1 :Float64;
+    atLeast @2 :Bool;
+    probe @3 :List(Text);
+    everyNs @4 :Int64;
+    timeoutNs @5 :Int64;
+  }
   struct Check {
     kind @0 :UInt8;  # CheckKind
     port @1 :Text;

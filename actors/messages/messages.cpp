@@ -24,6 +24,8 @@ std::string to_string(ActorError code) {
       return "the limit of waiting questions of this kind is reached";
     case ActorError::planner_failed:
       return "the policy has failed and starts again";
+    case ActorError::out_of_range:
+      return "the number is outside the range that is chosen from";
     case ActorError::other_roster:
       return "it numbers sites and masters in another way";
   }

@@ -283,7 +283,8 @@ enum class ActorError : std::uint8_t {
   learns_numbers,  ///< the site does not know yet which numbers it has given out
   too_large,       ///< the answer would be larger than a message between nodes may be
   busy,            ///< as many questions of that kind wait as may
-  planner_failed   ///< the policy has failed and starts again
+  planner_failed,  ///< the policy has failed and starts again
+  out_of_range     ///< a number that is not chosen by hand, or not there
 };
 std::string to_string(ActorError code);
 

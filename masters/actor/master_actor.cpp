@@ -117,6 +117,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
         const ServiceResult result = master_.services().scale(id, replicas, stamp());
         if (result == ServiceResult::unknown) return ActorError::unknown;
         if (result == ServiceResult::too_many) return ActorError::too_many;
+        if (result == ServiceResult::out_of_range) return ActorError::out_of_range;
         return answered<JobId>([&](const auto& answer) { commit([answer, id] { answer(id); }); });
       },
       [this](drain_atom, InstanceId id) { return drain(id); },

@@ -10,7 +10,12 @@ namespace muster {
 
 Services::Services(MasterRecorder& recorder, TaskOrders& tasks, InstanceReleases& releases,
                    JobEnds& ends)
-    : recorder_(recorder), tasks_(tasks), releases_(releases), ends_(ends), restarts_(recorder) {
+    : recorder_(recorder),
+      tasks_(tasks),
+      releases_(releases),
+      ends_(ends),
+      restarts_(recorder),
+      autoscaler_(recorder) {
   recorder_.listen(*this);
 }
 
@@ -22,6 +27,7 @@ bool Services::advance(Instant now) {
     due_.insert(key);
   }
   bool any = restarts_.release_due(now);
+  for (const ServiceScaled& scaled : autoscaler_.take_due(now)) recorder_.record(scaled, now);
   while (!due_.empty()) {
     const Key key = *due_.begin();
     any |= step(key, now);
@@ -81,10 +87,11 @@ void Services::unwant(TaskId id, CauseCode why, Instant now) {
 std::optional<Instant> Services::next() const {
   if (!due_.empty()) return Instant{};
   std::optional<Instant> next = restarts_.next();
-  if (!by_time_.empty()) {
-    const Instant step = by_time_.begin()->first;
-    next = next ? std::min(*next, step) : step;
-  }
+  const auto also = [&next](std::optional<Instant> when) {
+    if (when) next = next ? std::min(*next, *when) : *when;
+  };
+  also(autoscaler_.next());
+  if (!by_time_.empty()) also(by_time_.begin()->first);
   return next;
 }
 
@@ -112,6 +119,9 @@ ServiceResult Services::scale(JobId id, std::uint32_t replicas, Instant now) {
   if (!is_there || replicas == 0) return ServiceResult::unknown;
   if (replicas + std::max(1U, job->job.service()->surge) > job->tasks.size())
     return ServiceResult::too_many;
+  const ServiceSpec& spec = *job->job.service();
+  const bool in_range = replicas >= spec.least && replicas <= spec.most;
+  if (spec.scales() && !in_range) return ServiceResult::out_of_range;
   // The revisions before have that number again when this one does not come about.
   const std::vector<JobId> revisions = services_.at(key_of(*job)).revisions;
   for (const JobId each : revisions) {

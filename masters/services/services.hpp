@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "masters/services/autoscaler.hpp"
 #include "masters/services/rollout.hpp"
 #include "masters/tasks/job_ends.hpp"
 #include "masters/tasks/restarts.hpp"
@@ -18,8 +19,9 @@ namespace muster {
 /// Answer of a master to a wish to change a service.
 enum class ServiceResult : std::uint8_t {
   done,
-  unknown,  ///< no such service, or it is ending
-  too_many  ///< more replicas than its job has tasks for
+  unknown,      ///< no such service, or it is ending
+  too_many,     ///< more replicas than its job has tasks for
+  out_of_range  ///< its goal chooses between other numbers
 };
 
 /// Gives the services of a master the replicas that they are to have: others where some have to
@@ -77,6 +79,7 @@ class Services final : public EventListener {
   InstanceReleases& releases_;
   JobEnds& ends_;
   Restarts restarts_;
+  Autoscaler autoscaler_;
   std::map<Key, Known> services_;
   std::set<Key> due_;                          ///< something has happened to them
   std::set<std::pair<Instant, Key>> by_time_;  ///< those that time alone may bring a step

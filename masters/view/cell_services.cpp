@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/messages/byte_cut.hpp"
+#include "masters/services/autoscaler.hpp"
 #include "model/shown_states.hpp"
 
 // Services and their replicas. Only these are looked at, however large the master's queue is.
@@ -51,6 +52,12 @@ ServiceView service_of(const ClusterState& state, const JobRow& job, const std::
   view.most = tasks - std::min(tasks, std::max(1U, spec.surge));
   view.failed_update = job.failed_update;
   view.last_revision = job.last_revision;
+  view.least = spec.least;
+  view.metric = spec.goal.metric;
+  if (spec.goal.is_there()) {
+    (spec.goal.at_least ? view.at_least : view.at_most) = spec.goal.bound;
+    if (const auto wish = wish_of(state, job)) view.measured = wish->measured;
+  }
   view.running = job.running;
   view.token = job.job.token;
   for (const Slot slot : job.tasks) {

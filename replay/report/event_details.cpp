@@ -28,7 +28,9 @@ Details details_of(const Cause& cause) {
 }
 
 Details details_of(const ServiceScaled& event) {
-  return {{"replicas", std::uint64_t{event.replicas}}};
+  Details details{{"replicas", std::uint64_t{event.replicas}}};
+  if (event.measured) details.emplace_back("measured", *event.measured);
+  return details;
 }
 
 }  // namespace muster::report

@@ -94,6 +94,25 @@ Json schema_of_check(const char* meaning) {
       meaning);
 }
 
+Json object_of(Json members, const char* meaning) {
+  return described(
+      {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(members)}},
+      meaning);
+}
+
+Json schema_of_goal() {
+  const Json bound = {{"type", "number"}, {"exclusiveMinimum", 0}};
+  Json members = {
+      {"metric", described(type("string"), "name of the number, as the replicas report it")},
+      {"at_most", described(bound, "the number is to be this at most")},
+      {"at_least", described(bound, "or this at least")},
+      {"probe", texts_schema("a program that prints the number, and its arguments")},
+      {"every_s", time_schema("from one run of the probe to the next")},
+      {"timeout_s", time_schema("time after which a probe has measured nothing")},
+      {"reported", described(type("boolean"), "true: the program reports the number itself")}};
+  return object_of(std::move(members), "a number of the replicas, and its bound");
+}
+
 Json schema_of_service() {
   const Json replicas = {{"type", "integer"}, {"minimum", 1}, {"maximum", kLargestService}};
   const Json surge = {{"type", "integer"}, {"minimum", 0}, {"maximum", kLargestService}};
@@ -108,7 +127,11 @@ Json schema_of_service() {
       {"ready", schema_of_check("whether clients may be sent to a replica")},
       {"alive", schema_of_check("whether a replica is to go on as it is")},
       {"start_within_s", time_schema("time in which a replica has to be ready")},
-      {"drain_s", time_schema("from the end of its being listed to its request to stop")}};
+      {"drain_s", time_schema("from the end of its being listed to its request to stop")},
+      {"goal", schema_of_goal()},
+      {"scale", object_of({{"min", described(replicas, "least number of replicas")},
+                           {"max", described(replicas, "largest number of replicas")}},
+                          "numbers of replicas between which the goal chooses")}};
   return {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(members)}};
 }
 

@@ -71,6 +71,13 @@ void scale(const JobAsks& asks, const api::ServiceChange& what, const api::Reply
                                            "allows fewer; update it with a larger one",
                                            name, replicas)));
         }
+        if (*why == ActorError::out_of_range) {
+          return reply(refusal(422, "out of range",
+                               fmt::format("{} has a goal that chooses the number of its replicas, "
+                                           "and {} is not between the min and max of its scale; "
+                                           "update it with others",
+                                           name, replicas)));
+        }
         reply(backend::from_error(*why, system, name));
       },
       scale_atom_v, what.job, static_cast<std::uint32_t>(*what.replicas));

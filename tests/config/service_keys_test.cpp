@@ -54,6 +54,49 @@ TEST(ServiceRequest, SaysHowItIsUpdated) {
   EXPECT_THAT(error_of("replicas = 9\nmost_replicas = 3\nsurge = 0\n"), IsGolden());
 }
 
+TEST(ServiceRequest, HasAGoalThatAProbeMeasures) {
+  const Job job = job_of(
+      "goal = { metric = \"p99_ms\", at_most = 50, probe = [\"./probe\", \"-q\"], every_s = "
+      "\"1min\" }\n");
+  const ServiceGoal& goal = job.service()->goal;
+  EXPECT_EQ(goal.metric, "p99_ms");
+  EXPECT_EQ(goal.bound, 50);
+  EXPECT_FALSE(goal.at_least);
+  EXPECT_THAT(goal.probe, ElementsAre("./probe", "-q"));
+  EXPECT_EQ(goal.every, 1min);
+  EXPECT_TRUE(goal.is_met(50));
+  EXPECT_FALSE(goal.is_met(51));
+  EXPECT_FALSE(job.service()->scales());
+  const Job often =
+      job_of("goal = { metric = \"a\", at_least = 1, probe = [\"p\"], every_s = 3 }\n");
+  EXPECT_EQ(often.service()->goal.timeout, 3s) << "no longer than from one to the next";
+}
+
+TEST(ServiceRequest, ItsGoalChoosesBetweenNumbersOfReplicas) {
+  const std::string goal = "goal = { metric = \"hits_s\", at_least = 2000, reported = true }\n";
+  const Job job = job_of(goal + "scale = { min = 2, max = 12 }\n");
+  EXPECT_TRUE(job.service()->goal.at_least);
+  EXPECT_EQ(job.service()->least, 2U);
+  EXPECT_EQ(job.service()->most, 12U);
+  EXPECT_EQ(job.service()->replicas, 2U) << "as few as may be, at first";
+  EXPECT_EQ(job.tasks.size(), 13U);
+  EXPECT_EQ(job_of(goal + "scale = { min = 2, max = 12 }\nreplicas = 5\n").service()->replicas, 5U);
+}
+
+TEST(ServiceRequest, SaysAllThatIsWrongWithAGoalTogether) {
+  EXPECT_THAT(error_of("goal = { metric = \"p99_ms\", at_most = 50 }\n"
+                       "scale = { min = 9, max = 4 }\nmost_replicas = 3\nreplicas = 20\n"),
+              IsGolden());
+  EXPECT_THAT(error_of("goal = { metric = \"P99\", at_most = 1, at_least = 2, every_s = 0 }\n"
+                       "scale = { max = 2, mim = 1 }\n"),
+              IsGolden());
+  EXPECT_THAT(error_of("scale = { min = 1, max = 2 }\n"), IsGolden());
+  EXPECT_THAT(error_of("goal = { metric = \"a\", at_most = 0, probe = [\"p\"], reported = true, "
+                       "every_s = 5, timeout_s = 6 }\n"),
+              IsGolden());
+  EXPECT_THAT(error_of("goal = 5\nscale = 7\n"), IsGolden());
+}
+
 TEST(ServiceRequest, HasOneReplicaThatIsWellWhileItRunsUnlessItSaysMore) {
   const Job job = job_of("");
   ASSERT_NE(job.service(), nullptr);

@@ -33,6 +33,19 @@ std::string standing_of(const ReplicaView& replica) {
   return "not ready";
 }
 
+/// A line on its goal, where it has one.
+std::string goal_text(const ServiceView& service) {
+  if (service.metric.empty()) return {};
+  const bool from_below = service.at_least.has_value();
+  const double bound = from_below ? *service.at_least : service.at_most.value_or(0);
+  std::string text =
+      fmt::format("goal: {} at {} {:.6g}; ", service.metric, from_below ? "least" : "most", bound);
+  text += service.measured ? fmt::format("measured: {:.6g}", *service.measured)
+                           : std::string("not measured yet");
+  if (service.least == 0) return text + '\n';
+  return text + fmt::format("; scaled from {} to {} replicas\n", service.least, service.most);
+}
+
 }  // namespace
 
 std::string view(const ServicesView& services) {
@@ -67,6 +80,7 @@ std::string replicas_text(const ServicesView& services) {
           fmt::format("the update that was job {0} was given up; `muster explain {0}` says more\n",
                       each.failed_update.value);
     }
+    text += goal_text(each);
     TextTable table({{"REPLICA", true},
                      {"STATE"},
                      {"INSTANCE", true},

@@ -4,7 +4,8 @@
 GET /work answers one of --items values, which costs --work-ms of a processor to compute and is
 kept in a cache of --cache values. GET /healthz says that it is well; until --warm-s have passed
 since its start it answers 503. GET /stop ends it with exit code 1, as a crash would. Every
---report-s it tells Muster the p99 of its latency in ms, as the metric p99_ms.
+--report-s it tells Muster the p99 of its latency in ms over the last --window-s, as the metric
+p99_ms; 0 when it was asked nothing.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import socket
 import threading
 import time
 
-LATENCIES_KEPT = 1000
+LATENCIES_KEPT = 10_000
 
 
 class Work:
@@ -44,9 +45,12 @@ class Work:
         return item * item
 
     def p99_ms(self):
+        since = time.monotonic() - self.options.window_s
         with self.lock:
-            known = sorted(self.latencies)
-        return 1000 * known[int(0.99 * (len(known) - 1))] if known else None
+            while self.latencies and self.latencies[0][0] < since:
+                self.latencies.popleft()
+            known = sorted(latency for _, latency in self.latencies)
+        return 1000 * known[int(0.99 * (len(known) - 1))] if known else 0
 
 
 def say(line):
@@ -64,9 +68,7 @@ def say(line):
 def report(work):
     while True:
         time.sleep(work.options.report_s)
-        p99 = work.p99_ms()
-        if p99 is not None:
-            say(f"metric p99_ms {p99:.3f}")
+        say(f"metric p99_ms {work.p99_ms():.3f}")
 
 
 def handler_of(work, began):
@@ -92,7 +94,8 @@ def handler_of(work, began):
             value = work.value(random.randrange(work.options.items))
             self.answer(200, f"{work.options.version} {value}\n")
             with work.lock:
-                work.latencies.append(time.monotonic() - asked)
+                now = time.monotonic()
+                work.latencies.append((now, now - asked))
 
         def log_message(self, *_):
             pass
@@ -108,6 +111,7 @@ def main():
     parser.add_argument("--cache", type=int, default=200, help="values that are kept")
     parser.add_argument("--warm-s", type=float, default=0, help="from its start until it is ready")
     parser.add_argument("--report-s", type=float, default=2, help="between two reports of its p99")
+    parser.add_argument("--window-s", type=float, default=30, help="for which its p99 is")
     options = parser.parse_args()
     work = Work(options)
     port = int(os.environ.get("MUSTER_PORT_HTTP", "8080"))

@@ -25,15 +25,22 @@ class ServicesTest : public MasterCommandsTest {
     std::uint32_t surge = 1;
     std::uint32_t max_unavailable = 0;
     std::uint64_t replaces = 0;  ///< 0: it is the first revision
+    ServiceGoal goal{};
+    std::uint32_t least = 0;
+    std::uint32_t most = 0;
+    std::string name = "web";
   };
   void accept(std::uint64_t id, const Wish& wish) {
     Job job = JobBuilder(id).tasks(wish.tasks).gang(false).build();
-    job.name = "web";
+    job.name = wish.name;
     job.user = "ann";
     ServiceSpec spec;
     spec.replicas = wish.replicas;
     spec.surge = wish.surge;
     spec.max_unavailable = wish.max_unavailable;
+    spec.goal = wish.goal;
+    spec.least = wish.least;
+    spec.most = wish.most;
     spec.healthy_for = healthy_for_;
     spec.update_within = std::chrono::hours{1};
     if (wish.replaces > 0) spec.replaces = JobId{wish.replaces};

@@ -58,6 +58,27 @@ TEST_F(CellServicesTest, ThoseOfANameOrAUserAreAskedFor) {
   EXPECT_THAT(names(services({"db", "bob"})), IsEmpty());
 }
 
+TEST_F(CellServicesTest, ShowsItsGoalAndTheMeasuredNumber) {
+  Job job = JobBuilder(1).tasks(5).gang(false).build();
+  job.name = "web";
+  ServiceSpec spec;
+  spec.replicas = 2;
+  spec.goal.metric = "hits_s";
+  spec.goal.bound = 2000;
+  spec.goal.at_least = true;
+  spec.least = 2;
+  spec.most = 4;
+  job.kind = spec;
+  ASSERT_EQ(master_->submit(job, now()), SubmitResult::accepted);
+  const ServiceView view = services().services.at(0);
+  EXPECT_EQ(view.metric, "hits_s");
+  EXPECT_EQ(view.at_least, 2000);
+  EXPECT_EQ(view.at_most, std::nullopt);
+  EXPECT_EQ(view.measured, std::nullopt) << "no replica runs";
+  EXPECT_EQ(view.least, 2U);
+  EXPECT_EQ(view.most, 4U);
+}
+
 TEST_F(CellServicesTest, OneThatIsOverIsNotListed) {
   serve(1, "web", "ann", 1);
   master_->cancel(JobId{1}, now());

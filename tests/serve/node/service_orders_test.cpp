@@ -58,8 +58,27 @@ TEST_F(ServiceOrders, AScaleGoesToTheMasterThatHasTheService) {
   EXPECT_EQ(fakes_[0].scaled, 5U);
   fakes_[0].scales = ActorError::too_many;
   EXPECT_EQ(scale(50).status, 422);
+  fakes_[0].scales = ActorError::out_of_range;
+  EXPECT_EQ(scale(3).status, 422) << "its goal chooses the number";
   fakes_[0].scales = ActorError::unknown;
   EXPECT_EQ(scale(5).status, 409) << "a job that is no service";
+}
+
+TEST_F(ServiceOrders, ARepeatedSubmissionIsAnsweredThoughAnotherServiceHasItsName) {
+  ServiceView mine = revision(9, 1);
+  mine.token = "mine";
+  fakes_[0].services.services = {revision(1, 1), mine};
+  const auto submit = [this](const std::string& token) {
+    Job job = next();
+    job.token = token;
+    api::Answer answer;
+    backend_->submit({job}, [&](api::Answer said) { answer = std::move(said); });
+    system_.time().drain();
+    return answer.status;
+  };
+  EXPECT_EQ(submit("mine"), 201);
+  EXPECT_EQ(submit("another"), 409);
+  EXPECT_EQ(submit(""), 409);
 }
 
 TEST_F(ServiceOrders, AnUpdateIsAJobThatReplacesTheNewestRevisionAtItsMaster) {

@@ -3,18 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
 
 #include <chrono>
 #include <set>
 
 #include "tests/support/golden.hpp"
 #include "tests/support/process_host.hpp"
-#include "workers/process/files/attempt_dir.hpp"
-#include "workers/process/shim/line_server.hpp"
-#include "workers/process/shim/shim_sockets.hpp"
 
 namespace muster {
 namespace {
@@ -178,31 +173,6 @@ TEST_F(ProcessEndsTest, AStopEndsTheTaskOfASupervisorWhoseProcessTheNextWorkerDo
   EXPECT_EQ(stop().what, "left");
   // Its parent does nothing, so that it stays as a process that has ended.
   EXPECT_THAT(content_of("/proc/" + std::to_string(task) + "/stat"), testing::HasSubstr(") Z "));
-}
-
-TEST_F(ProcessEndsTest, ALineThatTheEndOfAConnectionCutsIsNotTheBeginningOfTheNext) {
-  process::Order order;
-  order.task.id = TaskId{1};
-  order.attempt = 1;
-  order.program.argv = {"/bin/true"};
-  order.worker.control = process::random_name();
-  std::filesystem::create_directories(attempts() + "/1.1");
-  const process::Descriptor folder = process::open_folder(attempts() + "/1.1");
-  ASSERT_EQ(process::write_whole(folder.get(), process::kOrderFile, to_text(order), false), 0);
-  // The test is the attempt's supervisor.
-  const process::Descriptor lock = process::take_lock(folder.get());
-  const process::Descriptor listener = process::listen_abstract(order.worker.control);
-  ASSERT_EQ(executor_->adopt().size(), 1u);
-  const auto say = [&](const std::string& text) {
-    pollfd polled{listener.get(), POLLIN, 0};
-    EXPECT_EQ(poll(&polled, 1, 60'000), 1);
-    process::Descriptor connection(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    EXPECT_TRUE(process::send_text(connection.get(), text));
-    return connection;
-  };
-  say("star");
-  const process::Descriptor second = say("started\n");
-  EXPECT_TRUE(host_.run_until([&] { return host_.heard("started", TaskId{1}); }));
 }
 
 TEST_F(ProcessEndsTest, TheTimeLimitHoldsWhenItsSupervisorDoesNothing) {

@@ -4,6 +4,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -24,7 +26,8 @@ constexpr std::int32_t kSignalled = 128;
 struct StartPlan {
   ProgramPlan* program = nullptr;
   pid_t parent = 0;
-  int out = -1;  ///< of both streams; -1: this process's own
+  int out = -1;  ///< its output stream; -1: this process's own
+  int err = -1;  ///< its error stream, likewise
   int news = -1;
 };
 
@@ -43,10 +46,8 @@ void run_started(const void* with) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before that was set: the signal would not come.
   if (getppid() != plan.parent) _exit(kCannotRun);
-  if (plan.out >= 0) {
-    dup2(plan.out, STDOUT_FILENO);
-    dup2(plan.out, STDERR_FILENO);
-  }
+  if (plan.out >= 0) dup2(plan.out, STDOUT_FILENO);
+  if (plan.err >= 0) dup2(plan.err, STDERR_FILENO);
   // Signals are blocked as they come by descriptor.
   sigset_t no_signals;
   sigemptyset(&no_signals);
@@ -75,7 +76,16 @@ std::optional<ChildProgram> ChildProgram::start(const ProgramWords& words, Progr
   child.news_ = Descriptor(ends[0]);
   const Descriptor news(ends[1]);
   Descriptor nothing;
-  if (output == ProgramOutput::discarded) {
+  Descriptor printed;
+  if (output == ProgramOutput::read) {
+    int both[2];
+    if (pipe2(both, O_CLOEXEC) != 0) return std::nullopt;
+    child.out_ = Descriptor(both[0]);
+    printed = Descriptor(both[1]);
+    // This process alone never waits: the program may well.
+    if (fcntl(both[0], F_SETFL, O_NONBLOCK) != 0) return std::nullopt;
+  }
+  if (output != ProgramOutput::inherited) {
     nothing = Descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC));
     if (!nothing) return std::nullopt;
   }
@@ -87,7 +97,8 @@ std::optional<ChildProgram> ChildProgram::start(const ProgramWords& words, Progr
   // With the null that ends them.
   program.reader_argv.insert(program.reader_argv.end(), program.argv.begin() + 1,
                              program.argv.end());
-  const StartPlan plan{&program, getpid(), nothing.get(), news.get()};
+  const int out = printed ? printed.get() : nothing.get();
+  const StartPlan plan{&program, getpid(), out, nothing.get(), news.get()};
   // A copy: a file system that does not answer may hold up the child, and not this process.
   child.pid_ = fork_into(-1, run_started, &plan);
   if (child.pid_ < 0) return std::nullopt;
@@ -102,6 +113,17 @@ void ChildProgram::hear(const ProgramWords& words) {
   // The pipe closes with exec: nothing in it means that the program runs.
   news_.reset();
   if (got == sizeof trouble) start_failure_ = words_for(trouble, words);
+}
+
+void ChildProgram::read_output() {
+  std::array<char, 1024> piece;
+  while (out_) {
+    const ssize_t got = ::read(out_.get(), piece.data(), piece.size());
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got <= 0) return out_.reset();
+    const std::size_t left = kMostOutput - output_.size();
+    output_.append(piece.data(), std::min(static_cast<std::size_t>(got), left));
+  }
 }
 
 void ChildProgram::signal(int number) const {

@@ -18,7 +18,11 @@ struct ProgramWords {
 };
 
 /// Where a program's output goes.
-enum class ProgramOutput : std::uint8_t { inherited, discarded };
+enum class ProgramOutput : std::uint8_t {
+  inherited,
+  discarded,
+  read  ///< this process reads it; the error stream is discarded
+};
 
 /// A child of this process that leads a session of its own, and dies with this process.
 class ChildProgram {
@@ -35,6 +39,12 @@ class ChildProgram {
   void hear(const ProgramWords& words);
   /// Why it could not be executed, as far as that is heard; empty: no such news.
   const std::string& start_failure() const { return start_failure_; }
+  /// Takes in what it has printed; all of it after its end, but for what goes beyond kMostOutput.
+  void read_output();
+  const std::string& output() const { return output_; }
+  /// Readable when there is more; -1: there cannot be.
+  int output_of() const { return out_.get(); }
+  static constexpr std::size_t kMostOutput = 4096;
   /// To all of its process group. Only until it is reaped: the number may be another's then.
   void signal(int number) const;
 
@@ -43,6 +53,8 @@ class ChildProgram {
 
   pid_t pid_ = 0;
   Descriptor news_;
+  Descriptor out_;
+  std::string output_;
   std::string start_failure_;
 };
 

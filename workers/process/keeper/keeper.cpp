@@ -60,8 +60,7 @@ Keeper::Keeper(KeeperOrder order, ProgramWords program, const KeeperPace& pace)
       program_(std::move(program)),
       pace_(pace),
       pauses_(pace),
-      ready_(order_.service.ready),
-      alive_(order_.service.alive),
+      checks_(order_.service),
       voice_(value_in(program_.env, "MUSTER_SOCKET"), pace) {}
 
 int Keeper::run() {
@@ -85,8 +84,7 @@ void Keeper::watch_once() {
   voice_.go_on();
   std::vector<pollfd> polled{{signals_.get(), POLLIN, 0}};
   if (child_ && !child_->is_decided()) polled.push_back({child_->news(), POLLIN, 0});
-  ready_.add_to(polled);
-  alive_.add_to(polled);
+  checks_.add_to(polled);
   voice_.add_to(polled);
   if (poll(polled.data(), polled.size(), wait_ms()) < 0 && errno != EINTR) {
     exit_code_ = kCannotRun;
@@ -100,7 +98,7 @@ void Keeper::watch_once() {
 }
 
 int Keeper::wait_ms() const {
-  Duration until = std::min({ready_.due(), alive_.due(), voice_.due(), stage_end_});
+  Duration until = std::min({checks_.due(), voice_.due(), stage_end_});
   if (!child_) {
     // A start that is due waits for the processes of the last run, of whose ends it hears.
     until = std::min(until, now_ < next_start_ ? next_start_ : ended_ + pace_.gone_within);
@@ -128,13 +126,13 @@ void Keeper::reap() {
     const pid_t pid = ended.si_pid;
     const bool is_program = child_ && child_->pid() == pid;
     // While it is not reaped no other group can have its number.
-    if (is_program || ready_.runs(pid) || alive_.runs(pid)) kill(-pid, SIGKILL);
+    if (is_program || checks_.runs(pid)) kill(-pid, SIGKILL);
     int status = 0;
     waitpid(pid, &status, 0);
     if (is_program) {
       on_end(status);
-    } else if (!ready_.take_end(pid, status)) {
-      alive_.take_end(pid, status);
+    } else {
+      checks_.take_end(pid, status);
     }
   }
 }
@@ -145,8 +143,7 @@ void Keeper::on_end(int status) {
   child_.reset();
   state_.exit_code = exit_code_of_status(status);
   ended_ = now_;
-  ready_.end();
-  alive_.end();
+  checks_.end();
   set_ready(false);
   for (const pid_t left : descendants_of(getpid())) kill(left, SIGKILL);
   if (stage_ == Stage::keeping) {
@@ -160,8 +157,7 @@ void Keeper::stop() {
   if (stage_ == Stage::keeping) {
     stage_ = Stage::draining;
     stage_end_ = now_ + order_.service.drain;
-    ready_.end();
-    alive_.end();
+    checks_.end();
     set_ready(false);
     if (!child_) exit_code_ = kStopped;
   } else if (stage_ == Stage::draining) {
@@ -182,36 +178,38 @@ void Keeper::stop_when_due() {
 }
 
 void Keeper::judge() {
-  ready_.go_on();
-  alive_.go_on();
+  checks_.go_on();
   if (!child_ || stage_ != Stage::keeping || doomed_) return;
   // A program that cannot be executed was never well.
   const bool runs = child_->is_decided() && child_->start_failure().empty();
-  set_ready(runs && ready_.is_well());
-  for (const std::string& failure : {ready_.failure(), alive_.failure()}) {
-    if (!failure.empty()) set_trouble(failure);
+  set_ready(runs && checks_.ready.is_well());
+  checks_.probe.run(state_.ready, program_.env);
+  if (const auto number = checks_.probe.take_number()) {
+    voice_.say_metric(checks_.probe.metric(), *number);
   }
-  if (state_.ready && ready_.failure().empty() && alive_.failure().empty()) set_trouble("");
-  const CheckStreak& alive = alive_.streak();
+  const std::string failure = checks_.failure();
+  if (!failure.empty() || state_.ready) set_trouble(failure);
+  const CheckStreak& alive = checks_.alive.streak();
   const Duration start_within = order_.service.start_within;
   const bool late = now_ >= started_ + start_within;
   // A program that is still starting need not answer.
   if (alive.has_failed() && (alive.was_well() || late)) return doom();
   if (!late || !must_get_ready()) return;
   const std::string why = "not ready within " + rounded_text(to_seconds(start_within)) + " s";
-  set_trouble(ready_.failure().empty() ? why : why + ": " + ready_.failure());
+  const std::string& unready = checks_.ready.failure();
+  set_trouble(unready.empty() ? why : why + ": " + unready);
   doom();
 }
 
 bool Keeper::must_get_ready() const {
-  return stage_ == Stage::keeping && !doomed_ && ready_.asks() && !ready_.streak().was_well();
+  return stage_ == Stage::keeping && !doomed_ && checks_.ready.asks() &&
+         !checks_.ready.streak().was_well();
 }
 
 /// Its end is followed by a restart.
 void Keeper::doom() {
   doomed_ = true;
-  ready_.end();
-  alive_.end();
+  checks_.end();
   set_ready(false);
   child_->signal(SIGKILL);
 }
@@ -250,8 +248,7 @@ void Keeper::start() {
   doomed_ = false;
   child_ = ChildProgram::start(program_, ProgramOutput::inherited);
   if (child_) {
-    ready_.begin(state_.ports, program_.env, pace_.first_check);
-    alive_.begin(state_.ports, program_.env, pace_.first_check);
+    checks_.begin(state_.ports, program_.env, pace_.first_check);
   } else {
     set_trouble(std::string("cannot start: no process: ") + std::strerror(errno));
     state_.exit_code = kCannotRun;

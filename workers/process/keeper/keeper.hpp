@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "workers/process/keeper/child_program.hpp"
-#include "workers/process/keeper/health_watch.hpp"
 #include "workers/process/keeper/keeper_order.hpp"
 #include "workers/process/keeper/keeper_pace.hpp"
 #include "workers/process/keeper/port_claims.hpp"
+#include "workers/process/keeper/replica_checks.hpp"
 #include "workers/process/keeper/replica_voice.hpp"
 #include "workers/process/keeper/restart_pauses.hpp"
 
@@ -53,8 +53,7 @@ class Keeper {
   ProgramWords program_;
   KeeperPace pace_;
   RestartPauses pauses_;
-  HealthWatch ready_;
-  HealthWatch alive_;
+  ReplicaChecks checks_;
   ReplicaVoice voice_;
   Descriptor signals_;
   std::optional<PortClaims> ports_;

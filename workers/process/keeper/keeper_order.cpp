@@ -6,6 +6,7 @@
 
 #include "model/fields.hpp"
 #include "model/max_span.hpp"
+#include "model/task_metrics.hpp"
 
 namespace muster::process {
 namespace {
@@ -31,6 +32,10 @@ void members(auto& a, Like<KeeperOrder> auto& v) {
   a("alive", v.service.alive);
   a("start_within_ns", v.service.start_within);
   a("drain_ns", v.service.drain);
+  a("metric", v.service.goal.metric);
+  a("probe", v.service.goal.probe);
+  a("probe_every_ns", v.service.goal.every);
+  a("probe_timeout_ns", v.service.goal.timeout);
   a("first_port", v.first_port);
   a("last_port", v.last_port);
   a("stop_grace_ns", v.stop_grace);
@@ -120,10 +125,15 @@ bool can_follow(const HealthCheck& check, const std::vector<std::string>& ports)
          (is_path || check.kind == CheckKind::tcp);
 }
 
+bool can_follow(const ServiceGoal& goal) {
+  return goal.probe.empty() || (is_metric_name(goal.metric) && goal.every > Duration::zero() &&
+                                goal.timeout > Duration::zero());
+}
+
 bool can_follow(const KeeperOrder& order) {
   const ServiceSpec& service = order.service;
-  return can_follow(service.ready, service.ports) && can_follow(service.alive, service.ports) &&
-         service.start_within > Duration::zero() &&
+  return can_follow(service.goal) && can_follow(service.ready, service.ports) &&
+         can_follow(service.alive, service.ports) && service.start_within > Duration::zero() &&
          std::ranges::all_of(service.ports, is_port_name) && order.first_port <= order.last_port &&
          order.last_port <= kLastPort &&
          // The number 0 stands for any that the system chooses.

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "workers/process/progress.hpp"
 #include "workers/process/shim/line_server.hpp"
@@ -38,6 +40,12 @@ std::string replica_line(const ReplicaState& state, Duration left) {
 void ReplicaVoice::say(const ReplicaState& state, Duration next_start) {
   state_ = state;
   next_start_ = next_start;
+}
+
+void ReplicaVoice::say_metric(const std::string& name, double value) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  metric_ = "metric " + name + ' ' + std::string(digits.data(), end) + '\n';
 }
 
 void ReplicaVoice::go_on() {
@@ -96,7 +104,9 @@ std::string ReplicaVoice::take_line() {
     return "trouble " + state_->trouble + '\n';
   }
   const Duration now = boot_time();
-  if (said_ && says_alike(*said_, *state_) && now < said_at_ + say_again_) return {};
+  if (said_ && says_alike(*said_, *state_) && now < said_at_ + say_again_) {
+    return std::exchange(metric_, {});
+  }
   said_ = state_;
   said_at_ = now;
   return replica_line(*state_, next_start_ - now);

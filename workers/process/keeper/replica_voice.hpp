@@ -19,6 +19,7 @@ namespace muster::process {
 ///   port NAME NUMBER
 ///   trouble TEXT
 ///   replica ready|up|down RESTARTS EXIT_CODE PAUSE_MS
+///   metric NAME VALUE
 class ReplicaVoice {
  public:
   /// `socket`: a path, or '@' and an abstract name; empty: no shim hears it.
@@ -27,6 +28,8 @@ class ReplicaVoice {
 
   /// The state from now on; `next_start` is when its pause ends.
   void say(const ReplicaState& state, Duration next_start);
+  /// A number that was measured of it, which is said once; the newest counts.
+  void say_metric(const std::string& name, double value);
   void go_on();
   void add_to(std::vector<pollfd>& polled) const;
   Duration due() const;  ///< Duration::max(): never
@@ -50,6 +53,7 @@ class ReplicaVoice {
   std::optional<ReplicaState> said_;  ///< by the last `replica` line
   Duration said_at_{};
   std::size_t ports_said_ = 0;
+  std::string metric_;  ///< a line that is not said yet
   std::optional<std::string> trouble_said_ = "";
 };
 

@@ -24,6 +24,9 @@ KeeperOrder whole_order() {
                          .failures = 4};
   order.service.alive.kind = CheckKind::command;
   order.service.alive.command = {"./check", "two words\n", "ü"};
+  order.service.goal.metric = "p99_ms";
+  order.service.goal.probe = {"./probe", "-q"};
+  order.service.goal.every = minutes{1};
   order.service.start_within = minutes{2};
   order.service.drain = seconds{10};
   order.first_port = 20'000;
@@ -85,6 +88,8 @@ TEST(KeeperOrder, OrdersThatCannotBeFollowedAreRefused) {
       [](KeeperOrder& order) { order.service.alive.timeout = {}; },
       [](KeeperOrder& order) { order.service.alive.command.clear(); },
       [](KeeperOrder& order) { order.service.start_within = {}; },
+      [](KeeperOrder& order) { order.service.goal.every = {}; },
+      [](KeeperOrder& order) { order.service.goal.metric = "p99 ms"; },
       [](KeeperOrder& order) { order.service.ports.emplace_back("no name"); },
       [](KeeperOrder& order) { order.first_port = 0; },
       [](KeeperOrder& order) { order.last_port = 65'536; },

@@ -188,6 +188,19 @@ TEST_F(KeeperTest, TheHttpCheckDecidesWhetherItIsReady) {
   EXPECT_EQ(shim_.line_with("trouble", from), "trouble ") << "it is well again";
 }
 
+TEST_F(KeeperTest, ThePrintedNumberOfAProbeIsSaidAsAMetric) {
+  ServiceGoal& goal = order_.service.goal;
+  goal.metric = "p99_ms";
+  goal.probe = {"/bin/sh", "-c", "cat number"};
+  goal.every = milliseconds{5};
+  keep("echo 12.5 > number; exec sleep 1000");
+  EXPECT_TRUE(shim_.hears("metric p99_ms 12.5"));
+  const std::size_t from = shim_.lines.size();
+  std::ofstream("number") << "much";
+  EXPECT_TRUE(shim_.hears("trouble probe /bin/sh: prints no number", from));
+  EXPECT_EQ(shim_.line_with("replica up", from), "") << "its clients go on";
+}
+
 TEST_F(KeeperTest, AProgramThatIsNoLongerAliveIsKilledAndRestarted) {
   order_.service.alive = shell_check("test -e well && touch passed");
   keep("touch well; exec sleep 1000");

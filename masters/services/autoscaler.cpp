@@ -1,0 +1,116 @@
+#include "masters/services/autoscaler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+namespace muster {
+namespace {
+
+/// Numbers this near to the bound are as good as it.
+constexpr double kTolerance = 0.1;
+/// The error that rounding leaves in a quotient that is whole.
+constexpr double kRounding = 1e-9;
+
+/// No faster than to twice as many at once: one number may be an outlier.
+constexpr double kMostGrowth = 2;
+
+/// Replicas that were asked for and do not run yet.
+bool some_are_coming(const ClusterState& state, const JobRow& job) {
+  return std::ranges::any_of(job.tasks, [&](Slot slot) {
+    const TaskRow& task = state.task(slot);
+    return task.wanted && (task.phase == TaskPhase::pending || task.phase == TaskPhase::assigned ||
+                           task.phase == TaskPhase::starting);
+  });
+}
+
+}  // namespace
+
+std::optional<ScaleWish> wish_of(const ClusterState& state, const JobRow& job) {
+  const ServiceSpec& service = *job.job.service();
+  const ServiceGoal& goal = service.goal;
+  double sum = 0;
+  std::uint32_t said = 0;
+  for (const Slot slot : job.tasks) {
+    const TaskRow& task = state.task(slot);
+    if (!task.wanted || task.phase != TaskPhase::running || task.ready_since == Instant{}) continue;
+    const auto found =
+        std::ranges::find(task.metrics, goal.metric, &std::pair<std::string, double>::first);
+    if (found == task.metrics.end()) continue;
+    sum += found->second;
+    ++said;
+  }
+  if (said == 0) return std::nullopt;
+  const double measured = sum / said;
+  // A throughput of nothing at all asks for as many more as there may be at once.
+  const double ratio = !goal.at_least ? measured / goal.bound
+                       : measured > 0 ? goal.bound / measured
+                                      : kMostGrowth;
+  double wish = job.replicas;
+  if (std::abs(ratio - 1) > kTolerance) {
+    wish = std::ceil(said * std::clamp(ratio, 0.0, kMostGrowth) - kRounding);
+  }
+  const double within = std::clamp<double>(wish, service.least, service.most);
+  return ScaleWish{static_cast<std::uint32_t>(within), measured};
+}
+
+std::vector<ServiceScaled> Autoscaler::take_due(Instant now) {
+  std::vector<ServiceScaled> due;
+  while (!by_time_.empty() && by_time_.begin()->first <= now) {
+    const JobId id = by_time_.begin()->second;
+    by_time_.erase(by_time_.begin());
+    const auto known = services_.find(id);
+    const JobRow* job = recorder_.facts().state.find(id);
+    if (known == services_.end() || job == nullptr) continue;
+    by_time_.emplace(now + kScaleEvery, id);
+    if (const auto scaled = look_at(*job, known->second, now)) due.push_back(*scaled);
+  }
+  return due;
+}
+
+std::optional<ServiceScaled> Autoscaler::look_at(const JobRow& job, Wishes& wishes,
+                                                 Instant now) const {
+  // Numbers measured while replicas come and go say little of how many there should be.
+  const bool changes = !job.settled || job.wanted != job.replicas || job.leaving > 0;
+  const bool scales = job.replicas > 0 && !job.terminal_outcome && !job.held_by_user;
+  const auto wish = changes || !scales ? std::nullopt : wish_of(recorder_.facts().state, job);
+  if (!wish) {
+    wishes.clear();
+    return std::nullopt;
+  }
+  wishes.emplace_back(now, wish->replicas);
+  const bool long_enough = now - wishes.front().first >= kShrinkAfter;
+  std::uint32_t most = 0;
+  for (const auto& [at, replicas] : wishes) most = std::max(most, replicas);
+  while (now - wishes.front().first >= kShrinkAfter) wishes.pop_front();
+  const bool grows =
+      wish->replicas > job.replicas && !some_are_coming(recorder_.facts().state, job);
+  const bool shrinks = most < job.replicas && long_enough;
+  if (!grows && !shrinks) return std::nullopt;
+  wishes.clear();
+  return ServiceScaled{job.job.id, grows ? wish->replicas : most, wish->measured};
+}
+
+std::optional<Instant> Autoscaler::next() const {
+  return by_time_.empty() ? std::nullopt : std::optional(by_time_.begin()->first);
+}
+
+void Autoscaler::begin(const Job& job, Instant at) {
+  if (job.service() == nullptr || !job.service()->scales()) return;
+  services_[job.id];
+  by_time_.emplace(at + kScaleEvery, job.id);
+}
+
+void Autoscaler::after(const Event& event, const MasterFacts&) {
+  if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
+    begin(accepted->job, event.at);
+  } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
+    services_.erase(over->job);
+  }
+}
+
+void Autoscaler::restored(const MasterFacts& facts) {
+  for (const JobId id : facts.services) begin(facts.state.find(id)->job, facts.newest);
+}
+
+}  // namespace muster

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "masters/master_recorder.hpp"
+
+namespace muster {
+
+/// The number of replicas that the goal of a service asks for at a moment.
+struct ScaleWish {
+  std::uint32_t replicas = 0;
+  double measured = 0;  ///< mean over the ready replicas that say their number
+};
+
+/// ceil(n x measured / bound) of n ready replicas that say their number, or bound / measured for a
+/// goal of at least the bound: twice n at most, within the bounds of the service, and as many as it
+/// has where the measured number differs from the bound by a tenth at most. Nothing: no ready
+/// replica has said its number. O(tasks of the job).
+std::optional<ScaleWish> wish_of(const ClusterState& state, const JobRow& job);
+
+/// Says when services whose goals scale them are to have another number of replicas: more as soon
+/// as that is measured and all that were asked for run, fewer when that was enough for
+/// kShrinkAfter. Each is looked at every kScaleEvery, and not while it changes: O(its tasks) then,
+/// and O(log services) an event.
+class Autoscaler final : public EventListener {
+ public:
+  explicit Autoscaler(MasterRecorder& recorder) : recorder_(recorder) { recorder_.listen(*this); }
+
+  /// The services whose time has come, and that are to have another number.
+  std::vector<ServiceScaled> take_due(Instant now);
+  /// When the next one is to be looked at.
+  std::optional<Instant> next() const;
+
+  static constexpr Duration kScaleEvery{std::chrono::seconds{30}};
+  static constexpr Duration kShrinkAfter{std::chrono::minutes{5}};
+
+  void after(const Event& event, const MasterFacts& facts) override;
+  void restored(const MasterFacts& facts) override;
+
+ private:
+  /// Wishes of the last kShrinkAfter, one a look: at most kShrinkAfter / kScaleEvery and one more.
+  using Wishes = std::deque<std::pair<Instant, std::uint32_t>>;
+
+  void begin(const Job& job, Instant at);
+  std::optional<ServiceScaled> look_at(const JobRow& job, Wishes& wishes, Instant now) const;
+
+  MasterRecorder& recorder_;
+  std::map<JobId, Wishes> services_;
+  std::set<std::pair<Instant, JobId>> by_time_;  ///< some may be over
+};
+
+}  // namespace muster
