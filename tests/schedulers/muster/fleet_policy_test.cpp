@@ -381,6 +381,15 @@ TEST(FleetPolicy, SaysWhyATaskWaitsOnce) {
   EXPECT_TRUE(cluster.round().refusals.empty());
 }
 
+TEST(FleetPolicy, SaysThatTheConstraintOfATaskBarsTheFleet) {
+  Cluster cluster(slots(), "muster");
+  cluster.add_to_fleet("slot");
+  Job job = short_job(1);
+  job.constraint = "type==four";
+  cluster.submit(job);
+  EXPECT_EQ(told(cluster.round(), 1)->code, RefusalCode::constraint);
+}
+
 TEST(FleetPolicy, WhatNoInstanceOfTheFleetHoldsWaitsForOneThatDoes) {
   Cluster cluster(slots(), "muster");
   cluster.add_to_fleet("slot");
