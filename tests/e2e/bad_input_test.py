@@ -34,6 +34,24 @@ class Usage(MusterTest):
                 self.assert_refused(2, ["--delay-scale", "0 to 10000"], "up", "--dir",
                                     "cluster", f"--delay-scale={scale}")
 
+    def test_a_cluster_of_more_parts_than_there_can_be_is_not_begun(self):
+        for flag, most in (("--sites", 5), ("--masters", 8), ("--nodes", 14)):
+            for wrong in (0, most + 1):
+                with self.subTest(flag=flag, wrong=wrong):
+                    self.assert_refused(2, [flag], "up", "--dir", "cluster", flag, str(wrong))
+
+    def test_caps_of_another_form_start_no_cluster(self):
+        for caps in ("usd_h=0", "gpus=4", "instances=1.5"):
+            with self.subTest(caps=caps):
+                self.assert_refused(2, ["--caps"], "up", "--dir", "cluster", "--caps", caps)
+
+    def test_where_no_cluster_is_nothing_ends(self):
+        self.assert_refused(2, ["cluster"], "down", "--dir", "cluster")
+
+    def test_what_runs_the_parts_of_a_cluster_names_what_it_lacks(self):
+        self.assert_refused(2, ["DIR"], "keeper")
+        self.assert_refused(2, ["absent.toml"], "node", "--config", "absent.toml", "--verbose")
+
     def test_a_report_that_no_worker_takes_is_answered_with_the_rule(self):
         for report, rule in ((("--metric", "p99"), "NAME=VALUE"),
                              (("--metric", "P99=1"), "small letters"),
