@@ -44,6 +44,22 @@ class Outputs(MusterTest):
         self.assert_not_written("folder", "convert", "--from", "eva-json", EVA_JOBS, "folder")
         self.assertEqual(os.listdir(self.path("folder")), [])
 
+    def test_a_manual_page_that_cannot_be_written_is_named(self):
+        for page in ("muster.1", "muster-jobs.1"):
+            with self.subTest(page=page):
+                os.makedirs(self.path(f"{page}.d/{page}"))
+                done = self.muster("manual", f"{page}.d")
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(f"cannot write {page}.d/{page}", done.stderr)
+        self.write("file", "kept")
+        self.assertIn("file/man", self.assert_refused(1, [], "manual", "file/man"))
+
+    def test_manual_pages_have_the_options_of_groups(self):
+        self.assertEqual(self.succeed("manual", "man"), "")
+        for page, word in (("muster.1", "submit"), ("muster-pki.1", "worker"),
+                           ("muster-jobs.1", "limit")):
+            self.assertIn(word, self.read(f"man/{page}"))
+
     def test_a_full_disk_leaves_the_old_file_as_it_was(self):
         self.write("out", "the old one")
         full = {"preexec_fn": small_files, "restore_signals": False}
