@@ -87,6 +87,9 @@ class Logs(ClientTest):
         done = self.succeed("logs", "12", "-f")
         self.assertEqual(sorted(done.splitlines()),
                          ["[0] one", "[0] two", "[1] last", "[1] other"])
+        looks = [path for path in self.api.paths() if path.startswith("/v1/jobs/12?")]
+        self.assertGreater(len(looks), 1)
+        self.assertEqual([path for path in looks if "after=" in path], [], "from the first on")
 
     def test_only_the_last_lines_can_be_asked_for(self):
         text = "".join(f"line {i}\n" for i in range(20000)).encode()

@@ -73,6 +73,9 @@ class Pareto(MusterTest):
                              "--threads", "1")
         self.assertEqual([bool(point["replayed"]) for point in some["points"]],
                          [True, False, False, True])
+        for few in ([], ["--points", "0"]):
+            left = self.frontier("training.toml", "--budgets", "30:60:10", *few)["points"]
+            self.assertEqual([bool(point["replayed"]) for point in left], [False] * 4)
 
     def test_it_prints_a_table_and_writes_a_page(self):
         text = self.succeed("pareto", self.training(), "--budgets", "20:60:20", "--html", "b.html")

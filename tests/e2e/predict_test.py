@@ -34,6 +34,12 @@ class Predict(MusterTest):
         self.assertAlmostEqual(scores["hint"]["nmae"], 2)
         self.assertEqual(scores["log-ratio"]["users"], 2)
 
+    def test_only_the_first_jobs_are_taken_where_a_number_is_said(self):
+        self.write("history.csv", history(200, lambda duration: duration))
+        for most, scored in (("0", 200), ("50", 50), ("300", 200)):
+            scores = self.scores("--warm-up", "0", "--max-jobs", most)
+            self.assertEqual({score["jobs"] for score in scores.values()}, {scored}, most)
+
     def test_where_the_truth_is_stated_it_is_not_learnt_from(self):
         self.write("history.csv", history(100, lambda duration: duration))
         text = self.succeed("predict", "--history", "history.csv")
