@@ -255,11 +255,13 @@ Refusal FleetRound::reason_alone(const TaskRow& row, bool is_long) const {
     }
     Refusal refusal = reservation_price(view_.state.shape(row.shape), view_.catalog).refusal;
     if (refusal.kind == RefusalKind::never) return refusal;
-    // Those that the constraint admits, where it is why none of the fleet takes the task.
+    // The task's constraint bars all types that the fleet has; a fleet of which nothing is there
+    // has no type.
     const Constraint& constraint = view_.state.shape(row.shape).constraint;
     const std::vector<TypeId>& types = room_.types().types(room_.market());
-    const bool barred = std::ranges::none_of(
-        types, [&](TypeId type) { return constraint.admits(view_.catalog[type]); });
+    const bool barred = !types.empty() && std::ranges::none_of(types, [&](TypeId type) {
+      return constraint.admits(view_.catalog[type]);
+    });
     if (barred) return {RefusalKind::not_now, RefusalCode::constraint, {}, 0, 0};
     refusal = room_.types().why_never(room_.market(), view_.state.shape(row.shape));
     return {RefusalKind::not_now, RefusalCode::fixed_fleet, refusal.binding, refusal.asked,

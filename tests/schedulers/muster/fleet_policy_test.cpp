@@ -390,6 +390,13 @@ TEST(FleetPolicy, SaysThatTheConstraintOfATaskBarsTheFleet) {
   EXPECT_EQ(told(cluster.round(), 1)->code, RefusalCode::constraint);
 }
 
+TEST(FleetPolicy, NoConstraintIsWhyAFleetOfWhichNothingIsThereYetHasNoRoom) {
+  Cluster cluster(slots(), "muster");
+  cluster.add_to_fleet("slot", 0);
+  cluster.submit(short_job(1));
+  EXPECT_EQ(told(cluster.round(), 1)->code, RefusalCode::fixed_fleet);
+}
+
 TEST(FleetPolicy, WhatNoInstanceOfTheFleetHoldsWaitsForOneThatDoes) {
   Cluster cluster(slots(), "muster");
   cluster.add_to_fleet("slot");
