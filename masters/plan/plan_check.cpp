@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "masters/plan/plan_parts.hpp"
+#include "masters/services/spare_tasks.hpp"
 #include "model/feasible.hpp"
 
 namespace muster {
@@ -149,11 +150,8 @@ class PlanChecker {
     const auto [known, is_new] = spares_.try_emplace(task.job);
     if (is_new) known->second = spares_of(job);
     std::vector<Slot>& spares = known->second;
-    const auto fitting = std::ranges::find_if(spares, [&](Slot slot) {
-      Placing place = placing;
-      place.task = &state_.task(slot);
-      return !why_infeasible(state_, place);
-    });
+    const auto fitting = std::ranges::find_if(
+        spares, [&](Slot slot) { return may_run_there(state_, state_.task(slot), placing); });
     if (fitting == spares.end()) return in_transit();
     spares.erase(fitting);
     return std::nullopt;
@@ -161,8 +159,7 @@ class PlanChecker {
   std::vector<Slot> spares_of(const JobRow& job) const {
     std::vector<Slot> spares;
     for (const Slot slot : job.tasks) {
-      const TaskRow& task = state_.task(slot);
-      if (!task.wanted && task.phase == TaskPhase::capped) spares.push_back(slot);
+      if (is_to_spare(state_.task(slot))) spares.push_back(slot);
     }
     return spares;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "masters/services/spare_tasks.hpp"
+
 // All that is decided here follows from the state: after a crash between any two events the next
 // look goes on where the last one ended.
 
@@ -159,11 +161,7 @@ std::optional<TaskId> Services::stand_in(const Placing& elsewhere, const Cause& 
   const JobRow& job = state().job(elsewhere.task->job);
   for (const Slot slot : job.tasks) {
     const TaskRow& spare = state().task(slot);
-    if (spare.wanted || spare.phase != TaskPhase::capped) continue;
-    // One that was interrupted too often does not go where the other one may.
-    Placing place = elsewhere;
-    place.task = &spare;
-    if (why_infeasible(state(), place)) continue;
+    if (!is_to_spare(spare) || !may_run_there(state(), spare, elsewhere)) continue;
     const TaskId leaves = elsewhere.task->id;
     const TaskId comes = spare.id;
     recorder_.record(ReplicaWanted{leaves, false, why}, now);
