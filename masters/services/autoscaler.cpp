@@ -26,32 +26,36 @@ bool some_are_coming(const ClusterState& state, const JobRow& job) {
 
 }  // namespace
 
-std::optional<ScaleWish> wish_of(const ClusterState& state, const JobRow& job) {
-  const ServiceSpec& service = *job.job.service();
-  const ServiceGoal& goal = service.goal;
+std::optional<GoalFigure> goal_figure(const ClusterState& state, const JobRow& job) {
+  const std::string& metric = job.job.service()->goal.metric;
+  GoalFigure figure;
   double sum = 0;
-  std::uint32_t said = 0;
   for (const Slot slot : job.tasks) {
     const TaskRow& task = state.task(slot);
-    if (!task.wanted || task.phase != TaskPhase::running || task.ready_since == Instant{}) continue;
-    const auto found =
-        std::ranges::find(task.metrics, goal.metric, &std::pair<std::string, double>::first);
-    if (found == task.metrics.end()) continue;
-    sum += found->second;
-    ++said;
+    if (!task.wanted || !is_endpoint(task)) continue;
+    const auto said =
+        std::ranges::find(task.metrics, metric, &std::pair<std::string, double>::first);
+    if (said == task.metrics.end()) continue;
+    sum += said->second;
+    ++figure.replicas;
   }
-  if (said == 0) return std::nullopt;
-  const double measured = sum / said;
+  if (figure.replicas == 0) return std::nullopt;
+  figure.mean = sum / figure.replicas;
+  return figure;
+}
+
+std::uint32_t wished_replicas(const JobRow& job, const GoalFigure& measured) {
+  const ServiceSpec& service = *job.job.service();
+  const ServiceGoal& goal = service.goal;
   // A throughput of nothing at all asks for as many more as there may be at once.
-  const double ratio = !goal.at_least ? measured / goal.bound
-                       : measured > 0 ? goal.bound / measured
-                                      : kMostGrowth;
+  const double ratio = !goal.at_least      ? measured.mean / goal.bound
+                       : measured.mean > 0 ? goal.bound / measured.mean
+                                           : kMostGrowth;
   double wish = job.replicas;
   if (std::abs(ratio - 1) > kTolerance) {
-    wish = std::ceil(said * std::clamp(ratio, 0.0, kMostGrowth) - kRounding);
+    wish = std::ceil(measured.replicas * std::clamp(ratio, 0.0, kMostGrowth) - kRounding);
   }
-  const double within = std::clamp<double>(wish, service.least, service.most);
-  return ScaleWish{static_cast<std::uint32_t>(within), measured};
+  return static_cast<std::uint32_t>(std::clamp<double>(wish, service.least, service.most));
 }
 
 std::vector<ServiceScaled> Autoscaler::take_due(Instant now) {
@@ -73,22 +77,23 @@ std::optional<ServiceScaled> Autoscaler::look_at(const JobRow& job, Wishes& wish
   // Numbers measured while replicas come and go say little of how many there should be.
   const bool changes = !job.settled || job.wanted != job.replicas || job.leaving > 0;
   const bool scales = job.replicas > 0 && !job.terminal_outcome && !job.held_by_user;
-  const auto wish = changes || !scales ? std::nullopt : wish_of(recorder_.facts().state, job);
-  if (!wish) {
+  const auto measured =
+      changes || !scales ? std::nullopt : goal_figure(recorder_.facts().state, job);
+  if (!measured) {
     wishes.clear();
     return std::nullopt;
   }
-  wishes.emplace_back(now, wish->replicas);
+  const std::uint32_t wish = wished_replicas(job, *measured);
+  wishes.emplace_back(now, wish);
   const bool long_enough = now - wishes.front().first >= kShrinkAfter;
   std::uint32_t most = 0;
   for (const auto& [at, replicas] : wishes) most = std::max(most, replicas);
   while (now - wishes.front().first >= kShrinkAfter) wishes.pop_front();
-  const bool grows =
-      wish->replicas > job.replicas && !some_are_coming(recorder_.facts().state, job);
+  const bool grows = wish > job.replicas && !some_are_coming(recorder_.facts().state, job);
   const bool shrinks = most < job.replicas && long_enough;
   if (!grows && !shrinks) return std::nullopt;
   wishes.clear();
-  return ServiceScaled{job.job.id, grows ? wish->replicas : most, wish->measured};
+  return ServiceScaled{job.job.id, grows ? wish : most, measured->mean};
 }
 
 std::optional<Instant> Autoscaler::next() const {

@@ -12,17 +12,20 @@
 
 namespace muster {
 
-/// The number of replicas that the goal of a service asks for at a moment.
-struct ScaleWish {
-  std::uint32_t replicas = 0;
-  double measured = 0;  ///< mean over the ready replicas that say their number
+/// The number of a service's goal, as its ready replicas have said it.
+struct GoalFigure {
+  double mean = 0;
+  std::uint32_t replicas = 0;  ///< that have said it, > 0
 };
 
-/// ceil(n x measured / bound) of n ready replicas that say their number, or bound / measured for a
-/// goal of at least the bound: twice n at most, within the bounds of the service, and as many as it
-/// has where the measured number differs from the bound by a tenth at most. Nothing: no ready
-/// replica has said its number. O(tasks of the job).
-std::optional<ScaleWish> wish_of(const ClusterState& state, const JobRow& job);
+/// Nothing: no ready replica has said its number. O(tasks of the job).
+std::optional<GoalFigure> goal_figure(const ClusterState& state, const JobRow& job);
+
+/// The number of replicas that the goal of a service that scales asks for at a moment: ceil(n x
+/// measured / bound) of n that have said their number, or bound / measured for a goal of at least
+/// the bound; twice n at most, within the bounds of the service, and as many as it has where the
+/// number differs from the bound by a tenth at most. O(1).
+std::uint32_t wished_replicas(const JobRow& job, const GoalFigure& measured);
 
 /// Says when services whose goals scale them are to have another number of replicas: more as soon
 /// as that is measured and all that were asked for run, fewer when that was enough for

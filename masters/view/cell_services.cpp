@@ -56,7 +56,7 @@ ServiceView service_of(const ClusterState& state, const JobRow& job, const std::
   view.metric = spec.goal.metric;
   if (spec.goal.is_there()) {
     (spec.goal.at_least ? view.at_least : view.at_most) = spec.goal.bound;
-    if (const auto wish = wish_of(state, job)) view.measured = wish->measured;
+    if (const auto measured = goal_figure(state, job)) view.measured = measured->mean;
   }
   view.running = job.running;
   view.token = job.job.token;

@@ -34,38 +34,41 @@ class AutoscalerTest : public test::ServicesTest {
       all_ready(1);
     }
   }
+  std::uint32_t wish() const {
+    return wished_replicas(job(1), goal_figure(state(), job(1)).value());
+  }
   std::uint32_t replicas() const { return state().find(JobId{1})->replicas; }
 };
 
 TEST_F(AutoscalerTest, AsksForAsManyTimesMoreAsTheMeasuredNumberIsTooLarge) {
   serve();
-  EXPECT_FALSE(wish_of(state(), job(1))) << "nothing is measured";
+  EXPECT_FALSE(goal_figure(state(), job(1))) << "nothing is measured";
   measure(running(1)[0], 180);
   measure(running(1)[1], 120);
-  EXPECT_EQ(wish_of(state(), job(1))->measured, 150);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 3U);
+  EXPECT_EQ(goal_figure(state(), job(1))->mean, 150);
+  EXPECT_EQ(wish(), 3U);
   measure_all(109);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 2U) << "a tenth more is as good as the bound";
+  EXPECT_EQ(wish(), 2U) << "a tenth more is as good as the bound";
   measure_all(111);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 3U);
+  EXPECT_EQ(wish(), 3U);
   measure_all(1e6);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 4U) << "twice as many at the most";
+  EXPECT_EQ(wish(), 4U) << "twice as many at the most";
   measure_all(50);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 1U);
+  EXPECT_EQ(wish(), 1U);
   measure_all(0);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 1U) << "not below its least";
+  EXPECT_EQ(wish(), 1U) << "not below its least";
 }
 
 TEST_F(AutoscalerTest, AsksForMoreWhereTooLittleIsAchieved) {
   serve(true);
   measure_all(40);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 4U);
+  EXPECT_EQ(wish(), 4U);
   measure_all(70);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 3U);
+  EXPECT_EQ(wish(), 3U);
   measure_all(200);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 1U);
+  EXPECT_EQ(wish(), 1U);
   measure_all(0);
-  EXPECT_EQ(wish_of(state(), job(1))->replicas, 4U);
+  EXPECT_EQ(wish(), 4U);
 }
 
 TEST_F(AutoscalerTest, CountsReadyReplicasAlone) {
@@ -73,7 +76,7 @@ TEST_F(AutoscalerTest, CountsReadyReplicasAlone) {
   measure(running(1)[0], 100);
   measure(running(1)[1], 10'000);
   say(running(1)[1], false);
-  EXPECT_EQ(wish_of(state(), job(1))->measured, 100);
+  EXPECT_EQ(goal_figure(state(), job(1))->mean, 100);
 }
 
 TEST_F(AutoscalerTest, AServiceGrowsAsSoonAsItHasTo) {
