@@ -30,10 +30,7 @@ void read_goal(const RequestValue& value, RequestService& service) {
   in.time("every_s", kProbeEvery, goal.every);
   in.time("timeout_s", kProbeTimeout, goal.timeout);
   if (in.find("timeout_s") == nullptr) goal.timeout = std::min(goal.timeout, goal.every);
-  if (const RequestValue* reported = in.find("reported")) {
-    const auto* truth = std::get_if<bool>(&reported->data);
-    service.goal_is_reported = truth != nullptr && *truth;
-  }
+  in.truth("reported", service.goal_is_reported);
   in.rest();
   if (!is_metric_name(goal.metric)) {
     in.fault("metric", fmt::format("goal.metric has to be the name of a metric, of small letters, "

@@ -56,10 +56,7 @@ void read_kind(TableReader& in, HealthCheck& check) {
   in.text("tcp", tcp);
   in.texts("command", check.command);
   bool line = false;
-  if (const RequestValue* value = in.find("line")) {
-    const auto* truth = std::get_if<bool>(&value->data);
-    line = truth != nullptr && *truth;
-  }
+  in.truth("line", line);
   const int kinds =
       int{!check.path.empty()} + int{!tcp.empty()} + int{!check.command.empty()} + int{line};
   if (kinds != 1) {

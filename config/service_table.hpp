@@ -91,6 +91,13 @@ class TableReader {
     if (words.empty()) return wrong(key, "a list of texts", *value);
     into = std::move(words);
   }
+  void truth(std::string_view key, bool& into) {
+    const RequestValue* value = find(key);
+    if (value == nullptr) return;
+    const auto* truth = std::get_if<bool>(&value->data);
+    if (truth == nullptr) return wrong(key, "true or false", *value);
+    into = *truth;
+  }
   /// Behind all others: members that no other call has asked for.
   void rest() {
     if (table_ == nullptr) return;
