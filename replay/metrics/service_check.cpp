@@ -24,7 +24,7 @@ bool is_own_act(CauseCode why) {
 
 void ServiceCheck::see(const Event& event) {
   if (event.at != now_ || event.cell != cell_) {
-    for (const auto& [instance, what] : stopped_) say(what);
+    for (auto& [instance, sentence] : stopped_) keep(std::move(sentence));
     stopped_.clear();
   }
   now_ = event.at;
@@ -158,8 +158,8 @@ void ServiceCheck::stop(TaskId task) {
   if (service.terminating || all.ready - 1 + service.max_unavailable >= service.wanted) return;
   stopped_.emplace_back(
       replica->at,
-      fmt::format("replica {} of service {} is stopped while {} others are ready, of {}",
-                  task.value, replica->service.value, all.ready - 1, service.wanted));
+      at_now(fmt::format("replica {} of service {} is stopped while {} others are ready, of {}",
+                         task.value, replica->service.value, all.ready - 1, service.wanted)));
 }
 
 void ServiceCheck::lose(Replica& replica, bool has_reason) {
@@ -242,17 +242,18 @@ void ServiceCheck::excuse(InstanceId instance) {
   std::erase_if(stopped_, [&](const auto& each) { return each.first == instance; });
 }
 
-void ServiceCheck::say(std::string what) {
-  constexpr std::size_t kMostSaid = 50;
-  if (broken_.size() == kMostSaid) return;
-  broken_.push_back(fmt::format("at {} s: {}", to_seconds(now_), what));
+std::string ServiceCheck::at_now(const std::string& what) const {
+  return fmt::format("at {} s: {}", to_seconds(now_), what);
+}
+
+void ServiceCheck::keep(std::string sentence) {
+  constexpr std::size_t kMostKept = 50;
+  if (broken_.size() < kMostKept) broken_.push_back(std::move(sentence));
 }
 
 std::vector<std::string> ServiceCheck::broken() const {
   std::vector<std::string> all = broken_;
-  for (const auto& [instance, what] : stopped_) {
-    all.push_back(fmt::format("at {} s: {}", to_seconds(now_), what));
-  }
+  for (const auto& [instance, sentence] : stopped_) all.push_back(sentence);
   return all;
 }
 

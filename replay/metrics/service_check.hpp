@@ -64,7 +64,9 @@ class ServiceCheck {
   void terminate(JobId job);
   void end(const JobFinished& finished);
   Replica* find(TaskId task);
-  void say(std::string what);
+  std::string at_now(const std::string& what) const;
+  void keep(std::string sentence);
+  void say(const std::string& what) { keep(at_now(what)); }
   void excuse(InstanceId instance);
 
   std::unordered_map<TaskId, Replica> replicas_;
@@ -74,8 +76,8 @@ class ServiceCheck {
   std::map<std::uint32_t, std::uint64_t> rounds_;           ///< decided, by cell
   std::map<std::uint32_t, Instant> turn_until_;             ///< a gang's, by cell
   std::vector<std::string> broken_;
-  /// Stops of this moment that broke the budget, by instance: an instance that is given back for
-  /// the day's money or its cloud's sake stops its replicas first.
+  /// Sentences on stops of this moment that broke the budget, by instance: an instance that is
+  /// given back for the day's money or its cloud's sake stops its replicas first.
   std::vector<std::pair<InstanceId, std::string>> stopped_{};
   std::uint32_t cell_ = 0;  ///< of the present event
   Instant now_{};
