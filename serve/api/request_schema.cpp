@@ -78,6 +78,12 @@ Json texts_schema(const char* meaning) {
   return described({{"type", "array"}, {"items", type("string")}, {"minItems", 1}}, meaning);
 }
 
+Json object_of(Json members, const char* meaning) {
+  return described(
+      {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(members)}},
+      meaning);
+}
+
 Json schema_of_check(const char* meaning) {
   Json members = {
       {"http", described(type("string"), "path of `port` that answers 200 to 399")},
@@ -89,15 +95,7 @@ Json schema_of_check(const char* meaning) {
       {"timeout_s", time_schema("time after which a check has failed")},
       {"successes", described(type("integer"), "checks in a row after which it is well")},
       {"failures", described(type("integer"), "checks in a row after which it is not")}};
-  return described(
-      {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(members)}},
-      meaning);
-}
-
-Json object_of(Json members, const char* meaning) {
-  return described(
-      {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(members)}},
-      meaning);
+  return object_of(std::move(members), meaning);
 }
 
 Json schema_of_goal() {
