@@ -13,9 +13,6 @@
 namespace muster::process {
 namespace {
 
-/// Of what was printed instead of a number that much is shown.
-constexpr std::size_t kMostShown = 40;
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -87,7 +84,7 @@ bool GoalProbe::take_end(pid_t pid, int status) {
   } else if (code != 0) {
     fail("exit code " + std::to_string(code));
   } else if (!number) {
-    fail("prints no number: \"" + std::string(trimmed(printed).substr(0, kMostShown)) + '"');
+    fail("prints no number: \"" + std::string(trimmed(printed)) + '"');
   } else {
     failure_.clear();
     number_ = number;
