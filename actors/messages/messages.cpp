@@ -25,7 +25,7 @@ std::string to_string(ActorError code) {
     case ActorError::planner_failed:
       return "the policy has failed and starts again";
     case ActorError::out_of_range:
-      return "the number is outside the range that is chosen from";
+      return "the number is not within the bounds that were given for it";
     case ActorError::other_roster:
       return "it numbers sites and masters in another way";
   }

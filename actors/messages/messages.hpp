@@ -284,7 +284,7 @@ enum class ActorError : std::uint8_t {
   too_large,       ///< the answer would be larger than a message between nodes may be
   busy,            ///< as many questions of that kind wait as may
   planner_failed,  ///< the policy has failed and starts again
-  out_of_range     ///< a number that is not chosen by hand, or not there
+  out_of_range     ///< the number is not within the bounds that were given for it
 };
 std::string to_string(ActorError code);
 
