@@ -13,8 +13,25 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+/// Columns wait until the next solution: the solver copies its whole matrix whenever some are
+/// added, so that one at a time costs the square of their number.
 struct CoveringLp::Model {
   ClpSimplex simplex;
+  std::vector<double> costs;
+  std::vector<int> starts{0};  ///< into rows and amounts, one more than columns
+  std::vector<int> rows;
+  std::vector<double> amounts;
+
+  void add_waiting() {
+    if (costs.empty()) return;
+    const std::vector<double> lower(costs.size(), 0), upper(costs.size(), kInfinity);
+    simplex.addColumns(static_cast<int>(costs.size()), lower.data(), upper.data(), costs.data(),
+                       starts.data(), rows.data(), amounts.data());
+    costs.clear();
+    starts.assign(1, 0);
+    rows.clear();
+    amounts.clear();
+  }
 };
 
 CoveringLp::CoveringLp(std::span<const double> needs) : model_(std::make_unique<Model>()) {
@@ -31,17 +48,16 @@ CoveringLp::CoveringLp(CoveringLp&&) noexcept = default;
 CoveringLp& CoveringLp::operator=(CoveringLp&&) noexcept = default;
 
 void CoveringLp::add_column(double cost, std::span<const LpEntry> entries) {
-  std::vector<int> rows;
-  std::vector<double> amounts;
   for (const LpEntry& entry : entries) {
-    rows.push_back(static_cast<int>(entry.row));
-    amounts.push_back(entry.amount);
+    model_->rows.push_back(static_cast<int>(entry.row));
+    model_->amounts.push_back(entry.amount);
   }
-  model_->simplex.addColumn(static_cast<int>(rows.size()), rows.data(), amounts.data(), 0,
-                            kInfinity, cost);
+  model_->starts.push_back(static_cast<int>(model_->rows.size()));
+  model_->costs.push_back(cost);
 }
 
 LpSolution CoveringLp::solve() {
+  model_->add_waiting();
   ClpSimplex& simplex = model_->simplex;
   // Primal: a solution that was feasible before the last columns came still is.
   simplex.primal(1);
