@@ -15,6 +15,12 @@ constexpr double kRounding = 1e-9;
 /// No faster than to twice as many at once: one number may be an outlier.
 constexpr double kMostGrowth = 2;
 
+/// The number that a probe has measured last may be old: a check of the ready replica, or the
+/// probe, has failed since, which ends as soon as they do well.
+bool is_in_doubt(const TaskRow& task, const ServiceGoal& goal) {
+  return !goal.probe.empty() && task.replica && !task.replica->trouble.empty();
+}
+
 /// Replicas that were asked for and do not run yet.
 bool some_are_coming(const ClusterState& state, const JobRow& job) {
   return std::ranges::any_of(job.tasks, [&](Slot slot) {
@@ -27,14 +33,14 @@ bool some_are_coming(const ClusterState& state, const JobRow& job) {
 }  // namespace
 
 std::optional<GoalFigure> goal_figure(const ClusterState& state, const JobRow& job) {
-  const std::string& metric = job.job.service()->goal.metric;
+  const ServiceGoal& goal = job.job.service()->goal;
   GoalFigure figure;
   double sum = 0;
   for (const Slot slot : job.tasks) {
     const TaskRow& task = state.task(slot);
-    if (!task.wanted || !is_endpoint(task)) continue;
+    if (!task.wanted || !is_endpoint(task) || is_in_doubt(task, goal)) continue;
     const auto said =
-        std::ranges::find(task.metrics, metric, &std::pair<std::string, double>::first);
+        std::ranges::find(task.metrics, goal.metric, &std::pair<std::string, double>::first);
     if (said == task.metrics.end()) continue;
     sum += said->second;
     ++figure.replicas;
@@ -51,9 +57,14 @@ std::uint32_t wished_replicas(const JobRow& job, const GoalFigure& measured) {
   const double ratio = !goal.at_least      ? measured.mean / goal.bound
                        : measured.mean > 0 ? goal.bound / measured.mean
                                            : kMostGrowth;
-  double wish = job.replicas;
+  // Replicas without a number are at the bound where that asks for fewer, and do nothing where it
+  // asks for more: the number of some never takes the others away.
+  const double replicas = job.replicas;
+  const double said = std::min<double>(measured.replicas, replicas);
+  double wish = replicas;
   if (std::abs(ratio - 1) > kTolerance) {
-    wish = std::ceil(measured.replicas * std::clamp(ratio, 0.0, kMostGrowth) - kRounding);
+    wish = std::ceil(said * std::min(ratio, kMostGrowth) - kRounding);
+    wish = ratio < 1 ? wish + (replicas - said) : std::max(wish, replicas);
   }
   return static_cast<std::uint32_t>(std::clamp<double>(wish, service.least, service.most));
 }

@@ -18,13 +18,15 @@ struct GoalFigure {
   std::uint32_t replicas = 0;  ///< that have said it, > 0
 };
 
-/// Nothing: no ready replica has said its number. O(tasks of the job).
+/// Of a probe's numbers those count whose replica is in no trouble. Nothing: no ready replica has
+/// said a number that counts. O(tasks of the job).
 std::optional<GoalFigure> goal_figure(const ClusterState& state, const JobRow& job);
 
 /// The number of replicas that the goal of a service that scales asks for at a moment: ceil(n x
 /// measured / bound) of n that have said their number, or bound / measured for a goal of at least
 /// the bound; twice n at most, within the bounds of the service, and as many as it has where the
-/// number differs from the bound by a tenth at most. O(1).
+/// number differs from the bound by a tenth at most. Where it asks for fewer, the replicas without
+/// a number stay; where it asks for more, there are never fewer than now. O(1).
 std::uint32_t wished_replicas(const JobRow& job, const GoalFigure& measured);
 
 /// Says when services whose goals scale them are to have another number of replicas: more as soon

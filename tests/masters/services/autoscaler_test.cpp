@@ -11,11 +11,12 @@ using std::chrono::seconds;
 /// A service whose goal scales it between 1 and 6 replicas, two at first.
 class AutoscalerTest : public test::ServicesTest {
  protected:
-  void serve(bool at_least = false) {
+  void serve(bool at_least = false, std::vector<std::string> probe = {}) {
     Wish wish{.replicas = 2, .tasks = 7};
     wish.goal.metric = "p99_ms";
     wish.goal.bound = 100;
     wish.goal.at_least = at_least;
+    wish.goal.probe = std::move(probe);
     wish.least = 1;
     wish.most = 6;
     accept(1, wish);
@@ -77,6 +78,37 @@ TEST_F(AutoscalerTest, CountsReadyReplicasAlone) {
   measure(running(1)[1], 10'000);
   say(running(1)[1], false);
   EXPECT_EQ(goal_figure(state(), job(1))->mean, 100);
+}
+
+TEST_F(AutoscalerTest, ANumberOfSomeReplicasTakesNoOthersAway) {
+  serve();
+  services_->scale(JobId{1}, 6, now());
+  pass(seconds{60});
+  ASSERT_EQ(running(1).size(), 6U);
+  measure(running(1)[0], 150);
+  EXPECT_EQ(wish(), 6U) << "two for the one that has said its number are no wish for two in all";
+  measure(running(1)[0], 10);
+  measure(running(1)[1], 10);
+  EXPECT_EQ(wish(), 5U) << "one does for the two that have said theirs";
+}
+
+TEST_F(AutoscalerTest, TheNumberOfBeforeDoesNotCountWhereAProbeFails) {
+  serve(false, {"probe"});
+  measure(running(1)[0], 40);
+  measure(running(1)[1], 160);
+  say(running(1)[1], true, "probe probe: exit code 1");
+  EXPECT_EQ(goal_figure(state(), job(1))->mean, 40);
+  say(running(1)[0], true, "probe probe: exit code 1");
+  EXPECT_FALSE(goal_figure(state(), job(1)));
+  say(running(1)[1], true, "");
+  EXPECT_EQ(goal_figure(state(), job(1))->mean, 160);
+}
+
+TEST_F(AutoscalerTest, TroubleIsNoDoubtAboutWhatAProgramReportsItself) {
+  serve();
+  measure_all(160);
+  for (const TaskId id : running(1)) say(id, true, "port http: no answer within 1 s");
+  EXPECT_EQ(goal_figure(state(), job(1))->mean, 160);
 }
 
 TEST_F(AutoscalerTest, AServiceGrowsAsSoonAsItHasTo) {

@@ -101,9 +101,10 @@ class ServicesTest : public MasterCommandsTest {
     }
     return ids;
   }
-  void say(TaskId id, bool is_ready) {
+  void say(TaskId id, bool is_ready, const std::string& trouble = "") {
     ReplicaState said;
     said.ready = is_ready;
+    said.trouble = trouble;
     happen(ReplicaChanged{id, state().find(id)->attempt, said});
   }
   /// All replicas of the job that run become ready, again and again, until all is quiet.
