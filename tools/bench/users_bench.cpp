@@ -7,6 +7,7 @@
 //
 //   build/release/users_bench [POLICY [TASKS [MAX_INSTANCES [beside|in-place]]]]
 //
+// The policy has to hold rounds at once (`eager`): the bench ends before the period of others.
 // The last word says where the master's planner is: live masters have it beside them.
 
 #include <fmt/format.h>
@@ -396,8 +397,8 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
 
 int main(int argc, char** argv) {
   const int result =
-      muster::run(argc > 1 ? argv[1] : "eva", argc > 2 ? std::stoull(argv[2]) : 100'000,
-                  argc > 3 ? static_cast<std::uint32_t>(std::stoul(argv[3])) : 0,
+      muster::run(argc > 1 ? argv[1] : "eva,eager", argc > 2 ? std::stoull(argv[2]) : 100'000,
+                  argc > 3 ? static_cast<std::uint32_t>(std::stoul(argv[3])) : 5'000,
                   argc <= 4 || std::string(argv[4]) != "in-place");
   std::filesystem::remove_all(muster::kFolder);
   return result;
