@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/cluster_applier.hpp"
+#include "model/setbacks.hpp"
 
 namespace muster {
 namespace {
@@ -22,6 +23,16 @@ void each_row(const std::vector<Said>& said, const std::unordered_map<TaskId, Sl
 /// those before.
 void forget_setbacks(TaskRow& row, Instant at) {
   if (setbacks_with(row, at) <= 1) row.setbacks = 0;
+}
+
+/// The attempt of the replica has failed.
+void note_failure(TaskRow& row, const TaskFailed& failed, Instant at) {
+  if (is_setback(row, failed.kind)) {
+    row.setbacks = setbacks_with(row, at);
+  } else {
+    forget_setbacks(row, at);
+  }
+  row.rests_until = failed.retry_at.value_or(Instant{});
 }
 
 }  // namespace
@@ -236,10 +247,7 @@ void ClusterState::Applier::operator()(const TaskFinished& e) {
 void ClusterState::Applier::operator()(const TaskFailed& e) {
   TaskRow& row = task(e.task);
   MUSTER_CHECK(row.at != kNoSlot && row.attempt == e.attempt, "only the present attempt can fail");
-  if (job_of(row).job.service() != nullptr) {
-    row.setbacks = setbacks_with(row, at);
-    row.rests_until = e.retry_at.value_or(Instant{});
-  }
+  if (job_of(row).job.service() != nullptr) note_failure(row, e, at);
   vacate(row);
   const Refusal failed{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
   const Refusal again{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};

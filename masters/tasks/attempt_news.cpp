@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "masters/tasks/stop_meaning.hpp"
+#include "model/setbacks.hpp"
 
 // Workers' reports of attempts. News may come late, twice, or of an attempt that another one has
 // followed: a report on any but the present attempt of a task changes nothing. Orders that a worker
@@ -81,7 +82,8 @@ void AttemptNews::failed(TaskFailed news, Instant now) {
   const JobId id = job.job.id;
   // A failing task of a job that is being ended would have been stopped.
   news.for_good = !job.terminal_outcome && ends_.is_last_attempt(job.job, news);
-  if (job.job.service() != nullptr && row->wanted && !news.for_good) {
+  if (job.job.service() != nullptr && row->wanted && !news.for_good &&
+      is_setback(*row, news.kind)) {
     const Duration pause = restart_pause(setbacks_with(*row, now));
     if (pause > Duration::zero()) news.retry_at = now + pause;
   }

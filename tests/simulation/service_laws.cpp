@@ -126,7 +126,14 @@ struct ServiceLaws::Hearer {
     laws.check_place(e.task, at);
     if (Book* book = laws.find(e.task)) book->rests_until.reset();
   }
-  void operator()(const TaskFailed& e) const { laws.absorb_end(master, e, at); }
+  void operator()(const TaskFailed& e) const {
+    const TaskRow* row = state.find(e.task);
+    if (e.kind == FailureKind::lost && row != nullptr && is_endpoint(*row)) {
+      laws.absorb_loss(master, e, at);
+    } else {
+      laws.absorb_end(master, e, at);
+    }
+  }
   void operator()(const TaskCheckpointed& e) const { laws.ends(e.task, at); }
   void operator()(const InstanceGone& e) const {
     const InstanceRow* row = state.find(e.instance);
@@ -196,6 +203,16 @@ void ServiceLaws::absorb_end(std::uint32_t master, const TaskFailed& failed, Ins
   book.rests_until = failed.retry_at;
   book.pause = pause;
   book.released_at = watched_.cluster.now() + pause;
+}
+
+/// A replica that was ready and whose worker has lost it starts again at once.
+void ServiceLaws::absorb_loss(std::uint32_t master, const TaskFailed& lost, Instant at) {
+  Book* book = find(lost.task);
+  if (book == nullptr) return;
+  if (lost.for_good) broken(master, lost.task, "is given up");
+  if (lost.retry_at) broken(master, lost.task, "was lost while it was ready, and is to rest");
+  ends(lost.task, at);
+  book->waits_since = watched_.cluster.now();
 }
 
 /// The attempt is over for no fault of its own; one that has stood has made up for those before.

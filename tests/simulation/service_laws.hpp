@@ -55,6 +55,7 @@ class ServiceLaws {
 
   Book* find(TaskId task);
   void absorb_end(std::uint32_t master, const TaskFailed& failed, Instant at);
+  void absorb_loss(std::uint32_t master, const TaskFailed& lost, Instant at);
   void absorb_end(std::uint32_t master, const JobFinished& over, const Job& job);
   void ends(TaskId task, Instant at);
   void check_word(const ReplicaChanged& said);
