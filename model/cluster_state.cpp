@@ -26,8 +26,8 @@ void forget_setbacks(TaskRow& row, Instant at) {
 }
 
 /// The attempt of the replica has failed.
-void note_failure(TaskRow& row, const TaskFailed& failed, Instant at) {
-  if (is_setback(row, failed.kind)) {
+void note_failure(TaskRow& row, const ServiceSpec& service, const TaskFailed& failed, Instant at) {
+  if (is_setback(row, service, failed, at)) {
     row.setbacks = setbacks_with(row, at);
   } else {
     forget_setbacks(row, at);
@@ -247,7 +247,7 @@ void ClusterState::Applier::operator()(const TaskFinished& e) {
 void ClusterState::Applier::operator()(const TaskFailed& e) {
   TaskRow& row = task(e.task);
   MUSTER_CHECK(row.at != kNoSlot && row.attempt == e.attempt, "only the present attempt can fail");
-  if (job_of(row).job.service() != nullptr) note_failure(row, e, at);
+  if (const ServiceSpec* service = job_of(row).job.service()) note_failure(row, *service, e, at);
   vacate(row);
   const Refusal failed{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
   const Refusal again{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};

@@ -82,8 +82,9 @@ void AttemptNews::failed(TaskFailed news, Instant now) {
   const JobId id = job.job.id;
   // A failing task of a job that is being ended would have been stopped.
   news.for_good = !job.terminal_outcome && ends_.is_last_attempt(job.job, news);
-  if (job.job.service() != nullptr && row->wanted && !news.for_good &&
-      is_setback(*row, news.kind)) {
+  const ServiceSpec* service = job.job.service();
+  if (service != nullptr && row->wanted && !news.for_good &&
+      is_setback(*row, *service, news, now)) {
     const Duration pause = restart_pause(setbacks_with(*row, now));
     if (pause > Duration::zero()) news.retry_at = now + pause;
   }

@@ -7,6 +7,7 @@
 
 #include "model/live_ids.hpp"
 #include "model/service.hpp"
+#include "model/setbacks.hpp"
 #include "serve/node/gather.hpp"
 #include "storage/records/record_codec.hpp"
 
@@ -128,7 +129,8 @@ struct ServiceLaws::Hearer {
   }
   void operator()(const TaskFailed& e) const {
     const TaskRow* row = state.find(e.task);
-    if (e.kind == FailureKind::lost && row != nullptr && is_endpoint(*row)) {
+    const ServiceSpec* service = row == nullptr ? nullptr : state.job(row->job).job.service();
+    if (service != nullptr && e.kind == FailureKind::lost && is_healthy(*row, *service, at)) {
       laws.absorb_loss(master, e, at);
     } else {
       laws.absorb_end(master, e, at);
@@ -205,12 +207,12 @@ void ServiceLaws::absorb_end(std::uint32_t master, const TaskFailed& failed, Ins
   book.released_at = watched_.cluster.now() + pause;
 }
 
-/// A replica that was ready and whose worker has lost it starts again at once.
+/// A healthy replica whose worker has lost it starts again at once.
 void ServiceLaws::absorb_loss(std::uint32_t master, const TaskFailed& lost, Instant at) {
   Book* book = find(lost.task);
   if (book == nullptr) return;
   if (lost.for_good) broken(master, lost.task, "is given up");
-  if (lost.retry_at) broken(master, lost.task, "was lost while it was ready, and is to rest");
+  if (lost.retry_at) broken(master, lost.task, "was lost while it was healthy, and is to rest");
   ends(lost.task, at);
   book->waits_since = watched_.cluster.now();
 }
