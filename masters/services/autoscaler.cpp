@@ -63,7 +63,7 @@ std::uint32_t wished_replicas(const JobRow& job, const GoalFigure& measured) {
   const double said = std::min<double>(measured.replicas, replicas);
   double wish = replicas;
   if (std::abs(ratio - 1) > kTolerance) {
-    wish = std::ceil(said * std::min(ratio, kMostGrowth) - kRounding);
+    wish = std::ceil(said * std::clamp(ratio, 0.0, kMostGrowth) - kRounding);
     wish = ratio < 1 ? wish + (replicas - said) : std::max(wish, replicas);
   }
   return static_cast<std::uint32_t>(std::clamp<double>(wish, service.least, service.most));

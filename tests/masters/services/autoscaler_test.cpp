@@ -90,6 +90,8 @@ TEST_F(AutoscalerTest, ANumberOfSomeReplicasTakesNoOthersAway) {
   measure(running(1)[0], 10);
   measure(running(1)[1], 10);
   EXPECT_EQ(wish(), 5U) << "one does for the two that have said theirs";
+  measure(running(1)[0], -1e9);
+  EXPECT_EQ(wish(), 4U) << "a number below 0 takes away those that have said theirs at the most";
 }
 
 TEST_F(AutoscalerTest, TheNumberOfBeforeDoesNotCountWhereAProbeFails) {
