@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "model/setbacks.hpp"
+
 namespace muster {
 namespace {
 
@@ -47,15 +49,12 @@ class Step {
   }
 
  private:
-  bool is_ready(const TaskRow& task) const {
-    return task.phase == TaskPhase::running && task.ready_since > Instant{};
-  }
   /// It leaves since nothing is heard of it: see ReplicaWanted.
   static bool is_silent(const TaskRow& task) {
     return !task.wanted && task.target != kNoSlot && task.target == task.at;
   }
   bool is_healthy(const TaskRow& task) const {
-    return is_ready(task) && !is_silent(task) && now_ >= task.ready_since + service_->healthy_for;
+    return !is_silent(task) && muster::is_healthy(task, *service_, now_);
   }
   void look_again(Instant when) {
     if (!out_.look_again || when < *out_.look_again) out_.look_again = when;
@@ -69,7 +68,7 @@ class Step {
     for (const JobRow* job : jobs_) {
       if (job != target_) others_wanted_ += job->wanted;
       each_task(*job, [&](const TaskRow& task) {
-        if (is_ready(task) && !is_silent(task) && !is_healthy(task)) {
+        if (is_endpoint(task) && !is_silent(task) && !is_healthy(task)) {
           look_again(task.ready_since + service_->healthy_for);
         }
         if (!is_healthy(task)) return;
@@ -103,7 +102,7 @@ class Step {
                                      std::size_t most) const {
     return chosen(jobs, true, most, [this](const TaskRow& task) {
       const JobRow& job = s_.job(task.job);
-      return std::tuple(task.at != kNoSlot, is_ready(task), job.accepted_at, ~task.index);
+      return std::tuple(task.at != kNoSlot, is_endpoint(task), job.accepted_at, ~task.index);
     });
   }
 
@@ -138,7 +137,7 @@ class Step {
         const bool runs = task.phase == TaskPhase::running && task.target == kNoSlot &&
                           !s_.instance(task.at).released;
         if (runs && task.wanted) out_.placeless.push_back(task.id);
-        if (runs && !task.wanted && is_ready(task)) leaving.push_back(&task);
+        if (runs && !task.wanted && is_endpoint(task)) leaving.push_back(&task);
         if (task.wanted && task.phase == TaskPhase::assigned) waiting.emplace(task.target, &task);
       });
     }
@@ -202,7 +201,7 @@ class Step {
       each_task(*job, [&](const TaskRow& task) {
         if (task.wanted || task.phase != TaskPhase::running) return;
         const std::uint32_t without = is_healthy(task) ? left - 1 : left;
-        const bool serves = is_ready(task);
+        const bool serves = is_endpoint(task);
         if (serves && without < least) return;
         // Which of those that were ready still are is heard first.
         if (serves && now_ < began_ + kTakeover) return look_again(began_ + kTakeover);

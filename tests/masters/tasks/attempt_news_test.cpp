@@ -182,6 +182,13 @@ class ReplicaNewsTest : public AttemptNewsTest {
     return news_->replica({first_, attempt, state}, now());
   }
   const TaskRow& replica() const { return task(first_.value); }
+  /// The attempt of that number; the first one is there.
+  void begin(Attempt attempt) {
+    if (attempt == 1) return;
+    if (replica().phase == TaskPhase::capped) happen(TaskReleased{first_});
+    assign(first_.value, 0);
+    happen(StartIssued{first_, InstanceId{0}, attempt, kGrant});
+  }
 
   TaskId first_;
 };
@@ -218,10 +225,7 @@ TEST_F(ReplicaNewsTest, WhenItsAttemptIsOverNothingIsKnownOfIt) {
 TEST_F(ReplicaNewsTest, AnEndIsNoEndOfAServiceAndItRestsLongerAndLongerBeforeTheNextStart) {
   std::vector<double> pauses_s;
   for (Attempt attempt = 1; attempt <= 8; ++attempt) {
-    if (attempt > 1) {
-      assign(first_.value, 0);
-      happen(StartIssued{first_, InstanceId{0}, attempt, kGrant});
-    }
+    begin(attempt);
     forget();
     const Instant ends = now();
     news_->finished({first_, attempt, {}}, ends);
@@ -244,11 +248,7 @@ TEST_F(ReplicaNewsTest, AnEndIsNoEndOfAServiceAndItRestsLongerAndLongerBeforeThe
 
 TEST_F(ReplicaNewsTest, AHealthyOneThatIsLostStartsAgainAtOnceHoweverOftenThatHappens) {
   for (Attempt attempt = 1; attempt <= 6; ++attempt) {
-    if (attempt > 1) {
-      if (replica().phase == TaskPhase::capped) happen(TaskReleased{first_});
-      assign(first_.value, 0);
-      happen(StartIssued{first_, InstanceId{0}, attempt, kGrant});
-    }
+    begin(attempt);
     if (attempt != 4) hear(well(), attempt);
     if (attempt < 4) clock_s_ += 6;
     forget();
@@ -260,11 +260,7 @@ TEST_F(ReplicaNewsTest, AHealthyOneThatIsLostStartsAgainAtOnceHoweverOftenThatHa
 
 TEST_F(ReplicaNewsTest, OneThatHasStoodForLongIsStartedAgainAtOnce) {
   for (Attempt attempt = 1; attempt <= 3; ++attempt) {
-    if (attempt > 1) {
-      if (replica().phase == TaskPhase::capped) happen(TaskReleased{first_});
-      assign(first_.value, 0);
-      happen(StartIssued{first_, InstanceId{0}, attempt, kGrant});
-    }
+    begin(attempt);
     happen(TaskStarted{first_, attempt, {}, {}});
     if (attempt == 3) clock_s_ += 601;
     forget();
