@@ -7,7 +7,6 @@
 
 #include "model/live_ids.hpp"
 #include "model/service.hpp"
-#include "model/setbacks.hpp"
 #include "serve/node/gather.hpp"
 #include "storage/records/record_codec.hpp"
 
@@ -121,16 +120,22 @@ struct ServiceLaws::Hearer {
   void operator()(const TaskAssigned& e) const { laws.check_place(e.task, at); }
   void operator()(const StartIssued& e) const {
     laws.check_place(e.task, at);
-    if (Book* book = laws.find(e.task)) book->word.reset();
+    if (Book* book = laws.find(e.task)) {
+      book->word.reset();
+      book->ready_since.reset();
+    }
   }
   void operator()(const TaskReleased& e) const {
     laws.check_place(e.task, at);
     if (Book* book = laws.find(e.task)) book->rests_until.reset();
   }
   void operator()(const TaskFailed& e) const {
-    const TaskRow* row = state.find(e.task);
-    const ServiceSpec* service = row == nullptr ? nullptr : state.job(row->job).job.service();
-    if (service != nullptr && e.kind == FailureKind::lost && is_healthy(*row, *service, at)) {
+    const Book* book = laws.find(e.task);
+    if (book == nullptr) return;
+    const TaskRow& row = *state.find(e.task);
+    const bool healthy = row.phase == TaskPhase::running && book->ready_since &&
+                         at - *book->ready_since >= state.job(row.job).job.service()->healthy_for;
+    if (healthy && e.kind == FailureKind::lost) {
       laws.absorb_loss(master, e, at);
     } else {
       laws.absorb_end(master, e, at);
@@ -142,7 +147,7 @@ struct ServiceLaws::Hearer {
     if (row == nullptr) return;
     for (const Slot slot : row->occupants) laws.ends(state.task(slot).id, at);
   }
-  void operator()(const ReplicaChanged& e) const { laws.check_word(e); }
+  void operator()(const ReplicaChanged& e) const { laws.check_word(e, at); }
   void operator()(const ReleaseDecided& e) const {
     const bool lost = e.cause.code == CauseCode::worker_lost;
     if (!lost || laws.watched_.cluster.machines().was_disturbed(e.instance)) return;
@@ -234,7 +239,7 @@ void ServiceLaws::check_place(TaskId task, Instant at) {
 }
 
 /// Each word is one that the keeper has said, and newer than the last.
-void ServiceLaws::check_word(const ReplicaChanged& said) {
+void ServiceLaws::check_word(const ReplicaChanged& said, Instant at) {
   Book& book = books_[said.task];
   const Keepers& keepers = watched_.cluster.machines().keepers();
   const auto place = keepers.place_of({said.task, said.attempt}, said.state);
@@ -244,6 +249,11 @@ void ServiceLaws::check_word(const ReplicaChanged& said) {
                                 place ? "old" : "unsaid", said.state.trouble));
   }
   book.word = place;
+  if (!said.state.ready) {
+    book.ready_since.reset();
+  } else if (!book.ready_since) {
+    book.ready_since = at;
+  }
 }
 
 void ServiceLaws::check(std::uint32_t master, const ClusterState& state) {

@@ -43,12 +43,13 @@ class ServiceLaws {
     bool wanted = false;                  ///< it is not one to spare
     std::optional<Instant> runs_since{};  ///< its attempt; the master's time, as the next
     std::optional<Instant> rests_until{};
-    std::uint32_t setbacks = 0;         ///< attempts in a row that have ended too soon
-    Duration pause{};                   ///< the length of its rest
-    Instant released_at{};              ///< true time at which its rest should be over
-    std::optional<std::size_t> word{};  ///< of its present attempt, the newest
-    Instant waits_since{};              ///< for an attempt that runs; true time
-    Instant stays_since{};              ///< it did not leave; true time
+    std::uint32_t setbacks = 0;            ///< attempts in a row that have ended too soon
+    Duration pause{};                      ///< the length of its rest
+    Instant released_at{};                 ///< true time at which its rest should be over
+    std::optional<std::size_t> word{};     ///< of its present attempt, the newest
+    std::optional<Instant> ready_since{};  ///< by its words; the master's time
+    Instant waits_since{};                 ///< for an attempt that runs; true time
+    Instant stays_since{};                 ///< it did not leave; true time
   };
 
   struct Hearer;
@@ -58,7 +59,7 @@ class ServiceLaws {
   void absorb_loss(std::uint32_t master, const TaskFailed& lost, Instant at);
   void absorb_end(std::uint32_t master, const JobFinished& over, const Job& job);
   void ends(TaskId task, Instant at);
-  void check_word(const ReplicaChanged& said);
+  void check_word(const ReplicaChanged& said, Instant at);
   void check_place(TaskId task, Instant at);
   void check_numbers(std::uint32_t master, const ClusterState& state);
   void check_replica(std::uint32_t master, const JobRow& job, const TaskRow& task);
