@@ -11,6 +11,7 @@
 
 #include "config/goal_keys.hpp"
 #include "config/service_table.hpp"
+#include "config/size_keys.hpp"
 
 // Faults inside of the table are found while it is read and kept with the request, since a
 // reader of a key can only say whether the value is of its kind. check_service() reports it.
@@ -107,6 +108,7 @@ bool read_service(JobRequest& request, const RequestValue& value) {
   }
   if (const RequestValue* goal = in.find("goal")) read_goal(*goal, service);
   if (const RequestValue* scale = in.find("scale")) read_scale(*scale, service);
+  if (const RequestValue* size = in.find("size")) read_size(*size, service);
   in.rest();
   return true;
 }
@@ -189,6 +191,7 @@ void check_table(const JobRequest& request, const Report& report) {
   check_check(spec, spec.ready, "ready", say);
   check_check(spec, spec.alive, "alive", say);
   check_goal(*request.service, say);
+  check_size(request, say);
 }
 
 nlohmann::ordered_json json_of(const HealthCheck& check) {
@@ -255,6 +258,7 @@ void make_service(const JobRequest& request, Job& job) {
   const RequestService& service = *request.service;
   ServiceSpec spec = service.spec;
   spec.replicas = config::replicas_of(service);
+  spec.size = config::size_range_of(request);
   job.kind = std::move(spec);
   const TaskSpec replica = job.tasks.front();
   // Those that stand in for others, and those of another number of replicas, are tasks to spare.
@@ -275,6 +279,7 @@ void ask_service(const Job& job, JobRequest& request) {
   service.spec.replicas = std::clamp(spec->replicas, 1U, most);
   if (!spec->scales()) service.most_replicas = most;
   service.goal_is_reported = spec->goal.is_there() && spec->goal.probe.empty();
+  service.spec.size = asked_range(spec->size, request.cpus, request.memory_gib);
   // They are those of the job, and not its user's.
   service.spec.revision = 1;
   service.spec.replaces = {};
@@ -297,6 +302,7 @@ void to_json(nlohmann::ordered_json& out, const RequestService& service) {
   out["start_within_s"] = to_seconds(spec.start_within);
   out["drain_s"] = to_seconds(spec.drain);
   config::write_goal(out, service);
+  config::write_size(out, service);
 }
 
 }  // namespace muster

@@ -37,8 +37,13 @@ std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& 
   const FamilyDemand* demand = state.demand(*placing.task, placing.type);
   if (demand == nullptr) return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
   const Grant grant = placing.grant.value_or(Grant::of(demand->amount));
-  if (const auto kind = demand->amount.first_exceeding(grant.amount)) {
-    return short_of(RefusalCode::malformed, *kind, demand->amount, grant.amount);
+  if (placing.grant) {
+    const ServiceSpec* service = state.job(task.job).job.service();
+    const SizeRange size = service != nullptr ? service->size : SizeRange{};
+    const Resources least = least_grant(size, demand->amount);
+    if (const auto kind = least.first_exceeding(grant.amount)) {
+      return short_of(RefusalCode::malformed, *kind, least, grant.amount);
+    }
   }
   const Resources& capacity = state.catalog()[placing.type].capacity;
   if (const auto kind = grant.amount.first_exceeding(capacity)) {
@@ -54,6 +59,18 @@ bool has_peer(const ClusterState& state, const TaskRow& task, const InstanceRow&
   };
   return std::any_of(on.occupants.begin(), on.occupants.end(), is_peer) ||
          std::any_of(on.planned.begin(), on.planned.end(), is_peer);
+}
+
+bool is_resized_by(const TaskRow& task, const InstanceRow& on, const std::optional<Grant>& grant) {
+  return task.phase == TaskPhase::running && task.at == on.slot && grant && *grant != task.held;
+}
+
+Resources least_grant(const SizeRange& size, const Resources& demand) {
+  if (!size.is_there()) return demand;
+  Resources least = demand;
+  least[Resource::cpu] = std::min(least[Resource::cpu], size.least_cpus);
+  least[Resource::memory] = std::min(least[Resource::memory], size.least_memory_gib);
+  return least;
 }
 
 Grant grant_of(const ClusterState& state, const Placing& placing) {

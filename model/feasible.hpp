@@ -23,11 +23,17 @@ bool admits(const ClusterState& state, const TaskRow& task, TypeId type);
 /// The one rule of placement, for policies and for the check of their plans: why the task may not
 /// be on such an instance, whoever else is there; tasks of a job that wants them on distinct
 /// instances may not be where has_peer(). Nothing: it may. A task is granted at
-/// least all that it demands.
+/// least all that it demands, and a replica whose size its policy chooses the least of its sizes.
 std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& placing);
 
 /// Another task of the job is on the instance or is to come there. O(tasks there).
 bool has_peer(const ClusterState& state, const TaskRow& task, const InstanceRow& on);
+
+/// The least grant of a task of that demand, by its service's range of sizes.
+Resources least_grant(const SizeRange& size, const Resources& demand);
+
+/// The task runs on the instance with another grant than this one.
+bool is_resized_by(const TaskRow& task, const InstanceRow& on, const std::optional<Grant>& grant);
 
 /// Grant of the task there. The placing has to be feasible.
 Grant grant_of(const ClusterState& state, const Placing& placing);

@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <variant>
 
-#include "model/catalog.hpp"
 #include "model/event.hpp"
 
 // The members of every event, and of what events are made of, named once for all who go over them:
@@ -200,6 +199,8 @@ void fields(auto& a, Like<ServiceSpec> auto& v) {
   a.unless_default("goal", v.goal, {});
   a.unless_default("least", v.least, 0u);
   a.unless_default("most", v.most, 0u);
+  a.unless_default("least_cpus", v.size.least_cpus, 0.0);
+  a.unless_default("least_memory_gib", v.size.least_memory_gib, 0.0);
   a("revision", v.revision);
   a("replaces", v.replaces);
   a.unless_default("master", v.master, {});

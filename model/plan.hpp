@@ -41,7 +41,8 @@ enum class CauseCode : std::uint8_t {
   kept_room,                ///< the room was kept for the task, or is to be
   scaled,                   ///< its service is to have another number of replicas
   stand_in,                 ///< the replica stands in for one that has to leave where it is
-  revision                  ///< another revision of the service takes its place, or has it
+  revision,                 ///< another revision of the service takes its place, or has it
+  resized                   ///< its service is to meet its goal with replicas of another size
 };
 constexpr auto words_of(CauseCode) {
   using E = CauseCode;
@@ -67,7 +68,8 @@ constexpr auto words_of(CauseCode) {
                                      {E::kept_room, "room kept for it"},
                                      {E::scaled, "scaled"},
                                      {E::stand_in, "stands in"},
-                                     {E::revision, "revision"}});
+                                     {E::revision, "revision"},
+                                     {E::resized, "another size"}});
 }
 
 /// A cause with what the policy computed for it.

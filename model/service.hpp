@@ -71,6 +71,17 @@ struct ServiceGoal {
   friend bool operator==(const ServiceGoal&, const ServiceGoal&) = default;
 };
 
+/// How small a replica may be, where its policy chooses its size: at most it is what its user asks
+/// for, which other policies grant.
+struct SizeRange {
+  double least_cpus = 0;  ///< cores; 0: it has the size that its user asks for
+  double least_memory_gib = 0;
+
+  bool is_there() const { return least_cpus > 0; }
+
+  friend bool operator==(const SizeRange&, const SizeRange&) = default;
+};
+
 inline constexpr Duration kHealthyFor{std::chrono::seconds{5}};
 inline constexpr Duration kUpdateWithin{std::chrono::minutes{10}};
 
@@ -95,6 +106,7 @@ struct ServiceSpec {
   /// Between these its goal decides how many replicas it has; 0 and 0: its user does.
   std::uint32_t least = 0;
   std::uint32_t most = 0;
+  SizeRange size{};
   std::uint32_t revision = 1;
   JobId replaces{};      ///< the job of the revision before
   std::string master{};  ///< the one that has that job

@@ -53,6 +53,7 @@ enum class Part : std::uint64_t {
   check,
   goal,
   replica_range,
+  size_range,
   // A new one stands here.
 };
 
@@ -205,6 +206,12 @@ void add_goal(Digest& digest, const ServiceGoal& goal) {
   }
 }
 
+void add_sizes(Digest& digest, const SizeRange& size) {
+  const auto& [least_cpus, least_memory_gib] = size;
+  digest.begin(Part::size_range);
+  for (const double each : {least_cpus, least_memory_gib}) digest.number(each);
+}
+
 /// Jobs of the first kind that there was have the digests that they had then.
 struct KindDigest {
   Digest& digest;
@@ -212,7 +219,7 @@ struct KindDigest {
   void operator()(const BatchSpec&) const {}
   void operator()(const ServiceSpec& service) const {
     const auto& [ports, ready, alive, start_within, drain, replicas, surge, max_unavailable,
-                 healthy_for, update_within, goal, least, most, revision, replaces, master] =
+                 healthy_for, update_within, goal, least, most, size, revision, replaces, master] =
         service;
     digest.begin(Part::service);
     digest.word(ports.size());
@@ -231,6 +238,7 @@ struct KindDigest {
     if (goal.is_there()) add_goal(digest, goal);
     if (most > 0)
       digest.words(Part::replica_range, std::to_string(least) + '-' + std::to_string(most));
+    if (size.is_there()) add_sizes(digest, size);
   }
   void operator()(const ElasticSpec& elastic) const {
     digest.begin(Part::elastic);

@@ -161,6 +161,7 @@ enum CauseCode {
   scaled @20;
   standIn @21;
   revision @22;
+  resized @23;
 }
 enum TaskPhase {
   pending @0;
@@ -297,6 +298,8 @@ struct ServiceSpec {
   goal @13 :ServiceGoal;
   least @14 :UInt32;
   most @15 :UInt32;
+  leastCpus @16 :Float64;  # 0: replicas have the size that their user asks for
+  leastMemoryGib @17 :Float64;
 }
 struct ServiceGoal {
   metric @0 :Text;

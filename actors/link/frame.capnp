@@ -188,6 +188,8 @@ struct Service {
   goal @13 :Goal;
   least @14 :UInt32;
   most @15 :UInt32;
+  leastCpus @16 :Float64;
+  leastMemoryGib @17 :Float64;
 
   struct Goal {
     metric @0 :Text;

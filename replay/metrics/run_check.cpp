@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "model/constraint.hpp"
+#include "model/feasible.hpp"
 #include "model/resource_sum.hpp"
 #include "replay/metrics/id_set.hpp"
 
@@ -46,6 +47,7 @@ class RunCheck::Books {
   struct CheckedTask {
     JobKey job;
     const Demands* demands = nullptr;
+    SizeRange size{};         ///< of its service
     Constraint constraint{};  ///< of its job
     Resources granted;        ///< to its last attempt
     Attempt attempt = 0;
@@ -96,6 +98,7 @@ class RunCheck::Books {
       CheckedTask task;
       task.job = {cell_, e.job.id};
       task.demands = &spec.demands;
+      if (const ServiceSpec* service = e.job.service()) task.size = service->size;
       task.constraint = constraint;
       const bool fresh_task =
           !tasks_over_.contains(spec.id.value) && tasks_.emplace(spec.id, std::move(task)).second;
@@ -343,7 +346,7 @@ class RunCheck::Books {
     }
   }
 
-  /// A task runs only where it may, and with all that it demands there.
+  /// A task runs only where it may, and with the least that it is to be granted there.
   void check_grant(const StartIssued& e, CheckedTask& task, const CheckedInstance& instance) {
     task.granted = e.grant ? e.grant->amount : Resources{};
     if (task.demands == nullptr) return;  // its job has ended, which was found to be wrong
@@ -357,9 +360,10 @@ class RunCheck::Books {
       return broken("task {} may not run on family {} of instance {}", e.task.value, type.family,
                     e.instance.value);
     }
-    if (const auto kind = demand->amount.first_exceeding(task.granted)) {
+    const Resources least = least_grant(task.size, demand->amount);
+    if (const auto kind = least.first_exceeding(task.granted)) {
       broken("task {} starts with {} {} of the {} that it demands", e.task.value,
-             task.granted[*kind], name_of(*kind), demand->amount[*kind]);
+             task.granted[*kind], name_of(*kind), least[*kind]);
     }
   }
 

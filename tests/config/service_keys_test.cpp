@@ -97,6 +97,26 @@ TEST(ServiceRequest, SaysAllThatIsWrongWithAGoalTogether) {
   EXPECT_THAT(error_of("goal = 5\nscale = 7\n"), IsGolden());
 }
 
+TEST(ServiceRequest, APolicyMayMakeItsReplicasSmaller) {
+  const std::string goal = "goal = { metric = \"a\", at_least = 1, reported = true }\n";
+  const auto request = read(goal + "size = { least_cpus = 0.5 }\n", "cpus = 4\nmemory_gib = 8\n");
+  ASSERT_TRUE(request);
+  const Job job = make_job(request.value());
+  EXPECT_EQ(job.service()->size.least_cpus, 0.5);
+  EXPECT_EQ(job.service()->size.least_memory_gib, 8) << "as asked for";
+  EXPECT_EQ(make_job(request_of(job)).service()->size, job.service()->size);
+  EXPECT_FALSE(job_of(goal).service()->size.is_there());
+}
+
+TEST(ServiceRequest, SaysAllThatIsWrongWithASizeTogether) {
+  EXPECT_THAT(error_of("size = { least_cpus = 2, least_memory_gib = 3 }\n"), IsGolden());
+  EXPECT_THAT(error_of("goal = { metric = \"a\", at_least = 1, reported = true }\n"
+                       "scale = { min = 1, max = 2 }\nsize = { least_cpus = 0.5 }\n"),
+              IsGolden());
+  EXPECT_THAT(error_of("size = { least_cpu = 1, least_memory_gib = 0 }\n"), IsGolden());
+  EXPECT_THAT(error_of("size = {}\n"), IsGolden());
+}
+
 TEST(ServiceRequest, HasOneReplicaThatIsWellWhileItRunsUnlessItSaysMore) {
   const Job job = job_of("");
   ASSERT_NE(job.service(), nullptr);

@@ -69,5 +69,20 @@ TEST_F(Feasible, is_a_grant_of_all_that_the_task_demands_and_no_more_than_there_
   EXPECT_EQ(grant_of(state_, silent), Grant::of(Resources::of(0, 2, 8)));
 }
 
+TEST_F(Feasible, is_a_grant_of_the_least_size_of_its_service) {
+  Job job = JobBuilder(1).demand(Resources::of(0, 2, 8)).build();
+  ServiceSpec spec;
+  spec.size = {.least_cpus = 0.5, .least_memory_gib = 4};
+  job.kind = spec;
+  const TaskRow* task = accept(std::move(job));
+  const auto granted = [&](double cpus, double memory_gib) {
+    return why(task, "it3", Market::on_demand, Grant::of(Resources::of(0, cpus, memory_gib)));
+  };
+  EXPECT_EQ(granted(0.5, 4), std::nullopt);
+  const Refusal too_little{RefusalKind::not_now, RefusalCode::malformed, Resource::cpu, 0.5, 0.25};
+  EXPECT_EQ(granted(0.25, 8), too_little);
+  EXPECT_EQ(granted(2, 2)->binding, Resource::memory);
+}
+
 }  // namespace
 }  // namespace muster
