@@ -79,6 +79,8 @@ struct MasterMemory::Fold {
   }
 
   void operator()(const StartIssued& e) {
+    const JobRow& job = m.state.job(m.state.find(e.task)->job);
+    if (job.job.service() != nullptr) m.metrics.set(e.task, job.job.user, 0);
     TaskHistory& task = m.tasks[e.task];
     task.attempts = e.attempt;
     task.instance = e.instance;
@@ -222,8 +224,12 @@ void MasterMemory::absorb(const Event& event) {
 }
 
 bool MasterMemory::ends_calm(const EventBody& body) const {
-  // How a replica is doing moves no policy yet.
-  if (std::holds_alternative<ReplicaChanged>(body)) return false;
+  // How a replica is doing moves a policy only where that may choose its size.
+  if (const auto* changed = std::get_if<ReplicaChanged>(&body)) {
+    const TaskRow* task = facts_.state.find(changed->task);
+    const ServiceSpec* spec = task != nullptr ? facts_.state.job(task->job).job.service() : nullptr;
+    return wants_metrics_ && spec != nullptr && spec->size.is_there();
+  }
   const auto* measured = std::get_if<Measured>(&body);
   return wants_metrics_ || measured == nullptr || !measured->is_metrics_alone();
 }

@@ -69,6 +69,13 @@ void leave_service(Applier& applier, TaskRow& row) {
   if (row.target != kNoSlot) applier.drop_target(row);
 }
 
+/// A replica's numbers are those of where it runs, and not of where it ran.
+template <class Applier>
+void begin_attempt(Applier& applier, TaskRow& row, Attempt attempt) {
+  row.attempt = attempt;
+  if (applier.job_of(row).job.service() != nullptr) row.metrics.clear();
+}
+
 template <class Event>
 concept OfAService = std::same_as<Event, ReplicaChanged> || std::same_as<Event, ReplicaWanted> ||
     std::same_as<Event, ServiceScaled> || std::same_as<Event, ServiceSettled>;

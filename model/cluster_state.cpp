@@ -190,7 +190,7 @@ void ClusterState::Applier::operator()(const StartIssued& e) {
   const Grant grant = granted(s, e.grant, row, place);
   MUSTER_CHECK((place.used + grant.amount).fits_in((*s.catalog_)[place.type].capacity),
                "an instance is never filled over its capacity");
-  row.attempt = e.attempt;
+  begin_attempt(*this, row, e.attempt);
   enter_phase(row, TaskPhase::starting);
   occupy(row, place.slot, grant);
 }

@@ -43,6 +43,8 @@ struct ReplicaView {
   double pause_s = 0;
   std::string trouble{};
   bool leaves = false;
+  double cpus = 0;
+  double memory_gib = 0;
 };
 
 void fields(auto& a, Like<ReplicaView> auto& v) {
@@ -59,6 +61,8 @@ void fields(auto& a, Like<ReplicaView> auto& v) {
   a(always("pause_s", "pause before its program is started again; 0: it runs"), v.pause_s);
   a(always("trouble", "the last check or start that failed; empty: it is well"), v.trouble);
   a(always("leaves", "it runs only until others do without it"), v.leaves);
+  a(always("cpus", "cores that it was granted; 0: it has no place"), v.cpus);
+  a(always("memory_gib", "memory that it was granted; 0: it has no place"), v.memory_gib);
 }
 
 /// A revision of a service, as its master sees it.
@@ -85,6 +89,7 @@ struct ServiceView {
   std::optional<double> at_least{};
   std::optional<double> measured{};
   std::uint32_t least = 0;
+  bool sized = false;
 };
 
 void fields(auto& a, Like<ServiceView> auto& v) {
@@ -110,6 +115,7 @@ void fields(auto& a, Like<ServiceView> auto& v) {
   a(or_null("at_least", "likewise, from below"), v.at_least);
   a(or_null("measured", "mean of that number over its ready replicas; null: not measured"),
     v.measured);
+  a(always("sized", "its policy may choose the size of its replicas"), v.sized);
   a(always("running", "replicas whose tasks run"), v.running);
   a(always("ready", "replicas that are ready"), v.ready);
   a(always("replicas", "its replicas, by index"), v.replicas);

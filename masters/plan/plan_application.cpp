@@ -148,7 +148,8 @@ void PlanApplication::place(const Place& place, InstanceId to, Instant now) {
   const Grant grant = grant_of(state(), placing);
   TaskId comes = place.task;
   const bool is_replica = state().job(task.job).job.service() != nullptr;
-  if (is_replica && task.phase == TaskPhase::running && task.at != there.slot) {
+  if (is_replica && task.phase == TaskPhase::running &&
+      (task.at != there.slot || is_resized_by(task, there, place.grant))) {
     // The replica itself stays until the other one is ready there. The check has found one.
     const auto stands_in = services_.stand_in(placing, place.cause, now);
     if (!stands_in) {

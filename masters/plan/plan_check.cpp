@@ -106,7 +106,12 @@ class PlanChecker {
     const JobRow& job = state_.job(task->job);
     if (!movable || job.terminal_outcome || is_past(place.expects, *task)) return outdated();
     if (job.job.service() != nullptr && !task->wanted) return outdated();
-    if (auto stays = why_it_stays(*task)) return stays;
+    if (auto stays = why_it_stays(*task)) {
+      // Another size loses nothing of a replica, which stays until it is there.
+      const bool is_resized = job.job.service() != nullptr && job.job.service()->size.is_there() &&
+                              place.grant && *place.grant != task->held;
+      if (!is_resized || stays->code != RefusalCode::min_stay) return stays;
+    }
     Seat& seat = seats_[i];
     Placing placing{task, {}, {}, place.grant};
     if (const auto* id = std::get_if<InstanceId>(&place.to)) {
@@ -134,18 +139,24 @@ class PlanChecker {
     return rents ? check_rented(job.job.id, seat) : check_turn(job.job.id, seat.waits());
   }
 
-  /// A replica that runs stays until another task of its service is ready in the other place: there
-  /// has to be one to spare that may run there, and room at once, or two could wait for each
-  /// other's. Here, since whoever is to come into its room counts on it.
+  /// A replica that runs stays until another task of its service is ready in the other place, or
+  /// with the other grant: there has to be one to spare that may run there, and room at once, or
+  /// two could wait for each other's. Here, since whoever is to come into its room counts on it.
   std::optional<Refusal> check_stand_in(const Placing& placing, const PlaceTarget& to) {
     const TaskRow& task = *placing.task;
     const JobRow& job = state_.job(task.job);
     if (job.job.service() == nullptr || task.phase != TaskPhase::running) return std::nullopt;
-    if (const auto* id = std::get_if<InstanceId>(&to)) {
-      const InstanceRow& there = *state_.find(*id);
-      if (task.at == there.slot) return std::nullopt;
-      const Resources& capacity = state_.catalog()[there.type].capacity;
-      if (!(there.used + grant_of(state_, placing).amount).fits_in(capacity)) return in_transit();
+    const auto* id = std::get_if<InstanceId>(&to);
+    const InstanceRow* there = id != nullptr ? state_.find(*id) : nullptr;
+    Resources more;  // all stand-ins that are to come there
+    if (there != nullptr) {
+      const bool stays = task.at == there->slot && !is_resized_by(task, *there, placing.grant);
+      if (stays) return std::nullopt;
+      // Beside itself it would have a peer.
+      if (job.job.distinct_instances && task.at == there->slot) return not_beside_peers();
+      more = for_stand_ins_[there->slot] + grant_of(state_, placing).amount;
+      const Resources& capacity = state_.catalog()[there->type].capacity;
+      if (!(there->used + more).fits_in(capacity)) return in_transit();
     }
     const auto [known, is_new] = spares_.try_emplace(task.job);
     if (is_new) known->second = spares_of(job);
@@ -154,6 +165,7 @@ class PlanChecker {
         spares, [&](Slot slot) { return may_run_there(state_, state_.task(slot), placing); });
     if (fitting == spares.end()) return in_transit();
     spares.erase(fitting);
+    if (there != nullptr) for_stand_ins_[there->slot] = more;
     return std::nullopt;
   }
   std::vector<Slot> spares_of(const JobRow& job) const {
@@ -360,6 +372,7 @@ class PlanChecker {
   plan_check::Seats seats_;
   std::unordered_set<TaskId> placed_;
   std::unordered_map<Slot, std::vector<Slot>> spares_;  // of services, by job; looked up only
+  std::unordered_map<Slot, Resources> for_stand_ins_;   // of each instance, there; looked up only
   bool some_apart_ = false;  ///< a place is of a job that wants distinct instances
   std::unordered_map<Slot, std::optional<Refusal>> gang_stays_;  // by their jobs; looked up only
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <variant>
 
+#include "model/goal_number.hpp"
+
 namespace muster {
 namespace {
 
@@ -14,12 +16,6 @@ constexpr double kRounding = 1e-9;
 
 /// No faster than to twice as many at once: one number may be an outlier.
 constexpr double kMostGrowth = 2;
-
-/// The number that a probe has measured last may be old: a check of the ready replica, or the
-/// probe, has failed since, which ends as soon as they do well.
-bool is_in_doubt(const TaskRow& task, const ServiceGoal& goal) {
-  return !goal.probe.empty() && task.replica && !task.replica->trouble.empty();
-}
 
 /// Replicas that were asked for and do not run yet.
 bool some_are_coming(const ClusterState& state, const JobRow& job) {
@@ -37,12 +33,9 @@ std::optional<GoalFigure> goal_figure(const ClusterState& state, const JobRow& j
   GoalFigure figure;
   double sum = 0;
   for (const Slot slot : job.tasks) {
-    const TaskRow& task = state.task(slot);
-    if (!task.wanted || !is_endpoint(task) || is_in_doubt(task, goal)) continue;
-    const auto said =
-        std::ranges::find(task.metrics, goal.metric, &std::pair<std::string, double>::first);
-    if (said == task.metrics.end()) continue;
-    sum += said->second;
+    const auto number = goal_number(state.task(slot), goal);
+    if (!number) continue;
+    sum += *number;
     ++figure.replicas;
   }
   if (figure.replicas == 0) return std::nullopt;

@@ -118,20 +118,35 @@ class Step {
     }
   }
 
-  /// The instance has no room for the replica before the one that leaves has left. They need be of
-  /// one size for the latter to stay.
+  /// The instance has no room for the replica before the one that leaves has left, and that one can
+  /// stay there when the former does not come.
   bool waits_behind(const TaskRow& task, const TaskRow& leaves) const {
     const InstanceRow& row = s_.instance(task.target);
     const Resources& capacity = s_.catalog()[row.type].capacity;
     return !(row.used + task.planned.amount).fits_in(capacity) &&
-           leaves.held.amount.fits_in(task.planned.amount);
+           (row.committed - task.planned.amount + leaves.held.amount).fits_in(capacity);
+  }
+  /// The program of the replica has ended, or was not ready in its time.
+  bool fails(const TaskRow& task) {
+    if (task.phase != TaskPhase::running || is_endpoint(task)) return false;
+    if (task.replica != nullptr && task.replica->restarts > 0) return true;
+    const Instant late = std::max(task.started_at, began_) + service_->update_within;
+    if (now_ < late) look_again(late);
+    return now_ >= late;
+  }
+  bool has_room_to_stay(const TaskRow& leaves) const {
+    const InstanceRow& row = s_.instance(leaves.at);
+    const Resources& capacity = s_.catalog()[row.type].capacity;
+    return (row.committed + leaves.held.amount).fits_in(capacity);
   }
 
   /// One that leaves and serves clients stops when another one is healthy. If that one waits for
-  /// the room of the former, neither would ever come about.
+  /// the room of the former, neither would ever come about. Nor would one that fails with the size
+  /// that it was given.
   void keep_instead() {
     std::vector<const TaskRow*> leaving;
     std::multimap<Slot, const TaskRow*> waiting;  // by the instance that they are to run on
+    std::vector<const TaskRow*> failing;
     for (const JobRow* job : jobs_) {
       each_task(*job, [&](const TaskRow& task) {
         const bool runs = task.phase == TaskPhase::running && task.target == kNoSlot &&
@@ -139,14 +154,24 @@ class Step {
         if (runs && task.wanted) out_.placeless.push_back(task.id);
         if (runs && !task.wanted && is_endpoint(task)) leaving.push_back(&task);
         if (task.wanted && task.phase == TaskPhase::assigned) waiting.emplace(task.target, &task);
+        const bool is_sized = job->job.service()->size.is_there() && job->leaving > 0;
+        if (is_sized && task.wanted && fails(task)) failing.push_back(&task);
       });
     }
     if (may_stop_one()) return;
     for (const TaskRow* task : leaving) {
       const auto there = waiting.find(task->at);
-      if (there == waiting.end() || !waits_behind(*there->second, *task)) continue;
-      out_.stay.emplace_back(task->id, there->second->id);
-      waiting.erase(there);
+      if (there != waiting.end() && waits_behind(*there->second, *task)) {
+        out_.stay.emplace_back(task->id, there->second->id);
+        waiting.erase(there);
+        continue;
+      }
+      const auto other = std::ranges::find_if(failing, [&](const TaskRow* one) {
+        return one->job == task->job && one->held != task->held;
+      });
+      if (other == failing.end() || !has_room_to_stay(*task)) continue;
+      out_.stay.emplace_back(task->id, (*other)->id);
+      failing.erase(other);
     }
   }
 

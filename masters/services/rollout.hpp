@@ -42,7 +42,8 @@ struct RolloutClock {
 /// The disruption budget: a replica that leaves is stopped only when as many as the service is to
 /// have, less `max_unavailable`, are healthy without it: ready for `healthy_for`. One that is not
 /// ready serves no client and may stop at once, and one whose worker is silent does not count.
-/// Where one may not stop before another is ready that waits for its room, it stays.
+/// Where one may not stop before another is ready that waits for its room, it stays, as it does
+/// where the other one fails with another size.
 /// O(tasks of the revisions).
 Rollout next_step(const ClusterState& state, std::span<const JobId> revisions, RolloutClock clock);
 

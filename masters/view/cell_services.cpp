@@ -19,7 +19,11 @@ ReplicaView replica_of(const ClusterState& state, const TaskRow& task) {
   view.phase = std::string(name_of(shown(task.phase)));
   view.attempt = task.attempt;
   view.leaves = !task.wanted;
-  if (task.at != kNoSlot) view.instance = state.instance(task.at).id;
+  if (task.at != kNoSlot) {
+    view.instance = state.instance(task.at).id;
+    view.cpus = task.held.amount[Resource::cpu];
+    view.memory_gib = task.held.amount[Resource::memory];
+  }
   if (task.replica == nullptr) return view;
   const ReplicaState& said = *task.replica;
   view.ready = is_endpoint(task);
@@ -54,6 +58,7 @@ ServiceView service_of(const ClusterState& state, const JobRow& job, const std::
   view.last_revision = job.last_revision;
   view.least = spec.least;
   view.metric = spec.goal.metric;
+  view.sized = spec.size.is_there();
   if (spec.goal.is_there()) {
     (spec.goal.at_least ? view.at_least : view.at_most) = spec.goal.bound;
     if (const auto measured = goal_figure(state, job)) view.measured = measured->mean;

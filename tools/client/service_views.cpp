@@ -24,6 +24,11 @@ std::string ports_text(const ReplicaView& replica) {
   return text.empty() ? "-" : text;
 }
 
+std::string size_text(const ReplicaView& replica) {
+  if (!replica.instance.valid()) return "-";
+  return fmt::format("{:.6g} x {:.6g} GiB", replica.cpus, replica.memory_gib);
+}
+
 /// "ready", or why it is not.
 std::string standing_of(const ReplicaView& replica) {
   if (replica.leaves) return replica.ready ? "ready, leaves" : "leaves";
@@ -44,6 +49,27 @@ std::string goal_text(const ServiceView& service) {
                            : std::string("not measured yet");
   if (service.least == 0) return text + '\n';
   return text + fmt::format("; scaled from {} to {} replicas\n", service.least, service.most);
+}
+
+/// With sizes where a policy may choose them.
+std::string table_of_replicas(const ServiceView& service) {
+  std::vector<TextTable::Column> columns{{"REPLICA", true}, {"STATE"}, {"INSTANCE", true}};
+  if (service.sized) columns.push_back({"SIZE"});
+  columns.push_back({"PORTS"});
+  columns.push_back({"RESTARTS", true});
+  columns.push_back({"TROUBLE"});
+  TextTable table(std::move(columns));
+  for (const ReplicaView& replica : service.replicas) {
+    std::vector<std::string> row{
+        std::to_string(replica.index), standing_of(replica),
+        replica.instance.valid() ? std::to_string(replica.instance.value) : "-"};
+    if (service.sized) row.push_back(size_text(replica));
+    row.push_back(ports_text(replica));
+    row.push_back(std::to_string(replica.restarts));
+    row.push_back(replica.trouble.empty() ? "-" : replica.trouble);
+    table.add_row(std::move(row));
+  }
+  return table.text();
 }
 
 }  // namespace
@@ -81,19 +107,7 @@ std::string replicas_text(const ServicesView& services) {
                       each.failed_update.value);
     }
     text += goal_text(each);
-    TextTable table({{"REPLICA", true},
-                     {"STATE"},
-                     {"INSTANCE", true},
-                     {"PORTS"},
-                     {"RESTARTS", true},
-                     {"TROUBLE"}});
-    for (const ReplicaView& replica : each.replicas) {
-      table.add_row({std::to_string(replica.index), standing_of(replica),
-                     replica.instance.valid() ? std::to_string(replica.instance.value) : "-",
-                     ports_text(replica), std::to_string(replica.restarts),
-                     replica.trouble.empty() ? "-" : replica.trouble});
-    }
-    text += table.text();
+    text += table_of_replicas(each);
     if (each.more_replicas > 0) text += fmt::format("and {} more\n", each.more_replicas);
   }
   return text;

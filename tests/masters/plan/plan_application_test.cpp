@@ -210,6 +210,35 @@ TEST_F(PlanApplicationTest, AnInstanceOnWhichAReplicaStaysIsNotReleased) {
   EXPECT_FALSE(state().find(InstanceId{0})->released);
 }
 
+TEST_F(PlanApplicationTest, AReplicaThatGetsAnotherSizeStaysUntilAnotherOneStandsBesideIt) {
+  settings_.min_stay = std::chrono::hours{1};  // for tasks that lose by a move
+  make();
+  ready(0);
+  Job job = test::JobBuilder(1).tasks(3).demand(Resources::of(0, 2, 2)).gang(false).build();
+  ServiceSpec spec;
+  spec.replicas = 1;
+  spec.size = {.least_cpus = 0.5, .least_memory_gib = 0.5};
+  job.kind = spec;
+  happen(JobAccepted{job});
+  run(1, 0);
+  ReplicaState ready;
+  ready.ready = true;
+  happen(ReplicaChanged{TaskId{1}, 1, ready});
+  const auto resized = [&](double amount) {
+    Plan plan;
+    plan.places.push_back(to(1, 0));
+    plan.places.back().grant = Grant::of(Resources::of(0, amount, amount));
+    return of<TaskAssigned>(apply(std::move(plan)));
+  };
+  EXPECT_THAT(resized(3), IsEmpty()) << "there is no room for both";
+  const auto assigned = resized(1);
+  ASSERT_EQ(assigned.size(), 1U);
+  EXPECT_EQ(assigned[0].task, job.tasks[1].id);
+  EXPECT_EQ(assigned[0].grant, Grant::of(Resources::of(0, 1, 1)));
+  EXPECT_EQ(task(1).phase, TaskPhase::running);
+  EXPECT_FALSE(task(1).wanted);
+}
+
 TEST_F(PlanApplicationTest, NobodyIsGivenTheRoomOfAReplicaThatCannotLeaveIt) {
   ready(0);
   ready(1);

@@ -46,6 +46,49 @@ TEST_F(ServicesTest, OneThatWouldWaitForAnotherInItsOwnRoomStays) {
   EXPECT_EQ(job(1).wanted, 1U);
 }
 
+TEST_F(ServicesTest, OneStaysBehindWhichASmallerOneWouldWait) {
+  accept(1, {.replicas = 1, .size = {0.1, 0.1}});
+  all_ready(1);
+  const TaskId first = running(1)[0];
+  const InstanceRow& row = state().instance(state().find(first)->at);
+  const Resources& capacity = state().catalog()[row.type].capacity;
+  const Grant rest = Grant::of(capacity - kGrant.amount);
+  happen(JobAccepted{test::JobBuilder(9).build()});
+  happen(TaskAssigned{TaskId{9}, row.id, {}, rest});
+  happen(StartIssued{TaskId{9}, row.id, 1, rest});
+  const auto other = services_->stand_in(elsewhere(first), {CauseCode::packed, 0}, now());
+  ASSERT_TRUE(other);
+  happen(TaskAssigned{*other, row.id, {}, Grant::of(Resources::of(0, 0.1, 0.1))});
+  services_->advance(now());
+  check();
+  EXPECT_TRUE(state().find(first)->wanted);
+  EXPECT_EQ(state().find(first)->target, row.slot);
+  EXPECT_FALSE(state().find(*other)->wanted);
+}
+
+TEST_F(ServicesTest, OneStaysWhoseStandInEndsWithAnotherSize) {
+  accept(1, {.replicas = 1, .tasks = 2, .size = {0.1, 0.1}});
+  all_ready(1);
+  const TaskId first = running(1)[0];
+  const auto other = services_->stand_in(elsewhere(first), {CauseCode::resized, 0}, now());
+  ASSERT_TRUE(other);
+  const InstanceId at = state().instance(state().find(first)->at).id;
+  const Grant small = Grant::of(Resources::of(0, 0.1, 0.1));
+  happen(TaskAssigned{*other, at, {}, small});
+  happen(StartIssued{*other, at, 1, small});
+  happen(TaskStarted{*other, 1, {}, {}});
+  settle();
+  EXPECT_FALSE(state().find(first)->wanted) << "the other one may still come about";
+  ReplicaState ended;
+  ended.restarts = 1;
+  happen(ReplicaChanged{*other, 1, ended});
+  settle();
+  EXPECT_TRUE(state().find(first)->wanted);
+  EXPECT_EQ(state().find(first)->target, state().find(first)->at);
+  EXPECT_EQ(state().find(*other)->phase, TaskPhase::capped);
+  EXPECT_EQ(ready_count(), 1U) << "its clients have noticed nothing";
+}
+
 TEST_F(ServicesTest, OneThatWaitsForTheRoomOfOneThatMayStopGetsIt) {
   accept(1, {.replicas = 1, .max_unavailable = 1});
   all_ready(1);

@@ -29,6 +29,7 @@ class ServicesTest : public MasterCommandsTest {
     std::uint32_t least = 0;
     std::uint32_t most = 0;
     std::string name = "web";
+    SizeRange size{};
   };
   void accept(std::uint64_t id, const Wish& wish) {
     Job job = JobBuilder(id).tasks(wish.tasks).gang(false).build();
@@ -41,6 +42,7 @@ class ServicesTest : public MasterCommandsTest {
     spec.goal = wish.goal;
     spec.least = wish.least;
     spec.most = wish.most;
+    spec.size = wish.size;
     spec.healthy_for = healthy_for_;
     spec.update_within = std::chrono::hours{1};
     if (wish.replaces > 0) spec.replaces = JobId{wish.replaces};
