@@ -13,6 +13,7 @@ using lrasched::Phase2;
 using lrasched::PlacementRules;
 using lrasched::Scheme;
 using lrasched::ServiceOrder;
+using lrasched::SizeRules;
 
 namespace {
 
@@ -32,12 +33,38 @@ void describe_limit(Description<LraParams>& description) {
                     "replicas of a service on one instance at most; 0: any number");
 }
 
+void describe_goal_limit(Description<LraParams>& description) {
+  description.param("goal_limit", &LraParams::goal_limit, params::whole(0, kLargestService),
+                    "likewise of a service with a goal where limit is 0, if there may be instances "
+                    "enough; 0: any number");
+}
+
 void describe_phase_2(Description<LraParams>& description) {
   description.param(
       "phase2", &LraParams::phase2,
       params::choice<Phase2>({{"rent", Phase2::rent}, {"paper", Phase2::paper}}),
       "for services that the instances do not hold: the offering with the least price for what it "
       "would hold, after all old room; or new instances alone, as in the paper");
+}
+
+void describe_sizes(Description<LraParams>& description) {
+  description
+      .param("sizes", in(&LraParams::sizes, &SizeRules::learns),
+             params::choice<bool>({{"learnt", true}, {"stated", false}}),
+             "services with a range of sizes: the cheapest that is found to meet the goal, or the "
+             "size that their users ask for")
+      .param("learner", in(&LraParams::sizes, &SizeRules::learner),
+             params::choice<LearnerKind>({{"history", LearnerKind::history},
+                                          {"fm", LearnerKind::fm},
+                                          {"mf", LearnerKind::mf}}),
+             "predicts sizes: past services as hypotheses, a factorization machine, or matrix "
+             "factorization")
+      .param("probe_for_s", in(&LraParams::sizes, &SizeRules::probe_for),
+             params::in_seconds(params::from(0).up_to(86400)),
+             "seconds that a replica is ready before its number counts for its size")
+      .param("changes_a_day", in(&LraParams::sizes, &SizeRules::changes_a_day),
+             params::whole(0, 1000),
+             "trials and corrections of a service's size a day; 5 more in its first day");
 }
 
 /// Parameters for all but services, and the rounds.
@@ -54,6 +81,14 @@ void describe_batch(Description<LraParams>& description) {
       .eager(in(&LraParams::batch, &own::MusterParams::eager));
 }
 
+/// Instances that services have left go back at once: others had to be there first, so that both
+/// cost for the while.
+LraParams lrasched_params() {
+  LraParams params;
+  params.batch.at_once = true;
+  return params;
+}
+
 /// The first fit of the paper: the largest first, and no two replicas of a service together.
 LraParams first_fit_params() {
   LraParams params;
@@ -61,11 +96,17 @@ LraParams first_fit_params() {
   params.rules = lrasched::kPaperRules;
   params.limit = 1;
   params.moves = false;
+  params.clears = false;
+  params.goal_limit = 0;
+  params.sizes.learns = false;
   return params;
 }
 
 LraParams program_params() {
   LraParams params;
+  params.clears = false;
+  params.goal_limit = 0;
+  params.sizes.learns = false;
   params.scheme = Scheme::program;
   return params;
 }
@@ -81,16 +122,22 @@ constexpr Uses kServicesUse{.throughput = true, .prices = true, .predictions = t
 PolicyModule lrasched_module() {
   auto description = describe<LraParams>(
       "lrasched",
-      "LRASched: services whole or not at all, by fit and size; other jobs as muster places them");
+      "LRASched: services whole or not at all, by fit and size; other jobs as muster places them",
+      lrasched_params());
   description.param("fit", in(&LraParams::rules, &PlacementRules::fit),
                     params::choice<Fit>({{"balanced", Fit::balanced}, {"dot", Fit::dot}}),
                     "instance for a replica: the one whose room stays in balance, or by the dot "
                     "product of the paper");
   describe_order(description);
   describe_limit(description);
+  describe_goal_limit(description);
   describe_phase_2(description);
   description.param("moves", &LraParams::moves, params::flag(),
                     "replicas that have not started make room for services that found no room");
+  description.param("clears", &LraParams::clears, params::flag(),
+                    "running replicas leave an instance that they use little of, new before old, "
+                    "where others have room or a cheaper one does");
+  describe_sizes(description);
   describe_batch(description);
   return description.uses(kServicesUse).made_by(make_lrasched);
 }

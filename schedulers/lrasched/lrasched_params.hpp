@@ -3,9 +3,13 @@
 #include <cstdint>
 
 #include "schedulers/lrasched/period_placement.hpp"
+#include "schedulers/lrasched/size_search.hpp"
 #include "schedulers/muster/muster_params.hpp"
 
 namespace muster::lrasched {
+
+/// Looks at one instance for one service that cost about as much as a step of `muster`.
+inline constexpr std::uint64_t kLooksOfStep = 16;
 
 /// How services are placed on the instances that are there.
 enum class Scheme : std::uint8_t {
@@ -27,8 +31,12 @@ struct LraParams {
   Scheme scheme = Scheme::phase_1;
   PlacementRules rules{};
   std::uint32_t limit = 0;  ///< replicas of a service on one instance at most; 0: any number
+  /// Likewise of one with a goal, where there is no other limit and instances are enough.
+  std::uint32_t goal_limit = 2;
   bool moves = true;        ///< replicas that the round itself has placed make way
+  bool clears = true;       ///< running replicas leave an instance where that saves its price
   Phase2 phase2 = Phase2::rent;
+  SizeRules sizes{};             ///< of services that let a policy choose them
   std::uint32_t nodes = 2'000;   ///< of the solver's search for a round, in a replay
   double seconds = 5;            ///< of the solver in a round of a live cluster
   std::uint32_t cells = 20'000;  ///< services times instances up to which the solver is asked

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "schedulers/lrasched/service_clearing.hpp"
 #include "schedulers/lrasched/service_input.hpp"
 #include "schedulers/lrasched/service_plan.hpp"
 #include "schedulers/lrasched/service_round.hpp"
@@ -20,8 +22,6 @@ using nlohmann::json;
 /// Before what the part for services says, in the note of both.
 constexpr std::string_view kChoice = "; services";
 constexpr std::string_view kFigure = "services_";
-/// Looks at one instance for one service that cost about as much as a step of `muster`.
-constexpr std::uint64_t kLooksOfStep = 16;
 
 /// The cluster as the policy for batch sees it.
 ClusterView with_fixed_services(const ClusterView& view) {
@@ -49,6 +49,18 @@ std::vector<InstanceId> targets_of(const Plan& plan) {
   return {ids.begin(), ids.end()};
 }
 
+/// Those, and the instances that its tasks leave, which are to be given back.
+std::vector<InstanceId> touched_by(const Plan& plan, const ClusterState& state) {
+  std::vector<InstanceId> ids = targets_of(plan);
+  for (const Place& place : plan.places) {
+    const Slot at = state.find(place.task)->at;
+    if (at != kNoSlot) ids.push_back(state.instance(at).id);
+  }
+  std::ranges::sort(ids);
+  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+  return ids;
+}
+
 template <class Parts>
 void add(std::vector<Parts>& to, const std::vector<Parts>& more) {
   to.insert(to.end(), more.begin(), more.end());
@@ -68,6 +80,9 @@ void append(Plan&& services, Plan& plan) {
   for (Launch& launch : services.launches) {
     if (launch.group > 0) launch.group += groups;
   }
+  for (Release& release : services.releases) {
+    if (release.group > 0) release.group += groups;
+  }
   for (Place& place : services.places) {
     if (place.group > 0) place.group += groups;
     if (auto* launch = std::get_if<LaunchIndex>(&place.to)) launch->value += launches;
@@ -75,6 +90,7 @@ void append(Plan&& services, Plan& plan) {
   add(plan.launches, services.launches);
   add(plan.places, services.places);
   add(plan.refusals, services.refusals);
+  add(plan.releases, services.releases);
   if (services.note.figures.empty()) return;
   plan.note.choice += kChoice;
   add(plan.note.figures, services.note.figures);
@@ -87,10 +103,12 @@ LraPolicy::LraPolicy(const Catalog& catalog, const LraParams& params,
     : params_(params),
       solver_(std::move(solver)),
       prices_(catalog, MarketChoice::any),
+      search_(params.sizes),
       batch_(catalog, own::with_strict(params.batch)) {}
 
 void LraPolicy::observe(const Event& event, const ClusterView& view) {
   services_.observe(event, view);
+  sizes_.observe(event, view);
   const ClusterView fixed = with_fixed_services(view);
   const auto* round = std::get_if<RoundDecided>(&event.body);
   if (round == nullptr || round->note.choice.find(kChoice) == std::string::npos) {
@@ -103,11 +121,23 @@ void LraPolicy::observe(const Event& event, const ClusterView& view) {
 
 /// The generator is batch's: services have a copy, so that batch decides as it would without them.
 Plan LraPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
+  const std::vector<SizeStep> steps = search_.steps(sizes_, view);
+  // The steps of this round count in it.
+  std::optional<SizeBook> stepped;
+  if (!steps.empty()) stepped = sizes_;
+  for (const SizeStep& step : steps) stepped->take(step, view.now);
+  const SizeBook& sizes = stepped ? *stepped : sizes_;
   Plan services;
-  if (any_waits(view.state)) services = place_services(view, rng, budget);
+  if (any_waits(view, sizes)) services = place_services(view, sizes, rng, budget);
+  // A service that waits for money may be helped by it.
+  if (services.places.empty() && params_.clears && view.rents()) {
+    add_clearing(view, sizes, services, {rng, budget});
+  }
+  SizeBook::write(steps, services.note);
   ClusterView fixed = with_fixed_services(view);
   const std::vector<InstanceId> targets = targets_of(services);
-  fixed.given_away = targets;
+  const std::vector<InstanceId> touched = touched_by(services, view.state);
+  fixed.given_away = touched;
   for (const Launch& launch : services.launches) {
     if (const auto price = view.price(launch.type, launch.market)) fixed.left.take(*price);
   }
@@ -122,14 +152,15 @@ Plan LraPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   return plan;
 }
 
-bool LraPolicy::any_waits(const ClusterState& state) const {
+bool LraPolicy::any_waits(const ClusterView& view, const SizeBook& sizes) const {
   return std::any_of(services_.services().begin(), services_.services().end(),
-                     [&](JobId id) { return wants_places(state, *state.find(id)); });
+                     [&](JobId id) { return wants_places(view, *view.state.find(id), sizes); });
 }
 
-Plan LraPolicy::place_services(const ClusterView& view, Rng rng, Budget& budget) {
+Plan LraPolicy::place_services(const ClusterView& view, const SizeBook& sizes, Rng rng,
+                               Budget& budget) {
   prices_.learn(view.state);
-  const ServiceParts parts{params_, view, prices_, services_};
+  const ServiceParts parts{params_, view, prices_, services_, sizes};
   ServiceInput input = gather_services(parts);
   Plan plan;
   if (input.waiting.empty()) {
@@ -145,13 +176,30 @@ Plan LraPolicy::place_services(const ClusterView& view, Rng rng, Budget& budget)
   return plan;
 }
 
+void LraPolicy::add_clearing(const ClusterView& view, const SizeBook& sizes, Plan& to,
+                             const Means& means) {
+  if (services_.services().empty() || view.turn) return;
+  prices_.learn(view.state);
+  Rng rng = means.rng;
+  Plan plan = plan_of_clearing({params_, view, prices_, services_, sizes}, rng, means.budget);
+  if (plan.places.empty()) return;
+  to.note.figures.emplace_back("services_moved", static_cast<double>(plan.places.size()));
+  to.launches = std::move(plan.launches);
+  to.places = std::move(plan.places);
+  to.releases = std::move(plan.releases);
+}
+
 bool LraPolicy::settled(const ClusterView& view) const {
-  return !any_waits(view.state) && batch_.settled(with_fixed_services(view));
+  const bool clears = params_.clears && view.rents() && may_get_poor(view);
+  return !any_waits(view, sizes_) && !search_.may_come(sizes_, view) && !clears &&
+         batch_.settled(with_fixed_services(view));
 }
 
 std::string LraPolicy::save_state(const ClusterState& state) const {
-  const json both{{"batch", batch_.save_state(state)}, {"services", services_.save()}};
-  return both.dump(-1, ' ', false, json::error_handler_t::replace);
+  const json all{{"batch", batch_.save_state(state)},
+                 {"services", services_.save()},
+                 {"sizes", sizes_.save()}};
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 bool LraPolicy::load_state(std::string_view text, const ClusterView& view) {
@@ -161,7 +209,10 @@ bool LraPolicy::load_state(std::string_view text, const ClusterView& view) {
                ? both[name].get<std::string>()
                : std::string();
   };
+  // Earlier versions chose no sizes.
+  const std::string sizes = words("sizes");
   return services_.load(words("services"), view) &&
+         sizes_.load(sizes.empty() ? "[]" : sizes, view) &&
          batch_.load_state(words("batch"), with_fixed_services(view));
 }
 

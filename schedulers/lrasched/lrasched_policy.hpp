@@ -22,8 +22,8 @@ class LraPolicy final : public Policy {
   LraPolicy(const Catalog& catalog, const LraParams& params,
             std::shared_ptr<const IntegerSolver> solver);
 
-  Cadence cadence() const override { return batch_.cadence(); }
-  Cadence fleet_cadence() const override { return batch_.fleet_cadence(); }
+  Cadence cadence() const override { return with_numbers(batch_.cadence()); }
+  Cadence fleet_cadence() const override { return with_numbers(batch_.fleet_cadence()); }
   void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   bool settled(const ClusterView& view) const override;
@@ -34,13 +34,26 @@ class LraPolicy final : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<LraPolicy>(*this); }
 
  private:
-  Plan place_services(const ClusterView& view, Rng rng, Budget& budget);
-  bool any_waits(const ClusterState& state) const;
+  Plan place_services(const ClusterView& view, const SizeBook& sizes, Rng rng, Budget& budget);
+  /// Of a decision.
+  struct Means {
+    const Rng& rng;
+    Budget& budget;
+  };
+  void add_clearing(const ClusterView& view, const SizeBook& sizes, Plan& to, const Means& means);
+  bool any_waits(const ClusterView& view, const SizeBook& sizes) const;
+  /// Sizes follow from the numbers that replicas say.
+  Cadence with_numbers(Cadence cadence) const {
+    cadence.wants_metrics |= params_.sizes.learns;
+    return cadence;
+  }
 
   LraParams params_;
   std::shared_ptr<const IntegerSolver> solver_;
   ReservationPrices prices_;  // caches
   ServiceMemory services_;
+  SizeBook sizes_;
+  SizeSearch search_;
   own::MusterPolicy batch_;
 };
 

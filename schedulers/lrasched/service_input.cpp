@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/feasible.hpp"
+#include "schedulers/lrasched/size_moves.hpp"
 #include "schedulers/packing/rules.hpp"
 
 namespace muster::lrasched {
@@ -22,6 +23,32 @@ class Gathering {
 
   ServiceInput run() {
     for (const JobId id : p_.memory.services()) gather_waiting(*p_.view.state.find(id));
+    return finish();
+  }
+
+  ServiceInput run(InstanceId from, std::span<const Slot> tasks) {
+    leaves_ = from;
+    for (const Slot slot : tasks) {
+      const TaskRow& task = state().task(slot);
+      const auto alike = std::ranges::find_if(in_.waiting, [&](const WaitingService& one) {
+        const TaskRow& other = state().task(one.tasks.front());
+        return one.job == task.job && *one.grant == task.held &&
+               asks_of(state(), other) == asks_of(state(), task);
+      });
+      if (alike != in_.waiting.end()) {
+        alike->tasks.push_back(slot);
+      } else {
+        in_.waiting.push_back(
+            {task.job, {slot}, true, task.held, CauseCode::partial_reconfiguration});
+      }
+    }
+    return finish();
+  }
+
+ private:
+  const ClusterState& state() const { return p_.view.state; }
+
+  ServiceInput finish() {
     if (in_.waiting.empty()) return std::move(in_);
     gather_nodes();
     if (p_.view.rents()) gather_offers();
@@ -31,14 +58,16 @@ class Gathering {
     return std::move(in_);
   }
 
- private:
-  const ClusterState& state() const { return p_.view.state; }
-
   /// Replicas of the job that want a place, in lists of those that ask alike.
   void gather_waiting(const JobRow& row) {
-    if (row.terminal_outcome || !wants_places(state(), row) || !p_.view.may_start(row)) return;
+    if (row.terminal_outcome || !wants_places(p_.view, row, p_.sizes) || !p_.view.may_start(row)) {
+      return;
+    }
     const TaskRow* only = p_.view.turn_of_task();
     const std::size_t first = in_.waiting.size();
+    const SizedService* sized = p_.sizes.find(row.job.id);
+    std::optional<Grant> grant;
+    if (sized != nullptr) grant = Grant::of(sized->grant(sized->chosen));
     bool stands = false;
     for (const Slot slot : row.tasks) {
       const TaskRow& task = state().task(slot);
@@ -49,10 +78,21 @@ class Gathering {
                                   return asks_of(state(), state().task(one.tasks.front())) ==
                                          asks_of(state(), task);
                                 });
-      if (alike == in_.waiting.end()) alike = in_.waiting.insert(alike, {row.slot, {}, false});
+      if (alike == in_.waiting.end()) {
+        alike = in_.waiting.insert(alike, {row.slot, {}, false, grant});
+      }
       alike->tasks.push_back(slot);
     }
+    if (sized != nullptr && only == nullptr) gather_resizes(row, *sized);
     for (std::size_t i = first; i < in_.waiting.size(); ++i) in_.waiting[i].stands = stands;
+  }
+
+  /// Replicas that run and are to have another size, each by itself.
+  void gather_resizes(const JobRow& row, const SizedService& sized) {
+    for (const SizeMove& move : size_moves(p_.view, row, sized)) {
+      in_.waiting.push_back(
+          {row.slot, {move.task}, true, Grant::of(sized.grant(move.size)), CauseCode::resized});
+    }
   }
 
   /// Instances that may take something, in the order of request.
@@ -62,7 +102,7 @@ class Gathering {
       if (row.released || row.phase == InstancePhase::terminating || p_.view.is_closed(row)) {
         continue;
       }
-      if (!p_.view.rents() && row.phase != InstancePhase::ready) continue;
+      if ((!p_.view.rents() && row.phase != InstancePhase::ready) || row.id == leaves_) continue;
       const Resources room = p_.view.catalog[row.type].capacity - row.committed;
       if (row.slot >= node_of_.size()) node_of_.resize(row.slot + std::size_t{1}, kNoNode);
       node_of_[row.slot] = in_.rooms.add(room.amounts(), kind_of(row.type, row.market));
@@ -105,18 +145,28 @@ class Gathering {
     return std::nullopt;
   }
 
+  /// Replicas of one service take from each other: where it has a goal few share an instance, as
+  /// far as there may be instances enough.
+  std::uint32_t most_a_node(const JobRow& job) const {
+    if (keeps_apart(job)) return 1;
+    if (p_.params.limit > 0) return p_.params.limit;
+    if (p_.params.goal_limit == 0 || !job.job.service()->goal.is_there()) return kAnyNumber;
+    std::uint64_t nodes = in_.nodes.size();
+    if (p_.view.rents()) nodes += p_.view.left.instances.value_or(kAnyNumber);
+    const std::uint64_t needed = (job.replicas + nodes - 1) / std::max<std::uint64_t>(nodes, 1);
+    return std::max(p_.params.goal_limit, static_cast<std::uint32_t>(needed));
+  }
+
   void gather(WaitingService waiting) {
     const TaskRow& task = state().task(waiting.tasks.front());
     const PlaceAsks asks{task.shape, markets_of(task)};
     const std::optional<TypeId> type = type_for(asks);
     if (!type) return refuse(waiting, asks);
     const JobRow& job = state().job(waiting.job);
-    const Resources& size = *p_.prices.mask().amount(asks.shape, *type);
-    Service service{.size = size.amounts(),
+    const Resources& asked = *p_.prices.mask().amount(asks.shape, *type);
+    Service service{.size = waiting.grant ? waiting.grant->amount.amounts() : asked.amounts(),
                     .replicas = static_cast<std::uint32_t>(waiting.tasks.size()),
-                    .most_a_node = keeps_apart(job)      ? 1
-                                   : p_.params.limit > 0 ? p_.params.limit
-                                                         : kAnyNumber,
+                    .most_a_node = most_a_node(job),
                     .priority = p_.view.rank(job).priority};
     const Duration waited = p_.view.now - job.accepted_at;
     service.waited = static_cast<std::uint32_t>(
@@ -125,7 +175,7 @@ class Gathering {
     for (std::uint32_t i = 0; i < p_.view.catalog.size(); ++i) {
       for (const Market market : {Market::on_demand, Market::spot}) {
         const bool may = p_.prices.mask().allows(asks, {TypeId{i}, market}) &&
-                         p_.prices.mask().amount(asks.shape, TypeId{i}) == size;
+                         p_.prices.mask().amount(asks.shape, TypeId{i}) == asked;
         service.kinds[kind_of(TypeId{i}, market)] = may ? 1 : 0;
       }
     }
@@ -181,6 +231,7 @@ class Gathering {
 
   const ServiceParts& p_;
   ServiceInput in_;
+  InstanceId leaves_{};                 ///< nothing goes there
   std::vector<std::uint32_t> node_of_;  ///< of each instance, by slot
 };
 
@@ -192,8 +243,19 @@ bool wants_places(const ClusterState& state, const JobRow& service) {
                      [&](Slot slot) { return wants_place(state.task(slot)); });
 }
 
+bool wants_places(const ClusterView& view, const JobRow& service, const SizeBook& sizes) {
+  if (wants_places(view.state, service)) return true;
+  const SizedService* sized = sizes.find(service.job.id);
+  return sized != nullptr && !service.terminal_outcome &&
+         !size_moves(view, service, *sized).empty();
+}
+
 ServiceInput gather_services(const ServiceParts& parts) {
   return Gathering(parts).run();
+}
+
+ServiceInput gather_moves(const ServiceParts& parts, InstanceId from, std::span<const Slot> tasks) {
+  return Gathering(parts).run(from, tasks);
 }
 
 }  // namespace muster::lrasched

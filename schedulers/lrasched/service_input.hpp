@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "schedulers/lrasched/lrasched_params.hpp"
@@ -8,6 +10,7 @@
 #include "schedulers/lrasched/node_rooms.hpp"
 #include "schedulers/lrasched/service.hpp"
 #include "schedulers/lrasched/service_memory.hpp"
+#include "schedulers/lrasched/size_book.hpp"
 #include "schedulers/packing/types/reservation_price.hpp"
 #include "schedulers/policy.hpp"
 
@@ -17,7 +20,12 @@ namespace muster::lrasched {
 struct WaitingService {
   Slot job = kNoSlot;
   std::vector<Slot> tasks;
-  bool stands = false;  ///< other replicas of it have places
+  bool stands = false;           ///< other replicas of it have places
+  std::optional<Grant> grant{};  ///< of each; nothing: its demand
+  /// Another cause: they run, and stay where they are while they find no other place.
+  CauseCode cause = CauseCode::packed;
+
+  bool run() const { return cause != CauseCode::packed; }
 };
 
 /// An offering of the cloud, beside the NodeOffer of that number.
@@ -47,6 +55,7 @@ struct ServiceParts {
   const ClusterView& view;
   const ReservationPrices& prices;  ///< of both markets; they know the state
   const ServiceMemory& memory;
+  const SizeBook& sizes;
 };
 
 /// Number of the kind of instances by which services tell where they may be.
@@ -61,8 +70,12 @@ inline bool wants_place(const TaskRow& task) {
 }
 /// Of some of its replicas. O(replicas).
 bool wants_places(const ClusterState& state, const JobRow& service);
+/// Likewise, or some are to have another size.
+bool wants_places(const ClusterView& view, const JobRow& service, const SizeBook& sizes);
 
 /// O(replicas of services that are not over); where some of them waits, O(instances) besides.
 ServiceInput gather_services(const ServiceParts& parts);
+/// Replicas that run on the instance, to be placed anywhere else. O(instances and replicas).
+ServiceInput gather_moves(const ServiceParts& parts, InstanceId from, std::span<const Slot> tasks);
 
 }  // namespace muster::lrasched

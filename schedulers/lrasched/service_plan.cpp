@@ -77,7 +77,9 @@ class Writing {
     for (const Spot& spot : choice_.placement.spots[service]) {
       for (std::uint32_t i = new_at(service, spot); i > 0; --i) {
         const TaskId task = p_.view.state.task(tasks[next++]).id;
-        Place place{.task = task, .to = LaunchIndex{}, .cause = {CauseCode::packed, 0}};
+        const WaitingService& waiting = in_.waiting[service];
+        Place place{.task = task, .to = LaunchIndex{}, .cause = {waiting.cause, 0}};
+        place.grant = waiting.grant;
         if (spot.node < old_nodes_) {
           place.to = in_.nodes[spot.node];
         } else {
@@ -105,6 +107,8 @@ class Writing {
   }
 
   void refuse(const ServiceRefusal& refused) {
+    // A replica that runs goes on where it is, with the size that it has.
+    if (in_.waiting[refused.service].run()) return;
     const std::vector<Slot>& tasks = in_.waiting[refused.service].tasks;
     const Refusal refusal = reason_of(refused);
     const std::uint32_t placed = replicas_in(choice_.placement.spots[refused.service]) -

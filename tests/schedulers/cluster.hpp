@@ -103,6 +103,23 @@ class Cluster {
     for (Slot slot : tasks) apply(TaskFinished{state_.task(slot).id, state_.task(slot).attempt});
     apply(JobFinished{JobId{job}});
   }
+  /// The master lets the task be one of the replicas.
+  void want(TaskId task) { apply(ReplicaWanted{task, true, {CauseCode::revision, 0}}); }
+  /// The replica is ready.
+  void get_ready(TaskId task) {
+    ReplicaState state;
+    state.ready = true;
+    apply(ReplicaChanged{task, state_.find(task)->attempt, state});
+  }
+  /// The replica is ready and says the number of its goal.
+  void replica_says(TaskId task, const std::string& metric, double number,
+                    std::uint32_t restarts = 0) {
+    ReplicaState state;
+    state.ready = true;
+    state.restarts = restarts;
+    apply(ReplicaChanged{task, state_.find(task)->attempt, state});
+    apply(Measured{{}, 0, {}, {{task, {{metric, number}}}}});
+  }
   /// An elastic job says how far it is.
   void progress(std::uint64_t job, double done) {
     const TaskRow& first = state_.task(state_.find(JobId{job})->tasks.front());
@@ -166,7 +183,7 @@ class Cluster {
       const auto* known = std::get_if<InstanceId>(&place.to);
       const InstanceId to =
           known != nullptr ? *known : InstanceId{first + std::get<LaunchIndex>(place.to).value};
-      apply(TaskAssigned{place.task, to, place.cause});
+      apply(TaskAssigned{place.task, to, place.cause, place.grant});
       const JobRow& job = state_.job(state_.find(place.task)->job);
       for (Slot slot : job.tasks) {
         const TaskRow& task = state_.task(slot);
@@ -213,7 +230,7 @@ class Cluster {
     }
     for (const auto& [task, attempt] : tasks_in(TaskPhase::assigned)) {
       const InstanceId at = state_.instance(state_.find(task)->target).id;
-      apply(StartIssued{task, at, attempt + 1});
+      apply(StartIssued{task, at, attempt + 1, state_.find(task)->planned});
       apply(TaskStarted{task, attempt + 1, std::chrono::seconds{3}, std::chrono::seconds{10}});
     }
   }
