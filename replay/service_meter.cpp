@@ -39,7 +39,8 @@ ServiceMeter::ServiceMeter(const JobSource& jobs, ReplicaNoise noise) : noise_(n
     Service& service = services_[job.job.id];
     service.id = job.job.id;
     service.truth = job.truth.service;
-    service.replicas = job.job.tasks.size();
+    const std::uint32_t stated = job.job.service()->replicas;
+    service.replicas = stated > 0 ? stated : job.job.tasks.size();
     service.submit = job.submit;
     service.end = job.submit + lifetime_of(job.truth);
     const double wanted_h =

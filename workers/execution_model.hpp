@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "model/ids.hpp"
 #include "model/resources.hpp"
@@ -41,6 +42,9 @@ struct LoadedTask {
   LoadCaller caller;
   Resources granted{};  ///< that it may use there
 };
+
+/// Name of a replica's performance among the numbers that tasks report of themselves.
+inline constexpr std::string_view kPerformanceMetric = "performance";
 
 /// A service's replica speaks of itself.
 struct ReplicaWord {

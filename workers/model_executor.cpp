@@ -3,12 +3,6 @@
 #include <utility>
 
 namespace muster {
-namespace {
-
-/// Its name among the numbers that tasks report of themselves.
-constexpr const char* kPerformanceMetric = "performance";
-
-}  // namespace
 
 ModelExecutor::ModelExecutor(InstanceId instance, TypeId type, WorkerCalls& worker,
                              ExecutionModel& model)
@@ -105,7 +99,8 @@ void ModelExecutor::changed(TaskId task, Attempt attempt) {
   if (!word) return worker_.progressed(task, attempt);
   AttemptMetrics said{{task, {}}, attempt, ReplicaState{}};
   said.replica->ready = word->ready;
-  if (word->performance) said.said.values.emplace_back(kPerformanceMetric, *word->performance);
+  if (word->performance)
+    said.said.values.emplace_back(std::string(kPerformanceMetric), *word->performance);
   worker_.reported({std::move(said)});
 }
 

@@ -9,6 +9,7 @@
 
 #include "model/rng.hpp"
 #include "model/rounded_text.hpp"
+#include "workers/execution_model.hpp"
 
 // A workload of services and batch jobs that is drawn from a seed. Each service and each job has a
 // stream of its own, so that their numbers do not change what the others are.
@@ -16,6 +17,8 @@
 namespace muster::replay {
 namespace {
 
+/// Replicas to which services may be scaled, at the least.
+constexpr std::size_t kLeastMost = 8;
 constexpr double kLongestLife_h = 1e5;
 constexpr std::array<double, 4> kJobCores = {1, 2, 4, 8};
 constexpr std::array<double, 3> kGibACore = {1, 2, 4};
@@ -50,19 +53,36 @@ std::vector<double> day_of(double depth) {
   return day;
 }
 
-ServiceSize stated_size(StatedSize which, const ServiceTruth& truth, Rng& rng) {
+ServiceSize stated_size(const DrawnServices& settings, const ServiceTruth& truth, Rng& rng) {
   static const ServiceSizes kSizes = family_sizes();
   // Drawn in any case, so that what a service is like does not depend on what its user asks for.
   const auto any = static_cast<std::uint32_t>(rng.below(kSizes.size()));
-  switch (which) {
+  ServiceSize size = truth.performance->right_size(truth.goal, truth.peak());
+  switch (settings.size) {
     case StatedSize::drawn:
       return kSizes[any];
     case StatedSize::largest:
       return kSizes[kSizes.largest()];
+    case StatedSize::over:
+      size.cores *= settings.over;
+      size.memory_gib *= settings.over;
+      break;
     case StatedSize::right:
       break;
   }
-  return truth.performance->right_size(truth.goal, truth.peak());
+  return size;
+}
+
+/// Its spare tasks stand in for replicas that get another place. Of the size `over` the policy
+/// may choose any size from the family's smallest on.
+ServiceSpec service_of(const DrawnServices& settings, double goal, std::uint32_t replicas) {
+  static const ServiceSizes kSizes = family_sizes();
+  ServiceSpec spec;
+  spec.replicas = replicas;
+  spec.goal = {.metric = std::string(kPerformanceMetric), .bound = goal, .at_least = true};
+  if (settings.size != StatedSize::over) return spec;
+  spec.size = {.least_cpus = kSizes[0].cores, .least_memory_gib = kSizes[0].memory_gib};
+  return spec;
 }
 
 JobDraft draw_service_job(const DrawnServices& settings, std::uint64_t number, std::uint64_t seed) {
@@ -81,12 +101,14 @@ JobDraft draw_service_job(const DrawnServices& settings, std::uint64_t number, s
   TaskSpec& replica = to.job.tasks.emplace_back();
   replica.delays.init =
       from_seconds(std::floor(rng.uniform(0, to_seconds(settings.longest_start))));
-  const ServiceSize size = stated_size(settings.size, truth, rng);
+  const ServiceSize size = stated_size(settings, truth, rng);
   replica.demands = Demands(Resources::of(0, size.cores, size.memory_gib));
   to.job.id = JobId{number};
   to.job.workload_class = name_of(service.kind);
   to.job.name = fmt::format("{}-{}", to.job.workload_class, number);
-  to.job.kind = ServiceSpec{};
+  to.job.kind = service_of(settings, truth.goal, static_cast<std::uint32_t>(draft.tasks));
+  // As a service has tasks whose file does not say more.
+  draft.tasks = std::max<std::size_t>(2 * draft.tasks, kLeastMost) + 1;
   to.truth.interference = to.job.workload_class;
   to.truth.service = std::make_shared<const ServiceTruth>(std::move(truth));
   return draft;
@@ -172,6 +194,9 @@ std::vector<config::KeySpecOf<ReplayConfig>> service_keys() {
        Whole{format_key<&DrawnServices::max_replicas>, 1, kLargestService}},
       {"workload.services.size", "services: the size that their users ask for",
        config::enum_key<ReplayConfig>(format_key<&DrawnServices::size>)},
+      {"workload.services.over",
+       "services: of the size `over`, the factor by which their users ask for more than they need",
+       Number{format_key<&DrawnServices::over>, {.low = 1, .high = 100}}},
       {"workload.services.min_goal", "services: performance that their users want, from here",
        Number{format_key<&DrawnServices::min_goal>, kGoals}},
       {"workload.services.max_goal", "to here",

@@ -12,11 +12,12 @@ enum class StatedSize : std::uint8_t {
   right,    ///< the cheapest at which the service reaches its goal
   drawn,    ///< any of the family's, each as likely
   largest,  ///< the largest of the family's
+  over      ///< the right one's cores and memory times a factor; policies may choose a smaller one
 };
 constexpr auto words_of(StatedSize) {
   using E = StatedSize;
   return std::to_array<EnumWord<E>>(
-      {{E::right, "right"}, {E::drawn, "drawn"}, {E::largest, "largest"}});
+      {{E::right, "right"}, {E::drawn, "drawn"}, {E::largest, "largest"}, {E::over, "over"}});
 }
 
 /// How services are drawn, and the batch jobs beside them.
@@ -29,6 +30,7 @@ struct DrawnServices {
   std::uint32_t min_replicas = 1;
   std::uint32_t max_replicas = 8;
   StatedSize size = StatedSize::right;
+  double over = 2.5;  ///< factor of the size that is asked for, of StatedSize::over
   double min_goal = 0.5;
   double max_goal = 0.9;
   Duration longest_start{std::chrono::minutes{2}};  ///< of a replica, until it is ready

@@ -182,12 +182,26 @@ TEST(DrawnServices, stay_within_their_bounds) {
     }
     EXPECT_GE(lifetime_of(job.truth), 6h - 1s);
     EXPECT_LE(lifetime_of(job.truth), 72h);
-    EXPECT_GE(job.job.tasks.size(), 2U);
-    EXPECT_LE(job.job.tasks.size(), 5U);
+    EXPECT_GE(job.job.service()->replicas, 2U);
+    EXPECT_LE(job.job.service()->replicas, 5U);
+    EXPECT_GT(job.job.tasks.size(), job.job.service()->replicas) << "some stand in for others";
     EXPECT_LE(job.job.tasks[0].delays.init, 2min);
     const std::vector<double>& day = job.truth.service->day;
     EXPECT_DOUBLE_EQ(*std::max_element(day.begin(), day.end()), 1);
     EXPECT_DOUBLE_EQ(*std::min_element(day.begin(), day.end()), 0.5);
+  }
+}
+
+TEST(DrawnServices, ask_for_more_than_they_need_and_let_their_size_be_chosen) {
+  WorkloadConfig config = drawn(50, 0);
+  config.own.of<DrawnServices>().size = StatedSize::over;
+  const Workload workload = read_workload(config, 1).value();
+  for (const WorkloadJob& job : workload.jobs) {
+    const ServiceTruth& service = *job.truth.service;
+    const Resources& asked = job.job.tasks[0].demands.on("any")->amount;
+    EXPECT_EQ(asked[Resource::cpu], 2.5 * service.performance->right_size(service.goal).cores);
+    EXPECT_EQ(job.job.service()->size.least_cpus, 0.5);
+    EXPECT_EQ(job.job.service()->goal.bound, service.goal);
   }
 }
 
