@@ -266,9 +266,18 @@ void MachinePark::keep(Machine& machine, Key key) {
 /// As the executor of processes does it: at once, and again after each hello.
 void MachinePark::tell(Machine& machine, Key key, const ReplicaState& word) {
   if (machine.worker == nullptr) return;
-  machine.worker->post([&machine, key, word] {
-    if (machine.worker == nullptr || !machine.attempts.contains(key)) return;
-    machine.worker->reported({{{key.first, {}}, key.second, word}});
+  machine.worker->post([this, &machine, key, word] {
+    const auto found = machine.attempts.find(key);
+    if (machine.worker == nullptr || found == machine.attempts.end()) return;
+    AttemptMetrics said{{key.first, {}}, key.second, word};
+    const ServiceGoal& goal = found->second.execution.service->goal;
+    if (goal.is_there()) {
+      // A ready replica does as much as it has cores, more or less.
+      const double luck = 0.8 + 0.4 * draw(rules_.seed, key.first.value, key.second + 0x512E5);
+      const double cores = found->second.execution.granted[Resource::cpu];
+      said.said.values.emplace_back(goal.metric, word.ready ? cores * luck : 0);
+    }
+    machine.worker->reported({std::move(said)});
   });
 }
 

@@ -277,6 +277,18 @@ Job draw_service_job(Rng& rng, std::uint64_t number) {
   return job;
 }
 
+/// Half of the services let a policy choose their size, by the number that their replicas say.
+void draw_sizes(Job& job, Rng& rng) {
+  if (rng.below(2) == 0) return;
+  ServiceSpec& service = std::get<ServiceSpec>(job.kind);
+  const Resources& asked = job.tasks.front().demands.entries().front().amount;
+  service.size = {.least_cpus = asked[Resource::cpu] / 8,
+                  .least_memory_gib = asked[Resource::memory] / 4};
+  service.goal = {.metric = "throughput",
+                  .bound = asked[Resource::cpu] * rng.uniform(0.05, 1.2),
+                  .at_least = true};
+}
+
 /// Changes of a service while it runs, drawn apart from the service.
 void draw_changes(Wish& wish, Rng& rng) {
   const auto time = [&] {
@@ -303,6 +315,8 @@ void draw_services(Scenario& scenario, SeedShare share) {
     wish.job = draw_service_job(rng, i);
     wish.at = Instant{from_seconds(5 + rng.uniform(0, kJobs_s))};
     wish.site = static_cast<std::uint32_t>(rng.below(scenario.sites));
+    Rng sizes(scenario.seed ^ (0x512E5 + i));
+    draw_sizes(wish.job, sizes);
     const Duration early = from_seconds(rng.uniform(300, 1500));
     const Duration late = from_seconds(rng.uniform(600, kServices_s));
     wish.ends_at = rng.below(3) == 0 ? wish.at + early : scenario.healed + late;
