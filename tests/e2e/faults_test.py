@@ -11,6 +11,24 @@ LONG = "1" + 309 * "0"
 RANGE = "a number has to be from -1.8e308 to 1.8e308"
 
 # name, exit code, words of the complaint, command, files that are there
+ONE_TYPE = """name,family,gpu,cpu,memory_gib,usd_per_hour,acquire_s,setup_s,terminate_s
+a,a,0,4,8,0.2,1,1,1
+"""
+ONE_NODE = """name = "c"
+state = "state"
+catalog = "types.csv"
+insecure_loopback = true
+master.caps = "none"
+[[node]]
+name = "n0"
+address = "127.0.0.1:1"
+workers = "127.0.0.1:2"
+site = "a"
+latitude = 1
+longitude = 1
+master = "m0"
+cloud = true
+"""
 FAULTS = [
     ("a fleet that cannot be read", 2, ["master.fleet: has to be", "nope:3"],
      ["replay", EVA_200, "--set", "master.fleet=nope:3"], {}),
@@ -65,6 +83,9 @@ FAULTS = [
      ["up", "--dir", "c"], {"c/cluster.toml": "seed = -1\n"}),
     ("the same of a node", 2, ["cluster.toml:1:8: seed: has to be"],
      ["node", "--config", "c/cluster.toml"], {"c/cluster.toml": "seed = -1\n"}),
+    ("a node that the cluster file does not have", 2, ['there is no node "n9"', "has: n0"],
+     ["node", "--config", "c/cluster.toml", "--name", "n9"],
+     {"c/cluster.toml": ONE_NODE, "c/types.csv": ONE_TYPE}),
     ("the same for the end", 2, ["cluster.toml:1:8: seed: has to be"], ["down", "--dir", "c"],
      {"c/cluster.toml": "seed = -1\n"}),
     ("a cluster that is not there", 2, ["there is no cluster in"], ["down", "--dir", "absent"], {}),

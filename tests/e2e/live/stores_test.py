@@ -68,6 +68,9 @@ class Stores(unittest.TestCase):
                 cluster.run("store", "backup", cluster.dir / "state/n0" / role, cluster.dir / role)
                 self.assertIn("all is well",
                               cluster.run("store", "check", cluster.dir / role).stdout)
+            # It is too young for a snapshot: all of its events are folded.
+            folded = cluster.run("store", "check", cluster.dir / "master", "--fold").stdout
+            self.assertIn("all is well", folded)
             again = cluster.run("store", "backup", cluster.dir / "state/n0/site",
                                 cluster.dir / "site", check=False)
             self.assertEqual(again.returncode, 1)
