@@ -33,8 +33,8 @@ struct LraParams {
   std::uint32_t limit = 0;  ///< replicas of a service on one instance at most; 0: any number
   /// Likewise of one with a goal, where there is no other limit and instances are enough.
   std::uint32_t goal_limit = 2;
-  bool moves = true;        ///< replicas that the round itself has placed make way
-  bool clears = true;       ///< running replicas leave an instance where that saves its price
+  bool moves = true;   ///< replicas that the round itself has placed make way
+  bool clears = true;  ///< running replicas leave an instance where that saves its price
   Phase2 phase2 = Phase2::rent;
   SizeRules sizes{};             ///< of services that let a policy choose them
   std::uint32_t nodes = 2'000;   ///< of the solver's search for a round, in a replay
