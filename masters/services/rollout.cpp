@@ -149,10 +149,10 @@ class Step {
     std::vector<const TaskRow*> failing;
     for (const JobRow* job : jobs_) {
       each_task(*job, [&](const TaskRow& task) {
-        const bool runs = task.phase == TaskPhase::running && task.target == kNoSlot &&
-                          !s_.instance(task.at).released;
+        const bool leaves = task.phase == TaskPhase::running && task.target == kNoSlot;
+        const bool runs = leaves && !s_.instance(task.at).released;
         if (runs && task.wanted) out_.placeless.push_back(task.id);
-        if (runs && !task.wanted && is_endpoint(task)) leaving.push_back(&task);
+        if (leaves && !task.wanted && is_endpoint(task)) leaving.push_back(&task);
         if (task.wanted && task.phase == TaskPhase::assigned) waiting.emplace(task.target, &task);
         const bool is_sized = job->job.service()->size.is_there() && job->leaving > 0;
         if (is_sized && task.wanted && fails(task)) failing.push_back(&task);
@@ -160,7 +160,8 @@ class Step {
     }
     if (may_stop_one()) return;
     for (const TaskRow* task : leaving) {
-      const auto there = waiting.find(task->at);
+      const bool may_stay = !s_.instance(task->at).released && has_room_to_stay(*task);
+      const auto there = s_.instance(task->at).released ? waiting.end() : waiting.find(task->at);
       if (there != waiting.end() && waits_behind(*there->second, *task)) {
         out_.stay.emplace_back(task->id, there->second->id);
         waiting.erase(there);
@@ -169,8 +170,13 @@ class Step {
       const auto other = std::ranges::find_if(failing, [&](const TaskRow* one) {
         return one->job == task->job && one->held != task->held;
       });
-      if (other == failing.end() || !has_room_to_stay(*task)) continue;
-      out_.stay.emplace_back(task->id, (*other)->id);
+      if (other == failing.end()) continue;
+      if (may_stay) {
+        out_.stay.emplace_back(task->id, (*other)->id);
+      } else {
+        // It serves on until yet another one is healthy.
+        out_.unwant.emplace_back((*other)->id, CauseCode::evicted);
+      }
       failing.erase(other);
     }
   }

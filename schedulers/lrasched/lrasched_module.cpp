@@ -81,14 +81,6 @@ void describe_batch(Description<LraParams>& description) {
       .eager(in(&LraParams::batch, &own::MusterParams::eager));
 }
 
-/// Instances that services have left go back at once: others had to be there first, so that both
-/// cost for the while.
-LraParams lrasched_params() {
-  LraParams params;
-  params.batch.at_once = true;
-  return params;
-}
-
 /// The first fit of the paper: the largest first, and no two replicas of a service together.
 LraParams first_fit_params() {
   LraParams params;
@@ -122,8 +114,7 @@ constexpr Uses kServicesUse{.throughput = true, .prices = true, .predictions = t
 PolicyModule lrasched_module() {
   auto description = describe<LraParams>(
       "lrasched",
-      "LRASched: services whole or not at all, by fit and size; other jobs as muster places them",
-      lrasched_params());
+      "LRASched: services whole or not at all, by fit and size; other jobs as muster places them");
   description.param("fit", in(&LraParams::rules, &PlacementRules::fit),
                     params::choice<Fit>({{"balanced", Fit::balanced}, {"dot", Fit::dot}}),
                     "instance for a replica: the one whose room stays in balance, or by the dot "

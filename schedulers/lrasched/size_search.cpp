@@ -216,6 +216,20 @@ std::uint32_t SizeSearch::changes_left(const SizedService& service, const JobRow
   return allowed > recent ? allowed - recent : 0;
 }
 
+namespace {
+
+/// It has no more of either than a size that has failed.
+bool is_below_failed(const SizedService& service, std::uint32_t size) {
+  const ServiceSizes& sizes = *service.sizes;
+  return std::ranges::any_of(service.numbers, [&](const auto& one) {
+    const ServiceSize& other = sizes[one.first];
+    return !service.goal.is_met(one.second) && sizes[size].cores <= other.cores &&
+           sizes[size].memory_gib <= other.memory_gib;
+  });
+}
+
+}  // namespace
+
 SizeSearch::Prediction SizeSearch::predict(const SizedService& service) {
   const auto& numbers = service.numbers;
   const ServiceSizes& sizes = *service.sizes;
@@ -239,6 +253,7 @@ SizeSearch::Prediction SizeSearch::predict(const SizedService& service) {
     const double chance = known != numbers.end() ? (goal.is_met(known->second) ? 1.0 : 0.0)
                                                  : chance_above(wanted, estimate, size);
     if (saved_usd_h < kLeastSaving * price_usd_h || chance < kLeastChance) continue;
+    if (is_below_failed(service, size)) continue;
     if (chance * saved_usd_h <= best_usd_h) continue;
     best_usd_h = chance * saved_usd_h;
     predicted.worth_trying = size;

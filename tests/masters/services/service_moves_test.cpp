@@ -89,6 +89,30 @@ TEST_F(ServicesTest, OneStaysWhoseStandInEndsWithAnotherSize) {
   EXPECT_EQ(ready_count(), 1U) << "its clients have noticed nothing";
 }
 
+TEST_F(ServicesTest, OnAReleasedInstanceOneServesUntilYetAnotherStandInIsHealthy) {
+  accept(1, {.replicas = 1, .tasks = 2, .size = {0.1, 0.1}});
+  all_ready(1);
+  const TaskId first = running(1)[0];
+  const auto other = services_->stand_in(elsewhere(first), {CauseCode::resized, 0}, now());
+  ASSERT_TRUE(other);
+  const InstanceId at = roomiest();
+  const Grant small = Grant::of(Resources::of(0, 0.1, 0.1));
+  happen(TaskAssigned{*other, at, {}, small});
+  happen(StartIssued{*other, at, 1, small});
+  happen(TaskStarted{*other, 1, {}, {}});
+  happen(ReleaseDecided{state().instance(state().find(first)->at).id, {}});
+  ReplicaState ended;
+  ended.restarts = 1;
+  happen(ReplicaChanged{*other, 1, ended});
+  settle();
+  EXPECT_TRUE(is_endpoint(*state().find(first))) << "nothing else serves";
+  EXPECT_EQ(state().find(*other)->attempt, 2U) << "it was stopped, and came with its own size";
+  EXPECT_EQ(state().find(*other)->held, kGrant);
+  all_ready(1);
+  EXPECT_EQ(state().find(first)->phase, TaskPhase::capped);
+  EXPECT_EQ(ready_count(), 1U);
+}
+
 TEST_F(ServicesTest, OneThatWaitsForTheRoomOfOneThatMayStopGetsIt) {
   accept(1, {.replicas = 1, .max_unavailable = 1});
   all_ready(1);

@@ -289,7 +289,7 @@ class Traffic {
 TEST(LraPolicy, plans_as_muster_does_where_there_are_no_services) {
   for (const bool fleet : {false, true}) {
     Cluster one(table_3(), "lrasched");
-    Cluster other(table_3(), "muster,at_once");
+    Cluster other(table_3(), "muster");
     for (Cluster* cluster : {&one, &other}) {
       if (fleet) cluster->add_to_fleet("it1", 2);
     }
