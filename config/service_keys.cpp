@@ -47,7 +47,7 @@ std::uint32_t replicas_of(const RequestService& service) {
 std::uint32_t most_of(const RequestService& service) {
   if (service.spec.scales()) return service.spec.most;
   if (service.most_replicas > 0) return service.most_replicas;
-  return std::min(kLargestService, std::max(2 * replicas_of(service), kLeastMost));
+  return default_most_replicas(replicas_of(service));
 }
 
 /// Which check the table asks for: it names one of them.
@@ -221,6 +221,10 @@ nlohmann::ordered_json json_of(const HealthCheck& check) {
 }
 
 }  // namespace
+
+std::uint32_t default_most_replicas(std::uint32_t replicas) {
+  return std::min(kLargestService, std::max(2 * replicas, kLeastMost));
+}
 
 std::vector<RequestKey> service_keys() {
   return {{"service", "table", "none",

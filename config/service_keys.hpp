@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,9 @@
 // The table [service] of a job request: the ports, the checks and the replicas of a service.
 
 namespace muster::config {
+
+/// Replicas to which a service of that number may be scaled, where its file does not say.
+std::uint32_t default_most_replicas(std::uint32_t replicas);
 
 /// Its key, whose value is a table.
 std::vector<RequestKey> service_keys();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "learning/services/normal.hpp"
+#include "model/log_uniform.hpp"
 
 namespace muster {
 namespace {
@@ -34,9 +35,8 @@ double draw_even(const Span& span, Rng& rng) {
   return rng.uniform(span.low, span.high);
 }
 
-/// Uniform in the logarithm.
 double draw_log(const Span& span, Rng& rng) {
-  return std::exp(rng.uniform(std::log(span.low), std::log(span.high)));
+  return log_uniform(span.low, span.high, rng);
 }
 
 /// The share of the load that is served in time, by the utilisation.

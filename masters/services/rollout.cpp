@@ -148,21 +148,21 @@ class Step {
     std::multimap<Slot, const TaskRow*> waiting;  // by the instance that they are to run on
     std::vector<const TaskRow*> failing;
     for (const JobRow* job : jobs_) {
+      const bool resizes = job->job.service()->size.is_there() && job->leaving > 0;
       each_task(*job, [&](const TaskRow& task) {
         const bool leaves = task.phase == TaskPhase::running && task.target == kNoSlot;
         const bool runs = leaves && !s_.instance(task.at).released;
         if (runs && task.wanted) out_.placeless.push_back(task.id);
         if (leaves && !task.wanted && is_endpoint(task)) leaving.push_back(&task);
         if (task.wanted && task.phase == TaskPhase::assigned) waiting.emplace(task.target, &task);
-        const bool is_sized = job->job.service()->size.is_there() && job->leaving > 0;
-        if (is_sized && task.wanted && fails(task)) failing.push_back(&task);
+        if (resizes && task.wanted && fails(task)) failing.push_back(&task);
       });
     }
     if (may_stop_one()) return;
     for (const TaskRow* task : leaving) {
-      const bool may_stay = !s_.instance(task->at).released && has_room_to_stay(*task);
-      const auto there = s_.instance(task->at).released ? waiting.end() : waiting.find(task->at);
-      if (there != waiting.end() && waits_behind(*there->second, *task)) {
+      const bool is_released = s_.instance(task->at).released;
+      const auto there = waiting.find(task->at);
+      if (!is_released && there != waiting.end() && waits_behind(*there->second, *task)) {
         out_.stay.emplace_back(task->id, there->second->id);
         waiting.erase(there);
         continue;
@@ -171,7 +171,7 @@ class Step {
         return one->job == task->job && one->held != task->held;
       });
       if (other == failing.end()) continue;
-      if (may_stay) {
+      if (!is_released && has_room_to_stay(*task)) {
         out_.stay.emplace_back(task->id, (*other)->id);
       } else {
         // It serves on until yet another one is healthy.

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "config/service_keys.hpp"
+#include "model/log_uniform.hpp"
 #include "model/rng.hpp"
 #include "model/rounded_text.hpp"
 #include "workers/execution_model.hpp"
@@ -17,15 +19,9 @@
 namespace muster::replay {
 namespace {
 
-/// Replicas to which services may be scaled, at the least.
-constexpr std::size_t kLeastMost = 8;
 constexpr double kLongestLife_h = 1e5;
 constexpr std::array<double, 4> kJobCores = {1, 2, 4, 8};
 constexpr std::array<double, 3> kGibACore = {1, 2, 4};
-
-double draw_log_uniform(double low, double high, Rng& rng) {
-  return std::exp(rng.uniform(std::log(low), std::log(high)));
-}
 
 /// At least one.
 double whole_seconds(double hours) {
@@ -95,8 +91,7 @@ JobDraft draw_service_job(const DrawnServices& settings, std::uint64_t number, s
   JobDraft draft;
   WorkloadJob& to = draft.job;
   to.submit = draw_submission(settings, rng);
-  to.truth.iterations =
-      whole_seconds(draw_log_uniform(settings.min_life_h, settings.max_life_h, rng));
+  to.truth.iterations = whole_seconds(log_uniform(settings.min_life_h, settings.max_life_h, rng));
   draft.tasks = draw_count(settings.min_replicas, settings.max_replicas, rng);
   TaskSpec& replica = to.job.tasks.emplace_back();
   replica.delays.init =
@@ -106,9 +101,11 @@ JobDraft draw_service_job(const DrawnServices& settings, std::uint64_t number, s
   to.job.id = JobId{number};
   to.job.workload_class = name_of(service.kind);
   to.job.name = fmt::format("{}-{}", to.job.workload_class, number);
-  to.job.kind = service_of(settings, truth.goal, static_cast<std::uint32_t>(draft.tasks));
+  const auto replicas = static_cast<std::uint32_t>(draft.tasks);
+  const ServiceSpec spec = service_of(settings, truth.goal, replicas);
   // As a service has tasks whose file does not say more.
-  draft.tasks = std::max<std::size_t>(2 * draft.tasks, kLeastMost) + 1;
+  draft.tasks = config::default_most_replicas(replicas) + spec.surge;
+  to.job.kind = spec;
   to.truth.interference = to.job.workload_class;
   to.truth.service = std::make_shared<const ServiceTruth>(std::move(truth));
   return draft;
@@ -120,7 +117,7 @@ JobDraft draw_batch_job(const DrawnServices& settings, std::uint64_t number, std
   WorkloadJob& to = draft.job;
   to.submit = draw_submission(settings, rng);
   to.truth.iterations =
-      whole_seconds(draw_log_uniform(settings.min_duration_h, settings.max_duration_h, rng));
+      whole_seconds(log_uniform(settings.min_duration_h, settings.max_duration_h, rng));
   draft.tasks = draw_count(1, settings.max_tasks, rng);
   const double cores = kJobCores[rng.below(kJobCores.size())];
   const double memory_gib = cores * kGibACore[rng.below(kGibACore.size())];

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "model/log_uniform.hpp"
 #include "model/rng.hpp"
 #include "model/rounded_text.hpp"
 #include "replay/workload/muster_csv_columns.hpp"
@@ -62,8 +63,7 @@ Expected<std::vector<Template>, WorkloadError> read_templates(const std::filesys
 
 double draw_duration_h(const SyntheticWorkload& config, Rng& rng) {
   if (!config.log_uniform) return rng.uniform(config.min_duration_h, config.max_duration_h);
-  // Uniform in the logarithm: as many jobs of 1 to 2 hours as of 10 to 20.
-  return std::exp(rng.uniform(std::log(config.min_duration_h), std::log(config.max_duration_h)));
+  return log_uniform(config.min_duration_h, config.max_duration_h, rng);
 }
 
 WorkloadJob make_job(const Template& from, Duration duration) {

@@ -49,7 +49,7 @@ std::vector<InstanceId> targets_of(const Plan& plan) {
   return {ids.begin(), ids.end()};
 }
 
-/// Those, and the instances that its tasks leave, which are to be given back.
+/// Those, and the instances that its tasks leave.
 std::vector<InstanceId> touched_by(const Plan& plan, const ClusterState& state) {
   std::vector<InstanceId> ids = targets_of(plan);
   for (const Place& place : plan.places) {
@@ -190,9 +190,9 @@ void LraPolicy::add_clearing(const ClusterView& view, const SizeBook& sizes, Pla
 }
 
 bool LraPolicy::settled(const ClusterView& view) const {
-  const bool clears = params_.clears && view.rents() && may_get_poor(view);
-  return !any_waits(view, sizes_) && !search_.may_come(sizes_, view) && !clears &&
-         batch_.settled(with_fixed_services(view));
+  const auto may_clear = [&] { return params_.clears && view.rents() && may_get_poor(view); };
+  return batch_.settled(with_fixed_services(view)) && !any_waits(view, sizes_) &&
+         !search_.may_come(sizes_, view) && !may_clear();
 }
 
 std::string LraPolicy::save_state(const ClusterState& state) const {

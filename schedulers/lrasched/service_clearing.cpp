@@ -7,6 +7,7 @@
 
 #include "schedulers/lrasched/service_plan.hpp"
 #include "schedulers/lrasched/service_round.hpp"
+#include "schedulers/lrasched/size_moves.hpp"
 
 // Services outlive those that they came with, and get smaller: the rest of them on an instance may
 // not be worth its price. Each clearing lowers what is paid, so that they come to an end.
@@ -18,20 +19,12 @@ namespace {
 constexpr double kMostUsed = 0.75;
 constexpr double kLeastSaved = 0.1;
 
-/// It serves where it is meant to be, its service is whole, and has a task to stand in for it.
+/// It serves where it is meant to be, and its service is whole.
 bool may_move(const ClusterView& view, const TaskRow& task) {
   const JobRow& job = view.state.job(task.job);
   return job.job.service() != nullptr && !job.terminal_outcome && task.wanted &&
          is_endpoint(task) && task.at == task.target && job.leaving == 0 &&
          job.wanted == job.replicas && !view.why_pinned(task);
-}
-
-/// Replicas of the service that may come beyond its number.
-std::uint32_t spare_of(const ClusterView& view, const JobRow& job) {
-  return static_cast<std::uint32_t>(std::ranges::count_if(job.tasks, [&](Slot slot) {
-    const TaskRow& task = view.state.task(slot);
-    return !task.wanted && task.phase == TaskPhase::capped;
-  }));
 }
 
 /// All of them may move together.
@@ -43,7 +36,7 @@ bool may_move(const ClusterView& view, const std::vector<Slot>& replicas) {
     ++of_job[task.job];
   }
   return std::ranges::all_of(of_job, [&](const auto& each) {
-    return each.second <= spare_of(view, view.state.job(each.first));
+    return each.second <= spare_of(view.state.job(each.first));
   });
 }
 
@@ -54,10 +47,6 @@ double price_usd_h(const Plan& plan, const ClusterView& view) {
   }
   return sum;
 }
-
-}  // namespace
-
-namespace {
 
 /// The share of it that is used, where services alone use it and that is little.
 std::optional<double> little_used(const ClusterView& view, const InstanceRow& row) {

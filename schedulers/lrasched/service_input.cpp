@@ -60,9 +60,7 @@ class Gathering {
 
   /// Replicas of the job that want a place, in lists of those that ask alike.
   void gather_waiting(const JobRow& row) {
-    if (row.terminal_outcome || !wants_places(p_.view, row, p_.sizes) || !p_.view.may_start(row)) {
-      return;
-    }
+    if (row.terminal_outcome || !p_.view.may_start(row)) return;
     const TaskRow* only = p_.view.turn_of_task();
     const std::size_t first = in_.waiting.size();
     const SizedService* sized = p_.sizes.find(row.job.id);

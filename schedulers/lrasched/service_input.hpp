@@ -25,7 +25,7 @@ struct WaitingService {
   /// Another cause: they run, and stay where they are while they find no other place.
   CauseCode cause = CauseCode::packed;
 
-  bool run() const { return cause != CauseCode::packed; }
+  bool runs() const { return cause != CauseCode::packed; }
 };
 
 /// An offering of the cloud, beside the NodeOffer of that number.

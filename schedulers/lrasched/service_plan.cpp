@@ -108,7 +108,7 @@ class Writing {
 
   void refuse(const ServiceRefusal& refused) {
     // A replica that runs goes on where it is, with the size that it has.
-    if (in_.waiting[refused.service].run()) return;
+    if (in_.waiting[refused.service].runs()) return;
     const std::vector<Slot>& tasks = in_.waiting[refused.service].tasks;
     const Refusal refusal = reason_of(refused);
     const std::uint32_t placed = replicas_in(choice_.placement.spots[refused.service]) -

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "model/fields.hpp"
@@ -27,7 +28,6 @@ constexpr std::string_view kSizeOf = "services_size_of_";
 constexpr std::string_view kTrialOf = "services_trial_of_";
 constexpr std::string_view kGoesOn = "services_goes_on_of_";
 constexpr std::string_view kOf = "_of_";
-constexpr Duration kDay{std::chrono::hours{24}};
 
 std::vector<double> steps_between(double least, double most) {
   std::vector<double> steps;
@@ -54,6 +54,12 @@ std::optional<std::pair<std::uint64_t, std::string_view>> leading_number(std::st
 /// The number of a size, or one that no service has.
 std::uint32_t size_number(double figure) {
   return figure >= 0 && figure < kMostPoints ? static_cast<std::uint32_t>(figure) : kMostPoints;
+}
+
+/// Of those before only the last day's count.
+void count_change(SizedService& service, Instant at) {
+  std::erase_if(service.changes, std::not_fn(SizedService::is_within_day(at)));
+  service.changes.push_back(at);
 }
 
 /// A number of another load outdates those of other sizes; the largest one's, by which performance
@@ -133,22 +139,33 @@ void SizeBook::observe(const Event& event, const ClusterView& view) {
   } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
     services_.erase(over->job);
   } else if (const auto* changed = std::get_if<ReplicaChanged>(&event.body)) {
-    note_end(*changed, view.state);
+    note_end(*changed, view.state, event.at);
   } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
     for (const SizeStep& step : read(round->note)) take(step, event.at);
   }
 }
 
-/// The master may take a replica back that fails with the size that it tries, before a round sees
-/// it.
-void SizeBook::note_end(const ReplicaChanged& changed, const ClusterState& state) {
+/// The master takes a stand-in back that fails with its size, before a round sees it: without this
+/// it would get that size again and again.
+void SizeBook::note_end(const ReplicaChanged& changed, const ClusterState& state, Instant at) {
   const TaskRow* task = changed.state.restarts > 0 ? state.find(changed.task) : nullptr;
   if (task == nullptr) return;
-  const auto found = services_.find(state.job(task->job).job.id);
+  const JobRow& job = state.job(task->job);
+  const auto found = services_.find(job.job.id);
   if (found == services_.end()) return;
   SizedService& service = found->second;
-  if (!service.trial || task->held.amount != service.grant(*service.trial)) return;
-  service.numbers[*service.trial] = service.worst();
+  const std::uint32_t largest = service.sizes->largest();
+  const Resources& held = task->held.amount;
+  if (service.trial && held == service.grant(*service.trial)) {
+    service.numbers[*service.trial] = service.worst();
+  } else if (job.leaving > 0 && service.chosen != largest &&
+             held == service.grant(service.chosen)) {
+    service.numbers[service.chosen] = service.worst();
+    service.chosen = largest;
+    count_change(service, at);
+  } else {
+    return;
+  }
   service.trial.reset();
   service.goes_on = true;
 }
@@ -168,8 +185,7 @@ void SizeBook::take(const SizeStep& step, Instant at) {
   service.chosen = step.chosen;
   service.trial = step.trial;
   service.goes_on = step.goes_on;
-  std::erase_if(service.changes, [&](Instant when) { return when + kDay <= at; });
-  if (tries || corrects) service.changes.push_back(at);
+  if (tries || corrects) count_change(service, at);
 }
 
 void SizeBook::write(const std::vector<SizeStep>& steps, RoundNote& note) {

@@ -33,6 +33,12 @@ struct SizedService {
   std::vector<Instant> changes{};             ///< trials and corrections of the last day
   bool goes_on = false;  ///< there is more to try as soon as it may change again
 
+  static constexpr Duration kDay{std::chrono::hours{24}};
+  /// Whether a change counts at that time.
+  static auto is_within_day(Instant now) {
+    return [now](Instant when) { return when + kDay > now; };
+  }
+
   /// Grant of a replica of that size.
   Resources grant(std::uint32_t size) const;
   /// A number far on the wrong side of the goal's bound.
@@ -84,7 +90,7 @@ class SizeBook {
  private:
   void look(const ClusterState& state);
   void add(const JobRow& row);
-  void note_end(const ReplicaChanged& changed, const ClusterState& state);
+  void note_end(const ReplicaChanged& changed, const ClusterState& state, Instant at);
 
   std::map<JobId, SizedService> services_;
   bool looked_ = false;  ///< at what was there before the first event

@@ -7,6 +7,7 @@
 
 #include "learning/services/service_family.hpp"
 #include "model/goal_number.hpp"
+#include "model/log_uniform.hpp"
 
 namespace muster::lrasched {
 namespace {
@@ -34,6 +35,8 @@ struct SizeShown {
   bool some_ended = false;         ///< the program of one, by itself or for want of memory
   bool some_late = false;          ///< one runs for longer than it has to be ready
   bool number_comes = false;       ///< one has a number, and will have been ready for long enough
+
+  bool fails() const { return some_ended || some_late; }
 };
 
 SizeShown shown_by(const ClusterView& view, const JobRow& job, const Resources& grant,
@@ -49,8 +52,10 @@ SizeShown shown_by(const ClusterView& view, const JobRow& job, const Resources& 
     shown.some_late |= !is_endpoint(task) && task.started_at + spec.update_within <= view.now;
     const auto number = goal_number(task, spec.goal);
     if (!number) continue;
-    shown.number_comes |= view.now - task.ready_since < ready_for;
-    if (view.now - task.ready_since < ready_for) continue;
+    if (view.now - task.ready_since < ready_for) {
+      shown.number_comes = true;
+      continue;
+    }
     sum += *number;
     ++count;
   }
@@ -70,10 +75,6 @@ double chance_above(double value, const PerformanceEstimate& estimate, std::uint
   return 0.5 * std::erfc((value - estimate.mean[size]) / (deviation * std::numbers::sqrt2));
 }
 
-double draw_log_uniform(double low, double high, Rng& rng) {
-  return std::exp(rng.uniform(std::log(low), std::log(high)));
-}
-
 /// How services do at these sizes whose users ask for the largest one, and for anything between
 /// enough and far too much of cores and of memory. Only shares of the largest size count, as
 /// services of any size there may be are like the drawn ones.
@@ -84,8 +85,8 @@ std::vector<PerformanceCurve> past_services(const ServiceSizes& sizes) {
   std::vector<PerformanceCurve> curves;
   for (std::size_t i = 0; i < kPastServices; ++i) {
     const FamilyService service = draw_service(rng);
-    const double cores = most_of_family.cores * draw_log_uniform(kLeastAsked, kMostAsked, rng);
-    const double gib = most_of_family.memory_gib * draw_log_uniform(kLeastAsked, kMostAsked, rng);
+    const double cores = most_of_family.cores * log_uniform(kLeastAsked, kMostAsked, rng);
+    const double gib = most_of_family.memory_gib * log_uniform(kLeastAsked, kMostAsked, rng);
     PerformanceCurve curve;
     for (std::uint32_t at = 0; at < sizes.size(); ++at) {
       curve.push_back(raw_performance(service, {cores * sizes[at].cores / most.cores,
@@ -96,6 +97,16 @@ std::vector<PerformanceCurve> past_services(const ServiceSizes& sizes) {
     curves.push_back(std::move(curve));
   }
   return curves;
+}
+
+/// It has no more of either than a size that has failed.
+bool is_below_failed(const SizedService& service, std::uint32_t size) {
+  const ServiceSizes& sizes = *service.sizes;
+  return std::ranges::any_of(service.numbers, [&](const auto& one) {
+    const ServiceSize& other = sizes[one.first];
+    return !service.goal.is_met(one.second) && sizes[size].cores <= other.cores &&
+           sizes[size].memory_gib <= other.memory_gib;
+  });
 }
 
 }  // namespace
@@ -136,12 +147,10 @@ std::optional<SizeStep> SizeSearch::step(const SizedService& service, const JobR
                                          const ClusterView& view) {
   const SizeShown chosen = shown_by(view, job, service.grant(service.chosen), rules_.probe_for);
   const bool is_largest = service.chosen == service.sizes->largest();
-  const bool is_bad = !is_largest && (chosen.some_ended || chosen.some_late ||
-                                      (chosen.number && !service.goal.is_met(*chosen.number)));
-  if (is_bad)
-    return correction(service, job,
-                      chosen.some_ended || chosen.some_late ? std::nullopt : chosen.number,
-                      view.now);
+  if (!is_largest && chosen.fails()) return correction(service, job, std::nullopt, view.now);
+  if (!is_largest && chosen.number && !service.goal.is_met(*chosen.number)) {
+    return correction(service, job, chosen.number, view.now);
+  }
   // A trial begins, and counts, while nothing else changes the service.
   if (job.wanted != job.replicas) return std::nullopt;
   if (service.trial) return step_of_trial(service, job, view);
@@ -178,7 +187,7 @@ std::optional<SizeStep> SizeSearch::step_of_trial(const SizedService& service, c
   const SizeShown shown = shown_by(view, job, service.grant(size), rules_.probe_for);
   const std::uint32_t left = changes_left(service, job, view.now);
   SizeStep step{job.job.id, size, SizeFinding::number, 1, service.chosen, {}, false};
-  if (shown.some_ended || shown.some_late) {
+  if (shown.fails()) {
     step.found = SizeFinding::failed;
   } else if (shown.number) {
     step.number = *shown.number;
@@ -208,27 +217,12 @@ SizeStep SizeSearch::with_trial(const SizedService& service, SizeStep step, std:
 
 std::uint32_t SizeSearch::changes_left(const SizedService& service, const JobRow& job,
                                        Instant now) const {
-  constexpr Duration kDay{std::chrono::hours{24}};
   const std::uint32_t allowed =
-      rules_.changes_a_day + (now - job.accepted_at < kDay ? kFirstChanges : 0);
+      rules_.changes_a_day + (now - job.accepted_at < SizedService::kDay ? kFirstChanges : 0);
   const auto recent = static_cast<std::uint32_t>(
-      std::ranges::count_if(service.changes, [&](Instant when) { return when + kDay > now; }));
+      std::ranges::count_if(service.changes, SizedService::is_within_day(now)));
   return allowed > recent ? allowed - recent : 0;
 }
-
-namespace {
-
-/// It has no more of either than a size that has failed.
-bool is_below_failed(const SizedService& service, std::uint32_t size) {
-  const ServiceSizes& sizes = *service.sizes;
-  return std::ranges::any_of(service.numbers, [&](const auto& one) {
-    const ServiceSize& other = sizes[one.first];
-    return !service.goal.is_met(one.second) && sizes[size].cores <= other.cores &&
-           sizes[size].memory_gib <= other.memory_gib;
-  });
-}
-
-}  // namespace
 
 SizeSearch::Prediction SizeSearch::predict(const SizedService& service) {
   const auto& numbers = service.numbers;

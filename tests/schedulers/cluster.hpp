@@ -103,8 +103,16 @@ class Cluster {
     for (Slot slot : tasks) apply(TaskFinished{state_.task(slot).id, state_.task(slot).attempt});
     apply(JobFinished{JobId{job}});
   }
-  /// The master lets the task be one of the replicas.
-  void want(TaskId task) { apply(ReplicaWanted{task, true, {CauseCode::revision, 0}}); }
+  /// The master lets the task be one of the replicas, or no more.
+  void want(TaskId task, bool wanted = true) {
+    apply(ReplicaWanted{task, wanted, {CauseCode::revision, 0}});
+  }
+  /// The program of the replica has ended before it was ready.
+  void replica_ends(TaskId task) {
+    ReplicaState state;
+    state.restarts = 1;
+    apply(ReplicaChanged{task, state_.find(task)->attempt, state});
+  }
   /// The replica is ready.
   void get_ready(TaskId task) {
     ReplicaState state;

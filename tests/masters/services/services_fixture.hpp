@@ -109,6 +109,20 @@ class ServicesTest : public MasterCommandsTest {
     said.trouble = trouble;
     happen(ReplicaChanged{id, state().find(id)->attempt, said});
   }
+  /// Begins there with less than the others have.
+  void begin_small(TaskId id, InstanceId at) {
+    const Grant small = Grant::of(Resources::of(0, 0.1, 0.1));
+    happen(TaskAssigned{id, at, {}, small});
+    happen(StartIssued{id, at, 1, small});
+    happen(TaskStarted{id, 1, {}, {}});
+  }
+  /// The first program of the replica has ended.
+  void end_program(TaskId id) {
+    ReplicaState ended;
+    ended.restarts = 1;
+    happen(ReplicaChanged{id, 1, ended});
+    settle();
+  }
   /// All replicas of the job that run become ready, again and again, until all is quiet.
   void all_ready(std::uint64_t id) {
     bool more = true;

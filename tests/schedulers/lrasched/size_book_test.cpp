@@ -62,6 +62,14 @@ void say(Cluster& cluster, std::uint64_t job, const Of& of) {
   }
   cluster.let_pass(std::chrono::minutes{1});
 }
+/// Rounds after each of which all replicas say theirs.
+template <class Of>
+void run(Cluster& cluster, std::uint64_t job, int rounds, const Of& of) {
+  for (int i = 0; i < rounds; ++i) {
+    cluster.round();
+    say(cluster, job, of);
+  }
+}
 /// As many numbers as there are cores.
 double by_cores(const Resources& size) {
   return size[Resource::cpu];
@@ -107,10 +115,7 @@ TEST(LraSizes, begin_with_what_is_asked_for_and_try_a_smaller_size_with_one_repl
 TEST(LraSizes, let_all_replicas_follow_when_the_goal_is_met) {
   Cluster cluster = roomy();
   cluster.submit(sized(1, 3, 0.8));
-  for (int i = 0; i < 20; ++i) {
-    cluster.round();
-    say(cluster, 1, by_cores);
-  }
+  run(cluster, 1, 20, by_cores);
   EXPECT_THAT(cores_of(cluster, 1), ElementsAre(1, 1, 1));
   EXPECT_THAT(cluster.round().places, IsEmpty()) << "it is settled";
 }
@@ -118,10 +123,7 @@ TEST(LraSizes, let_all_replicas_follow_when_the_goal_is_met) {
 TEST(LraSizes, leave_a_size_that_does_not_meet_the_goal_any_more) {
   Cluster cluster = roomy();
   cluster.submit(sized(1, 2, 0.8));
-  for (int i = 0; i < 20; ++i) {
-    cluster.round();
-    say(cluster, 1, by_cores);
-  }
+  run(cluster, 1, 20, by_cores);
   ASSERT_THAT(cores_of(cluster, 1), ElementsAre(1, 1));
   const auto under_load = [](const Resources& size) { return size[Resource::cpu] / 2; };
   for (int i = 0; i < 20; ++i) {
@@ -168,37 +170,26 @@ TEST(LraSizes, are_corrected_while_another_one_is_tried) {
   Cluster cluster = roomy();
   cluster.submit(sized(1, 3, 0.8));
   const auto at_most_2 = [](const Resources& size) { return size[Resource::cpu] >= 2 ? 2 : 0.1; };
-  cluster.round();
-  say(cluster, 1, at_most_2);
+  run(cluster, 1, 1, at_most_2);
   int rounds = 0;
   while (cores_of(cluster, 1) != std::vector<double>{2, 2, 2} && ++rounds < 20) {
-    cluster.round();
-    say(cluster, 1, at_most_2);
+    run(cluster, 1, 1, at_most_2);
   }
   ASSERT_LT(rounds, 20);
   // One tries another size, and the others miss the goal from now on.
-  for (int i = 0; i < 6; ++i) {
-    cluster.round();
-    say(cluster, 1, [](const Resources& size) { return size[Resource::cpu] >= 4 ? 1 : 0.1; });
-  }
+  run(cluster, 1, 6, [](const Resources& size) { return size[Resource::cpu] >= 4 ? 1 : 0.1; });
   EXPECT_THAT(cores_of(cluster, 1), ElementsAre(4, 4, 4));
 }
 
 TEST(LraSizes, are_tried_again_on_the_next_day) {
   Cluster cluster = roomy("lrasched,changes_a_day=1");
   cluster.submit(sized(1, 1, 0.001));
-  for (int i = 0; i < 30; ++i) {
-    cluster.round();
-    say(cluster, 1, by_cores);
-  }
+  run(cluster, 1, 30, by_cores);
   const std::vector<double> first = cores_of(cluster, 1);
   const double memory = replicas_of(cluster, 1).front()->held.amount[Resource::memory];
   for (int day = 0; day < 12; ++day) {
     cluster.let_pass(std::chrono::hours{24});
-    for (int i = 0; i < 3; ++i) {
-      cluster.round();
-      say(cluster, 1, by_cores);
-    }
+    run(cluster, 1, 3, by_cores);
   }
   EXPECT_LE(cores_of(cluster, 1), first);
   EXPECT_LE(replicas_of(cluster, 1).front()->held.amount[Resource::memory], memory);
@@ -208,10 +199,7 @@ TEST(LraSizes, are_tried_again_on_the_next_day) {
 TEST(LraSizes, begin_with_what_is_asked_for_in_another_revision) {
   Cluster cluster = roomy();
   cluster.submit(sized(1, 2, 0.8));
-  for (int i = 0; i < 20; ++i) {
-    cluster.round();
-    say(cluster, 1, by_cores);
-  }
+  run(cluster, 1, 20, by_cores);
   ASSERT_THAT(cores_of(cluster, 1), ElementsAre(1, 1));
   Job next = sized(2, 2, 0.8);
   std::get<ServiceSpec>(next.kind).replaces = JobId{1};
@@ -257,21 +245,37 @@ TEST(LraSizes, survive_numbers_of_any_size) {
   std::get<ServiceSpec>(job.kind).goal.at_least = false;
   cluster.submit(job);
   for (const double number : {1.0, 1e-300, 1e10, -1e18, 0.0, 1e18, 1e-300, 1.0, -1.0, 1e18}) {
-    cluster.round();
-    say(cluster, 1, [&](const Resources&) { return number; });
+    run(cluster, 1, 1, [&](const Resources&) { return number; });
     const std::string saved = cluster.policy().save_state(cluster.state());
     auto other = make_policy({"lrasched", {}}, cluster.catalog()).value();
     EXPECT_TRUE(other->load_state(saved, cluster.view())) << saved;
   }
 }
 
+TEST(LraSizes, are_no_more_those_at_which_a_stand_in_has_failed) {
+  Cluster cluster = roomy();
+  cluster.submit(sized(1, 2, 0.8));
+  run(cluster, 1, 20, by_cores);
+  ASSERT_THAT(cores_of(cluster, 1), ElementsAre(1, 1));
+  // The master takes it back, and another one comes, before a round has seen it fail.
+  const std::vector<const TaskRow*> before = replicas_of(cluster, 1);
+  const TaskId fails{102}, comes{103};
+  for (const TaskRow* task : before) ASSERT_TRUE(task->id != fails && task->id != comes);
+  cluster.want(before.front()->id, false);
+  cluster.want(fails);
+  cluster.round();
+  ASSERT_EQ(cluster.state().find(fails)->held.amount[Resource::cpu], 1);
+  cluster.replica_ends(fails);
+  cluster.want(fails, false);
+  cluster.want(comes);
+  cluster.round();
+  EXPECT_EQ(cluster.state().find(comes)->held.amount[Resource::cpu], 4);
+}
+
 TEST(LraSizes, stay_as_asked_for_where_the_goal_is_not_met) {
   Cluster cluster = roomy();
   cluster.submit(sized(1, 2, 100));
-  for (int i = 0; i < 5; ++i) {
-    cluster.round();
-    say(cluster, 1, by_cores);
-  }
+  run(cluster, 1, 5, by_cores);
   EXPECT_THAT(cores_of(cluster, 1), ElementsAre(4, 4));
 }
 
@@ -279,10 +283,7 @@ TEST(LraSizes, are_those_that_users_state_where_the_policy_is_told_so) {
   for (const std::string policy : {"lrasched,sizes=stated", "ffd", "muster,eager"}) {
     Cluster cluster = roomy(policy);
     cluster.submit(sized(1, 2, 1));
-    for (int i = 0; i < 4; ++i) {
-      cluster.round();
-      say(cluster, 1, by_cores);
-    }
+    run(cluster, 1, 4, by_cores);
     EXPECT_THAT(cores_of(cluster, 1), ElementsAre(4, 4)) << policy;
   }
 }
@@ -312,10 +313,7 @@ Comparison compare(const std::string& policy) {
       }
       return truth[at];
     };
-    for (int i = 0; i < 25; ++i) {
-      cluster.round();
-      say(cluster, 1, of);
-    }
+    run(cluster, 1, 25, of);
     const auto order = sizes.by_price();
     const auto right =
         std::ranges::find_if(order, [&](std::uint32_t at) { return truth[at] >= goal; });
@@ -343,8 +341,7 @@ TEST(SizeBook, is_what_its_events_say_whoever_folds_them) {
   Cluster cluster = roomy();
   cluster.submit(sized(1, 2, 1));
   for (int i = 0; i < 6; ++i) {
-    cluster.round();
-    say(cluster, 1, by_cores);
+    run(cluster, 1, 1, by_cores);
     auto other = find_module("lrasched")
                      .value()
                      ->make_policy(parse_policy("lrasched").value(), cluster.catalog())
