@@ -58,7 +58,7 @@ void read_scale(const RequestValue& value, RequestService& service) {
     return in.fault("", "scale has to have min and max, numbers of replicas");
   }
   if (*least > *most) {
-    return in.fault("", fmt::format("scale: min is {}, more than max, {}", *least, *most));
+    return in.fault("min", fmt::format("scale: min is {}, more than max, {}", *least, *most));
   }
   service.spec.least = *least;
   service.spec.most = *most;
@@ -74,11 +74,11 @@ void check_goal(const RequestService& service, const SayFault& say) {
                             shown(goal.metric)));
   }
   if (!goal.probe.empty() && service.goal_is_reported) {
-    say("goal", "goal: probe and reported = true are both there: one of them measures it");
+    say("goal.reported", "goal: probe and reported = true are both there: one of them measures it");
   }
   if (goal.is_there() && goal.timeout > goal.every) {
-    say("goal", fmt::format("goal.timeout_s is {}, more than every_s, {}", to_seconds(goal.timeout),
-                            to_seconds(goal.every)));
+    say("goal.timeout_s", fmt::format("goal.timeout_s is {}, more than every_s, {}",
+                                      to_seconds(goal.timeout), to_seconds(goal.every)));
   }
   if (!spec.scales()) return;
   if (!goal.is_there()) say("scale", "scale needs a goal, by which the number is chosen");

@@ -35,6 +35,9 @@ using config::RequestMember;
 using config::RequestValue;
 
 constexpr std::string_view kShell = "/bin/sh";
+/// Levels of tables in a request whose members have places of their own: [service.size] is the
+/// second.
+constexpr int kTablesInside = 2;
 
 /// Reads one request, and adds what is wrong to a list.
 class RequestReader {
@@ -48,6 +51,9 @@ class RequestReader {
 
  private:
   void read_member(const RequestMember& member);
+  /// Of what is in a table, and in the tables in it up to that many levels.
+  void note_places(const RequestValue& value, const std::string& path, int levels);
+  TextPlace place_of(std::string_view field, const TextPlace& missing) const;
   void add(const TextPlace& place, std::string_view name, std::string_view message) {
     errors_.add(place, fmt::format("{}{:.60}", prefix_, name), message);
   }
@@ -66,6 +72,26 @@ std::vector<std::string> known_keys() {
   return names;
 }
 
+void RequestReader::note_places(const RequestValue& value, const std::string& path, int levels) {
+  const auto* table = std::get_if<RequestValue::Table>(&value.data);
+  if (table == nullptr || levels == 0) return;
+  for (const RequestMember& each : *table) {
+    places_[path + each.key] = each.place;
+    note_places(each.value, path + each.key + ".", levels - 1);
+  }
+}
+
+/// That of the table around it where the document has no such member.
+TextPlace RequestReader::place_of(std::string_view field, const TextPlace& missing) const {
+  while (true) {
+    const auto place = places_.find(field);
+    if (place != places_.end()) return place->second;
+    const std::size_t dot = field.rfind('.');
+    if (dot == std::string_view::npos) return missing;
+    field = field.substr(0, dot);
+  }
+}
+
 void RequestReader::read_member(const RequestMember& member) {
   const auto& keys = config::request_keys();
   const auto key = std::find_if(keys.begin(), keys.end(), [&](const RequestKey& candidate) {
@@ -77,9 +103,7 @@ void RequestReader::read_member(const RequestMember& member) {
     return;
   }
   places_[member.key] = member.value.place;
-  if (const auto* table = std::get_if<RequestValue::Table>(&member.value.data)) {
-    for (const RequestMember& each : *table) places_[member.key + "." + each.key] = each.place;
-  }
+  note_places(member.value, member.key + ".", kTablesInside);
   if (config::read_value(request_, *key, member.value)) return;
   unread_.insert(member.key);
   const RequestMember* wrong = config::first_that_is_no_text(member.value);
@@ -106,10 +130,8 @@ JobRequest RequestReader::read(const RequestValue& document, const TextPlace& mi
   const auto report = [&](std::string_view field, const std::string& message) {
     // Said already that the value is not of its kind.
     if (unread_.contains(field)) return;
-    const auto place = places_.find(field);
     // A member of a table stands behind a dot; the message names it.
-    add(place == places_.end() ? missing : place->second, field.substr(0, field.find('.')),
-        message);
+    add(place_of(field, missing), field.substr(0, field.find('.')), message);
   };
   for (const RequestKey& key : config::request_keys()) {
     // Every key, also those that are not given: some are required.

@@ -21,7 +21,7 @@
 
 namespace muster::config {
 
-/// Takes the member of a table that is at fault and what is wrong.
+/// Takes the member of a table that is at fault, "size" or "size.least_cpus", and what is wrong.
 using SayFault = std::function<void(std::string_view member, const std::string& message)>;
 
 /// Reads one table, member by member, and keeps what is wrong.
@@ -108,11 +108,11 @@ class TableReader {
                                     unknown_word("key", name, {known_.begin(), known_.end()})));
     }
   }
-  /// Of a table in the table the place of that one is told.
+  /// Of the table itself where no key is named.
   void fault(std::string_view key, std::string message) {
-    const std::string_view member =
-        path_.empty() ? key : std::string_view(path_).substr(0, path_.size() - 1);
-    out_.faults.emplace_back(member, std::move(message));
+    std::string member = path_ + std::string(key);
+    if (key.empty() && !member.empty()) member.pop_back();
+    out_.faults.emplace_back(std::move(member), std::move(message));
   }
   const std::string& path() const { return path_; }
 

@@ -12,7 +12,8 @@ constexpr NumberRange kBound{.low = 0.001, .high = 1e6};
 
 void check_bound(std::string_view key, double least, double asked, const SayFault& say) {
   if (least <= asked) return;
-  say("size", fmt::format("size.least_{0} is {1}, more than {0}, {2}", key, least, asked));
+  say(fmt::format("size.least_{}", key),
+      fmt::format("size.least_{0} is {1}, more than {0}, {2}", key, least, asked));
 }
 
 bool is_given(const SizeRange& size) {

@@ -117,6 +117,15 @@ TEST(ServiceRequest, SaysAllThatIsWrongWithASizeTogether) {
   EXPECT_THAT(error_of("size = {}\n"), IsGolden());
 }
 
+TEST(ServiceRequest, NamesThePlaceOfAMemberOfATableInTheTable) {
+  EXPECT_THAT(error_of("replicas = 1\n"
+                       "[service.size]\nleast_cpus = 2\nleast = 1\n"
+                       "[service.goal]\nmetric = \"P\"\n  at_most = 0\n"
+                       "[service.scale]\nmin = 0\n"
+                       "[service.ready]\nhttp = \"/\"\n  every_s = 0\n"),
+              IsGolden());
+}
+
 TEST(ServiceRequest, HasOneReplicaThatIsWellWhileItRunsUnlessItSaysMore) {
   const Job job = job_of("");
   ASSERT_NE(job.service(), nullptr);
