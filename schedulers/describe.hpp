@@ -1,6 +1,7 @@
 #pragma once
 
 #include <any>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,6 +43,7 @@ class Description {
     static_assert(std::is_same_v<Bound, T>, "a kind is bound to a member of its own type");
     // Shown as parse() takes it, so that a default that is copied from the help has its meaning.
     const T& value = std::invoke(member, defaults_);
+    if constexpr (std::is_same_v<T, std::filesystem::path>) module_.paths.push_back(name);
     module_.params.push_back({std::move(name), kind.print(value), kind.range, std::move(meaning)});
     setters_.push_back([member, parse = std::move(kind.parse)](P& params, const std::string& text) {
       std::optional<T> parsed = parse(text);
@@ -100,6 +102,14 @@ class Description {
   Description& asks_for_pairs(std::function<std::string(const P&)> which) {
     module_.asks_for_pairs = [which = std::move(which)](const std::any& params) {
       return which(std::any_cast<const P&>(params));
+    };
+    return *this;
+  }
+
+  /// Takes the files that parameters name into the struct, and answers their fault, or nothing.
+  Description& reads_files(std::function<std::string(P&, const ReadPolicyFile&)> read) {
+    module_.read_files = [read = std::move(read)](std::any& params, const ReadPolicyFile& file) {
+      return read(std::any_cast<P&>(params), file);
     };
     return *this;
   }

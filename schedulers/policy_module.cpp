@@ -36,6 +36,12 @@ Expected<std::unique_ptr<Policy>, PolicyError> PolicyModule::make_policy(
     return Failure<PolicyError>{PolicyError::no_solver,
                                 "policy \"" + name + "\" " + services.no_solver};
   }
+  if (read_files && services.read_file) {
+    const std::string fault = read_files(read_values.value(), services.read_file);
+    if (!fault.empty()) {
+      return Failure<PolicyError>{PolicyError::bad_file, "policy \"" + name + "\": " + fault};
+    }
+  }
   const std::string asks = asks_for_pairs ? asks_for_pairs(read_values.value()) : std::string{};
   if (!asks.empty() && !services.pairs) {
     return Failure<PolicyError>{PolicyError::replay_only,

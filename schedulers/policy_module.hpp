@@ -60,6 +60,11 @@ struct PolicyModule {
   /// actors of its own.
   std::function<std::unique_ptr<Policy>(const std::any&, const Catalog&, const PolicyServices&)>
       make{};
+  /// Takes the files that the parameters name into the result of read(); answers their fault, or
+  /// nothing. Empty: no parameter names a file.
+  std::function<std::string(std::any&, const ReadPolicyFile&)> read_files{};
+  /// Parameters that are paths of files.
+  std::vector<std::string> paths{};
   /// The parameter that asks for the true rates of pairs ("profile=given"); empty: no parameter
   /// does.
   std::function<std::string(const std::any&)> asks_for_pairs{};

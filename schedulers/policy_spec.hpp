@@ -23,7 +23,8 @@ enum class PolicyError : std::uint8_t {
   bad_value,      ///< out of range or of the wrong kind
   contradiction,  ///< parameters that exclude each other, or one given twice
   replay_only,    ///< not a policy of a master: a group of actors that only replay composes
-  no_solver       ///< it needs a program that is not installed
+  no_solver,      ///< it needs a program that is not installed
+  bad_file        ///< a file that a parameter names cannot be read or understood
 };
 
 /// Reads "NAME[,key=value|,flag]..."; a flag stands for flag=true.

@@ -1,5 +1,9 @@
 #include "schedulers/registry.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
 #include "schedulers/modules.hpp"
 
 namespace muster {
@@ -53,6 +57,26 @@ Expected<Intake, PolicyError> intake_of(std::string_view policy) {
   const auto module = find_module(spec->name);
   if (!module) return module.error();
   return module.value()->intake;
+}
+
+std::string with_absolute_paths(const std::string& policy) {
+  const auto spec = parse_policy(policy);
+  const auto module =
+      spec ? find_module(spec->name) : Expected<const PolicyModule*, PolicyError>(spec.error());
+  if (!module || module.value()->paths.empty()) return policy;
+  std::string text = spec->name;
+  for (const auto& [name, value] : spec->params) {
+    const bool is_path =
+        std::ranges::find(module.value()->paths, name) != module.value()->paths.end();
+    std::error_code gone;
+    const std::string absolute =
+        is_path && !value.empty() ? std::filesystem::absolute(value, gone).string() : value;
+    const bool fits = !gone && absolute.find(',') == std::string::npos;
+    text += "," + name;
+    // As it was written: a flag may stand alone.
+    if (value != "true") text += "=" + (fits ? absolute : value);
+  }
+  return text;
 }
 
 Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spec,

@@ -47,6 +47,21 @@ void describe_phase_2(Description<LraParams>& description) {
       "would hold, after all old room; or new instances alone, as in the paper");
 }
 
+/// Past services of the file that the parameter names.
+std::string read_history(LraParams& params, const ReadPolicyFile& read) {
+  SizeRules& sizes = params.sizes;
+  if (sizes.history.empty()) return {};
+  const auto text = read(sizes.history);
+  if (!text) return "history: " + text.error().message;
+  auto past = parse_past_services(text.value());
+  if (!past) {
+    return "history: " + sizes.history.string() + ": " + past.error().message +
+           "; muster train services writes one";
+  }
+  sizes.past = std::make_shared<const std::vector<PastService>>(std::move(past).value());
+  return {};
+}
+
 void describe_sizes(Description<LraParams>& description) {
   description
       .param("sizes", in(&LraParams::sizes, &SizeRules::learns),
@@ -64,7 +79,11 @@ void describe_sizes(Description<LraParams>& description) {
              "seconds that a replica is ready before its number counts for its size")
       .param("changes_a_day", in(&LraParams::sizes, &SizeRules::changes_a_day),
              params::whole(0, 1000),
-             "trials and corrections of a service's size a day; 5 more in its first day");
+             "trials and corrections of a service's size a day; 5 more in its first day")
+      .param("history", in(&LraParams::sizes, &SizeRules::history), params::path(),
+             "file of past services, written by muster train services, that sizes are predicted "
+             "from; nothing: drawn services")
+      .reads_files(read_history);
 }
 
 /// Parameters for all but services, and the rounds.

@@ -78,7 +78,7 @@ double chance_above(double value, const PerformanceEstimate& estimate, std::uint
 /// How services do at these sizes whose users ask for the largest one, and for anything between
 /// enough and far too much of cores and of memory. Only shares of the largest size count, as
 /// services of any size there may be are like the drawn ones.
-std::vector<PerformanceCurve> past_services(const ServiceSizes& sizes) {
+std::vector<PerformanceCurve> drawn_services(const ServiceSizes& sizes) {
   const ServiceSizes family = family_sizes();
   const ServiceSize &most = sizes[sizes.largest()], &most_of_family = family[family.largest()];
   Rng rng = Rng::of_round(kPastSeed, "past services", 0);
@@ -96,6 +96,13 @@ std::vector<PerformanceCurve> past_services(const ServiceSizes& sizes) {
     for (double& each : curve) each /= best;
     curves.push_back(std::move(curve));
   }
+  return curves;
+}
+
+std::vector<PerformanceCurve> past_services(const SizeRules& rules, const ServiceSizes& sizes) {
+  if (rules.past == nullptr) return drawn_services(sizes);
+  std::vector<PerformanceCurve> curves;
+  for (const PastService& past : *rules.past) curves.push_back(curve_of(past, sizes));
   return curves;
 }
 
@@ -262,8 +269,9 @@ const PerformanceLearner& SizeSearch::learner_for(const ServiceSizes& sizes) {
   if (learners_.size() == kMostLearners) learners_.clear();
   LearnerParams params;
   params.kind = rules_.learner;
+  static_assert(HistoryParams{}.most_curves >= kMostPastServices, "it keeps all of a file");
   PerformanceLearner learner(sizes, params);
-  learner.learn_curves(past_services(sizes));
+  learner.learn_curves(past_services(rules_, sizes));
   return *learners_
               .emplace_back(sizes, std::make_shared<const PerformanceLearner>(std::move(learner)))
               .second;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "learning/services/past_services.hpp"
 #include "learning/services/performance_learner.hpp"
 #include "schedulers/lrasched/size_book.hpp"
 
@@ -17,14 +19,18 @@ struct SizeRules {
   /// Time that a replica is ready before its number counts, and that a size is tried for at least.
   Duration probe_for{std::chrono::seconds{30}};
   std::uint32_t changes_a_day = 3;  ///< of a service's size; kFirstChanges more in its first day
+  std::filesystem::path history{};  ///< of past services that were measured; empty: drawn ones
+  /// Those of the history; null: drawn ones.
+  std::shared_ptr<const std::vector<PastService>> past{};
 };
 inline constexpr std::uint32_t kFirstChanges = 5;
 
 /// Looks for the cheapest size with which a service meets its goal. It begins with what its user
 /// asks for; one replica tries a smaller one at a time, and the others follow when that one meets
 /// the goal. A size that does not meet it any more, or at which a replica's program has ended, is
-/// left at once, by all replicas. Which size to try is predicted from drawn services of known
-/// performance, and from the numbers of sizes that the service has had.
+/// left at once, by all replicas. Which size to try is predicted from past services that were
+/// measured, or drawn ones of known performance, and from the numbers of sizes that the service has
+/// had.
 class SizeSearch {
  public:
   explicit SizeSearch(const SizeRules& rules) : rules_(rules) {}

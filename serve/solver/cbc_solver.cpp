@@ -13,7 +13,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -165,11 +168,32 @@ std::string find_program(const std::string& name) {
   }
 }
 
+Expected<std::string, PolicyError> read_policy_file(const std::filesystem::path& file) {
+  const auto fault = [&](std::string_view why) {
+    return Failure<PolicyError>{PolicyError::bad_file, fmt::format("{} {}", file.string(), why)};
+  };
+  std::error_code bad;
+  if (!std::filesystem::is_regular_file(file, bad)) return fault("is not a file that is there");
+  std::ifstream in(file, std::ios::binary);
+  std::string text(kLargestPolicyFile_bytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.is_open() || in.bad()) return fault("cannot be read");
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kLargestPolicyFile_bytes) return fault("has more than 16 MiB");
+  return text;
+}
+
 PolicyServices policy_services(SolverStop stop) {
+  PolicyServices services;
+  services.read_file = read_policy_file;
   const std::string program = find_program("cbc");
-  if (!program.empty()) return {std::make_shared<CbcSolver>(program, stop), {}};
-  return {nullptr,
-          "needs the solver CBC, which is not in PATH: install Debian's package coinor-cbc"};
+  if (!program.empty()) {
+    services.solver = std::make_shared<CbcSolver>(program, stop);
+  } else {
+    services.no_solver =
+        "needs the solver CBC, which is not in PATH: install Debian's package coinor-cbc";
+  }
+  return services;
 }
 
 }  // namespace muster

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -40,8 +42,12 @@ class CbcSolver final : public IntegerSolver {
 /// The path of the program of that name in PATH; empty when it is not there.
 std::string find_program(const std::string& name);
 
-/// The services of policies in a process that composes masters: CBC where it is installed, else how
-/// to get it.
+/// The text of a file that a parameter of a policy names, of at most that many bytes.
+Expected<std::string, PolicyError> read_policy_file(const std::filesystem::path& file);
+inline constexpr std::size_t kLargestPolicyFile_bytes = std::size_t{16} << 20U;
+
+/// The services of policies in a process that composes masters: files, and CBC where it is
+/// installed, else how to get it.
 PolicyServices policy_services(SolverStop stop);
 
 }  // namespace muster

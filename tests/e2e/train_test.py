@@ -131,6 +131,44 @@ class Train(MusterTest):
         os.mkdir(self.path("folder"))
         self.assert_refused(1, ["folder"], "train", "--history", "history.csv", "--out", "folder")
 
+    def test_measured_services_become_a_file_that_sizes_are_predicted_from(self):
+        rows = [f"web-{i},{cores},{gib},{min(cores, i) * 100 + gib}\n"
+                for i in range(1, 4) for cores in (1, 2, 4) for gib in (2, 8)]
+        self.write("past.csv", "service,cores,memory_gib,performance\n" + "".join(rows))
+        said = self.succeed("train", "services", "past.csv", "--out", "past")
+        self.assertIn("3 services, measured at 18 sizes", said)
+        self.assertIn("--policy lrasched,history=past", said)
+        self.assertTrue(self.read("past").startswith("muster-learnt past-services 1\n"))
+        said = self.succeed("train", "services", "past.csv", "--out", "late", "--most", "2")
+        self.assertIn("2 services, measured at 18 sizes; the first 1 left out", said)
+        text = self.succeed("train", "services", "past.csv", "--out", "-")
+        self.assertEqual(text, self.read("past"))
+
+    def test_measurements_that_make_no_sense_are_all_named(self):
+        self.write("past.csv", "service,cores,memory_gib,performance\nweb,1,2,fast\nweb,-1,2,1\n"
+                               "queue,1,2,3\nqueue,2,4,3\n")
+        train = ("train", "services", "past.csv", "--out", "past")
+        self.assert_refused(2, ["past.csv:2: performance", "past.csv:3: cores",
+                                "past.csv:4: service: queue has no row for 1 cores and 4 GiB"],
+                            *train)
+        self.assertFalse(os.path.exists(self.path("past")))
+        self.assert_refused(2, ["--most"], *train, "--most", "601")
+        self.assert_refused(2, ["--out"], "train", "services", "past.csv")
+        self.assert_refused(1, ["absent.csv"], "train", "services", "absent.csv", "--out", "past")
+
+    def test_a_replay_begins_with_the_services_of_a_history(self):
+        self.write("past.csv", "service,cores,memory_gib,performance\n"
+                               "web,1,2,1\nweb,1,8,2\nweb,4,2,3\nweb,4,8,4\n")
+        self.succeed("train", "services", "past.csv", "--out", "past")
+        self.write("jobs.csv", COLUMNS + "1,0,ann,x,1,0,1,4,30,c\n")
+        replay = ("replay", self.config("run.toml", "jobs.csv"), "--policy")
+        self.assertIn("1/1", self.succeed(*replay, "lrasched,history=past"))
+        self.assert_refused(2, ["history: absent is not a file"], *replay,
+                            "lrasched,history=absent")
+        self.write("past", self.read("past").replace("services 1\n", "services 7\n", 1))
+        self.assert_refused(2, ["lrasched", "history: past: line 1", "version 7",
+                                "muster train services"], *replay, "lrasched,history=past")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "schedulers/eva/eva_policy.hpp"
@@ -118,7 +119,7 @@ TEST(Registry, describes_each_policy_with_its_papers_defaults) {
       params_of("lrasched"),
       ElementsAre("fit=balanced", "order=increasing", "patience=3", "limit=0", "goal_limit=2",
                   "phase2=rent", "moves=true", "clears=true", "sizes=learnt", "learner=history",
-                  "probe_for_s=30", "changes_a_day=3", "strict=false", "free_wait_s=36",
+                  "probe_for_s=30", "changes_a_day=3", "history=", "strict=false", "free_wait_s=36",
                   "at_once=false", "period_s=300", "eager=false"));
   EXPECT_THAT(params_of("ffd"),
               ElementsAre("fit=first", "phase2=rent", "strict=false", "free_wait_s=36",
@@ -160,6 +161,16 @@ TEST(Registry, workers_are_asked_for_throughput_where_the_policy_says_that_it_us
   for (const PolicyModule& module : known_policies()) {
     const auto made = make_policy({module.name, {}}, catalog());
     EXPECT_EQ(module.uses.throughput, made.value()->cadence().wants_throughput) << module.name;
+  }
+}
+
+TEST(Registry, makes_the_paths_of_parameters_absolute_and_leaves_all_else) {
+  const std::string here = std::filesystem::current_path();
+  EXPECT_EQ(with_absolute_paths("lrasched,history=a/b,eager,period_s=5"),
+            "lrasched,history=" + here + "/a/b,eager,period_s=5");
+  for (const std::string same : {"lrasched,history=/a", "lrasched,history=", "hcopo,history=a",
+                                 "eva,t=0.5", "lrasched,,", "lrasched,eager"}) {
+    EXPECT_EQ(with_absolute_paths(same), same);
   }
 }
 

@@ -27,6 +27,8 @@ void add_convert(CLI::App& app, int& exit_code);
 /// `muster market convert`, `generate` and `describe`.
 void add_market(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
+/// `muster train services`.
+void add_train_services(CLI::App& train, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_config_keys(CLI::App& app, int& exit_code);
 /// `muster api`, the description of the HTTP API.

@@ -106,7 +106,7 @@ void add_train(CLI::App& app, int& exit_code) {
   TrainParams& training = options->params.training;
   CLI::App* command =
       app.add_subcommand("train", "Learn from a history which jobs are short and which are long");
-  command->add_option("--history", options->history, "the workload to learn from")->required();
+  command->add_option("--history", options->history, "the workload to learn from");
   command
       ->add_option("--format", options->format, "format of the history")
       // A synthetic workload is drawn by chance and has nothing that can be learnt.
@@ -117,8 +117,7 @@ void add_train(CLI::App& app, int& exit_code) {
           },
           ""))
       ->capture_default_str();
-  command->add_option("--out", options->out, "the model to write; - for standard output")
-      ->required();
+  command->add_option("--out", options->out, "the model to write; - for standard output");
   command
       ->add_option("--threshold", options->threshold,
                    "T_th: jobs whose tasks run no longer, on average, are short")
@@ -147,7 +146,15 @@ void add_train(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"balanced", "equal"}))
       ->capture_default_str();
   add_json_option(*command, options->json, "the report");
-  command->callback([options, &exit_code] { exit_code = run_command(*options); });
+  add_train_services(*command, exit_code);
+  command->callback([options, command, &exit_code] {
+    if (!command->get_subcommands().empty()) return;
+    // Not of the command in itself: its subcommand does without them.
+    for (const char* name : {"--history", "--out"}) {
+      if (command->count(name) == 0) throw CLI::RequiredError(name);
+    }
+    exit_code = run_command(*options);
+  });
 }
 
 }  // namespace muster::cli

@@ -15,6 +15,7 @@
 #include "config/catalog_file.hpp"
 #include "config/numbers.hpp"
 #include "model/rounded_text.hpp"
+#include "schedulers/registry.hpp"
 #include "serve/local/folder_lock.hpp"
 #include "serve/local/local_cluster.hpp"
 #include "serve/local/task_passage.hpp"
@@ -268,7 +269,7 @@ local::LocalRequest request_of(const UpArguments& arguments) {
   request.sites = arguments.sites.value_or(std::min<std::uint32_t>(2, arguments.nodes.value_or(2)));
   request.masters = arguments.masters.value_or(1);
   request.nodes = arguments.nodes.value_or(request.sites + request.masters + 1);
-  request.policy = arguments.policy;
+  request.policy = with_absolute_paths(arguments.policy);
   if (!arguments.catalog.empty()) request.catalog = fs::absolute(arguments.catalog);
   if (!arguments.prices.empty()) request.prices = fs::absolute(arguments.prices);
   request.price_speed = arguments.price_speed;

@@ -17,6 +17,7 @@ using ::muster::testing::Cluster;
 using ::muster::testing::table_3;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -335,6 +336,52 @@ TEST(LraSizes, come_near_to_the_cheapest_that_meets_the_goal_by_any_learner) {
   near("history", 1.15);
   near("fm", 1.4);
   near("mf", 1.4);
+}
+
+/// lrasched, to which each file has that text.
+PolicyModule with_file(const std::string& text) {
+  PolicyModule module = *find_module("lrasched").value();
+  module.read = [inner = module.read, files = module.read_files, text](const PolicySpec& spec) {
+    auto params = inner(spec);
+    EXPECT_EQ(files(params.value(), [&](const std::filesystem::path&) { return text; }), "");
+    return params;
+  };
+  return module;
+}
+
+TEST(LraSizes, are_predicted_from_the_services_of_a_history) {
+  // Half of the cores have ever been enough, but for memory less than all never was.
+  const PastService past{{1, 2}, {4, 8}, {0.1, 1, 0.1, 1}};
+  const std::vector all(30, past);
+  const auto first_trial = [](Cluster cluster) {
+    cluster.add_to_fleet("it1", 8);
+    cluster.submit(sized(1, 3, 3.8));
+    run(cluster, 1, 1, by_cores);
+    cluster.round();
+    return replicas_of(cluster, 1).front()->held.amount;
+  };
+  const Resources tried =
+      first_trial(Cluster(table_3(), with_file(past_services_text(all)), "lrasched,history=past"));
+  EXPECT_EQ(tried[Resource::cpu], 2);
+  EXPECT_EQ(tried[Resource::memory], 4);
+  EXPECT_NE(first_trial(Cluster(table_3(), "lrasched")), tried)
+      << "drawn services say something else";
+}
+
+TEST(LraSizes, need_a_history_that_can_be_read) {
+  const Catalog catalog = table_3();
+  const auto fault_of = [&](const std::string& text) {
+    PolicyServices services;
+    services.read_file = [&](const std::filesystem::path&) { return text; };
+    const auto made =
+        make_policy(parse_policy("lrasched,history=old").value(), catalog, 1, services);
+    EXPECT_EQ(made ? PolicyError{} : made.error().code, PolicyError::bad_file);
+    return made ? "" : made.error().message;
+  };
+  EXPECT_THAT(fault_of("web"), HasSubstr("policy \"lrasched\": history: old: line 1"));
+  EXPECT_THAT(fault_of(seal_model("past-services", 7, "")),
+              AllOf(HasSubstr("is of version 7; this Muster reads version 1"),
+                    HasSubstr("muster train services writes one")));
 }
 
 TEST(SizeBook, is_what_its_events_say_whoever_folds_them) {

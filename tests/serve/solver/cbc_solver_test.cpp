@@ -221,6 +221,15 @@ TEST(CbcSolver, has_its_child_die_with_it_and_leaves_no_file) {
   EXPECT_THAT(files, ElementsAre("pid"));
 }
 
+TEST(PolicyFiles, are_read_whole_and_no_larger_than_their_bound) {
+  const ::muster::test::TempFile file("past", "one\ntwo");
+  EXPECT_EQ(read_policy_file(file.path()).value(), "one\ntwo");
+  std::filesystem::resize_file(file.path(), kLargestPolicyFile_bytes + 1);
+  for (const std::filesystem::path& bad : {file.path(), file.folder(), file.folder() / "none"}) {
+    EXPECT_EQ(read_policy_file(bad).error().code, PolicyError::bad_file);
+  }
+}
+
 TEST(ValuesOf, reads_what_is_whole_and_nothing_else) {
   EXPECT_THAT(
       values_of("Optimal - objective value 3\n  0 c0  2  3\n  2 c2  1.0000001 0\n", 3).value(),
