@@ -1,8 +1,13 @@
 #include "masters/master_memory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <variant>
+
+#include "masters/view/cell_pieces.hpp"
+#include "model/rounded_text.hpp"
 
 namespace muster {
 namespace {
@@ -21,6 +26,20 @@ bool is_counted(const Job& job) {
 bool is_told_metrics(const Policy* policy, bool fixed_fleet) {
   if (policy == nullptr) return false;
   return (fixed_fleet ? policy->fleet_cadence() : policy->cadence()).wants_metrics;
+}
+
+/// The last that is known of why the replica does not serve.
+std::string trouble_of(const TaskRow& task) {
+  if (task.phase == TaskPhase::pending) return "it waits, " + cell::sentence(task.reason);
+  if (task.replica == nullptr) return "its program has not been started yet";
+  const ReplicaState& said = *task.replica;
+  std::string text = said.trouble;
+  if (said.restarts > 0) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("its program has ended {}, the last time with exit code {}",
+                        count_text(said.restarts, "time"), said.exit_code);
+  }
+  return text.empty() ? "its program runs and is not ready" : text;
 }
 
 }  // namespace
@@ -141,6 +160,17 @@ struct MasterMemory::Fold {
       const TaskRow* task = m.state.find(each.task);
       if (task == nullptr) continue;
       m.metrics.set(each.task, m.state.job(task->job).job.user, each.values.size());
+    }
+  }
+  /// A revision that is given up: how its replicas do is forgotten as they leave.
+  void operator()(const ServiceScaled& e) {
+    if (e.replicas > 0) return;
+    for (const Slot slot : m.state.find(e.job)->tasks) {
+      const TaskRow& row = m.state.task(slot);
+      if (!row.wanted || is_endpoint(row)) continue;
+      TaskHistory& task = m.tasks[row.id];
+      // An attempt that has failed says more.
+      if (task.reason.empty()) task.reason = trouble_of(row);
     }
   }
   void operator()(const JobFinished& e) {

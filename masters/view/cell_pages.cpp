@@ -49,9 +49,14 @@ std::string end_text(JobOutcome outcome) {
 }
 
 /// Why a task of a job that is over is as it is.
-std::string why(const TaskHistory& task, JobOutcome outcome) {
+std::string why(const TaskHistory& task, const JobHistory& job) {
+  const JobOutcome outcome = job.outcome;
   if (task.finished) return "has finished";
   if (task.failed) return "has failed: " + task.reason;
+  if (cell::is_given_up(job) && !task.reason.empty()) {
+    return fmt::format("{}, for the update was given up: {}",
+                       task.attempts > 0 ? "was stopped" : "has not run", task.reason);
+  }
   if (task.attempts > 0) return "was stopped, for the job " + end_text(outcome);
   if (!task.reason.empty()) return "is refused, " + task.reason;
   return "has not run, for the job " + end_text(outcome);
@@ -106,7 +111,7 @@ JobDetails over_job(const JobHistory& over, const JobQuestion& wanted, const Cat
   }
   put_tasks(details, page.positions(), [&](std::size_t i) {
     TaskView task = task_view(over.tasks[i], i, over, catalog);
-    if (wanted.explained) task.why = why(over.tasks[i], over.outcome);
+    if (wanted.explained) task.why = why(over.tasks[i], over);
     return task;
   });
   details.behind += page.behind();

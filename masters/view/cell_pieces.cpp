@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/numbers.hpp"
 #include "masters/room_rules.hpp"
 #include "masters/view/metric_series.hpp"
 #include "model/job_view.hpp"
@@ -336,18 +337,28 @@ std::optional<std::string> reason_of(const JobRow& row, const Master& master) {
   return text;
 }
 
+bool is_given_up(const JobHistory& job) {
+  const ServiceSpec* service = job.job.service();
+  return service != nullptr && service->replaces.valid() && job.outcome == JobOutcome::failed;
+}
+
 std::optional<std::string> reason_of(const JobHistory& job) {
+  const bool given_up = is_given_up(job);
   if (job.outcome == JobOutcome::failed) {
     const auto first = first_failed(job);
-    return first ? std::optional(failure_text(*first)) : std::nullopt;
+    if (first) return failure_text(*first);
   }
-  if (job.outcome != JobOutcome::refused) return std::nullopt;
+  if (!given_up && job.outcome != JobOutcome::refused) return std::nullopt;
   Tally<std::string> reasons;
   for (const TaskHistory& task : job.tasks) {
     if (!task.finished && !task.reason.empty()) reasons.add(task.reason);
   }
   const auto most = reasons.most([](const std::string&) { return false; });
   if (!most) return std::nullopt;
+  if (given_up) {
+    return fmt::format("given up, as no further replica became ready within {}: {}",
+                       duration_text(job.job.service()->update_within), most->what);
+  }
   return counted(most->count, job.tasks.size(), "is refused", "are refused") + ", " + most->what;
 }
 
@@ -385,7 +396,7 @@ TaskView task_view(const TaskHistory& task, std::size_t position, const JobHisto
                    const Catalog& catalog) {
   // Its refusal stands where its last failure would.
   const bool refused = task.failure == FailureKind::unknown && task.failures == 0 &&
-                       !task.finished && !task.reason.empty();
+                       !task.finished && !task.reason.empty() && !is_given_up(job);
   TaskView view;
   view.index = job.job.tasks[position].array_index;
   view.phase = phase_of(task);

@@ -28,6 +28,9 @@ ShownPhase phase_of(const TaskHistory& task);
 /// with their number; and the job's failures. Nothing when nothing of it waits. Looks at every task
 /// of the job.
 std::optional<std::string> reason_of(const JobRow& row, const Master& master);
+/// It is a revision of a service that did not come about. The last known trouble of its
+/// replicas stands as the reason of its tasks.
+bool is_given_up(const JobHistory& job);
 /// Why the job failed or was refused; nothing when it did not and was not.
 std::optional<std::string> reason_of(const JobHistory& job);
 

@@ -88,7 +88,11 @@ class ServiceChanges(unittest.TestCase):
                                        check=False)
                 self.assertEqual(bad.returncode, 1, bad.stderr)
                 self.wait_steady(3, 2)
-                self.assertEqual(self.newest()["failed_update"], self.newest()["job"] + 1)
+                failed = self.newest()["failed_update"]
+                self.assertEqual(failed, self.newest()["job"] + 1)
+                why = self.cluster.run("explain", str(failed)).stdout
+                self.assertIn("the update was given up: ", why)
+                self.assertIn("/healthz", why)
 
             with self.subTest("a drain of an instance"):
                 where = {each["instance"] for each in self.newest()["replicas"]}

@@ -124,6 +124,32 @@ TEST_F(ServicesTest, ARevisionThatDoesNotComeAboutIsGivenUpAndTheOneBeforeHasAll
   EXPECT_EQ(job(1).wanted, 3U);
 }
 
+TEST_F(ServicesTest, ARevisionThatIsGivenUpLeavesItsLastTroubleToItsHistory) {
+  ends_.emplace(*recorder_, *tasks_, settings_, true);
+  accept(1, {.replicas = 3});
+  all_ready(1);
+  const auto given_up = [&](std::uint64_t id, const ReplicaState& last) {
+    accept(id, {.replicas = 3, .replaces = 1});
+    happen(ReplicaChanged{running(id)[0], 1, last});
+    clock_s_ += 2 * 3600;
+    settle();
+    all_ready(1);
+    EXPECT_TRUE(is_over(id));
+    const JobHistory over = recorder_->commit().over.at(0);
+    EXPECT_EQ(over.outcome, JobOutcome::failed);
+    return over.tasks.at(0).reason;
+  };
+  ReplicaState said;
+  said.trouble = "ready: port http: connection refused";
+  EXPECT_EQ(given_up(2, said), "ready: port http: connection refused");
+  said.restarts = 3;
+  said.exit_code = 7;
+  EXPECT_EQ(given_up(3, said),
+            "ready: port http: connection refused; its program has ended 3 times, the last time "
+            "with exit code 7");
+  EXPECT_EQ(given_up(4, {}), "its program runs and is not ready");
+}
+
 TEST_F(ServicesTest, ARevisionWhoseProgramIsNotThereIsGivenUpAtOnce) {
   accept(1, {});
   all_ready(1);

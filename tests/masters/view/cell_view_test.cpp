@@ -120,6 +120,31 @@ class CellViewTest : public ::testing::Test {
   CountedHistory history_;
 };
 
+TEST_F(CellViewTest, AnUpdateThatWasGivenUpIsExplainedByTheLastTroubleOfItsReplicas) {
+  JobHistory update;
+  update.job = JobBuilder(2).tasks(3).gang(false).build();
+  ServiceSpec spec;
+  spec.replaces = JobId{1};
+  spec.update_within = std::chrono::minutes{2};
+  update.job.kind = spec;
+  update.outcome = JobOutcome::failed;
+  update.tasks.resize(3);
+  update.tasks[0].attempts = 1;
+  update.tasks[0].reason = "ready: port http: connection refused";
+  update.tasks[1].reason = "it waits, not now: spend cap";
+  history_.add(std::move(update));
+  const JobDetails shown = job(explained(tasks_wanted(2, {})));
+  EXPECT_EQ(shown.job.reason,
+            "given up, as no further replica became ready within 2min: ready: port http: "
+            "connection refused");
+  EXPECT_EQ(shown.tasks[0].why,
+            "was stopped, for the update was given up: ready: port http: connection refused");
+  EXPECT_EQ(shown.tasks[1].why,
+            "has not run, for the update was given up: it waits, not now: spend cap");
+  EXPECT_EQ(shown.tasks[1].reason, std::nullopt) << "it was not refused";
+  EXPECT_EQ(shown.tasks[2].why, "has not run, for the job has failed");
+}
+
 TEST_F(CellViewTest, AnAnswerAboutJobsThatAreOverReadsNothingByItself) {
   over(1, "ada", 2);
   view().jobs({});
