@@ -26,14 +26,15 @@ bool some_are_coming(const ClusterState& state, const JobRow& job) {
   });
 }
 
-}  // namespace
-
-std::optional<GoalFigure> goal_figure(const ClusterState& state, const JobRow& job) {
+/// Over the replicas of which `number_of` gives one.
+template <class NumberOf>
+std::optional<GoalFigure> mean_of(const ClusterState& state, const JobRow& job,
+                                  const NumberOf& number_of) {
   const ServiceGoal& goal = job.job.service()->goal;
   GoalFigure figure;
   double sum = 0;
   for (const Slot slot : job.tasks) {
-    const auto number = goal_number(state.task(slot), goal);
+    const auto number = number_of(state.task(slot), goal);
     if (!number) continue;
     sum += *number;
     ++figure.replicas;
@@ -41,6 +42,16 @@ std::optional<GoalFigure> goal_figure(const ClusterState& state, const JobRow& j
   if (figure.replicas == 0) return std::nullopt;
   figure.mean = sum / figure.replicas;
   return figure;
+}
+
+}  // namespace
+
+std::optional<GoalFigure> goal_figure(const ClusterState& state, const JobRow& job) {
+  return mean_of(state, job, goal_number);
+}
+
+std::optional<GoalFigure> served_figure(const ClusterState& state, const JobRow& job) {
+  return mean_of(state, job, served_number);
 }
 
 std::uint32_t wished_replicas(const JobRow& job, const GoalFigure& measured) {

@@ -18,9 +18,12 @@ struct GoalFigure {
   std::uint32_t replicas = 0;  ///< that have said it, > 0
 };
 
-/// Of a probe's numbers those count whose replica is in no trouble. Nothing: no ready replica has
-/// said a number that counts. O(tasks of the job).
+/// Of the replicas that do not leave, by which they are scaled. Of a probe's numbers those count
+/// whose replica is in no trouble. Nothing: no ready replica has said a number that counts. O(tasks
+/// of the job).
 std::optional<GoalFigure> goal_figure(const ClusterState& state, const JobRow& job);
+/// Likewise of all that clients are sent to: those that leave serve until others do without them.
+std::optional<GoalFigure> served_figure(const ClusterState& state, const JobRow& job);
 
 /// The number of replicas that the goal of a service that scales asks for at a moment: ceil(n x
 /// measured / bound) of n that have said their number, or bound / measured for a goal of at least

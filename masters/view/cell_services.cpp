@@ -61,7 +61,7 @@ ServiceView service_of(const ClusterState& state, const JobRow& job, const std::
   view.sized = spec.size.is_there();
   if (spec.goal.is_there()) {
     (spec.goal.at_least ? view.at_least : view.at_most) = spec.goal.bound;
-    if (const auto measured = goal_figure(state, job)) view.measured = measured->mean;
+    if (const auto measured = served_figure(state, job)) view.measured = measured->mean;
   }
   view.running = job.running;
   view.token = job.job.token;

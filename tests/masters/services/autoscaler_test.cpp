@@ -80,6 +80,16 @@ TEST_F(AutoscalerTest, CountsReadyReplicasAlone) {
   EXPECT_EQ(goal_figure(state(), job(1))->mean, 100);
 }
 
+TEST_F(AutoscalerTest, AReplicaThatLeavesScalesNothingAndItsNumberIsStillThatOfItsClients) {
+  serve();
+  measure(running(1)[0], 100);
+  happen(ReplicaWanted{running(1)[0], false, {CauseCode::scaled, 0}});
+  EXPECT_FALSE(goal_figure(state(), job(1)));
+  EXPECT_EQ(served_figure(state(), job(1))->mean, 100);
+  say(running(1)[0], false);
+  EXPECT_FALSE(served_figure(state(), job(1))) << "clients are sent to it no more";
+}
+
 TEST_F(AutoscalerTest, ANumberOfSomeReplicasTakesNoOthersAway) {
   serve();
   services_->scale(JobId{1}, 6, now());

@@ -23,6 +23,26 @@ class CellServicesTest : public test::MasterTest {
     job.kind = ServiceSpec{{"http"}};
     ASSERT_EQ(master_->submit(job, now()), SubmitResult::accepted);
   }
+  /// A service of two replicas, with three tasks to spare.
+  static Job with_goal() {
+    Job job = JobBuilder(1).tasks(5).gang(false).build();
+    job.name = "web";
+    ServiceSpec spec;
+    spec.replicas = 2;
+    spec.goal.metric = "hits_s";
+    spec.goal.bound = 2000;
+    spec.goal.at_least = true;
+    spec.least = 2;
+    spec.most = 4;
+    job.kind = spec;
+    return job;
+  }
+  void happen(EventBody body) { happened_.push_back({now(), std::move(body)}); }
+  /// The master is one that has been told of all that happened.
+  void know() {
+    make_master({});
+    EXPECT_EQ(master_->restore({}, happened_), "");
+  }
   ServicesView services(const ServicesQuestion& wanted = {}) const {
     return services_of(*master_, wanted);
   }
@@ -31,6 +51,8 @@ class CellServicesTest : public test::MasterTest {
     for (const ServiceView& each : view.services) names.push_back(each.user + "/" + each.name);
     return names;
   }
+
+  std::vector<Event> happened_;
 };
 
 TEST_F(CellServicesTest, ListsServicesAndNoOtherJobs) {
@@ -59,17 +81,7 @@ TEST_F(CellServicesTest, ThoseOfANameOrAUserAreAskedFor) {
 }
 
 TEST_F(CellServicesTest, ShowsItsGoalAndTheMeasuredNumber) {
-  Job job = JobBuilder(1).tasks(5).gang(false).build();
-  job.name = "web";
-  ServiceSpec spec;
-  spec.replicas = 2;
-  spec.goal.metric = "hits_s";
-  spec.goal.bound = 2000;
-  spec.goal.at_least = true;
-  spec.least = 2;
-  spec.most = 4;
-  job.kind = spec;
-  ASSERT_EQ(master_->submit(job, now()), SubmitResult::accepted);
+  ASSERT_EQ(master_->submit(with_goal(), now()), SubmitResult::accepted);
   const ServiceView view = services().services.at(0);
   EXPECT_EQ(view.metric, "hits_s");
   EXPECT_EQ(view.at_least, 2000);
@@ -77,6 +89,31 @@ TEST_F(CellServicesTest, ShowsItsGoalAndTheMeasuredNumber) {
   EXPECT_EQ(view.measured, std::nullopt) << "no replica runs";
   EXPECT_EQ(view.least, 2U);
   EXPECT_EQ(view.most, 4U);
+}
+
+TEST_F(CellServicesTest, AReplicaThatLeavesShowsItsNumberUntilItHasLeft) {
+  const TaskId first{1};
+  const Grant grant{Resources::of(0, 2, 4)};
+  ReplicaState is_ready;
+  is_ready.ready = true;
+  const Price price = catalog_[it3()].on_demand;
+  happen(JobAccepted{with_goal()});
+  happen(ReplicaWanted{first, true, {CauseCode::scaled, 0}});
+  happen(LaunchRequested{InstanceId{0}, it3(), Market::on_demand, price, {}});
+  happen(InstanceUp{InstanceId{0}});
+  happen(InstanceReady{InstanceId{0}});
+  happen(TaskAssigned{first, InstanceId{0}, {}, grant});
+  happen(StartIssued{first, InstanceId{0}, 1, grant});
+  happen(TaskStarted{first, 1, {}, {}});
+  happen(ReplicaChanged{first, 1, is_ready});
+  happen(Measured{{}, 0, {}, {TaskMetrics{first, {{"hits_s", 40}}}}});
+  happen(ReplicaWanted{first, false, {CauseCode::scaled, 0}});
+  know();
+  EXPECT_EQ(services().services.at(0).measured, 40);
+  happen(StopIssued{first, 1});
+  happen(TaskCheckpointed{first, 1, {}, {}});
+  know();
+  EXPECT_EQ(services().services.at(0).measured, std::nullopt);
 }
 
 TEST_F(CellServicesTest, OneThatIsOverIsNotListed) {
