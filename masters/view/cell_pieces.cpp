@@ -371,7 +371,9 @@ TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
   view.attempt = row.attempt;
   view.usd = master.ledger().task(row.id).usd();
   view.ran_s = ran_s(row, now);
-  view.metrics = shown(row.metrics);
+  // A replica that has left says nothing any more: its numbers were those of where it ran.
+  const bool has_left = row.at == kNoSlot && state.job(row.job).job.service() != nullptr;
+  if (!has_left) view.metrics = shown(row.metrics);
   const Slot place = row.at != kNoSlot ? row.at : row.target;
   if (place != kNoSlot) {
     view.instance = state.instance(place).id;
@@ -449,9 +451,14 @@ std::string why(const TaskRow& row, const Master& master) {
         return fmt::format("is not needed: the job is {} worker{} wide", width,
                            width == 1 ? "" : "s");
       }
+      const JobRow& job = state.job(row.job);
+      const bool is_spare =
+          row.phase == TaskPhase::capped && job.job.service() != nullptr && !row.wanted;
       std::string text = "waits, " + sentence(row.reason);
-      if (row.phase == TaskPhase::pending) {
-        text += room_text(state.job(row.job), row.reason, master);
+      if (is_spare) {
+        text = "is not needed: the service has " + count_text(job.replicas, "replica");
+      } else if (row.phase == TaskPhase::pending) {
+        text += room_text(job, row.reason, master);
       }
       if (row.reason.code == RefusalCode::constraint) {
         text += ": " + state.job(row.job).job.constraint;

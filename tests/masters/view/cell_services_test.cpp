@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "masters/view/cell_view.hpp"
 #include "tests/masters/scripted_master.hpp"
 #include "tests/support/builders.hpp"
 
@@ -42,6 +43,14 @@ class CellServicesTest : public test::MasterTest {
   void know() {
     make_master({});
     EXPECT_EQ(master_->restore({}, happened_), "");
+  }
+  TaskView explained(std::size_t task) const {
+    JobQuestion wanted;
+    wanted.job = JobId{1};
+    wanted.most = 100;
+    wanted.explained = true;
+    const CellView view{*master_, nullptr, {}, "m0", test::at_s(100)};
+    return view.job(wanted).view.tasks.at(task);
   }
   ServicesView services(const ServicesQuestion& wanted = {}) const {
     return services_of(*master_, wanted);
@@ -110,10 +119,13 @@ TEST_F(CellServicesTest, AReplicaThatLeavesShowsItsNumberUntilItHasLeft) {
   happen(ReplicaWanted{first, false, {CauseCode::scaled, 0}});
   know();
   EXPECT_EQ(services().services.at(0).measured, 40);
+  EXPECT_EQ(explained(0).metrics.at(0).value, 40);
   happen(StopIssued{first, 1});
   happen(TaskCheckpointed{first, 1, {}, {}});
   know();
   EXPECT_EQ(services().services.at(0).measured, std::nullopt);
+  EXPECT_THAT(explained(0).metrics, IsEmpty()) << "it says nothing any more";
+  EXPECT_EQ(explained(0).why, "is not needed: the service has 2 replicas");
 }
 
 TEST_F(CellServicesTest, OneThatIsOverIsNotListed) {
