@@ -133,7 +133,7 @@ Plan LraPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   if (services.places.empty() && params_.clears && view.rents()) {
     add_clearing(view, sizes, services, {rng, budget});
   }
-  SizeBook::write(steps, services.note);
+  sizes.write(steps, services.note);
   ClusterView fixed = with_fixed_services(view);
   const std::vector<InstanceId> targets = targets_of(services);
   const std::vector<InstanceId> touched = touched_by(services, view.state);

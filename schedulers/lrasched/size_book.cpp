@@ -121,7 +121,7 @@ void SizeBook::add(const JobRow& row) {
   }
   auto sizes = std::make_shared<const ServiceSizes>(sizes_between(spec->size, asked));
   const std::uint32_t largest = sizes->largest();
-  SizedService service{asked, std::move(sizes), spec->goal, {}, largest, {}, {}, false};
+  SizedService service{asked, std::move(sizes), spec->goal, {}, largest, {}, {}, false, {}};
   const SizedService* before = find(spec->replaces);
   if (before != nullptr && before->asked == asked && *before->sizes == *service.sizes &&
       before->goal == service.goal) {
@@ -157,15 +157,16 @@ void SizeBook::note_end(const ReplicaChanged& changed, const ClusterState& state
   const std::uint32_t largest = service.sizes->largest();
   const Resources& held = task->held.amount;
   if (service.trial && held == service.grant(*service.trial)) {
-    service.numbers[*service.trial] = service.worst();
+    service.failed = service.trial;
   } else if (job.leaving > 0 && service.chosen != largest &&
              held == service.grant(service.chosen)) {
-    service.numbers[service.chosen] = service.worst();
+    service.failed = service.chosen;
     service.chosen = largest;
     count_change(service, at);
   } else {
     return;
   }
+  service.numbers[*service.failed] = service.worst();
   service.trial.reset();
   service.goes_on = true;
 }
@@ -180,6 +181,7 @@ void SizeBook::take(const SizeStep& step, Instant at) {
   if (found == services_.end()) return;
   SizedService& service = found->second;
   note_finding(service, step);
+  if (step.found == SizeFinding::failed && step.size == service.failed) service.failed.reset();
   const bool tries = step.trial && step.trial != service.trial;
   const bool corrects = !service.trial && step.chosen != service.chosen;
   service.chosen = step.chosen;
@@ -188,14 +190,25 @@ void SizeBook::take(const SizeStep& step, Instant at) {
   if (tries || corrects) count_change(service, at);
 }
 
-void SizeBook::write(const std::vector<SizeStep>& steps, RoundNote& note) {
+void SizeBook::write(const std::vector<SizeStep>& steps, RoundNote& note) const {
   for (const SizeStep& step : steps) {
     const std::uint64_t job = step.job.value;
+    const ServiceSizes& sizes = *services_.at(step.job).sizes;
+    const auto add_size = [&](std::string_view which, std::uint32_t number) {
+      const ServiceSize& size = sizes[number];
+      note.figures.emplace_back(fmt::format("services_{}_cores_of_{}", which, job), size.cores);
+      note.figures.emplace_back(fmt::format("services_{}_gib_of_{}", which, job), size.memory_gib);
+    };
     note.figures.emplace_back(
         fmt::format("{}{}_of_{}", kFoundAt[static_cast<std::size_t>(step.found)], step.size, job),
         step.number);
+    add_size("at", step.size);
     note.figures.emplace_back(fmt::format("{}{}", kSizeOf, job), step.chosen);
-    if (step.trial) note.figures.emplace_back(fmt::format("{}{}", kTrialOf, job), *step.trial);
+    add_size("size", step.chosen);
+    if (step.trial) {
+      note.figures.emplace_back(fmt::format("{}{}", kTrialOf, job), *step.trial);
+      add_size("trial", *step.trial);
+    }
     if (step.goes_on) note.figures.emplace_back(fmt::format("{}{}", kGoesOn, job), 1);
   }
 }
@@ -235,6 +248,9 @@ std::vector<SizeStep> SizeBook::read(const RoundNote& note) const {
 
 namespace {
 
+constexpr const char* kServices = "services";
+constexpr const char* kFailed = "failed";
+
 struct SavedService {
   JobId job{};
   std::map<std::uint32_t, double> numbers{};
@@ -251,11 +267,13 @@ void line(auto& a, Like<SavedService> auto& service) {
 
 std::string SizeBook::save() const {
   std::vector<SavedService> all;
+  std::map<JobId, std::uint32_t> failed;
   for (const auto& [id, service] : services_) {
     all.push_back(
         {id, service.numbers, service.chosen, service.trial, service.changes, service.goes_on});
+    if (service.failed) failed[id] = *service.failed;
   }
-  return saved::saved(all).dump();
+  return saved::Json{{kServices, saved::saved(all)}, {kFailed, saved::saved(failed)}}.dump();
 }
 
 bool SizeBook::load(std::string_view text, const ClusterView& view) {
@@ -263,8 +281,13 @@ bool SizeBook::load(std::string_view text, const ClusterView& view) {
   look(view.state);
   looked_ = true;
   try {
+    const saved::Json all = saved::Json::parse(text, nullptr, false);
+    // Earlier versions saved the list of services alone.
+    const bool is_list = all.is_array();
+    std::map<JobId, std::uint32_t> failed;
+    if (!is_list) failed = saved::loaded<decltype(failed)>(saved::member(all, kFailed));
     for (SavedService& each :
-         saved::loaded<std::vector<SavedService>>(saved::Json::parse(text, nullptr, false))) {
+         saved::loaded<std::vector<SavedService>>(is_list ? all : saved::member(all, kServices))) {
       const auto found = services_.find(each.job);
       if (found == services_.end()) continue;
       SizedService& service = found->second;
@@ -276,6 +299,8 @@ bool SizeBook::load(std::string_view text, const ClusterView& view) {
       service.trial = each.trial;
       service.changes = std::move(each.changes);
       service.goes_on = each.goes_on;
+      const auto unsaid = failed.find(each.job);
+      if (unsaid != failed.end() && unsaid->second < sizes) service.failed = unsaid->second;
     }
     return true;
   } catch (const saved::NotUnderstood&) {

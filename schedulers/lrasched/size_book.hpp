@@ -32,6 +32,8 @@ struct SizedService {
   std::optional<std::uint32_t> trial{};       ///< size that one of them has, to be measured
   std::vector<Instant> changes{};             ///< trials and corrections of the last day
   bool goes_on = false;  ///< there is more to try as soon as it may change again
+  /// Size at which a replica has failed between rounds, of which no round has noted it yet.
+  std::optional<std::uint32_t> failed{};
 
   static constexpr Duration kDay{std::chrono::hours{24}};
   /// Whether a change counts at that time.
@@ -79,7 +81,8 @@ class SizeBook {
   /// Takes up the step at that time, as observing the round that takes it does.
   void take(const SizeStep& step, Instant at);
   /// As figures of a round's note, and back: steps without a service that is known are left out.
-  static void write(const std::vector<SizeStep>& steps, RoundNote& note);
+  /// Cores and GiB of each size stand there for people, and are not read.
+  void write(const std::vector<SizeStep>& steps, RoundNote& note) const;
   std::vector<SizeStep> read(const RoundNote& note) const;
 
   /// Equal for equal books.

@@ -130,7 +130,13 @@ std::vector<SizeStep> SizeSearch::steps(const SizeBook& book, const ClusterView&
     for (auto each = from; each != until && steps.size() < kMostStepsARound; ++each) {
       const JobRow& job = *view.state.find(each->first);
       if (job.terminal_outcome || job.replicas == 0) continue;
-      if (auto found = step(each->second, job, view)) steps.push_back(*found);
+      const SizedService& service = each->second;
+      // It changes nothing more: the book knows it by its event.
+      if (service.failed) {
+        steps.push_back({each->first, *service.failed, SizeFinding::failed, 1, service.chosen,
+                         service.trial, service.goes_on});
+      }
+      if (auto found = step(service, job, view)) steps.push_back(*found);
     }
   };
   look(first, all.end());

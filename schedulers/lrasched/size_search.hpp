@@ -35,8 +35,8 @@ class SizeSearch {
  public:
   explicit SizeSearch(const SizeRules& rules) : rules_(rules) {}
 
-  /// The steps that are due, at most kMostStepsARound. O(replicas of the services); a step costs
-  /// microseconds, and the first one of a range of sizes some milliseconds.
+  /// The steps that are due, at most kMostStepsARound and one. O(replicas of the services); a step
+  /// costs microseconds, and the first one of a range of sizes some milliseconds.
   std::vector<SizeStep> steps(const SizeBook& book, const ClusterView& view);
   /// Time alone may bring a step, without another event.
   bool may_come(const SizeBook& book, const ClusterView& view) const;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "model/rounded_text.hpp"
+#include "serve/node/size_words.hpp"
 
 // Words for the choices and figures that policies note (schedulers/). The table is for readers
 // only: a figure that it lacks is shown under its own name, so that a new policy needs no change
@@ -74,6 +75,11 @@ constexpr std::array kFigures{
     FigureWords{"planned_jct_s", Unit::seconds, "a job is expected to take {}"},
     FigureWords{"placed", Unit::number, "{} placed"},
     FigureWords{"kept", Unit::number, "{} kept where they are"},
+    FigureWords{"services_placed", Unit::number, "{} replicas placed", "{} replica placed"},
+    FigureWords{"services_rented", Unit::number, "{} instances rented for services",
+                "{} instance rented for services"},
+    FigureWords{"services_moved", Unit::number, "{} replicas moved to clear an instance",
+                "{} replica moved to clear an instance"},
 };
 
 /// As the commands print money.
@@ -119,15 +125,25 @@ constexpr std::string_view kSpotChoice = "; spot: ";
 constexpr std::string_view kAgain = "again";
 constexpr double kUnfinished = 2;
 
+/// Behind the choice of a policy that has placed services before all else
+/// (schedulers/lrasched/lrasched_policy.cpp).
+constexpr std::string_view kServicesChoice = "; services";
+
+/// The words for the figure; null: it has no words.
+const FigureWords* words_for(std::string_view figure) {
+  const auto known = std::find_if(kFigures.begin(), kFigures.end(),
+                                  [&](const FigureWords& one) { return one.name == figure; });
+  return known != kFigures.end() ? &*known : nullptr;
+}
+
 std::string figure_text(const FigureView& figure) {
   if (figure.name == kAgain) return "it goes on in the next round, as time was short for all";
   if (figure.name.starts_with(kSpotFigure)) {
     return "on spot " + figure_text({figure.name.substr(kSpotFigure.size()), figure.value});
   }
   // Shares of tasks and counts of them have one name with two policies; a share has a fraction.
-  const auto known = std::find_if(kFigures.begin(), kFigures.end(),
-                                  [&](const FigureWords& one) { return one.name == figure.name; });
-  if (known == kFigures.end()) {
+  const FigureWords* known = words_for(figure.name);
+  if (known == nullptr) {
     std::string name = figure.name;
     std::replace(name.begin(), name.end(), '_', ' ');
     return name + " " + value_text(Unit::number, figure.value);
@@ -140,15 +156,21 @@ std::string figure_text(const FigureView& figure) {
   return fmt::format("{}{}{}", text.substr(0, place), value, text.substr(place + 2));
 }
 
-/// That a reader would miss.
+/// Of a figure that has words 0 is that nothing was done or gained; of another one it may be all
+/// that there is to say.
 bool says_nothing(const FigureView& figure) {
   std::string_view name = figure.name;
   if (name.starts_with(kSpotFigure)) name.remove_prefix(kSpotFigure.size());
-  return figure.value == 0 || (name == kAgain && figure.value < kUnfinished);
+  if (name == kAgain) return figure.value < kUnfinished;
+  return is_of_size(name) || (figure.value == 0 && words_for(name) != nullptr);
 }
 
 std::string choice_text(const std::string& choice) {
   if (choice.empty()) return "Decides";
+  if (choice.ends_with(kServicesChoice)) {
+    return choice_text(choice.substr(0, choice.size() - kServicesChoice.size())) +
+           ", with services";
+  }
   if (const std::size_t at = choice.find(kSpotChoice); at != std::string::npos) {
     return fmt::format("{} (on spot: {})", choice_text(choice.substr(0, at)),
                        choice_text(choice.substr(at + kSpotChoice.size())));
@@ -184,6 +206,7 @@ std::string sentence_of(const DecisionView& decision) {
     text += fmt::format("{}{}", before, figure_text(figure));
     before = ", ";
   }
+  for (const std::string& size : words_of_sizes(decision.figures)) text += "; " + size;
   return text + ".";
 }
 

@@ -64,6 +64,10 @@ class ServiceSize(unittest.TestCase):
             self.assertTrue(web()["sized"])
             self.assertGreaterEqual(min(fewest), 2, "each stays until another one is ready")
             self.assertIn("2 x 0.1 GiB", cluster.run("service", "web").stdout)
+            with self.subTest("decisions name sizes by their cores and memory"):
+                said = cluster.run("decisions").stdout
+                self.assertIn("25 at 4 cores and 0.1 GiB", said)
+                self.assertIn("one tries 2 cores and 0.1 GiB", said)
             with self.subTest("the size stays over a restart of the master"):
                 cluster.run("down", "--dir", cluster.dir)
                 cluster.up()

@@ -113,6 +113,23 @@ TEST(LraSizes, begin_with_what_is_asked_for_and_try_a_smaller_size_with_one_repl
   EXPECT_THAT(std::vector(cores.begin() + 1, cores.end()), ElementsAre(4, 4));
 }
 
+TEST(LraSizes, are_noted_by_cores_and_memory_for_those_who_read_of_them) {
+  Cluster cluster = roomy();
+  cluster.submit(sized(1, 3, 0.8));
+  run(cluster, 1, 1, by_cores);
+  const Plan plan = cluster.round();
+  const auto noted = [&](const std::string& name) {
+    return testing::figure(plan, "services_" + name + "_of_1");
+  };
+  for (const std::string which : {"at", "size"}) {
+    EXPECT_EQ(noted(which + "_cores"), 4);
+    EXPECT_EQ(noted(which + "_gib"), 4);
+  }
+  const Resources& tried = replicas_of(cluster, 1).front()->held.amount;
+  EXPECT_EQ(noted("trial_cores"), tried[Resource::cpu]);
+  EXPECT_EQ(noted("trial_gib"), tried[Resource::memory]);
+}
+
 TEST(LraSizes, let_all_replicas_follow_when_the_goal_is_met) {
   Cluster cluster = roomy();
   cluster.submit(sized(1, 3, 0.8));
@@ -269,8 +286,33 @@ TEST(LraSizes, are_no_more_those_at_which_a_stand_in_has_failed) {
   cluster.replica_ends(fails);
   cluster.want(fails, false);
   cluster.want(comes);
-  cluster.round();
+  const std::string saved = cluster.policy().save_state(cluster.state());
+  auto other = make_policy(parse_policy("lrasched").value(), cluster.catalog()).value();
+  ASSERT_TRUE(other->load_state(saved, cluster.view()));
+  EXPECT_EQ(other->save_state(cluster.state()), saved);
+  const Plan plan = cluster.round();
   EXPECT_EQ(cluster.state().find(comes)->held.amount[Resource::cpu], 4);
+  const auto notes_failure = [](const Plan& of) {
+    return std::ranges::any_of(of.note.figures, [](const auto& figure) {
+      return figure.first.starts_with("services_failed_at_") && figure.first.ends_with("_of_1");
+    });
+  };
+  EXPECT_TRUE(notes_failure(plan));
+  EXPECT_EQ(testing::figure(plan, "services_at_cores_of_1"), 1);
+  EXPECT_FALSE(notes_failure(cluster.round())) << "once is enough";
+}
+
+TEST(SizeBook, takes_up_a_memory_of_a_version_that_saved_the_services_alone) {
+  Cluster cluster = roomy();
+  cluster.submit(sized(1, 2, 0.8));
+  cluster.round();
+  SizeBook book;
+  ASSERT_TRUE(book.load("[[1,[[3,0.5]],2,null,[],true]]", cluster.view()));
+  const SizedService& service = *book.find(JobId{1});
+  EXPECT_EQ(service.chosen, 2U);
+  EXPECT_EQ(service.numbers.at(3), 0.5);
+  EXPECT_TRUE(service.goes_on);
+  EXPECT_FALSE(book.load("{}", cluster.view()));
 }
 
 TEST(LraSizes, stay_as_asked_for_where_the_goal_is_not_met) {

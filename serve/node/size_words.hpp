@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/views.hpp"
+
+namespace muster {
+
+/// The figure is one of those by which the policy `lrasched` notes a size of a service
+/// (schedulers/lrasched/size_book.cpp).
+bool is_of_size(std::string_view figure);
+
+/// For each service of such figures the finding, the size at which it was made, and the sizes from
+/// then on.
+std::vector<std::string> words_of_sizes(const std::vector<FigureView>& figures);
+
+}  // namespace muster
