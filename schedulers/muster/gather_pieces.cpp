@@ -98,7 +98,7 @@ class Gathering {
   double work_usd_h(const TaskRow& row, const Piece& piece) {
     const bool on_demand = wants(piece.markets, Market::on_demand) && runs_on_demand(row);
     // A resource that is on offer nowhere now is worth something nevertheless.
-    const double least = on_demand ? p_.work.on_demand(row.shape, p_.view.state, p_.prices)
+    const double least = on_demand ? p_.work.on_demand(row.shape, row.cls, p_.view.state, p_.prices)
                                    : p_.prices.of(row.shape, piece.markets).usd_h;
     if (!any_spot_ || !wants(piece.markets, Market::spot)) return least;
     const JobRow& job = p_.view.state.job(row.job);

@@ -45,8 +45,9 @@ void Memory::end_round(const RoundNote& note, const ClusterState& state) {
   if (note.choice == kAtOnce) return;
   const auto again = std::find_if(note.figures.begin(), note.figures.end(),
                                   [](const auto& figure) { return figure.first == kAgain; });
-  changed_ = again != note.figures.end();
-  if (!changed_ || again->second < kUnfinished) forget_dirty(state);
+  changed_ = false;
+  again_ = again != note.figures.end();
+  if (!again_ || again->second < kUnfinished) forget_dirty(state);
   refused_ = false;
   const auto& by_phase = state.work().tasks;
   const std::size_t tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
@@ -126,6 +127,7 @@ void Memory::restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, N
   dirty_ = std::move(dirty);
   changed_ = news.changed;
   refused_ = news.refused;
+  again_ = news.again;
 }
 
 }  // namespace muster::own

@@ -28,7 +28,10 @@ class Memory {
   /// Something has left the instance or it has become ready since the last round.
   bool is_dirty(InstanceId instance) const { return dirty_.contains(instance); }
   /// Nothing has come, left or become ready since the last round.
-  bool is_quiet() const { return !changed_; }
+  bool has_news() const { return changed_; }
+  /// Likewise, and the last round did not ask to be held again.
+  bool is_quiet() const { return !changed_ && !again_; }
+  bool asks_again() const { return again_; }
   /// The moves that the last round wanted together were refused.
   bool was_refused() const { return refused_; }
 
@@ -42,10 +45,12 @@ class Memory {
   };
   const std::map<TaskId, Wait>& waits() const { return waits_; }
   const std::set<InstanceId>& dirty() const { return dirty_; }
-  /// Something has changed since the last round, and a group of its plan was refused.
+  /// Something has changed since the last round, a group of its plan was refused, and it asked to
+  /// be held again.
   struct News {
     bool changed = false;
     bool refused = false;
+    bool again = false;
   };
   void restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, News news);
 
@@ -58,6 +63,7 @@ class Memory {
   std::map<TaskId, Wait> waits_;  ///< of the tasks of unfinished jobs
   std::set<InstanceId> dirty_;
   bool changed_ = false;
+  bool again_ = false;
   bool refused_ = false;
 };
 

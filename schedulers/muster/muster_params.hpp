@@ -37,7 +37,10 @@ struct MusterParams {
   /// A task that is said to run for less than this many times its instance's start and a move of it
   /// is placed by its expected end, as small ones are (timed_jobs.hpp); 0: no task is.
   double short_runs = 20;
-  bool at_once = false;        ///< empty instances go back at once
+  /// An empty instance is kept for this many times as long as a start of another one takes,
+  /// a period at most.
+  double keep = 0;
+  bool at_once = false;        ///< empty instances go back between rounds, too
   double default_pair = 0.95;  ///< expected rate beside a neighbour never observed
   SpotUse spot = SpotUse::allowed;
   /// Expected of a spot instance in an hour where the cloud has said nothing of it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "schedulers/muster/plan_groups.hpp"
@@ -18,6 +19,26 @@ namespace {
 
 constexpr const char* kRepartition = "repartition";
 constexpr const char* kTimed = "timed tasks";
+/// Between two looks whether an empty instance is to be given back.
+constexpr Duration kLook{std::chrono::seconds{30}};
+/// An instance's start is that many times as long as the time between two rounds.
+constexpr int kStartsOfRest = 10;
+constexpr int kRestsOfPeriod = 20;
+/// A round of a period takes that many times the steps of one between two of them.
+constexpr std::uint32_t kShareOfSteps = 8;
+/// For each task there is, between two rounds of one period.
+constexpr Duration kRestOfTask{std::chrono::milliseconds{20}};
+
+/// A part of a start, of the type that starts first, and of a period. With short periods all rounds
+/// are held at once.
+Duration rest_between_rounds(const MusterParams& params, const Catalog& catalog) {
+  if (!params.eager || params.period < kLook) return {};
+  Duration least = params.period / kRestsOfPeriod;
+  for (const InstanceType& type : catalog.types()) {
+    least = std::min(least, (type.acquire + type.setup) / kStartsOfRest);
+  }
+  return least;
+}
 
 /// Adds another plan, whose launches and groups get numbers behind those that are there.
 void append(Plan& plan, Plan&& more) {
@@ -49,10 +70,13 @@ void append(Plan& plan, Plan&& more) {
 }  // namespace
 
 RentedPolicy::RentedPolicy(const Catalog& catalog, const MusterParams& params)
-    : params_(params), prices_(catalog, MarketChoice::any), rates_(params.default_pair) {}
+    : params_(params),
+      prices_(catalog, MarketChoice::any),
+      rates_(params.default_pair),
+      rest_(rest_between_rounds(params, catalog)) {}
 
 Cadence RentedPolicy::cadence() const {
-  return {.period = params_.period,
+  return {.period = params_.eager ? std::min(params_.period, kLook) : params_.period,
           .on_arrival = params_.eager,
           .on_capacity = params_.eager || params_.at_once,
           .on_price = params_.eager,
@@ -62,9 +86,10 @@ Cadence RentedPolicy::cadence() const {
 void RentedPolicy::observe(const Event& event, const ClusterView& view) {
   memory_.observe(event, view);
   record_.observe(event, view, params_.run_times);
-  if (params_.at_once) idle_.observe(event, view.state);
+  idle_.observe(event, view.state);
+  empties_.observe(event, idle_.changes(), view);
   const auto* round = std::get_if<RoundDecided>(&event.body);
-  if (round != nullptr && round->note.choice != kAtOnce) last_round_ = period_of(view.now);
+  if (round != nullptr && round->note.choice != kAtOnce) last_round_ = event.at;
   if (const auto* measured = std::get_if<Measured>(&event.body)) {
     intake_.record(*measured, view.state, rates_);
     forgetting_.look(rates_.beyond_table(), [&] {
@@ -76,17 +101,13 @@ void RentedPolicy::observe(const Event& event, const ClusterView& view) {
 }
 
 Plan RentedPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
-  if (params_.at_once && !params_.eager && last_round_ == period_of(view.now)) {
+  if (!wants_round(view)) {
     Plan plan;
-    plan.releases = idle_.releases(view);
+    plan.releases = due_releases(view);
     plan.note.choice = kAtOnce;
-    changes_with_time_ = true;
+    keeps_ = plan.releases.size() < idle_.since().size();
+    changes_with_time_ = !memory_.is_quiet();
     return plan;
-  }
-  // Whether a round has to be held again comes back by its note: see Memory.
-  if (memory_.is_quiet() && view.state.pending().empty()) {
-    changes_with_time_ = false;
-    return {};
   }
   prices_.learn(view.state);
   const TimedJobs split = find_timed_jobs(view, params_, prices_);
@@ -94,8 +115,51 @@ Plan RentedPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   Plan plan;
   if (!split.any() || split.others) plan = hold_round(split, view, rng, budget);
   if (split.any()) hold_timed_round(split, view, budget, plan);
+  const std::size_t given_back = plan.releases.size();
+  std::erase_if(plan.releases,
+                [&](const Release& release) { return is_kept(release.instance, view); });
+  keeps_ = plan.releases.size() < given_back;
   order_by_priority(view, plan);
   return plan;
+}
+
+bool RentedPolicy::is_regular(Instant now) const {
+  return !last_round_ || period_of(*last_round_) != period_of(now);
+}
+
+/// An event waits for a tenth of the time that instances take to start: tasks that come meanwhile
+/// are packed with its own, and room that comes free is taken instead. Where there are many tasks,
+/// and a round takes long, it waits longer.
+bool RentedPolicy::wants_round(const ClusterView& view) const {
+  if (memory_.is_quiet() && view.state.pending().empty()) return false;
+  if (is_regular(view.now)) return true;
+  if (!params_.eager) return !params_.at_once;
+  if (rest_ == Duration{}) return true;
+  if (!memory_.has_news()) return false;
+  const auto& by_phase = view.state.work().tasks;
+  const auto tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
+  return view.now - *last_round_ >= std::max(rest_, static_cast<std::int64_t>(tasks) * kRestOfTask);
+}
+
+/// Getting another one costs its start; an empty one costs as much when it is kept for as long: at
+/// most twice the least that would have done. Never longer than a period. Under a cap it takes
+/// another one's place.
+bool RentedPolicy::is_kept(InstanceId id, const ClusterView& view) const {
+  const auto empty = idle_.since().find(id);
+  if (empty == idle_.since().end() || view.left.instances || view.left.nano_usd_h) return false;
+  const TypeId type = view.state.find(id)->type;
+  const double keep_s =
+      params_.keep * empties_.keep(type) * to_seconds(start_of(view.catalog[type]));
+  return to_seconds(view.now - empty->second) < std::min(keep_s, to_seconds(params_.period));
+}
+
+/// Those that have emptied for a task that waited for long are a round's to fill.
+std::vector<Release> RentedPolicy::due_releases(const ClusterView& view) const {
+  std::vector<Release> releases = idle_.releases(view);
+  std::erase_if(releases, [&](const Release& release) {
+    return is_kept(release.instance, view) || view.is_closed(*view.state.find(release.instance));
+  });
+  return releases;
 }
 
 /// For all but timed jobs.
@@ -104,7 +168,14 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
   input_.gather({view, prices_.types().markets(), split.other_jobs, split.other_instances}, prices_,
                 kinds_);
   changes_with_time_ |= input_.changes_with_time();
-  Round round({params_, view, input_, prices_, rates_, memory_, work_, kinds_}, rng, budget);
+  work_.learn({input_, view.state, prices_, rates_});
+  // Between two periods a round looks around what has changed, and no further.
+  MusterParams params = params_;
+  if (rest_ > Duration{} && !is_regular(view.now)) {
+    params.triples = 0;
+    params.steps = (params.steps + kShareOfSteps - 1) / kShareOfSteps;
+  }
+  Round round({params, view, input_, prices_, rates_, memory_, work_, kinds_}, rng, budget);
   round.run();
   const bool unfinished = round.is_unfinished();
   const double again = unfinished ? kUnfinished : changes_with_time_ ? kLater : 0;
@@ -154,7 +225,7 @@ void RentedPolicy::hold_timed_round(const TimedJobs& split, const ClusterView& v
 }
 
 bool RentedPolicy::settled(const ClusterView& view) const {
-  return view.state.pending().empty() && !changes_with_time_;
+  return view.state.pending().empty() && !changes_with_time_ && !keeps_;
 }
 
 }  // namespace muster::own

@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "schedulers/muster/empty_record.hpp"
 #include "schedulers/muster/memory.hpp"
 #include "schedulers/muster/muster_params.hpp"
 #include "schedulers/muster/pair_rates.hpp"
@@ -40,21 +42,29 @@ class RentedPolicy final : public Policy {
   void hold_timed_round(const TimedJobs& split, const ClusterView& view, Budget& budget,
                         Plan& plan);
   std::int64_t period_of(Instant now) const { return now.time_since_epoch() / params_.period; }
+  /// The first round of its period.
+  bool is_regular(Instant now) const;
+  bool wants_round(const ClusterView& view) const;
+  bool is_kept(InstanceId id, const ClusterView& view) const;
+  std::vector<Release> due_releases(const ClusterView& view) const;
 
   MusterParams params_;
   ReservationPrices prices_;
   TaskKinds kinds_{false};
   ThroughputIntake intake_{true};
   PairRates rates_;
+  Duration rest_;  ///< between two rounds
   Forgetting forgetting_;
   WorkPrices work_;
   Memory memory_;
   RunTimeRecord record_;
   IdleInstances idle_;
-  std::optional<std::int64_t> last_round_;  ///< the period of the last regular one
+  EmptyRecord empties_;
+  std::optional<Instant> last_round_;  ///< but for those that only give back
   RoundInput input_;
   RoundInput timed_input_;
   bool changes_with_time_ = false;
+  bool keeps_ = false;  ///< some empty instance
 };
 
 }  // namespace muster::own

@@ -18,6 +18,10 @@ void line(auto& a, Like<Memory::Wait> auto& wait) {
   a(wait.before, wait.since, wait.on);
 }
 
+void line(auto& a, Like<EmptyRecord::OfType> auto& of) {
+  a(of.open, of.gaps);
+}
+
 std::string RentedPolicy::save_state(const ClusterState& state) const {
   Json rates = Json::array();
   for (const PairRate& rate : rates_.learnt()) {
@@ -29,10 +33,13 @@ std::string RentedPolicy::save_state(const ClusterState& state) const {
   }
   Json all{{"rates", rates},
            {"run_times", saved::saved(record_.counts())},
-           {"last_round", saved::saved(last_round_)},
+           {"held_at", saved::saved(last_round_)},
+           {"empty_since", saved::saved(idle_.since())},
+           {"emptied", saved::saved(empties_.types())},
            {"waits", saved::saved(memory_.waits())},
            {"dirty", saved::saved(memory_.dirty())},
-           {"changed", !memory_.is_quiet()},
+           {"changed", memory_.has_news()},
+           {"again", memory_.asks_again()},
            {"refused", memory_.was_refused()}};
   return all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -53,13 +60,23 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
     auto waits = loaded<std::map<TaskId, Memory::Wait>>(member(all, "waits"));
     auto dirty = loaded<std::set<InstanceId>>(member(all, "dirty"));
     const Memory::News news{loaded<bool>(member(all, "changed")),
-                            loaded<bool>(member(all, "refused"))};
-    // Earlier versions knew nothing of these two.
+                            loaded<bool>(member(all, "refused")),
+                            loaded<bool>(all.value("again", Json(false)))};
+    // Earlier versions knew nothing of these, and of what is asked again.
     auto counts =
         loaded<std::map<RunTimeRecord::Key, double>>(all.value("run_times", Json::array()));
-    last_round_ = loaded<decltype(last_round_)>(all.value("last_round", Json(nullptr)));
+    last_round_ = loaded<decltype(last_round_)>(all.value("held_at", Json(nullptr)));
+    const auto empty_since =
+        loaded<std::map<InstanceId, Instant>>(all.value("empty_since", Json::array()));
+    auto emptied =
+        loaded<std::map<std::uint32_t, EmptyRecord::OfType>>(all.value("emptied", Json::array()));
+    empties_.restore(std::move(emptied));
     record_.restore(std::move(counts));
-    idle_.rebuild(view.state);
+    // Where instances are given it hears of nothing.
+    if (view.rents()) {
+      idle_.rebuild(view.state, view.now);
+      idle_.restore_since(empty_since);
+    }
     rates_.restore(rates);
     memory_.restore(std::move(waits), std::move(dirty), news);
     return true;

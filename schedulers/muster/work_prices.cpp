@@ -13,6 +13,11 @@ constexpr double kFragmentation = 1.1;
 /// tasks that need not be there.
 constexpr double kLeastUndisturbed = 0.1;
 
+/// Patterns are never filled as well as their program assumes.
+constexpr double kPatternMargin = 1.05;
+/// The dual of a task that fills room without another use is 0; it is to be done nevertheless.
+constexpr double kLeastOfShare = 0.5;
+
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
 /// Share of the type that the shape fills, and its speed there; nothing where it does not run.
@@ -28,13 +33,18 @@ std::optional<Filled> filled_by(ShapeId shape, TypeId type, const ReservationPri
                 on.worth_usd_h / prices.of(shape).usd_h};
 }
 
-double price_of_share(ShapeId shape, const ReservationPrices& prices) {
+/// Of an hour on an instance of its own, on demand; kNone where no type there holds it.
+double price_alone(ShapeId shape, const ReservationPrices& prices) {
   const ReservationPrice& fastest = prices.of(shape);  // speeds are relative to that type's
   const ReservationPrice& alone = prices.of(shape, MarketChoice::on_demand);
   if (!alone.fits()) return kNone;
   const bool same = alone.type == fastest.type || fastest.usd_per_iteration <= 0;
-  double least =
-      same ? alone.usd_h : alone.usd_per_iteration * fastest.usd_h / fastest.usd_per_iteration;
+  return same ? alone.usd_h : alone.usd_per_iteration * fastest.usd_h / fastest.usd_per_iteration;
+}
+
+double price_of_share(ShapeId shape, const ReservationPrices& prices) {
+  double least = price_alone(shape, prices);
+  if (least == kNone) return kNone;
   for (std::uint32_t i = 0; i < prices.types().size(); ++i) {
     const std::optional<Price> price = prices.types().price(TypeId{i}, Market::on_demand);
     const std::optional<Filled> filled = filled_by(shape, TypeId{i}, prices);
@@ -46,7 +56,7 @@ double price_of_share(ShapeId shape, const ReservationPrices& prices) {
 
 }  // namespace
 
-double WorkPrices::on_demand(ShapeId shape, const ClusterState& state,
+double WorkPrices::on_demand(ShapeId shape, ClassId cls, const ClusterState& state,
                              const ReservationPrices& prices) {
   if (version_ != prices.version()) {
     shapes_.clear();
@@ -55,9 +65,12 @@ double WorkPrices::on_demand(ShapeId shape, const ClusterState& state,
   if (shape.value >= shapes_.size()) shapes_.resize(shape.value + std::size_t{1});
   Known& known = shapes_[shape.value];
   if (known.made != state.shape_made(shape)) {
-    known = {state.shape_made(shape), price_of_share(shape, prices)};
+    known = {state.shape_made(shape), price_of_share(shape, prices), price_alone(shape, prices)};
   }
-  return known.usd_h;
+  const std::optional<double> of_patterns = patterns_.of(shape, cls);
+  if (!of_patterns) return known.usd_h;
+  return std::clamp(kPatternMargin * *of_patterns, kLeastOfShare * known.usd_h,
+                    std::max(known.alone_usd_h, kLeastOfShare * known.usd_h));
 }
 
 double work_price_on_spot(const RiskyWork& work, std::span<const Host> offers,

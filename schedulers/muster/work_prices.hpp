@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "schedulers/muster/pattern_prices.hpp"
 #include "schedulers/muster/piece.hpp"
 #include "schedulers/packing/types/reservation_price.hpp"
 
@@ -17,15 +18,19 @@ namespace muster::own {
 class WorkPrices {
  public:
   /// On demand, $/h. Without end when no type on offer there holds it.
-  double on_demand(ShapeId shape, const ClusterState& state, const ReservationPrices& prices);
+  double on_demand(ShapeId shape, ClassId cls, const ClusterState& state,
+                   const ReservationPrices& prices);
+  void learn(const PatternPrices::Parts& parts) { patterns_.learn(parts); }
 
  private:
   struct Known {
     std::uint64_t made = 0;  ///< number of its shape, as the state counts them; 0: no shape
     double usd_h = 0;
+    double alone_usd_h = 0;
   };
   std::uint64_t version_ = 0;  ///< of the reservation prices
   std::vector<Known> shapes_;
+  PatternPrices patterns_;
 };
 
 /// Work that an interruption undoes.

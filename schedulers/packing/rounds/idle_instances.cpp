@@ -7,10 +7,12 @@
 namespace muster {
 
 void IdleInstances::observe(const Event& event, const ClusterState& state) {
+  changes_.clear();
   if (!built_) {
-    rebuild(state);
+    rebuild(state, event.at);
     return;
   }
+  now_ = event.at;
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     if (const JobRow* row = state.find(accepted->job.id)) tasks_of_[row->job.id] = row->tasks;
   }
@@ -29,8 +31,9 @@ void IdleInstances::observe(const Event& event, const ClusterState& state) {
   }
 }
 
-void IdleInstances::rebuild(const ClusterState& state) {
+void IdleInstances::rebuild(const ClusterState& state, Instant now) {
   built_ = true;
+  now_ = now;
   idle_.clear();
   by_slot_.clear();
   tasks_of_.clear();
@@ -63,15 +66,21 @@ void IdleInstances::follow(InstanceId id, const ClusterState& state) {
   const bool is_wanted =
       row != nullptr && !row->released && row->phase != InstancePhase::terminating;
   if (is_wanted && row->planned.empty() && row->occupants.empty()) {
-    idle_.insert(id);
-  } else {
-    idle_.erase(id);
+    if (idle_.try_emplace(id, now_).second) changes_.push_back(id);
+  } else if (idle_.erase(id) > 0) {
+    changes_.push_back(id);
+  }
+}
+
+void IdleInstances::restore_since(const std::map<InstanceId, Instant>& since) {
+  for (auto& [id, at] : idle_) {
+    if (const auto known = since.find(id); known != since.end()) at = known->second;
   }
 }
 
 std::vector<Release> IdleInstances::releases(const ClusterView& view) const {
   std::vector<Release> releases;
-  for (InstanceId id : idle_) {
+  for (const auto& [id, since] : idle_) {
     const InstanceRow& row = *view.state.find(id);
     if (!view.is_owned(row)) releases.push_back({id, {CauseCode::empty, -row.price.usd_h()}});
   }

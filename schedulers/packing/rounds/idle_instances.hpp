@@ -1,6 +1,7 @@
 #pragma once
 
-#include <set>
+#include <map>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -15,10 +16,15 @@ class IdleInstances {
  public:
   /// Learns what happened; the state is the one right after it.
   void observe(const Event& event, const ClusterState& state);
-  /// Begins anew from a state.
-  void rebuild(const ClusterState& state);
-  /// In the order of their numbers.
-  const std::set<InstanceId>& ids() const { return idle_; }
+  /// Begins anew from a state: all of them stand empty since then.
+  void rebuild(const ClusterState& state, Instant now = {});
+  /// In the order of their numbers, and since when.
+  const std::map<InstanceId, Instant>& since() const { return idle_; }
+  /// Those that the last event made empty, or not so any more.
+  std::span<const InstanceId> changes() const { return changes_; }
+  /// For a policy that keeps since() in its snapshot, as it does not follow from the state.
+  /// Instances that are not idle are left out.
+  void restore_since(const std::map<InstanceId, Instant>& since);
   /// Gives back all of them that are rented.
   std::vector<Release> releases(const ClusterView& view) const;
 
@@ -34,7 +40,9 @@ class IdleInstances {
   void follow(InstanceId id, const ClusterState& state);
 
   bool built_ = false;
-  std::set<InstanceId> idle_;
+  Instant now_{};  ///< of the last event
+  std::map<InstanceId, Instant> idle_;
+  std::vector<InstanceId> changes_;
   std::vector<Places> by_slot_;
   std::unordered_map<JobId, std::vector<Slot>> tasks_of_;  // looked up only
 };

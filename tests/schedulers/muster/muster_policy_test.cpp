@@ -452,11 +452,20 @@ TEST(MusterPolicy, reads_and_writes_its_memory_of_rented_instances_as_it_is_stor
   cluster.submit(JobBuilder(1).workload_class("a").build());
   cluster.submit(JobBuilder(2).workload_class("b").build());
   const std::string text =
-      R"({"changed":true,"dirty":[3,5],"last_round":7,"rates":[["a","b",-0.25]],"refused":false,)"
+      R"({"again":false,"changed":true,"dirty":[3,5],"emptied":[[2,[8,9],[0.25,1.0]]],)"
+      R"("empty_since":[],"held_at":7,"rates":[["a","b",-0.25]],"refused":false,)"
       R"("run_times":[[10,-3,2.0]],"waits":[[1,5,null,null],[2,0,9,4]]})";
   own::RentedPolicy policy(cluster.catalog(), own::MusterParams{});
   ASSERT_TRUE(policy.load_state(text, cluster.view()));
   EXPECT_EQ(policy.save_state(cluster.state()), text);
+}
+
+TEST(MusterPolicy, reads_the_memory_of_masters_that_knew_nothing_of_empty_instances) {
+  Cluster cluster(table_3(), "muster");
+  own::RentedPolicy policy(cluster.catalog(), own::MusterParams{});
+  EXPECT_TRUE(policy.load_state(
+      R"({"changed":true,"dirty":[],"last_round":7,"rates":[],"refused":false,"waits":[]})",
+      cluster.view()));
 }
 
 /// The only type is twice as large as a task of 1 core and 4 GiB.
