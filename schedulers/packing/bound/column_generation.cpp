@@ -1,12 +1,10 @@
 #include "schedulers/packing/bound/column_generation.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
-#include "model/check.hpp"
-#include "schedulers/packing/bound/covering_lp.hpp"
 #include "schedulers/packing/bound/divided_bound.hpp"
+#include "schedulers/packing/bound/pattern_cover.hpp"
 #include "schedulers/packing/bound/search_items.hpp"
 
 namespace muster::bound {
@@ -21,62 +19,29 @@ constexpr std::uint64_t kSearchShare = 5;
 class ColumnGeneration {
  public:
   ColumnGeneration(const FluidProblem& problem, const FluidLimits& limits)
-      : problem_(problem), limits_(limits), lp_(needs(problem)), proof_(divided_bound(problem)) {
+      : problem_(problem), limits_(limits), cover_(problem), proof_(divided_bound(problem)) {
     result_.divided = true;
-    for (std::uint32_t kind = 0; kind < problem.kinds.size(); ++kind) add_alone(kind);
-    for (const Pattern& pattern : limits.start) add(pattern);
+    for (const Pattern& pattern : limits.start) cover_.add(pattern);
   }
 
   FluidBound run() {
     bool quick = true;
     while (result_.rounds < limits_.rounds) {
       ++result_.rounds;
-      solution_ = lp_.solve();
+      solution_ = cover_.solve();
       // Where the solver gave up its prices are prices nevertheless, and prove as much.
-      const std::size_t before = columns_.size();
+      const std::size_t before = cover_.patterns().size();
       look_for_patterns(quick);
       if (limits_.progress) limits_.progress({result_.rounds, proof_.usd, solution_.cost});
-      if (proved() || (!quick && columns_.size() == before)) break;
+      if (proved() || (!quick && cover_.patterns().size() == before)) break;
       if (result_.nodes >= limits_.nodes) break;
       // A round of quick searches that finds nothing is followed by one of thorough ones.
-      quick = columns_.size() != before;
+      quick = cover_.patterns().size() != before;
     }
     return finish();
   }
 
  private:
-  static std::vector<double> needs(const FluidProblem& problem) {
-    std::vector<double> needs;
-    for (const FluidKind& kind : problem.kinds) needs.push_back(kind.work_h);
-    return needs;
-  }
-
-  /// The task alone, where an hour of its work costs the least.
-  void add_alone(std::uint32_t kind) {
-    Pattern best;
-    double least = 0;
-    for (std::uint32_t type = 0; type < problem_.types.size(); ++type) {
-      const Pattern pattern{type, {kind}};
-      if (!fits(problem_, pattern)) continue;
-      const double usd = problem_.types[type].usd_h / problem_.kinds[kind].on[type].speed;
-      if (!best.kinds.empty() && usd >= least) continue;
-      best = pattern;
-      least = usd;
-    }
-    MUSTER_CHECK(!best.kinds.empty(), "every kind fits a type");
-    add(best);
-  }
-
-  void add(const Pattern& pattern) {
-    if (!known_.insert({pattern.type, pattern.kinds}).second) return;
-    std::vector<LpEntry> entries;
-    for (const KindWork& work : work_of(problem_, pattern)) {
-      entries.push_back({work.kind, work.work_h});
-    }
-    lp_.add_column(problem_.types[pattern.type].usd_h, entries);
-    columns_.push_back(pattern);
-  }
-
   void look_for_patterns(bool quick) {
     const std::vector<double>& prices = solution_.duals;
     // Farley: at prices that are this much lower no pattern is worth more than it costs.
@@ -88,7 +53,7 @@ class ColumnGeneration {
       const TypeFinds finds = find_patterns(problem_, type, prices, nodes, quick);
       result_.nodes += finds.nodes;
       scale = std::min(scale, problem_.types[type].usd_h / finds.most_usd_h);
-      for (const FoundPattern& found : finds.patterns) add(found.pattern);
+      for (const FoundPattern& found : finds.patterns) cover_.add(found.pattern);
     }
     double usd = 0;
     for (std::size_t i = 0; i < prices.size(); ++i) {
@@ -130,24 +95,23 @@ class ColumnGeneration {
     result_.usd_per_work_h = proof_.usd_per_work_h;
     result_.reached_usd = solution_.cost;
     result_.exact = proved();
+    const std::vector<Pattern>& columns = cover_.patterns();
     for (std::size_t i = 0; i < solution_.activity.size(); ++i) {
       const double hours = solution_.activity[i];
       if (hours <= 0) continue;
       result_.patterns.push_back(
-          {columns_[i], hours, hours * problem_.types[columns_[i].type].usd_h});
+          {columns[i], hours, hours * problem_.types[columns[i].type].usd_h});
     }
     result_.stretch = stretch();
     std::stable_sort(result_.patterns.begin(), result_.patterns.end(),
                      [](const PatternHours& a, const PatternHours& b) { return a.usd > b.usd; });
-    result_.columns = std::move(columns_);
+    result_.columns = columns;
     return std::move(result_);
   }
 
   const FluidProblem& problem_;
   const FluidLimits& limits_;
-  CoveringLp lp_;
-  std::vector<Pattern> columns_;
-  std::set<std::pair<std::uint32_t, std::vector<std::uint32_t>>> known_;
+  PatternCover cover_;
   LpSolution solution_;
   Proof proof_;
   FluidBound result_;

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
-#include "schedulers/packing/bound/covering_lp.hpp"
-#include "schedulers/packing/bound/pattern_search.hpp"
+#include "schedulers/packing/bound/pattern_cover.hpp"
 
 namespace muster::bound {
 namespace {
@@ -16,22 +14,22 @@ constexpr std::uint32_t kMostRounds = 30;
 /// Tasks of one pattern, at most.
 constexpr std::size_t kMostFilled = 256;
 
+/// A pattern of no more than this share above its type's price is no find.
+constexpr double kLeastFind = 1e-3;
+
 /// Order in which tasks join a pattern.
 enum class Prefers : std::uint8_t { gain, gain_for_room };
 
 /// An instance of one type that is being filled.
 class Filling {
  public:
-  Filling(const FluidProblem& problem, const std::vector<double>& prices)
-      : problem_(problem), prices_(prices) {}
+  Filling(const FluidProblem& problem, const std::vector<double>& prices, std::uint32_t type)
+      : problem_(problem),
+        prices_(prices),
+        pattern_{type, {}},
+        worth_(problem.rates.classes(), 0),
+        rate_(problem.rates.classes(), 1) {}
 
-  void begin(std::uint32_t type) {
-    pattern_ = {type, {}};
-    used_ = {};
-    worth_.assign(problem_.rates.classes(), 0);
-    rate_.assign(problem_.rates.classes(), 1);
-    value_usd_h_ = 0;
-  }
   bool has_room(std::uint32_t kind) const {
     const OnType& on = problem_.kinds[kind].on[pattern_.type];
     return on.speed > 0 && (used_ + on.amount).fits_in(problem_.types[pattern_.type].capacity);
@@ -39,7 +37,7 @@ class Filling {
   /// Worth of its work there, less what it slows the others by. O(classes).
   double gain_usd_h(std::uint32_t kind) const {
     const FluidKind& of = problem_.kinds[kind];
-    double gain = prices_[kind] * of.on[pattern_.type].speed * rate_[of.cls];
+    double gain = worth_usd_h(kind);
     for (std::uint32_t cls = 0; cls < worth_.size(); ++cls) {
       if (worth_[cls] > 0) gain -= worth_[cls] * (1 - problem_.rates.at(cls, of.cls));
     }
@@ -48,7 +46,7 @@ class Filling {
   void add(std::uint32_t kind) {
     const FluidKind& of = problem_.kinds[kind];
     value_usd_h_ += gain_usd_h(kind);
-    const double worth = prices_[kind] * of.on[pattern_.type].speed * rate_[of.cls];
+    const double worth = worth_usd_h(kind);
     for (std::uint32_t cls = 0; cls < worth_.size(); ++cls) {
       worth_[cls] *= problem_.rates.at(cls, of.cls);
       rate_[cls] *= problem_.rates.at(cls, of.cls);
@@ -65,6 +63,11 @@ class Filling {
   const Pattern& pattern() const { return pattern_; }
 
  private:
+  double worth_usd_h(std::uint32_t kind) const {
+    const FluidKind& of = problem_.kinds[kind];
+    return prices_[kind] * of.on[pattern_.type].speed * rate_[of.cls];
+  }
+
   const FluidProblem& problem_;
   const std::vector<double>& prices_;
   Pattern pattern_;
@@ -77,47 +80,22 @@ class Filling {
 class QuickColumns {
  public:
   QuickColumns(const FluidProblem& problem, std::uint64_t looks)
-      : problem_(problem), most_looks_(looks), lp_(needs(problem)) {
-    for (std::uint32_t kind = 0; kind < problem.kinds.size(); ++kind) add_alone(kind);
-  }
+      : problem_(problem), most_looks_(looks), cover_(problem) {}
 
   QuickDuals run() {
     for (std::uint32_t round = 0; round < kMostRounds && !found_.settled; ++round) {
-      LpSolution solution = lp_.solve();
+      LpSolution solution = cover_.solve();
       found_.usd_per_work_h = std::move(solution.duals);
       found_.usd = solution.cost;
       if (found_.looks >= most_looks_) break;
-      const std::size_t before = known_.size();
+      const std::size_t before = cover_.patterns().size();
       for (std::uint32_t type = 0; type < problem_.types.size(); ++type) look_on(type);
-      found_.settled = known_.size() == before;
+      found_.settled = cover_.patterns().size() == before;
     }
     return std::move(found_);
   }
 
  private:
-  static std::vector<double> needs(const FluidProblem& problem) {
-    std::vector<double> needs;
-    for (const FluidKind& kind : problem.kinds) needs.push_back(kind.work_h);
-    return needs;
-  }
-
-  void add_alone(std::uint32_t kind) {
-    for (std::uint32_t type = 0; type < problem_.types.size(); ++type) {
-      const Pattern alone{type, {kind}};
-      if (fits(problem_, alone)) add(alone);
-    }
-  }
-
-  void add(Pattern pattern) {
-    std::ranges::sort(pattern.kinds);
-    if (!known_.insert({pattern.type, pattern.kinds}).second) return;
-    std::vector<LpEntry> entries;
-    for (const KindWork& work : work_of(problem_, pattern)) {
-      entries.push_back({work.kind, work.work_h});
-    }
-    lp_.add_column(problem_.types[pattern.type].usd_h, entries);
-  }
-
   /// Patterns that begin with each of the kinds.
   void look_on(std::uint32_t type) {
     for (std::uint32_t first = 0; first < problem_.kinds.size(); ++first) {
@@ -129,8 +107,7 @@ class QuickColumns {
   }
 
   void fill(std::uint32_t type, std::uint32_t first, Prefers order) {
-    Filling filling(problem_, found_.usd_per_work_h);
-    filling.begin(type);
+    Filling filling(problem_, found_.usd_per_work_h, type);
     if (!filling.has_room(first)) return;
     filling.add(first);
     Pattern best = filling.pattern();
@@ -144,7 +121,9 @@ class QuickColumns {
         best = filling.pattern();
       }
     }
-    if (most > problem_.types[type].usd_h * (1 + kLeastFind)) add(std::move(best));
+    if (most <= problem_.types[type].usd_h * (1 + kLeastFind)) return;
+    std::ranges::sort(best.kinds);
+    cover_.add(best);
   }
 
   std::optional<std::uint32_t> best_next(const Filling& filling, Prefers order) {
@@ -160,12 +139,9 @@ class QuickColumns {
     return best;
   }
 
-  static constexpr double kLeastFind = 1e-3;
-
   const FluidProblem& problem_;
   std::uint64_t most_looks_;
-  CoveringLp lp_;
-  std::set<std::pair<std::uint32_t, std::vector<std::uint32_t>>> known_;
+  PatternCover cover_;
   QuickDuals found_;
 };
 
