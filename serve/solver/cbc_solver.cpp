@@ -14,12 +14,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "config/text_file.hpp"
 #include "serve/solver/child_end.hpp"
 #include "serve/solver/mps_text.hpp"
 
@@ -173,14 +173,11 @@ Expected<std::string, PolicyError> read_policy_file(const std::filesystem::path&
     return Failure<PolicyError>{PolicyError::bad_file, fmt::format("{} {}", file.string(), why)};
   };
   std::error_code bad;
+  // Nor the standard input, or a pipe, which would hold the process up.
   if (!std::filesystem::is_regular_file(file, bad)) return fault("is not a file that is there");
-  std::ifstream in(file, std::ios::binary);
-  std::string text(kLargestPolicyFile_bytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in.is_open() || in.bad()) return fault("cannot be read");
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kLargestPolicyFile_bytes) return fault("has more than 16 MiB");
-  return text;
+  auto text = read_text_file(file, kLargestPolicyFile_bytes);
+  if (!text) return Failure<PolicyError>{PolicyError::bad_file, text.error().message};
+  return std::move(text).value();
 }
 
 PolicyServices policy_services(SolverStop stop) {
