@@ -25,6 +25,7 @@ struct Cadence {
   bool on_departure = false;      ///< a round as soon as a job is over
   bool on_capacity = false;       ///< a round as soon as resources come free
   bool on_price = false;          ///< a round as soon as a price changes or an offering is back
+  bool rests = false;             ///< such a round may be put off, to the next period at most
   bool on_progress = false;       ///< a round as soon as an elastic job enters another epoch
   bool wants_throughput = false;  ///< workers are asked for their tasks' throughput before a round
   /// The policy is told of each event with metrics of tasks, and the next regular round is held for

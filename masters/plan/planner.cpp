@@ -203,10 +203,11 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   const Event accepted{wish.now, JobAccepted{std::move(job)}};
   state->apply(accepted);
   const std::unique_ptr<Policy> policy = parts_.policy->clone();
-  // A policy that is not asked when a job comes decides on it in its next regular round, which is
-  // at most a period away; its actions until then say nothing of the job.
+  // A policy that is not asked when a job comes, or may put that off, decides on it in its next
+  // regular round, which is at most a period away; its actions until then say nothing of the job.
   const Cadence cadence = memory_->fixed_fleet() ? policy->fleet_cadence() : policy->cadence();
-  const Instant at = wish.now + (cadence.on_arrival ? Duration::zero() : cadence.period);
+  const Instant at =
+      wish.now + (cadence.on_arrival && !cadence.rests ? Duration::zero() : cadence.period);
   // The policy's later moves are held against the limits of that time.
   limits.stay.now = at;
   limits.backed_off_gangs = known.gangs.backed_off(*state, known.rounds, at);

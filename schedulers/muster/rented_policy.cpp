@@ -80,14 +80,15 @@ Cadence RentedPolicy::cadence() const {
           .on_arrival = params_.eager,
           .on_capacity = params_.eager || params_.at_once,
           .on_price = params_.eager,
+          .rests = rest_ > Duration{},
           .wants_throughput = true};
 }
 
 void RentedPolicy::observe(const Event& event, const ClusterView& view) {
   memory_.observe(event, view);
   record_.observe(event, view, params_.run_times);
-  idle_.observe(event, view.state);
-  empties_.observe(event, idle_.changes(), view);
+  if (follows_empties()) idle_.observe(event, view.state);
+  if (params_.keep > 0) empties_.observe(event, idle_.changes(), view);
   const auto* round = std::get_if<RoundDecided>(&event.body);
   if (round != nullptr && round->note.choice != kAtOnce) last_round_ = event.at;
   if (const auto* measured = std::get_if<Measured>(&event.body)) {
@@ -103,10 +104,11 @@ void RentedPolicy::observe(const Event& event, const ClusterView& view) {
 Plan RentedPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   if (!wants_round(view)) {
     Plan plan;
-    plan.releases = due_releases(view);
-    plan.note.choice = kAtOnce;
-    keeps_ = plan.releases.size() < idle_.since().size();
+    plan.releases = idle_.releases(view);
+    keeps_ = keep_back(plan.releases, view);
     changes_with_time_ = !memory_.is_quiet();
+    const bool is_calm = memory_.is_quiet() && view.state.pending().empty();
+    if (!is_calm || !plan.releases.empty()) plan.note.choice = kAtOnce;
     return plan;
   }
   prices_.learn(view.state);
@@ -115,10 +117,9 @@ Plan RentedPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   Plan plan;
   if (!split.any() || split.others) plan = hold_round(split, view, rng, budget);
   if (split.any()) hold_timed_round(split, view, budget, plan);
-  const std::size_t given_back = plan.releases.size();
-  std::erase_if(plan.releases,
-                [&](const Release& release) { return is_kept(release.instance, view); });
-  keeps_ = plan.releases.size() < given_back;
+  keeps_ = std::erase_if(plan.releases, [&](const Release& release) {
+             return is_kept(release.instance, view);
+           }) > 0;
   order_by_priority(view, plan);
   return plan;
 }
@@ -138,7 +139,8 @@ bool RentedPolicy::wants_round(const ClusterView& view) const {
   if (!memory_.has_news()) return false;
   const auto& by_phase = view.state.work().tasks;
   const auto tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
-  return view.now - *last_round_ >= std::max(rest_, static_cast<std::int64_t>(tasks) * kRestOfTask);
+  const auto of_tasks = std::min(kLook, static_cast<std::int64_t>(tasks) * kRestOfTask);
+  return view.now - *last_round_ >= std::max(rest_, of_tasks);
 }
 
 /// Getting another one costs its start; an empty one costs as much when it is kept for as long: at
@@ -154,12 +156,11 @@ bool RentedPolicy::is_kept(InstanceId id, const ClusterView& view) const {
 }
 
 /// Those that have emptied for a task that waited for long are a round's to fill.
-std::vector<Release> RentedPolicy::due_releases(const ClusterView& view) const {
-  std::vector<Release> releases = idle_.releases(view);
-  std::erase_if(releases, [&](const Release& release) {
+bool RentedPolicy::keep_back(std::vector<Release>& releases, const ClusterView& view) const {
+  const auto kept = std::erase_if(releases, [&](const Release& release) {
     return is_kept(release.instance, view) || view.is_closed(*view.state.find(release.instance));
   });
-  return releases;
+  return kept > 0;
 }
 
 /// For all but timed jobs.

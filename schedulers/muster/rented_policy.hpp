@@ -46,7 +46,10 @@ class RentedPolicy final : public Policy {
   bool is_regular(Instant now) const;
   bool wants_round(const ClusterView& view) const;
   bool is_kept(InstanceId id, const ClusterView& view) const;
-  std::vector<Release> due_releases(const ClusterView& view) const;
+  /// Takes those out that are to stay empty for now; whether there are such.
+  bool keep_back(std::vector<Release>& releases, const ClusterView& view) const;
+  /// Empty instances are given back, or kept, between the rounds of periods.
+  bool follows_empties() const { return params_.eager || params_.at_once || params_.keep > 0; }
 
   MusterParams params_;
   ReservationPrices prices_;

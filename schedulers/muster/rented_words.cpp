@@ -73,7 +73,7 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
     empties_.restore(std::move(emptied));
     record_.restore(std::move(counts));
     // Where instances are given it hears of nothing.
-    if (view.rents()) {
+    if (view.rents() && follows_empties()) {
       idle_.rebuild(view.state, view.now);
       idle_.restore_since(empty_since);
     }

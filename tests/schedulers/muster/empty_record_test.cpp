@@ -66,6 +66,14 @@ TEST(EmptyInstances, go_back_at_once_where_no_other_one_was_wanted_soon) {
   EXPECT_EQ(cluster.round().releases.size(), 1U);
 }
 
+TEST(EmptyInstances, are_not_followed_where_no_one_is_kept) {
+  Cluster cluster(slow(), "muster,period_s=3000");
+  run_one(cluster, 1);
+  cluster.round();
+  const std::string memory = cluster.policy().save_state(cluster.state());
+  EXPECT_NE(memory.find(R"(\"emptied\":[],\"empty_since\":[])"), std::string::npos) << memory;
+}
+
 TEST(EmptyInstances, go_back_at_once_where_that_is_asked_for_or_a_cap_binds) {
   Cluster asked(slow(), "muster,eager,period_s=3000");
   run_one(asked, 1);
@@ -99,6 +107,7 @@ TEST(EagerRounds, leave_what_comes_to_the_next_one_for_a_tenth_of_a_start) {
   cluster.submit(job(2));
   cluster.let_pass(-kRound + std::chrono::seconds{60});
   EXPECT_TRUE(cluster.ask().places.empty());
+  EXPECT_TRUE(cluster.policy().cadence().rests) << "a dry run asks for the time after it";
   cluster.let_pass(-kRound + std::chrono::seconds{60});
   EXPECT_EQ(cluster.ask().places.size(), 1U);
 }
@@ -109,6 +118,7 @@ TEST(EagerRounds, are_held_at_once_where_periods_are_short) {
   cluster.round();
   cluster.submit(job(2));
   cluster.let_pass(-kRound + std::chrono::milliseconds{10});
+  EXPECT_FALSE(cluster.policy().cadence().rests);
   EXPECT_EQ(cluster.ask().places.size(), 1U);
 }
 

@@ -26,6 +26,17 @@ class OwnedInstances : public ::testing::Test {
   Cluster cluster{table_3(), "muster"};
 };
 
+TEST_F(OwnedInstances, that_are_empty_are_nothing_to_come_back_to) {
+  own("it3", 2);
+  submit(1);
+  cluster.round();
+  cluster.finish(1);
+  cluster.round();
+  const Plan plan = cluster.round();
+  EXPECT_TRUE(plan.releases.empty());
+  EXPECT_TRUE(cluster.policy().settled(cluster.view())) << "else a round would be held each period";
+}
+
 TEST_F(OwnedInstances, are_filled_before_anything_is_rented) {
   own("it3");
   submit(1);
