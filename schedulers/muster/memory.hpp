@@ -27,11 +27,11 @@ class Memory {
   Duration waited(TaskId task, Instant now) const;
   /// Something has left the instance or it has become ready since the last round.
   bool is_dirty(InstanceId instance) const { return dirty_.contains(instance); }
-  /// Nothing has come, left or become ready since the last round.
+  /// Something has come, left or become ready since the last round.
   bool has_news() const { return changed_; }
-  /// Likewise, and the last round did not ask to be held again.
-  bool is_quiet() const { return !changed_ && !again_; }
+  /// The last round is to be held again.
   bool asks_again() const { return again_; }
+  bool is_quiet() const { return !has_news() && !asks_again(); }
   /// The moves that the last round wanted together were refused.
   bool was_refused() const { return refused_; }
 

@@ -36,6 +36,14 @@ std::map<std::uint32_t, std::uint32_t> rows_of(const auto& kinds) {
   return rows;
 }
 
+/// The program asks it of every kind.
+bool fits_any(const bound::FluidProblem& problem, std::uint32_t kind) {
+  for (std::uint32_t type = 0; type < problem.types.size(); ++type) {
+    if (bound::fits(problem, {type, {kind}})) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 /// Nothing is asked of too many kinds.
@@ -88,9 +96,12 @@ PatternPrices::Prices PatternPrices::answer(const Question& asked, const Parts& 
       const double speed = on.fits ? speed_on(parts.prices, ShapeId{kind.shape}, type) : 0;
       to.on.push_back({on.amount, speed});
     }
+    if (!fits_any(problem, static_cast<std::uint32_t>(problem.kinds.size() - 1))) return {};
   }
   const bound::QuickDuals found = bound::quick_duals(problem, kMostLooks);
   Prices prices;
+  // Types that were not looked at, as there are many, might be cheaper.
+  if (!found.settled && found.looks >= kMostLooks) return prices;
   // Where the solver gives up there are no prices.
   for (std::size_t i = 0; i < found.usd_per_work_h.size(); ++i) {
     prices[{asked.kinds[i].shape, asked.kinds[i].cls}] = found.usd_per_work_h[i];

@@ -68,9 +68,9 @@ double WorkPrices::on_demand(ShapeId shape, ClassId cls, const ClusterState& sta
     known = {state.shape_made(shape), price_of_share(shape, prices), price_alone(shape, prices)};
   }
   const std::optional<double> of_patterns = patterns_.of(shape, cls);
-  if (!of_patterns) return known.usd_h;
-  return std::clamp(kPatternMargin * *of_patterns, kLeastOfShare * known.usd_h,
-                    std::max(known.alone_usd_h, kLeastOfShare * known.usd_h));
+  if (!of_patterns) return known.share_usd_h;
+  return std::clamp(kPatternMargin * *of_patterns, kLeastOfShare * known.share_usd_h,
+                    known.alone_usd_h);
 }
 
 double work_price_on_spot(const RiskyWork& work, std::span<const Host> offers,

@@ -10,23 +10,26 @@
 
 namespace muster::own {
 
-/// Fair price of an hour of a task's work where its instance is well filled: the cheapest, over the
-/// types that hold it, of the type's price times the share of it that the task fills in its most
-/// wanted resource, a tenth more for the room that no packing fills, and never more than hosting it
-/// alone. Such prices come close to the duals of the optimal packing of a whole trace, and need
-/// neither. All are at the speed that the task has on its shape's reservation type.
+/// Fair price of an hour of a task's work where its instance is well filled: that of patterns of
+/// the tasks that are there, where it is known. Else the cheapest, over the types that hold it, of
+/// the type's price times the share of it that the task fills in its most wanted resource, a tenth
+/// more for the room that no packing fills: where tasks do not slow each other that comes close to
+/// the duals of the optimal packing of a whole trace. Never more than hosting it alone. All are at
+/// the speed that the task has on its shape's reservation type.
 class WorkPrices {
  public:
-  /// On demand, $/h. Without end when no type on offer there holds it.
+  /// On demand, $/h, at least half of the cheapest share. Without end when no type on offer there
+  /// holds it.
   double on_demand(ShapeId shape, ClassId cls, const ClusterState& state,
                    const ReservationPrices& prices);
+  /// Takes in the tasks of a round, by which patterns have prices.
   void learn(const PatternPrices::Parts& parts) { patterns_.learn(parts); }
 
  private:
   struct Known {
     std::uint64_t made = 0;  ///< number of its shape, as the state counts them; 0: no shape
-    double usd_h = 0;
-    double alone_usd_h = 0;
+    double share_usd_h = 0;
+    double alone_usd_h = 0;  ///< no less
   };
   std::uint64_t version_ = 0;  ///< of the reservation prices
   std::vector<Known> shapes_;
