@@ -6,10 +6,12 @@
 #include "masters/view/cell_view.hpp"
 #include "tests/masters/scripted_master.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster {
 namespace {
 
+using test::IsGolden;
 using test::JobBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -125,7 +127,7 @@ TEST_F(CellServicesTest, AReplicaThatLeavesShowsItsNumberUntilItHasLeft) {
   know();
   EXPECT_EQ(services().services.at(0).measured, std::nullopt);
   EXPECT_THAT(explained(0).metrics, IsEmpty()) << "it says nothing any more";
-  EXPECT_EQ(explained(0).why, "is not needed: the service has 2 replicas");
+  EXPECT_THAT(explained(0).why, IsGolden());
 }
 
 TEST_F(CellServicesTest, OneThatIsOverIsNotListed) {

@@ -1,5 +1,5 @@
-// What a master shows goes into messages that any link carries, and nothing is lost between two of
-// them.
+// All that a master shows goes into messages that any link carries, and nothing is lost between two
+// of them.
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ class PlainHistory final : public History {
 };
 
 template <class View>
-View whole(const CellAnswer<View>& answer) {
+View carried(const CellAnswer<View>& answer) {
   View view = answer.read ? answer.read() : answer.view;
   EXPECT_LT(encoded_bytes(view) + kEnvelope, kLeastMessageBytes);
   return view;
@@ -85,7 +85,7 @@ class CellSizesTest : public ::testing::Test {
   std::vector<std::uint64_t> listed(JobsQuestion wanted) {
     std::vector<std::uint64_t> all;
     for (int messages = 0; messages < 100; ++messages) {
-      const JobsView piece = whole(view().jobs(wanted));
+      const JobsView piece = carried(view().jobs(wanted));
       EXPECT_FALSE(piece.jobs.empty());
       for (const JobView& job : piece.jobs) all.push_back(job.job.value);
       if (!piece.cut) return all;
@@ -125,7 +125,7 @@ TEST_F(CellSizesTest, TheLargestJobIsShownByItself) {
   for (const std::uint64_t id : {1, 2}) {
     JobQuestion wanted;
     wanted.job = JobId{id};
-    EXPECT_EQ(whole(view().job(wanted)).tasks.size(), 1U);
+    EXPECT_EQ(carried(view().job(wanted)).tasks.size(), 1U);
   }
 }
 
@@ -139,7 +139,7 @@ TEST_F(CellSizesTest, TheTasksOfAJobThatIsOverComeInSeveralMessages) {
   wanted.explained = true;
   std::size_t seen = 0;
   for (int messages = 0; messages < 500 && seen < 1'000; ++messages) {
-    const JobDetails piece = whole(view().job(wanted));
+    const JobDetails piece = carried(view().job(wanted));
     ASSERT_FALSE(piece.tasks.empty());
     EXPECT_EQ(piece.tasks.front().index, seen);
     seen += piece.tasks.size();
@@ -157,7 +157,7 @@ TEST_F(CellSizesTest, CostsThatDoNotGoIntoOneMessageAreSummedUp) {
     over(job);
   }
   for (const CostSplit by : {CostSplit::user, CostSplit::job}) {
-    const CostView cost = whole(view().cost({by}));
+    const CostView cost = carried(view().cost({by}));
     double sum = 0;
     for (const CostPart& part : cost.by) sum += part.usd;
     EXPECT_NEAR(sum, cost.tasks_usd, 1e-9);
