@@ -15,6 +15,9 @@ inline constexpr const char* kAgain = "again";
 inline constexpr double kLater = 1;       ///< since time alone may change what it would do
 inline constexpr double kUnfinished = 2;  ///< since it has not looked at everything
 
+/// Note of a round that looks for a better distribution of all but timed tasks.
+inline constexpr const char* kRepartition = "repartition";
+
 /// Note of a round that only gives empty instances back, between regular ones.
 inline constexpr const char* kAtOnce = "at once";
 

@@ -17,7 +17,6 @@
 namespace muster::own {
 namespace {
 
-constexpr const char* kRepartition = "repartition";
 constexpr const char* kTimed = "timed tasks";
 /// Between two looks whether an empty instance is to be given back.
 constexpr Duration kLook{std::chrono::seconds{30}};
@@ -86,6 +85,7 @@ Cadence RentedPolicy::cadence() const {
 
 void RentedPolicy::observe(const Event& event, const ClusterView& view) {
   memory_.observe(event, view);
+  place_.observe(event);
   record_.observe(event, view, params_.run_times);
   if (follows_empties()) idle_.observe(event, view.state);
   if (params_.keep > 0) empties_.observe(event, idle_.changes(), view);
@@ -111,6 +111,8 @@ Plan RentedPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
     if (!is_calm || !plan.releases.empty()) plan.note.choice = kAtOnce;
     return plan;
   }
+  const bool is_capped = view.left.instances.has_value();
+  prices_.set_surcharge(is_capped ? Price::from_usd_h(place_.usd_h()) : Price());
   prices_.learn(view.state);
   const TimedJobs split = find_timed_jobs(view, params_, prices_);
   changes_with_time_ = view.any_rests();
@@ -179,8 +181,6 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
   Round round({params, view, input_, prices_, rates_, memory_, work_, kinds_}, rng, budget);
   round.run();
   const bool unfinished = round.is_unfinished();
-  const double again = unfinished ? kUnfinished : changes_with_time_ ? kLater : 0;
-  changes_with_time_ |= unfinished;
   const Layout layout = round.layout();
   Plan plan = plan_of(layout, input_, {.prices = prices_}, kinds_, CauseCode::packed);
   for (std::uint32_t i = 0; i < input_.tasks().size(); ++i) {
@@ -203,8 +203,24 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
   plan.note.figures.emplace_back("greedy_usd_h", round.greedy_value_usd_h());
   plan.note.figures.emplace_back("repartitions", round.repartitions());
   plan.note.figures.emplace_back("steps", static_cast<double>(round.steps()));
+  note_place_price(!round.waiting().empty(), view, plan);
+  const double again = unfinished ? kUnfinished : changes_with_time_ ? kLater : 0;
+  changes_with_time_ |= unfinished;
   if (again > 0) plan.note.figures.emplace_back(kAgain, again);
   return plan;
+}
+
+/// It changes with each period, not with the rounds between, which may be many.
+void RentedPolicy::note_place_price(bool any_waits, const ClusterView& view, Plan& plan) {
+  CapPrice::Round round{.launches = plan.launches.size(), .any_waits = any_waits};
+  for (const RoundInput::Instance& instance : input_.instances()) {
+    if (instance.owned) continue;
+    ++round.instances;
+    round.usd_h += instance.price_usd_h - prices_.types().surcharge().usd_h();
+  }
+  const double usd_h = is_regular(view.now) ? place_.after(round, view) : place_.usd_h();
+  if (usd_h > 0) plan.note.figures.emplace_back(kPlacePrice, usd_h);
+  changes_with_time_ |= usd_h != place_.usd_h();
 }
 
 /// Its expected end moves nearer with time: the round is held again in any case.

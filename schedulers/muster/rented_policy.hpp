@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "schedulers/muster/cap_price.hpp"
 #include "schedulers/muster/empty_record.hpp"
 #include "schedulers/muster/memory.hpp"
 #include "schedulers/muster/muster_params.hpp"
@@ -41,6 +42,7 @@ class RentedPolicy final : public Policy {
   Plan hold_round(const TimedJobs& split, const ClusterView& view, Rng& rng, Budget& budget);
   void hold_timed_round(const TimedJobs& split, const ClusterView& view, Budget& budget,
                         Plan& plan);
+  void note_place_price(bool any_waits, const ClusterView& view, Plan& plan);
   std::int64_t period_of(Instant now) const { return now.time_since_epoch() / params_.period; }
   /// The first round of its period.
   bool is_regular(Instant now) const;
@@ -60,6 +62,7 @@ class RentedPolicy final : public Policy {
   Forgetting forgetting_;
   WorkPrices work_;
   Memory memory_;
+  CapPrice place_;
   RunTimeRecord record_;
   IdleInstances idle_;
   EmptyRecord empties_;

@@ -12,6 +12,9 @@
 
 namespace muster::own {
 
+/// More than any instance costs.
+constexpr double kMostPlace_usd_h = 1e6;
+
 using saved::Json, saved::loaded, saved::member, saved::want;
 
 void line(auto& a, Like<Memory::Wait> auto& wait) {
@@ -36,6 +39,7 @@ std::string RentedPolicy::save_state(const ClusterState& state) const {
            {"held_at", saved::saved(last_round_)},
            {"empty_since", saved::saved(idle_.since())},
            {"emptied", saved::saved(empties_.types())},
+           {"place_usd_h", place_.usd_h()},
            {"waits", saved::saved(memory_.waits())},
            {"dirty", saved::saved(memory_.dirty())},
            {"changed", memory_.has_news()},
@@ -70,6 +74,9 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
         loaded<std::map<InstanceId, Instant>>(all.value("empty_since", Json::array()));
     auto emptied =
         loaded<std::map<std::uint32_t, EmptyRecord::OfType>>(all.value("emptied", Json::array()));
+    const auto place_usd_h = loaded<double>(all.value("place_usd_h", Json(0.0)));
+    want(place_usd_h >= 0 && place_usd_h <= kMostPlace_usd_h);
+    place_.restore(place_usd_h);
     empties_.restore(std::move(emptied));
     record_.restore(std::move(counts));
     // Where instances are given it hears of nothing.

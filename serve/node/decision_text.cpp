@@ -59,6 +59,7 @@ constexpr std::array kFigures{
     FigureWords{"value_usd_h", Unit::usd_h, "the new distribution is worth {}"},
     FigureWords{"greedy_usd_h", Unit::usd_h, "placing one by one would be worth {}"},
     FigureWords{"repartitions", Unit::number, "{} distributions tried", "{} distribution tried"},
+    FigureWords{"place_usd_h", Unit::usd_h, "a place under the cap on instances is worth {}"},
     FigureWords{"steps", Unit::number, "{} steps of search", "{} step of search"},
     FigureWords{"timed_packed", Unit::number, "{} packed by run time"},
     FigureWords{"timed_moved", Unit::number, "{} moved for it"},

@@ -90,7 +90,7 @@ void RoundInput::gather(const MarketView& view, ReservationPrices& prices, TaskK
   kinds.keep_up(prices);
   // Instances before jobs, since a task's home is an index of instances_; residents after both, and
   // what a move loses last, since it is added up over residents.
-  gather_instances(view);
+  gather_instances(view, prices.types().surcharge());
   gather_jobs(view, prices, kinds);
   list_residents();
   add_up_unsaved();
@@ -118,7 +118,7 @@ void RoundInput::gather_jobs(const MarketView& market, const ReservationPrices& 
   wide_.end_round();
 }
 
-void RoundInput::gather_instances(const MarketView& market) {
+void RoundInput::gather_instances(const MarketView& market, Price surcharge) {
   rests_.assign(market.cluster.catalog.size(), 0);
   for (std::uint32_t i = 0; i < rests_.size(); ++i) rests_[i] = market.rests(TypeId{i});
   for (const InstanceRow& row : market.cluster.state.instances()) {
@@ -132,7 +132,7 @@ void RoundInput::gather_instances(const MarketView& market) {
     instances_.push_back({.slot = row.slot,
                           .id = row.id,
                           .type = row.type,
-                          .price_usd_h = owned ? 0 : row.price.usd_h(),
+                          .price_usd_h = owned ? 0 : row.price.usd_h() + surcharge.usd_h(),
                           .owned = owned,
                           .ready = row.phase == InstancePhase::ready,
                           .closed = market.cluster.is_closed(row)});

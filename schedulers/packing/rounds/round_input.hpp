@@ -74,7 +74,7 @@ class RoundInput {
     Slot slot = kNoSlot;
     InstanceId id;
     TypeId type;
-    double price_usd_h = 0;  ///< of an owned one 0
+    double price_usd_h = 0;  ///< with the surcharge of the prices; of an owned one 0
     bool owned = false;      ///< it is not given back
     bool ready = false;
     bool closed = false;                     ///< it takes nothing more (ClusterView::is_closed())
@@ -137,7 +137,7 @@ class RoundInput {
     bool gang_moves = false;
   };
 
-  void gather_instances(const MarketView& market);
+  void gather_instances(const MarketView& market, Price surcharge);
   void gather_jobs(const MarketView& market, const ReservationPrices& prices, TaskKinds& kinds);
   void gather_job(const JobRow& job, Walk& walk);
   static double look_at_gang(const JobRow& gang, const Walk& walk,

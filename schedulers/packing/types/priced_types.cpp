@@ -6,6 +6,13 @@
 #include "model/feasible.hpp"
 
 namespace muster {
+namespace {
+
+Price sum_of(Price a, Price b) {
+  return Price::from_nano_usd_h(a.nano_usd_h() + b.nano_usd_h());
+}
+
+}  // namespace
 
 PricedTypes::PricedTypes(const Catalog& catalog, MarketChoice markets)
     : catalog_(&catalog), markets_(markets) {
@@ -15,23 +22,27 @@ PricedTypes::PricedTypes(const Catalog& catalog, MarketChoice markets)
   known_.reset();
 }
 
-bool PricedTypes::learn(const OfferingTable& offerings) {
-  if (std::exchange(known_, offerings.known()) == offerings.known()) return false;
+bool PricedTypes::learn(const OfferingTable& offerings, Price surcharge) {
+  const bool is_known = known_ == offerings.known() && surcharge_ == surcharge;
+  known_ = offerings.known();
+  surcharge_ = surcharge;
+  if (is_known) return false;
   std::vector<Priced> present;
   present.reserve(catalog_->size());
   for (const InstanceType& type : catalog_->types()) {
     present.push_back(
-        {.price = type.on_demand,
+        {.price = sum_of(type.on_demand, surcharge),
          .market = markets_ == MarketChoice::spot ? Market::spot : Market::on_demand});
   }
   for (const OfferingRow& row : offerings.rows()) {
     // Policies price by type and market: rows of single zones are passed over.
     if (!wants(markets_, row.key.market) || !row.key.zone.empty()) continue;
     Priced& priced = present[row.key.type.value];
-    priced.on[static_cast<std::size_t>(row.key.market)] = row.price;
+    const Price price = sum_of(row.price, surcharge);
+    priced.on[static_cast<std::size_t>(row.key.market)] = price;
     // Rows of a type on demand come before those on the spot market.
-    if (priced.offered && priced.price <= row.price) continue;
-    priced.price = row.price;
+    if (priced.offered && priced.price <= price) continue;
+    priced.price = price;
     priced.market = row.key.market;
     priced.offered = true;
   }

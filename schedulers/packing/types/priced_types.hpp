@@ -16,9 +16,10 @@ class PricedTypes {
   /// At the catalog's own prices, until others are learnt. The catalog has to outlive this.
   explicit PricedTypes(const Catalog& catalog, MarketChoice markets = MarketChoice::on_demand);
 
-  /// Takes in the present prices. True: some are others than before, or a type is on offer that was
-  /// not.
-  bool learn(const OfferingTable& offerings);
+  /// Takes in the present prices, each with the surcharge. True: some are others than before, or a
+  /// type is on offer that was not.
+  bool learn(const OfferingTable& offerings, Price surcharge = {});
+  Price surcharge() const { return surcharge_; }
 
   /// Which markets it looks at.
   MarketChoice markets() const { return markets_; }
@@ -54,7 +55,8 @@ class PricedTypes {
   const Catalog* catalog_;
   MarketChoice markets_;
   std::optional<std::uint64_t> known_;  ///< the newest change of an offering that is taken in
-  std::vector<Priced> priced_;          ///< of each type
+  Price surcharge_;
+  std::vector<Priced> priced_;  ///< of each type
   std::vector<TypeId> by_descending_price_;
 };
 

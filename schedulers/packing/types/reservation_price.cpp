@@ -104,7 +104,7 @@ ReservationPrice reservation_price(const Shape& shape, const Catalog& catalog) {
 
 void ReservationPrices::learn(const ClusterState& state) {
   mask_.learn(state);
-  if (types_.learn(state.offerings())) {
+  if (types_.learn(state.offerings(), surcharge_)) {
     // New prices: every shape is priced again, and version_ tells those that keep numbers made of
     // them.
     shapes_.clear();

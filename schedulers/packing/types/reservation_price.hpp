@@ -48,6 +48,8 @@ class ReservationPrices {
   /// Takes in the present prices, computes what is missing for the state's shapes, and drops what
   /// no task has any more.
   void learn(const ClusterState& state);
+  /// Adds the surcharge to the price of each type, from the next learn() on.
+  void set_surcharge(Price surcharge) { surcharge_ = surcharge; }
   /// Computes the prices of one more shape, where there is no state; its id is the number of shapes
   /// before it.
   ShapeId add(const Shape& asked);
@@ -76,6 +78,7 @@ class ReservationPrices {
 
   PricedTypes types_;
   PlacementMask mask_;
+  Price surcharge_;
   std::uint64_t version_ = 0;
   std::vector<Priced> shapes_;
   std::uint64_t changes_ = 0;  ///< of the state's shapes that are known
