@@ -25,6 +25,8 @@ struct StartCandidates::Marker {
 
   void operator()(const TaskAssigned& e) {
     c.tasks_.add(s.find(e.task)->slot);
+    // It may have been told of the room elsewhere, and waits for that of its new place now.
+    c.told_.push_back(s.find(e.task)->slot);
     gang_of(e.task);
   }
   void operator()(const TaskRefused& e) {
@@ -41,7 +43,13 @@ struct StartCandidates::Marker {
     all_planned(row);
     for (Slot slot : row.occupants) room_left(s.task(slot));
   }
-  void operator()(const StartIssued& e) { c.room_.add(s.find(e.instance)->slot); }
+  void operator()(const StartIssued& e) {
+    c.room_.add(s.find(e.instance)->slot);
+    // The tasks of a gang are tried together. A master that was started again knows it by this
+    // alone, and would try the others once more.
+    const Slot job = s.find(e.task)->job;
+    if (job < c.opened_.size()) c.opened_[job] = false;
+  }
   void operator()(const StopIssued& e) { gang_of(e.task); }
   void operator()(const TaskCheckpointed& e) { room_left(*s.find(e.task)); }
   void operator()(const TaskFinished& e) { room_left(*s.find(e.task)); }
@@ -92,6 +100,11 @@ void StartCandidates::mark_all(const ClusterState& state) {
     mark_gang(state, task.job);
   }
   after(state);
+  // A task is told of room only while nothing else keeps its gang from starting, and all of its
+  // gang are tried together then: another try would tell them of the room that there is by now.
+  for (const TaskRow& task : state.assigned()) {
+    if (task.told == ToldReason::other && task.job < opened_.size()) opened_[task.job] = false;
+  }
 }
 
 bool StartCandidates::gang_has_to_try(const ClusterState& state, Slot job) const {
