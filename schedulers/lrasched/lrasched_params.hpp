@@ -27,7 +27,8 @@ enum class Phase2 : std::uint8_t {
 /// Parameters of the policy. The defaults are those that place most in the paper's simulation
 /// (tools/bench/service_placement.cpp).
 struct LraParams {
-  own::MusterParams batch{};  ///< for all but services; its rounds are those of services, too
+  /// For all but services; its rounds are those of services, too, and are held at each period.
+  own::MusterParams batch{.eager = false, .keep = 0};
   Scheme scheme = Scheme::phase_1;
   PlacementRules rules{};
   std::uint32_t limit = 0;  ///< replicas of a service on one instance at most; 0: any number

@@ -45,7 +45,7 @@ void Memory::end_round(const RoundNote& note, const ClusterState& state) {
   if (note.choice == kAtOnce) return;
   const auto again = std::find_if(note.figures.begin(), note.figures.end(),
                                   [](const auto& figure) { return figure.first == kAgain; });
-  changed_ = false;
+  changed_ = news_ = false;
   again_ = again != note.figures.end();
   if (!again_ || again->second < kUnfinished) forget_dirty(state);
   refused_ = false;
@@ -57,9 +57,10 @@ void Memory::end_round(const RoundNote& note, const ClusterState& state) {
 }
 
 void Memory::observe(const Event& event, const ClusterView& view) {
+  const auto note_news = [&] { changed_ = news_ = true; };
   const auto touch = [&](InstanceId instance) {
     if (instance.valid()) dirty_.insert(instance);
-    changed_ = true;
+    note_news();
   };
   // The state has forgotten where a task was that has ended.
   const auto touch_host_of = [&](TaskId task) {
@@ -69,12 +70,12 @@ void Memory::observe(const Event& event, const ClusterView& view) {
   if (const auto* assigned = std::get_if<TaskAssigned>(&event.body)) {
     end(assigned->task, event.at);
     waits_[assigned->task].on = assigned->to;
-    changed_ = true;
+    note_news();
   } else if (const auto* ready = std::get_if<InstanceReady>(&event.body)) {
     touch(ready->instance);
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     dirty_.erase(gone->instance);
-    changed_ = true;
+    note_news();
   } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
     touch_host_of(finished->task);
   } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
@@ -83,7 +84,8 @@ void Memory::observe(const Event& event, const ClusterView& view) {
     end_round(round->note, view.state);
   } else if (const auto* part = std::get_if<PlanPartRefused>(&event.body)) {
     refused_ |= part->refusal.code == RefusalCode::group_refused;
-    touch(part->instance);
+    if (part->instance.valid()) dirty_.insert(part->instance);
+    changed_ = true;
   } else if (const auto* refused = std::get_if<TaskRefused>(&event.body)) {
     refused_ |= refused->refusal.code == RefusalCode::group_refused;
     changed_ = true;
@@ -94,16 +96,16 @@ void Memory::observe(const Event& event, const ClusterView& view) {
       const bool same = row.market == changed.market;
       if (same && view.catalog[row.type].name == changed.type) dirty_.insert(row.id);
     }
-    changed_ = true;
+    note_news();
   } else if (const auto* released = std::get_if<JobReleased>(&event.body)) {
-    changed_ = true;
+    note_news();
     // Tasks that waited before the hold come to stand among others that never did.
     for (Slot slot : view.state.find(released->job)->tasks) {
       const TaskRow& row = view.state.task(slot);
       if (row.phase == TaskPhase::pending) begin(row.id, event.at);
     }
   } else if (!std::holds_alternative<Measured>(event.body)) {
-    changed_ = true;
+    note_news();
   }
   // Tasks that have come to wait stand last among those that wait.
   for (Slot slot = view.state.last_pending(); slot != kNoSlot;) {
@@ -126,6 +128,7 @@ void Memory::restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, N
   waits_ = std::move(waits);
   dirty_ = std::move(dirty);
   changed_ = news.changed;
+  news_ = news.news;
   refused_ = news.refused;
   again_ = news.again;
 }

@@ -30,11 +30,14 @@ class Memory {
   Duration waited(TaskId task, Instant now) const;
   /// Something has left the instance or it has become ready since the last round.
   bool is_dirty(InstanceId instance) const { return dirty_.contains(instance); }
-  /// Something has come, left or become ready since the last round.
-  bool has_news() const { return changed_; }
+  /// Something has happened since the last round.
+  bool has_changed() const { return changed_; }
+  /// Likewise, but that parts of its plan were refused: a round that asked for them again at once
+  /// would be refused again.
+  bool has_news() const { return news_; }
   /// The last round is to be held again.
   bool asks_again() const { return again_; }
-  bool is_quiet() const { return !has_news() && !asks_again(); }
+  bool is_quiet() const { return !has_changed() && !asks_again(); }
   /// The moves that the last round wanted together were refused.
   bool was_refused() const { return refused_; }
 
@@ -48,10 +51,11 @@ class Memory {
   };
   const std::map<TaskId, Wait>& waits() const { return waits_; }
   const std::set<InstanceId>& dirty() const { return dirty_; }
-  /// Something has changed since the last round, a group of its plan was refused, and it asked to
-  /// be held again.
+  /// Something has changed since the last round, with news or without; a group of its plan was
+  /// refused, and it asked to be held again.
   struct News {
     bool changed = false;
+    bool news = false;
     bool refused = false;
     bool again = false;
   };
@@ -66,6 +70,7 @@ class Memory {
   std::map<TaskId, Wait> waits_;  ///< of the tasks of unfinished jobs
   std::set<InstanceId> dirty_;
   bool changed_ = false;
+  bool news_ = false;
   bool again_ = false;
   bool refused_ = false;
 };

@@ -19,7 +19,7 @@ enum class RunTimes : std::uint8_t {
 /// Parameters of the policy. The defaults were chosen on the first quarter of the Gavel trace.
 struct MusterParams {
   Duration period{std::chrono::seconds{300}};
-  bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
+  bool eager = true;  ///< rounds at once on arrivals and on resources that come free, too
   Duration horizon{std::chrono::hours{2}};  ///< over which the cost of a change is spread
   /// Worth of an hour of a user's time, as a share of the price of the task's work.
   double theta = 0.37;
@@ -39,7 +39,7 @@ struct MusterParams {
   double short_runs = 20;
   /// An empty instance is kept for this many times as long as a start of another one takes,
   /// a period at most.
-  double keep = 0;
+  double keep = 1;
   bool at_once = false;        ///< empty instances go back between rounds, too
   double default_pair = 0.95;  ///< expected rate beside a neighbour never observed
   SpotUse spot = SpotUse::allowed;

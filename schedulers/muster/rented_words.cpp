@@ -42,7 +42,8 @@ std::string RentedPolicy::save_state(const ClusterState& state) const {
            {"place_usd_h", place_.usd_h()},
            {"waits", saved::saved(memory_.waits())},
            {"dirty", saved::saved(memory_.dirty())},
-           {"changed", memory_.has_news()},
+           {"changed", memory_.has_changed()},
+           {"news", memory_.has_news()},
            {"again", memory_.asks_again()},
            {"refused", memory_.was_refused()}};
   return all.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -63,7 +64,8 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
     }
     auto waits = loaded<std::map<TaskId, Memory::Wait>>(member(all, "waits"));
     auto dirty = loaded<std::set<InstanceId>>(member(all, "dirty"));
-    const Memory::News news{loaded<bool>(member(all, "changed")),
+    const auto changed = loaded<bool>(member(all, "changed"));
+    const Memory::News news{changed, loaded<bool>(all.value("news", Json(changed))),
                             loaded<bool>(member(all, "refused")),
                             loaded<bool>(all.value("again", Json(false)))};
     // Earlier versions knew nothing of these, and of what is asked again.

@@ -161,7 +161,8 @@ class Train(MusterTest):
         self.write("jobs.csv", COLUMNS + "1,0,ann,x,1,0,1,4,30,c\n")
         replay = ("replay", self.config("run.toml", "jobs.csv"), "--policy")
         self.assertIn("1/1", self.succeed(*replay, "lrasched,history=past"))
-        self.assert_refused_at(2, '--policy: policy "lrasched": history', *replay, "lrasched,history=absent")
+        self.assert_refused_at(2, '--policy: policy "lrasched": history', *replay,
+                               "lrasched,history=absent")
         self.write("past", self.read("past").replace("services 1\n", "services 7\n", 1))
         self.assert_refused(2, ["lrasched", "history: past: line 1", "version 7",
                                 "muster train services"], *replay, "lrasched,history=past")

@@ -223,7 +223,7 @@ TEST(Fold, TheSameOnAFixedFleet) {
 TEST(Fold, TheSameWhenWhatMayBeSpentIsCapped) {
   MasterCaps caps;
   caps.max_usd_h = 12;
-  caps.max_usd_day = 8;
+  caps.max_usd_day = 3;
   caps.spend_margin = std::chrono::minutes{1};
   std::size_t ended = 0;  // some policies rent so little at a time that the cap is never reached
   for (const PolicyModule& policy : tried_policies()) {

@@ -67,7 +67,7 @@ TEST(EmptyInstances, go_back_at_once_where_no_other_one_was_wanted_soon) {
 }
 
 TEST(EmptyInstances, are_not_followed_where_no_one_is_kept) {
-  Cluster cluster(slow(), "muster,period_s=3000");
+  Cluster cluster(slow(), "muster,eager=false,keep=0,period_s=3000");
   run_one(cluster, 1);
   cluster.round();
   const std::string memory = cluster.policy().save_state(cluster.state());
@@ -75,7 +75,7 @@ TEST(EmptyInstances, are_not_followed_where_no_one_is_kept) {
 }
 
 TEST(EmptyInstances, go_back_at_once_where_that_is_asked_for_or_a_cap_binds) {
-  Cluster asked(slow(), "muster,eager,period_s=3000");
+  Cluster asked(slow(), "muster,eager,keep=0,period_s=3000");
   run_one(asked, 1);
   EXPECT_EQ(asked.round().releases.size(), 1U);
   Cluster capped(slow(), kSeldom);
@@ -110,6 +110,17 @@ TEST(EagerRounds, leave_what_comes_to_the_next_one_for_a_tenth_of_a_start) {
   EXPECT_TRUE(cluster.policy().cadence().rests) << "a dry run asks for the time after it";
   cluster.let_pass(-kRound + std::chrono::seconds{60});
   EXPECT_EQ(cluster.ask().places.size(), 1U);
+}
+
+TEST(EagerRounds, are_not_held_again_for_what_was_refused) {
+  Cluster cluster(slow(), kSeldom);
+  cluster.submit(job(1));
+  for (int rounds = 0; rounds < 3; ++rounds) cluster.round();
+  const Refusal cap{RefusalKind::not_now, RefusalCode::spend_cap, {}, 2, 1};
+  cluster.tell_policy(PlanPartRefused{{}, {}, cap});
+  EXPECT_NE(cluster.ask().note.choice, "repartition");
+  cluster.submit(job(2));
+  EXPECT_EQ(cluster.ask().note.choice, "repartition");
 }
 
 TEST(EagerRounds, are_held_at_once_where_periods_are_short) {

@@ -424,8 +424,8 @@ TEST(FleetPolicy, AGangIsToldWhatItLacksAsAWhole) {
 }
 
 TEST(FleetPolicy, RoundsAreHeldAsSoonAsSomethingComesOrLeaves) {
-  const auto policy = find_module("muster").value()->make_policy({"muster", {}}, slots()).value();
-  EXPECT_FALSE(policy->cadence().on_arrival);
+  const auto policy = make_policy(parse_policy("muster,eager=false").value(), slots()).value();
+  EXPECT_FALSE(policy->cadence().on_arrival) << "that is of rented instances";
   EXPECT_TRUE(policy->fleet_cadence().on_arrival);
   EXPECT_TRUE(policy->fleet_cadence().on_capacity);
   EXPECT_FALSE(policy->fleet_cadence().wants_throughput);

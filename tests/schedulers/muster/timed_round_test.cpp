@@ -263,7 +263,8 @@ TEST(TimedTasks, go_by_priority) {
 }
 
 TEST(TimedTasks, an_empty_instance_goes_back_between_rounds_where_that_is_asked_for) {
-  Cluster cluster(m4(), "muster,run_times=hinted,short_runs=40,at_once,period_s=3000");
+  Cluster cluster(m4(),
+                  "muster,run_times=hinted,short_runs=40,eager=false,keep=0,at_once,period_s=3000");
   cluster.submit(job_of(1, 1000, 2, 8));
   cluster.round();
   cluster.finish(1);
