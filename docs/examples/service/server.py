@@ -6,10 +6,16 @@ kept in a cache of --cache values. GET /healthz says that it is well; until --wa
 since its start it answers 503. GET /stop ends it with exit code 1, as a crash would. Every
 --report-s it tells Muster the p99 of its latency in ms over the last --window-s, as the metric
 p99_ms; 0 when it was asked nothing.
+
+With --value-kib values are as large as those of a real service, and an answer carries one; with
+--memory-gib the cache has as many as fit into that memory. tools/bench/service_curves measures what
+processors and memory do for it.
 """
 
 import argparse
+import bisect
 import collections
+import itertools
 import http.server
 import os
 import random
@@ -19,6 +25,32 @@ import threading
 import time
 
 LATENCIES_KEPT = 10_000
+PROGRAM_MIB = 48  # what the program takes besides its values
+OVERHEAD_BYTES = 400  # what a value takes besides its bytes
+WARMING_DRAWS = 200_000
+
+
+class Items:
+    """Which items are asked for: number n, from 1 on, in proportion to 1 / n^popularity."""
+
+    def __init__(self, count, popularity):
+        self.count = count
+        self.sums = None if popularity == 0 else list(
+            itertools.accumulate(n ** -popularity for n in range(1, count + 1)))
+
+    def draw(self):
+        if self.sums is None:
+            return random.randrange(self.count)
+        at = bisect.bisect(self.sums, random.random() * self.sums[-1])
+        return min(at, self.count - 1)
+
+
+def cache_size(options):
+    """How many values are kept."""
+    if options.memory_gib is None:
+        return options.cache
+    room = options.memory_gib * 2**30 - PROGRAM_MIB * 2**20
+    return max(0, int(room / (options.value_kib * 1024 + OVERHEAD_BYTES)))
 
 
 class Work:
@@ -26,6 +58,8 @@ class Work:
 
     def __init__(self, options):
         self.options = options
+        self.items = Items(options.items, options.popularity)
+        self.kept = cache_size(options)
         self.cache = collections.OrderedDict()
         self.lock = threading.Lock()
         self.latencies = collections.deque(maxlen=LATENCIES_KEPT)
@@ -35,14 +69,36 @@ class Work:
             if item in self.cache:
                 self.cache.move_to_end(item)
                 return self.cache[item]
+        if self.options.fetch_ms > 0:
+            time.sleep(self.options.fetch_ms / 1000)
         until = time.thread_time() + self.options.work_ms / 1000
         while time.thread_time() < until:
             pass
+        value = self.fresh(item)
         with self.lock:
-            self.cache[item] = item * item
-            while len(self.cache) > self.options.cache:
+            self.cache[item] = value
+            while len(self.cache) > self.kept:
                 self.cache.popitem(last=False)
-        return item * item
+        return value
+
+    def fresh(self, item):
+        """The text of a value, behind which come the bytes that make it large."""
+        return f"{item * item}\n".encode() + b"." * int(self.options.value_kib * 1024)
+
+    def warm(self):
+        """Fills the cache as many requests would have."""
+        if self.kept >= self.options.items:
+            order = dict.fromkeys(range(self.options.items))
+        else:
+            order = collections.OrderedDict()
+            for _ in range(WARMING_DRAWS):
+                item = self.items.draw()
+                order[item] = None
+                order.move_to_end(item)
+                if len(order) > self.kept:
+                    order.popitem(last=False)
+        for item in order:
+            self.cache[item] = self.fresh(item)
 
     def p99_ms(self):
         since = time.monotonic() - self.options.window_s
@@ -74,9 +130,9 @@ def report(work):
 def handler_of(work, began):
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
-        def answer(self, status, text):
-            body = text.encode()
+        def answer(self, status, body):
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -86,13 +142,13 @@ def handler_of(work, began):
             asked = time.monotonic()
             if self.path == "/healthz":
                 warm = asked - began >= work.options.warm_s
-                return self.answer(200 if warm else 503, "well\n" if warm else "warming up\n")
+                return self.answer(200 if warm else 503, b"well\n" if warm else b"warming up\n")
             if self.path == "/stop":
                 os._exit(1)
             if self.path != "/work":
-                return self.answer(404, "no such page\n")
-            value = work.value(random.randrange(work.options.items))
-            self.answer(200, f"{work.options.version} {value}\n")
+                return self.answer(404, b"no such page\n")
+            value = work.value(work.items.draw())
+            self.answer(200, work.options.version.encode() + b" " + value)
             with work.lock:
                 now = time.monotonic()
                 work.latencies.append((now, now - asked))
@@ -109,11 +165,22 @@ def main():
     parser.add_argument("--work-ms", type=float, default=2, help="processor time of a value")
     parser.add_argument("--items", type=int, default=1000, help="number of values")
     parser.add_argument("--cache", type=int, default=200, help="values that are kept")
+    parser.add_argument("--memory-gib", type=float, metavar="GIB",
+                        help=f"keep what fits into it beside {PROGRAM_MIB} MiB, instead of --cache")
+    parser.add_argument("--value-kib", type=float, default=0, help="size of a value")
+    parser.add_argument("--fetch-ms", type=float, default=0,
+                        help="wait for a value that is not kept, as for a database")
+    parser.add_argument("--popularity", type=float, default=0, metavar="P",
+                        help="item n is asked for in proportion to 1 / n^P")
+    parser.add_argument("--warm-cache", action="store_true",
+                        help="begin with the values that many requests would have left")
     parser.add_argument("--warm-s", type=float, default=0, help="from its start until it is ready")
     parser.add_argument("--report-s", type=float, default=2, help="between two reports of its p99")
     parser.add_argument("--window-s", type=float, default=30, help="for which its p99 is")
     options = parser.parse_args()
     work = Work(options)
+    if options.warm_cache:
+        work.warm()
     port = int(os.environ.get("MUSTER_PORT_HTTP", "8080"))
     server = http.server.ThreadingHTTPServer(("", port), handler_of(work, time.monotonic()))
     # Requests that are being answered are answered before it ends.
