@@ -1,217 +1,27 @@
 // How well the learners of services predict, and how fast: on a drawn family of services, whose
-// performance is known in full, by seed.
+// performance is known in full, by seed. With --measured on services that were measured, in a file
+// as tools/bench/service_curves writes it: each is left out once, and learnt of by the others.
 //   service_learners [--json FILE] [--arrivals N] SEED...
+//   service_learners --measured FILE [--json FILE] SEED...
 
 #include <fmt/format.h>
 #include <time.h>
 
 #include <cstdlib>
 #include <fstream>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "learning/services/degree_learner.hpp"
-#include "learning/services/performance_learner.hpp"
-#include "tools/bench/service_worlds.hpp"
+#include "tools/bench/service_measured.hpp"
 
 namespace muster::bench {
 namespace {
 
-using Json = nlohmann::json;
-using Seeds = std::vector<std::uint64_t>;
-
-constexpr std::size_t kPast = 200;
-constexpr int kMostCorrections = 3;
-
 struct Options {
   std::size_t arrivals = 300;
-  std::string json;
+  std::string json, measured;
   Seeds seeds;
 };
-
-/// A learner, and how it is asked.
-struct Contender {
-  std::string name;
-  LearnerParams params{};
-  bool chosen = false;    ///< the learner says where to probe; otherwise chance does
-  std::size_t least = 2;  ///< probes
-  std::size_t most = 2;   ///< up to these while the choice is not settled
-};
-
-Contender fm_contender(const std::string& name, bool printed, std::uint32_t passes) {
-  Contender one{name};
-  one.params.kind = LearnerKind::fm;
-  one.params.margin = 0;
-  one.params.rows.passes = passes;
-  one.params.fm.printed = {printed, printed, printed};
-  return one;
-}
-
-Contender mf_contender(const std::string& name, bool biases, std::uint32_t passes) {
-  Contender one{name};
-  one.params.kind = LearnerKind::mf;
-  one.params.margin = 0;
-  one.params.rows.passes = passes;
-  one.params.mf.biases = biases;
-  return one;
-}
-
-Contender history_contender(const std::string& name, bool chosen, std::size_t probes,
-                            double margin) {
-  Contender one{name};
-  one.params.margin = margin;
-  one.chosen = chosen;
-  one.least = one.most = probes;
-  return one;
-}
-
-/// Means of figures over seeds, one row of a table.
-class Figures {
- public:
-  void add(const std::string& name, double value) {
-    const auto known = std::ranges::find(sums_, name, &Sum::name);
-    Sum& sum = known == sums_.end() ? sums_.emplace_back(Sum{name}) : *known;
-    sum.total += value;
-    ++sum.count;
-  }
-  Json print(const std::string& row) const {
-    Json json;
-    fmt::print("{:<46}", row);
-    for (const Sum& sum : sums_) {
-      fmt::print("  {} {:.3f}", sum.name, sum.total / sum.count);
-      json[sum.name] = sum.total / sum.count;
-    }
-    fmt::print("\n");
-    std::fflush(stdout);
-    return json;
-  }
-
- private:
-  struct Sum {
-    std::string name;
-    double total = 0, count = 0;
-  };
-  std::vector<Sum> sums_;
-};
-
-PerformanceLearner taught(const ServiceWorld& world, const LearnerParams& params) {
-  PerformanceLearner learner(world.sizes, params);
-  learner.learn_curves(world.profiles);
-  return learner;
-}
-
-/// Probes an arrival as the contender does. How many probes it took.
-std::size_t probe(PerformanceLearner& learner, const Contender& contender, std::uint64_t service,
-                  const Arrival& arrival) {
-  PerformanceEstimate scratch;
-  std::size_t done = 0;
-  for (; done < contender.most; ++done) {
-    if (done >= contender.least && learner.choose(service, arrival.goal, scratch).settled) break;
-    const std::uint32_t at = contender.chosen ? *learner.next_probe(service) : arrival.random[done];
-    learner.observe(service, {at, arrival.probed[at], kProbeNoise});
-  }
-  return done;
-}
-
-double price_of(const ServiceWorld& world, const Arrival& arrival, std::uint32_t at) {
-  return world.sizes[at].price_usd_h / world.sizes[arrival.cheapest].price_usd_h;
-}
-
-/// Errors and first choices.
-void first_choices(const ServiceWorld& world, const Contender& contender, Figures& figures) {
-  PerformanceLearner learner = taught(world, contender.params);
-  PerformanceEstimate estimate;
-  ErrorSum errors;
-  double met = 0, price = 0, probes = 0;
-  for (std::size_t i = 0; i < world.arrivals.size(); ++i) {
-    const Arrival& arrival = world.arrivals[i];
-    probes += static_cast<double>(probe(learner, contender, i, arrival));
-    const SizeChoice choice = learner.choose(i, arrival.goal, estimate);
-    errors.add(arrival.truth, estimate.mean, learner.measured(i));
-    met += arrival.truth[choice.at] >= arrival.goal;
-    price += price_of(world, arrival, choice.at);
-  }
-  const auto count = static_cast<double>(world.arrivals.size());
-  figures.add("rmse", errors.rmse());
-  figures.add("worst", errors.worst());
-  figures.add("met", met / count);
-  figures.add("price", price / count);
-  figures.add("probes", probes / count);
-}
-
-/// Means that know nothing of the arrival, by name: the least that a learner has to beat.
-std::vector<std::pair<std::string, PerformanceCurve>> blind_means(const ServiceWorld& world) {
-  PerformanceCurve by_size(world.sizes.size(), 0.0);
-  double all = 0;
-  for (const PerformanceCurve& profile : world.profiles) {
-    for (std::size_t at = 0; at < profile.size(); ++at) {
-      by_size[at] += profile[at] / static_cast<double>(world.profiles.size());
-    }
-  }
-  for (const double mean : by_size) all += mean / static_cast<double>(by_size.size());
-  return {{"always 0", PerformanceCurve(by_size.size(), 0.0)},
-          {"mean of all", PerformanceCurve(by_size.size(), all)},
-          {"mean of the configuration", by_size}};
-}
-
-/// Their rows. Two random probes count as measured.
-void blind_choices(const ServiceWorld& world, std::map<std::string, Figures>& rows) {
-  for (const auto& [name, mean] : blind_means(world)) {
-    const PerformanceEstimate estimate{mean, PerformanceCurve(mean.size(), 0.0), 0};
-    ErrorSum errors;
-    double met = 0, price = 0;
-    for (const Arrival& arrival : world.arrivals) {
-      std::vector<MeasuredPoint> measured;
-      for (const std::uint32_t at : std::span(arrival.random).first(2)) {
-        take_up(measured, {at, arrival.probed[at], kProbeNoise});
-      }
-      const SizeChoice choice = choose_size(world.sizes, estimate, measured, {arrival.goal, 0});
-      errors.add(arrival.truth, mean, measured);
-      met += arrival.truth[choice.at] >= arrival.goal;
-      price += price_of(world, arrival, choice.at);
-    }
-    const auto count = static_cast<double>(world.arrivals.size());
-    Figures& figures = rows[name];
-    figures.add("rmse", errors.rmse());
-    figures.add("worst", errors.worst());
-    figures.add("met", met / count);
-    figures.add("price", price / count);
-  }
-}
-
-/// Choices mended by samples of production.
-void corrected_choices(const ServiceWorld& world, const Contender& contender, std::uint64_t seed,
-                       Figures& figures) {
-  PerformanceLearner learner = taught(world, contender.params);
-  PerformanceEstimate estimate;
-  Rng rng(seed ^ 0x5eedULL);
-  double first_met = 0, first_price = 0, met = 0, price = 0, corrections = 0, probes = 0;
-  for (std::size_t i = 0; i < world.arrivals.size(); ++i) {
-    const Arrival& arrival = world.arrivals[i];
-    probes += static_cast<double>(probe(learner, contender, i, arrival));
-    SizeChoice choice = learner.choose(i, arrival.goal, estimate);
-    first_met += arrival.truth[choice.at] >= arrival.goal;
-    first_price += price_of(world, arrival, choice.at);
-    for (int done = 0; done < kMostCorrections; ++done) {
-      const double value = noisy_performance(arrival.truth[choice.at], kProductionNoise, rng);
-      learner.observe(i, {choice.at, value, kProductionNoise});
-      const SizeChoice next = learner.choose(i, arrival.goal, estimate);
-      if (next.at == choice.at) break;
-      choice = next;
-      ++corrections;
-    }
-    met += arrival.truth[choice.at] >= arrival.goal;
-    price += price_of(world, arrival, choice.at);
-  }
-  const auto count = static_cast<double>(world.arrivals.size());
-  figures.add("first met", first_met / count);
-  figures.add("first price", first_price / count);
-  figures.add("then met", met / count);
-  figures.add("then price", price / count);
-  figures.add("corrections", corrections / count);
-  figures.add("probes", probes / count);
-}
 
 /// Degrees at the cheapest right size, two of four probed.
 void degree_choices(const ServiceWorld& world, const Contender& contender, std::uint64_t seed,
@@ -276,7 +86,7 @@ void over_time(std::uint64_t seed, const Contender& contender, Figures& figures)
     ErrorSum errors;
     for (std::size_t i = window * kWindow; i < (window + 1) * kWindow; ++i) {
       const Arrival& arrival = world.arrivals[i];
-      probe(learner, contender, i, arrival);
+      probe(learner, contender, i, world);
       const SizeChoice choice = learner.choose(i, arrival.goal, estimate);
       errors.add(arrival.truth, estimate.mean, learner.measured(i));
       const double value = noisy_performance(arrival.truth[choice.at], kProductionNoise, rng);
@@ -355,57 +165,12 @@ Json timings(std::uint64_t seed) {
   return json;
 }
 
-std::vector<Contender> size_contenders() {
-  Contender adaptive = history_contender("history, 2 to 4 chosen probes, margin 0.5", true, 2, 0.5);
-  adaptive.most = 4;
-  return {fm_contender("FTRL-FM as printed, one pass", true, 1),
-          fm_contender("FTRL-FM mended, one pass", false, 1),
-          fm_contender("FTRL-FM mended, ten passes", false, 10),
-          mf_contender("MF, one pass", false, 1),
-          mf_contender("MF, twenty passes", false, 20),
-          mf_contender("MF with biases, one pass", true, 1),
-          mf_contender("MF with biases, twenty passes", true, 20),
-          history_contender("history, random probes", false, 2, 0),
-          history_contender("history, chosen probes", true, 2, 0),
-          history_contender("history, chosen probes, margin 0.5", true, 2, 0.5),
-          history_contender("history, chosen probes, margin 1", true, 2, 1),
-          history_contender("history, three chosen probes", true, 3, 0),
-          history_contender("history, four chosen probes", true, 4, 0),
-          adaptive};
-}
-
-std::vector<Contender> corrected_contenders() {
-  Contender wary = fm_contender("FTRL-FM mended, ten passes, margin 0.5", false, 10);
-  wary.params.margin = 0.5;
-  Contender adaptive = history_contender("history, 2 to 4 chosen probes, margin 0.5", true, 2, 0.5);
-  adaptive.most = 4;
-  return {fm_contender("FTRL-FM mended, ten passes", false, 10), wary,
-          history_contender("history, random probes", false, 2, 0),
-          history_contender("history, chosen probes, margin 0.5", true, 2, 0.5), adaptive};
-}
-
-/// Runs each contender on each seed and prints a row for it.
-template <class Run>
-Json table(const std::string& title, const std::vector<Contender>& contenders, const Seeds& seeds,
-           const Run& run) {
-  fmt::print("\n{}\n", title);
-  Json json;
-  for (const Contender& contender : contenders) {
-    Figures figures;
-    for (const std::uint64_t seed : seeds) run(contender, seed, figures);
-    json[contender.name] = figures.print(contender.name);
-  }
-  return json;
-}
-
 Json all_tables(const Options& options) {
-  const auto world = [&](std::uint64_t seed) { return draw_world(seed, kPast, options.arrivals); };
-  Json json, blind;
-  std::map<std::string, Figures> rows;
-  for (const std::uint64_t seed : options.seeds) blind_choices(world(seed), rows);
-  fmt::print("Sizes, of services of which nothing is learnt\n");
-  for (const auto& [name, figures] : rows) blind[name] = figures.print(name);
-  json["blind"] = blind;
+  const auto world = [&](std::uint64_t seed) {
+    return std::vector{draw_world(seed, kPast, options.arrivals)};
+  };
+  Json json;
+  json["blind"] = blind_table(options.seeds, world);
   json["sizes"] =
       table("Sizes", size_contenders(), options.seeds,
             [&](const auto& one, auto seed, auto& out) { first_choices(world(seed), one, out); });
@@ -418,7 +183,7 @@ Json all_tables(const Options& options) {
                            history_contender("history of shapes, random probes", false, 2, 0),
                            history_contender("history of shapes, chosen probes", true, 2, 0)},
                           options.seeds, [&](const auto& one, auto seed, auto& out) {
-                            degree_choices(world(seed), one, seed, out);
+                            degree_choices(world(seed).front(), one, seed, out);
                           });
   json["over_time"] = table(
       "Over time, ten profiles, rmse by hundred arrivals",
@@ -447,23 +212,35 @@ std::uint64_t number_of(const std::string& text) {
 Options options_of(const std::vector<std::string>& args) {
   Options options;
   for (std::size_t i = 0; i < args.size(); ++i) {
-    const bool has_value = args[i] == "--json" || args[i] == "--arrivals";
+    const bool has_value =
+        args[i] == "--json" || args[i] == "--arrivals" || args[i] == "--measured";
     if (has_value && i + 1 == args.size()) fail(args[i] + " should have a value behind it");
     if (args[i] == "--json") {
       options.json = args[++i];
+    } else if (args[i] == "--measured") {
+      options.measured = args[++i];
     } else if (args[i] == "--arrivals") {
       options.arrivals = std::max<std::uint64_t>(1, number_of(args[++i]));
     } else {
       options.seeds.push_back(number_of(args[i]));
     }
   }
-  if (options.seeds.empty()) fail("usage: service_learners [--json FILE] [--arrivals N] SEED...");
+  if (options.seeds.empty()) {
+    fail("usage: service_learners [--measured FILE] [--json FILE] [--arrivals N] SEED...");
+  }
   return options;
+}
+
+Json tables_of_measured(const Options& options) {
+  const auto measured = train::read_past_services(options.measured, kMostPastServices);
+  if (!measured) fail(measured.error().message);
+  if (measured->services.size() < 2) fail(options.measured + " should have two services or more");
+  return measured_tables(measured.value(), options.seeds);
 }
 
 int run(const std::vector<std::string>& args) {
   const Options options = options_of(args);
-  const Json json = all_tables(options);
+  const Json json = options.measured.empty() ? all_tables(options) : tables_of_measured(options);
   if (options.json.empty()) return 0;
   std::ofstream file(options.json);
   file << json.dump(2) << '\n';

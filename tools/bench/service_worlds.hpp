@@ -13,6 +13,9 @@
 
 namespace muster::bench {
 
+/// Past services that learners are taught by.
+inline constexpr std::size_t kPast = 200;
+
 /// Relative deviation of an exhaustive profile.
 inline constexpr double kProfileNoise = 0.02;
 
@@ -32,6 +35,7 @@ struct ServiceWorld {
   std::vector<FamilyService> past;
   std::vector<PerformanceCurve> profiles;
   std::vector<Arrival> arrivals;
+  bool largest_first = false;  ///< the first probe is of the largest size, whoever chooses
 };
 
 /// The curve as it is measured with that noise.
@@ -51,11 +55,10 @@ inline std::vector<std::uint32_t> drawn_order(std::uint32_t count, Rng& rng) {
   return order;
 }
 
-/// A service that arrives, with its goal.
-inline Arrival draw_arrival(const ServiceSizes& sizes, Rng& rng) {
+/// A service of that performance that arrives, with its goal.
+inline Arrival known_arrival(const ServiceSizes& sizes, PerformanceCurve truth, Rng& rng) {
   Arrival arrival;
-  arrival.service = draw_service(rng);
-  arrival.truth = performance_curve(arrival.service, sizes);
+  arrival.truth = std::move(truth);
   arrival.probed = noisy_curve(arrival.truth, kProbeNoise, rng);
   arrival.random = drawn_order(sizes.size(), rng);
   arrival.goal = rng.uniform(0.5, 0.9);
@@ -64,9 +67,18 @@ inline Arrival draw_arrival(const ServiceSizes& sizes, Rng& rng) {
   return arrival;
 }
 
+/// A drawn service that arrives.
+inline Arrival draw_arrival(const ServiceSizes& sizes, Rng& rng) {
+  const FamilyService service = draw_service(rng);
+  Arrival arrival = known_arrival(sizes, performance_curve(service, sizes), rng);
+  arrival.service = service;
+  return arrival;
+}
+
 /// A world of that number of past services and of arrivals.
-inline ServiceWorld draw_world(std::uint64_t seed, std::size_t past, std::size_t arrivals) {
-  ServiceWorld world;
+inline ServiceWorld draw_world(std::uint64_t seed, std::size_t past, std::size_t arrivals,
+                               const ServiceSizes& sizes = family_sizes()) {
+  ServiceWorld world{.sizes = sizes, .past = {}, .profiles = {}, .arrivals = {}};
   Rng rng(seed);
   for (std::size_t i = 0; i < past; ++i) {
     world.past.push_back(draw_service(rng));

@@ -144,6 +144,7 @@ Expected<MeasuredServices, ConfigError> read_past_services(const std::filesystem
     // A row that was not understood may be one that is missing.
     if (!service.is_read || !all_selected) continue;
     measured.services.push_back(past_of(service, stream->file(), errors));
+    measured.names.push_back(service.name);
   }
   if (measured.rows == 0) {
     errors.add({stream->file(), stream->header().line}, "",
@@ -152,9 +153,9 @@ Expected<MeasuredServices, ConfigError> read_past_services(const std::filesystem
   if (!errors.empty()) return invalid(errors);
   if (measured.services.size() > most) {
     measured.left_out = measured.services.size() - most;
-    measured.services.erase(
-        measured.services.begin(),
-        measured.services.begin() + static_cast<std::ptrdiff_t>(measured.left_out));
+    const auto first = static_cast<std::ptrdiff_t>(measured.left_out);
+    measured.services.erase(measured.services.begin(), measured.services.begin() + first);
+    measured.names.erase(measured.names.begin(), measured.names.begin() + first);
   }
   return measured;
 }

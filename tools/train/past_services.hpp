@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "config/config_error.hpp"
@@ -14,7 +15,8 @@ namespace muster::train {
 /// Past services that were measured.
 struct MeasuredServices {
   std::vector<PastService> services{};
-  std::size_t rows = 0;  ///< of all services of the file
+  std::vector<std::string> names{};  ///< of these services
+  std::size_t rows = 0;              ///< of all services of the file
   std::size_t left_out = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include "tests/support/golden.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::train {
@@ -41,6 +42,7 @@ TEST(MeasuredServices, are_read_in_any_order_of_their_sizes_and_relative_to_thei
   EXPECT_THAT(web.memory_gib, ElementsAre(2, 4));
   EXPECT_THAT(web.values, ElementsAre(100 / 300.0, 200 / 300.0, 150 / 300.0, 1));
   EXPECT_THAT(measured->services.back().values, ElementsAre(1));
+  EXPECT_THAT(measured->names, ElementsAre("web", "queue"));
 }
 
 TEST(MeasuredServices, beyond_the_most_are_the_last_ones) {
@@ -49,6 +51,16 @@ TEST(MeasuredServices, beyond_the_most_are_the_last_ones) {
   EXPECT_EQ(measured->left_out, 1U);
   ASSERT_THAT(measured->services, SizeIs(2));
   EXPECT_THAT(measured->services.front().memory_gib, ElementsAre(2));
+  EXPECT_THAT(measured->names, ElementsAre("b", "c"));
+}
+
+TEST(MeasuredServices, are_read_as_a_run_of_service_curves_wrote_them) {
+  const auto measured = read_past_services(
+      muster::test::source_dir() / "tests/data/services/example_server.csv", kMostPastServices);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(measured->rows, 384U);
+  ASSERT_THAT(measured->services, SizeIs(24));
+  for (const PastService& service : measured->services) EXPECT_TRUE(valid_past_service(service));
 }
 
 TEST(MeasuredServices, have_all_that_is_wrong_with_them_named_together) {
