@@ -109,18 +109,14 @@ std::string bytes_at(std::ifstream& in, std::uint64_t at, std::size_t size) {
 
 }  // namespace
 
-LogBlockWriter::LogBlockWriter(std::filesystem::path file)
-    : file_(std::move(file)), out_(draft_of(file_), std::ios::binary | std::ios::trunc) {}
+LogBlockWriter::LogBlockWriter(std::filesystem::path draft)
+    : draft_(std::move(draft)), out_(draft_, std::ios::binary | std::ios::trunc) {}
 
 LogBlockWriter::~LogBlockWriter() {
   if (finished_) return;
   out_.close();
   std::error_code ignored;
-  std::filesystem::remove(draft_of(file_), ignored);
-}
-
-std::filesystem::path LogBlockWriter::draft_of(const std::filesystem::path& file) {
-  return file.string() + ".draft";
+  std::filesystem::remove(draft_, ignored);
 }
 
 void LogBlockWriter::put(std::string_view bytes) {
@@ -144,7 +140,7 @@ bool LogBlockWriter::add(const LogPiece& piece) {
   return static_cast<bool>(out_);
 }
 
-bool LogBlockWriter::finish(const std::string& lost) {
+bool LogBlockWriter::finish(const std::filesystem::path& file, const std::string& lost) {
   index_.lost = lost;
   const std::string index = to_text(index_);
   std::string length = std::to_string(index.size());
@@ -159,7 +155,7 @@ bool LogBlockWriter::finish(const std::string& lost) {
   if (!out_) return false;
   std::error_code failed;
   // Makes the log appear at once and whole, in place of one that came before.
-  std::filesystem::rename(draft_of(file_), file_, failed);
+  std::filesystem::rename(draft_, file, failed);
   finished_ = !failed;
   return finished_;
 }

@@ -28,10 +28,10 @@ struct LogIndex {
   std::string lost;                                     ///< why something is missing
 };
 
-/// Writes such a file under another name and gives it its own when it is whole.
+/// Writes such a file as a draft and gives it its name when it is whole.
 class LogBlockWriter {
  public:
-  explicit LogBlockWriter(std::filesystem::path file);
+  explicit LogBlockWriter(std::filesystem::path draft);
   ~LogBlockWriter();
   LogBlockWriter(const LogBlockWriter&) = delete;
   LogBlockWriter& operator=(const LogBlockWriter&) = delete;
@@ -39,15 +39,14 @@ class LogBlockWriter {
   /// Cuts what is longer than a block. False when the disk does not take it, from then on for good.
   bool add(const LogPiece& piece);
   /// The file is there; false: it could not be written, and nothing is left of it.
-  bool finish(const std::string& lost);
-
-  /// Of what is yet to be finished.
-  static std::filesystem::path draft_of(const std::filesystem::path& file);
+  bool finish(const std::filesystem::path& file, const std::string& lost);
+  /// Where the pieces are.
+  const LogIndex& index() const { return index_; }
 
  private:
   void put(std::string_view bytes);
 
-  std::filesystem::path file_;
+  std::filesystem::path draft_;
   std::ofstream out_;
   std::uint64_t size_ = 0;
   LogIndex index_;

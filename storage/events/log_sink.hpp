@@ -39,6 +39,7 @@ struct KeptLog {
   std::uint64_t end = 0;  ///< of the stream, as far as it is kept
   std::string lost;       ///< why what comes behind `end` is missing; empty: nothing is
   bool none = false;      ///< not even its beginning can be read, for the reason in `lost`
+  bool open = false;      ///< only parts are kept: the last delivery has not come
 };
 
 /// Output of an attempt that comes across at once: pieces, and with the last of them that no more
@@ -48,9 +49,10 @@ struct LogDelivery {
   std::vector<LogPiece> pieces{};  ///< each stream's in their order
   bool last = false;
   std::string lost{};  ///< with the last: why not everything has come; empty: it has
+  bool part = false;   ///< a part of one stream is whole with it, and kept whatever is to come
 };
 
-/// Keeps the output of attempts that are over, within bounds.
+/// Keeps the output of attempts within bounds: of those that are over, and parts of those that run.
 class LogSink {
  public:
   using Done = std::function<void(bool written)>;
@@ -58,9 +60,10 @@ class LogSink {
   virtual ~LogSink() = default;
 
   /// `done` is called once it is dealt with, from any thread: with false when the disk did not take
-  /// it. Nothing that came of the attempt before is left then, and its log may come anew. Output of
-  /// an attempt cannot be read before its last delivery. One that brings nothing but a loss
-  /// replaces no log that is there. False: it was not taken, for too many wait already.
+  /// it. Nothing that came of the attempt behind its last part is left then, and may come anew.
+  /// Output that is in no part cannot be read before the attempt's last delivery, and what is in one
+  /// already is not kept twice. A delivery that brings nothing but a loss replaces no log that is
+  /// whole. False: it was not taken, for too many wait already.
   virtual bool take(LogDelivery delivery, Done done) = 0;
 
   struct Place {

@@ -1,54 +1,43 @@
 #include "storage/events/log_store.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <charconv>
+#include <fstream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 // The logs of attempts as files, with one thread that writes, reads and removes: a reading never
-// meets a file that is half replaced, and neither needs a lock. Sizes are counted in blocks of the
-// disk, for most logs are smaller than one.
+// meets a file that is half replaced, and neither needs a lock.
 
 namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Size of a small file on most disks.
-constexpr std::uint64_t kDiskBlock = 4096;
 /// Longest time between two searches for old logs.
 constexpr Duration kLongestWait = std::chrono::hours{1};
 /// There once logs have been removed to keep within the bounds.
 constexpr const char* kRemovedFile = "removed";
 
-std::uint64_t on_disk(std::uint64_t bytes) {
-  return (bytes + kDiskBlock - 1) / kDiskBlock * kDiskBlock;
+/// Cuts off the front of a piece what is kept already; false: all of it is.
+bool cut_to(LogPiece& piece, std::uint64_t kept) {
+  if (piece.offset >= kept) return true;
+  const std::uint64_t known = kept - piece.offset;
+  if (known >= piece.text.size()) return false;
+  piece.text.erase(0, known);
+  piece.offset = kept;
+  return true;
 }
 
-std::optional<LogName> name_from(std::string_view text) {
-  LogName name;
-  const char* end = text.data() + text.size();
-  const auto task = std::from_chars(text.data(), end, name.task.value);
-  if (task.ec != std::errc{} || task.ptr == end || *task.ptr != '.') return std::nullopt;
-  const auto attempt = std::from_chars(task.ptr + 1, end, name.attempt);
-  if (attempt.ec != std::errc{} || attempt.ptr != end) return std::nullopt;
-  return name;
-}
-
-struct FileFacts {
-  std::uint64_t bytes = 0;
-  Duration at{};  ///< of its last change
-};
-
-std::optional<FileFacts> facts_of(const fs::path& file) {
-  struct stat found {};
-  if (stat(file.c_str(), &found) != 0) return std::nullopt;
-  return FileFacts{
-      static_cast<std::uint64_t>(found.st_size),
-      std::chrono::seconds{found.st_mtim.tv_sec} + std::chrono::nanoseconds{found.st_mtim.tv_nsec}};
+/// The streams of a draft, as parts.
+std::vector<LogPart> parts_in(const LogIndex& index) {
+  std::vector<LogPart> parts;
+  for (std::size_t i = 0; i < kLogStreams; ++i) {
+    const auto& blocks = index.streams[i];
+    if (blocks.empty()) continue;
+    parts.push_back({i == 1, blocks.front().offset, blocks.back().offset + blocks.back().bytes});
+  }
+  return parts;
 }
 
 }  // namespace
@@ -64,13 +53,16 @@ Expected<std::unique_ptr<LogStore>, StoreError> LogStore::open(const fs::path& f
     return Failure<StoreError>{StoreError::unwritable, folder.string() + ": " + failed.message()};
   }
   auto store = std::unique_ptr<LogStore>(new LogStore(folder, std::move(options)));
-  store->scan();
+  std::error_code ignored;
+  store->has_removed_ = fs::exists(folder / kRemovedFile, ignored);
+  store->files_.scan();
+  store->remove_old({});
   store->thread_ = std::thread([raw = store.get()] { raw->work(); });
   return store;
 }
 
 LogStore::LogStore(fs::path folder, LogStoreOptions options)
-    : folder_(std::move(folder)), options_(std::move(options)) {}
+    : options_(std::move(options)), files_(std::move(folder)) {}
 
 LogStore::~LogStore() {
   {
@@ -79,30 +71,6 @@ LogStore::~LogStore() {
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
-}
-
-fs::path LogStore::path_of(const LogName& name) const {
-  return folder_ / (std::to_string(name.task.value) + "." + std::to_string(name.attempt));
-}
-
-/// Lists the files; drafts of an earlier process are removed.
-void LogStore::scan() {
-  std::error_code ignored;
-  has_removed_ = fs::exists(folder_ / kRemovedFile, ignored);
-  std::error_code failed;  // of going on: the entries until then are known
-  for (fs::directory_iterator at(folder_, failed), end; !failed && at != end;
-       at.increment(failed)) {
-    const fs::path& file = at->path();
-    if (file.extension() == ".draft") {
-      fs::remove(file, ignored);
-      continue;
-    }
-    const auto name = name_from(file.filename().string());
-    const auto facts = name ? facts_of(file) : std::nullopt;
-    // Files of other names are not ours to count or to remove.
-    if (facts) remember(*name, facts->at);
-  }
-  remove_old();
 }
 
 bool LogStore::take(LogDelivery delivery, Done done) {
@@ -152,14 +120,14 @@ void LogStore::work() {
       const Duration wait = until_next();
       changed_.wait_for(lock, wait);
       lock.unlock();
-      remove_old();
+      remove_old({});
       lock.lock();
     }
   }
 }
 
 void LogStore::answer(const Read& read) const {
-  auto kept = read_log_file(path_of(read.place.name), read.place);
+  auto kept = files_.read(read.place);
   if (!kept && refused_.contains(read.place.name)) {
     kept = KeptLog{read.place.offset, {}, 0, kDiskTookNothing, true};
   }
@@ -167,24 +135,41 @@ void LogStore::answer(const Read& read) const {
 }
 
 bool LogStore::commit(const LogDelivery& delivery) {
+  const LogName& name = delivery.name;
   const bool brings_nothing = delivery.pieces.empty() && delivery.last && !delivery.lost.empty() &&
-                              !drafts_.contains(delivery.name);
+                              !drafts_.contains(name);
   // A worker that says a second time that it has lost the log must not replace one that came
   // whole.
-  if (brings_nothing && by_name_.contains(delivery.name)) return true;
-  auto& draft = drafts_[delivery.name];
-  if (!draft) draft = std::make_unique<LogBlockWriter>(path_of(delivery.name));
-  for (const LogPiece& piece : delivery.pieces) {
-    if (!draft->add(piece)) return refuse(delivery.name);
+  if (brings_nothing && files_.has_rest(name)) return true;
+  auto& draft = drafts_[name];
+  if (!draft) draft = std::make_unique<LogBlockWriter>(files_.draft_of(name));
+  for (LogPiece piece : delivery.pieces) {
+    const std::uint64_t kept = files_.end_of_parts(name, piece.error_stream);
+    if (cut_to(piece, kept) && !draft->add(piece)) return refuse(name);
   }
-  if (!delivery.last) return true;
-  if (!draft->finish(delivery.lost)) return refuse(delivery.name);
-  drafts_.erase(delivery.name);
+  if (!delivery.last && !delivery.part) return true;
+  if (!finish(delivery)) return refuse(name);
   // The disk takes something again, so that the next time it does not is news.
   complained_ = false;
-  refused_.erase(delivery.name);
-  remember(delivery.name, options_.clock());
-  remove_old();
+  refused_.erase(name);
+  remove_old(name);
+  return true;
+}
+
+/// The draft becomes a part or the rest. One that has pieces of both streams is no part yet.
+bool LogStore::finish(const LogDelivery& delivery) {
+  LogFileId id{delivery.name, {}};
+  const auto draft = drafts_.find(delivery.name);
+  if (!delivery.last) {
+    const std::vector<LogPart> parts = parts_in(draft->second->index());
+    if (parts.empty()) drafts_.erase(draft);
+    if (parts.size() != 1) return true;
+    id.part = parts.front();
+  }
+  if (!draft->second->finish(files_.path_of(id), delivery.lost)) return false;
+  drafts_.erase(draft);
+  files_.add(id, options_.clock());
+  bytes_ = files_.bytes();
   return true;
 }
 
@@ -193,45 +178,41 @@ bool LogStore::refuse(const LogName& name) {
   drafts_.erase(name);
   if (refused_.size() < options_.max_refused) refused_.insert(name);
   if (!std::exchange(complained_, true) && options_.note) {
-    options_.note("logs: " + folder_.string() +
+    options_.note("logs: " + files_.folder().string() +
                   " takes nothing: output of tasks stays on their "
                   "instances and is lost with them");
   }
   return false;
 }
 
-void LogStore::remember(const LogName& name, Duration at) {
-  const auto facts = facts_of(path_of(name));
-  if (!facts) return;
-  if (const auto known = by_name_.find(name); known != by_name_.end()) {
-    bytes_ -= known->second->second.bytes;
-    files_.erase(known->second);
-  }
-  by_name_[name] = files_.insert({at, {name, on_disk(facts->bytes)}});
-  bytes_ += on_disk(facts->bytes);
-}
-
-void LogStore::forget(Files::iterator file) {
+void LogStore::remove(const LogFileId& id) {
   std::error_code ignored;
   // The marker comes before the first removal: a crash in between claims too much and not too
   // little.
-  if (!has_removed_.exchange(true)) std::ofstream mark(folder_ / kRemovedFile);
-  fs::remove(path_of(file->second.name), ignored);
-  bytes_ -= file->second.bytes;
-  by_name_.erase(file->second.name);
-  files_.erase(file);
+  if (!has_removed_.exchange(true)) std::ofstream mark(files_.folder() / kRemovedFile);
+  fs::remove(files_.path_of(id), ignored);
+  files_.remove(id);
 }
 
-void LogStore::remove_old() {
+/// One attempt that writes much, whose output is the newest, does not push out that of all others.
+void LogStore::remove_old(const std::optional<LogName>& newest) {
   const Duration oldest = options_.clock() - options_.max_age;
-  while (!files_.empty() && (bytes_ > options_.max_bytes || files_.begin()->first < oldest)) {
-    forget(files_.begin());
+  while (const auto at = files_.oldest_at()) {
+    const bool too_old = *at < oldest;
+    if (!too_old && files_.bytes() <= options_.max_bytes) break;
+    std::optional<LogFileId> gone = files_.oldest();
+    if (!too_old && newest && files_.bytes_of(*newest) > options_.max_bytes / 2) {
+      if (const auto own = files_.oldest_part_of(*newest)) gone = own;
+    }
+    remove(*gone);
   }
+  bytes_ = files_.bytes();
 }
 
 Duration LogStore::until_next() const {
-  if (files_.empty()) return kLongestWait;
-  const Duration due = files_.begin()->first + options_.max_age - options_.clock();
+  const auto at = files_.oldest_at();
+  if (!at) return kLongestWait;
+  const Duration due = *at + options_.max_age - options_.clock();
   // Not below a second: files of one age would otherwise wake the thread one by one.
   return std::clamp<Duration>(due, std::chrono::seconds{1}, kLongestWait);
 }

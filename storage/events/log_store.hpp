@@ -13,6 +13,7 @@
 #include "model/expected.hpp"
 #include "model/time.hpp"
 #include "storage/events/log_block_file.hpp"
+#include "storage/events/log_files.hpp"
 #include "storage/events/log_sink.hpp"
 #include "storage/stores/store_error.hpp"
 
@@ -20,7 +21,8 @@ namespace muster {
 
 /// How much of what tasks wrote is kept.
 struct LogStoreOptions {
-  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of files; past it the oldest go
+  /// Of files. Past it the oldest go; where one attempt has more than half of it, its own oldest.
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;
   Duration max_age = std::chrono::hours{24 * 14};
   std::size_t max_reads = 1000;         ///< that wait
   std::size_t max_deliveries = 20'000;  ///< that wait
@@ -31,10 +33,9 @@ struct LogStoreOptions {
   std::function<void(const std::string&)> note;  ///< is told when the disk takes nothing
 };
 
-/// Logs as files in a folder, TASK.ATTEMPT each, written and read by a thread of its own. Files
-/// that a crash left half written are removed at the next start. Files are not forced to the disk:
-/// a loss of power may take those of the last seconds, and a file that is not whole then counts as
-/// absent.
+/// Logs as files in a folder (LogFileId), written and read by a thread of its own. Files that a
+/// crash left half written are removed at the next start. Files are not forced to the disk: a loss
+/// of power may take those of the last seconds, and a file that is not whole then counts as absent.
 class LogStore final : public LogSink {
  public:
   /// Makes the folder; tells what is in it.
@@ -51,10 +52,6 @@ class LogStore final : public LogSink {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  struct File {
-    LogName name;
-    std::uint64_t bytes = 0;
-  };
   struct Delivery {
     LogDelivery what;
     Done done;
@@ -63,22 +60,17 @@ class LogStore final : public LogSink {
     Place place;
     Use use;
   };
-  using Files = std::multimap<Duration, File>;
-
   LogStore(std::filesystem::path folder, LogStoreOptions options);
-  void scan();
   void work();
   void answer(const Read& read) const;
   bool commit(const LogDelivery& delivery);
+  bool finish(const LogDelivery& delivery);
   bool refuse(const LogName& name);
-  void remember(const LogName& name, Duration at);
-  void forget(Files::iterator file);
-  void remove_old();
+  void remove(const LogFileId& id);
+  void remove_old(const std::optional<LogName>& newest);
   /// Until when nothing becomes too old.
   Duration until_next() const;
-  std::filesystem::path path_of(const LogName& name) const;
 
-  std::filesystem::path folder_;
   LogStoreOptions options_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -90,8 +82,7 @@ class LogStore final : public LogSink {
   bool complained_ = false;
   // Of the thread alone.
   std::map<LogName, std::unique_ptr<LogBlockWriter>> drafts_;
-  Files files_;  ///< by the time they were finished
-  std::map<LogName, Files::iterator> by_name_;
+  LogFiles files_;
   std::set<LogName> refused_;  ///< the disk did not take what came of them last
   std::thread thread_;
 };

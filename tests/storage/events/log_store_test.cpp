@@ -60,6 +60,12 @@ class LogStoreTest : public ::testing::Test {
                const std::string& lost = "") {
     take({{TaskId{task}, attempt}, {{false, 0, text}}, true, lost});
   }
+  bool take_part(std::uint64_t task, bool error_stream, std::uint64_t offset,
+                 const std::string& text) {
+    LogDelivery part{{TaskId{task}, 1}, {{error_stream, offset, text}}};
+    part.part = true;
+    return take(std::move(part));
+  }
   std::optional<KeptLog> read(std::uint64_t task, Attempt attempt, bool error_stream = false,
                               std::uint64_t offset = 0, std::uint32_t max_bytes = 1u << 20) {
     std::promise<std::optional<KeptLog>> found;
@@ -231,6 +237,139 @@ TEST_F(LogStoreTest, WhatTheDiskDidNotTakeBeginsAnew) {
   EXPECT_TRUE(take({name, {{false, 4, "of it"}}, true}));
   EXPECT_EQ(text_of(1, 1), "all of it");
   EXPECT_EQ(read(1, 1)->lost, "");
+}
+
+TEST_F(LogStoreTest, PartsOfARunningAttemptAreReadAsOneStreamOverARestart) {
+  open();
+  const std::string all = noise(30'000, 1);
+  EXPECT_TRUE(take_part(1, false, 0, all.substr(0, 10'000)));
+  EXPECT_TRUE(take_part(1, true, 0, "its errors"));
+  EXPECT_TRUE(take_part(1, false, 10'000, all.substr(10'000)));
+  for (int round = 0; round < 2; ++round) {
+    for (const std::uint64_t from : {0, 9'999, 10'000, 29'999, 30'000, 50'000}) {
+      const auto kept = read(1, 1, false, from, 15'000);
+      ASSERT_TRUE(kept);
+      EXPECT_TRUE(kept->open);
+      EXPECT_FALSE(kept->none);
+      EXPECT_EQ(kept->offset, from);
+      EXPECT_EQ(kept->end, 30'000U);
+      EXPECT_EQ(kept->text, from < all.size() ? all.substr(from, 15'000) : "");
+    }
+    EXPECT_EQ(read(1, 1, true)->text, "its errors");
+    EXPECT_EQ(read(1, 1, true)->end, 10U);
+    open();
+  }
+}
+
+TEST_F(LogStoreTest, TheRestFollowsTheParts) {
+  open();
+  take_part(1, false, 0, "part and ");
+  take({{TaskId{1}, 1}, {{false, 9, "rest"}, {true, 0, "errors"}}, true, "cut short"});
+  for (int round = 0; round < 2; ++round) {
+    const auto kept = read(1, 1);
+    ASSERT_TRUE(kept);
+    EXPECT_FALSE(kept->open);
+    EXPECT_EQ(kept->text, "part and rest");
+    EXPECT_EQ(kept->end, 13U);
+    EXPECT_EQ(kept->lost, "cut short");
+    EXPECT_EQ(read(1, 1, false, 11)->text, "st");
+    EXPECT_EQ(read(1, 1, true)->text, "errors");
+    open();
+  }
+}
+
+TEST_F(LogStoreTest, ALossBehindPartsKeepsThem) {
+  open();
+  take_part(1, false, 0, "part");
+  take({{TaskId{1}, 1}, {}, true, "its instance was gone"});
+  const auto kept = read(1, 1);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->text, "part");
+  EXPECT_EQ(kept->lost, "its instance was gone");
+  EXPECT_FALSE(kept->open);
+}
+
+TEST_F(LogStoreTest, WhatIsInAPartIsNotKeptTwice) {
+  open();
+  take_part(1, false, 0, "0123456789");
+  take_part(1, false, 0, "0123456789");
+  const std::uint64_t once = store_->bytes();
+  take_part(1, false, 5, "56789abc");
+  EXPECT_GT(store_->bytes(), once);
+  EXPECT_TRUE(fs::exists(file("1.1.out.10-13")));
+  take({{TaskId{1}, 1}, {{false, 0, "0123456789abcdef"}}, true});
+  EXPECT_EQ(text_of(1, 1), "0123456789abcdef");
+  EXPECT_FALSE(fs::exists(file("1.1.draft")));
+}
+
+TEST_F(LogStoreTest, APartThatTheDiskDoesNotTakeLeavesThoseOfBefore) {
+  open();
+  take_part(1, false, 0, "first ");
+  fs::create_directories(file("1.1.draft"));
+  EXPECT_FALSE(take_part(1, false, 6, "second"));
+  EXPECT_EQ(text_of(1, 1), "first ");
+  EXPECT_EQ(read(1, 1)->end, 6U);
+  fs::remove(file("1.1.draft"));
+  EXPECT_TRUE(take_part(1, false, 6, "second"));
+  EXPECT_EQ(text_of(1, 1), "first second");
+}
+
+TEST_F(LogStoreTest, ReadingGoesOnBehindAPartThatIsMissingOrDamaged) {
+  open();
+  take_part(1, false, 0, "first ");
+  take_part(1, false, 10, noise(20'000, 1));
+  take_part(1, false, 20'010, "last");
+  EXPECT_EQ(text_of(1, 1), "first ");
+  std::ofstream(file("1.1.out.10-20010"), std::ios::binary) << "not what was written";
+  const auto kept = read(1, 1, false, 6);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->offset, 20'010U);
+  EXPECT_EQ(kept->text, "last");
+}
+
+TEST_F(LogStoreTest, PartsGoInTheirTurnAsTheOldest) {
+  options_.max_bytes = 50'000;
+  open();
+  take_part(1, false, 0, noise(7'000, 1));
+  for (std::uint32_t task = 2; task <= 6; ++task) {
+    now_ = now_.load() + std::chrono::seconds{1};
+    persist(task, 1, noise(7'000, task));
+  }
+  now_ = now_.load() + std::chrono::seconds{1};
+  take_part(1, false, 7'000, noise(7'000, 7));
+  EXPECT_LE(store_->bytes(), options_.max_bytes);
+  EXPECT_EQ(read(1, 1)->offset, 7'000U);
+  EXPECT_EQ(read(1, 1)->end, 14'000U);
+  EXPECT_TRUE(read(2, 1));
+  EXPECT_TRUE(store_->has_removed());
+}
+
+TEST_F(LogStoreTest, AnAttemptThatWritesMuchPushesOutItsOwnPartsFirst) {
+  options_.max_bytes = 50'000;
+  open();
+  persist(2, 1, "older than all parts");
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    now_ = now_.load() + std::chrono::seconds{1};
+    take_part(1, i % 2 == 1, i * 7'000, noise(7'000, i));
+    EXPECT_LE(store_->bytes(), options_.max_bytes);
+  }
+  EXPECT_EQ(text_of(2, 1), "older than all parts");
+  EXPECT_EQ(read(1, 1, false)->offset, 16U * 7'000);
+  EXPECT_EQ(read(1, 1, true)->offset, 15U * 7'000);
+}
+
+TEST_F(LogStoreTest, PartsThatAreTooOldGo) {
+  options_.max_age = std::chrono::hours{10};
+  open();
+  take_part(1, false, 0, "old");
+  now_ = now_.load() + std::chrono::hours{9};
+  take_part(1, false, 3, "new");
+  now_ = now_.load() + std::chrono::hours{2};
+  persist(2, 1, "newer");
+  const auto kept = read(1, 1);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->offset, 3U);
+  EXPECT_EQ(kept->text, "new");
 }
 
 TEST_F(LogStoreTest, OnlySoManyDeliveriesWait) {
