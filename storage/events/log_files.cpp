@@ -42,7 +42,7 @@ std::optional<FileFacts> facts_of(const fs::path& file) {
       std::chrono::seconds{found.st_mtim.tv_sec} + std::chrono::nanoseconds{found.st_mtim.tv_nsec}};
 }
 
-/// Takes a number off the front of the text; false: there is none.
+/// Takes a number off the front of the text; false: it begins with something else.
 template <class Number>
 bool take_number(std::string_view& text, Number& number) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -184,7 +184,8 @@ std::uint64_t LogFiles::end_of_parts(const LogName& log, bool error_stream) cons
 KeptLog LogFiles::read_parts(const LogSink::Place& place) const {
   constexpr std::uint64_t kBehindAll = std::numeric_limits<std::uint64_t>::max();
   KeptLog kept{place.offset, {}, end_of_parts(place.name, place.error_stream), {}};
-  auto part = files_.upper_bound({place.name, LogPart{place.error_stream, place.offset, kBehindAll}});
+  const LogPart behind{place.error_stream, place.offset, kBehindAll};
+  auto part = files_.upper_bound({place.name, behind});
   // The one before may reach over the place.
   if (part != files_.begin()) --part;
   for (; part != files_.end() && kept.text.size() < place.max_bytes; ++part) {

@@ -48,7 +48,7 @@ class LogFiles {
   void add(const LogFileId& id, Duration at);
   /// The file is there no longer.
   void remove(const LogFileId& id);
-  /// The file that is there for the longest time; nothing: there is none.
+  /// The file that is there for the longest time; nothing: there is no file.
   std::optional<LogFileId> oldest() const;
   /// Of the parts of one attempt; nothing: it has no more than one.
   std::optional<LogFileId> oldest_part_of(const LogName& log) const;

@@ -61,8 +61,8 @@ class LogSink {
 
   /// `done` is called once it is dealt with, from any thread: with false when the disk did not take
   /// it. Nothing that came of the attempt behind its last part is left then, and may come anew.
-  /// Output that is in no part cannot be read before the attempt's last delivery, and what is in one
-  /// already is not kept twice. A delivery that brings nothing but a loss replaces no log that is
+  /// Output that is in no part cannot be read before the attempt's last delivery, and output of a
+  /// part is not kept twice. A delivery that brings nothing but a loss replaces no log that is
   /// whole. False: it was not taken, for too many wait already.
   virtual bool take(LogDelivery delivery, Done done) = 0;
 

@@ -136,8 +136,8 @@ void LogStore::answer(const Read& read) const {
 
 bool LogStore::commit(const LogDelivery& delivery) {
   const LogName& name = delivery.name;
-  const bool brings_nothing = delivery.pieces.empty() && delivery.last && !delivery.lost.empty() &&
-                              !drafts_.contains(name);
+  const bool brings_nothing =
+      delivery.pieces.empty() && delivery.last && !delivery.lost.empty() && !drafts_.contains(name);
   // A worker that says a second time that it has lost the log must not replace one that came
   // whole.
   if (brings_nothing && files_.has_rest(name)) return true;
