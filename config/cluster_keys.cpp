@@ -115,9 +115,9 @@ Keys worker_keys() {
 Keys logs_keys() {
   return {
       {"logs.keep_mib",
-       "disk for the output of a master's attempts that are over, packed; past it the oldest goes",
+       "disk for the output of a master's attempts, packed; past it the oldest goes",
        WholeKey{[](C& c) -> U64& { return c.logs.keep_mib; }, 1, kMany}},
-      {"logs.keep_days", "days after which the output of an attempt that is over is deleted",
+      {"logs.keep_days", "days after which output of an attempt is deleted",
        WholeKey{[](C& c) -> U32& { return c.logs.keep_days; }, 1, 3650}},
       {"logs.handover_s",
        "seconds that an instance is held, billed, for output that has not come to its master's "

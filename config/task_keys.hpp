@@ -28,7 +28,9 @@ std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::strin
   return {
       {section + ".stop_grace", "from SIGTERM to SIGKILL",
        TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).stop_grace; }, kNone, kDay}},
-      {section + ".log_bytes", "size at which a file of a task's output is rotated",
+      {section + ".log_bytes",
+       "size at which a file of a task's output is full: it is kept by its master's node, and "
+       "another one begins",
        WholeKeyOf<C>{[](C& c) -> U64& { return (c.*kTasks).log_bytes; }, 4096, U64{1} << 40}},
       {section + ".log_files", "rotated files of a task's output that are kept besides",
        WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).log_files; }, 0, 100}},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/event.hpp"
+#include "model/filled_log.hpp"
 #include "model/ids.hpp"
 #include "model/job.hpp"
 #include "model/task_order.hpp"
@@ -79,6 +80,8 @@ struct ExecutorHost {
   std::function<void(TaskId, Attempt)> progressed;
   /// All that attempts have reported of themselves so far.
   std::function<void(std::vector<AttemptMetrics>)> reported;
+  /// Files of the attempts' output are full.
+  std::function<void(std::vector<FilledLog>)> filled;
 };
 
 /// The host as an interface, which costs a worker no memory: a replay may have a million of them.
@@ -97,6 +100,7 @@ class WorkerCalls {
   virtual void rejected(TaskId task, Attempt attempt, std::string reason) = 0;
   virtual void progressed(TaskId task, Attempt attempt) = 0;
   virtual void reported(std::vector<AttemptMetrics> said) = 0;
+  virtual void filled(std::vector<FilledLog> logs) = 0;
 
   /// The calls as functions, which may be copied; `post` works from any thread and after the end of
   /// the worker.
@@ -117,8 +121,8 @@ class Executor {
   virtual void stop(TaskId task, Attempt attempt) = 0;
   /// The throughput of every attempt that has started, ordered by task.
   virtual std::vector<ExecutionSample> sample() = 0;
-  /// Says again what attempts have reported of themselves, as it may have got lost: of those that
-  /// are over before this returns.
+  /// Says again what attempts have reported of themselves, and how far files of their output are
+  /// full, as it may have got lost: of those that are over before this returns.
   virtual void repeat_reports() {}
   /// The attempt is over, and repeat_reports() says again what it has reported.
   virtual bool repeats(TaskId, Attempt) const { return false; }
@@ -163,6 +167,7 @@ inline WorkerCalls::operator ExecutorHost() {
   };
   host.progressed = [this](TaskId task, Attempt attempt) { progressed(task, attempt); };
   host.reported = [this](std::vector<AttemptMetrics> said) { reported(std::move(said)); };
+  host.filled = [this](std::vector<FilledLog> logs) { filled(std::move(logs)); };
   return host;
 }
 

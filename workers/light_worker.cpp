@@ -181,4 +181,8 @@ void LightWorker::say(MetricsReport report) {
   send(std::move(report));
 }
 
+void LightWorker::say(FilledLogs filled) {
+  send(std::move(filled));
+}
+
 }  // namespace muster

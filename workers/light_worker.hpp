@@ -67,6 +67,7 @@ class LightWorker final : public caf::abstract_actor, public caf::resumable, pri
   void say(SampleAnswer answer) override;
   void say(LogAnswer answer) override;
   void say(MetricsReport report) override;
+  void say(FilledLogs filled) override;
   void end() override { master_ = nullptr; }
 
   WorkerActor handle() const;

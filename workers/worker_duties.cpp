@@ -75,6 +75,10 @@ void WorkerDuties::reported(std::vector<AttemptMetrics> said) {
   port_.say(MetricsReport{instance_, std::move(said)});
 }
 
+void WorkerDuties::filled(std::vector<FilledLog> logs) {
+  port_.say(FilledLogs{instance_, std::move(logs)});
+}
+
 /// Attempts that an earlier process of this worker began are taken as if they had begun here.
 void WorkerDuties::adopt() {
   for (const FoundExecution& found : executor_->adopt()) {
@@ -166,21 +170,18 @@ void WorkerDuties::acknowledge(TaskId task, Attempt attempt) {
   executor_->acknowledged(task, attempt);
 }
 
-void WorkerDuties::remember(TaskId task, Attempt attempt) {
-  if (!settled_) settled_ = std::make_unique<Settled>();
-  Attempt& last = settled_->last[task];
-  last = std::max(last, attempt);
-  settled_->in_order.emplace_back(task, attempt);
-  if (settled_->in_order.size() > remembered_) forget_oldest();
-}
-
 /// A start that is repeated comes soon after the first one, so the numbers of the last settled
 /// attempts, up to a bound, are enough to know it by.
-void WorkerDuties::forget_oldest() {
-  const auto [task, attempt] = settled_->in_order.front();
+void WorkerDuties::remember(TaskId task, Attempt attempt) {
+  if (!settled_) settled_ = std::make_unique<Settled>();
+  Attempt& newest = settled_->last[task];
+  newest = std::max(newest, attempt);
+  settled_->in_order.emplace_back(task, attempt);
+  if (settled_->in_order.size() <= remembered_) return;
+  const auto [oldest, of] = settled_->in_order.front();
   settled_->in_order.pop_front();
-  const auto last = settled_->last.find(task);
-  if (last != settled_->last.end() && last->second == attempt) settled_->last.erase(last);
+  const auto last = settled_->last.find(oldest);
+  if (last != settled_->last.end() && last->second == of) settled_->last.erase(last);
 }
 
 void WorkerDuties::answer_sample(std::uint64_t sample_round) {

@@ -43,6 +43,7 @@ class WorkerPort {
   virtual void say(SampleAnswer answer) = 0;
   virtual void say(LogAnswer answer) = 0;
   virtual void say(MetricsReport report) = 0;
+  virtual void say(FilledLogs filled) = 0;
 
   /// An attempt of the task is over, which the master has just been told.
   virtual void over(TaskId /*task*/) {}
@@ -76,6 +77,7 @@ class ActorPort : public WorkerPort {
   void say(SampleAnswer answer) override { self_->send(master_, std::move(answer)); }
   void say(LogAnswer answer) override { self_->send(master_, std::move(answer)); }
   void say(MetricsReport report) override { self_->send(master_, std::move(report)); }
+  void say(FilledLogs filled) override { self_->send(master_, std::move(filled)); }
   void end() override { master_ = nullptr; }
 
  protected:
@@ -142,11 +144,11 @@ class WorkerDuties final : private WorkerCalls {
   void rejected(TaskId task, Attempt attempt, std::string reason) override;
   void progressed(TaskId task, Attempt attempt) override;
   void reported(std::vector<AttemptMetrics> said) override;
+  void filled(std::vector<FilledLog> logs) override;
 
   void adopt();
   Attempt newest_of(TaskId task) const;
   void remember(TaskId task, Attempt attempt);
-  void forget_oldest();
   void over(TaskId task, Attempt attempt, WorkerReport report, ExecutionEnd end);
   void report(TaskId task, Attempt attempt, WorkerReport details);
   void hold(const Resources& granted);

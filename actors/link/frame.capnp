@@ -29,6 +29,7 @@ struct Frame {
     sample @12 :UInt64;  # number of the asking
     logRequest @13 :LogRequest;
     metrics @14 :Metrics;
+    filled @15 :Filled;
   }
 }
 
@@ -145,6 +146,19 @@ struct Log {
   moreMayCome @4 :Bool;
   unknown @5 :Bool;  # nothing of the attempt is here
   end @6 :UInt64;  # all that it has written so far
+}
+
+# Of attempts that run, up to where files of their output are full.
+struct Filled {
+  instance @0 :UInt64;
+  logs @1 :List(Log);
+
+  struct Log {
+    task @0 :UInt64;
+    attempt @1 :UInt32;
+    outBytes @2 :UInt64;
+    errBytes @3 :UInt64;
+  }
 }
 
 struct LogRequest {

@@ -40,6 +40,7 @@ std::vector<FrameBytes> samples_frames(const SampleAnswer& answer, std::size_t m
 FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes);
 /// As many frames as it takes, each whole by itself.
 std::vector<FrameBytes> metrics_frames(const MetricsReport& report, std::size_t max_bytes);
+std::vector<FrameBytes> filled_frames(const FilledLogs& said, std::size_t max_bytes);
 
 /// Content of the frames; `malformed` with the reason when it is not possible.
 Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame);
@@ -47,6 +48,7 @@ Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame);
 Expected<SampleAnswer, LinkError> read_samples(link_wire::Samples::Reader frame);
 Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame);
 Expected<MetricsReport, LinkError> read_metrics(link_wire::Metrics::Reader frame);
+Expected<FilledLogs, LinkError> read_filled(link_wire::Filled::Reader frame);
 
 // --- messages of a master ----------------------------------------------------------------------
 

@@ -76,6 +76,9 @@ class MasterProxy : public LinkedMaster::base {
             send_frame(std::move(frame));
           }
         },
+        [this](const FilledLogs& said) {
+          for (FrameBytes& frame : filled_frames(said, max_bytes())) send_frame(std::move(frame));
+        },
         [](const Wakeup& wakeup) { wakeup.run(); },
     };
   }
@@ -246,6 +249,7 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
       case link_wire::Frame::SAMPLES:
       case link_wire::Frame::LOG:
       case link_wire::Frame::METRICS:
+      case link_wire::Frame::FILLED:
         return "a frame that has no place here";
       default:  // of a newer minor version
         return std::nullopt;

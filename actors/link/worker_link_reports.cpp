@@ -175,6 +175,24 @@ FrameBytes metrics_part(const MetricsReport& report, std::size_t from, std::size
       max_bytes);
 }
 
+FrameBytes filled_part(const FilledLogs& said, std::size_t from, std::size_t count,
+                       std::size_t max_bytes) {
+  return make_frame(
+      [&](link_wire::Frame::Builder frame) {
+        auto wire = frame.initFilled();
+        wire.setInstance(said.instance.value);
+        auto logs = wire.initLogs(static_cast<unsigned>(count));
+        for (unsigned i = 0; i < logs.size(); ++i) {
+          const FilledLog& each = said.logs[from + i];
+          logs[i].setTask(each.task.value);
+          logs[i].setAttempt(each.attempt);
+          logs[i].setOutBytes(each.out_bytes);
+          logs[i].setErrBytes(each.err_bytes);
+        }
+      },
+      max_bytes);
+}
+
 template <class T>
 std::vector<T> part_of(const std::vector<T>& list, std::size_t from, std::size_t count) {
   const std::size_t begin = std::min(from, list.size());
@@ -286,6 +304,14 @@ std::vector<FrameBytes> metrics_frames(const MetricsReport& report, std::size_t 
     return count > kMaxSamples ? FrameBytes{} : metrics_part(report, from, count, max_bytes);
   };
   return in_halves(report.attempts.size(), make, frames) ? frames : std::vector<FrameBytes>{};
+}
+
+std::vector<FrameBytes> filled_frames(const FilledLogs& said, std::size_t max_bytes) {
+  std::vector<FrameBytes> frames;
+  const auto make = [&](std::size_t from, std::size_t count, bool /*more*/) {
+    return count > kMaxSamples ? FrameBytes{} : filled_part(said, from, count, max_bytes);
+  };
+  return in_halves(said.logs.size(), make, frames) ? frames : std::vector<FrameBytes>{};
 }
 
 Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame) {
@@ -427,6 +453,23 @@ Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame) {
   answer.unknown = frame.getUnknown();
   answer.end = frame.getEnd();
   return answer;
+}
+
+Expected<FilledLogs, LinkError> read_filled(link_wire::Filled::Reader frame) {
+  FilledLogs said{InstanceId{frame.getInstance()}, {}};
+  if (frame.getLogs().size() > kMaxSamples) {
+    return malformed("full files of " + std::to_string(frame.getLogs().size()) +
+                     " attempts in one frame");
+  }
+  for (const auto wire : frame.getLogs()) {
+    if (auto problem = link_values::attempt_problem(wire.getTask(), wire.getAttempt());
+        !problem.empty()) {
+      return malformed("full files of " + problem);
+    }
+    said.logs.push_back(
+        {TaskId{wire.getTask()}, wire.getAttempt(), wire.getOutBytes(), wire.getErrBytes()});
+  }
+  return said;
 }
 
 }  // namespace muster

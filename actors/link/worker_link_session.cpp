@@ -135,6 +135,8 @@ WorkerSession::Problem WorkerSession::frame(link_wire::Frame::Reader frame) {
       return log(frame.getLog());
     case link_wire::Frame::METRICS:
       return metrics(frame.getMetrics());
+    case link_wire::Frame::FILLED:
+      return filled(frame.getFilled());
     case link_wire::Frame::WELCOME:
     case link_wire::Frame::REFUSED:
     case link_wire::Frame::START:
@@ -258,6 +260,14 @@ WorkerSession::Problem WorkerSession::log(link_wire::Log::Reader frame) {
 
 WorkerSession::Problem WorkerSession::metrics(link_wire::Metrics::Reader frame) {
   auto read = read_metrics(frame);
+  if (!read) return read.error().message;
+  if (auto problem = other_instance(read->instance)) return problem;
+  caf::anon_send(owner_.master, std::move(read).value());
+  return std::nullopt;
+}
+
+WorkerSession::Problem WorkerSession::filled(link_wire::Filled::Reader frame) {
+  auto read = read_filled(frame);
   if (!read) return read.error().message;
   if (auto problem = other_instance(read->instance)) return problem;
   caf::anon_send(owner_.master, std::move(read).value());

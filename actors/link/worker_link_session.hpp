@@ -90,6 +90,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   Problem samples(link_wire::Samples::Reader frame);
   Problem log(link_wire::Log::Reader frame);
   Problem metrics(link_wire::Metrics::Reader frame);
+  Problem filled(link_wire::Filled::Reader frame);
   template <class Answer>
   Problem pass_on(Expected<Answer, LinkError> read);
   /// Why something said in the name of `named` is not taken, if it is not.

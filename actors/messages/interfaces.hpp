@@ -60,7 +60,8 @@ using MasterForSites =
 using MasterForWorkers =
     caf::typed_actor<caf::reacts_to<hello_atom, WorkerHello, WorkerActor>,
                      caf::reacts_to<WorkerReport>, caf::reacts_to<SampleAnswer>,
-                     caf::reacts_to<LogAnswer>, caf::reacts_to<MetricsReport>>;
+                     caf::reacts_to<LogAnswer>, caf::reacts_to<MetricsReport>,
+                     caf::reacts_to<FilledLogs>>;
 
 /// A master as a link knows it that brings it what workers say: a step behind what was passed on
 /// tells the link that this was heard.

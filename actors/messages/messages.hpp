@@ -12,6 +12,7 @@
 #include "actors/messages/inspect.hpp"
 #include "model/cancel.hpp"
 #include "model/event.hpp"
+#include "model/filled_log.hpp"
 #include "model/roster.hpp"
 #include "model/task_order.hpp"
 
@@ -112,6 +113,13 @@ inline constexpr std::uint64_t kUnasked = 0;
 struct MetricsReport {
   InstanceId instance;
   std::vector<AttemptMetrics> attempts;
+};
+
+/// Of attempts that run on an instance and have filled files of their output, how far these are
+/// full. Said when more are, and of all attempts with each hello.
+struct FilledLogs {
+  InstanceId instance;
+  std::vector<FilledLog> logs;
 };
 
 /// How long a job's tasks, or those of a part of it, have run together.
@@ -248,6 +256,14 @@ typename Inspector::result_type inspect(Inspector& f, MetricsReport& x) {
   return f(caf::meta::type_name("metrics_report"), x.instance, x.attempts);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, FilledLog& x) {
+  return f(caf::meta::type_name("filled_log"), x.task, x.attempt, x.out_bytes, x.err_bytes);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, FilledLogs& x) {
+  return f(caf::meta::type_name("filled_logs"), x.instance, x.logs);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobRuntime& x) {
   return f(caf::meta::type_name("job_runtime"), x.job, x.tasks, x.together);
 }
@@ -340,6 +356,7 @@ CAF_ADD_ATOM(muster, muster, watch_atom, "watch")
 CAF_ADD_ATOM(muster, muster, unwatch_atom, "unwatch")
 CAF_ADD_TYPE_ID(muster, (muster::LoadQuestion))
 CAF_ADD_TYPE_ID(muster, (muster::MetricsReport))
+CAF_ADD_TYPE_ID(muster, (muster::FilledLogs))
 CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")

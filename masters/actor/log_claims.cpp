@@ -24,6 +24,13 @@ void LogClaims::note(const WorkerReport& report) {
   go_on();
 }
 
+void LogClaims::note(const FilledLogs& said) {
+  for (const FilledLog& log : said.logs) {
+    if (places_.runs_on(log.task, log.attempt) != said.instance) continue;
+    handover_.fill({log.task, log.attempt}, said.instance, {log.out_bytes, log.err_bytes});
+  }
+}
+
 void LogClaims::go_on() {
   while (!claims_.empty() && open_ < kMaxOpenClaims) {
     const Claim claim = claims_.front();

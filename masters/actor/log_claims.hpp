@@ -24,6 +24,8 @@ class LogClaims {
 
   /// The attempt is over, by the word of its worker.
   void note(const WorkerReport& report);
+  /// Files of attempts are full, of which those count that run on the instance.
+  void note(const FilledLogs& said);
   /// Looks up what could not be before; until then the worker keeps it.
   void go_on();
 

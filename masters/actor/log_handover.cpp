@@ -6,9 +6,6 @@
 namespace muster {
 namespace {
 
-constexpr std::uint32_t kPieceBytes = 256 * 1024;
-/// A worker may cut pieces shorter than it is asked to, but not each to nothing.
-constexpr std::uint64_t kSparePieces = 100;
 /// Bounds of the time that an answer may take, and of the pause after the disk took nothing.
 constexpr Duration kLeastPatience = std::chrono::seconds{1};
 constexpr Duration kMostPatience = std::chrono::minutes{1};
@@ -16,7 +13,6 @@ constexpr Duration kLeastPause = std::chrono::milliseconds{100};
 constexpr Duration kMostPause = std::chrono::seconds{4};
 /// Number of pauses that the longest hold has at least.
 constexpr int kPausesInHold = 8;
-constexpr const char* kTooMuch = "its worker said more than it may keep";
 /// Attempts whose little output is kept in memory until its turn comes; that of others is asked
 /// for.
 constexpr std::size_t kMaxTexts = 10'000;
@@ -31,48 +27,55 @@ Duration LogHandover::Bounds::pause() const {
   return std::clamp<Duration>(hold / kPausesInHold, kLeastPause, kMostPause);
 }
 
-std::uint64_t LogHandover::Bounds::most_pieces() const {
-  return kSparePieces + 2 * stream_bytes / kPieceBytes;
-}
-
-void LogHandover::Coming::add_whole(LogDelivery& delivery) {
-  std::size_t& stream = at.stream;
-  for (; stream < kLogStreams && whole[stream]; ++stream) {
-    const std::string& text = *whole[stream];
-    if (!text.empty()) delivery.pieces.push_back({stream == 1, 0, text});
-  }
-  delivery.last = stream == kLogStreams;
-}
-
 LogHandover::LogHandover(LogSink& sink, Bounds bounds, Host host)
-    : sink_(sink), bounds_(bounds), host_(std::move(host)) {}
+    : sink_(sink), bounds_(bounds), host_(std::move(host)), holds_(bounds.hold) {}
 
-LogHandover::Coming& LogHandover::add(const WorkerReport& report) {
-  const LogName name{report.task, report.attempt};
+LogHandover::Coming& LogHandover::add(const LogName& name, InstanceId on) {
   Coming& coming = coming_[name];
-  coming.on = report.instance;
+  coming.on = on;
   coming.serial = ++serial_;
-  turns_.add(name, coming.on);
-  if (texts_ >= kMaxTexts) return coming;
-  if (report.out_tail.size() == report.out_bytes) coming.whole[0] = report.out_tail;
-  if (report.err_tail.size() == report.err_bytes) coming.whole[1] = report.err_tail;
-  if (coming.has_text()) ++texts_;
+  turns_.add(name, on);
+  kept_.take(name, on, coming.log);
   return coming;
+}
+
+void LogHandover::note_end(Coming& coming, const WorkerReport& report) {
+  if (std::exchange(coming.over, true) || texts_ >= kMaxTexts) return;
+  coming.log.add_whole(report);
+  if (coming.log.has_text()) ++texts_;
+}
+
+void LogHandover::fill(const LogName& name, InstanceId on, const LogEnds& ends) {
+  if (const auto known = coming_.find(name); known != coming_.end()) {
+    if (known->second.on == on) known->second.log.fill(ends);
+    return;
+  }
+  Coming& coming = add(name, on);
+  coming.step = Step::waiting;
+  coming.log.fill(ends);
+  set_aside(coming_.find(name));
 }
 
 void LogHandover::note(const WorkerReport& report) {
   const auto known = coming_.find({report.task, report.attempt});
   if (known != coming_.end()) {
-    if (known->second.on == report.instance) return;
+    if (known->second.on == report.instance) return note_end(known->second, report);
     drop(known);  // the worker that named it before had no right to
   }
-  add(report);
+  note_end(add({report.task, report.attempt}, report.instance), report);
 }
 
 bool LogHandover::note_unsure(const WorkerReport& report) {
-  if (coming_.contains({report.task, report.attempt})) return false;
-  add(report).step = Step::unsure;
-  return true;
+  const auto known = coming_.find({report.task, report.attempt});
+  if (known == coming_.end()) {
+    Coming& coming = add({report.task, report.attempt}, report.instance);
+    note_end(coming, report);
+    coming.step = Step::unsure;
+    return true;
+  }
+  // It was there when its files filled.
+  if (known->second.on == report.instance) note_end(known->second, report);
+  return false;
 }
 
 void LogHandover::confirm(const LogName& name, InstanceId on) {
@@ -93,7 +96,10 @@ void LogHandover::dismiss(const LogName& name, InstanceId on, const std::string&
 
 bool LogHandover::begin(const LogName& name, InstanceId on) {
   const auto entry = coming_.find(name);
-  if (entry == coming_.end() || entry->second.on != on) return false;
+  if (entry == coming_.end() || entry->second.on != on || !entry->second.over) return false;
+  if (entry->second.step == Step::unsure) return true;
+  // A part of it may be under way: the rest follows.
+  entry->second.log.end();
   if (entry->second.step != Step::noted) return true;
   entry->second.step = Step::waiting;
   turns_.wait(name, on);
@@ -118,32 +124,60 @@ void LogHandover::go_on(const LogName& name) {
   const auto entry = coming_.find(name);
   if (entry == coming_.end() || entry->second.step != Step::active) return;
   Coming& coming = entry->second;
-  const Cursor& at = coming.at;
-  if (at.stream == kLogStreams || coming.whole[at.stream]) {
-    LogDelivery delivery{name};
-    const Cursor before = at;
-    coming.add_whole(delivery);
-    return take(std::move(delivery), coming, before);
-  }
-  LogRequest request;
-  request.number = host_.number();
-  request.task = name.task;
-  request.attempt = name.attempt;
-  request.error_stream = at.stream == 1;
-  request.offset = at.offset;
-  request.max_bytes = kPieceBytes;
+  if (!coming.log.wants()) return set_aside(entry);
+  if (const auto stream = coming.log.unknown()) return look_up(name, coming, *stream);
+  const ComingLog::Cursor before = coming.log.at();
+  auto request = coming.log.question(name);
+  if (!request) return take(coming.log.from_report(name), coming, before);
+  request->number = host_.number();
   const Instant due = host_.now() + bounds_.patience();
-  asked_[request.number] = {name, due};
-  coming.question = request.number;
-  if (host_.ask(coming.on, request)) return host_.wake(due);
-  end_question(coming);
+  asked_.open(request->number, name, due);
+  coming.question = request->number;
+  if (host_.ask(coming.on, *request)) return host_.wake(due);
+  asked_.close(coming.question);
   leave_active(coming, Step::stalled);
 }
 
+/// Finds out up to where a stream is kept already, as it may be since before a restart.
+void LogHandover::look_up(const LogName& name, const Coming& coming, std::size_t stream) {
+  const auto next = [this, name, stream, serial = coming.serial,
+                     alive = std::weak_ptr<const bool>(alive_)](std::uint64_t kept) {
+    if (alive.expired()) return;
+    const auto entry = coming_.find(name);
+    if (entry == coming_.end() || entry->second.serial != serial) return;
+    entry->second.log.know(stream, kept);
+    go_on(name);
+  };
+  const bool waits = sink_.read({name, stream == 1, 0, 0},
+                                [post = host_.post, next](const std::optional<KeptLog>& kept) {
+                                  // A log that is whole is brought anew, as by a worker that was
+                                  // not told that it is.
+                                  const std::uint64_t end = kept && kept->open ? kept->end : 0;
+                                  post([next, end] { next(end); });
+                                });
+  if (!waits) wait_again(coming_.find(name), bounds_.pause());
+}
+
+/// Its turn is over, or is yet to come: it waits for the next one, if something is to come now.
+void LogHandover::set_aside(Entry entry) {
+  const auto& [name, coming] = *entry;
+  if (coming.log.wants()) {
+    turns_.wait(name, coming.on);
+    leave_active(entry->second, Step::waiting);
+  } else if (coming.over) {
+    leave_active(entry->second, Step::noted);
+  } else {
+    kept_.add(name, coming.on, coming.log);
+    drop(entry);
+  }
+  pump();
+}
+
 /// Goes on when the keeper has dealt with it. One that has too much to do gets it later.
-void LogHandover::take(LogDelivery delivery, Coming& coming, const Cursor& before) {
+void LogHandover::take(LogDelivery delivery, Coming& coming, const ComingLog::Cursor& before) {
   const LogName name = delivery.name;
   coming.closed = delivery.last;
+  coming.part = delivery.part;
   const auto next = [this, name, serial = coming.serial,
                      alive = std::weak_ptr<const bool>(alive_)](bool written) {
     if (!alive.expired()) on_taken(name, serial, written);
@@ -152,11 +186,11 @@ void LogHandover::take(LogDelivery delivery, Coming& coming, const Cursor& befor
     post([next, written] { next(written); });
   });
   if (waits) return;
-  coming.at = before;
+  coming.log.go_back(before);
   wait_again(coming_.find(name), bounds_.pause());
 }
 
-/// A piece that the disk did not take begins anew: the worker has it still.
+/// A piece that the disk did not take begins anew behind the last part: the worker has it still.
 void LogHandover::on_taken(const LogName& name, std::uint64_t serial, bool written) {
   const auto entry = coming_.find(name);
   if (entry == coming_.end() || entry->second.serial != serial) return;
@@ -164,10 +198,16 @@ void LogHandover::on_taken(const LogName& name, std::uint64_t serial, bool writt
   coming.refused = !written;
   turns_.written(coming.on, written);
   if (!written) {
-    coming.at = {};
+    coming.log.begin_anew();
+    turns_.rest_all(host_.now() + bounds_.pause());
     return wait_again(entry, bounds_.pause());
   }
   if (coming.closed) return finish(entry);
+  if (coming.part) {
+    // Others have their turn before the next part.
+    coming.log.part_kept();
+    return set_aside(entry);
+  }
   go_on(name);
   pump();
 }
@@ -186,37 +226,15 @@ void LogHandover::wait_again(Entry entry, Duration pause) {
 
 bool LogHandover::hear(const LogAnswer& answer) {
   const auto asked = asked_.find(answer.number);
-  if (asked == asked_.end()) return false;
-  const LogName name = asked->second.name;
+  if (!asked) return false;
+  const LogName& name = *asked;
   Coming& coming = coming_.at(name);
   if (answer.instance != coming.on) return true;
-  end_question(coming);
+  asked_.close(coming.question);
   turns_.answered(coming.on);
-  const Cursor before = coming.at;
-  Cursor& at = coming.at;
-  at.taken += answer.text.size();
-  LogDelivery delivery{name};
-  if (answer.unknown) delivery.lost = "its worker does not have it any more";
-  const bool too_far =
-      answer.offset > kMaxOffset || answer.text.size() > kMaxOffset - answer.offset;
-  if (answer.offset < at.offset || too_far || at.taken > bounds_.stream_bytes ||
-      ++at.pieces > bounds_.most_pieces()) {
-    delivery.lost = kTooMuch;
-  }
-  if (!delivery.lost.empty()) {
-    delivery.last = true;
-    take(std::move(delivery), coming, before);
-    return true;
-  }
-  at.offset = answer.offset + answer.text.size();
-  if (!answer.text.empty()) {
-    delivery.pieces.push_back({at.stream == 1, answer.offset, answer.text});
-  }
-  if (answer.text.empty() || !answer.more_may_come) {
-    at = {at.stream + 1};
-    coming.add_whole(delivery);
-  }
-  if (delivery.pieces.empty() && !delivery.last) {
+  const ComingLog::Cursor before = coming.log.at();
+  LogDelivery delivery = coming.log.hear(name, answer, {bounds_.stream_bytes});
+  if (delivery.pieces.empty() && !delivery.last && !delivery.part) {
     go_on(name);
   } else {
     take(std::move(delivery), coming, before);
@@ -235,14 +253,14 @@ void LogHandover::cut(InstanceId id) {
   for (const LogName& name : turns_.of(id)) {
     Coming& coming = coming_.at(name);
     if (coming.question == 0) continue;
-    end_question(coming);
+    asked_.close(coming.question);
     leave_active(coming, Step::stalled);
   }
   pump();
 }
 
 void LogHandover::met(InstanceId id) {
-  expected_.erase(id);
+  holds_.met(id);
   if (!turns_.has(id)) return free_if_done(id);
   for (const LogName& name : turns_.of(id)) {
     Coming& coming = coming_.at(name);
@@ -263,21 +281,21 @@ void LogHandover::drop(Entry entry) {
   const LogName name = entry->first;
   Coming& coming = entry->second;
   const InstanceId on = coming.on;
-  end_question(coming);
+  asked_.close(coming.question);
   leave_active(coming, Step::noted);
-  if (coming.has_text()) --texts_;
+  if (coming.log.has_text()) --texts_;
   coming_.erase(entry);
   turns_.remove(name, on);
   free_if_done(on);
 }
 
 void LogHandover::free_if_done(InstanceId id) {
-  if (!awaits(id) && held_.erase(id) > 0) host_.free(id);
+  if (!turns_.has(id) && !holds_.expects(id) && holds_.let_go(id)) host_.free(id);
 }
 
 void LogHandover::lose(InstanceId id, const std::string& reason) {
-  held_.erase(id);
-  expected_.erase(id);
+  holds_.forget(id);
+  kept_.forget(id);
   if (!turns_.has(id)) return;
   for (const LogName& name : turns_.of(id)) {
     const auto entry = coming_.find(name);
@@ -291,56 +309,41 @@ void LogHandover::lose(InstanceId id, const std::string& reason) {
 }
 
 /// Output that came with the report is not lost with the instance.
-void LogHandover::lose(const LogName& name, Coming& coming, const std::string& reason) {
-  LogDelivery delivery{name};
-  coming.add_whole(delivery);
-  if (!delivery.last) delivery.lost = reason;
-  if (coming.at.stream == 0 && coming.whole[1] && !coming.whole[1]->empty()) {
-    delivery.pieces.push_back({true, 0, *coming.whole[1]});
-  }
-  delivery.last = true;
-  sink_.take(std::move(delivery), {});
+void LogHandover::lose(const LogName& name, const Coming& coming, const std::string& reason) {
+  sink_.take(coming.log.lose(name, reason), {});
 }
 
 bool LogHandover::holds(InstanceId id, Instant now) {
-  if (!awaits(id)) return false;
-  const auto [held, fresh] = held_.try_emplace(id, now + bounds_.hold);
-  if (fresh) host_.wake(held->second);
-  return held->second > now;
+  if (!turns_.has(id) && !holds_.expects(id)) return false;
+  const Instant until = holds_.hold(id, now);
+  host_.wake(until);
+  return until > now;
 }
 
 std::optional<Instant> LogHandover::next_due() const {
   std::optional<Instant> next;
-  const auto add = [&next](Instant due) { next = next ? std::min(*next, due) : due; };
-  for (const auto& [id, until] : held_) add(until);
-  if (!asked_.empty()) add(asked_.begin()->second.due);
-  if (const auto rest = turns_.next_rest()) add(*rest);
+  for (const auto& due : {holds_.next_due(), asked_.next_due(), turns_.next_rest()}) {
+    if (due) next = next ? std::min(*next, *due) : *due;
+  }
   return next;
 }
 
 void LogHandover::on_time(Instant now) {
-  end_holds(now);
-  while (!asked_.empty() && asked_.begin()->second.due <= now) {
-    const auto entry = coming_.find(asked_.begin()->second.name);
-    end_question(entry->second);
-    turns_.left_open(entry->second.on);
-    wait_again(entry, bounds_.patience());
-  }
-  turns_.end_rests(now);
-  pump();
-}
-void LogHandover::end_holds(Instant now) {
-  std::vector<InstanceId> over;
-  for (const auto& [id, until] : held_) {
-    if (until <= now) over.push_back(id);
-  }
-  for (const InstanceId id : over) {
+  for (const InstanceId id : holds_.overdue(now)) {
     const bool silent = turns_.is_silent(id);
     lose(id, std::string(silent ? "its worker did not answer; " : "") +
                  "it was not across when its instance had been kept for it as long as "
                  "logs.handover_s allows");
     host_.free(id);
   }
+  while (const auto name = asked_.overdue(now)) {
+    const auto entry = coming_.find(*name);
+    asked_.close(entry->second.question);
+    turns_.left_open(entry->second.on);
+    wait_again(entry, bounds_.patience());
+  }
+  turns_.end_rests(now);
+  pump();
 }
 
 std::optional<InstanceId> LogHandover::place_of(const LogName& name) const {

@@ -5,26 +5,29 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "actors/messages/messages.hpp"
+#include "masters/actor/coming_log.hpp"
+#include "masters/actor/log_holds.hpp"
+#include "masters/actor/log_questions.hpp"
 #include "masters/actor/log_turns.hpp"
 #include "storage/events/log_sink.hpp"
 
 namespace muster {
 
-/// Brings what attempts have written from their workers into the keep of their master's node, once
-/// they are over. Little output came with the report of the end; the rest is asked for piece by
-/// piece, a few attempts at once and each piece when the one before is on the disk. Plain calls:
-/// the master's actor is around it. Missing output is on record as lost, with the reason.
+/// Brings what attempts have written from their workers into the keep of their master's node: in
+/// parts, as their files fill, and the rest once they are over. Little output came with the report
+/// of the end; all else is asked for piece by piece, a few attempts at once and each piece when the
+/// one before is on the disk. Plain calls: the master's actor is around it. Missing output is on
+/// record as lost, with the reason.
 ///
-/// Whose turn it is, and which instances are left alone, is for LogTurns to say.
+/// Whose turn it is, and which instances are left alone, is for LogTurns to say; which piece of an
+/// attempt is next, for ComingLog.
 class LogHandover {
  public:
-  /// No stream is longer, whatever a worker says.
-  static constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t kMaxOffset = ComingLog::kMaxOffset;
 
   struct Host {
     /// False: the instance's worker cannot be spoken to.
@@ -46,12 +49,13 @@ class LogHandover {
                       ///< answer
     std::uint64_t stream_bytes = 0;  ///< of a stream; further bytes of a worker are not taken
 
-    Duration patience() const;          ///< that an answer is waited for
-    Duration pause() const;             ///< after the disk took nothing
-    std::uint64_t most_pieces() const;  ///< in which a stream may come
+    Duration patience() const;  ///< that an answer is waited for
+    Duration pause() const;     ///< after the disk took nothing
   };
   LogHandover(LogSink& sink, Bounds bounds, Host host);
 
+  /// Files of the attempt, which runs on the instance, are full up to these places. May come again.
+  void fill(const LogName& name, InstanceId on, const LogEnds& ends);
   /// The attempt is over, by the word of its worker. Once that is durable, begin() follows.
   void note(const WorkerReport& report);
   /// As note(), when it is yet to be found out whether that attempt ever was on the instance;
@@ -70,7 +74,7 @@ class LogHandover {
   void met(InstanceId id);
   /// Nothing more comes from the instance: the rest of its output is lost.
   void lose(InstanceId id, const std::string& reason);
-  /// The attempt's output is lost; it was never noted.
+  /// The attempt's output is lost, but for parts of it; its end was never noted.
   void lose(const LogName& name, const std::string& reason) {
     sink_.take({name, {}, true, reason}, {});
   }
@@ -80,71 +84,57 @@ class LogHandover {
   bool holds(InstanceId id, Instant now);
   /// Before anything else of an instance that is to be ended: its worker has to say first what it
   /// has. As if something were to come from it, until met().
-  void expect(InstanceId id) { expected_.insert(id); }
+  void expect(InstanceId id) { holds_.expect(id); }
   /// When on_time() has something to do.
   std::optional<Instant> next_due() const;
   /// Lets go of those that were held for the longest time, and waits no longer for answers that are
   /// overdue.
   void on_time(Instant now);
   /// The instance is ended whatever is to come.
-  void let_go(InstanceId id) { held_.erase(id); }
+  void let_go(InstanceId id) { holds_.let_go(id); }
 
-  /// Where the output of an attempt is that is over and not across; nothing when it is not so.
+  /// Where the output of an attempt is that is not across; nothing when no output is to come.
   std::optional<InstanceId> place_of(const LogName& name) const;
 
  private:
   enum class Step { unsure, noted, waiting, active, stalled };
-  /// How far it has come.
-  struct Cursor {
-    std::size_t stream = 0;    ///< the one that is asked for
-    std::uint64_t offset = 0;  ///< where its next piece begins
-    std::uint64_t taken = 0;   ///< bytes of it that have come
-    std::uint64_t pieces = 0;  ///< number of pieces that it came in
-  };
   struct Coming {
     InstanceId on;
     Step step = Step::noted;
-    std::array<std::optional<std::string>, kLogStreams> whole;  ///< came with the report
-    Cursor at;
+    ComingLog log;
+    bool over = false;           ///< the attempt's end was noted
     bool closed = false;         ///< all of it is with the keeper
+    bool part = false;           ///< with what the keeper has last a part is whole
     bool refused = false;        ///< the disk did not take what came of it last
     std::uint64_t serial = 0;    ///< tells it from an earlier one of that name
     std::uint64_t question = 0;  ///< the open question; 0: no question is open
-
-    bool has_text() const { return whole[0] || whole[1]; }
-    /// Adds the next streams as far as they came with the report.
-    void add_whole(LogDelivery& delivery);
   };
   using Entry = std::map<LogName, Coming>::iterator;
-  struct Question {
-    LogName name;
-    Instant due;
-  };
-  Coming& add(const WorkerReport& report);
+  Coming& add(const LogName& name, InstanceId on);
+  void note_end(Coming& coming, const WorkerReport& report);
   void pump();
   void go_on(const LogName& name);
-  void take(LogDelivery delivery, Coming& coming, const Cursor& before);
+  void look_up(const LogName& name, const Coming& coming, std::size_t stream);
+  void set_aside(Entry entry);
+  void take(LogDelivery delivery, Coming& coming, const ComingLog::Cursor& before);
   void on_taken(const LogName& name, std::uint64_t serial, bool written);
-  void lose(const LogName& name, Coming& coming, const std::string& reason);
+  void lose(const LogName& name, const Coming& coming, const std::string& reason);
   void leave_active(Coming& coming, Step next);
   void wait_again(Entry entry, Duration pause);
-  void end_holds(Instant now);
-  void end_question(Coming& coming) { asked_.erase(std::exchange(coming.question, 0)); }
   void finish(Entry entry);
   void drop(Entry entry);
   void free_if_done(InstanceId id);
-  bool awaits(InstanceId id) const { return turns_.has(id) || expected_.contains(id); }
 
   LogSink& sink_;
   Bounds bounds_;
   Host host_;
   std::map<LogName, Coming> coming_;
-  LogTurns turns_;                           ///< of the attempts that are coming
-  std::map<std::uint64_t, Question> asked_;  ///< by number: the first is due first
+  KeptParts kept_;  ///< of attempts that run and of which nothing is to come now
+  LogTurns turns_;  ///< of the attempts that are coming
+  LogQuestions asked_;
   std::uint64_t serial_ = 0;
   std::size_t texts_ = 0;  ///< attempts whose output is here in memory
-  std::set<InstanceId> expected_;
-  std::map<InstanceId, Instant> held_;  ///< until when
+  LogHolds holds_;
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
 };
 

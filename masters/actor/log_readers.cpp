@@ -69,31 +69,69 @@ void LogReaders::send(const LogRequest& request, const AttemptPlace& place,
   } else if (setup_.is_kept) {
     on = host_.place_of({request.task, attempt}).value_or(InstanceId{});
   }
-  if (on.valid() && host_.can_ask(on)) {
-    return ask(request, {answer, request.number, on, attempt, runs, host_.now()});
+  if (on.valid() && (setup_.is_kept || host_.can_ask(on))) {
+    Reader reader{answer, request, on, runs};
+    reader.request.attempt = attempt;
+    return begin(std::move(reader));
   }
   if (attempt == 0 || runs) {
     LogAnswer nothing{on, request.number, request.offset, {}, place.running};
     nothing.attempt = attempt;
     return answer(std::move(nothing));
   }
-  if (setup_.is_kept && on.valid()) return answer(caf::make_error(ActorError::not_connected));
   if (setup_.is_kept) return send_kept(request, place, answer);
   if (attempt != place.attempt) return answer(no_such_attempt(place));
   answer(tail_answer(request, place));
 }
 
-void LogReaders::ask(const LogRequest& request, Reader reader) {
+/// Kept parts first: they do not come and go with the worker.
+void LogReaders::begin(Reader reader) {
+  if (!setup_.is_kept) return go_on(std::move(reader));
+  const LogRequest& request = reader.request;
+  const LogSink::Place from{
+      {request.task, request.attempt}, request.error_stream, request.offset, request.max_bytes};
+  const bool waits = host_.read_kept(from, [this, reader](const std::optional<KeptLog>& kept) {
+    Reader next = reader;
+    if (kept && kept->open) next.kept = *kept;
+    go_on(std::move(next));
+  });
+  if (!waits) go_on(std::move(reader));
+}
+
+void LogReaders::go_on(Reader reader) {
+  if (host_.can_ask(reader.on)) return ask(std::move(reader));
+  if (!reader.kept.text.empty()) return answer_kept(reader, 0);
+  if (!reader.runs) return reader.answer(caf::make_error(ActorError::not_connected));
+  LogAnswer nothing{reader.on, reader.request.number, reader.request.offset, {}, true};
+  nothing.attempt = reader.request.attempt;
+  reader.answer(std::move(nothing));
+}
+
+/// The kept parts alone; `end` is of the stream, as far as its worker has said.
+void LogReaders::answer_kept(const Reader& reader, std::uint64_t end) {
+  LogAnswer made{reader.on, reader.request.number, reader.kept.offset, reader.kept.text, true};
+  made.attempt = reader.request.attempt;
+  made.end = std::max(end, reader.kept.end);
+  reader.answer(std::move(made));
+}
+
+void LogReaders::ask(Reader reader) {
   const InstanceId on = reader.on;
   if (!has_room(on)) {
+    if (!reader.kept.text.empty()) return answer_kept(reader, 0);
     return reader.answer(
         caf::make_error(ActorError::busy, "too many questions for output wait for instance " +
                                               std::to_string(on.value) + ", or for all of master " +
                                               setup_.master + ": ask again in a few seconds"));
   }
-  LogRequest onward = request;
+  LogRequest onward = reader.request;
   onward.number = host_.number();
-  onward.attempt = reader.attempt;
+  if (!reader.kept.text.empty() && !reader.has_gap()) {
+    onward.offset = reader.kept_end();
+    const std::size_t kept = std::min<std::size_t>(reader.kept.text.size(), onward.max_bytes);
+    onward.max_bytes -= static_cast<std::uint32_t>(kept);
+  }
+  reader.since = host_.now();
   readers_[onward.number] = std::move(reader);
   ++readers_of_[on];
   host_.ask(on, onward);
@@ -131,7 +169,7 @@ void LogReaders::send_kept(const LogRequest& request, const AttemptPlace& place,
                    kept->offset + kept->text.size() < kept->end};
     made.attempt = attempt;
     made.end = kept->end;
-    made.lost = kept->lost;
+    made.lost = kept->open ? kGone : kept->lost;
     answer(std::move(made));
   };
   const bool waits = host_.read_kept(
@@ -142,14 +180,30 @@ void LogReaders::send_kept(const LogRequest& request, const AttemptPlace& place,
 void LogReaders::hear(const LogAnswer& answer) {
   const auto entry = readers_.find(answer.number);
   if (entry == readers_.end()) return;
-  const Reader reader = take(entry);
+  Reader reader = take(entry);
+  const bool has_kept = !reader.kept.text.empty();
   LogAnswer onward = answer;
-  onward.number = reader.number;
-  onward.attempt = reader.attempt;
+  onward.number = reader.request.number;
+  onward.attempt = reader.request.attempt;
   onward.unknown = false;
   onward.lost.clear();
   onward.end = std::min(onward.end, LogHandover::kMaxOffset);
-  if (answer.offset > LogHandover::kMaxOffset) {  // no reader counts on from there
+  const bool impossible = answer.offset > LogHandover::kMaxOffset;
+  if (has_kept && (answer.unknown || impossible)) return answer_kept(reader, 0);
+  if (reader.has_gap() && answer.offset >= reader.kept.offset) {
+    return answer_kept(reader, onward.end);
+  }
+  if (has_kept && !reader.has_gap()) {
+    if (answer.offset != reader.kept_end()) return answer_kept(reader, onward.end);
+    onward.offset = reader.kept.offset;
+    onward.text.insert(0, reader.kept.text);
+  }
+  // Files that have come across since the keep was asked may have gone from the worker meanwhile.
+  const bool has_gap = !has_kept && !impossible && answer.offset > reader.request.offset;
+  if (has_gap && setup_.is_kept && !std::exchange(reader.again, true)) {
+    return begin(std::move(reader));
+  }
+  if (impossible) {  // no reader counts on from there
     onward.offset = 0;
     onward.text.clear();
     onward.more_may_come = false;

@@ -15,8 +15,8 @@
 
 namespace muster {
 
-/// Reads the output of attempts to a master's users: from the worker while it is not across, and
-/// from where it is kept once it is.
+/// Reads the output of attempts to a master's users: from where it is kept once it is across; until
+/// then the parts that are kept, and what comes behind them from the worker.
 class LogReaders {
  public:
   struct Host {
@@ -26,7 +26,7 @@ class LogReaders {
     /// For questions, whose answers come to hear().
     std::function<std::uint64_t()> number;  ///< rises
     std::function<Instant()> now;
-    /// Where the output of an attempt is that is over and not across; nothing when it is not so.
+    /// Where the output of an attempt is that is not across; nothing when no output is to come.
     std::function<std::optional<InstanceId>(const LogName&)> place_of;
     /// Reads what is kept; `use` is called in the actor. False: it is not, for too many wait
     /// already.
@@ -51,17 +51,25 @@ class LogReaders {
   /// Somebody who waits for a part of a log.
   struct Reader {
     PartAnswer<LogAnswer> answer;
-    std::uint64_t number = 0;  ///< in the reader's own count
-    InstanceId on;             ///< whose worker was asked
-    Attempt attempt = 0;
-    bool runs = false;  ///< the attempt did when it was asked
-    Instant since{};    ///< when the worker was asked
+    LogRequest request;  ///< as it was asked, of the attempt that it is of
+    InstanceId on;       ///< whose worker is asked
+    bool runs = false;   ///< the attempt does
+    KeptLog kept{};      ///< the parts that are kept from that place on
+    bool again = false;  ///< that was read for the second time
+    Instant since{};     ///< when the worker was asked
+
+    /// The kept parts begin later than was asked for.
+    bool has_gap() const { return !kept.text.empty() && kept.offset > request.offset; }
+    std::uint64_t kept_end() const { return kept.offset + kept.text.size(); }
   };
   using Entry = std::map<std::uint64_t, Reader>::iterator;
 
   void send(const LogRequest& request, const AttemptPlace& place,
             const PartAnswer<LogAnswer>& answer);
-  void ask(const LogRequest& request, Reader reader);
+  void begin(Reader reader);
+  void go_on(Reader reader);
+  void ask(Reader reader);
+  static void answer_kept(const Reader& reader, std::uint64_t end);
   void send_kept(const LogRequest& request, const AttemptPlace& place,
                  const PartAnswer<LogAnswer>& answer);
   bool has_room(InstanceId on);

@@ -41,7 +41,7 @@ void LogTurns::wait(const LogName& name, InstanceId on) {
 
 std::optional<LogName> LogTurns::next(
     const std::function<bool(const LogName&, InstanceId)>& waits) {
-  while (active_ < kMaxActive && !turns_.empty()) {
+  while (!all_until_ && active_ < kMaxActive && !turns_.empty()) {
     const InstanceId id = turns_.front();
     turns_.pop_front();
     const auto source = sources_.find(id);
@@ -72,6 +72,7 @@ void LogTurns::rest(InstanceId on, Instant until) {
 }
 
 void LogTurns::end_rests(Instant now) {
+  if (all_until_ && *all_until_ <= now) all_until_.reset();
   while (!rests_.empty() && rests_.begin()->first <= now) {
     const InstanceId id = rests_.extract(rests_.begin()).value().second;
     const auto source = sources_.find(id);
@@ -83,7 +84,9 @@ void LogTurns::end_rests(Instant now) {
 }
 
 std::optional<Instant> LogTurns::next_rest() const {
-  return rests_.empty() ? std::nullopt : std::optional(rests_.begin()->first);
+  if (rests_.empty()) return all_until_;
+  const Instant first = rests_.begin()->first;
+  return all_until_ ? std::min(first, *all_until_) : first;
 }
 
 void LogTurns::answered(InstanceId on) {

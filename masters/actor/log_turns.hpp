@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -37,6 +38,8 @@ class LogTurns {
 
   /// The instance is left alone until then.
   void rest(InstanceId on, Instant until);
+  /// All instances are, as when the disk takes nothing.
+  void rest_all(Instant until) { all_until_ = std::max(all_until_.value_or(until), until); }
   void end_rests(Instant now);
   /// When end_rests() has something to do.
   std::optional<Instant> next_rest() const;
@@ -65,6 +68,7 @@ class LogTurns {
   std::map<InstanceId, Source> sources_;
   std::deque<InstanceId> turns_;                    ///< with attempts that wait
   std::set<std::pair<Instant, InstanceId>> rests_;  ///< when an instance is left alone no longer
+  std::optional<Instant> all_until_;                ///< all are left alone
   std::size_t active_ = 0;
 };
 

@@ -128,6 +128,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](const SampleAnswer& answer) { rounds_.hear(answer); },
       [this](const LogAnswer& answer) { logs_.hear(answer); },
       [this](const MetricsReport& report) { metrics_.hear(report); },
+      [this](const FilledLogs& said) { logs_.hear(said); },
       [this](const CloudReport& report) { cloud_.hear(report); },
       [this](greet_atom) { cloud_.start(); },
       [this, run](const LoadQuestion& asked) { return sites_.load(asked, run); },

@@ -44,8 +44,9 @@ LogHandover::Host MasterLogs::handover_host() {
 LogClaims::Host MasterLogs::claims_host() {
   LogClaims::Host host;
   host.is_kept = [this](const LogName& name, const std::function<void(bool)>& then) {
-    return read_kept({name, false, 0, 0}, host_.post(),
-                     [then](const std::optional<KeptLog>& kept) { then(kept && !kept->none); });
+    return read_kept({name, false, 0, 0}, host_.post(), [then](const std::optional<KeptLog>& kept) {
+      then(kept && !kept->none && !kept->open);
+    });
   };
   host.go_on_later = [this] { alarm_.after(kLookAgain); };
   return host;
@@ -82,6 +83,10 @@ void MasterLogs::begin() {
 
 void MasterLogs::note(const WorkerReport& report) {
   if (claims_) claims_->note(report);
+}
+
+void MasterLogs::hear(const FilledLogs& said) {
+  if (claims_) claims_->note(said);
 }
 
 bool MasterLogs::take(const LogName& name, InstanceId on) {

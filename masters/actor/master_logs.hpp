@@ -43,6 +43,8 @@ class MasterLogs {
   void begin();
   /// The attempt is over, by the word of its worker.
   void note(const WorkerReport& report);
+  /// Files of attempts that run are full.
+  void hear(const FilledLogs& said);
   /// That is durable: see LogHandover. False: nothing is to come of it from that instance.
   bool take(const LogName& name, InstanceId on);
   void hear(const LogAnswer& answer);

@@ -31,6 +31,7 @@ FleetManagerActor::behavior_type FleetManager::make_behavior() {
       },  // a worker may tell of a job's pace unasked; here it counts for nothing
       [](const LogAnswer&) {},      // no output is asked for
       [](const MetricsReport&) {},  // these policies do not look at them
+      [](const FilledLogs&) {},     // no output is kept
       [this](const CloudReport& report) { on_cloud(report); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };

@@ -104,6 +104,12 @@ bool proper(const MetricsReport& report) {
          });
 }
 
+bool proper(const FilledLogs& said) {
+  return known_instance(said.instance) && std::ranges::all_of(said.logs, [](const FilledLog& each) {
+           return each.task.valid() && each.attempt > 0;
+         });
+}
+
 /// Asks every worker that says hello for what it might then answer.
 LinkedMaster spawn_checking_master(caf::actor_system& system, Heard& heard) {
   return system.spawn([&heard](LinkedMaster::pointer self) -> LinkedMaster::behavior_type {
@@ -125,6 +131,7 @@ LinkedMaster spawn_checking_master(caf::actor_system& system, Heard& heard) {
                       answer.text.size() <= 4096);
         },
         [&heard](const MetricsReport& report) { heard.check(proper(report)); },
+        [&heard](const FilledLogs& said) { heard.check(proper(said)); },
         [](const Wakeup& wakeup) { wakeup.run(); },
     };
   });

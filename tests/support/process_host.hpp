@@ -67,6 +67,9 @@ class ProcessHost {
         metrics[each.said.task] = std::move(each.said.values);
       }
     };
+    host.filled = [this](const std::vector<FilledLog>& logs) {
+      for (const FilledLog& each : logs) filled[each.task] = each;
+    };
     return host;
   }
 
@@ -113,6 +116,7 @@ class ProcessHost {
   std::vector<News> news;
   std::map<TaskId, Metrics> metrics;        ///< reported last
   std::map<TaskId, ReplicaState> replicas;  ///< likewise, of services
+  std::map<TaskId, FilledLog> filled;       ///< likewise, how far their files are full
 
  private:
   struct Queue {

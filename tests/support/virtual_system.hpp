@@ -84,6 +84,7 @@ inline ListeningMaster spawn_listening_master(VirtualSystem& system, std::vector
             },
             [](const LogAnswer&) {},
             [](const MetricsReport&) {},
+            [](const FilledLogs&) {},
             [note, reports](const CloudReport& report) {
               static constexpr const char* kKinds[] = {"up",     "refused", "gone",
                                                        "notice", "clock",   "offerings"};

@@ -58,6 +58,8 @@ class ModelExecutorTest : public ::testing::Test, public WorkerCalls {
     for (AttemptMetrics& each : said) reports_.push_back(std::move(each));
   }
 
+  void filled(std::vector<FilledLog>) override {}
+
   void note(const std::string& what, TaskId task) {
     news_.push_back(std::to_string(static_cast<int>(to_seconds(now_))) + " " + what + " " +
                     std::to_string(task.value));

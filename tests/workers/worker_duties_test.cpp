@@ -48,6 +48,11 @@ class NotedPort final : public WorkerPort {
       said.push_back("values of " + std::to_string(each.said.task.value));
     }
   }
+  void say(FilledLogs filled) override {
+    for (const FilledLog& each : filled.logs) {
+      said.push_back("full files of " + std::to_string(each.task.value));
+    }
+  }
   void end() override {}
 
   std::vector<std::string> said;

@@ -22,6 +22,12 @@ void MetricsOutbox::note(const AttemptKey& attempt, ReplicaState replica) {
   if (host_.reported) host_.reported({{{attempt.task, {}}, attempt.attempt, held.replica}});
 }
 
+void MetricsOutbox::note(const AttemptKey& attempt, const FilledBytes& filled) {
+  Held& held = held_[attempt];
+  if (std::exchange(held.filled, filled) == filled || !host_.filled) return;
+  host_.filled({{attempt.task, attempt.attempt, filled.out, filled.err}});
+}
+
 void MetricsOutbox::end(const AttemptKey& attempt, Metrics values) {
   if (values.empty() || !are_metrics(values)) {
     held_.erase(attempt);
@@ -37,7 +43,11 @@ void MetricsOutbox::end(const AttemptKey& attempt, Metrics values) {
 
 void MetricsOutbox::repeat() {
   std::vector<AttemptMetrics> last;
+  std::vector<FilledLog> logs;
   for (auto& [attempt, held] : held_) {
+    if (held.filled != FilledBytes{}) {
+      logs.push_back({attempt.task, attempt.attempt, held.filled.out, held.filled.err});
+    }
     if (held.over) {
       last.push_back({{attempt.task, held.values}, attempt.attempt, {}});
       continue;
@@ -47,6 +57,7 @@ void MetricsOutbox::repeat() {
     if (held.replica) last.push_back({{attempt.task, {}}, attempt.attempt, held.replica});
   }
   if (!last.empty() && host_.reported) host_.reported(std::move(last));
+  if (!logs.empty() && host_.filled) host_.filled(std::move(logs));
   tell_later();
 }
 

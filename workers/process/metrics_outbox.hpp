@@ -7,12 +7,14 @@
 #include "model/task_metrics.hpp"
 #include "workers/executor.hpp"
 #include "workers/process/files/attempt_dir.hpp"
+#include "workers/process/shim/shim_logs.hpp"
 
 namespace muster::process {
 
-/// Holds what the attempts of an instance report of themselves, and tells its worker of what is
-/// new: of all of them together, at most once in an interval. Values may get lost on their way to
-/// the master, so that the last ones of an attempt are kept until its end is settled.
+/// Holds what the attempts of an instance report of themselves, and how far files of their output
+/// are full, and tells its worker of what is new: values of all of them together, at most once in
+/// an interval. Values may get lost on their way to the master, so that the last ones of an attempt
+/// are kept until its end is settled.
 class MetricsOutbox {
  public:
   /// The host outlives it.
@@ -22,6 +24,8 @@ class MetricsOutbox {
   void note(const AttemptKey& attempt, Metrics values);
   /// How the replica is doing, which is told at once.
   void note(const AttemptKey& attempt, ReplicaState replica);
+  /// How far files are full, which is told at once.
+  void note(const AttemptKey& attempt, const FilledBytes& filled);
   /// The attempt is over: values that were not passed on yet are passed on at once. Values that no
   /// task can report come from a file that the task had its hands on, and are dropped.
   void end(const AttemptKey& attempt, Metrics values);
@@ -38,6 +42,7 @@ class MetricsOutbox {
     bool told = false;
     bool over = false;
     std::optional<ReplicaState> replica{};  ///< of a service, until it is over
+    FilledBytes filled{};                   ///< likewise
   };
 
   void tell_later();

@@ -76,6 +76,12 @@ std::optional<ExecutionProgress> progress_of(const process::ProgressMeter& meter
   return progress;
 }
 
+/// A shim that is connected to again says again what it has said.
+void add_new(const process::ProgressPoint& point, process::ProgressMeter& meter) {
+  const auto& points = meter.points();
+  if (points.empty() || points.back().at < point.at) meter.add(point);
+}
+
 /// Open to pass through for tasks that run as another user, else closed to others.
 void make_folder(const std::filesystem::path& folder, bool passage) {
   std::error_code error;  // told when an attempt cannot be started for it
@@ -340,14 +346,14 @@ void ProcessExecutor::hear(process::ShimNews news) {
   // News of an attempt that has ended since come late from the supervisor's thread.
   if (found == runs_.end()) return;
   if (const auto* point = std::get_if<process::ProgressPoint>(&news.what)) {
-    const auto& points = found->second.meter.points();
-    // A shim that is connected to again says again what it has said.
-    if (points.empty() || points.back().at < point->at) found->second.meter.add(*point);
+    add_new(*point, found->second.meter);
   } else if (auto* metrics = std::get_if<Metrics>(&news.what)) {
     reports_.note(news.key, std::move(*metrics));
   } else if (auto* replica = std::get_if<ReplicaState>(&news.what)) {
     replica->address = options_.address;
     reports_.note(news.key, std::move(*replica));
+  } else if (const auto* filled = std::get_if<process::FilledBytes>(&news.what)) {
+    reports_.note(news.key, *filled);
   } else if (auto* ended = std::get_if<process::ShimEnded>(&news.what)) {
     end(news.key, std::move(*ended));
   } else if (!found->second.started) {

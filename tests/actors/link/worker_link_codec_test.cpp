@@ -318,6 +318,37 @@ TEST(WorkerLinkCodecTest, MetricsOfManyAttemptsComeInFramesThatAreWholeByThemsel
   EXPECT_EQ(next, 301u);
 }
 
+TEST(WorkerLinkCodecTest, FullFilesOfManyAttemptsComeInFramesThatAreWholeByThemselves) {
+  FilledLogs made{InstanceId{7}, {}};
+  for (std::uint64_t i = 1; i <= 300; ++i) made.logs.push_back({TaskId{i}, 2, i * 10, i});
+  std::uint64_t next = 1;
+  const std::vector<FrameBytes> frames = filled_frames(made, 4096);
+  EXPECT_GT(frames.size(), 2u);
+  for (const FrameBytes& frame : frames) {
+    EXPECT_LE(frame.size(), 4096u);
+    const auto part = read_back<Expected<FilledLogs, LinkError>>(
+        frame, [](link_wire::Frame::Reader read) { return read_filled(read.getFilled()); });
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->instance, InstanceId{7});
+    for (const FilledLog& each : part->logs) {
+      EXPECT_EQ(each.task, TaskId{next});
+      EXPECT_EQ(each.attempt, 2u);
+      EXPECT_EQ(each.out_bytes, next * 10);
+      EXPECT_EQ(each.err_bytes, next++);
+    }
+  }
+  EXPECT_EQ(next, 301u);
+}
+
+TEST(WorkerLinkCodecTest, FullFilesOfNoAttemptAreNoFrame) {
+  for (const FilledLog& wrong : {FilledLog{TaskId{1}, 0, 1, 1}, FilledLog{TaskId{}, 1, 1, 1}}) {
+    const FilledLogs made{InstanceId{7}, {wrong}};
+    EXPECT_FALSE((read_back<Expected<FilledLogs, LinkError>>(
+        filled_frames(made, kMaxBytes).at(0),
+        [](link_wire::Frame::Reader read) { return read_filled(read.getFilled()); })));
+  }
+}
+
 TEST(WorkerLinkCodecTest, ALogAnswerIsCutToFitAndSaysSo) {
   const auto back = [](const LogAnswer& answer, std::size_t max_bytes) {
     return read_back<Expected<LogAnswer, LinkError>>(

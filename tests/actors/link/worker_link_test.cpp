@@ -148,6 +148,21 @@ TEST_F(WorkerLinkTest, CarriesStopsSamplesAndLogs) {
   EXPECT_EQ(notes.logs[0].text, std::string(10, 'x'));
 }
 
+TEST_F(WorkerLinkTest, CarriesHowFarFilesAreFull) {
+  listen();
+  begin_worker(link_setup(7));
+  ASSERT_TRUE(has_hellos(1));
+  caf::anon_send(master_.worker(), start_atom_v, order(3, "fill"));
+  ASSERT_TRUE(comes_true([&] { return !master_.notes().filled.empty(); }));
+  const FilledLogs said = master_.notes().filled.front();
+  EXPECT_EQ(said.instance, InstanceId{7});
+  ASSERT_EQ(said.logs.size(), 1u);
+  EXPECT_EQ(said.logs[0].task, TaskId{3});
+  EXPECT_EQ(said.logs[0].attempt, 1u);
+  EXPECT_EQ(said.logs[0].out_bytes, 100u);
+  EXPECT_EQ(said.logs[0].err_bytes, 7u);
+}
+
 TEST_F(WorkerLinkTest, AHelloIsRepeatedWhenTheMasterGreets) {
   listen();
   begin_worker(link_setup(7));

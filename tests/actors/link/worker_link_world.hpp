@@ -62,6 +62,7 @@ struct MasterNotes {
   std::vector<SampleAnswer> samples;
   std::vector<LogAnswer> logs;
   std::vector<MetricsReport> metrics;
+  std::vector<FilledLogs> filled;
 };
 
 /// Writes down what it hears; settles and answers nothing by itself.
@@ -140,6 +141,9 @@ class ScriptedMaster {
           },
           [state](const MetricsReport& report) {
             state->note([&](MasterNotes& notes) { notes.metrics.push_back(report); });
+          },
+          [state](const FilledLogs& said) {
+            state->note([&](MasterNotes& notes) { notes.filled.push_back(said); });
           },
           [](const Wakeup& wakeup) { wakeup.run(); },
       };
@@ -298,7 +302,7 @@ class RawWorker {
 };
 
 /// Starts at once, and ends a task only when it is told to: its own name as the first argument
-/// says how. "finish" ends at once.
+/// says how. "finish" ends at once, and "fill" has filled files.
 class ScriptedExecutor : public Executor {
  public:
   explicit ScriptedExecutor(ExecutorHost host) : host_(std::move(host)) {}
@@ -308,6 +312,9 @@ class ScriptedExecutor : public Executor {
     if (e.program.argv == std::vector<std::string>{"finish"}) {
       running_.erase(e.task.id);
       host_.finished(e.task.id, e.attempt, {0, "out", "err"});
+    }
+    if (e.program.argv == std::vector<std::string>{"fill"}) {
+      host_.filled({{e.task.id, e.attempt, 100, 7}});
     }
   }
   void stop(TaskId task, Attempt attempt) override {

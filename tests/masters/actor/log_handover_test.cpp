@@ -1,11 +1,4 @@
-#include "masters/actor/log_handover.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
-#include "tests/support/builders.hpp"
+#include "tests/masters/actor/log_handover_fixture.hpp"
 #include "tests/support/golden.hpp"
 
 namespace muster {
@@ -13,111 +6,9 @@ namespace {
 
 using test::at_s;
 using test::IsGolden;
+using test::LogHandoverTest;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr InstanceId kHere{3};
-constexpr InstanceId kThere{4};
-
-/// Keeps in memory, and is done when the test says so.
-class ScriptedLogSink final : public LogSink {
- public:
-  bool take(LogDelivery delivery, Done done) override {
-    if (is_full) return false;
-    if (takes_nothing) {
-      logs.erase(delivery.name);
-      if (done) open.push_back([done](bool) { done(false); });
-      return true;
-    }
-    auto& log = logs[delivery.name];
-    for (const LogPiece& piece : delivery.pieces) log.text[piece.error_stream] += piece.text;
-    log.whole |= delivery.last;
-    if (delivery.last) log.lost = delivery.lost;
-    if (done) open.push_back(std::move(done));
-    return true;
-  }
-  bool read(const Place&, Use) override { return false; }
-  bool has_removed() const override { return false; }
-  void finish() {
-    while (!open.empty()) {
-      for (const Done& done : std::exchange(open, {})) done(true);
-    }
-  }
-
-  struct Log {
-    std::array<std::string, 2> text;
-    bool whole = false;
-    std::string lost;
-  };
-  std::map<LogName, Log> logs;
-  std::vector<Done> open;
-  bool takes_nothing = false;
-  bool is_full = false;
-};
-
-class LogHandoverTest : public ::testing::Test {
- protected:
-  LogHandoverTest() {
-    LogHandover::Host host;
-    host.ask = [this](InstanceId on, const LogRequest& request) {
-      if (cut_.contains(on)) return false;
-      asked_.push_back(request);
-      return true;
-    };
-    host.acknowledge = [this](InstanceId on, const LogName& name) {
-      settled_.push_back(std::to_string(on.value) + ":" + std::to_string(name.task.value));
-    };
-    host.free = [this](InstanceId id) { freed_.push_back(id.value); };
-    host.post = [](const std::function<void()>& step) { step(); };
-    host.number = [this] { return ++number_; };
-    host.now = [this] { return now_; };
-    host.wake = [](Instant) {};
-    const LogHandover::Bounds bounds{std::chrono::seconds{10}, 1'000'000};
-    logs_ = std::make_unique<LogHandover>(sink_, bounds, std::move(host));
-  }
-
-  static WorkerReport end_of(std::uint64_t task, InstanceId on, std::uint64_t out_bytes,
-                             const std::string& out_tail) {
-    WorkerReport report;
-    report.instance = on;
-    report.task = TaskId{task};
-    report.attempt = 1;
-    report.kind = WorkerReportKind::finished;
-    report.out_bytes = out_bytes;
-    report.out_tail = out_tail;
-    return report;
-  }
-  static LogName name(std::uint64_t task) { return {TaskId{task}, 1}; }
-  /// Its output is longer than what came with the report.
-  void begin_long(std::uint64_t task, InstanceId on = kHere) {
-    logs_->note(end_of(task, on, 1000, "tail"));
-    EXPECT_TRUE(logs_->begin(name(task), on));
-  }
-  void wait_until_s(double seconds) {
-    now_ = at_s(seconds);
-    logs_->on_time(now_);
-  }
-  std::size_t times_asked(std::uint64_t first_task, std::uint64_t last_task) const {
-    return static_cast<std::size_t>(
-        std::count_if(asked_.begin(), asked_.end(), [&](const LogRequest& request) {
-          return first_task <= request.task.value && request.task.value <= last_task;
-        }));
-  }
-  void answer(const std::string& text, bool more, bool unknown = false) {
-    LogAnswer said{kHere, asked_.back().number, asked_.back().offset, text, more};
-    said.unknown = unknown;
-    EXPECT_TRUE(logs_->hear(said));
-  }
-
-  ScriptedLogSink sink_;
-  std::vector<LogRequest> asked_;
-  std::vector<std::string> settled_;
-  std::vector<std::uint64_t> freed_;
-  std::set<InstanceId> cut_;
-  std::uint64_t number_ = 0;
-  Instant now_ = at_s(0);
-  std::unique_ptr<LogHandover> logs_;
-};
 
 TEST_F(LogHandoverTest, WhatCameWithTheReportIsNotAskedFor) {
   logs_->note(end_of(1, kHere, 5, "short"));

@@ -7,6 +7,7 @@
 
 #include "tests/masters/actor/part_host.hpp"
 #include "tests/masters/actor/scripted_places.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster {
 namespace {
@@ -30,6 +31,7 @@ class LogReadersTest : public ::testing::Test {
       return found == coming_.end() ? std::nullopt : std::optional(found->second);
     };
     host.read_kept = [this](const LogSink::Place&, const LogSink::Use& use) {
+      ++kept_read_;
       use(kept_);
       return true;
     };
@@ -53,6 +55,7 @@ class LogReadersTest : public ::testing::Test {
     request.number = number;
     request.task = TaskId{task};
     request.attempt = attempt;
+    request.max_bytes = 10;
     readers_->read(request, heard_.answer());
   }
   LogAnswer said(const std::string& text) const {
@@ -61,7 +64,20 @@ class LogReadersTest : public ::testing::Test {
 
   test::ScriptedPlaces places_;
   std::map<LogName, InstanceId> coming_;
+  /// Parts of a running attempt's output are kept.
+  void keep(std::uint64_t offset, const std::string& text) {
+    kept_ = KeptLog{offset, text, offset + text.size(), "", false, true};
+  }
+  /// The worker's answer to the last question.
+  LogAnswer said_at(std::uint64_t offset, const std::string& text, std::uint64_t end) const {
+    LogAnswer answer = said(text);
+    answer.offset = offset;
+    answer.end = end;
+    return answer;
+  }
+
   std::optional<KeptLog> kept_;
+  int kept_read_ = 0;
   std::vector<LogRequest> asked_;
   std::uint64_t number_ = 100;
   bool linked_ = true;
@@ -162,6 +178,108 @@ TEST_F(LogReadersTest, OutputThatIsAcrossIsReadFromWhereItIsKept) {
   ASSERT_EQ(heard_.values.size(), 2U);
   EXPECT_EQ(heard_.values[1].text, "tail");
   EXPECT_NE(heard_.values[1].lost, "") << "there was more";
+}
+
+TEST_F(LogReadersTest, OfWhatRunsTheKeptPartsComeFirstAndThenTheNewestFromItsWorker) {
+  run(1);
+  keep(0, "abc");
+  read(1);
+  ASSERT_EQ(asked_.size(), 1U);
+  EXPECT_EQ(asked_[0].offset, 3U);
+  EXPECT_EQ(asked_[0].max_bytes, 7U);
+  readers_->hear(said_at(3, "def", 6));
+  ASSERT_EQ(heard_.values.size(), 1U);
+  EXPECT_EQ(heard_.values[0].offset, 0U);
+  EXPECT_EQ(heard_.values[0].text, "abcdef");
+  EXPECT_EQ(heard_.values[0].end, 6U);
+  EXPECT_TRUE(heard_.values[0].more_may_come);
+  EXPECT_EQ(heard_.values[0].lost, "");
+}
+
+TEST_F(LogReadersTest, KeptPartsAreReadWithoutTheirWorker) {
+  run(1);
+  keep(0, "abc");
+  linked_ = false;
+  read(1);
+  ASSERT_EQ(heard_.values.size(), 1U);
+  EXPECT_EQ(heard_.values[0].text, "abc");
+  EXPECT_TRUE(heard_.values[0].more_may_come);
+  kept_.reset();
+  read(1);
+  ASSERT_EQ(heard_.values.size(), 2U);
+  EXPECT_EQ(heard_.values[1].text, "");
+  EXPECT_TRUE(heard_.values[1].more_may_come);
+}
+
+TEST_F(LogReadersTest, AGapBehindKeptPartsIsForTheNextQuestion) {
+  run(1);
+  keep(0, "abc");
+  read(1);
+  readers_->hear(said_at(5, "fgh", 8));
+  ASSERT_EQ(heard_.values.size(), 1U);
+  EXPECT_EQ(heard_.values[0].text, "abc");
+  EXPECT_EQ(heard_.values[0].end, 8U);
+  EXPECT_TRUE(heard_.values[0].more_may_come);
+}
+
+TEST_F(LogReadersTest, KeptPartsThatBeginLaterGiveWayToWhatTheWorkerHasBefore) {
+  run(1);
+  keep(10, "klm");
+  read(1);
+  EXPECT_EQ(asked_.back().offset, 0U);
+  readers_->hear(said_at(2, "cde", 15));
+  ASSERT_EQ(heard_.values.size(), 1U);
+  EXPECT_EQ(heard_.values[0].offset, 2U);
+  EXPECT_EQ(heard_.values[0].text, "cde");
+  read(1);
+  readers_->hear(said_at(12, "mno", 15));
+  ASSERT_EQ(heard_.values.size(), 2U);
+  EXPECT_EQ(heard_.values[1].offset, 10U);
+  EXPECT_EQ(heard_.values[1].text, "klm");
+  EXPECT_EQ(heard_.values[1].end, 15U);
+}
+
+TEST_F(LogReadersTest, WhatCameAcrossMeanwhileIsNoGap) {
+  run(1);
+  read(1);
+  keep(0, "abc");
+  readers_->hear(said_at(3, "def", 6));
+  EXPECT_EQ(heard_.values.size(), 0U) << "the keep is asked once more";
+  EXPECT_EQ(asked_.back().offset, 3U);
+  readers_->hear(said_at(3, "def", 6));
+  ASSERT_EQ(heard_.values.size(), 1U);
+  EXPECT_EQ(heard_.values[0].text, "abcdef");
+  kept_.reset();
+  read(1);
+  const int before = kept_read_;
+  readers_->hear(said_at(4, "e", 6));
+  readers_->hear(said_at(4, "e", 6));
+  ASSERT_EQ(heard_.values.size(), 2U);
+  EXPECT_EQ(heard_.values[1].offset, 4U);
+  EXPECT_EQ(kept_read_, before + 1);
+}
+
+TEST_F(LogReadersTest, WhatIsOverAndOnItsWayHasItsKeptPartsToo) {
+  end(1);
+  coming_[{TaskId{1}, 1}] = kHere;
+  keep(0, "abc");
+  read(1);
+  LogAnswer last = said_at(3, "def", 6);
+  last.more_may_come = false;
+  readers_->hear(last);
+  ASSERT_EQ(heard_.values.size(), 1U);
+  EXPECT_EQ(heard_.values[0].text, "abcdef");
+  EXPECT_FALSE(heard_.values[0].more_may_come);
+}
+
+TEST_F(LogReadersTest, PartsOfWhatIsOverAndHasNoRestAreNotAllOfIt) {
+  end(1);
+  keep(0, "abc");
+  read(1);
+  ASSERT_EQ(heard_.values.size(), 1U);
+  EXPECT_EQ(heard_.values[0].text, "abc");
+  EXPECT_FALSE(heard_.values[0].more_may_come);
+  EXPECT_THAT(heard_.values[0].lost, test::IsGolden());
 }
 
 TEST_F(LogReadersTest, WhereNothingIsKeptTheWorkerOrTheTailOfTheReportAnswer) {

@@ -88,6 +88,18 @@ TEST_F(LogTurnsTest, AnInstanceThatRestsHasItsTurnAfterItsRest) {
   EXPECT_EQ(turns_.next_rest(), std::nullopt);
 }
 
+TEST_F(LogTurnsTest, AllRestUntilTheLatestTimeThatWasSaid) {
+  turns_.rest_all(at_s(8));
+  turns_.rest_all(at_s(5));
+  wait(1, 1, kHere);
+  EXPECT_EQ(turns_.next_rest(), at_s(8));
+  turns_.end_rests(at_s(7));
+  EXPECT_THAT(all_turns(), IsEmpty());
+  turns_.end_rests(at_s(8));
+  EXPECT_THAT(all_turns(), ElementsAre(1));
+  EXPECT_EQ(turns_.next_rest(), std::nullopt);
+}
+
 TEST_F(LogTurnsTest, AnInstanceIsForgottenWithItsLastAttempt) {
   wait(1, 2, kHere);
   turns_.remove(name(1), kHere);

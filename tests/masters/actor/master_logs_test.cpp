@@ -28,10 +28,16 @@ class MemoryLogSink final : public LogSink {
     for (const LogPiece& piece : delivery.pieces) {
       if (!piece.error_stream) log.text += piece.text;
     }
+    if (delivery.part) {
+      logs[delivery.name] = log;
+      logs[delivery.name].end = log.text.size();
+      logs[delivery.name].open = true;
+    }
     if (delivery.last) {
       log.lost = delivery.lost;
       log.end = log.text.size();
-      logs.insert(drafts_.extract(delivery.name));
+      logs[delivery.name] = log;
+      drafts_.erase(delivery.name);
     }
     if (done) done(true);
     return true;
@@ -110,6 +116,10 @@ class MasterLogsTest : public MasterActorTest {
     again.known.push_back(report);
     say(again);
   }
+  void fill(TaskId task, InstanceId on, std::uint64_t out_bytes) {
+    caf::anon_send(master_, FilledLogs{on, {{task, 1, out_bytes, 0}}});
+    system_.time().drain();
+  }
   /// What the master answers; its error as a text.
   std::pair<LogAnswer, std::string> log_of(Attempt attempt) {
     std::pair<LogAnswer, std::string> found;
@@ -173,6 +183,28 @@ TEST_F(MasterLogsTest, AnInstanceThatIsGoneTakesTheOutputOfWhatRanWithIt) {
   EXPECT_THAT(answer.lost, AllOf(HasSubstr("instance 0"), IsGolden()));
   EXPECT_EQ(answer.attempt, 1U);
   EXPECT_NE(log_of(2).second, "") << "there was no second attempt";
+}
+
+TEST_F(MasterLogsTest, FullFilesOfWhatRunsOutliveItsInstance) {
+  run_one();
+  fill(kTask, InstanceId{1}, 10);
+  fill(TaskId{77}, InstanceId{0}, 10);
+  EXPECT_EQ(asked_log_.number, 0U) << "neither runs there";
+  fill(kTask, InstanceId{0}, 10);
+  ASSERT_NE(asked_log_.number, 0U);
+  EXPECT_EQ(asked_log_.max_bytes, 10U);
+  hand_over("the part. ");
+  EXPECT_EQ(settled_, 0);
+  EXPECT_EQ(sink_.logs.at({kTask, 1}).text, "the part. ");
+  restart();
+  say_again(WorkerReportKind::started);
+  fill(kTask, InstanceId{0}, 10);
+  EXPECT_EQ(asked_log_.number, 0U) << "it is kept";
+  tell(CloudReportKind::gone, 0);
+  system_.run_until_s(101);
+  const auto [answer, error] = log_of(1);
+  EXPECT_EQ(answer.text, "the part. ");
+  EXPECT_THAT(answer.lost, IsGolden());
 }
 
 TEST_F(MasterLogsTest, EachAttemptHasItsOwn) {

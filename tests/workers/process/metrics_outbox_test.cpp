@@ -18,6 +18,7 @@ class MetricsOutboxTest : public ::testing::Test {
       timers_.emplace(when, std::move(step));
     };
     host.reported = [this](std::vector<AttemptMetrics> said) { told_.push_back(std::move(said)); };
+    host.filled = [this](std::vector<FilledLog> logs) { filled_.push_back(std::move(logs)); };
     return host;
   }
   void pass(Duration time) {
@@ -34,6 +35,7 @@ class MetricsOutboxTest : public ::testing::Test {
   Instant now_{std::chrono::hours{1}};
   std::multimap<Instant, std::function<void()>> timers_;
   std::vector<std::vector<AttemptMetrics>> told_;
+  std::vector<std::vector<FilledLog>> filled_;
   ExecutorHost host_ = host();
   MetricsOutbox outbox_{host_, std::chrono::seconds{2}};
 };
@@ -105,6 +107,23 @@ TEST_F(MetricsOutboxTest, DropsFromAResultWhatNoTaskCanReport) {
   outbox_.end(kFirst, {{"b", 1}, {"a", 1}});
   outbox_.end(kFirst, {});
   EXPECT_TRUE(told_.empty());
+}
+
+TEST_F(MetricsOutboxTest, FullFilesAreToldAtOnceAndAgainUntilTheAttemptIsOver) {
+  outbox_.note(kFirst, FilledBytes{10, 0});
+  outbox_.note(kFirst, FilledBytes{10, 0});
+  ASSERT_EQ(filled_.size(), 1u) << "a shim that is connected to again says it again";
+  EXPECT_EQ(filled_[0].at(0).out_bytes, 10u);
+  outbox_.note(kSecond, FilledBytes{0, 20});
+  outbox_.repeat();
+  ASSERT_EQ(filled_.size(), 3u);
+  ASSERT_EQ(filled_[2].size(), 2u);
+  EXPECT_EQ(filled_[2][0].task, kFirst.task);
+  EXPECT_EQ(filled_[2][1].err_bytes, 20u);
+  outbox_.end(kFirst, {});
+  outbox_.end(kSecond, {{"a", 1}});
+  outbox_.repeat();
+  EXPECT_EQ(filled_.size(), 3u);
 }
 
 }  // namespace

@@ -305,6 +305,25 @@ TEST_P(ProcessExecutorTest, LogsRotateAndAreReadByTheirPlaceInTheStream) {
   EXPECT_FALSE(part.more_may_come);
 }
 
+TEST_P(ProcessExecutorTest, FullFilesOfARunningAttemptAreSaid) {
+  options_.log_file_bytes = 1000;
+  make();
+  executor_->start(script(1, "echo begun; while [ ! -e " + file("go") +
+                                 " ]; do sleep 0.01; done; i=1000; while [ $i -lt 1500 ]; do "
+                                 "echo $i; i=$((i+1)); done; sleep 100"));
+  ASSERT_TRUE(host_.run_until([&] {
+    return executor_->read_log({TaskId{1}, 1, false, 0, 100}).text == "begun\n";
+  }));
+  EXPECT_FALSE(host_.filled.contains(TaskId{1}));
+  std::ofstream(file("go")) << "!";
+  ASSERT_TRUE(host_.run_until([&] { return host_.filled[TaskId{1}].out_bytes == 2000; }));
+  EXPECT_EQ(host_.filled[TaskId{1}].attempt, 1U);
+  EXPECT_EQ(host_.filled[TaskId{1}].err_bytes, 0U);
+  host_.filled.clear();
+  executor_->repeat_reports();
+  EXPECT_EQ(host_.filled[TaskId{1}].out_bytes, 2000U);
+}
+
 TEST_P(ProcessExecutorTest, TheLogOfARunningAttemptGrows) {
   make();
   executor_->start(

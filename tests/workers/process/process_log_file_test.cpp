@@ -44,6 +44,19 @@ TEST_F(LogFileTest, OldFilesGoAndPlacesStayTrue) {
   EXPECT_EQ(log.written(), 33u);
 }
 
+TEST_F(LogFileTest, AFileIsFullAsSoonAsNoMoreGoesIn) {
+  LogWriter log(folder_.get(), "out", {10, 2});
+  EXPECT_EQ(log.filled(), 0u);
+  log.write("012345678");
+  EXPECT_EQ(log.filled(), 0u);
+  log.write("9");
+  EXPECT_EQ(log.filled(), 10u);
+  log.write("abc");
+  EXPECT_EQ(log.filled(), 10u);
+  log.write("0123456789012345678901234567890");
+  EXPECT_EQ(log.filled(), 40u);
+}
+
 TEST_F(LogFileTest, StreamsDoNotMix) {
   LogWriter out(folder_.get(), "out", {10, 1});
   LogWriter err(folder_.get(), "err", {10, 1});

@@ -23,6 +23,10 @@ class LogWriter {
   void write(std::string_view text);
   std::uint64_t written() const { return offset_; }
   std::uint64_t dropped() const { return dropped_; }
+  /// Up to where it is in files that nothing is added to any more.
+  std::uint64_t filled() const {
+    return in_file_ < bounds_.file_bytes ? offset_ - in_file_ : offset_;
+  }
 
  private:
   bool next_file();

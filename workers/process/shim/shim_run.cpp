@@ -56,8 +56,7 @@ std::int64_t wall_time_ns() {
 ShimRun::ShimRun(ShimSetup setup, Order order)
     : setup_(std::move(setup)),
       order_(std::move(order)),
-      out_log_(setup_.folder.get(), kOutLog, log_bounds(order_.worker)),
-      err_log_(setup_.folder.get(), kErrLog, log_bounds(order_.worker)),
+      logs_(setup_.folder.get(), log_bounds(order_.worker)),
       control_(kControlBounds),
       progress_(LineServer::Bounds{}),
       said_(order_.worker.metric_names, order_.service) {}
@@ -151,8 +150,8 @@ void ShimRun::watch_once() {
     return;
   }
   // Streams before signals: the end of the task is seen after what it wrote.
-  copy(task_.out, out_log_);
-  copy(task_.err, err_log_);
+  copy(task_.out, logs_.out());
+  copy(task_.err, logs_.err());
   if (starting_) on_start_order();
   on_sockets(polled);
   on_signals();
@@ -169,7 +168,9 @@ int ShimRun::wait_ms() const {
   }
   if (kill_at_ != Duration::zero()) until = std::min(until, kill_at_);
   if (order_.worker.means != LimitMeans::cgroup2) until = std::min(until, usage_check_);
-  if (const auto due = said_.next_due()) until = std::min(until, *due);
+  for (const auto& due : {said_.next_due(), logs_.next_due()}) {
+    if (due) until = std::min(until, *due);
+  }
   if (progress_rest_ > now) until = std::min(until, progress_rest_);
   if (until == kNever) return -1;
   // Rounded up: a deadline looked at too early would only make the loop spin.
@@ -239,19 +240,21 @@ std::optional<std::string> ShimRun::control(std::string_view line) {
 
 std::optional<std::string> ShimRun::progress(std::string_view line) {
   std::string answer = said_.hear(line, boot_time());
-  pass_progress_on();
+  pass_news_on();
   return answer;
 }
 
-void ShimRun::pass_progress_on() {
-  if (const auto line = said_.take_due(boot_time())) control_.tell(*line);
+void ShimRun::pass_news_on() {
+  const Duration now = boot_time();
+  if (const auto line = said_.take_due(now)) control_.tell(*line);
+  if (const auto line = logs_.take_due(now)) control_.tell(*line);
 }
 
 std::string ShimRun::greeting() const {
   if (starting_) return {};
   // The number is no executor's child's: a server has forked this process.
   // An executor that connects again hears everything from the start.
-  return kShimIs + std::to_string(getpid()) + "\nstarted\n" + said_.told();
+  return kShimIs + std::to_string(getpid()) + "\nstarted\n" + said_.told() + logs_.told();
 }
 
 bool ShimRun::copy(Descriptor& from, LogWriter& to) {
@@ -266,7 +269,7 @@ bool ShimRun::copy(Descriptor& from, LogWriter& to) {
 
 void ShimRun::check_deadlines() {
   const Duration now = boot_time();
-  pass_progress_on();
+  pass_news_on();
   if (over_) return;
   const Program& program = order_.program;
   const bool limited = program.time_limit > Duration::zero();
@@ -362,8 +365,8 @@ void ShimRun::kill_task() {
 AttemptResult ShimRun::result_to_leave() const {
   AttemptResult left = result_of(end_, order_, group_ ? &*group_ : nullptr);
   left.key = order_.key();
-  left.out_bytes = out_log_.written();
-  left.err_bytes = err_log_.written();
+  left.out_bytes = logs_.out().written();
+  left.err_bytes = logs_.err().written();
   left.metrics = said_.metrics();
   if (!is_removed(setup_.folder.get())) return left;
   left.reason += left.reason.empty() ? "" : "; ";
@@ -381,9 +384,9 @@ bool ShimRun::finish() {
   // room is made; and the result comes last, since it says that all this is done.
   if (group_) group_->kill_all();
   kill_descendants();
-  for (int i = 0; i < kDrainRounds && copy(task_.out, out_log_); ++i) {
+  for (int i = 0; i < kDrainRounds && copy(task_.out, logs_.out()); ++i) {
   }
-  for (int i = 0; i < kDrainRounds && copy(task_.err, err_log_); ++i) {
+  for (int i = 0; i < kDrainRounds && copy(task_.err, logs_.err()); ++i) {
   }
   if (!end_.disk_reason.empty()) make_space_on_disk();
   const std::string text = to_text(result_to_leave());

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "workers/process/files/attempt_dir.hpp"
-#include "workers/process/files/log_file.hpp"
 #include "workers/process/limits/limits.hpp"
 #include "workers/process/shim/line_server.hpp"
+#include "workers/process/shim/shim_logs.hpp"
 #include "workers/process/shim/shim_progress.hpp"
 #include "workers/process/shim/shim_result.hpp"
 #include "workers/process/shim/shim_task.hpp"
@@ -43,7 +43,7 @@ class ShimRun {
   void on_sockets(const std::vector<pollfd>& polled);
   std::optional<std::string> control(std::string_view line);
   std::optional<std::string> progress(std::string_view line);
-  void pass_progress_on();
+  void pass_news_on();
   std::string greeting() const;
   bool copy(Descriptor& from, LogWriter& to);
   void check_deadlines();
@@ -61,8 +61,7 @@ class ShimRun {
   ShimSetup setup_;
   Order order_;
   TaskPlace place_;
-  LogWriter out_log_;
-  LogWriter err_log_;
+  ShimLogs logs_;
   std::unique_ptr<char[]> buffer_;
   LineServer control_;
   LineServer progress_;

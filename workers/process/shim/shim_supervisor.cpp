@@ -68,6 +68,7 @@ std::optional<decltype(ShimNews::what)> report_in(std::string_view line) {
   if (const auto point = point_from(line)) return *point;
   if (auto metrics = metrics_from(line)) return *std::move(metrics);
   if (auto replica = replica_from(line)) return *std::move(replica);
+  if (const auto filled = filled_from(line)) return *filled;
   return std::nullopt;
 }
 

@@ -17,6 +17,7 @@
 #include "workers/process/files/attempt_dir.hpp"
 #include "workers/process/progress.hpp"
 #include "workers/process/shim/fork_server.hpp"
+#include "workers/process/shim/shim_logs.hpp"
 
 namespace muster::process {
 
@@ -29,7 +30,7 @@ struct ShimEnded {
 };
 struct ShimNews {
   AttemptKey key;
-  std::variant<ShimStarted, ProgressPoint, ShimEnded, Metrics, ReplicaState> what;
+  std::variant<ShimStarted, ProgressPoint, ShimEnded, Metrics, ReplicaState, FilledBytes> what;
 };
 
 /// Where the attempts are and what starts them.
