@@ -162,6 +162,7 @@ std::vector<FrameBytes> good_session() {
           report_frame(report_of(1, WorkerReportKind::started), kFrameBytes),
           samples_frame({kStolen, 1, {{TaskId{1}, 1, 77}, {TaskId{2}, 1, 78}}}, kFrameBytes),
           log_frame({kStolen, 1, 0, std::string(1000, 'l'), true}, kFrameBytes),
+          filled_frames({kStolen, {{TaskId{1}, 1, 8192, 0}}}, kFrameBytes).front(),
           heartbeat_frame(),
           credit_frame(3),
           report_frame(report_of(1, WorkerReportKind::failed), kFrameBytes),
