@@ -127,12 +127,12 @@ TEST_F(WorkerLinkTest, CarriesAHelloOrdersAndReports) {
   EXPECT_EQ(last.err_tail, "err");
 }
 
-TEST_F(WorkerLinkTest, CarriesStopsSamplesAndLogs) {
+TEST_F(WorkerLinkTest, CarriesStopsSamplesLogsAndHowFarFilesAreFull) {
   listen();
   begin_worker(link_setup(7));
   ASSERT_TRUE(has_hellos(1));
   const WorkerActor worker = master_.worker();
-  caf::anon_send(worker, start_atom_v, order(3, "run"));
+  caf::anon_send(worker, start_atom_v, order(3, "fill"));
   caf::anon_send(worker, sample_atom_v, std::uint64_t{9});
   caf::anon_send(worker, LogRequest{5, TaskId{3}, 1, true, 40, 10});
   caf::anon_send(worker, stop_atom_v, TaskId{3}, Attempt{1});
@@ -143,24 +143,9 @@ TEST_F(WorkerLinkTest, CarriesStopsSamplesAndLogs) {
   ASSERT_EQ(notes.samples.size(), 1u);
   EXPECT_EQ(notes.samples[0].sample_round, 9u);
   EXPECT_EQ(notes.samples[0].samples.at(0).scaled, std::uint64_t{1} << 31);
-  ASSERT_EQ(notes.logs.size(), 1u);
-  EXPECT_EQ(notes.logs[0].offset, 40u);
+  EXPECT_EQ(notes.filled.at(0).logs.at(0).out_bytes, 100u);
+  EXPECT_EQ(notes.logs.at(0).offset, 40u);
   EXPECT_EQ(notes.logs[0].text, std::string(10, 'x'));
-}
-
-TEST_F(WorkerLinkTest, CarriesHowFarFilesAreFull) {
-  listen();
-  begin_worker(link_setup(7));
-  ASSERT_TRUE(has_hellos(1));
-  caf::anon_send(master_.worker(), start_atom_v, order(3, "fill"));
-  ASSERT_TRUE(comes_true([&] { return !master_.notes().filled.empty(); }));
-  const FilledLogs said = master_.notes().filled.front();
-  EXPECT_EQ(said.instance, InstanceId{7});
-  ASSERT_EQ(said.logs.size(), 1u);
-  EXPECT_EQ(said.logs[0].task, TaskId{3});
-  EXPECT_EQ(said.logs[0].attempt, 1u);
-  EXPECT_EQ(said.logs[0].out_bytes, 100u);
-  EXPECT_EQ(said.logs[0].err_bytes, 7u);
 }
 
 TEST_F(WorkerLinkTest, AHelloIsRepeatedWhenTheMasterGreets) {
