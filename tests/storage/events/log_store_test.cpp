@@ -281,11 +281,11 @@ TEST_F(LogStoreTest, TheRestFollowsTheParts) {
 TEST_F(LogStoreTest, ALossBehindPartsKeepsThem) {
   open();
   take_part(1, false, 0, "part");
-  take({{TaskId{1}, 1}, {}, true, "its instance was gone"});
+  take({{TaskId{1}, 1}, {}, true, "gone"});
   const auto kept = read(1, 1);
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->text, "part");
-  EXPECT_EQ(kept->lost, "its instance was gone");
+  EXPECT_EQ(kept->lost, "gone");
   EXPECT_FALSE(kept->open);
 }
 
@@ -347,13 +347,13 @@ TEST_F(LogStoreTest, PartsGoInTheirTurnAsTheOldest) {
 TEST_F(LogStoreTest, AnAttemptThatWritesMuchPushesOutItsOwnPartsFirst) {
   options_.max_bytes = 50'000;
   open();
-  persist(2, 1, "older than all parts");
+  persist(2, 1, "oldest");
   for (std::uint32_t i = 0; i < 20; ++i) {
     now_ = now_.load() + std::chrono::seconds{1};
     take_part(1, i % 2 == 1, i * 7'000, noise(7'000, i));
     EXPECT_LE(store_->bytes(), options_.max_bytes);
   }
-  EXPECT_EQ(text_of(2, 1), "older than all parts");
+  EXPECT_EQ(text_of(2, 1), "oldest");
   EXPECT_EQ(read(1, 1, false)->offset, 16U * 7'000);
   EXPECT_EQ(read(1, 1, true)->offset, 15U * 7'000);
 }
