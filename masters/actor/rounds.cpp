@@ -10,6 +10,9 @@ namespace {
 
 /// Periods after which the throughputs of a calm cluster are looked at again, at the latest.
 constexpr std::uint64_t kMaxQuietPause = 256;
+/// Of a policy that rests between its rounds: a little more than half of a period, so that it has
+/// rested when it is asked.
+constexpr int kRest = 11, kPeriod = 20;
 
 }  // namespace
 
@@ -65,15 +68,20 @@ void Rounds::want() {
   gather_later();
 }
 
-/// After a decision that failed not before its pause has passed.
+/// After a decision that failed not before its pause has passed. A policy that rests between its
+/// rounds is asked when it has rested: each asking costs the samples of all workers.
 void Rounds::gather_later() {
-  const Duration pause = trouble_.pause(host_.now());
+  Duration pause = trouble_.pause(host_.now());
+  if (cadence_.rests && gathered_at_) {
+    pause = std::max(pause, *gathered_at_ + cadence_.period * kRest / kPeriod - host_.now());
+  }
   host_.after(std::max(master_.settings().round_settle, pause), [this] { gather(); });
 }
 
 /// Asks the workers that run something; the last answer, or the lack of it, starts the decision.
 /// Plain messages: CAF searches an actor's open requests one by one.
 void Rounds::gather() {
+  gathered_at_ = host_.now();
   samples_.clear();
   progress_.clear();
   ++sample_round_;

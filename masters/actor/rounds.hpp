@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -72,6 +73,7 @@ class Rounds {
   Host hooks_;
   Cadence cadence_;
   Alarm<PartHost> tick_;
+  std::optional<Instant> gathered_at_;  ///< when samples were asked for last
   Instant last_tick_{Duration::min()};  ///< of the last regular round that was asked for
   std::uint64_t quiet_pause_ = 0;  ///< periods from the last look at a calm cluster to the next
   bool wanted_ = false;

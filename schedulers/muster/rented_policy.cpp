@@ -137,7 +137,7 @@ bool RentedPolicy::wants_round(const ClusterView& view) const {
   if (memory_.is_quiet() && view.state.pending().empty()) return false;
   if (is_regular(view.now)) return true;
   if (!params_.eager) return !params_.at_once;
-  if (rest_ == Duration{}) return true;
+  if (rest_ == Duration{}) return memory_.has_news() || memory_.asks_again();
   if (!memory_.has_news()) return false;
   const auto& by_phase = view.state.work().tasks;
   const auto tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
@@ -172,9 +172,11 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
                 kinds_);
   changes_with_time_ |= input_.changes_with_time();
   work_.learn({input_, view.state, prices_, rates_});
-  // Between two periods a round looks around what has changed, and no further.
+  // Between two periods a round looks around what has changed, and no further; that of the next
+  // period does, though nothing may change until then.
   MusterParams params = params_;
   if (rest_ > Duration{} && !is_regular(view.now)) {
+    changes_with_time_ = true;
     params.triples = 0;
     params.steps = (params.steps + kShareOfSteps - 1) / kShareOfSteps;
   }
@@ -203,7 +205,10 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
   plan.note.figures.emplace_back("greedy_usd_h", round.greedy_value_usd_h());
   plan.note.figures.emplace_back("repartitions", round.repartitions());
   plan.note.figures.emplace_back("steps", static_cast<double>(round.steps()));
-  note_place_price(!round.waiting().empty(), view, plan);
+  const std::vector<std::uint32_t> waiting = round.waiting();
+  const bool any_waits =
+      std::ranges::any_of(waiting, [&](std::uint32_t task) { return round.is_on_offer(task); });
+  note_place_price(any_waits, view, plan);
   const double again = unfinished ? kUnfinished : changes_with_time_ ? kLater : 0;
   changes_with_time_ |= unfinished;
   if (again > 0) plan.note.figures.emplace_back(kAgain, again);
