@@ -25,8 +25,6 @@ struct StartCandidates::Marker {
 
   void operator()(const TaskAssigned& e) {
     c.tasks_.add(s.find(e.task)->slot);
-    // It may have been told of the room elsewhere, and waits for that of its new place now.
-    c.told_.push_back(s.find(e.task)->slot);
     gang_of(e.task);
   }
   void operator()(const TaskRefused& e) {

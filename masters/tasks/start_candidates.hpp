@@ -79,7 +79,7 @@ class StartCandidates {
   /// Gangs that nothing keeps from starting any more since all of their tasks were last tried.
   std::vector<bool> opened_;
   std::vector<bool> was_open_;
-  std::vector<Slot> told_;  ///< tasks that the event in hand tells why they do not start, or moves
+  std::vector<Slot> told_;  ///< tasks that the event in hand tells why they do not start
   /// By instance, tasks that were told to wait for room there; some may not any more.
   std::vector<std::vector<Slot>> told_room_;
   std::vector<Slot> touched_;                      ///< gangs that the event in hand concerns
