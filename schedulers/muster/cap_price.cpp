@@ -25,10 +25,7 @@ constexpr double kMostTimes = 2;
 void CapPrice::observe(const Event& event) {
   const auto* round = std::get_if<RoundDecided>(&event.body);
   if (round == nullptr || round->note.choice != kRepartition) return;
-  const auto& figures = round->note.figures;
-  const auto known =
-      std::ranges::find(figures, kPlacePrice, [](const auto& one) { return one.first; });
-  usd_h_ = known != figures.end() ? known->second : 0;
+  usd_h_ = figure_of(round->note, kPlacePrice).value_or(0);
 }
 
 double CapPrice::after(const Round& round, const ClusterView& view) const {

@@ -18,6 +18,13 @@ constexpr std::size_t kSpareWaits = 64;
 
 }  // namespace
 
+std::optional<double> figure_of(const RoundNote& note, std::string_view name) {
+  for (const auto& [known, value] : note.figures) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
 void Memory::begin(TaskId task, Instant at) {
   Wait& wait = waits_[task];
   if (!wait.since) wait.since = at;
@@ -43,11 +50,10 @@ void Memory::forget_dirty(const ClusterState& state) {
 /// still to be looked at.
 void Memory::end_round(const RoundNote& note, const ClusterState& state) {
   if (note.choice == kAtOnce) return;
-  const auto again = std::find_if(note.figures.begin(), note.figures.end(),
-                                  [](const auto& figure) { return figure.first == kAgain; });
+  const std::optional<double> again = figure_of(note, kAgain);
   changed_ = news_ = false;
-  again_ = again != note.figures.end();
-  if (!again_ || again->second < kUnfinished) forget_dirty(state);
+  again_ = again.has_value();
+  if (!again_ || *again < kUnfinished) forget_dirty(state);
   refused_ = false;
   const auto& by_phase = state.work().tasks;
   const std::size_t tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});

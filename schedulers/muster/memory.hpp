@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "model/event.hpp"
 #include "schedulers/policy.hpp"
@@ -20,6 +21,9 @@ inline constexpr const char* kRepartition = "repartition";
 
 /// Note of a round that only gives empty instances back, between regular ones.
 inline constexpr const char* kAtOnce = "at once";
+
+/// The note's figure of that name; nothing where it has no such figure.
+std::optional<double> figure_of(const RoundNote& note, std::string_view name);
 
 /// The policy's memory of tasks and instances: a fold over the events.
 class Memory {

@@ -239,9 +239,7 @@ void RentedPolicy::hold_timed_round(const TimedJobs& split, const ClusterView& v
   changes_with_time_ = true;
   if (plan.note.choice.empty()) plan.note.choice = kTimed;
   auto& figures = plan.note.figures;
-  const auto again = std::find_if(figures.begin(), figures.end(),
-                                  [](const auto& figure) { return figure.first == kAgain; });
-  if (again == figures.end()) figures.emplace_back(kAgain, kLater);
+  if (!figure_of(plan.note, kAgain)) figures.emplace_back(kAgain, kLater);
   figures.emplace_back("timed_packed", round.packed());
   figures.emplace_back("timed_moved", round.moved());
 }
