@@ -38,6 +38,14 @@ std::vector<std::pair<std::string, PerformanceCurve>> blind_means(const ServiceW
           {"mean of the configuration", by_size}};
 }
 
+/// The figures of first choices that every row has.
+void add_first(const ErrorSum& errors, const Choices& choices, Figures& figures) {
+  figures.add("rmse", errors.rmse());
+  figures.add("worst", errors.worst());
+  figures.add("met", choices.met());
+  figures.add("price", choices.price());
+}
+
 }  // namespace
 
 Contender fm_contender(const std::string& name, bool printed, std::uint32_t passes) {
@@ -150,10 +158,7 @@ void first_choices(Worlds worlds, const Contender& contender, Figures& figures) 
       choices.add(world, arrival, choice.at);
     }
   }
-  figures.add("rmse", errors.rmse());
-  figures.add("worst", errors.worst());
-  figures.add("met", choices.met());
-  figures.add("price", choices.price());
+  add_first(errors, choices, figures);
   figures.add("probes", probes / choices.count());
 }
 
@@ -174,13 +179,7 @@ void blind_choices(Worlds worlds, std::map<std::string, Figures>& rows) {
       }
     }
   }
-  for (const auto& [name, sum] : sums) {
-    Figures& figures = rows[name];
-    figures.add("rmse", sum.first.rmse());
-    figures.add("worst", sum.first.worst());
-    figures.add("met", sum.second.met());
-    figures.add("price", sum.second.price());
-  }
+  for (const auto& [name, sum] : sums) add_first(sum.first, sum.second, rows[name]);
 }
 
 void corrected_choices(Worlds worlds, const Contender& contender, std::uint64_t seed,
