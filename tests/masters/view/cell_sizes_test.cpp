@@ -6,6 +6,7 @@
 #include "actors/messages/byte_cut.hpp"
 #include "masters/view/cell_view.hpp"
 #include "tests/masters/scripted_master.hpp"
+#include "tests/masters/view/cell_view_fixture.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/plain_settings.hpp"
 
@@ -13,18 +14,11 @@ namespace muster {
 namespace {
 
 using test::at_s;
+using test::IdlePolicy;
 using test::JobBuilder;
 
 /// Room for what CAF puts around a message.
 constexpr std::size_t kEnvelope = 4096;
-
-class IdlerPolicy final : public Policy {
- public:
-  Cadence cadence() const override { return {.period = std::chrono::seconds{300}}; }
-  void observe(const Event&, const ClusterView&) override {}
-  std::unique_ptr<Policy> clone() const override { return std::make_unique<IdlerPolicy>(*this); }
-  Plan decide(const ClusterView&, Rng&, Budget&) override { return {}; }
-};
 
 class PlainHistory final : public History {
  public:
@@ -57,7 +51,7 @@ class CellSizesTest : public ::testing::Test {
   CellSizesTest() {
     MasterDependencies parts;
     parts.catalog = &catalog_;
-    parts.policy = std::make_unique<IdlerPolicy>();
+    parts.policy = std::make_unique<IdlePolicy>();
     parts.name = "m0";
     parts.keep_history = true;
     master_.emplace(test::plain_settings(), std::move(parts));
