@@ -15,6 +15,8 @@ namespace {
 /// Waits of tasks that are gone are dropped when they exceed the tasks by this number, so that
 /// dropping them costs no more than having kept them.
 constexpr std::size_t kSpareWaits = 64;
+/// No task waits by choice for longer.
+constexpr double kMostWait_s = 1e9;
 
 }  // namespace
 
@@ -48,13 +50,16 @@ void Memory::forget_dirty(const ClusterState& state) {
 
 /// A round that only gave empty instances back has looked at nothing: hosts that have changed are
 /// still to be looked at.
-void Memory::end_round(const RoundNote& note, const ClusterState& state) {
+void Memory::end_round(const RoundNote& note, Instant at, const ClusterState& state) {
   if (note.choice == kAtOnce) return;
   const std::optional<double> again = figure_of(note, kAgain);
   changed_ = news_ = false;
   again_ = again.has_value();
   if (!again_ || *again < kUnfinished) forget_dirty(state);
   refused_ = false;
+  const std::optional<double> waits_s = figure_of(note, kWaits_s);
+  waits_until_.reset();
+  if (waits_s) waits_until_ = at + from_seconds(std::clamp(*waits_s, 0.0, kMostWait_s));
   const auto& by_phase = state.work().tasks;
   const std::size_t tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
   if (waits_.size() > 2 * tasks + kSpareWaits) {
@@ -87,7 +92,7 @@ void Memory::observe(const Event& event, const ClusterView& view) {
   } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
     touch_host_of(failed->task);
   } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
-    end_round(round->note, view.state);
+    end_round(round->note, event.at, view.state);
   } else if (const auto* part = std::get_if<PlanPartRefused>(&event.body)) {
     refused_ |= part->refusal.code == RefusalCode::group_refused;
     if (part->instance.valid()) dirty_.insert(part->instance);
@@ -137,6 +142,7 @@ void Memory::restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, N
   news_ = news.news;
   refused_ = news.refused;
   again_ = news.again;
+  waits_until_ = news.waits_until;
 }
 
 }  // namespace muster::own

@@ -16,6 +16,10 @@ inline constexpr const char* kAgain = "again";
 inline constexpr double kLater = 1;       ///< since time alone may change what it would do
 inline constexpr double kUnfinished = 2;  ///< since it has not looked at everything
 
+/// Figure of a round's note: the first of the tasks that wait by choice may wait no longer than
+/// that many seconds.
+inline constexpr const char* kWaits_s = "waits_s";
+
 /// Note of a round that looks for a better distribution of all but timed tasks.
 inline constexpr const char* kRepartition = "repartition";
 
@@ -39,6 +43,9 @@ class Memory {
   /// Likewise, but that parts of its plan were refused: a round that asked for them again at once
   /// would be refused again.
   bool has_news() const { return news_; }
+  /// A task that the last round let wait may wait no longer.
+  bool has_waited_out(Instant now) const { return waits_until_ && now >= *waits_until_; }
+  std::optional<Instant> waits_until() const { return waits_until_; }
   /// The last round is to be held again.
   bool asks_again() const { return again_; }
   bool is_quiet() const { return !has_changed() && !asks_again(); }
@@ -62,11 +69,12 @@ class Memory {
     bool news = false;
     bool refused = false;
     bool again = false;
+    std::optional<Instant> waits_until{};
   };
   void restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, News news);
 
  private:
-  void end_round(const RoundNote& note, const ClusterState& state);
+  void end_round(const RoundNote& note, Instant at, const ClusterState& state);
   void forget_dirty(const ClusterState& state);
   void begin(TaskId task, Instant at);
   void end(TaskId task, Instant at);
@@ -77,6 +85,7 @@ class Memory {
   bool news_ = false;
   bool again_ = false;
   bool refused_ = false;
+  std::optional<Instant> waits_until_;
 };
 
 }  // namespace muster::own

@@ -11,6 +11,12 @@
 namespace muster::own {
 namespace {
 
+/// Tasks end one by one, and of n that run equally long on average the last one ends as much later
+/// as the n-th harmonic number says: meanwhile the instance is paid for whole. Most of its room is
+/// taken again, so that this part of it counts. Of instances that save about as much the smaller
+/// one is taken.
+constexpr double kDrain = 0.003;
+
 /// Equal pieces that are not packed yet.
 struct Kind {
   std::vector<std::uint32_t> left;  ///< their numbers
@@ -21,7 +27,7 @@ struct Kind {
 struct Fill {
   std::uint32_t offer = 0;
   double value_usd_h = 0;
-  double saved = 0;                                       ///< share of what its pieces are worth
+  double saved = 0;  ///< share of what its pieces are worth, less what draining loses
   std::vector<std::pair<std::size_t, std::size_t>> of{};  ///< kind, and how many of it
 };
 
@@ -33,11 +39,17 @@ class Packer {
   }
 
   Packing run() {
-    while (std::optional<Fill> best = best_fill()) carry_out(*best);
+    while (std::optional<Fill> best = best_fill()) {
+      if (pays(*best)) {
+        carry_out(*best);
+      } else {
+        let_wait(*best);
+      }
+    }
     for (const Kind& kind : kinds_) {
       // There is no offer for any of them.
       for (const std::uint32_t piece : kind.left) {
-        packing_.partition.value_usd_h += not_waiting_usd_h(pieces_[piece]);
+        packing_.partition.value_usd_h += waiting_usd_h(pieces_[piece]);
       }
     }
     return std::move(packing_);
@@ -55,12 +67,28 @@ class Packer {
       if (kinds_.empty() || key(kinds_.back().left.front()) != key(number)) {
         const Piece* alone[] = {&pieces_[number]};
         const std::optional<NewHost> best = Valuer{model_, paces_}.best_new(alone);
-        kinds_.push_back({.left = {}, .alone_usd_h = best ? best->value_usd_h : kNever});
+        kinds_.push_back({.left = {},
+                          .alone_usd_h = std::max(best ? best->value_usd_h : kNever,
+                                                  waiting_usd_h(pieces_[number]))});
       }
       kinds_.back().left.push_back(number);
     }
     // They are taken from the end: of equal ones the first goes first.
     for (Kind& kind : kinds_) std::reverse(kind.left.begin(), kind.left.end());
+  }
+
+  /// What it is worth to leave the piece without a place for now.
+  static double waiting_usd_h(const Piece& piece) {
+    return piece.may_wait ? 0 : not_waiting_usd_h(piece);
+  }
+
+  /// The instance is worth more than leaving its pieces to wait is.
+  bool pays(const Fill& fill) const {
+    double waiting = 0;
+    for (const auto& [kind, count] : fill.of) {
+      waiting += static_cast<double>(count) * waiting_usd_h(pieces_[kinds_[kind].left.back()]);
+    }
+    return fill.value_usd_h > waiting;
   }
 
   /// Nothing when no offer holds any piece that is left.
@@ -81,7 +109,7 @@ class Packer {
     Fill best{.offer = offer, .saved = kNever};
     Fill now = best;
     double alone_usd_h = 0;
-    double worth_usd_h = 0;
+    double worth_usd_h = 0, drains = 0;
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
       for (std::size_t n = 0; n < kinds_[kind].left.size(); ++n) {
         ++packing_.looks;
@@ -95,8 +123,9 @@ class Packer {
         alone_usd_h += kinds_[kind].alone_usd_h;
         worth_usd_h += piece.value_usd_h;
         now.value_usd_h = value_usd_h_;
+        drains += kDrain / static_cast<double>(members_.size());
         // Pieces that are worth nothing come last: of them as much as is saved counts.
-        now.saved = (value_usd_h_ - alone_usd_h) / (worth_usd_h > 0 ? worth_usd_h : 1);
+        now.saved = (value_usd_h_ - alone_usd_h) / (worth_usd_h > 0 ? worth_usd_h : 1) - drains;
         if (now.saved > best.saved || best.of.empty()) best = now;
       }
     }
@@ -157,6 +186,17 @@ class Packer {
       std::vector<std::uint32_t>& left = kinds_[kind].left;
       for (std::size_t n = 0; n < count; ++n) {
         packing_.partition.host_of[left.back()] = number;
+        left.pop_back();
+      }
+    }
+  }
+
+  /// Those that wait keep Partition::kWaits as their host.
+  void let_wait(const Fill& fill) {
+    for (const auto& [kind, count] : fill.of) {
+      std::vector<std::uint32_t>& left = kinds_[kind].left;
+      for (std::size_t n = 0; n < count; ++n) {
+        packing_.partition.value_usd_h += waiting_usd_h(pieces_[left.back()]);
         left.pop_back();
       }
     }

@@ -41,7 +41,8 @@ struct Piece {
 /// value first.
 inline auto kind_of(const Piece& piece) {
   return std::tuple(-piece.value_usd_h, piece.shape.value, piece.cls.value, piece.markets,
-                    piece.start_h, piece.leave_h, piece.horizon_h, piece.at_risk_h, piece.apart);
+                    piece.start_h, piece.leave_h, piece.horizon_h, piece.at_risk_h, piece.may_wait,
+                    piece.apart);
 }
 
 /// Tasks that start, wait and pause together, and go at the pace of the slowest of them. Its

@@ -138,7 +138,7 @@ bool RentedPolicy::wants_round(const ClusterView& view) const {
   if (is_regular(view.now)) return true;
   if (!params_.eager) return !params_.at_once;
   if (rest_ == Duration{}) return memory_.has_news() || memory_.asks_again();
-  if (!memory_.has_news()) return false;
+  if (!memory_.has_news() && !memory_.has_waited_out(view.now)) return false;
   const auto& by_phase = view.state.work().tasks;
   const auto tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
   const auto of_tasks = std::min(kLook, static_cast<std::int64_t>(tasks) * kRestOfTask);
@@ -205,6 +205,9 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
   plan.note.figures.emplace_back("greedy_usd_h", round.greedy_value_usd_h());
   plan.note.figures.emplace_back("repartitions", round.repartitions());
   plan.note.figures.emplace_back("steps", static_cast<double>(round.steps()));
+  if (const std::optional<Duration> left = round.first_end_of_wait()) {
+    plan.note.figures.emplace_back(kWaits_s, to_seconds(*left));
+  }
   const std::vector<std::uint32_t> waiting = round.waiting();
   const bool any_waits =
       std::ranges::any_of(waiting, [&](std::uint32_t task) { return round.is_on_offer(task); });

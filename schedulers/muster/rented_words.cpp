@@ -45,6 +45,7 @@ std::string RentedPolicy::save_state(const ClusterState& state) const {
            {"changed", memory_.has_changed()},
            {"news", memory_.has_news()},
            {"again", memory_.asks_again()},
+           {"waits_until", saved::saved(memory_.waits_until())},
            {"refused", memory_.was_refused()}};
   return all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -67,7 +68,8 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
     const auto changed = loaded<bool>(member(all, "changed"));
     const Memory::News news{changed, loaded<bool>(all.value("news", Json(changed))),
                             loaded<bool>(member(all, "refused")),
-                            loaded<bool>(all.value("again", Json(false)))};
+                            loaded<bool>(all.value("again", Json(false))),
+                            loaded<std::optional<Instant>>(all.value("waits_until", Json(nullptr)))};
     // Earlier versions knew nothing of these, and of what is asked again.
     auto counts =
         loaded<std::map<RunTimeRecord::Key, double>>(all.value("run_times", Json::array()));

@@ -68,8 +68,14 @@ void Round::pack_new_hosts() {
            std::all_of(working.tasks.begin(), working.tasks.end(),
                        [&](std::uint32_t task) { return layout_.piece(task).gang == kNoGang; });
   };
+  // One by one they never pay for an instance that pays when it is full.
+  Tasks waiting = this->waiting();
+  std::erase_if(waiting, [&](std::uint32_t task) {
+    return layout_.piece(task).gang != kNoGang || !layout_.may_wait(task);
+  });
+  std::size_t waits = 0;
   const auto end = static_cast<std::uint32_t>(layout_.hosts().size());
-  for (std::uint32_t next = 0; next < end && !is_spent();) {
+  for (std::uint32_t next = 0; (next < end || waits < waiting.size()) && !is_spent();) {
     std::vector<std::uint32_t> hosts;
     Tasks tasks;
     for (; next < end && tasks.size() < kMostPacked; ++next) {
@@ -78,7 +84,9 @@ void Round::pack_new_hosts() {
       const std::vector<std::uint32_t>& of = layout_.host(next).tasks;
       tasks.insert(tasks.end(), of.begin(), of.end());
     }
-    if (hosts.size() < 2) return;
+    const std::size_t first = waits;
+    while (waits < waiting.size() && tasks.size() < kMostPacked) tasks.push_back(waiting[waits++]);
+    if (hosts.size() + (waits - first) < 2) continue;
     const RoundLayout::Excerpt excerpt = layout_.excerpt(hosts, tasks);
     const Packing found = pack_new(layout_.model(), excerpt.pieces);
     count_looks(found.looks);
@@ -105,6 +113,15 @@ std::vector<std::uint32_t> Round::waiting() const {
     if (tasks[i].movable && layout_.host_of(i) == kUnassigned) found.push_back(i);
   }
   return found;
+}
+
+std::optional<Duration> Round::first_end_of_wait() const {
+  std::optional<Duration> first;
+  for (const std::uint32_t task : waiting()) {
+    const Duration left = layout_.left_to_wait(task);
+    if (left > Duration{} && (!first || left < *first)) first = left;
+  }
+  return first;
 }
 
 bool Round::is_on_offer(std::uint32_t task) const {

@@ -24,6 +24,9 @@ class Round {
   double greedy_value_usd_h() const { return greedy_value_usd_h_; }
   /// Tasks that are left without a place for now.
   std::vector<std::uint32_t> waiting() const;
+  /// The first of the waiting tasks may wait no longer than that from now on; nothing where no
+  /// task waits by choice.
+  std::optional<Duration> first_end_of_wait() const;
   /// Something that holds the task may be rented now.
   bool is_on_offer(std::uint32_t task) const;
   /// It has not looked at all that it would have.

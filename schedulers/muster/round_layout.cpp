@@ -49,19 +49,21 @@ RoundLayout::RoundLayout(const RoundParts& parts)
 /// makes a place better: then running tasks are not paused, and new ones wait no longer than the
 /// free wait. A gang waits no longer than each of its tasks may, and what has run and saves nothing
 /// would lose all of that by a pause: it never ends when it is stopped and started time and again.
-bool RoundLayout::may_wait(std::uint32_t task) const {
-  if (!p_.params.patient || loses_by_stop(task)) return false;
+Duration RoundLayout::left_to_wait(std::uint32_t task) const {
+  if (!p_.params.patient || loses_by_stop(task)) return {};
   const JobRow& job = p_.view.state.job(p_.input.jobs()[p_.input.tasks()[task].job].slot);
   const bool alone = is_alone(p_.view.state);
-  if (alone && p_.view.state.task(p_.input.tasks()[task].slot).attempt > 0) return false;
+  if (alone && p_.view.state.task(p_.input.tasks()[task].slot).attempt > 0) return {};
   const double age_s = to_seconds(p_.view.now - job.accepted_at);
   const double by_age_s = alone ? 0 : p_.params.wait_share * age_s;
-  const double most_s =
-      to_seconds(p_.params.free_wait) + std::min(by_age_s, to_seconds(p_.params.most_wait));
-  const std::span<const std::uint32_t> all = together(task);
-  return std::all_of(all.begin(), all.end(), [&](std::uint32_t one) {
-    return to_seconds(p_.memory.waited(p_.input.tasks()[one].id, p_.view.now)) < most_s;
-  });
+  const Duration most =
+      p_.params.free_wait + std::min(from_seconds(by_age_s), p_.params.most_wait);
+  Duration left = most;
+  for (const std::uint32_t one : together(task)) {
+    const Duration waited = p_.memory.waited(p_.input.tasks()[one].id, p_.view.now);
+    left = std::min(left, most - waited);
+  }
+  return std::max(left, Duration{});
 }
 
 /// The tasks of a gang stand one after the other. They start when the slowest of them is there.

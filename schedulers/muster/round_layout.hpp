@@ -59,7 +59,9 @@ class RoundLayout {
   /// The task is not where it was, or was nowhere.
   bool is_displaced(std::uint32_t task) const;
   /// It, and all of its gang, may be left without a place for now.
-  bool may_wait(std::uint32_t task) const;
+  bool may_wait(std::uint32_t task) const { return left_to_wait(task) > Duration{}; }
+  /// For how long it may, by its age now; 0: not at all.
+  Duration left_to_wait(std::uint32_t task) const;
   /// It, or one of its gang, has run what a stop would lose.
   bool loses_by_stop(std::uint32_t task) const {
     const std::span<const std::uint32_t> all = together(task);

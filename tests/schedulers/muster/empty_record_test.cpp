@@ -112,6 +112,20 @@ TEST(EagerRounds, leave_what_comes_to_the_next_one_for_a_tenth_of_a_start) {
   EXPECT_EQ(cluster.ask().places.size(), 1U);
 }
 
+TEST(EagerRounds, are_held_when_a_task_has_waited_for_as_long_as_it_may) {
+  Cluster cluster(slow(), "muster,eager,theta=0,period_s=3000,free_wait_s=400");
+  cluster.submit(JobBuilder(1).demand(Resources::of(0, 1, 4)).build());
+  ASSERT_TRUE(cluster.round().places.empty()) << "a quarter of an instance waits for company";
+  EXPECT_EQ(cluster.round().places.size(), 1U);
+}
+
+TEST(EagerRounds, fill_an_instance_with_tasks_that_one_by_one_would_wait) {
+  Cluster cluster(slow(), "muster,eager,t=1,period_s=3000,free_wait_s=400");
+  cluster.submit(JobBuilder(1).tasks(4).gang(false).demand(Resources::of(0, 1, 4)).build());
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "m1(1 101 102 103)");
+}
+
 TEST(EagerRounds, are_not_held_again_for_what_was_refused) {
   Cluster cluster(slow(), kSeldom);
   cluster.submit(job(1));

@@ -68,6 +68,18 @@ TEST_F(MemoryTest, AnUnfinishedRoundIsHeldAgainAndForgetsNothing) {
   EXPECT_FALSE(memory_.is_quiet()) << "time alone may change what it would do";
 }
 
+TEST_F(MemoryTest, ARoundSaysUntilWhenTheFirstOfItsTasksMayWait) {
+  comes(1);
+  happens(10, RoundDecided{0, {"repartition", {{kWaits_s, 36}}}});
+  EXPECT_FALSE(memory_.has_waited_out(at_s(45)));
+  happens(45, RoundDecided{1, {kAtOnce, {}}});
+  EXPECT_TRUE(memory_.has_waited_out(at_s(46))) << "a round that looks at nothing changes nothing";
+  happens(50, RoundDecided{2, {"repartition", {{kWaits_s, 1e300}}}});
+  EXPECT_FALSE(memory_.has_waited_out(at_s(1e6)));
+  happens(60, RoundDecided{3, {"repartition", {}}});
+  EXPECT_FALSE(memory_.has_waited_out(at_s(1e9)));
+}
+
 TEST_F(MemoryTest, AnInstanceIsLookedAtAgainWhenWhatIsOnItsWayHasCome) {
   comes(1);
   happens(10, InstanceUp{kInstance});

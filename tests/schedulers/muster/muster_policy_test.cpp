@@ -454,7 +454,8 @@ TEST(MusterPolicy, reads_and_writes_its_memory_of_rented_instances_as_it_is_stor
   const std::string text =
       R"({"again":false,"changed":true,"dirty":[3,5],"emptied":[[2,[8,9],[0.25,1.0]]],)"
       R"("empty_since":[],"held_at":7,"news":false,"place_usd_h":1.5,"rates":[["a","b",-0.25]],)"
-      R"("refused":false,"run_times":[[10,-3,2.0]],"waits":[[1,5,null,null],[2,0,9,4]]})";
+      R"("refused":false,"run_times":[[10,-3,2.0]],"waits":[[1,5,null,null],[2,0,9,4]],)"
+      R"("waits_until":45})";
   own::RentedPolicy policy(cluster.catalog(), own::MusterParams{});
   ASSERT_TRUE(policy.load_state(text, cluster.view()));
   EXPECT_EQ(policy.save_state(cluster.state()), text);

@@ -12,7 +12,7 @@
 namespace muster::own {
 namespace {
 
-RC_GTEST_PROP(PackNewProperty, every_piece_has_a_place_and_all_are_worth_what_is_said, ()) {
+RC_GTEST_PROP(PackNewProperty, every_piece_has_a_place_or_may_wait_and_all_are_worth_what_is_said, ()) {
   Bench bench;
   for (std::uint32_t cls = 0; cls < 3; ++cls) {
     const std::vector<ClassId> beside{ClassId{0}};
@@ -27,9 +27,13 @@ RC_GTEST_PROP(PackNewProperty, every_piece_has_a_place_and_all_are_worth_what_is
     pieces.back().markets =
         *rc::gen::element(MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot);
     pieces.back().at_risk_h = *rc::gen::inRange(0, 3);
+    pieces.back().may_wait = *rc::gen::arbitrary<bool>();
   }
   const Partition found = pack_new(bench.model(), pieces).partition;
-  for (const std::uint32_t host : found.host_of) RC_ASSERT(host < found.new_hosts.size());
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const bool waits = pieces[i].may_wait && found.host_of[i] == Partition::kWaits;
+    RC_ASSERT(waits || found.host_of[i] < found.new_hosts.size());
+  }
   const auto value = value_of(bench.model(), {}, pieces, {}, found);
   RC_ASSERT(value.has_value());
   RC_ASSERT(std::abs(*value - found.value_usd_h) < 1e-9 * std::max(1.0, std::abs(*value)));
@@ -51,6 +55,42 @@ TEST(PackNew, leaves_room_that_costs_more_by_slowing_others_than_it_saves) {
   bench.rates().learn(ClassId{0}, std::vector{ClassId{0}}, 0.5, 100);
   const std::vector<Piece> pieces(4, bench.piece(3, 0, 0.5));
   EXPECT_EQ(pack_new(bench.model(), pieces).partition.new_hosts.size(), 4u);
+}
+
+/// Pieces of which four fill a small instance and sixteen a large one, at one price a core.
+class TwoSizes : public ::testing::Test {
+ protected:
+  static InstanceType sized(const char* name, double cpu, double usd_h, int setup_s) {
+    InstanceType type = testing::type_of(name, "cpu", Resources::of(0, cpu, 2 * cpu), usd_h);
+    type.setup = std::chrono::seconds{setup_s};
+    return type;
+  }
+  Partition pack(std::size_t pieces, bool may_wait) {
+    Piece piece;
+    piece.shape = prices_.add({Demands(Resources::of(0, 0.5, 1))});
+    piece.value_usd_h = 0.034;
+    piece.markets = MarketChoice::on_demand;
+    piece.may_wait = may_wait;
+    const std::vector<Host> offers = all_offers(prices_.types(), 0);
+    return pack_new({prices_, rates_, 2, offers}, std::vector(pieces, piece)).partition;
+  }
+
+ private:
+  Catalog catalog_{{sized("two", 2, 0.1, 163), sized("eight", 8, 0.4, 143)}};
+  ReservationPrices prices_{catalog_, MarketChoice::on_demand};
+  PairRates rates_{1};
+};
+
+TEST_F(TwoSizes, pieces_that_may_wait_do_where_they_fill_no_instance) {
+  EXPECT_TRUE(pack(2, true).new_hosts.empty());
+  EXPECT_EQ(pack(2, false).new_hosts.size(), 1u);
+  const Partition found = pack(6, true);
+  EXPECT_EQ(found.new_hosts.size(), 1u) << "two of them are left";
+  EXPECT_GT(found.value_usd_h, 0);
+}
+
+TEST_F(TwoSizes, smaller_instances_are_taken_where_a_large_one_saves_hardly_more) {
+  EXPECT_EQ(pack(16, false).new_hosts.size(), 4u);
 }
 
 TEST(PackNew, what_no_offer_holds_waits) {
