@@ -27,11 +27,23 @@ class BestNodes {
   /// service, in no order. They stand until the next search, and are the caller's to reorder.
   std::vector<NodeChoice>& find(const NodeRooms& rooms, const Service& service,
                                 const Fitness& fitness, const Spots& spots, std::size_t wanted);
+  /// Likewise up to that many of each zone.
+  std::vector<std::vector<NodeChoice>>& find_by_zone(const NodeRooms& rooms, const Service& service,
+                                                     const Fitness& fitness, const Spots& spots,
+                                                     std::size_t wanted);
 
  private:
-  void consider(const NodeChoice& choice, std::size_t wanted);
+  struct Search {
+    const NodeRooms& rooms;
+    const Service& service;
+    const Fitness& fitness;
+    const Spots& spots;
+    std::size_t wanted = 0;  ///< of each zone
+  };
+  void run(const Search& search);
 
-  std::vector<NodeChoice> best_;  ///< a heap with the worst on top while a search lasts
+  /// Of each zone that is told apart, a heap with the worst on top while a search lasts.
+  std::vector<std::vector<NodeChoice>> best_;
 };
 
 }  // namespace muster::lrasched

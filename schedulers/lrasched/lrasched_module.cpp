@@ -47,6 +47,19 @@ void describe_phase_2(Description<LraParams>& description) {
       "would hold, after all old room; or new instances alone, as in the paper");
 }
 
+void describe_limits(Description<LraParams>& description) {
+  description.param("limits", &LraParams::learns_limits,
+                    params::choice<bool>({{"learnt", true}, {"stated", false}}),
+                    "replicas of a service with a goal on one instance: from goal_limit on as many "
+                    "as are found to meet it, or goal_limit");
+}
+
+void describe_spread(Description<LraParams>& description) {
+  description.param("spread", &LraParams::spread, params::number(params::from(0).up_to(1)),
+                    "share of the price by which a replica may cost more for its service to be "
+                    "spread over zones; 0: zones are not looked at");
+}
+
 /// Past services of the file that the parameter names.
 std::string read_history(LraParams& params, const ReadPolicyFile& read) {
   SizeRules& sizes = params.sizes;
@@ -106,6 +119,7 @@ LraParams first_fit_params() {
   params.scheme = Scheme::first_fit;
   params.rules = lrasched::kPaperRules;
   params.limit = 1;
+  params.spread = 0;
   params.moves = false;
   params.clears = false;
   params.goal_limit = 0;
@@ -115,6 +129,7 @@ LraParams first_fit_params() {
 
 LraParams program_params() {
   LraParams params;
+  params.spread = 0;
   params.clears = false;
   params.goal_limit = 0;
   params.sizes.learns = false;
@@ -141,7 +156,9 @@ PolicyModule lrasched_module() {
   describe_order(description);
   describe_limit(description);
   describe_goal_limit(description);
+  describe_limits(description);
   describe_phase_2(description);
+  describe_spread(description);
   description.param("moves", &LraParams::moves, params::flag(),
                     "replicas that have not started make room for services that found no room");
   description.param("clears", &LraParams::clears, params::flag(),

@@ -37,6 +37,10 @@ struct LraParams {
   bool moves = true;   ///< replicas that the round itself has placed make way
   bool clears = true;  ///< running replicas leave an instance where that saves its price
   Phase2 phase2 = Phase2::rent;
+  /// Share of the price by which a replica may cost more for its service to be spread over zones.
+  double spread = 0.1;
+  /// The number of replicas of a service with a goal on one instance is learnt from those numbers.
+  bool learns_limits = false;
   SizeRules sizes{};             ///< of services that let a policy choose them
   std::uint32_t nodes = 2'000;   ///< of the solver's search for a round, in a replay
   double seconds = 5;            ///< of the solver in a round of a live cluster

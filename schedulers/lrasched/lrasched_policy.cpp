@@ -61,6 +61,15 @@ std::vector<InstanceId> touched_by(const Plan& plan, const ClusterState& state) 
   return ids;
 }
 
+LimitRules limit_rules(const LraParams& params) {
+  return {params.learns_limits,
+          params.limit > 0 ? params.limit : params.goal_limit,
+          params.limit,
+          params.sizes.learner,
+          params.sizes.probe_for,
+          params.sizes.changes_a_day};
+}
+
 template <class Parts>
 void add(std::vector<Parts>& to, const std::vector<Parts>& more) {
   to.insert(to.end(), more.begin(), more.end());
@@ -104,11 +113,13 @@ LraPolicy::LraPolicy(const Catalog& catalog, const LraParams& params,
       solver_(std::move(solver)),
       prices_(catalog, MarketChoice::any),
       search_(params.sizes),
+      limit_search_(limit_rules(params)),
       batch_(catalog, own::with_strict(params.batch)) {}
 
 void LraPolicy::observe(const Event& event, const ClusterView& view) {
   services_.observe(event, view);
-  sizes_.observe(event, view);
+  books_.sizes.observe(event, view);
+  books_.limits.observe(event, view);
   const ClusterView fixed = with_fixed_services(view);
   const auto* round = std::get_if<RoundDecided>(&event.body);
   if (round == nullptr || round->note.choice.find(kChoice) == std::string::npos) {
@@ -121,25 +132,29 @@ void LraPolicy::observe(const Event& event, const ClusterView& view) {
 
 /// The generator is batch's: services have a copy, so that batch decides as it would without them.
 Plan LraPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
-  const std::vector<SizeStep> steps = search_.steps(sizes_, view);
-  // The steps of this round count in it.
-  std::optional<SizeBook> stepped;
-  if (!steps.empty()) stepped = sizes_;
-  for (const SizeStep& step : steps) stepped->take(step, view.now);
-  const SizeBook& sizes = stepped ? *stepped : sizes_;
+  const std::vector<SizeStep> steps = search_.steps(books_.sizes, view);
+  std::optional<Books> stepped;
+  if (!steps.empty()) stepped = books_;
+  for (const SizeStep& step : steps) stepped->sizes.take(step, view.now);
+  const std::vector<LimitStep> limits =
+      limit_search_.steps(books_.limits, stepped ? stepped->sizes : books_.sizes, view);
+  if (!limits.empty() && !stepped) stepped = books_;
+  for (const LimitStep& step : limits) stepped->limits.take(step, view.now);
+  const Books& books = stepped ? *stepped : books_;
   Plan services;
-  if (any_waits(view, sizes)) services = place_services(view, sizes, rng, budget);
+  if (any_waits(view, books)) services = place_services(view, books, rng, budget);
   // A service that waits for money may be helped by it.
   if (services.places.empty() && params_.clears && view.rents()) {
-    add_clearing(view, sizes, services, {rng, budget});
+    add_clearing(view, books, services, {rng, budget});
   }
-  sizes.write(steps, services.note);
+  books.sizes.write(steps, services.note);
+  LimitBook::write(limits, services.note);
   ClusterView fixed = with_fixed_services(view);
   const std::vector<InstanceId> targets = targets_of(services);
   const std::vector<InstanceId> touched = touched_by(services, view.state);
   fixed.given_away = touched;
   for (const Launch& launch : services.launches) {
-    if (const auto price = view.price(launch.type, launch.market)) fixed.left.take(*price);
+    fixed.left.take(price_of(view, launch));
   }
   Plan plan = batch_.decide(fixed, rng, budget);
   if (services.note.figures.empty()) return plan;
@@ -152,15 +167,16 @@ Plan LraPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   return plan;
 }
 
-bool LraPolicy::any_waits(const ClusterView& view, const SizeBook& sizes) const {
-  return std::any_of(services_.services().begin(), services_.services().end(),
-                     [&](JobId id) { return wants_places(view, *view.state.find(id), sizes); });
+bool LraPolicy::any_waits(const ClusterView& view, const Books& books) const {
+  return std::ranges::any_of(services_.services(), [&](JobId id) {
+    return wants_places(view, *view.state.find(id), books.sizes, books.limits);
+  });
 }
 
-Plan LraPolicy::place_services(const ClusterView& view, const SizeBook& sizes, Rng rng,
+Plan LraPolicy::place_services(const ClusterView& view, const Books& books, Rng rng,
                                Budget& budget) {
   prices_.learn(view.state);
-  const ServiceParts parts{params_, view, prices_, services_, sizes};
+  const ServiceParts parts{params_, view, prices_, services_, books.sizes, books.limits};
   ServiceInput input = gather_services(parts);
   Plan plan;
   if (input.waiting.empty()) {
@@ -176,12 +192,13 @@ Plan LraPolicy::place_services(const ClusterView& view, const SizeBook& sizes, R
   return plan;
 }
 
-void LraPolicy::add_clearing(const ClusterView& view, const SizeBook& sizes, Plan& to,
+void LraPolicy::add_clearing(const ClusterView& view, const Books& books, Plan& to,
                              const Means& means) {
   if (services_.services().empty() || view.turn) return;
   prices_.learn(view.state);
   Rng rng = means.rng;
-  Plan plan = plan_of_clearing({params_, view, prices_, services_, sizes}, rng, means.budget);
+  const ServiceParts parts{params_, view, prices_, services_, books.sizes, books.limits};
+  Plan plan = plan_of_clearing(parts, rng, means.budget);
   if (plan.places.empty()) return;
   to.note.figures.emplace_back("services_moved", static_cast<double>(plan.places.size()));
   to.launches = std::move(plan.launches);
@@ -191,14 +208,16 @@ void LraPolicy::add_clearing(const ClusterView& view, const SizeBook& sizes, Pla
 
 bool LraPolicy::settled(const ClusterView& view) const {
   const auto may_clear = [&] { return params_.clears && view.rents() && may_get_poor(view); };
-  return batch_.settled(with_fixed_services(view)) && !any_waits(view, sizes_) &&
-         !search_.may_come(sizes_, view) && !may_clear();
+  return batch_.settled(with_fixed_services(view)) && !any_waits(view, books_) &&
+         !search_.may_come(books_.sizes, view) && !limit_search_.may_come(books_.limits, view) &&
+         !may_clear();
 }
 
 std::string LraPolicy::save_state(const ClusterState& state) const {
   const json all{{"batch", batch_.save_state(state)},
                  {"services", services_.save()},
-                 {"sizes", sizes_.save()}};
+                 {"sizes", books_.sizes.save()},
+                 {"limits", books_.limits.save()}};
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -209,10 +228,14 @@ bool LraPolicy::load_state(std::string_view text, const ClusterView& view) {
                ? both[name].get<std::string>()
                : std::string();
   };
-  // Earlier versions chose no sizes.
-  const std::string sizes = words("sizes");
+  // Earlier versions chose no sizes, or learnt no limits.
+  const auto or_nothing = [&](const char* name) {
+    std::string saved = words(name);
+    return saved.empty() ? std::string("[]") : saved;
+  };
   return services_.load(words("services"), view) &&
-         sizes_.load(sizes.empty() ? "[]" : sizes, view) &&
+         books_.sizes.load(or_nothing("sizes"), view) &&
+         books_.limits.load(or_nothing("limits"), view) &&
          batch_.load_state(words("batch"), with_fixed_services(view));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "schedulers/lrasched/limit_search.hpp"
 #include "schedulers/lrasched/lrasched_params.hpp"
 #include "schedulers/lrasched/service_memory.hpp"
 #include "schedulers/muster/muster_policy.hpp"
@@ -34,17 +35,22 @@ class LraPolicy final : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<LraPolicy>(*this); }
 
  private:
-  Plan place_services(const ClusterView& view, const SizeBook& sizes, Rng rng, Budget& budget);
+  /// What is known of services when a round decides: its own steps count.
+  struct Books {
+    SizeBook sizes;
+    LimitBook limits;
+  };
+  Plan place_services(const ClusterView& view, const Books& books, Rng rng, Budget& budget);
   /// Of a decision.
   struct Means {
     const Rng& rng;
     Budget& budget;
   };
-  void add_clearing(const ClusterView& view, const SizeBook& sizes, Plan& to, const Means& means);
-  bool any_waits(const ClusterView& view, const SizeBook& sizes) const;
-  /// Sizes follow from the numbers that replicas say.
+  void add_clearing(const ClusterView& view, const Books& books, Plan& to, const Means& means);
+  bool any_waits(const ClusterView& view, const Books& books) const;
+  /// Sizes and limits follow from the numbers that replicas say.
   Cadence with_numbers(Cadence cadence) const {
-    cadence.wants_metrics |= params_.sizes.learns;
+    cadence.wants_metrics |= params_.sizes.learns || params_.learns_limits;
     return cadence;
   }
 
@@ -52,8 +58,9 @@ class LraPolicy final : public Policy {
   std::shared_ptr<const IntegerSolver> solver_;
   ReservationPrices prices_;  // caches
   ServiceMemory services_;
-  SizeBook sizes_;
+  Books books_;
   SizeSearch search_;
+  LimitSearch limit_search_;
   own::MusterPolicy batch_;
 };
 

@@ -82,7 +82,7 @@ void give_back_empty(NodeRooms& rooms, const PurchaseRules& rules, PeriodPlaceme
   }
   while (rooms.count() > first) rooms.remove_last();
   for (std::size_t i = 0; i < kept.size(); ++i) {
-    rooms.add(kept[i], rules.offers[offers[i]].kind);
+    rooms.add(kept[i], rules.offers[offers[i]].kind, rules.offers[offers[i]].zone);
   }
   for (Spots& spots : placement.spots) {
     for (Spot& spot : spots) spot.node = number[spot.node];

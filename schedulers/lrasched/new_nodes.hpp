@@ -31,6 +31,7 @@ struct NodeOffer {
   double price = 0;                 ///< above 0
   std::uint32_t most = 0xffffffff;  ///< nodes of it that there are
   std::uint32_t kind = 0;           ///< of its nodes
+  std::uint32_t zone = 0;           ///< likewise
 };
 
 /// Cause of a refusal, of which a user can change something.
@@ -59,6 +60,8 @@ struct PurchaseRules {
   std::span<const NodeOffer> offers;
   std::uint32_t most_nodes = 0xffffffff;                        ///< new ones
   double most_price = std::numeric_limits<double>::infinity();  ///< of all new ones together
+  /// Share of the price of a replica that its service's being spread over zones may add.
+  double spread = 0;
 };
 
 /// New nodes that hold nothing are not bought; the others move up. O(nodes and spots).
@@ -68,7 +71,9 @@ void give_back_empty(NodeRooms& rooms, const PurchaseRules& rules, PeriodPlaceme
 /// Phase 2 where nodes are rented: replicas of services that are not placed go to room of old nodes
 /// first, then nodes are bought one by one, always of the offer whose price is the least for the
 /// worth of the replicas that it would hold. A replica's worth is the least for which an offer
-/// holds it that holds as many others of its service as it can. Where nodes come to an end, whole
+/// holds it that holds as many others of its service as it can. Where offers are of several zones,
+/// a node holds no more of a service than its zone lacks of an even share, if that costs no more
+/// than `spread` says. Where nodes come to an end, whole
 /// services are placed in the period's order, and what stays empty is not bought. Each service ends
 /// whole or where it was before.
 Purchases buy_nodes(NodeRooms& rooms, std::span<const Service> services, const Demand& demand,

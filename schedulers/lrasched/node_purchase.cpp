@@ -74,6 +74,7 @@ class Buyer {
     const std::vector<Spots> old_spots = p_.placement.spots;
     find_worth();
     use_old_room();
+    share_zones();
     while (buy_best()) {
     }
     if (is_any_left()) {
@@ -113,46 +114,92 @@ class Buyer {
     return std::any_of(left_.begin(), left_.end(), [](std::uint32_t count) { return count > 0; });
   }
 
+  /// An even share of each service for each zone that offers are of, rounded up.
+  void share_zones() {
+    std::uint32_t zones = 1;
+    for (const NodeOffer& offer : p_.rules.offers) zones = std::max(zones, offer.zone + 1);
+    if (zones < 3) return;
+    for (std::uint32_t i = 0; i < p_.services.size(); ++i) {
+      ZoneShare& share = shares_.emplace_back();
+      share.there.assign(zones, 0);
+      for (const Spot& spot : p_.placement.spots[i]) {
+        share.there[p_.rooms.zone(spot.node)] += spot.count;
+      }
+      std::vector<char> offered(zones, 0);
+      for (const NodeOffer& offer : p_.rules.offers) {
+        const bool may = p_.services[i].may_be_on(offer.kind);
+        if (may && fits(p_.services[i].size, offer.capacity)) offered[offer.zone] = 1;
+      }
+      const auto count = static_cast<std::uint32_t>(std::count(offered.begin() + 1, offered.end(), 1));
+      const std::uint32_t all = replicas_in(p_.placement.spots[i]) + left_[i];
+      share.most = count > 0 ? (all + count - 1) / count : all;
+    }
+  }
+
   /// False: all are placed, or no node is to be had that holds any of the rest.
   bool buy_best() {
     if (!is_any_left() || purchases_.offers.size() >= p_.rules.most_nodes) return false;
-    double least = kNever;
-    std::uint32_t best = 0;
-    Load load;
-    for (std::uint32_t offer = 0; offer < p_.rules.offers.size(); ++offer) {
-      const NodeOffer& of = p_.rules.offers[offer];
-      if (bought_[offer] >= of.most || paid_ + of.price > p_.rules.most_price) continue;
-      Load tried = fill(of);
-      const double price = tried.worth > 0 ? of.price / tried.worth : kNever;
-      if (price >= least) continue;
-      least = price;
-      best = offer;
-      load = std::move(tried);
+    Choice best = cheapest(false);
+    if (!shares_.empty()) {
+      Choice even = cheapest(true);
+      if (even.price <= (1 + p_.rules.spread) * best.price) best = std::move(even);
     }
-    if (least == kNever) return false;
-    buy(best, load);
+    if (best.price == kNever) return false;
+    buy(best.offer, best.load);
     return true;
   }
 
+  /// A node to buy, and its price for the worth of its load.
+  struct Choice {
+    double price = kNever;
+    std::uint32_t offer = 0;
+    Load load{};
+  };
+  /// `spread`: no zone has more of a service than its share.
+  Choice cheapest(bool spread) const {
+    Choice best;
+    for (std::uint32_t offer = 0; offer < p_.rules.offers.size(); ++offer) {
+      const NodeOffer& of = p_.rules.offers[offer];
+      if (bought_[offer] >= of.most || paid_ + of.price > p_.rules.most_price) continue;
+      Load tried = fill(of, spread);
+      const double price = tried.worth > 0 ? of.price / tried.worth : kNever;
+      if (price < best.price) best = {price, offer, std::move(tried)};
+    }
+    return best;
+  }
+
   /// The better of two ways to fill an empty node.
-  Load fill(const NodeOffer& offer) const {
-    Load large = fill_by(Fit::dot, offer);
-    Load like = fill_by(Fit::balanced, offer);
+  Load fill(const NodeOffer& offer, bool spread) const {
+    Load large = fill_by(Fit::dot, offer, spread);
+    Load like = fill_by(Fit::balanced, offer, spread);
     return large.worth >= like.worth ? large : like;
   }
 
+  /// Replicas of the service that a node of the offer may hold.
+  std::uint32_t most_there(std::uint32_t service, const NodeOffer& offer, bool spread) const {
+    const std::uint32_t most = std::min(p_.services[service].most_a_node, left_[service]);
+    if (!spread || offer.zone == 0) return most;
+    const ZoneShare& share = shares_[service];
+    const std::uint32_t there = share.there[offer.zone];
+    return std::min(most, share.most > there ? share.most - there : 0);
+  }
+
   /// One replica of the highest fitness after the other, in shares of the capacity.
-  Load fill_by(Fit fit, const NodeOffer& offer) const {
+  Load fill_by(Fit fit, const NodeOffer& offer, bool spread) const {
     Load load;
     const Amounts& capacity = offer.capacity;
     Amounts room = capacity;
     std::vector<std::uint32_t> here(p_.services.size(), 0);
+    std::vector<std::uint32_t> most_here;
+    for (std::uint32_t i = 0; i < here.size(); ++i) {
+      most_here.push_back(most_there(i, offer, spread));
+    }
     const Fitness::Scale scale{capacity, capacity, capacity};
     while (true) {
       double most = Fitness::kNoRoom;
       std::uint32_t best = 0;
       for (std::uint32_t i = 0; i < p_.services.size(); ++i) {
-        if (left_[i] == here[i] || here[i] >= p_.services[i].most_a_node) continue;
+        if (here[i] >= most_here[i]) continue;
         if (!p_.services[i].may_be_on(offer.kind)) continue;
         const double value = Fitness(fit, p_.services[i].size, scale).of(room);
         if (value <= most) continue;
@@ -172,7 +219,7 @@ class Buyer {
 
   void buy(std::uint32_t offer, const Load& load) {
     const NodeOffer& of = p_.rules.offers[offer];
-    const std::uint32_t node = p_.rooms.add(of.capacity, of.kind);
+    const std::uint32_t node = p_.rooms.add(of.capacity, of.kind, of.zone);
     purchases_.offers.push_back(offer);
     paid_ += of.price;
     ++bought_[offer];
@@ -180,6 +227,7 @@ class Buyer {
       p_.rooms.take(node, p_.services[service].size, count);
       for (std::uint32_t i = 0; i < count; ++i) put_at(p_.placement.spots[service], node);
       left_[service] -= count;
+      if (!shares_.empty()) shares_[service].there[of.zone] += count;
       if (left_[service] == 0) p_.placement.whole[service] = 1;
     }
   }
@@ -189,7 +237,8 @@ class Buyer {
   void place_whole(const NodeRooms& old_rooms, const std::vector<Spots>& old_spots) {
     p_.rooms = old_rooms;
     for (const std::uint32_t offer : purchases_.offers) {
-      p_.rooms.add(p_.rules.offers[offer].capacity, p_.rules.offers[offer].kind);
+      const NodeOffer& of = p_.rules.offers[offer];
+      p_.rooms.add(of.capacity, of.kind, of.zone);
     }
     for (const std::uint32_t i : order_) {
       if (replicas_in(p_.placement.spots[i]) == replicas_in(old_spots[i])) continue;
@@ -223,6 +272,12 @@ class Buyer {
   std::vector<std::uint32_t> left_;    ///< replicas of each service without a node
   std::vector<double> worth_;          ///< of a replica of each service
   std::vector<std::uint32_t> bought_;  ///< nodes of each offer
+  /// Replicas of a service that are in each zone, and of which a zone is to have no more.
+  struct ZoneShare {
+    std::vector<std::uint32_t> there{};
+    std::uint32_t most = 0;
+  };
+  std::vector<ZoneShare> shares_;  ///< of each service; empty: zones are not told apart
   double paid_ = 0;
   Purchases purchases_;
 };

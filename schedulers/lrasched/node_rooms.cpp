@@ -23,12 +23,14 @@ NodeRooms::NodeRooms(std::size_t dims, std::span<const Amounts> nodes) : NodeRoo
   for (const Amounts& node : nodes) add(node);
 }
 
-std::uint32_t NodeRooms::add(const Amounts& free, std::uint32_t kind) {
+std::uint32_t NodeRooms::add(const Amounts& free, std::uint32_t kind, std::uint32_t zone) {
   for (std::size_t k = 0; k < dims_; ++k) {
     free_[k].push_back(free[k]);
     total_[k] += free[k];
   }
   kinds_.push_back(kind);
+  zone_of_.push_back(zone);
+  zones_ = std::max(zones_, zone + 1);
   return count() - 1;
 }
 
@@ -38,6 +40,7 @@ void NodeRooms::remove_last() {
     free_[k].pop_back();
   }
   kinds_.pop_back();
+  zone_of_.pop_back();
 }
 
 Amounts NodeRooms::free(std::uint32_t node) const {

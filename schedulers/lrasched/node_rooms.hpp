@@ -34,8 +34,9 @@ class NodeRooms {
   explicit NodeRooms(std::size_t dims);
   NodeRooms(std::size_t dims, std::span<const Amounts> nodes);
 
-  /// Returns the number of the new node. `kind`: by which services tell where they may be.
-  std::uint32_t add(const Amounts& free, std::uint32_t kind = 0);
+  /// Returns the number of the new node. `kind`: by which services tell where they may be. `zone`:
+  /// over which replicas are spread; 0: over it they are not.
+  std::uint32_t add(const Amounts& free, std::uint32_t kind = 0, std::uint32_t zone = 0);
   void remove_last();
 
   std::size_t dims() const { return dims_; }
@@ -43,6 +44,9 @@ class NodeRooms {
   const std::vector<double>& of_dim(std::size_t k) const { return free_[k]; }
   Amounts free(std::uint32_t node) const;
   std::uint32_t kind(std::uint32_t node) const { return kinds_[node]; }
+  std::uint32_t zone(std::uint32_t node) const { return zone_of_[node]; }
+  /// Above the number of any node's zone.
+  std::uint32_t zones() const { return zones_; }
   /// Of all nodes together.
   const Amounts& total() const { return total_; }
 
@@ -53,6 +57,8 @@ class NodeRooms {
   std::size_t dims_;
   std::array<std::vector<double>, kMostDims> free_;  ///< the first dims_ are in use
   std::vector<std::uint32_t> kinds_;                 ///< of each node
+  std::vector<std::uint32_t> zone_of_;               ///< of each node
+  std::uint32_t zones_ = 1;
   Amounts total_{};
 };
 

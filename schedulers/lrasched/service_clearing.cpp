@@ -43,7 +43,7 @@ bool may_move(const ClusterView& view, const std::vector<Slot>& replicas) {
 double price_usd_h(const Plan& plan, const ClusterView& view) {
   double sum = 0;
   for (const Launch& launch : plan.launches) {
-    sum += view.price(launch.type, launch.market).value_or(Price{}).usd_h();
+    sum += price_of(view, launch).usd_h();
   }
   return sum;
 }

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "model/feasible.hpp"
+#include "schedulers/lrasched/limit_search.hpp"
+#include "schedulers/lrasched/service_zones.hpp"
 #include "schedulers/lrasched/size_moves.hpp"
 #include "schedulers/packing/rules.hpp"
 
@@ -19,7 +21,8 @@ constexpr double kLeastPrice_usd_h = 1e-9;
 
 class Gathering {
  public:
-  explicit Gathering(const ServiceParts& parts) : p_(parts) {}
+  explicit Gathering(const ServiceParts& parts)
+      : p_(parts), zones_(parts.view, parts.params.spread) {}
 
   ServiceInput run() {
     for (const JobId id : p_.memory.services()) gather_waiting(*p_.view.state.find(id));
@@ -82,6 +85,7 @@ class Gathering {
       alike->tasks.push_back(slot);
     }
     if (sized != nullptr && only == nullptr) gather_resizes(row, *sized);
+    if (only == nullptr && in_.waiting.size() == first) gather_too_many(row);
     for (std::size_t i = first; i < in_.waiting.size(); ++i) in_.waiting[i].stands = stands;
   }
 
@@ -91,6 +95,19 @@ class Gathering {
       in_.waiting.push_back(
           {row.slot, {move.task}, true, Grant::of(sized.grant(move.size)), CauseCode::resized});
     }
+  }
+
+  /// A replica that runs where more of its service are than may be.
+  void gather_too_many(const JobRow& row) {
+    const auto slot = one_too_many(p_.view, row, p_.limits.limit_of(row.job.id));
+    if (!slot) return;
+    in_.waiting.push_back(
+        {row.slot, {*slot}, true, state().task(*slot).held, CauseCode::partial_reconfiguration});
+  }
+  /// There may be instances enough for the limit by which it has to leave.
+  bool has_to_leave(const WaitingService& waiting, const JobRow& job) const {
+    return waiting.cause != CauseCode::partial_reconfiguration || leaves_ != InstanceId{} ||
+           one_too_many(p_.view, job, most_a_node(job)).has_value();
   }
 
   /// Instances that may take something, in the order of request.
@@ -103,7 +120,8 @@ class Gathering {
       if ((!p_.view.rents() && row.phase != InstancePhase::ready) || row.id == leaves_) continue;
       const Resources room = p_.view.catalog[row.type].capacity - row.committed;
       if (row.slot >= node_of_.size()) node_of_.resize(row.slot + std::size_t{1}, kNoNode);
-      node_of_[row.slot] = in_.rooms.add(room.amounts(), kind_of(row.type, row.market));
+      node_of_[row.slot] =
+          in_.rooms.add(room.amounts(), kind_of(row.type, row.market), zones_.of(row));
       in_.nodes.push_back(row.id);
     }
   }
@@ -114,12 +132,23 @@ class Gathering {
       for (const Market market : {Market::on_demand, Market::spot}) {
         const std::optional<Price> price = p_.prices.types().price(type, market);
         if (!price || p_.view.rests(type, market)) continue;
-        in_.offers.push_back({.capacity = p_.view.catalog[type].capacity.amounts(),
-                              .price = std::max(price->usd_h(), kLeastPrice_usd_h),
-                              .kind = kind_of(type, market)});
-        in_.choices.push_back({type, market, *price});
+        for (const ZoneOffer& offer : zones_.offers(type, market)) {
+          add_offer({type, market, offer.price, offer.name}, offer.zone);
+        }
+        if (in_.choices.empty() || in_.choices.back().type != type ||
+            in_.choices.back().market != market) {
+          add_offer({type, market, *price, {}}, zones_.of(type));
+        }
       }
     }
+  }
+
+  void add_offer(OfferChoice choice, std::uint32_t zone) {
+    in_.offers.push_back({.capacity = p_.view.catalog[choice.type].capacity.amounts(),
+                          .price = std::max(choice.price.usd_h(), kLeastPrice_usd_h),
+                          .kind = kind_of(choice.type, choice.market),
+                          .zone = zone});
+    in_.choices.push_back(std::move(choice));
   }
 
   /// Markets for what is to run for long: where one is rented, spot instances are for those who
@@ -147,12 +176,14 @@ class Gathering {
   /// far as there may be instances enough.
   std::uint32_t most_a_node(const JobRow& job) const {
     if (keeps_apart(job)) return 1;
-    if (p_.params.limit > 0) return p_.params.limit;
+    const std::uint32_t learnt = p_.limits.limit_of(job.job.id);
+    if (p_.params.limit > 0) return std::min(p_.params.limit, learnt > 0 ? learnt : kAnyNumber);
     if (p_.params.goal_limit == 0 || !job.job.service()->goal.is_there()) return kAnyNumber;
+    const std::uint32_t most = learnt > 0 ? learnt : p_.params.goal_limit;
     std::uint64_t nodes = in_.nodes.size();
     if (p_.view.rents()) nodes += p_.view.left.instances.value_or(kAnyNumber);
     const std::uint64_t needed = (job.replicas + nodes - 1) / std::max<std::uint64_t>(nodes, 1);
-    return std::max(p_.params.goal_limit, static_cast<std::uint32_t>(needed));
+    return std::max(most, static_cast<std::uint32_t>(needed));
   }
 
   void gather(WaitingService waiting) {
@@ -161,6 +192,7 @@ class Gathering {
     const std::optional<TypeId> type = type_for(asks);
     if (!type) return refuse(waiting, asks);
     const JobRow& job = state().job(waiting.job);
+    if (!has_to_leave(waiting, job)) return;
     const Resources& asked = *p_.prices.mask().amount(asks.shape, *type);
     Service service{.size = waiting.grant ? waiting.grant->amount.amounts() : asked.amounts(),
                     .replicas = static_cast<std::uint32_t>(waiting.tasks.size()),
@@ -228,6 +260,7 @@ class Gathering {
   }
 
   const ServiceParts& p_;
+  ServiceZones zones_;
   ServiceInput in_;
   InstanceId leaves_{};                 ///< nothing goes there
   std::vector<std::uint32_t> node_of_;  ///< of each instance, by slot
@@ -241,11 +274,13 @@ bool wants_places(const ClusterState& state, const JobRow& service) {
                      [&](Slot slot) { return wants_place(state.task(slot)); });
 }
 
-bool wants_places(const ClusterView& view, const JobRow& service, const SizeBook& sizes) {
+bool wants_places(const ClusterView& view, const JobRow& service, const SizeBook& sizes,
+                  const LimitBook& limits) {
   if (wants_places(view.state, service)) return true;
+  if (service.terminal_outcome) return false;
   const SizedService* sized = sizes.find(service.job.id);
-  return sized != nullptr && !service.terminal_outcome &&
-         !size_moves(view, service, *sized).empty();
+  if (sized != nullptr && !size_moves(view, service, *sized).empty()) return true;
+  return one_too_many(view, service, limits.limit_of(service.job.id)).has_value();
 }
 
 ServiceInput gather_services(const ServiceParts& parts) {

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "schedulers/lrasched/limit_book.hpp"
 #include "schedulers/lrasched/lrasched_params.hpp"
 #include "schedulers/lrasched/new_nodes.hpp"
 #include "schedulers/lrasched/node_rooms.hpp"
@@ -33,6 +35,7 @@ struct OfferChoice {
   TypeId type;
   Market market = Market::on_demand;
   Price price;
+  std::string zone{};  ///< empty: the cloud chooses
 };
 
 /// Everything that a round of services decides on: services and instances as the algorithms number
@@ -56,6 +59,7 @@ struct ServiceParts {
   const ReservationPrices& prices;  ///< of both markets; they know the state
   const ServiceMemory& memory;
   const SizeBook& sizes;
+  const LimitBook& limits;
 };
 
 /// Number of the kind of instances by which services tell where they may be.
@@ -70,8 +74,9 @@ inline bool wants_place(const TaskRow& task) {
 }
 /// Of some of its replicas. O(replicas).
 bool wants_places(const ClusterState& state, const JobRow& service);
-/// Likewise, or some are to have another size.
-bool wants_places(const ClusterView& view, const JobRow& service, const SizeBook& sizes);
+/// Likewise, or some are to have another size, or are too many on their instance.
+bool wants_places(const ClusterView& view, const JobRow& service, const SizeBook& sizes,
+                  const LimitBook& limits);
 
 /// O(replicas of services that are not over); where some of them waits, O(instances) besides.
 ServiceInput gather_services(const ServiceParts& parts);

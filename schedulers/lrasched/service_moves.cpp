@@ -143,6 +143,7 @@ void ServiceMoves::try_single_move(Rng& rng) {
   const Amounts there = p_.rooms.free(to);
   if (!fits(of.size, there) || !of.may_be_on(p_.rooms.kind(to))) return;
   if (count_at(placement_.spots[service], to) >= of.most_a_node) return;
+  if (p_.rooms.zone(from) != p_.rooms.zone(to)) return;
   const double gain = fitness_[service].of(there) - fitness_[service].of(with(here, of.size, 1));
   if (gain <= kLeastGain) return;
   leave(service, from);

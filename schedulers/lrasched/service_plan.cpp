@@ -102,6 +102,7 @@ class Writing {
       plan_.launches.push_back({.type = offer.type,
                                 .market = offer.market,
                                 .cause = {CauseCode::packed, gain_usd_h(i)},
+                                .zone = offer.zone,
                                 .group = group_of_[root(launch_team(i))]});
     }
   }
@@ -199,6 +200,12 @@ class Writing {
 Plan plan_of_services(const ServiceParts& parts, const ServiceInput& input,
                       const ServiceChoice& choice) {
   return Writing(parts, input, choice).run();
+}
+
+Price price_of(const ClusterView& view, const Launch& launch) {
+  const OfferingRow* offer =
+      view.state.offerings().find(launch.type, launch.market, launch.zone);
+  return offer != nullptr ? offer->price : Price{};
 }
 
 }  // namespace muster::lrasched

@@ -11,4 +11,7 @@ namespace muster::lrasched {
 Plan plan_of_services(const ServiceParts& parts, const ServiceInput& input,
                       const ServiceChoice& choice);
 
+/// Price of an hour of the instance that such a plan rents.
+Price price_of(const ClusterView& view, const Launch& launch);
+
 }  // namespace muster::lrasched

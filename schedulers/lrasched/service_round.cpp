@@ -104,6 +104,7 @@ void ServiceRound::solve(NodeRooms before, const std::vector<Spots>& standing) {
 void ServiceRound::rent(const RentLeft& left) {
   if (choice_.placement.placed() == services_.size()) return;
   PurchaseRules rules{in_.offers};
+  rules.spread = params_.spread;
   if (left.instances) {
     rules.most_nodes =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(*left.instances, rules.most_nodes));
@@ -158,7 +159,7 @@ void ServiceRound::drop_rented(const std::vector<Spots>& on_new) {
   if (kept.size() == choice_.rented.size()) return;
   while (in_.rooms.count() > first) in_.rooms.remove_last();
   for (const std::uint32_t offer : kept) {
-    in_.rooms.add(in_.offers[offer].capacity, in_.offers[offer].kind);
+    in_.rooms.add(in_.offers[offer].capacity, in_.offers[offer].kind, in_.offers[offer].zone);
   }
   for (std::size_t i = 0; i < on_new.size(); ++i) {
     Spots& spots = choice_.placement.spots[i];

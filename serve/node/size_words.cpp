@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kServices = "services_";
 constexpr std::string_view kOf = "_of_";
 constexpr std::string_view kNumberAt = "number_at_", kFailedAt = "failed_at_",
-                           kAbsentAt = "absent_at_";
+                           kAbsentAt = "absent_at_", kTogether = "together_";
 constexpr int kSizeDigits = 4;
 
 /// A size by its number, and by its amounts where the note has them.
@@ -29,7 +29,7 @@ struct NotedSize {
   }
 };
 
-/// A step of the search for a size.
+/// A step of the search for a size, or for the replicas that an instance may hold.
 struct NotedStep {
   std::string job;
   std::string_view found;
@@ -37,9 +37,11 @@ struct NotedStep {
   NotedSize at{}, size{};
   std::optional<NotedSize> trial{};
   bool goes_on = false;
+  std::string limit{};  ///< of replicas on an instance; empty: it is the policy's own
 
   std::string text() const {
     std::string text = "job " + job + ": ";
+    if (found == kTogether) return text + text_of_limit();
     if (found == kFailedAt) {
       text += "a replica failed at " + at.text();
     } else if (found == kAbsentAt) {
@@ -50,6 +52,14 @@ struct NotedStep {
     text += ", its replicas get " + size.text();
     if (trial) text += ", one tries " + trial->text();
     if (goes_on) text += ", more is tried when it may change again";
+    return text;
+  }
+
+ private:
+  std::string text_of_limit() const {
+    std::string text = rounded_text(value, kSizeDigits) + " with " + at.number +
+                       (at.number == "1" ? " replica" : " replicas") + " on an instance";
+    if (!limit.empty()) text += ", which may hold " + limit;
     return text;
   }
 };
@@ -65,8 +75,9 @@ std::optional<std::pair<std::string_view, std::string_view>> parts_of(std::strin
 
 /// The kind of finding, behind which stands the number of its size.
 std::optional<std::string_view> found_of(std::string_view what) {
-  for (const std::string_view found : {kNumberAt, kFailedAt, kAbsentAt}) {
-    if (what.starts_with(found)) return found;
+  for (const std::string_view found : {kNumberAt, kFailedAt, kAbsentAt, kTogether}) {
+    const bool is_begun = what.starts_with(found) && what.size() > found.size();
+    if (is_begun && what[found.size()] >= '0' && what[found.size()] <= '9') return found;
   }
   return std::nullopt;
 }
@@ -82,6 +93,7 @@ void take(NotedStep& step, std::string_view what, double value) {
   if (what == "trial_cores" && step.trial) step.trial->cores = value;
   if (what == "trial_gib" && step.trial) step.trial->memory_gib = value;
   if (what == "goes_on") step.goes_on = true;
+  if (what == "limit" && value > 0) step.limit = number();
 }
 
 }  // namespace
