@@ -165,9 +165,8 @@ bool LimitBook::load(std::string_view text, const ClusterView& view) {
     for (SavedLimit& each : saved::loaded<std::vector<SavedLimit>>(all)) {
       const auto found = services_.find(each.job);
       if (found == services_.end() || each.limit > kLargestService) continue;
-      std::erase_if(each.numbers, [](const auto& one) {
-        return one.first == 0 || one.first > kMostTogether;
-      });
+      std::erase_if(each.numbers,
+                    [](const auto& one) { return one.first == 0 || one.first > kMostTogether; });
       found->second.size = each.size;
       found->second.numbers = std::move(each.numbers);
       found->second.limit = each.limit;

@@ -135,12 +135,15 @@ std::shared_ptr<const DegreeLearner> learner_of(LearnerKind kind) {
   return std::make_shared<const DegreeLearner>(std::move(learner));
 }
 
-/// It serves alone for itself, and nothing else changes the service.
-bool is_steady(const JobRow& job, const SizeBook& sizes) {
+/// Nothing else changes the service.
+bool is_steady(const JobRow& job, const SizedService* sized) {
   if (job.terminal_outcome || job.replicas == 0 || keeps_apart(job)) return false;
   if (job.wanted != job.replicas || job.leaving > 0) return false;
-  const SizedService* sized = sizes.find(job.job.id);
   return sized == nullptr || (!sized->trial && !sized->failed);
+}
+/// Its replicas have the size that they are to have.
+bool has_size(const LimitStep& step, const SizedService* sized) {
+  return sized == nullptr || step.size == size_of_note(sized->grant(sized->chosen));
 }
 
 }  // namespace
@@ -152,13 +155,15 @@ std::vector<LimitStep> LimitSearch::steps(const LimitBook& book, const SizeBook&
   for (const auto& [id, service] : book.services()) {
     if (steps.size() + kMostTogether > kMostLimitSteps) break;
     const JobRow& job = *view.state.find(id);
-    if (!is_steady(job, sizes)) continue;
+    const SizedService* sized = sizes.find(id);
+    if (!is_steady(job, sized)) continue;
     LimitedService then = service;
     const std::size_t first = steps.size();
     for (LimitStep& step : shown_by(view, job, rules_.probe_for)) {
       const auto before = then.numbers.find(step.together);
       const bool is_known = before != then.numbers.end() && then.size == step.size;
       if (is_known && is_as_before(then.goal, before->second, step.number)) continue;
+      if (!has_size(step, sized)) continue;
       note_number(then, step);
       step.limit = service.limit;
       steps.push_back(step);
@@ -219,8 +224,7 @@ LimitSearch::Curve LimitSearch::curve_of(const LimitedService& service) {
   const ServiceGoal& goal = service.goal;
   const double unit = std::max(service.numbers.begin()->second, kLeastNumber);
   const auto performance = [&](double number) {
-    return kUnitLevel *
-           (goal.at_least ? number / unit : unit / std::max(number, kLeastNumber));
+    return kUnitLevel * (goal.at_least ? number / unit : unit / std::max(number, kLeastNumber));
   };
   for (const auto& [together, number] : service.numbers) {
     learner.observe(0, 0,

@@ -14,7 +14,7 @@ namespace muster::lrasched {
 struct LimitRules {
   bool learns = true;       ///< no: it is what the policy is told
   std::uint32_t first = 2;  ///< with which services begin; 0: any number, and nothing is learnt
-  std::uint32_t most = 0;   ///< above which none is; 0: no bound but kMostTogether
+  std::uint32_t most = 0;   ///< the largest limit; 0: kMostTogether
   LearnerKind learner = LearnerKind::history;
   Duration probe_for{std::chrono::seconds{30}};  ///< that replicas are ready before theirs count
   std::uint32_t changes_a_day = 3;               ///< of a service's limit

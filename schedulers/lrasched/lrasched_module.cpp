@@ -120,6 +120,7 @@ LraParams first_fit_params() {
   params.rules = lrasched::kPaperRules;
   params.limit = 1;
   params.spread = 0;
+  params.learns_limits = false;
   params.moves = false;
   params.clears = false;
   params.goal_limit = 0;
@@ -130,6 +131,7 @@ LraParams first_fit_params() {
 LraParams program_params() {
   LraParams params;
   params.spread = 0;
+  params.learns_limits = false;
   params.clears = false;
   params.goal_limit = 0;
   params.sizes.learns = false;

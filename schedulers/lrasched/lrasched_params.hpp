@@ -40,7 +40,7 @@ struct LraParams {
   /// Share of the price by which a replica may cost more for its service to be spread over zones.
   double spread = 0.1;
   /// The number of replicas of a service with a goal on one instance is learnt from those numbers.
-  bool learns_limits = false;
+  bool learns_limits = true;
   SizeRules sizes{};             ///< of services that let a policy choose them
   std::uint32_t nodes = 2'000;   ///< of the solver's search for a round, in a replay
   double seconds = 5;            ///< of the solver in a round of a live cluster

@@ -62,12 +62,9 @@ std::vector<InstanceId> touched_by(const Plan& plan, const ClusterState& state) 
 }
 
 LimitRules limit_rules(const LraParams& params) {
-  return {params.learns_limits,
-          params.limit > 0 ? params.limit : params.goal_limit,
-          params.limit,
-          params.sizes.learner,
-          params.sizes.probe_for,
-          params.sizes.changes_a_day};
+  return {params.learns_limits,   params.limit > 0 ? params.limit : params.goal_limit,
+          params.limit,           params.sizes.learner,
+          params.sizes.probe_for, params.sizes.changes_a_day};
 }
 
 template <class Parts>
@@ -233,8 +230,7 @@ bool LraPolicy::load_state(std::string_view text, const ClusterView& view) {
     std::string saved = words(name);
     return saved.empty() ? std::string("[]") : saved;
   };
-  return services_.load(words("services"), view) &&
-         books_.sizes.load(or_nothing("sizes"), view) &&
+  return services_.load(words("services"), view) && books_.sizes.load(or_nothing("sizes"), view) &&
          books_.limits.load(or_nothing("limits"), view) &&
          batch_.load_state(words("batch"), with_fixed_services(view));
 }

@@ -35,7 +35,7 @@ class LraPolicy final : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<LraPolicy>(*this); }
 
  private:
-  /// What is known of services when a round decides: its own steps count.
+  /// Findings on services when a round decides: those of its own steps count.
   struct Books {
     SizeBook sizes;
     LimitBook limits;

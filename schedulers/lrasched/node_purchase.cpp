@@ -130,7 +130,8 @@ class Buyer {
         const bool may = p_.services[i].may_be_on(offer.kind);
         if (may && fits(p_.services[i].size, offer.capacity)) offered[offer.zone] = 1;
       }
-      const auto count = static_cast<std::uint32_t>(std::count(offered.begin() + 1, offered.end(), 1));
+      const auto count =
+          static_cast<std::uint32_t>(std::count(offered.begin() + 1, offered.end(), 1));
       const std::uint32_t all = replicas_in(p_.placement.spots[i]) + left_[i];
       share.most = count > 0 ? (all + count - 1) / count : all;
     }

@@ -57,9 +57,9 @@ std::uint32_t ServicePlacer::next_zone() const {
   std::uint32_t next = 0;
   for (std::uint32_t zone = 1; zone < open_.size(); ++zone) {
     if (open_[zone].empty()) continue;
-    const bool is_better = next == 0 || in_zone_[zone] < in_zone_[next] ||
-                           (in_zone_[zone] == in_zone_[next] &&
-                            better(open_[zone].front(), open_[next].front()));
+    const bool is_better =
+        next == 0 || in_zone_[zone] < in_zone_[next] ||
+        (in_zone_[zone] == in_zone_[next] && better(open_[zone].front(), open_[next].front()));
     if (is_better) next = zone;
   }
   return next;

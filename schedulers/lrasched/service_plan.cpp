@@ -203,8 +203,7 @@ Plan plan_of_services(const ServiceParts& parts, const ServiceInput& input,
 }
 
 Price price_of(const ClusterView& view, const Launch& launch) {
-  const OfferingRow* offer =
-      view.state.offerings().find(launch.type, launch.market, launch.zone);
+  const OfferingRow* offer = view.state.offerings().find(launch.type, launch.market, launch.zone);
   return offer != nullptr ? offer->price : Price{};
 }
 

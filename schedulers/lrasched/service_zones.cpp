@@ -75,8 +75,9 @@ std::vector<ZoneOffer> ServiceZones::offers(TypeId type, Market market) const {
 
 /// The cloud has it, by its own word, and has not refused it lately.
 bool ServiceZones::is_had(const OfferingRow& row) const {
-  return row.available && std::ranges::none_of(view_.unavailable_offerings,
-                                               [&](const auto& rest) { return rest.key == row.key; });
+  return row.available && std::ranges::none_of(view_.unavailable_offerings, [&](const auto& rest) {
+           return rest.key == row.key;
+         });
 }
 
 }  // namespace muster::lrasched

@@ -42,8 +42,8 @@ class ServiceZones {
 
   const ClusterView& view_;
   double spread_;
-  std::vector<std::string> names_;                    ///< sorted; empty: zones are not told apart
-  std::vector<std::optional<Price>> most_{};          ///< within the bound, of each type and market
+  std::vector<std::string> names_;            ///< sorted; empty: zones are not told apart
+  std::vector<std::optional<Price>> most_{};  ///< within the bound, of each type and market
 };
 
 }  // namespace muster::lrasched

@@ -39,6 +39,9 @@ struct NotedStep {
   bool goes_on = false;
   std::string limit{};  ///< of replicas on an instance; empty: it is the policy's own
 
+  /// Nothing follows from a number of replicas with which the policy's own limit stays.
+  bool is_news() const { return found != kTogether || !limit.empty(); }
+
   std::string text() const {
     std::string text = "job " + job + ": ";
     if (found == kTogether) return text + text_of_limit();
@@ -59,8 +62,7 @@ struct NotedStep {
   std::string text_of_limit() const {
     std::string text = rounded_text(value, kSizeDigits) + " with " + at.number +
                        (at.number == "1" ? " replica" : " replicas") + " on an instance";
-    if (!limit.empty()) text += ", which may hold " + limit;
-    return text;
+    return text + ", which may hold " + limit;
   }
 };
 
@@ -119,7 +121,9 @@ std::vector<std::string> words_of_sizes(const std::vector<FigureView>& figures) 
     }
   }
   std::vector<std::string> words;
-  for (const NotedStep& step : steps) words.push_back(step.text());
+  for (const NotedStep& step : steps) {
+    if (step.is_news()) words.push_back(step.text());
+  }
   return words;
 }
 

@@ -115,13 +115,12 @@ TEST(Registry, describes_each_policy_with_its_papers_defaults) {
   std::vector<std::string> packing = {"group=2", "pairing=greedy", "exact_tasks=200"};
   packing.insert(packing.end(), alone.begin(), alone.end());
   EXPECT_THAT(params_of("hcoop"), ElementsAreArray(packing));
-  EXPECT_THAT(
-      params_of("lrasched"),
-      ElementsAre("fit=balanced", "order=increasing", "patience=3", "limit=0", "goal_limit=2",
-                  "limits=stated", "phase2=rent", "spread=0.1", "moves=true", "clears=true",
-                  "sizes=learnt", "learner=history", "probe_for_s=30", "changes_a_day=3",
-                  "history=", "strict=false", "free_wait_s=36", "at_once=false", "period_s=300",
-                  "eager=false"));
+  EXPECT_THAT(params_of("lrasched"),
+              ElementsAre("fit=balanced", "order=increasing", "patience=3", "limit=0",
+                          "goal_limit=2", "limits=learnt", "phase2=rent", "spread=0.1",
+                          "moves=true", "clears=true", "sizes=learnt", "learner=history",
+                          "probe_for_s=30", "changes_a_day=3", "history=", "strict=false",
+                          "free_wait_s=36", "at_once=false", "period_s=300", "eager=false"));
   EXPECT_THAT(params_of("ffd"),
               ElementsAre("fit=first", "phase2=rent", "strict=false", "free_wait_s=36",
                           "at_once=false", "period_s=300", "eager=false"));

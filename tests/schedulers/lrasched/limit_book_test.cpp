@@ -160,15 +160,14 @@ TEST(LraLimits, are_never_above_that_of_the_policy) {
 }
 
 TEST(LraLimits, are_those_of_the_policy_where_it_is_told_so) {
-  Cluster cluster = cluster_of(service(4, 0.985), "lrasched");
+  Cluster cluster = cluster_of(service(4, 0.985), "lrasched,limits=stated");
   EXPECT_THAT(limits(cluster, 10, falls), IsEmpty());
   EXPECT_THAT(counts(cluster), ElementsAre(2, 2));
 }
 
 TEST(LraLimits, of_a_latency_are_learnt_likewise) {
   Cluster cluster = cluster_of(service(4, 50, false));
-  EXPECT_THAT(limits(cluster, 10, [](int together) { return 48.2 + together; }),
-              ElementsAre(1));
+  EXPECT_THAT(limits(cluster, 10, [](int together) { return 48.2 + together; }), ElementsAre(1));
   EXPECT_THAT(counts(cluster), ElementsAre(1, 1, 1, 1));
 }
 
