@@ -208,9 +208,9 @@ void check_kind(const JobRequest& request, bool tasks_given, const Report& repor
   if (!request.movable) {
     report("movable", "cannot be false beside elastic: another width stops and starts the workers");
   }
-  if (request.distinct_instances) {
-    report("distinct_instances", "cannot be given beside elastic: its workers fill instances");
-  }
+  constexpr std::string_view kFills = "cannot be given beside elastic: its workers fill instances";
+  if (request.distinct_instances) report("distinct_instances", std::string(kFills));
+  if (request.most_an_instance) report("most_an_instance", std::string(kFills));
 }
 
 }  // namespace

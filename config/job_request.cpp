@@ -367,7 +367,8 @@ Job make_job(const JobRequest& request) {
   job.origin = parse_geo_point(request.from);
   job.movable = request.movable;
   job.checkpoints = request.checkpoints;
-  job.distinct_instances = request.distinct_instances;
+  // check_together() refuses two that differ.
+  job.most_an_instance = request.most_an_instance.value_or(request.distinct_instances ? 1 : 0);
   job.constraint = request.constraint;
   config::make_script(request, job);
   config::make_stops(request, job);
@@ -404,7 +405,8 @@ JobRequest request_of(const Job& job) {
   request.max_fails = job.max_fails;
   request.movable = job.movable;
   request.checkpoints = job.checkpoints;
-  request.distinct_instances = job.distinct_instances;
+  request.distinct_instances = job.most_an_instance == 1;
+  if (job.most_an_instance > 1) request.most_an_instance = job.most_an_instance;
   request.constraint = job.constraint;
   config::ask_script(job, request);
   config::ask_stops(job, request);

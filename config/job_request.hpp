@@ -58,8 +58,9 @@ struct JobRequest {
   std::string token;                ///< the same token of the same user is the same submission
   bool movable = true;              ///< tasks that run may be moved to other instances
   bool checkpoints = false;         ///< a task that is stopped saves what it has done
-  bool distinct_instances = false;  ///< no two of the tasks on one instance at a time
-  std::string constraint;           ///< on which types (Constraint); empty: on all
+  bool distinct_instances = false;  ///< another way to say that `most_an_instance` is 1
+  std::optional<std::uint32_t> most_an_instance;  ///< tasks on one at a time; nothing: any number
+  std::string constraint;                         ///< on which types (Constraint); empty: on all
   bool done_on_stop = false;  ///< exit code 0 after a request to stop: the task has done its work
   std::vector<std::string> retry_on;  ///< exit codes as texts, and "signal"; none: any failure
   std::string signal;                 ///< "USR1@60": before the time limit; empty: no signal

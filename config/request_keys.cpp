@@ -272,9 +272,14 @@ Keys run_keys() {
        RequestFlag{"--checkpoints", "a task that is stopped saves what it has done"}},
       {"distinct_instances", "true or false", "false",
        "no two of the tasks have a place on one instance at a time, so that one that is lost stops "
-       "one of them",
+       "one of them; `most_an_instance = 1` says it, too",
        RequestSwitch{&R::distinct_instances},
        RequestFlag{"--distinct-instances", "no two of its tasks on one instance at a time"}},
+      {"most_an_instance", "whole number", "none",
+       "tasks that may have a place on one instance at a time, so that one that is lost stops no "
+       "more of them",
+       RequestNumber{&R::most_an_instance, kTasks},
+       RequestFlag{"--most-an-instance", "tasks that may be on one instance at a time"}},
       {"max_fails", "whole number", "none",
        "tasks that may fail; with one more the rest of the job is ended",
        RequestNumber{&R::max_fails, kFails}, RequestFlag{"--max-fails"}},
@@ -440,6 +445,11 @@ void check_together(const JobRequest& request, bool tasks_given, const Report& r
       array.max_running != request.max_running) {
     report("max_running", fmt::format("is {} here and {} in array: say it once",
                                       request.max_running, array.max_running));
+  }
+  if (request.distinct_instances && request.most_an_instance.value_or(1) != 1) {
+    report("most_an_instance",
+           fmt::format("is {} here, and distinct_instances = true says 1: say it once",
+                       *request.most_an_instance));
   }
   check_elastic(request, tasks_given, report);
   check_stops(request, report);

@@ -42,6 +42,7 @@ SubmittedAs submitted_as(const SubmissionView& submission, std::uint64_t tasks) 
   said.max_fails = request.max_fails;
   said.max_running = submission.job.max_running;
   said.memory_gib = request.memory_gib;
+  said.most_an_instance = submission.job.most_an_instance;
   said.movable = request.movable;
   said.priority = request.priority;
   said.retries = request.retries;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -145,17 +146,17 @@ void check_instance(const ClusterState& state, const InstanceRow& row,
   if (!nearly_equal(row.committed, sum_of(state, row.planned, &TaskRow::planned))) {
     out.push_back(name + " counts what is committed wrongly");
   }
-  // Of most jobs nothing has to be looked up: the wish is rare.
-  std::vector<std::pair<Slot, Slot>> apart;  // jobs that want distinct instances, and a task there
+  // Of most jobs nothing has to be counted: the wish is rare.
+  std::map<Slot, std::set<Slot>> bounded;  // tasks of jobs with a bound; one may be on both lists
   for (const auto* list : {&row.occupants, &row.planned}) {
     for (Slot slot : *list) {
-      const TaskRow& task = state.task(slot);
-      if (!state.job(task.job).job.distinct_instances) continue;
-      for (const auto& [job, other] : apart) {
-        if (job == task.job && other != slot) out.push_back(name + " has two of a job's tasks");
-      }
-      apart.emplace_back(task.job, slot);
+      const Slot job = state.task(slot).job;
+      if (state.job(job).job.most_an_instance > 0) bounded[job].insert(slot);
     }
+  }
+  for (const auto& [job, tasks] : bounded) {
+    if (tasks.size() <= state.job(job).job.most_an_instance) continue;
+    out.push_back(name + " has more of a job's tasks than it may");
   }
   // Together with the sums above: the resources in use fit as well.
   if (!row.used.fits_in(state.catalog()[row.type].capacity)) {

@@ -52,13 +52,23 @@ std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& 
   return std::nullopt;
 }
 
-bool has_peer(const ClusterState& state, const TaskRow& task, const InstanceRow& on) {
-  const auto is_peer = [&](Slot slot) {
-    const TaskRow& other = state.task(slot);
+std::uint32_t peers_on(const ClusterState& state, const TaskRow& task, const InstanceRow& on) {
+  std::uint32_t peers = 0;
+  const auto is_peer = [&](const TaskRow& other) {
     return other.job == task.job && other.slot != task.slot;
   };
-  return std::any_of(on.occupants.begin(), on.occupants.end(), is_peer) ||
-         std::any_of(on.planned.begin(), on.planned.end(), is_peer);
+  for (Slot slot : on.occupants) peers += is_peer(state.task(slot));
+  for (Slot slot : on.planned) {
+    // One that stays where it is, or comes back there, is on both lists.
+    const TaskRow& other = state.task(slot);
+    peers += is_peer(other) && other.at != on.slot;
+  }
+  return peers;
+}
+
+bool is_full_of_peers(const ClusterState& state, const TaskRow& task, const InstanceRow& on) {
+  const std::uint32_t most = state.job(task.job).job.most_an_instance;
+  return most > 0 && peers_on(state, task, on) >= most;
 }
 
 bool is_resized_by(const TaskRow& task, const InstanceRow& on, const std::optional<Grant>& grant) {

@@ -21,13 +21,16 @@ bool wants(MarketChoice choice, Market market);
 bool admits(const ClusterState& state, const TaskRow& task, TypeId type);
 
 /// The one rule of placement, for policies and for the check of their plans: why the task may not
-/// be on such an instance, whoever else is there; tasks of a job that wants them on distinct
-/// instances may not be where has_peer(). Nothing: it may. A task is granted at
-/// least all that it demands, and a replica whose size its policy chooses the least of its sizes.
+/// be on such an instance, whoever else is there; nor may it be where is_full_of_peers(). Nothing:
+/// it may. A task is granted at least all that it demands, and a replica whose size its policy
+/// chooses the least of its sizes.
 std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& placing);
 
-/// Another task of the job is on the instance or is to come there. O(tasks there).
-bool has_peer(const ClusterState& state, const TaskRow& task, const InstanceRow& on);
+/// How many other tasks of the job are on the instance or are to come there. O(tasks there).
+std::uint32_t peers_on(const ClusterState& state, const TaskRow& task, const InstanceRow& on);
+/// They are as many as the job may have on one instance: the task may not come there, too. Never of
+/// a job that may have any number there. O(tasks there) of other jobs, else O(1).
+bool is_full_of_peers(const ClusterState& state, const TaskRow& task, const InstanceRow& on);
 
 /// The least grant of a task of that demand, by its service's range of sizes.
 Resources least_grant(const SizeRange& size, const Resources& demand);

@@ -7,12 +7,12 @@
 #include <variant>
 
 #include "model/event.hpp"
+#include "model/most_an_instance.hpp"
 
 // The members of every event, and of what events are made of, named once for all who go over them:
-// event logs, records, messages and the generators of tests. An archive takes (key, value) and
-// writes the value, sets it, or does with it whatever it is for. A member that came later than the
-// first logs goes by unless_default(key, value, default): a log without a use for it does not show
-// it. docs/add-a-field.md says what else there is to touch for a new one.
+// event logs, records, messages and the generators of tests. An archive takes (key, value). A
+// member that came later than the first logs goes by unless_default(key, value, default): a log
+// without a use for it does not show it. docs/add-a-field.md says what else a new one needs.
 
 namespace muster {
 
@@ -252,7 +252,7 @@ void fields(auto& a, Like<Job> auto& v) {
   a.unless_default({"movable", "!notMovable"}, v.movable, true);
   a.unless_default({"checkpoints", "!noCheckpoints"}, v.checkpoints, true);
   a("max_fails", v.max_fails);
-  a.unless_default("distinct_instances", v.distinct_instances, false);
+  most_an_instance_fields(a, v.most_an_instance);
   a.unless_default("done_on_stop", v.done_on_stop, false);
   a.unless_default("retry_on", v.retry_on, {});
   a.unless_default("constraint", v.constraint, {});

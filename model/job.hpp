@@ -174,7 +174,7 @@ struct Job {
   bool checkpoints = true;         ///< a task that is stopped goes on later where it was
   /// When more of its tasks than this have failed for good the rest is ended; nothing: never.
   std::optional<std::uint32_t> max_fails;
-  bool distinct_instances = false;  ///< no two of its tasks have a place on one instance
+  std::uint32_t most_an_instance = 0;  ///< tasks that one instance may have; 0: any number
   /// A task that ends with exit code 0 after it was asked to stop has done its work.
   bool done_on_stop = false;
   /// After which failures a task is tried again: exit codes as texts, and "signal"; none: all.

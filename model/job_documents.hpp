@@ -75,6 +75,7 @@ struct SubmittedAs {
   std::optional<std::uint32_t> max_fails{};
   std::uint32_t max_running = 0;
   double memory_gib = 0;
+  std::uint32_t most_an_instance = 0;
   bool movable = true;
   int priority = 0;
   std::optional<std::uint32_t> retries{};
@@ -105,6 +106,9 @@ void fields(auto& a, Like<SubmittedAs> auto& v) {
   a(always("max_running", "number of its tasks that may have a place at once; 0: all"),
     v.max_running);
   a(always("memory_gib", "memory of a task"), v.memory_gib);
+  a(later("most_an_instance",
+          "number of its tasks that may have a place on one instance at once; 0: all"),
+    v.most_an_instance);
   a(always("movable", "a running task may be moved to another instance"), v.movable);
   a(always("priority", "its priority; the highest goes first"), v.priority);
   a(always("retries", "how often a task that failed is tried again; null: as the cluster says"),

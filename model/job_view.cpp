@@ -13,7 +13,8 @@ JobView view_of(const Job& job) {
   view.gang = job.gang;
   view.movable = job.movable;
   view.checkpoints = job.checkpoints;
-  view.distinct_instances = job.distinct_instances;
+  view.distinct_instances = job.most_an_instance == 1;
+  view.most_an_instance = job.most_an_instance;
   view.tasks = job.tasks.size();
   view.whole = job.task_count();
   view.max_fails = job.max_fails;

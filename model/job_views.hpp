@@ -62,7 +62,8 @@ struct JobView {
   bool gang = false;
   bool movable = true;
   bool checkpoints = false;
-  bool distinct_instances = false;
+  bool distinct_instances = false;     ///< exactly where the next is 1
+  std::uint32_t most_an_instance = 0;  ///< 0: any number
   ShownState state = ShownState::waiting;
   std::uint64_t tasks = 0;  ///< of this part
   std::uint64_t whole = 0;  ///< of the job
@@ -104,6 +105,9 @@ void fields(auto& a, Like<JobView> auto& v) {
   a(later("movable", "a running task may be moved to another instance"), v.movable);
   a(later("checkpoints", "a task that is stopped goes on later where it was"), v.checkpoints);
   a(later("distinct_instances", "no two of its tasks run on one instance"), v.distinct_instances);
+  a(later("most_an_instance",
+          "number of its tasks that may have a place on one instance at once; 0: all"),
+    v.most_an_instance);
   a(always("state",
            "waiting: no task has a place; starting: some have a place and no task runs; running: "
            "some task runs; held: its user holds what would wait; stopping: it will not be "

@@ -55,7 +55,8 @@ enum class RefusalCode : std::uint8_t {
   cloud_failed,        ///< the cloud could not carry the order out
   better_place,        ///< it waits for a place that is worth its price
   over_budget,         ///< even the cheapest widths need more GPUs on average than may be paid
-  distinct_instances,  ///< another task of the job has a place there, which the job does not want
+  distinct_instances,  ///< as many other tasks of the job have places there as the job wants at
+                       ///< most
   no_progress,         ///< too many of the task's attempts have ended without any
   kept_room,           ///< the room is kept for a job that goes before
   constraint,          ///< the job's constraint does not admit the instance's type

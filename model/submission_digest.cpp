@@ -54,6 +54,7 @@ enum class Part : std::uint64_t {
   goal,
   replica_range,
   size_range,
+  most_an_instance,
   // A new one stands here.
 };
 
@@ -261,8 +262,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   // Names every member, so that a new one does not compile until it is decided whether it counts.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
-               checkpoints, max_fails, distinct_instances, done_on_stop, retry_on, constraint] =
-      job;
+               checkpoints, max_fails, most_an_instance, done_on_stop, retry_on, constraint] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -296,7 +296,9 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   digest.whole(Part::not_movable, movable ? 0 : 1);
   digest.whole(Part::checkpoints,
                checkpoints ? 1 : 0);  // a request without the key keeps no checkpoints
-  digest.whole(Part::distinct_instances, distinct_instances ? 1 : 0);
+  // A bound of 1 has the digest that it had when it was the only one.
+  digest.whole(Part::distinct_instances, most_an_instance == 1 ? 1 : 0);
+  digest.whole(Part::most_an_instance, most_an_instance == 1 ? 0 : most_an_instance);
   digest.whole(Part::done_on_stop, done_on_stop ? 1 : 0);
   for (const std::string& each : retry_on) digest.words(Part::retry_on, each);
   digest.words(Part::constraint, constraint);

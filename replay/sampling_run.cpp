@@ -32,8 +32,11 @@ std::string sampling_fault(const sampling::Composition& composition, const Fleet
       return "starts each task as soon as it can; " + name + "is a gang of " +
              std::to_string(job.tasks.size()) + " (gang has to be false)";
     }
-    if (job.distinct_instances && job.tasks.size() > 1) {
-      return "does not keep the tasks of a job apart; " + name + "wants distinct instances";
+    const std::uint32_t most = job.most_an_instance;
+    if (most > 0 && most < job.tasks.size()) {
+      const std::string wish =
+          most == 1 ? "wants distinct instances" : "has most_an_instance = " + std::to_string(most);
+      return "does not keep the tasks of a job apart; " + name + wish;
     }
     if (job.max_running > 0 && job.max_running < job.tasks.size()) {
       return "runs all tasks of a job at once; " + name + "allows " +

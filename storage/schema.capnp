@@ -262,6 +262,7 @@ struct Job {
   retryOn @32 :List(Text);
   constraint @33 :Text;
   service @34 :ServiceSpec;  # set: the job is a service
+  mostAnInstance @35 :UInt32;  # 0 also where distinctInstances is set, which means 1
 }
 
 enum CheckKind {

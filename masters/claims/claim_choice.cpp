@@ -104,7 +104,7 @@ class RoomChoice {
 
   std::optional<Candidate> candidate(const InstanceRow& row) const {
     // It would wait for itself there, and others with it.
-    if (job_.job.distinct_instances && has_peer(s_, *task_, row)) return std::nullopt;
+    if (is_full_of_peers(s_, *task_, row)) return std::nullopt;
     const bool may_go = !(in_.owns_fleet && row.owned);
     Candidate one{&row, in_.now, true, false};
     one.fits = !is_gang() && !why_infeasible(s_, {task_, row.type, row.market});

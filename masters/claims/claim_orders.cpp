@@ -82,7 +82,7 @@ void ClaimOrders::give_room(Instant now) {
 bool ClaimOrders::place(const TaskRow& task, const InstanceRow& row, Instant now) {
   const Placing placing{&task, row.type, row.market};
   if (why_infeasible(state(), placing)) return false;
-  if (state().job(task.job).job.distinct_instances && has_peer(state(), task, row)) return false;
+  if (is_full_of_peers(state(), task, row)) return false;
   const Grant grant = grant_of(state(), placing);
   const Resources& capacity = state().catalog()[row.type].capacity;
   if (!(row.committed + grant.amount).fits_in(capacity)) return false;

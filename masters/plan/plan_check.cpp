@@ -33,8 +33,13 @@ Refusal not_your_turn() {
 Refusal room_is_kept() {
   return {RefusalKind::not_now, RefusalCode::kept_room, {}, 0, 0};
 }
-Refusal not_beside_peers() {
-  return {RefusalKind::not_now, RefusalCode::distinct_instances, {}, 0, 0};
+/// That number of the job's tasks would be together, and fewer may be.
+Refusal too_many_together(std::uint32_t tasks, const JobRow& job) {
+  return {RefusalKind::not_now,
+          RefusalCode::distinct_instances,
+          {},
+          static_cast<double>(tasks),
+          static_cast<double>(job.job.most_an_instance)};
 }
 Refusal in_transit() {
   return {RefusalKind::not_now, RefusalCode::in_transit, {}, 0, 0};
@@ -117,8 +122,10 @@ class PlanChecker {
     if (const auto* id = std::get_if<InstanceId>(&place.to)) {
       const InstanceRow* row = state_.find(*id);
       if (row == nullptr || row->released) return outdated();
-      // Those who leave count until they have left: an instance never has two of the tasks.
-      if (job.job.distinct_instances && has_peer(state_, *task, *row)) return not_beside_peers();
+      // Those who leave count until they have left: an instance never has more than it may.
+      if (is_full_of_peers(state_, *task, *row)) {
+        return too_many_together(peers_on(state_, *task, *row) + 1, job);
+      }
       if (limits_.kept && !limits_.kept->lets(state_, *task, *id, limits_.stay.now)) {
         return room_is_kept();
       }
@@ -134,7 +141,7 @@ class PlanChecker {
     if (auto refusal = why_infeasible(state_, placing)) return refusal;
     if (auto refusal = check_stand_in(placing, place.to)) return refusal;
     seat = {task, placing.type, grant_of(state_, placing)};
-    some_apart_ |= job.job.distinct_instances;
+    some_apart_ |= job.job.most_an_instance > 0;
     const bool rents = std::holds_alternative<LaunchIndex>(place.to);
     return rents ? check_rented(job.job.id, seat) : check_turn(job.job.id, seat.waits());
   }
@@ -152,8 +159,12 @@ class PlanChecker {
     if (there != nullptr) {
       const bool stays = task.at == there->slot && !is_resized_by(task, *there, placing.grant);
       if (stays) return std::nullopt;
-      // Beside itself it would have a peer.
-      if (job.job.distinct_instances && task.at == there->slot) return not_beside_peers();
+      // Its stand-in is one more beside it.
+      const std::uint32_t most = job.job.most_an_instance;
+      if (most > 0 && task.at == there->slot) {
+        const std::uint32_t together = peers_on(state_, task, *there) + 2;
+        if (together > most) return too_many_together(together, job);
+      }
       more = for_stand_ins_[there->slot] + grant_of(state_, placing).amount;
       const Resources& capacity = state_.catalog()[there->type].capacity;
       if (!(there->used + more).fits_in(capacity)) return in_transit();
@@ -251,19 +262,31 @@ class PlanChecker {
     check_releases(units);
   }
 
-  /// Of the tasks of a job that wants distinct instances the first one that goes to an instance has
-  /// it alone. check_place() has looked at those that are there.
+  /// Of the tasks of a job that bounds them on one instance the first ones that go to an instance
+  /// have its places there, beside those that are there.
   void keep_apart() {
-    std::set<std::pair<Slot, std::uint64_t>> taken;  // by the job
+    std::map<std::pair<Slot, std::uint64_t>, std::uint32_t> together;  // by the job
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
       if (result_.places[i]) continue;
-      const Slot job = seats_[i].task->job;
-      if (!state_.job(job).job.distinct_instances) continue;
+      const TaskRow& task = *seats_[i].task;
+      const JobRow& job = state_.job(task.job);
+      if (job.job.most_an_instance == 0) continue;
       const auto* id = std::get_if<InstanceId>(&plan_.places[i].to);
+      const InstanceRow* row = id != nullptr ? state_.find(*id) : nullptr;
       const std::uint64_t target =
           id != nullptr ? id->value << 1
                         : (std::uint64_t{std::get<LaunchIndex>(plan_.places[i].to).value} << 1) | 1;
-      if (!taken.emplace(job, target).second) result_.places[i] = not_beside_peers();
+      const bool is_there = row != nullptr && (task.at == row->slot || task.target == row->slot);
+      const auto [known, is_new] = together.try_emplace({task.job, target});
+      if (is_new && row != nullptr) known->second = peers_on(state_, task, *row) + is_there;
+      const bool has_stand_in = is_there && job.job.service() != nullptr &&
+                                is_resized_by(task, *row, plan_.places[i].grant);
+      const std::uint32_t with_it = known->second + (!is_there || has_stand_in);
+      if (with_it > job.job.most_an_instance) {
+        result_.places[i] = too_many_together(with_it, job);
+      } else {
+        known->second = with_it;
+      }
     }
   }
 
@@ -373,7 +396,7 @@ class PlanChecker {
   std::unordered_set<TaskId> placed_;
   std::unordered_map<Slot, std::vector<Slot>> spares_;  // of services, by job; looked up only
   std::unordered_map<Slot, Resources> for_stand_ins_;   // of each instance, there; looked up only
-  bool some_apart_ = false;  ///< a place is of a job that wants distinct instances
+  bool some_apart_ = false;  ///< a place is of a job that bounds its tasks on one instance
   std::unordered_map<Slot, std::optional<Refusal>> gang_stays_;  // by their jobs; looked up only
 };
 

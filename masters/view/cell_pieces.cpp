@@ -463,6 +463,10 @@ std::string why(const TaskRow& row, const Master& master) {
       if (row.reason.code == RefusalCode::constraint) {
         text += ": " + state.job(row.job).job.constraint;
       }
+      const std::uint32_t most = job.job.most_an_instance;
+      if (row.reason.code == RefusalCode::distinct_instances && most > 0) {
+        text += fmt::format("; an instance may have {} of the job", count_text(most, "task"));
+      }
       const bool said = row.reason.code == RefusalCode::no_progress;
       if (state.is_confined(row) && !said) text += "; " + confinement(state, row);
       if (history != nullptr && history->failures > 0) {

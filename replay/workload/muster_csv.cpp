@@ -32,6 +32,17 @@ bool read_flag(CsvReader& row, std::string_view column, bool otherwise) {
   return otherwise;
 }
 
+/// `distinct_instances` says 1.
+std::uint32_t read_most_an_instance(CsvReader& row) {
+  const bool is_one = read_flag(row, "distinct_instances", false);
+  const auto most = static_cast<std::uint32_t>(row.number_or("most_an_instance", kTasks, 0));
+  if (is_one && most > 1) {
+    row.complain("most_an_instance",
+                 fmt::format("is {} here, and distinct_instances says 1: say it once", most));
+  }
+  return is_one ? 1 : most;
+}
+
 /// The work: iterations at a pace or, without them, one for each second of the duration.
 void read_work(CsvReader& row, JobTruth& truth) {
   const bool counted = row.has("iterations");
@@ -87,7 +98,7 @@ JobDraft read_job(TraceReading& reading, CsvReader& row) {
   if (!is_service) read_work(row, to.truth);
   to.job.priority = static_cast<int>(row.number_or("priority", kPriority, 0));
   to.job.gang = read_flag(row, "gang", !is_service);
-  to.job.distinct_instances = read_flag(row, "distinct_instances", false);
+  to.job.most_an_instance = read_most_an_instance(row);
   if (row.has("runtime_hint_s")) to.job.runtime_hint = row.seconds("runtime_hint_s", kLongest);
   TaskSpec& task = to.job.tasks.emplace_back();
   task.demands = read_demands(row);

@@ -10,7 +10,7 @@
 namespace muster::replay {
 
 /// The columns of Muster's workload CSV, in the order in which they are written.
-inline constexpr std::array<CsvColumn, 31> kMusterColumns = {{{"id", true},
+inline constexpr std::array<CsvColumn, 32> kMusterColumns = {{{"id", true},
                                                               {"submit_s", true},
                                                               {"user", true},
                                                               {"name", true},
@@ -32,6 +32,7 @@ inline constexpr std::array<CsvColumn, 31> kMusterColumns = {{{"id", true},
                                                               {"priority"},
                                                               {"gang"},
                                                               {"distinct_instances"},
+                                                              {"most_an_instance"},
                                                               {"storage_gib"},
                                                               {"network_gbit_s"},
                                                               {"runtime_hint_s"},
@@ -55,18 +56,19 @@ void read_service(CsvReader& row, JobDraft& draft);
 /// Columns that are there when any job of the file needs them.
 struct WantedColumns {
   bool distinct_instances = false;
-  bool services = false;  ///< the last ones, from lasts_s on
+  bool most_an_instance = false;  ///< for those that are above 1
+  bool services = false;          ///< the last ones, from lasts_s on
 };
 
 /// A job's row of the CSV, in parts: when it is made, some things are not known that depend on all
 /// jobs.
 struct MusterRow {
   std::string id;
-  Instant submit;      ///< as the trace counts
-  std::string middle;  ///< the fields behind submit_s and before distinct_instances
-  bool distinct_instances = false;
-  std::string rest;     ///< the fields behind it and before lasts_s
-  std::string service;  ///< those from lasts_s on; empty: the job is no service
+  Instant submit;                      ///< as the trace counts
+  std::string middle;                  ///< the fields behind submit_s and before distinct_instances
+  std::uint32_t most_an_instance = 0;  ///< of the job; 1 goes into distinct_instances
+  std::string rest;                    ///< the fields behind most_an_instance and before lasts_s
+  std::string service;                 ///< those from lasts_s on; empty: the job is no service
 
   std::string line(Duration begin, const WantedColumns& wanted) const;
 };

@@ -17,6 +17,7 @@ namespace muster::replay {
 namespace {
 
 constexpr std::string_view kDistinct = "distinct_instances";
+constexpr std::string_view kMost = "most_an_instance";
 constexpr std::string_view kLasts = "lasts_s";
 
 /// A row under construction: fields by column name.
@@ -113,6 +114,8 @@ constexpr std::size_t place_of(std::string_view column) {
   return place;
 }
 constexpr std::size_t kDistinctPlace = place_of(kDistinct);
+constexpr std::size_t kMostPlace = place_of(kMost);
+static_assert(kMostPlace == kDistinctPlace + 1);
 constexpr std::size_t kServicePlace = place_of(kLasts);
 /// id and submit_s stand before all others.
 constexpr std::size_t kMiddle = 2;
@@ -135,7 +138,10 @@ std::string MusterRow::line(Duration begin, const WantedColumns& wanted) const {
   text += seconds_text(submit.time_since_epoch() - begin);
   text += ',';
   text += middle;
-  if (wanted.distinct_instances) text += distinct_instances ? ",true" : ",";
+  if (wanted.distinct_instances) text += most_an_instance == 1 ? ",true" : ",";
+  if (wanted.most_an_instance) {
+    text += most_an_instance > 1 ? fmt::format(",{}", most_an_instance) : ",";
+  }
   text += ',';
   text += rest;
   if (wanted.services) {
@@ -163,17 +169,17 @@ MusterRow muster_row(const WorkloadJob& job, std::size_t tasks) {
     write_service(job.truth, row);
     service = row.text(kServicePlace, kMusterColumns.size());
   }
-  return {fmt::format("{}", job.job.id.value),         job.submit,
-          row.text(kMiddle, kDistinctPlace),           job.job.distinct_instances,
-          row.text(kDistinctPlace + 1, kServicePlace), std::move(service)};
+  return {fmt::format("{}", job.job.id.value),     job.submit,
+          row.text(kMiddle, kDistinctPlace),       job.job.most_an_instance,
+          row.text(kMostPlace + 1, kServicePlace), std::move(service)};
 }
 
 std::string muster_header(const WantedColumns& wanted) {
   std::vector<std::string_view> names;
   for (std::size_t place = 0; place < kMusterColumns.size(); ++place) {
-    const bool left_out = place >= kServicePlace
-                              ? !wanted.services
-                              : place == kDistinctPlace && !wanted.distinct_instances;
+    const bool left_out = (place >= kServicePlace && !wanted.services) ||
+                          (place == kDistinctPlace && !wanted.distinct_instances) ||
+                          (place == kMostPlace && !wanted.most_an_instance);
     if (!left_out) names.push_back(kMusterColumns[place].name);
   }
   return fmt::format("{}\n", fmt::join(names, ","));
@@ -183,7 +189,8 @@ void write_workload_csv(const Workload& workload, std::ostream& out) {
   // A column for what few jobs want is there where one does, so that other files stay as they were.
   WantedColumns wanted;
   for (const WorkloadJob& job : workload.jobs) {
-    wanted.distinct_instances |= job.job.distinct_instances;
+    wanted.distinct_instances |= job.job.most_an_instance == 1;
+    wanted.most_an_instance |= job.job.most_an_instance > 1;
     wanted.services |= job.truth.service != nullptr;
   }
   out << muster_header(wanted);

@@ -26,13 +26,13 @@ struct RowHead {
   std::uint32_t id_bytes = 0;
   std::uint32_t middle_bytes = 0;
   std::uint32_t rest_bytes = 0;
-  std::uint32_t distinct_instances = 0;
+  std::uint32_t most_an_instance = 0;
 };
 
 std::string packed(std::uint64_t number, const MusterRow& row) {
   const RowHead head{number, static_cast<std::uint32_t>(row.id.size()),
                      static_cast<std::uint32_t>(row.middle.size()),
-                     static_cast<std::uint32_t>(row.rest.size()), row.distinct_instances ? 1U : 0U};
+                     static_cast<std::uint32_t>(row.rest.size()), row.most_an_instance};
   return std::string(reinterpret_cast<const char*>(&head), sizeof head) + row.id + row.middle +
          row.rest + row.service;
 }
@@ -56,7 +56,7 @@ MusterRow unpacked(const RowHead& head, std::string_view record) {
   record.remove_prefix(head.id_bytes + head.middle_bytes);
   row.rest = record.substr(0, head.rest_bytes);
   row.service = record.substr(head.rest_bytes);
-  row.distinct_instances = head.distinct_instances != 0;
+  row.most_an_instance = head.most_an_instance;
   return row;
 }
 
@@ -79,9 +79,10 @@ bool RowSpool::write(const TraceFacts& facts, std::uint64_t max_jobs, std::ostre
   };
   WantedColumns wanted;
   const bool read = each_wanted([&](const auto& /*key*/, const RowHead& head, auto record) {
-    wanted.distinct_instances |= head.distinct_instances != 0;
+    wanted.distinct_instances |= head.most_an_instance == 1;
+    wanted.most_an_instance |= head.most_an_instance > 1;
     wanted.services |= has_service(head, record);
-    return !wanted.distinct_instances || !wanted.services;
+    return !wanted.distinct_instances || !wanted.most_an_instance || !wanted.services;
   });
   if (!read) return false;
   out << muster_header(wanted);

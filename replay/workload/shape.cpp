@@ -136,7 +136,7 @@ void want_distinct_instances(RawJobs& raw_jobs, double share, std::uint64_t seed
     auto& to = changed[job.like.get()];
     if (!to) {
       JobTemplate copy = *job.like;
-      copy.job.distinct_instances = true;
+      copy.job.most_an_instance = 1;
       to = std::make_shared<const JobTemplate>(std::move(copy));
     }
     job.like = to;

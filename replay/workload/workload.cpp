@@ -98,7 +98,7 @@ std::string content_of(const JobTemplate& one) {
   }
   add(job.priority);
   add(job.gang);
-  add(job.distinct_instances);
+  add(job.most_an_instance);
   for (const Duration delay : {task.delays.fetch, task.delays.build, task.delays.init,
                                task.delays.stop, task.delays.upload}) {
     add(delay.count());

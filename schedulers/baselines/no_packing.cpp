@@ -89,9 +89,9 @@ std::vector<char> NoPacking::place_on_fleet(const ClusterView& view, Plan& plan)
     std::optional<TypeId> cheapest;
     std::uint32_t instance = kUnassigned;
     RoomRule may_join;
-    if (task.apart != kNoSlot) {
-      // A peer may have still to leave an instance without a target.
-      may_join = {{task.apart}, [&](std::uint64_t room) {
+    if (task.apart) {
+      // Peers may have still to leave an instance without a target.
+      may_join = {{task.apart.job}, [&](std::uint64_t room) {
                     const RoundInput::Instance& on = input_.instances()[room];
                     return may_share(view.state, row, view.state.instance(on.slot));
                   }};

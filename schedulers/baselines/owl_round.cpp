@@ -252,7 +252,7 @@ bool OwlRound::may_move(std::uint32_t task) const {
 }
 
 void OwlRound::list_candidates() {
-  std::map<std::pair<std::uint32_t, Slot>, std::size_t> known;
+  std::map<std::pair<std::uint32_t, Apart>, std::size_t> known;
   for (std::uint32_t i = 0; i < p_.input.tasks().size(); ++i) {
     if (!waits(i) && !may_move(i)) continue;
     const std::uint32_t kind = p_.input.tasks()[i].kind;
@@ -278,8 +278,8 @@ double OwlRound::worth_together(std::uint32_t one, std::uint32_t other, TypeId t
 
 /// Alone a task has a ratio of 1, which comes before pairs of that ratio: only better ones count.
 std::optional<OwlRound::Pair> OwlRound::pair_of(std::uint32_t one, std::uint32_t other) const {
-  const bool are_peers = candidates_[one].apart == candidates_[other].apart;
-  if (are_peers && candidates_[one].apart != kNoSlot) return std::nullopt;
+  const Apart& apart = candidates_[one].apart;
+  if (apart && apart == candidates_[other].apart && apart.most < 2) return std::nullopt;
   const std::uint32_t kind = candidates_[one].kind;
   const std::uint32_t other_kind = candidates_[other].kind;
   const double at_most = candidates_[one].most_usd_h + candidates_[other].most_usd_h;
@@ -302,8 +302,8 @@ std::uint32_t OwlRound::host_for(TypeId type, std::uint32_t one, std::uint32_t o
   for (std::uint32_t task : {one, other}) {
     const std::uint32_t home = p_.input.tasks()[task].home;
     if (p_.artifact || home == kUnassigned) continue;
-    // A peer of the one that comes may have still to leave.
-    if (peers_.has(home, apart(task == one ? other : one))) continue;
+    // Peers of the one that comes may have still to leave.
+    if (peers_.is_full(home, apart(task == one ? other : one))) continue;
     if (p_.input.instances()[home].type == type) return host_of_instance(home);
   }
   return layout_.add_new(p_.model.prices.types(), type);

@@ -39,7 +39,7 @@ class OwlRound {
   /// first one next.
   struct Candidates {
     std::uint32_t kind = 0;
-    Slot apart = kNoSlot;
+    Apart apart;
     std::vector<std::uint32_t> tasks{};
     std::size_t next = 0;
     double most_usd_h = 0;  ///< a task's worth, on whatever type
@@ -91,7 +91,7 @@ class OwlRound {
     return p_.kinds.all()[p_.input.tasks()[task].kind];
   }
   bool waits(std::uint32_t task) const;
-  Slot apart(std::uint32_t task) const { return p_.input.tasks()[task].apart; }
+  Apart apart(std::uint32_t task) const { return p_.input.tasks()[task].apart; }
 
   Parts p_;
   Budget& budget_;

@@ -29,9 +29,10 @@ class PackedRooms {
     insert(static_cast<std::uint32_t>(list_.size() - 1));
   }
   /// The room of that number has a task of the job, or is to have it.
-  void add_peer(std::size_t room, Slot apart) { peers_.add(room, apart); }
-  /// Puts the task where the least is left, but beside no peer; null when nothing has room.
-  const Room* put(const GroupNeeds& needs, Slot apart) {
+  void add_peer(std::size_t room, const Apart& apart) { peers_.add(room, apart); }
+  /// Puts the task where the least is left, but beside no more peers than it may be; null when
+  /// nothing has room.
+  const Room* put(const GroupNeeds& needs, const Apart& apart) {
     const auto found =
         rooms_.first(needs, {-std::numeric_limits<double>::infinity(), 0}, peers_.rule_for(apart));
     if (!found) return nullptr;

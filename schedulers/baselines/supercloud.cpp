@@ -81,14 +81,14 @@ void Supercloud::buy(const Work& work, std::span<const std::uint32_t> waiting) c
     }
     std::vector<std::uint32_t> kept_apart, others;
     std::ranges::copy_if(tasks, std::back_inserter(kept_apart),
-                         [&](std::uint32_t task) { return apart(task) != kNoSlot; });
+                         [&](std::uint32_t task) { return bool(apart(task)); });
     auto layers = layers_of(std::move(kept_apart), apart);
     if (layers.size() == 1) {
       buy_for(work, tasks, choice);  // they may all share an instance
       continue;
     }
     std::ranges::copy_if(tasks, std::back_inserter(others),
-                         [&](std::uint32_t task) { return apart(task) == kNoSlot; });
+                         [&](std::uint32_t task) { return !apart(task); });
     std::ranges::reverse(others);  // the first one stands last, where it is cheap to take
     for (const auto& layer : layers) buy_and_fill_up(work, layer, others, choice);
     std::ranges::reverse(others);
@@ -96,8 +96,8 @@ void Supercloud::buy(const Work& work, std::span<const std::uint32_t> waiting) c
   }
 }
 
-/// Tasks of which each has an instance of its own, and beside them the first of the others that
-/// have room there. A task that no other of the layer shares an instance with stays among the
+/// Tasks that are kept apart and may all share an instance, and beside them the first of the others
+/// that have room there. A task that no other of the layer shares an instance with stays among the
 /// others, so that one wide job does not scatter the tasks of all others over instances of their
 /// own.
 void Supercloud::buy_and_fill_up(const Work& work, std::span<const std::uint32_t> layer,

@@ -107,7 +107,7 @@ void SynergyRound::place_gang(std::span<const std::uint32_t> gang) {
 /// placed before it.
 bool SynergyRound::join(std::uint32_t task, bool alone) {
   const PlaceAsks asks{p_.kinds[kind_of(task)].shape, p_.model.prices.types().markets()};
-  const Slot apart = p_.input.tasks()[task].apart;
+  const Apart apart = p_.input.tasks()[task].apart;
   if (!no_room_.has(asks, apart)) {
     ++looks_;
     if (join(given_, task)) return true;
@@ -117,7 +117,7 @@ bool SynergyRound::join(std::uint32_t task, bool alone) {
 }
 
 bool SynergyRound::join(Side& side, std::uint32_t task) {
-  const Slot apart = p_.input.tasks()[task].apart;
+  const Apart apart = p_.input.tasks()[task].apart;
   const auto found = side.index.best(kind_of(task), budget_, side.peers.rule_for(apart));
   if (!found) return false;
   Host& host = side.hosts[found->host];

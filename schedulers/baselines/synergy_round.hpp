@@ -48,7 +48,7 @@ class SynergyRound {
     Side* side = nullptr;
     std::uint32_t host = 0;
     JoinIndex::Before before;
-    Slot apart = kNoSlot;  ///< of the task
+    Apart apart;  ///< of the task
   };
 
   static JoinIndex::Rules rules_of(bool artifact);

@@ -29,17 +29,20 @@ Duration longest_wait(const Catalog& catalog, const std::vector<PackingNode>& no
   return longest;
 }
 
-/// Nodes that have, or are to have, another task of a job whose tasks are kept apart suit it not.
-void leave_out_peers(const ClusterState& state, const JobRow& job, const PeerRooms& peers,
-                     std::vector<PackingNode>& nodes) {
-  if (!keeps_apart(job)) return;
+/// Nodes take no more tasks of a job whose tasks are kept apart than may be there beside those that
+/// are there or are to come.
+void count_peers(const ClusterState& state, const JobRow& job, const PeerRooms& peers,
+                 std::vector<PackingNode>& nodes) {
+  const Apart apart = apart_of(job);
+  if (!apart) return;
   const auto waits = [&](Slot slot) { return state.task(slot).phase == TaskPhase::pending; };
   const auto task = std::ranges::find_if(job.tasks, waits);
   if (task == job.tasks.end()) return;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto* id = std::get_if<InstanceId>(&nodes[i].at);
-    const bool is_there = id != nullptr && has_peer(state, state.task(*task), *state.find(*id));
-    if (is_there || peers.has(i, job.slot)) nodes[i].suits = false;
+    const InstanceRow* row = id != nullptr ? state.find(*id) : nullptr;
+    const std::uint32_t there = row != nullptr ? peers_on(state, state.task(*task), *row) : 0;
+    nodes[i].most = peers.left(i, apart) - std::min(peers.left(i, apart), there);
   }
 }
 
@@ -194,8 +197,7 @@ void BoaRound::serve(const Wish& wish) {
   const FamilyDemand* demand = type.valid() ? spec.demands.on(view_.catalog[type].family) : nullptr;
   std::uint32_t holds =
       demand == nullptr ? 0 : workers_in(view_.catalog[type].capacity, demand->amount);
-  // Of those that are kept apart a node takes one.
-  if (keeps_apart(*wish.job)) holds = std::min(holds, 1U);
+  if (const Apart apart = apart_of(*wish.job)) holds = std::min(holds, apart.most);
   if (holds == 0) {
     const ReservationPrice price = reservation_price(state.shape(task.shape), view_.catalog);
     if (view_.rents() && !price.fits()) return refuse(wish, price.refusal);
@@ -207,8 +209,9 @@ void BoaRound::serve(const Wish& wish) {
     const std::string& own = view_.catalog[node.type].family;
     node.suits = mask_.allows({task.shape, state.markets(*wish.job)}, {node.type, node.market}) &&
                  spec.demands.on(own) == demand && (family.empty() || own == family);
+    node.most = std::numeric_limits<std::uint32_t>::max();
   }
-  leave_out_peers(view_.state, *wish.job, peers_, nodes_);
+  count_peers(view_.state, *wish.job, peers_, nodes_);
   if (const auto shares = pack_workers(nodes_, wish.workers, worker, true)) {
     take(nodes_, *shares, worker.amount);
     return start(wish, *shares);
@@ -389,7 +392,7 @@ void BoaRound::start(const Wish& wish, const std::vector<NodeShare>& shares) {
   const JobRow& job = *wish.job;
   const ClusterState& state = view_.state;
   const Cause cause{kWidth, 0};
-  for (const NodeShare& share : shares) peers_.add(share.node, apart_of(job));
+  for (const NodeShare& share : shares) peers_.add(share.node, apart_of(job), share.workers);
   if (wish.task != kNoSlot) {
     plan_.places.push_back({state.task(wish.task).id, nodes_[shares.front().node].at, cause});
     return;

@@ -123,8 +123,11 @@ void ArtifactLayouts::list_peers(const Round& round) {
   peers_.clear();
   if (!round.input->any_apart()) return;
   for (std::uint32_t i = 0; i < round.out.host_of.size(); ++i) {
-    if (round.out.host_of[i] == kUnassigned) continue;
-    peers_.add(round.out.host_of[i], round.input->tasks()[i].apart);
+    const RoundInput::Task& task = round.input->tasks()[i];
+    const std::uint32_t host = round.out.host_of[i];
+    // Those that stay at home are peers of the input.
+    const bool stays = task.home != kUnassigned && host_at_[task.home] == host;
+    if (host != kUnassigned && !stays) peers_.add(host, task.apart);
   }
   for (const RoundInput::Peer& peer : round.input->peers()) {
     if (host_at_[peer.instance] != kUnassigned) peers_.add(host_at_[peer.instance], peer.apart);
@@ -143,7 +146,7 @@ bool ArtifactLayouts::place_best(const Round& round) {
       const ShapeOnType& shape = round.model.prices.on(kind.shape, type);
       const Resources& capacity = types[type].capacity;
       if (!shape.fits || !(used_[host] + shape.amount).fits_in(capacity)) continue;
-      if (peers_.has(host, waiting_[i].apart)) continue;
+      if (peers_.is_full(host, waiting_[i].apart)) continue;
       // Worth first, then staying where it is, then how well it fills the host.
       const Score score{worths_[host].with(entrant_of(round.model, kind, type)),
                         round.out.hosts[host].present == waiting_[i].home,
@@ -186,7 +189,7 @@ double ArtifactLayouts::cost_alone_usd_h(std::span<const TaskKind> tasks, const 
   out.reset(tasks.size());
   waiting_.clear();
   host_at_.clear();
-  for (std::uint32_t i = 0; i < tasks.size(); ++i) waiting_.push_back({i, i, kUnassigned});
+  for (std::uint32_t i = 0; i < tasks.size(); ++i) waiting_.push_back({i, i, kUnassigned, {}});
   provision({nullptr, blank, tasks, out});
   return out.cost_usd_h();
 }

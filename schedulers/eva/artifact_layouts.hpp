@@ -44,7 +44,7 @@ class ArtifactLayouts {
     std::uint32_t task = 0;
     std::uint32_t kind = 0;
     std::uint32_t home = kUnassigned;
-    Slot apart = kNoSlot;
+    Apart apart;
   };
 
   void begin(const RoundInput& input, Layout& out);
@@ -56,14 +56,14 @@ class ArtifactLayouts {
   void provision(const Round& round);
   void provision_type(const Round& round, TypeId type);
   bool may_pay(const Round& round, TypeId type) const;
-  std::uint32_t fullest_idle(const Round& round, Slot apart) const;
+  std::uint32_t fullest_idle(const Round& round, const Apart& apart) const;
   void fill(const Round& round, TypeId type, std::uint32_t instance);
   TypeId cheapest_for_fill(const Round& round, TypeId type) const;
   void seat_fill(const Round& round, std::uint32_t host);
   void forget_chosen();
   void seat_singles(const Round& round, TypeId type);
   void weigh(const Round& round);
-  bool has_peer_in_fill(std::uint32_t position) const;
+  bool is_full_of_peers(std::uint32_t position, std::uint32_t instance) const;
   void list_peers(const Round& round);
   bool prefers(const Round& round, std::uint32_t kind, TypeId type) const {
     return round.model.prices.of(round.kinds[kind].shape).type == type;

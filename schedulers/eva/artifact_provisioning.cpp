@@ -41,11 +41,11 @@ bool ArtifactLayouts::may_pay(const Round& round, TypeId type) const {
   return worth * (1 + 1e-12) >= price && worth > 0;
 }
 
-std::uint32_t ArtifactLayouts::fullest_idle(const Round& round, Slot apart) const {
+std::uint32_t ArtifactLayouts::fullest_idle(const Round& round, const Apart& apart) const {
   std::uint32_t best = kUnassigned;
   std::uint32_t most = 0;
   for (std::uint32_t instance : idle_) {
-    if (present_peers_.has(instance, apart)) continue;
+    if (present_peers_.is_full(instance, apart)) continue;
     const std::uint32_t residents = round.input->instances()[instance].residents;
     if (best == kUnassigned || residents > most) best = instance, most = residents;
   }
@@ -62,7 +62,7 @@ void ArtifactLayouts::provision_type(const Round& round, TypeId type) {
     if (instance.type == type && instance.ready && host_at_[i] == kUnassigned) idle_.push_back(i);
   }
   while (may_pay(round, type)) {
-    const std::uint32_t instance = fullest_idle(round, kNoSlot);
+    const std::uint32_t instance = fullest_idle(round, {});
     fill(round, type, instance);
     // Alone on the type of its reservation price a task pays for it, whatever was recorded.
     const bool alone = chosen_.size() == 1 && prefers(round, waiting_[chosen_[0]].kind, type);
@@ -96,8 +96,7 @@ void ArtifactLayouts::fill(const Round& round, TypeId type, std::uint32_t instan
       const std::uint32_t kind = waiting_[i].kind;
       const ShapeOnType& shape = round.model.prices.on(round.kinds[kind].shape, type);
       if (!shape.fits || !(used + shape.amount).fits_in(capacity)) continue;
-      if (has_peer_in_fill(i)) continue;
-      if (instance != kUnassigned && present_peers_.has(instance, waiting_[i].apart)) continue;
+      if (is_full_of_peers(i, instance)) continue;
       // Kinds share their worth: it is computed once a kind and step, not once a task.
       if (kind_step_[kind] != step_) {
         kind_step_[kind] = step_;
@@ -118,12 +117,18 @@ void ArtifactLayouts::fill(const Round& round, TypeId type, std::uint32_t instan
   }
 }
 
-/// The fill has a task of the job from whose others this one is kept apart.
-bool ArtifactLayouts::has_peer_in_fill(std::uint32_t position) const {
-  const Slot apart = waiting_[position].apart;
-  return apart != kNoSlot && std::ranges::any_of(chosen_, [&](std::uint32_t other) {
-           return waiting_[other].apart == apart;
-         });
+/// The fill, and the instance where it is to be there, have as many of the task's peers as may be
+/// together.
+bool ArtifactLayouts::is_full_of_peers(std::uint32_t position, std::uint32_t instance) const {
+  const Apart apart = waiting_[position].apart;
+  if (!apart) return false;
+  std::uint32_t left = instance != kUnassigned ? present_peers_.left(instance, apart) : apart.most;
+  for (const std::uint32_t other : chosen_) {
+    // One that was there before is counted already.
+    const bool comes = instance == kUnassigned || waiting_[other].home != instance;
+    if (waiting_[other].apart == apart && comes) left -= std::min(left, 1U);
+  }
+  return left == 0;
 }
 
 TypeId ArtifactLayouts::cheapest_for_fill(const Round& round, TypeId type) const {

@@ -88,7 +88,10 @@ void FleetLayout::list_peers(const RoundInput& input, const Layout& out) {
   if (!input.any_apart()) return;
   peers_ = input.peer_rooms();
   for (std::uint32_t i = 0; i < out.host_of.size(); ++i) {
-    if (out.host_of[i] != kUnassigned) peers_.add(out.host_of[i], input.tasks()[i].apart);
+    const RoundInput::Task& task = input.tasks()[i];
+    // Those that stay at home are peers of the input.
+    const std::uint32_t host = out.host_of[i];
+    if (host != kUnassigned && host != task.home) peers_.add(host, task.apart);
   }
 }
 
@@ -100,7 +103,7 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
   list_peers(input, out);
   // In the order of the kinds' first tasks: kinds have their numbers from what the policy has met.
   std::vector<std::vector<std::uint32_t>> groups;
-  std::map<std::pair<std::uint32_t, Slot>, std::size_t> group_of;
+  std::map<std::pair<std::uint32_t, Apart>, std::size_t> group_of;
   for (std::uint32_t i : waiting_) {
     const RoundInput::Task& task = input.tasks()[i];
     const auto [group, is_new] = group_of.try_emplace({task.kind, task.apart}, groups.size());
@@ -111,7 +114,7 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
   std::map<std::uint32_t, std::uint32_t> first_host;  // with room, by the number of the shape
   for (const std::vector<std::uint32_t>& tasks : groups) {
     const TaskKind& kind = kinds.all()[input.tasks()[tasks.front()].kind];
-    const Slot apart = input.tasks()[tasks.front()].apart;
+    const Apart apart = input.tasks()[tasks.front()].apart;
     auto next = tasks.begin();
     std::uint32_t& first = first_host[kind.shape.value];
     for (std::uint32_t host = first; host < out.hosts.size(); ++host) {
@@ -122,13 +125,13 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
       const auto has_room = [&] {
         return shape.fits && (used_[host] + shape.amount).fits_in(capacity);
       };
-      while (next != tasks.end() && has_room() && !peers_.has(host, apart)) {
+      while (next != tasks.end() && has_room() && !peers_.is_full(host, apart)) {
         used_[host] += shape.amount;
         peers_.add(host, apart);
         out.assign(*next++, host);
       }
       // Later tasks of the shape do not look again at the full hosts before all others. One that is
-      // passed by for the sake of a peer has room for others.
+      // passed by for the sake of peers has room for others.
       if (host == first && !has_room()) ++first;
       if (next == tasks.end()) break;
     }

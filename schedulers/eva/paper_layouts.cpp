@@ -131,16 +131,17 @@ void PaperLayouts::number_interchangeable(const TaskKinds& kinds) {
   auto next = static_cast<std::uint32_t>(kinds.all().size());
   std::map<std::pair<Slot, std::uint32_t>, std::uint32_t> numbers;
   for (std::size_t i = 0; i < chosen_apart_.size(); ++i) {
-    if (chosen_apart_[i] == kNoSlot) continue;
-    const auto [number, is_new] = numbers.try_emplace({chosen_apart_[i], chosen_kind_[i]}, next);
+    if (!chosen_apart_[i]) continue;
+    const auto [number, is_new] =
+        numbers.try_emplace({chosen_apart_[i].job, chosen_kind_[i]}, next);
     if (is_new) ++next;
     interchangeable_[i] = number->second;
   }
 }
 
-/// A task that would meet a peer that has still to leave gets a new instance of its own, so that
-/// those that are there need not move for it. Where all instances have a peer, the bin gets a new
-/// one.
+/// A task that would meet more peers than it may, some of which have still to leave, gets a new
+/// instance of its own, so that those that are there need not move for it. Where no task of a bin
+/// is there, the bin gets a new one.
 void PaperLayouts::part_from_peers(const RoundInput& input, const WorthModel& model,
                                    const TaskKinds& kinds) {
   if (chosen_apart_.empty() || input.peers().empty()) return;
@@ -155,9 +156,15 @@ void PaperLayouts::part_from_peers(const RoundInput& input, const WorthModel& mo
       return input.tasks()[chosen_[task]].home == instance;
     };
     const auto first = tasks.begin() + bin.first, end = first + bin.count;
-    const auto parted = std::stable_partition(first, end, [&](std::uint32_t task) {
-      return stays(task) || !peers.has(instance, chosen_apart_[task]);
-    });
+    std::map<Slot, std::uint32_t> coming;  // tasks of the bin, by the job
+    std::vector<std::uint32_t> joining, left_out;
+    for (auto at = first; at != end; ++at) {
+      const Apart& apart = chosen_apart_[*at];
+      const bool joins = stays(*at) || !apart || coming[apart.job]++ < peers.left(instance, apart);
+      (joins ? joining : left_out).push_back(*at);
+    }
+    std::ranges::copy(left_out, std::ranges::copy(joining, first).out);
+    const auto parted = end - static_cast<std::ptrdiff_t>(left_out.size());
     if (parted == end) continue;
     if (std::none_of(first, parted, stays)) {
       instance_of_bin_[b] = kUnassigned;

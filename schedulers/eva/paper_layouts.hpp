@@ -56,7 +56,7 @@ class PaperLayouts {
   std::vector<double> worth_;  ///< of each instance, with the tasks it has
   std::vector<char> kept_;     ///< of each instance
   std::vector<std::uint32_t> chosen_, chosen_kind_, chosen_home_;
-  std::vector<Slot> chosen_apart_;
+  std::vector<Apart> chosen_apart_;
   std::vector<std::uint32_t> interchangeable_;  ///< of each chosen task
   std::vector<FreeInstance> free_;
   std::vector<char> free_types_;            ///< of each type: whether one of it is in free_

@@ -142,7 +142,8 @@ bool PlacementRound::handle(PlacementUnitId id, bool ask) {
 /// spot instance has room and no new one can be had.
 bool PlacementRound::place_together(const PlacementUnit& unit, const std::vector<Slot>& tasks,
                                     bool ask) {
-  if (has_peers_in(tasks)) return false;
+  // More of them than may be together, as in what an earlier version packed.
+  if (!may_be_together(tasks, [this](Slot task) { return apart(task); })) return false;
   const Market first = market_of(unit.queue);
   if (join(first, tasks)) return true;
   const bool launch_regular = unit.may_fall_back && spot_is_short(tasks);
@@ -207,37 +208,28 @@ bool PlacementRound::join(Market market, const std::vector<Slot>& tasks) {
   return on.has_value();
 }
 
-/// Two of them are to be kept apart, as in what an earlier version packed.
-bool PlacementRound::has_peers_in(const std::vector<Slot>& tasks) const {
-  for (std::size_t i = 1; i < tasks.size(); ++i) {
-    const Slot own = apart(tasks[i]);
-    const auto is_peer = [&](Slot other) { return apart(other) == own; };
-    const auto end = tasks.begin() + static_cast<std::ptrdiff_t>(i);
-    if (own != kNoSlot && std::any_of(tasks.begin(), end, is_peer)) return true;
-  }
-  return false;
-}
-
 /// The jobs of those of the tasks that are kept apart.
 std::vector<Slot> PlacementRound::kept_apart(const std::vector<Slot>& tasks) const {
   std::vector<Slot> jobs;
   for (Slot slot : tasks) {
-    if (const Slot own = apart(slot); own != kNoSlot) jobs.push_back(own);
+    if (const Apart own = apart(slot)) jobs.push_back(own.job);
   }
   return jobs;
 }
 
-/// Instances without a peer of any of the tasks; no rule where no task is kept apart.
+/// Instances that may have all the tasks beside their peers; no rule where no task is kept apart.
 RoomRule PlacementRound::rule_for(const std::vector<Slot>& tasks,
                                   const std::vector<Slot>& jobs) const {
   if (jobs.empty()) return {};
-  const auto may_join = [this, &tasks](std::uint64_t instance) {
+  const auto may_join = [this, &tasks, &jobs](std::uint64_t instance) {
     const InstanceRow* on = p_.view.state.find(InstanceId{instance});
-    return std::none_of(tasks.begin(), tasks.end(), [&](Slot slot) {
-      const Slot own = apart(slot);
-      if (own == kNoSlot) return false;
-      return peers_.has(instance, own) ||
-             (on != nullptr && !may_share(p_.view.state, p_.view.state.task(slot), *on));
+    return std::ranges::all_of(tasks, [&](Slot slot) {
+      const Apart own = apart(slot);
+      if (!own) return true;
+      const auto beside = std::ranges::count(jobs, own.job) - 1;
+      const auto more = peers_.count(instance, own) + static_cast<std::uint32_t>(beside);
+      if (on == nullptr) return more < own.most;
+      return may_share(p_.view.state, p_.view.state.task(slot), *on, more);
     });
   };
   return {jobs, may_join};

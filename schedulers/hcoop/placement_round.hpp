@@ -22,7 +22,7 @@ struct RetryMark {
 
 /// Shapes that found no instance with room for them together. A search fails until room comes free,
 /// and a round mostly takes it: of thousands of tasks with the same few shapes one has to look. Of
-/// tasks that are kept apart one of each job: an instance that has room, but a peer, may do for
+/// tasks that are kept apart one of each job: an instance that has room, but its peers, may do for
 /// others.
 class KnownFull {
  public:
@@ -46,15 +46,16 @@ class KnownFull {
     friend bool operator==(const Key&, const Key&) = default;
   };
   /// The jobs count, not which of the two shapes is theirs: any of them is refused by the same
-  /// instances.
+  /// instances. Two tasks of one job need more room among their peers than one of them.
   static Key key_of(const Search& search) {
     const auto both = [](std::uint64_t a, std::uint64_t b) {
       return (std::max(a, b) << 32U) | std::min(a, b);
     };
     const std::uint64_t kind = 2 * search.shapes.size() + static_cast<std::uint64_t>(search.market);
     const std::vector<Slot>& apart = search.apart;
-    return {kind, both(search.shapes.front().value, search.shapes.back().value),
-            apart.empty() ? both(kNoSlot, kNoSlot) : both(apart.front(), apart.back())};
+    return {
+        kind, both(search.shapes.front().value, search.shapes.back().value),
+        both(apart.empty() ? kNoSlot : apart.front(), apart.size() < 2 ? kNoSlot : apart.back())};
   }
   struct Hash {
     std::size_t operator()(const Key& key) const noexcept {
@@ -106,10 +107,9 @@ class PlacementRound {
   bool place_parts(const PlacementUnit& unit, bool ask);
   bool join(Market market, const std::vector<Slot>& tasks);
   bool launch(Market market, const std::vector<Slot>& tasks);
-  bool has_peers_in(const std::vector<Slot>& tasks) const;
   std::vector<Slot> kept_apart(const std::vector<Slot>& tasks) const;
   RoomRule rule_for(const std::vector<Slot>& tasks, const std::vector<Slot>& jobs) const;
-  Slot apart(Slot task) const { return p_.waiting.asks_of(task).apart; }
+  Apart apart(Slot task) const { return p_.waiting.asks_of(task).apart; }
   void put(const std::vector<Slot>& tasks, InstanceId on, CauseCode alone);
   void keep_waiting(PlacementUnitId id);
   bool spot_is_short(const std::vector<Slot>& tasks) const;

@@ -347,11 +347,14 @@ void WaitingTasks::pack_queue(QueueKind queue, const std::vector<Slot>& tasks,
   }
   const FitsWith fits = [&](std::span<const Packable> group, const Packable& one) {
     std::array<ShapeId, kMaxGroup> shapes;
+    const Apart own = records_[one.handle].apart;
+    std::uint32_t peers = 0;
     for (std::size_t i = 0; i < group.size(); ++i) {
       const Record& other = records_[group[i].handle];
-      if (other.apart != kNoSlot && other.apart == records_[one.handle].apart) return false;
+      peers += other.apart == own;
       shapes[i] = other.shape;
     }
+    if (own && peers >= own.most) return false;
     shapes[group.size()] = records_[one.handle].shape;
     // All of a pack go to one market, that of their queue.
     return feasible_types.hold(market_of(queue), {shapes.data(), group.size() + 1});

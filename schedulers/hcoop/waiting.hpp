@@ -12,6 +12,7 @@
 #include "schedulers/hcoop/hcoop_params.hpp"
 #include "schedulers/packing/complementary.hpp"
 #include "schedulers/packing/index/ordered_index.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/types/feasible_types.hpp"
 
 namespace muster::hcoop {
@@ -66,7 +67,7 @@ struct WaitingSnapshot {
 /// Demands of a task.
 struct Asks {
   ShapeId shape;
-  Slot apart = kNoSlot;  ///< its job's slot where the job's tasks are kept apart
+  Apart apart;  ///< from the other tasks of its job
 };
 
 /// The waiting tasks of a state and what they are packed into; follows the state's events.
@@ -143,9 +144,9 @@ class WaitingTasks {
     bool waits = false;    ///< and is not of a job that is terminating
     bool indexed = false;  ///< among those that wait for company
     PlacementUnitId unit = kNoPlacementUnit;
-    InstanceId planned;    ///< where it is meant to be
-    InstanceId at;         ///< where it is
-    Slot apart = kNoSlot;  ///< its job's slot where the job's tasks are kept apart
+    InstanceId planned;  ///< where it is meant to be
+    InstanceId at;       ///< where it is
+    Apart apart;         ///< from the other tasks of its job
   };
   struct JobTasks {
     std::vector<Slot> slots;

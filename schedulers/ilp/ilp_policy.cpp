@@ -109,7 +109,8 @@ std::string IlpPolicy::improve(const PackingTasks& tasks, const std::function<bo
   if (search_.tasks > params_.tasks) return "too many tasks";
   std::vector<ShapeId> shapes;
   for (const std::uint32_t kind : tasks.kind_of) shapes.push_back(tasks.kinds[kind].shape);
-  const bool apart = std::ranges::any_of(tasks.apart_of, [](Slot job) { return job != kNoSlot; });
+  const bool apart =
+      std::ranges::any_of(tasks.apart_of, [](const Apart& one) { return bool(one); });
   // A job that is kept apart makes kinds of its own, which search and bound pay dearly for, and
   // most solutions without them have seats for it anyway.
   HostingProblem hosting = hosting_problem(shapes, prices_, rests);
@@ -148,7 +149,7 @@ std::vector<std::vector<std::uint32_t>> IlpPolicy::add_guests(
   std::map<std::uint32_t, std::size_t> host_of;  // of each shape
   for (std::uint32_t task = 0; task < tasks.kind_of.size(); ++task) {
     if (hosting.kind_of[task] != kUnassigned) continue;
-    if (tasks.apart(task) != kNoSlot) {
+    if (tasks.apart(task)) {
       left.push_back(task);
       continue;
     }
@@ -171,7 +172,7 @@ void IlpPolicy::pack_left(const PackingTasks& tasks, const std::vector<std::uint
                           Configuration& configuration) {
   if (left.empty()) return;
   std::vector<std::uint32_t> kind_of;
-  std::vector<Slot> apart_of;
+  std::vector<Apart> apart_of;
   kind_of.reserve(left.size());
   for (const std::uint32_t task : left) {
     kind_of.push_back(tasks.kind_of[task]);
@@ -188,7 +189,7 @@ void IlpPolicy::pack_left(const PackingTasks& tasks, const std::vector<std::uint
 }
 
 /// The tasks on the instances; nothing where one finds no seat. The program keeps equal tasks of a
-/// job apart; of a job whose tasks differ one takes each seat that has no peer there.
+/// job apart; of a job whose tasks differ each takes a seat beside no more peers than it may.
 std::optional<Configuration> IlpPolicy::seat(const PackingTasks& tasks,
                                              const HostingProblem& hosting,
                                              const std::vector<bound::Pattern>& instances) {
@@ -209,14 +210,15 @@ std::optional<Configuration> IlpPolicy::seat(const PackingTasks& tasks,
       worth.add(entrant_of(model(), tasks.kinds[tasks.kind_of[task]], type));
       seated.tasks.push_back(task);
     };
-    const auto has_no_peer = [&](std::uint32_t task) {
-      return tasks.apart(task) == kNoSlot ||
-             std::none_of(seated.tasks.begin() + first, seated.tasks.end(),
-                          [&](std::uint32_t one) { return tasks.apart(one) == tasks.apart(task); });
+    const auto may_join = [&](std::uint32_t task) {
+      const Apart apart = tasks.apart(task);
+      const auto is_peer = [&](std::uint32_t one) { return tasks.apart(one) == apart; };
+      return !apart || std::count_if(seated.tasks.begin() + first, seated.tasks.end(), is_peer) <
+                           std::ptrdiff_t{apart.most};
     };
     for (const std::uint32_t kind : instances[i].kinds) {
       const auto begin = waiting[kind].begin() + static_cast<std::ptrdiff_t>(next[kind]);
-      const auto found = std::find_if(begin, waiting[kind].end(), has_no_peer);
+      const auto found = std::find_if(begin, waiting[kind].end(), may_join);
       if (found == waiting[kind].end()) return std::nullopt;
       std::rotate(begin, found, found + 1);
       add(waiting[kind][next[kind]++]);

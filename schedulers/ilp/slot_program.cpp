@@ -75,7 +75,7 @@ bool SlotProgram::fits(const Group& group, std::uint32_t task) const {
 }
 
 bool SlotProgram::is_kept_apart(std::uint32_t kind) const {
-  return problem_.kinds[kind].most == 1 && problem_.kinds[kind].tasks > 1;
+  return problem_.kinds[kind].most < problem_.kinds[kind].tasks;
 }
 
 void SlotProgram::add_slot(std::size_t number) {
@@ -95,7 +95,7 @@ void SlotProgram::add_slot(std::size_t number) {
   }
   program_.columns.push_back({0, 1, {{one_type, 1}}});  // the ghost type
   slot.first_task = program_.columns.size();
-  std::map<std::uint32_t, std::uint32_t> apart;  // the row of each kind of which a slot has one
+  std::map<std::uint32_t, std::uint32_t> apart;  // the row of each kind that is bounded
   for (const std::uint32_t task : group.tasks) {
     IntegerProgram::Column column{0, 1, {{task, 1}}};
     for (std::uint32_t r = 0; r < kResourceKinds; ++r) {
@@ -105,7 +105,7 @@ void SlotProgram::add_slot(std::size_t number) {
     if (const std::uint32_t kind = kind_of_[task]; is_kept_apart(kind)) {
       const auto [row, is_new] =
           apart.try_emplace(kind, static_cast<std::uint32_t>(program_.rows.size()));
-      if (is_new) program_.rows.push_back({.most = 1});
+      if (is_new) program_.rows.push_back({.most = double(problem_.kinds[kind].most)});
       column.entries.push_back({row->second, 1});
     }
     program_.columns.push_back(std::move(column));

@@ -135,9 +135,14 @@ std::shared_ptr<const DegreeLearner> learner_of(LearnerKind kind) {
   return std::make_shared<const DegreeLearner>(std::move(learner));
 }
 
+/// That its user states.
+std::uint32_t own_limit(const JobRow& job) {
+  return job.job.most_an_instance > 0 ? job.job.most_an_instance : kMostTogether;
+}
+
 /// Nothing else changes the service.
 bool is_steady(const JobRow& job, const SizedService* sized) {
-  if (job.terminal_outcome || job.replicas == 0 || keeps_apart(job)) return false;
+  if (job.terminal_outcome || job.replicas == 0 || own_limit(job) == 1) return false;
   if (job.wanted != job.replicas || job.leaving > 0) return false;
   return sized == nullptr || (!sized->trial && !sized->failed);
 }
@@ -196,8 +201,8 @@ std::uint32_t LimitSearch::next_limit(const LimitedService& service, const JobRo
     }
   }
   const auto at_limit = service.numbers.find(now);
-  const std::uint32_t most =
-      std::min({rules_.most > 0 ? rules_.most : kMostTogether, kMostTogether, job.replicas});
+  const std::uint32_t most = std::min({rules_.most > 0 ? rules_.most : kMostTogether, kMostTogether,
+                                       job.replicas, own_limit(job)});
   if (at_limit == service.numbers.end() || now >= most) return now;
   if (!is_met_surely(service.goal, at_limit->second)) return now;
   const auto next = service.numbers.find(now + 1);

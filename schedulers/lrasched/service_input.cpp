@@ -175,15 +175,17 @@ class Gathering {
   /// Replicas of one service take from each other: where it has a goal few share an instance, as
   /// far as there may be instances enough.
   std::uint32_t most_a_node(const JobRow& job) const {
-    if (keeps_apart(job)) return 1;
+    const std::uint32_t own = keeps_apart(job) ? job.job.most_an_instance : kAnyNumber;
     const std::uint32_t learnt = p_.limits.limit_of(job.job.id);
-    if (p_.params.limit > 0) return std::min(p_.params.limit, learnt > 0 ? learnt : kAnyNumber);
-    if (p_.params.goal_limit == 0 || !job.job.service()->goal.is_there()) return kAnyNumber;
+    if (p_.params.limit > 0) {
+      return std::min({own, p_.params.limit, learnt > 0 ? learnt : kAnyNumber});
+    }
+    if (p_.params.goal_limit == 0 || !job.job.service()->goal.is_there()) return own;
     const std::uint32_t most = learnt > 0 ? learnt : p_.params.goal_limit;
     std::uint64_t nodes = in_.nodes.size();
     if (p_.view.rents()) nodes += p_.view.left.instances.value_or(kAnyNumber);
     const std::uint64_t needed = (job.replicas + nodes - 1) / std::max<std::uint64_t>(nodes, 1);
-    return std::max(most, static_cast<std::uint32_t>(needed));
+    return std::min(own, std::max(most, static_cast<std::uint32_t>(needed)));
   }
 
   void gather(WaitingService waiting) {

@@ -143,12 +143,14 @@ class Filler {
       std::uint32_t host = kUnassigned, offer = 0;
       for (const std::uint32_t at : empty_) {
         if (!layout_.host(at).tasks.empty()) continue;  // it was till now
-        const Filling found = fill(layout_.host(at).host, piece, tasks.size());
+        const std::size_t may_come = layout_.may_come_to(tasks.front(), at);
+        const Filling found = fill(layout_.host(at).host, piece, std::min(tasks.size(), may_come));
         if (found.usd_h_each > best.usd_h_each) best = found, host = at;
       }
       const std::span<const Host> offers = layout_.model().offers;
       for (std::uint32_t i = 0; i < offers.size(); ++i) {
-        const Filling found = fill(offers[i], piece, tasks.size());
+        const std::size_t together = piece.apart ? piece.apart.most : tasks.size();
+        const Filling found = fill(offers[i], piece, std::min(tasks.size(), together));
         if (found.usd_h_each > best.usd_h_each) best = found, host = kUnassigned, offer = i;
       }
       if (best.tasks == 0) return false;
@@ -213,8 +215,8 @@ class GangPlacer {
     };
     compare(Way::joining);
     compare(Way::apart);
-    // Of equal ways one that takes what is there. Tasks that are kept apart fill no instance.
-    if (layout_.piece(tasks.front()).apart == kNoSlot) compare(Way::filling);
+    // Of equal ways one that takes what is there. Tasks of which each is alone fill no instance.
+    if (layout_.piece(tasks.front()).apart.most != 1) compare(Way::filling);
     if (best && best != Way::filling) place_by(*best, tasks);
     layout_.reckon(GangLoss::job_wide);
     const bool may_wait = layout_.may_wait(tasks.front());
@@ -225,7 +227,7 @@ class GangPlacer {
   enum class Way : std::uint8_t { joining, apart, filling };
   /// Key of tasks of gangs that are equal to all hosts.
   using Kind = std::tuple<Way, std::uint32_t, std::uint32_t, MarketChoice, double, double, double,
-                          double, Slot>;
+                          double, Apart>;
 
   /// Worth of the whole with all tasks placed, each where it gains most; nothing when there is not
   /// a place for all.

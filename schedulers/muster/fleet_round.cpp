@@ -73,7 +73,7 @@ void FleetRound::serve_class_kept_out() {
 }
 
 /// The first of the class that can have a place besides its peers. A job that lacks nothing but
-/// instances without peers leaves its turn to the next one.
+/// instances with fewer peers leaves its turn to the next one.
 void FleetRound::serve_one_of(bool is_long) {
   const auto other = queue_.first_of(!is_long);
   std::set<std::pair<FleetKey, FleetList>> heads;
@@ -146,15 +146,16 @@ FleetRound::Placed FleetRound::place(const TaskRow& row, bool is_long) {
   return Placed::yes;
 }
 
-/// Instances on which the task has no peer; empty where it is not kept apart.
+/// Instances on which the task has fewer peers than it may; empty where it is not kept apart.
 RoomRule FleetRound::rule_for(const TaskRow& row) const {
-  const Slot apart = apart_of(view_.state.job(row.job));
-  if (apart == kNoSlot) return {};
+  const Apart apart = apart_of(view_.state.job(row.job));
+  if (!apart) return {};
   const auto may_join = [this, &row, apart](std::uint64_t instance) {
     const InstanceRow* on = view_.state.find(InstanceId{instance});
-    return !peers_.has(instance, apart) && (on == nullptr || may_share(view_.state, row, *on));
+    const std::uint32_t planned = peers_.count(instance, apart);
+    return on != nullptr ? may_share(view_.state, row, *on, planned) : planned < apart.most;
   };
-  return {{apart}, may_join};
+  return {{apart.job}, may_join};
 }
 
 bool FleetRound::has_share(ShapeId shape, const ResourceSum& held) const {

@@ -30,7 +30,7 @@ class FleetRound {
   enum class Placed : std::uint8_t {
     yes,
     no,        ///< nor would others that fit alike be
-    is_apart,  ///< there is room, but for the task only beside one of its peers
+    is_apart,  ///< there is room, but for the task only beside as many peers as it may
   };
   Placed place(const TaskRow& row, bool is_long);
   RoomRule rule_for(const TaskRow& row) const;

@@ -144,7 +144,9 @@ class Packer {
   std::optional<double> gain_by(const Piece& piece, const Host& host) {
     if (!model_.prices.mask().allows(piece.asks(), host.kind())) return std::nullopt;
     const auto is_peer = [&](const Piece* member) { return are_peers(*member, piece); };
-    if (piece.apart != kNoSlot && std::ranges::any_of(members_, is_peer)) return std::nullopt;
+    if (piece.apart && std::ranges::count_if(members_, is_peer) >= piece.apart.most) {
+      return std::nullopt;
+    }
     const ShapeOnType& on = model_.prices.on(piece.shape, host.type);
     if (!(used_ + on.amount).fits_in(model_.prices.types()[host.type].capacity)) {
       return std::nullopt;

@@ -9,6 +9,7 @@
 #include "model/ids.hpp"
 #include "model/job.hpp"
 #include "model/slot_list.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/types/placement_mask.hpp"
 
 namespace muster::own {
@@ -32,7 +33,7 @@ struct Piece {
   double stake_usd_h = 0;  ///< value of all that stops with it: of the task, or of all of its gang
   double at_risk_h = 0;    ///< of work that it would have to do again if it were stopped some time
   double alone_usd_h = 0;  ///< price of an instance of its own
-  Slot apart = kNoSlot;    ///< its job's slot where the job's tasks are kept apart
+  Apart apart;             ///< from the other tasks of its job
 
   PlaceAsks asks() const { return {shape, markets}; }
 };
@@ -57,8 +58,14 @@ struct Gang {
 
 /// The pieces are of tasks that are kept apart from each other.
 inline bool are_peers(const Piece& one, const Piece& other) {
-  return one.apart != kNoSlot && one.apart == other.apart;
+  return one.apart && one.apart == other.apart;
 }
+
+/// Tasks of a job that may still come to an instance.
+struct Newcomers {
+  Slot job = kNoSlot;
+  std::uint32_t most = 0;
+};
 
 /// An instance that is there, or may be rented. Its fixed tasks stay whatever happens.
 struct Host {
@@ -69,9 +76,9 @@ struct Host {
   Market market = Market::on_demand;
   double interruptions_h = 0;  ///< times in an hour that its cloud takes it back
   double renew_h = 0;          ///< until another one in its place could start tasks
-  /// Jobs of pieces that may not come: a task from which these are kept apart is there, or has
-  /// still to leave.
-  std::vector<Slot> barred{};
+  /// Of jobs whose tasks are kept apart: how many may come beside those that are there or have
+  /// still to leave. Of a job that is not named: as many as its pieces that are there leave.
+  std::vector<Newcomers> newcomers{};
 
   InstanceKind kind() const { return {type, market}; }
 };

@@ -256,14 +256,30 @@ bool RoundLayout::has_room(std::uint32_t task, std::uint32_t number, const Resou
   return (working.used + taken + amount_on(task, number)).fits_in(capacity);
 }
 
-/// No task is there, or comes, or has still to leave, from which this one is kept apart.
+std::uint32_t RoundLayout::may_come_to(std::uint32_t task, std::uint32_t host) const {
+  const Apart& apart = pieces_[task].apart;
+  return apart ? newcomers(apart, hosts_[host], {}) : std::numeric_limits<std::uint32_t>::max();
+}
+
+/// Fewer tasks from which this one is kept apart are there, or come, or have still to leave, than
+/// may be there.
 bool RoundLayout::may_join(std::uint32_t task, std::uint32_t number) const {
-  const Slot apart = pieces_[task].apart;
-  if (apart == kNoSlot) return true;
-  const Working& working = hosts_[number];
-  const auto is_peer = [&](std::uint32_t other) { return pieces_[other].apart == apart; };
-  return !(working.present != kUnassigned && peers_.has(working.present, apart)) &&
-         std::ranges::none_of(working.tasks, is_peer);
+  return may_come_to(task, number) > 0;
+}
+
+/// How many more tasks of the job may come to the host, where those that are moved are elsewhere.
+std::uint32_t RoundLayout::newcomers(const Apart& apart, const Working& working,
+                                     std::span<const std::uint32_t> moved) const {
+  const bool is_present = working.present != kUnassigned;
+  const auto comes = [&](std::uint32_t task) {
+    // Those that are at home there are among the peers of the present.
+    if (pieces_[task].apart != apart) return false;
+    if (is_present && p_.input.tasks()[task].home == working.present) return false;
+    return std::ranges::find(moved, task) == moved.end();
+  };
+  const auto coming = static_cast<std::uint32_t>(std::ranges::count_if(working.tasks, comes));
+  const std::uint32_t left = is_present ? peers_.left(working.present, apart) : apart.most;
+  return left - std::min(left, coming);
 }
 
 const Resources& RoundLayout::amount_on(std::uint32_t task, std::uint32_t number) const {

@@ -101,6 +101,8 @@ class RoundLayout {
   bool has_room(std::uint32_t task, std::uint32_t host, const Resources& taken = {}) const;
   /// Resources that the task takes of the host; it runs on its type.
   const Resources& amount_on(std::uint32_t task, std::uint32_t host) const;
+  /// How many tasks like this one may come to the host beside its peers, whatever room there is.
+  std::uint32_t may_come_to(std::uint32_t task, std::uint32_t host) const;
   /// The host's gain by the task, of gangs by the present reckoning; nothing when there is no room,
   /// or it may not join. O(tasks of the host).
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
@@ -146,6 +148,8 @@ class RoundLayout {
   void gather_hosts();
   void revalue(std::uint32_t host);
   bool may_join(std::uint32_t task, std::uint32_t host) const;
+  std::uint32_t newcomers(const Apart& apart, const Working& working,
+                          std::span<const std::uint32_t> moved) const;
   void settle_type(std::uint32_t host);
   void count(Working& working);
   void recount_team_of(std::uint32_t task);

@@ -8,21 +8,6 @@
 
 namespace muster::own {
 
-namespace {
-
-/// The jobs of those of the tasks that may not come to the instance for the sake of a peer.
-std::vector<Slot> barred_from(std::uint32_t instance, std::span<const std::uint32_t> tasks,
-                              const std::vector<Piece>& pieces, const PeerRooms& peers) {
-  std::vector<Slot> barred;
-  for (const std::uint32_t task : tasks) {
-    const Slot apart = pieces[task].apart;
-    if (peers.has(instance, apart)) barred.push_back(apart);
-  }
-  return barred;
-}
-
-}  // namespace
-
 RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
                                           std::span<const std::uint32_t> moved) const {
   Excerpt excerpt;
@@ -37,7 +22,11 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
     }
     excerpt.hosts.push_back(host);
     excerpt.given.push_back(working.host);
-    excerpt.given.back().barred = barred_from(working.present, moved, pieces_, peers_);
+    for (const std::uint32_t task : moved) {
+      const Apart& apart = pieces_[task].apart;
+      if (!apart) continue;
+      excerpt.given.back().newcomers.push_back({apart.job, newcomers(apart, working, moved)});
+    }
     for (const std::uint32_t task : working.tasks) {
       if (std::find(moved.begin(), moved.end(), task) != moved.end()) continue;
       Piece piece = pieces_[task];

@@ -18,13 +18,6 @@ double share_left(double delay_h, double horizon_h) {
   return std::max(0.0, 1 - delay_h / horizon_h);
 }
 
-/// No task from which the piece is kept apart stays on the host or has still to leave it.
-bool joins_no_peer(const Piece& piece, const Host& host) {
-  return std::ranges::find(host.barred, piece.apart) == host.barred.end() &&
-         std::ranges::none_of(host.fixed,
-                              [&](const Piece& other) { return are_peers(piece, other); });
-}
-
 }  // namespace
 
 double speed_on(const ReservationPrices& prices, ShapeId shape, TypeId type) {
@@ -67,7 +60,7 @@ void SetValues::take(std::span<const Piece> pieces, std::span<const Gang> gangs)
   peers_.assign(pieces.size(), 0);
   for (std::size_t one = 0; one < pieces.size(); ++one) {
     for (std::size_t other = 0; other < pieces.size(); ++other) {
-      if (one != other && are_peers(pieces[one], pieces[other])) peers_[one] |= Set{1} << other;
+      if (are_peers(pieces[one], pieces[other])) peers_[one] |= Set{1} << other;
     }
   }
   // A set's sums of logarithms are those of the set without its lowest piece, and that piece beside
@@ -88,12 +81,40 @@ void SetValues::take(std::span<const Piece> pieces, std::span<const Gang> gangs)
                  [](double log) { return std::exp(log); });
 }
 
+/// How many pieces of the piece's job, whose tasks are kept apart, may come to the host.
+std::uint32_t SetValues::newcomers_to(const Host& host, std::uint32_t number,
+                                      const Piece& piece) const {
+  const auto named = std::ranges::find(host.newcomers, piece.apart.job, &Newcomers::job);
+  if (named != host.newcomers.end()) return named->most;
+  const auto stays = [&](const Piece& other) { return are_peers(piece, other); };
+  const auto is_at_home = [&](const Piece& other) { return stays(other) && other.home == number; };
+  const auto there = static_cast<std::uint32_t>(std::ranges::count_if(host.fixed, stays) +
+                                                std::ranges::count_if(pieces_, is_at_home));
+  return piece.apart.most - std::min(piece.apart.most, there);
+}
+
+void SetValues::count_newcomers(const Host& host, std::uint32_t number) {
+  newcomers_.assign(pieces_.size(), 0);
+  coming_ = 0;
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    if (pieces_[p].home != number) coming_ |= Set{1} << p;
+    if (peers_[p] != 0) newcomers_[p] = newcomers_to(host, number, pieces_[p]);
+  }
+}
+
+/// Of the job of the set's lowest piece no more tasks come than may; the set without that piece is
+/// known to be fine.
+bool SetValues::may_be_together(Set set) const {
+  const auto low = static_cast<std::uint32_t>(std::countr_zero(set));
+  if (peers_[low] == 0 || (coming_ & (Set{1} << low)) == 0) return true;
+  return static_cast<std::uint32_t>(std::popcount(peers_[low] & set & coming_)) <= newcomers_[low];
+}
+
 /// Worth of a piece on the host when it is alone with the fixed tasks.
 SetValues::Standing SetValues::standing(const Piece& piece, const Host& host, std::uint32_t number,
                                         std::span<const GangLimits> limits) const {
   if (!model_.prices.mask().allows(piece.asks(), host.kind())) return {};
   const bool at_home = piece.home == number;
-  if (piece.apart != kNoSlot && !at_home && !joins_no_peer(piece, host)) return {};
   // A task that stays keeps working, unless its gang has to start anew around it.
   double share = at_home ? 1 : share_on(model_, piece, host, false);
   double beside = 0;
@@ -197,6 +218,7 @@ std::uint64_t SetValues::on(const Host& host, std::uint32_t number,
   fits_.assign(sets, 0);
   fixed_logs_.assign(sets * width, 0);
   gang_pace_.resize(gangs_.size());
+  count_newcomers(host, number);
   standing_.clear();
   for (const Piece& piece : pieces_) standing_.push_back(standing(piece, host, number, limits));
   if (!look_at_fixed(host, limits)) return 0;
@@ -211,7 +233,7 @@ std::uint64_t SetValues::on(const Host& host, std::uint32_t number,
     if (set != 0) {
       const auto low = static_cast<std::uint32_t>(std::countr_zero(set));
       const Set rest = set & (set - 1);
-      if (fits_[rest] == 0 || !standing_[low].fits || (peers_[low] & rest) != 0) continue;
+      if (fits_[rest] == 0 || !standing_[low].fits || !may_be_together(set)) continue;
       used_[set] = used_[rest] + model_.prices.on(pieces_[low].shape, host.type).amount;
       if (!used_[set].fits_in(model_.prices.types()[host.type].capacity)) continue;
       fits_[set] = 1;

@@ -84,8 +84,8 @@ class SetValues {
   /// From now on of these pieces, which have to outlive their use.
   void take(std::span<const Piece> pieces, std::span<const Gang> gangs);
   std::span<const Gang> gangs() const { return gangs_; }
-  /// kNever for sets that do not fit or have two pieces that are kept apart. Answers how many sets
-  /// it has looked at.
+  /// kNever for sets that do not fit or have more pieces of a job than may be together. Answers how
+  /// many sets it has looked at.
   std::uint64_t on(const Host& host, std::uint32_t number, std::span<const GangLimits> limits,
                    std::vector<double>& values);
 
@@ -97,6 +97,9 @@ class SetValues {
     double pace = 1;         ///< beside the fixed tasks alone, of a piece of a gang
   };
 
+  std::uint32_t newcomers_to(const Host& host, std::uint32_t number, const Piece& piece) const;
+  void count_newcomers(const Host& host, std::uint32_t number);
+  bool may_be_together(Set set) const;
   Standing standing(const Piece& piece, const Host& host, std::uint32_t number,
                     std::span<const GangLimits> limits) const;
   bool look_at_fixed(const Host& host, std::span<const GangLimits> limits);
@@ -108,7 +111,9 @@ class SetValues {
   std::span<const Piece> pieces_;
   std::span<const Gang> gangs_;
   std::vector<double> rates_;  ///< of each set and piece in it, beside the others of the set
-  std::vector<Set> peers_;     ///< of each piece: those from which it is kept apart
+  std::vector<Set> peers_;     ///< of each piece: itself and those from which it is kept apart
+  std::vector<std::uint32_t> newcomers_;  ///< of each piece: how many of these may come to the host
+  Set coming_ = 0;                        ///< pieces that are not at home on the host
   std::vector<Standing> standing_;
   std::vector<Standing> fixed_;
   std::vector<double> fixed_logs_;  ///< of each set and fixed task: log of its rate

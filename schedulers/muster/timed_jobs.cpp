@@ -36,7 +36,7 @@ TypeId steady_type(ShapeId shape, MarketChoice markets, const ReservationPrices&
 bool is_timed(const JobRow& row, const ClusterView& view, const MusterParams& params,
               const ReservationPrices& prices) {
   const bool elastic = !std::holds_alternative<BatchSpec>(row.job.kind);
-  if (elastic || is_gang(row) || row.job.distinct_instances) return false;
+  if (elastic || is_gang(row) || row.job.most_an_instance > 0) return false;
   const TaskSpec* last = nullptr;
   ShapeId last_shape;
   return std::all_of(row.tasks.begin(), row.tasks.end(), [&](Slot slot) {

@@ -50,7 +50,7 @@ Backlog::Backlog(const MarketView& market, const PlacementMask& mask)
 }
 
 Backlog::Group& Backlog::group_of(const TaskRow& task, const JobRow& job) {
-  const Kind kind{asks_of(state_, task), market_.cluster.rank(job).priority, apart_of(job)};
+  const Kind kind{asks_of(state_, task), market_.cluster.rank(job).priority, apart_of(job).job};
   if (last_ != kind) {
     last_ = kind;
     last_group_ = &groups_[kind];
@@ -88,14 +88,17 @@ double Backlog::room_on_present(const TaskRow& task, const JobRow& job) {
   // Tasks of lower priority may be put elsewhere for it.
   const bool displaces = market_.cluster.rank(job).priority > lowest_placed_priority();
   const PlaceAsks asks = asks_of(state_, task);
+  const Apart apart = apart_of(job);
   double room = 0;
   for (const InstanceRow& row : state_.instances()) {
     if (!market_.shows(row) || row.released || row.phase == InstancePhase::terminating) continue;
-    if (!mask_.allows(asks, kind_of(row)) || !may_share(state_, task, row)) continue;
+    if (!mask_.allows(asks, kind_of(row))) continue;
+    const std::uint32_t beside = apart ? peers_on(state_, task, row) : 0;
+    if (apart && beside >= apart.most) continue;
     const Resources& capacity = state_.catalog()[row.type].capacity;
     const double times = times_in(*mask_.amount(asks.shape, row.type),
                                   displaces ? capacity : capacity - row.committed);
-    room += keeps_apart(job) ? std::min(times, 1.0) : times;
+    room += apart ? std::min<double>(times, apart.most - beside) : times;
   }
   return room;
 }
@@ -104,13 +107,14 @@ double Backlog::room_on_present(const TaskRow& task, const JobRow& job) {
 double Backlog::room_to_rent(const TaskRow& task, const JobRow& job) const {
   const ClusterView& view = market_.cluster;
   const PlaceAsks asks = asks_of(state_, task);
+  const Apart apart = apart_of(job);
   double most_each = 0;
   double most_for_usd = 0;
   for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {
     const TypeId type{i};
     if (!mask_.holds(asks.shape, type)) continue;
     const double times = times_in(*mask_.amount(asks.shape, type), view.catalog[type].capacity);
-    const double each = keeps_apart(job) ? std::min(times, 1.0) : times;
+    const double each = apart ? std::min<double>(times, apart.most) : times;
     for (const Market on : {Market::on_demand, Market::spot}) {
       if (!mask_.allows(asks, {type, on}) || !wants(market_.markets, on)) continue;
       if (view.rests(type, on)) continue;

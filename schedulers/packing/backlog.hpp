@@ -33,8 +33,8 @@ class Backlog {
   const Refusal* why_waits(const TaskRow& task, const JobRow& job);
 
  private:
-  /// Key of tasks that ask for equal room; of a job that wants distinct instances only its own
-  /// tasks share one.
+  /// Key of tasks that ask for equal room; of a job that bounds its tasks on one instance
+  /// only its own tasks share one.
   using Kind = std::tuple<PlaceAsks, int, Slot>;
   struct Group {
     double taken = 0;

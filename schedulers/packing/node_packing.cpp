@@ -31,7 +31,7 @@ std::optional<std::vector<NodeShare>> pack_workers(const std::vector<PackingNode
   // Nodes that are ready come first in the list: they are taken before those that are not.
   for (std::size_t i = 0; i < nodes.size() && (whole > 0 || rest > 0); ++i) {
     if (!nodes[i].suits || (ready_only && !nodes[i].ready)) continue;
-    const std::uint32_t room = workers_in(nodes[i].free, demand.amount);
+    const std::uint32_t room = std::min(workers_in(nodes[i].free, demand.amount), nodes[i].most);
     if (whole > 0 && room >= demand.node_holds) {
       shares.push_back({i, demand.node_holds});
       --whole;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct PackingNode {
   bool wanted = false;  ///< some job is to have workers there, now or when it is ready
   Market market = Market::on_demand;
   bool suits = true;  ///< those who are served now may be there
+  /// The most of them that may be there, whatever room there is.
+  std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
 };
 
 /// Workers on one of the nodes.

@@ -49,11 +49,11 @@ class WaitingApart {
   }
 
  private:
-  /// Instances of the fleet that a task may be on, and those of them that have, or get by the plan,
-  /// no other task of its job; whether one of these has room, and what the one lacks that comes
-  /// nearest to it.
+  /// Instances of the fleet that a task may be on, and those of them that have, with what they get
+  /// by the plan, fewer other tasks of its job than may be there; whether one of these has room,
+  /// and what the one lacks that comes nearest to it.
   struct Choice {
-    std::uint32_t all = 0, without_peer = 0;
+    std::uint32_t all = 0, below_bound = 0;
     bool has_room = false;
     std::optional<Refusal> lacks{};
   };
@@ -71,7 +71,9 @@ class WaitingApart {
     const InstanceRow* on = id != nullptr ? view_.state.find(*id) : nullptr;
     const TaskRow* task = view_.state.find(place.task);
     if (on == nullptr || task == nullptr) return;
-    peers_.add(on->slot, apart_of(view_.state.job(task->job)));
+    // One that is there, or is to come there anyway, is counted in the state.
+    const bool is_new = task->at != on->slot && task->target != on->slot;
+    if (is_new) peers_.add(on->slot, apart_of(view_.state.job(task->job)));
     const FamilyDemand* demand = view_.state.demand(*task, on->type);
     if (place.grant) {
       taken_[on->slot] += place.grant->amount;
@@ -85,12 +87,12 @@ class WaitingApart {
     const Choice choice = choice_of(task);
     // With room it is the policy that lets the task wait, for reasons of its own.
     if (choice.all == 0 || choice.has_room) return std::nullopt;
-    if (choice.without_peer > 0) return choice.lacks;
+    if (choice.below_bound > 0) return choice.lacks;
     return Refusal{RefusalKind::not_now,
                    RefusalCode::distinct_instances,
                    {},
                    static_cast<double>(job.size() - job.ended()),
-                   static_cast<double>(choice.all)};
+                   static_cast<double>(choice.all) * job.job.most_an_instance};
   }
 
   Choice choice_of(const TaskRow& task) const {
@@ -98,8 +100,9 @@ class WaitingApart {
     for (const InstanceRow& on : view_.state.instances()) {
       if (on.released || why_infeasible(view_.state, {&task, on.type, on.market})) continue;
       ++choice.all;
-      if (peers_.has(on.slot, task.job) || has_peer(view_.state, task, on)) continue;
-      ++choice.without_peer;
+      const std::uint32_t planned = peers_.count(on.slot, apart_of(view_.state.job(task.job)));
+      if (!may_share(view_.state, task, on, planned)) continue;
+      ++choice.below_bound;
       look_for_room(task, on, choice);
     }
     return choice;

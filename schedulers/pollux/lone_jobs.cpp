@@ -69,8 +69,8 @@ RoundNode* LoneJobs::room_for(const TaskRow& task, bool beside_all) const {
     // Workers that this round has put there are in `taken` alone.
     const Resources& capacity = view_.catalog[row.type].capacity;
     if (!amount.fits_in(capacity - node.taken)) continue;
-    const Slot apart = apart_of(view_.state.job(task.job));
-    if (peers_.has(row.slot, apart) || !may_share(view_.state, task, row)) continue;
+    const Apart apart = apart_of(view_.state.job(task.job));
+    if (!may_share(view_.state, task, row, peers_.count(row.slot, apart))) continue;
     if (!beside_all) return &node;
     Resources left = capacity - node.taken;
     for (const Slot slot : row.planned) {

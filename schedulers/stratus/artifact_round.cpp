@@ -109,18 +109,22 @@ void ArtifactRound::pack_gang(std::span<const std::uint32_t> gang) {
 bool ArtifactRound::holds(const Room& room, std::uint32_t task) const {
   const ShapeId shape = row_of(task).shape;
   const bool may_be = p_.prices.mask().allows({shape, markets_of(task)}, {room.type, room.market});
-  if (!room.open || !may_be || has_peer(room, task)) return false;
+  if (!room.open || !may_be || is_full_of_peers(room, task)) return false;
   return p_.prices.on(shape, room.type).amount.fits_in(room.free);
 }
 
-/// A task of the job from whose others this one is kept apart is there, comes, or has still to
-/// leave.
-bool ArtifactRound::has_peer(const Room& room, std::uint32_t task) const {
-  const Slot apart = p_.input.tasks()[task].apart;
-  if (apart == kNoSlot) return false;
-  if (room.present != kUnassigned && peers_.has(room.present, apart)) return true;
-  return std::any_of(room.tasks.begin(), room.tasks.end(),
-                     [&](std::uint32_t other) { return p_.input.tasks()[other].apart == apart; });
+/// As many tasks of its job as may be together are there, come, or have still to leave.
+bool ArtifactRound::is_full_of_peers(const Room& room, std::uint32_t task) const {
+  const Apart apart = p_.input.tasks()[task].apart;
+  if (!apart) return false;
+  const bool is_present = room.present != kUnassigned;
+  const auto comes = [&](std::uint32_t other) {
+    // Those that are at home there are among the peers of the present.
+    const RoundInput::Task& row = p_.input.tasks()[other];
+    return row.apart == apart && !(is_present && row.home == room.present);
+  };
+  const std::uint32_t left = is_present ? peers_.left(room.present, apart) : apart.most;
+  return std::ranges::count_if(room.tasks, comes) >= std::ptrdiff_t{left};
 }
 
 /// Of its own bin the room whose longest task runs most like it; else of all greater bins the one
@@ -163,7 +167,7 @@ bool ArtifactRound::place(std::uint32_t task) {
 }
 
 /// The longest first, in groups of at most one, two, three and so on; a group ends, too, where no
-/// type holds one more, or one more would be beside a peer.
+/// type holds one more, or one more would be beside all peers that it may be.
 void ArtifactRound::rent(std::vector<std::uint32_t> tasks) {
   std::stable_sort(tasks.begin(), tasks.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return run_s(a) > run_s(b); });
@@ -175,11 +179,12 @@ void ArtifactRound::rent(std::vector<std::uint32_t> tasks) {
     // The cloud is asked again for what it did not have: it says what the task waits for.
     if (!as) as = best_type(first.first(1), true);
     const auto may_add = [&](std::uint32_t task) {
-      const Slot apart = p_.input.tasks()[task].apart;
+      const Apart apart = p_.input.tasks()[task].apart;
+      const auto is_peer = [&](std::uint32_t other) {
+        return p_.input.tasks()[other].apart == apart;
+      };
       return markets_of(task) == markets_of(first[0]) &&
-             (apart == kNoSlot || std::ranges::none_of(first.first(size), [&](std::uint32_t other) {
-                return p_.input.tasks()[other].apart == apart;
-              }));
+             (!apart || std::ranges::count_if(first.first(size), is_peer) < apart.most);
     };
     while (as && size < most && size < first.size() && may_add(first[size])) {
       const auto more = best_type(first.first(size + 1), false);

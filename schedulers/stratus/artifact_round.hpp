@@ -52,7 +52,7 @@ class ArtifactRound {
   void pack_gang(std::span<const std::uint32_t> gang);
   std::optional<std::size_t> find(std::uint32_t task) const;
   bool holds(const Room& room, std::uint32_t task) const;
-  bool has_peer(const Room& room, std::uint32_t task) const;
+  bool is_full_of_peers(const Room& room, std::uint32_t task) const;
   void put(std::uint32_t task, std::size_t room);
   bool place(std::uint32_t task);
   void rent(std::vector<std::uint32_t> tasks);

@@ -96,8 +96,8 @@ void StratusRound::clear() {
       waits_for_time_ = true;
       continue;
     }
-    // Of a task that is kept apart from its peers the rooms of these stay closed for the next one
-    // of its job; its own room is one of them.
+    // Of a task that is kept apart from its peers the rooms that are full of these stay closed for
+    // the next one of its job; its own room is one of them where it is full.
     const bool alone = tasks.size() == 1 && is_apart(tasks.front());
     if (!alone || closed_job_ != p_.input.tasks()[tasks.front().task].job) open_peers();
     const bool was_open = packer_.close(instance);
@@ -105,10 +105,11 @@ void StratusRound::clear() {
     if (!alone) open_peers();
     if (cleared) {
       if (!was_open) std::erase(closed_, instance);
-    } else if (alone) {
-      if (was_open) closed_.push_back(instance);
-    } else {
+    } else if (!alone) {
       packer_.open(instance);
+    } else if (was_open) {
+      packer_.open(instance);
+      close_if_full(instance, rooms_of_job(tasks.front())[instance], tasks.front());
     }
   }
   open_peers();

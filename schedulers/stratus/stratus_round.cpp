@@ -126,21 +126,20 @@ std::size_t StratusRound::pack_alike(std::span<const Waiting> tasks) {
 }
 
 bool StratusRound::is_apart(const Waiting& waiting) const {
-  return p_.input.tasks()[waiting.task].apart != kNoSlot;
+  return bool(p_.input.tasks()[waiting.task].apart);
 }
 
 /// Looked up once a job and round, and kept up by place().
-std::vector<std::uint32_t>& StratusRound::rooms_of_job(const Waiting& waiting) {
+std::map<std::uint32_t, std::uint32_t>& StratusRound::rooms_of_job(const Waiting& waiting) {
   const std::uint32_t job = p_.input.tasks()[waiting.task].job;
   const auto [known, is_new] = rooms_of_job_.try_emplace(job);
   if (!is_new) return known->second;
   const ClusterState& state = p_.view.state;
-  std::set<Slot> there;  // a task that moves counts where it is and where it is to be
+  std::vector<Slot> there;  // a task that moves counts where it is and where it is to be
   for (Slot slot : state.job(row_of(waiting).job).tasks) {
     const TaskRow& task = state.task(slot);
-    for (Slot place : {task.at, task.target}) {
-      if (place != kNoSlot) there.insert(place);
-    }
+    if (task.at != kNoSlot) there.push_back(task.at);
+    if (task.target != kNoSlot && task.target != task.at) there.push_back(task.target);
   }
   if (room_of_slot_.empty()) {
     for (std::uint32_t i = 0; i < p_.input.instances().size(); ++i) {
@@ -149,7 +148,7 @@ std::vector<std::uint32_t>& StratusRound::rooms_of_job(const Waiting& waiting) {
   }
   for (Slot slot : there) {
     const auto room = room_of_slot_.find(slot);
-    if (room != room_of_slot_.end()) known->second.push_back(room->second);
+    if (room != room_of_slot_.end()) ++known->second[room->second];
   }
   return known->second;
 }
@@ -161,10 +160,14 @@ bool StratusRound::close_peers(const Waiting& waiting) {
   if (closed_job_ == job) return false;
   open_peers();
   closed_job_ = job;
-  for (std::uint32_t room : rooms_of_job(waiting)) {
-    if (packer_.close(room)) closed_.push_back(room);
-  }
+  for (const auto& [room, tasks] : rooms_of_job(waiting)) close_if_full(room, tasks, waiting);
   return true;
+}
+
+/// `tasks`: of its job in the room.
+void StratusRound::close_if_full(std::uint32_t room, std::uint32_t tasks, const Waiting& waiting) {
+  const bool is_full = tasks >= p_.input.tasks()[waiting.task].apart.most;
+  if (is_full && packer_.close(room)) closed_.push_back(room);
 }
 
 void StratusRound::open_peers() {
@@ -173,7 +176,8 @@ void StratusRound::open_peers() {
   closed_job_.reset();
 }
 
-/// Alike and of one job: one room after the other, each once. Gives how many find one.
+/// Alike and of one job: one room after the other, each till it has as many as it may. Gives how
+/// many find one.
 std::size_t StratusRound::pack_apart(std::span<const Waiting> tasks) {
   close_peers(tasks.front());
   std::size_t at = 0;
@@ -181,11 +185,11 @@ std::size_t StratusRound::pack_apart(std::span<const Waiting> tasks) {
     const auto found = packer_.find(tasks[at].item);
     if (!found) break;
     packer_.put(tasks[at].item, found->room);
-    if (packer_.close(found->room)) closed_.push_back(found->room);
     up_ += found->phase == Phase::up;
     down_ += found->phase == Phase::down;
     ++packed_;
     place(tasks[at], *found);
+    close_if_full(found->room, rooms_of_job(tasks[at])[found->room], tasks[at]);
   }
   return at;
 }
@@ -220,21 +224,30 @@ void StratusRound::refuse_gang(std::span<const Waiting> gang) {
 bool StratusRound::try_rooms(std::span<const Waiting> tasks, Undo& undo,
                              std::vector<Found>& found) {
   const auto job_of = [&](std::size_t at) { return p_.input.tasks()[tasks[at].task].job; };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> tried;  // by job and room
+  const auto close_tried = [&](std::uint32_t room, std::size_t i) {
+    const auto& there = rooms_of_job(tasks[i]);
+    const auto known = there.find(room);
+    const std::uint32_t before = known != there.end() ? known->second : 0;
+    close_if_full(room, before + tried[{job_of(i), room}], tasks[i]);
+  };
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const bool apart = is_apart(tasks[i]);
     if (!apart) {
       open_peers();
     } else if (close_peers(tasks[i])) {
       for (std::size_t before = 0; before < i; ++before) {
-        const std::uint32_t room = found[before].room;
-        if (job_of(before) == job_of(i) && packer_.close(room)) closed_.push_back(room);
+        if (job_of(before) == job_of(i)) close_tried(found[before].room, i);
       }
     }
     const auto one = packer_.find(tasks[i].item);
     if (!one) return false;
     undo.emplace_back(one->room, packer_.room(one->room));
     packer_.put(tasks[i].item, one->room);
-    if (apart && packer_.close(one->room)) closed_.push_back(one->room);
+    if (apart) {
+      ++tried[{job_of(i), one->room}];
+      close_tried(one->room, i);
+    }
     found.push_back(*one);
   }
   return true;
@@ -246,7 +259,7 @@ void StratusRound::take_back(Undo& undo) {
 
 void StratusRound::take(const Waiting& waiting, std::uint32_t room) {
   taken_[room] = 1;
-  if (is_apart(waiting)) rooms_of_job(waiting).push_back(room);
+  if (is_apart(waiting)) ++rooms_of_job(waiting)[room];
 }
 
 void StratusRound::place(const Waiting& waiting, const Found& found) {

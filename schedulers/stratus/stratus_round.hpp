@@ -57,8 +57,10 @@ class StratusRound {
   void refuse_gang(std::span<const Waiting> gang);
   std::size_t pack_apart(std::span<const Waiting> tasks);
   void refuse_all();
-  /// Closes the rooms that have another task of the job; false: they are closed already.
+  /// Closes the rooms that have as many tasks of the job as they may; false: they are closed
+  /// already.
   bool close_peers(const Waiting& waiting);
+  void close_if_full(std::uint32_t room, std::uint32_t tasks, const Waiting& waiting);
   void open_peers();
   bool try_rooms(std::span<const Waiting> tasks, Undo& undo, std::vector<Found>& found);
   void take_back(Undo& undo);
@@ -80,7 +82,7 @@ class StratusRound {
   void release_empty();
   void note();
   bool is_apart(const Waiting& waiting) const;
-  std::vector<std::uint32_t>& rooms_of_job(const Waiting& waiting);
+  std::map<std::uint32_t, std::uint32_t>& rooms_of_job(const Waiting& waiting);
   const TaskRow& row_of(const Waiting& waiting) const {
     return p_.view.state.task(p_.input.tasks()[waiting.task].slot);
   }
@@ -96,7 +98,8 @@ class StratusRound {
   std::vector<Waiting> waiting_;     ///< in the order in which they are looked at
   /// Of jobs that want distinct instances, by the input's numbers: the rooms that have a task of
   /// it.
-  std::map<std::uint32_t, std::vector<std::uint32_t>> rooms_of_job_;
+  /// How many of the job's tasks each room has, by the job.
+  std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> rooms_of_job_;
   std::optional<std::uint32_t> closed_job_;     ///< whose rooms are closed now
   std::vector<std::uint32_t> closed_;           ///< these were open before
   std::map<Slot, std::uint32_t> room_of_slot_;  ///< of instances, once it is asked for

@@ -129,7 +129,7 @@ TEST(ElasticRequest, RefusesWhatOtherKindsOfJobsHave) {
   const std::string elastic = "elastic = \"1-2\"\n";
   for (const std::string other :
        {"tasks = 1", "array = \"0-3\"", "gang = true", "max_running = 1", "max_fails = 1",
-        "movable = false", "distinct_instances = true"}) {
+        "movable = false", "distinct_instances = true", "most_an_instance = 2"}) {
     const std::string key = other.substr(0, other.find(' '));
     EXPECT_THAT(error_of(elastic + other),
                 testing::AllOf(HasSubstr("job.toml:3:"), HasSubstr(": " + key + ": cannot be"),

@@ -327,6 +327,10 @@ TEST(JobRequest, RefusesWhatDoesNotGoTogether) {
   EXPECT_THAT(toml_error("array = \"0-3%2\"\nmax_running = 3"),
               HasSubstr("max_running: is 3 here and 2 in array"));
   EXPECT_EQ(toml_error("array = \"0-3%2\"\nmax_running = 2"), "no error");
+  EXPECT_THAT(toml_error("distinct_instances = true\nmost_an_instance = 2"),
+              IsGoldenAt("most_an_instance"));
+  EXPECT_EQ(toml_error("distinct_instances = true\nmost_an_instance = 1"), "no error");
+  EXPECT_THAT(toml_error("most_an_instance = 0"), IsGoldenAt("most_an_instance"));
 }
 
 TEST(JobRequest, ComesFromAFileOfEitherKind) {

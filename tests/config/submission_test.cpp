@@ -89,6 +89,7 @@ TEST(Submission, SaysNullOfWhatWasNotAskedFor) {
   EXPECT_EQ(all.at("movable"), true);
   EXPECT_EQ(all.at("checkpoints"), false);
   EXPECT_EQ(all.at("distinct_instances"), false);
+  EXPECT_EQ(all.at("most_an_instance"), 0);
   EXPECT_EQ(all.at("class"), "run");
   EXPECT_EQ(all.at("market"), "any");
 }
@@ -109,6 +110,10 @@ TEST(Submission, SaysWhatWasAskedFor) {
   EXPECT_EQ(all.at("time_limit_s"), 60);
   EXPECT_EQ(all.at("work_dir"), "/w");
   EXPECT_EQ(all.at("distinct_instances"), true);
+  EXPECT_EQ(all.at("most_an_instance"), 1);
+  const json two = shown(make_job(request("tasks = 3\nmost_an_instance = 2\n")), 3);
+  EXPECT_EQ(two.at("distinct_instances"), false);
+  EXPECT_EQ(two.at("most_an_instance"), 2);
 }
 
 TEST(MakeJob, NamesAJobAfterItsProgram) {

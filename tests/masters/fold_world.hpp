@@ -171,7 +171,8 @@ class FoldWorld {
     job.movable = chance(0.9);
     job.checkpoints = chance(0.7);
     // Gangs of them may be larger than a fixed fleet.
-    if (tasks > 1 && !job.gang) job.distinct_instances = chance(0.3);
+    if (tasks > 1 && !job.gang)
+      job.most_an_instance = chance(0.3) ? static_cast<std::uint32_t>(1 + tasks % 2) : 0;
     return job;
   }
 

@@ -343,9 +343,19 @@ TEST(Starvation, TasksThatWantDistinctInstancesAllStart) {
   const auto small = stream(world, {.cpus = 1, .seconds = 20}, 1);
   world.run(100, small);
   const std::uint64_t big =
-      world.submit({.cpus = 4, .seconds = 1000, .tasks = 2, .distinct = true});
+      world.submit({.cpus = 4, .seconds = 1000, .tasks = 2, .most_an_instance = 1});
   world.run(2 * kStarveAfter_s + 300, small);
   EXPECT_EQ(world.starts(big), 2u);
+  EXPECT_EQ(world.stops(), 0u);
+}
+
+TEST(Starvation, TasksOfWhichTwoMayShareAnInstanceAllStart) {
+  StarvingWorld world(kLocal, {{.max_instances = 2}}, {4});
+  const auto small = stream(world, {.cpus = 1, .seconds = 20}, 1);
+  const std::uint64_t big =
+      world.submit({.cpus = 2, .seconds = 1000, .tasks = 4, .most_an_instance = 2});
+  world.run(4 * kStarveAfter_s + 300, small);
+  EXPECT_EQ(world.starts(big), 4u);
   EXPECT_EQ(world.stops(), 0u);
 }
 
@@ -353,8 +363,8 @@ TEST(Starvation, TasksThatWantDistinctInstancesAllStart) {
 TEST(Starvation, MoreDistinctTasksThanThereMayBeInstancesBlockNothing) {
   StarvingWorld world(kLocal, {{.max_instances = 2}}, {4});
   const auto small = stream(world, {.cpus = 1, .seconds = 20}, 3);
-  const std::uint64_t big =
-      world.submit({.cpus = 1, .seconds = 100'000, .priority = 10, .tasks = 3, .distinct = true});
+  const std::uint64_t big = world.submit(
+      {.cpus = 1, .seconds = 100'000, .priority = 10, .tasks = 3, .most_an_instance = 1});
   world.run(7200, small);
   EXPECT_EQ(world.starts(big), 2u);
   EXPECT_GT(world.over(), 1500u) << "of 2400";

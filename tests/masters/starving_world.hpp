@@ -51,7 +51,8 @@ class StarvingWorld {
     bool says_run_time = false;
     double memory_gib = 0;  ///< 0: twice the processors
     double gpus = 0;
-    bool distinct = false;  ///< its tasks are no gang, and each is to have an instance of its own
+    /// Above 0: its tasks are no gang, and an instance may have that number of them.
+    std::uint32_t most_an_instance = 0;
   };
   /// Ids rise from 1 on.
   std::uint64_t submit(const Wish& wish) {
@@ -60,10 +61,10 @@ class StarvingWorld {
     // Task numbers of a job of several are its hundreds: far from those of others.
     Job job = JobBuilder(id * 10'000)
                   .tasks(wish.tasks)
-                  .gang(wish.tasks > 1 && !wish.distinct)
+                  .gang(wish.tasks > 1 && wish.most_an_instance == 0)
                   .demand(Resources::of(wish.gpus, wish.cpus, gib))
                   .build();
-    job.distinct_instances = wish.distinct;
+    job.most_an_instance = wish.most_an_instance;
     job.id = JobId{id};
     job.priority = wish.priority;
     if (wish.says_run_time) job.runtime_hint = from_seconds(wish.seconds);

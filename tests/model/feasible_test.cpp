@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "tests/support/builders.hpp"
 
 namespace muster {
@@ -82,6 +85,52 @@ TEST_F(Feasible, is_a_grant_of_the_least_size_of_its_service) {
   const Refusal too_little{RefusalKind::not_now, RefusalCode::malformed, Resource::cpu, 0.5, 0.25};
   EXPECT_EQ(granted(0.25, 8), too_little);
   EXPECT_EQ(granted(2, 2)->binding, Resource::memory);
+}
+
+/// Tasks of a job of which an instance may have two, on an instance.
+class PeersTest : public Feasible {
+ protected:
+  PeersTest() {
+    const TypeId it3 = test::type_named(catalog_, "it3");
+    apply(LaunchRequested{InstanceId{0}, it3, Market::on_demand, Price::from_usd_h(0.8), {}});
+    apply(InstanceUp{InstanceId{0}});
+    apply(InstanceReady{InstanceId{0}});
+    Job job = JobBuilder(1).tasks(4).demand(Resources::of(0, 0.1, 0.1)).gang(false).build();
+    job.most_an_instance = 2;
+    for (const TaskSpec& task : job.tasks) tasks_.push_back(task.id);
+    apply(JobAccepted{std::move(job)});
+  }
+  void apply(EventBody body) { state_.apply({test::at_s(0), std::move(body)}); }
+  void run(TaskId task) {
+    apply(TaskAssigned{task, InstanceId{0}, {}});
+    apply(StartIssued{task, InstanceId{0}, 1});
+    apply(TaskStarted{task, 1, {}, {}});
+  }
+  bool is_full_for(TaskId task) const {
+    return is_full_of_peers(state_, *state_.find(task), *state_.find(InstanceId{0}));
+  }
+
+  std::vector<TaskId> tasks_;
+};
+
+TEST_F(PeersTest, fill_an_instance_that_has_as_many_as_their_job_allows) {
+  EXPECT_FALSE(is_full_for(tasks_[2]));
+  run(tasks_[0]);
+  EXPECT_FALSE(is_full_for(tasks_[2]));
+  run(tasks_[1]);
+  EXPECT_TRUE(is_full_for(tasks_[2]));
+  EXPECT_FALSE(is_full_for(tasks_[0])) << "it is one of the two";
+  EXPECT_EQ(peers_on(state_, *state_.find(tasks_[0]), *state_.find(InstanceId{0})), 1U)
+      << "who stays is on two lists and counts once";
+}
+
+TEST_F(PeersTest, of_which_one_more_is_there_than_may_make_a_state_inconsistent) {
+  run(tasks_[0]);
+  run(tasks_[1]);
+  EXPECT_TRUE(state_.inconsistencies().empty());
+  run(tasks_[2]);
+  EXPECT_EQ(state_.inconsistencies(),
+            std::vector<std::string>{"instance 0 has more of a job's tasks than it may"});
 }
 
 }  // namespace

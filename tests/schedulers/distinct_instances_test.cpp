@@ -16,9 +16,12 @@ using testing::Cluster;
 using testing::job_of;
 using testing::m4;
 
-Job apart(Job job) {
-  job.distinct_instances = true;
+Job at_most(std::uint32_t most, Job job) {
+  job.most_an_instance = most;
   return job;
+}
+Job apart(Job job) {
+  return at_most(1, std::move(job));
 }
 
 /// The most tasks of the job that one instance has a place for.
@@ -63,6 +66,46 @@ TEST(DistinctInstances, holds_under_every_policy_of_masters_where_instances_are_
     cluster.round();
     EXPECT_EQ(placed(cluster, 1), 4U) << cluster.layout();
     EXPECT_EQ(most_together(cluster, 1), 1U) << cluster.layout();
+  }
+}
+
+TEST(MostAnInstance, holds_under_every_policy_of_masters_where_instances_are_rented) {
+  for (const std::uint32_t most : {2U, 3U}) {
+    for (const PolicyModule& module : known_policies()) {
+      SCOPED_TRACE(module.name + " " + std::to_string(most));
+      Cluster cluster(m4(), module, module.name);
+      cluster.submit(job_of(1, 3600, 1, 2, 3));
+      cluster.submit(at_most(most, job_of(2, 3600, 0.5, 1, 7)));
+      cluster.round();
+      cluster.round();
+      EXPECT_EQ(placed(cluster, 2), 7U);
+      EXPECT_LE(most_together(cluster, 2), most) << cluster.layout();
+    }
+  }
+}
+
+/// Some let each task have an instance of its own: they need rounds, and come to the end as well.
+TEST(MostAnInstance, lets_every_policy_of_masters_complete_the_job_on_given_instances) {
+  for (const PolicyModule& module : known_policies()) {
+    SCOPED_TRACE(module.name);
+    Cluster cluster(m4(), module, module.name);
+    cluster.add_to_fleet("4xlarge", 2);
+    cluster.submit(at_most(2, job_of(1, 3600, 1, 2, 7)));
+    std::size_t finished = 0;
+    for (int round = 0; round < 16 && finished < 7; ++round) {
+      cluster.round();
+      EXPECT_LE(most_together(cluster, 1), 2U) << cluster.layout();
+      const JobRow* job = cluster.state().find(JobId{1});
+      if (job == nullptr) break;
+      for (const Slot slot : job->tasks) {
+        const TaskRow& task = cluster.state().task(slot);
+        if (task.phase != TaskPhase::running) continue;
+        cluster.finish_task(task.id.value);
+        ++finished;
+        break;
+      }
+    }
+    EXPECT_EQ(finished, 7U) << cluster.layout();
   }
 }
 
@@ -184,6 +227,18 @@ TEST(DistinctInstances, does_not_give_instances_back_that_its_tasks_can_have) {
   }
 }
 
+/// The first running task of the job has to leave, and will only when the cluster says so.
+void evict_one(Cluster& cluster, std::uint64_t job) {
+  Plan stop;
+  for (const Slot slot : cluster.state().find(JobId{job})->tasks) {
+    const TaskRow& task = cluster.state().task(slot);
+    if (task.phase != TaskPhase::running) continue;
+    stop.stops.push_back({task.id, {CauseCode::evicted, 0}});
+    break;
+  }
+  cluster.begin(stop);
+}
+
 TEST(DistinctInstances, goes_beside_no_task_of_its_job_that_has_still_to_leave) {
   for (const std::string& policy : kThatShare) {
     SCOPED_TRACE(policy);
@@ -192,15 +247,52 @@ TEST(DistinctInstances, goes_beside_no_task_of_its_job_that_has_still_to_leave) 
     cluster.submit(apart(job_of(2, 36'000, 2, 4, 3)));
     cluster.round();
     ASSERT_EQ(placed(cluster, 2), 2U) << cluster.layout();
-    Plan stop;
-    for (const Slot slot : cluster.state().find(JobId{2})->tasks) {
-      const TaskRow& task = cluster.state().task(slot);
-      if (task.phase != TaskPhase::running) continue;
-      stop.stops.push_back({task.id, {CauseCode::evicted, 0}});
-      break;
-    }
-    cluster.begin(stop);
+    evict_one(cluster, 2);
     EXPECT_EQ(joined(cluster, cluster.ask(), 2), 0U) << cluster.layout();
+  }
+}
+
+TEST(MostAnInstance, uses_all_the_places_that_instances_have_for_the_job) {
+  for (const std::string& policy : kThatShare) {
+    SCOPED_TRACE(policy);
+    Cluster cluster(m4(), policy);
+    cluster.add_to_fleet("4xlarge", 2);
+    cluster.submit(at_most(2, job_of(2, 36'000, 2, 4, 5)));
+    cluster.round();
+    EXPECT_EQ(placed(cluster, 2), 4U) << cluster.layout();
+    EXPECT_EQ(most_together(cluster, 2), 2U) << cluster.layout();
+    evict_one(cluster, 2);
+    EXPECT_EQ(joined(cluster, cluster.ask(), 2), 0U) << "it has still to leave";
+  }
+}
+
+TEST(MostAnInstance, says_how_many_tasks_want_places_and_how_many_there_are) {
+  Cluster cluster(m4(), "stratus");
+  cluster.add_to_fleet("4xlarge", 2);
+  cluster.submit(at_most(2, job_of(1, 3600, 1, 2, 5)));
+  cluster.round();
+  ASSERT_EQ(placed(cluster, 1), 4U) << cluster.layout();
+  const Refusal full{RefusalKind::not_now, RefusalCode::distinct_instances, {}, 5, 4};
+  std::size_t told = 0;
+  for (Slot slot : cluster.state().find(JobId{1})->tasks) {
+    const TaskRow& task = cluster.state().task(slot);
+    told += task.phase == TaskPhase::pending && task.reason == full;
+  }
+  EXPECT_EQ(told, 1U);
+}
+
+TEST(MostAnInstance, places_a_gang_as_closely_as_it_may_be_and_no_closer) {
+  for (const std::string& policy : kThatShare) {
+    SCOPED_TRACE(policy);
+    Cluster cluster(m4(), policy);
+    cluster.add_to_fleet("4xlarge", 2);
+    Job gang = at_most(2, job_of(1, 36'000, 2, 4, 4));
+    gang.gang = true;
+    cluster.submit(gang);
+    cluster.round();
+    cluster.round();
+    EXPECT_EQ(placed(cluster, 1), 4U) << cluster.layout();
+    EXPECT_EQ(most_together(cluster, 1), 2U) << cluster.layout();
   }
 }
 
@@ -244,18 +336,6 @@ TEST(DistinctInstances, uses_every_instance_of_a_fleet_that_has_room_and_no_peer
       EXPECT_EQ(idle(cluster, 2), 0U) << cluster.layout();
     }
   }
-}
-
-/// The first running task of the job has to leave, and will only when the cluster says so.
-void evict_one(Cluster& cluster, std::uint64_t job) {
-  Plan stop;
-  for (const Slot slot : cluster.state().find(JobId{job})->tasks) {
-    const TaskRow& task = cluster.state().task(slot);
-    if (task.phase != TaskPhase::running) continue;
-    stop.stops.push_back({task.id, {CauseCode::evicted, 0}});
-    break;
-  }
-  cluster.begin(stop);
 }
 
 TEST(DistinctInstances, do_not_scatter_the_tasks_of_other_jobs_over_instances_of_their_own) {

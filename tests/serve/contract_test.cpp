@@ -145,6 +145,7 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.movable = false;
   full.checkpoints = true;
   full.distinct_instances = true;
+  full.most_an_instance = 1;
   full.constraint = "zone=eu-1a";
   full.done_on_stop = true;
   full.retry_on = {"75", "signal"};

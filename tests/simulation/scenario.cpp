@@ -301,6 +301,16 @@ void draw_changes(Wish& wish, Rng& rng) {
   for (std::uint64_t i = rng.below(3); i > 0; --i) wish.updates.push_back(time());
 }
 
+/// Some jobs say how many of their tasks may share an instance. Drawn apart from all else, and
+/// last.
+void draw_bounds_together(Scenario& scenario) {
+  Rng rng(scenario.seed ^ 0x70637);
+  for (Wish& wish : scenario.wishes) {
+    const auto most = static_cast<std::uint32_t>(2 + rng.below(2));
+    if (rng.below(3) == 0) wish.job.most_an_instance = most;
+  }
+}
+
 /// Drawn apart from all else, and last: seeds without services are what they are without this. A
 /// stream has few instances, which a service would keep from all others. A service whose token was
 /// forgotten could come twice, and its user would end one only.
@@ -409,6 +419,7 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   if (limits.hardships) draw_hardships(scenario);
   if (limits.hardships) draw_stream(scenario);
   draw_services(scenario, limits.services);
+  draw_bounds_together(scenario);
   return scenario;
 }
 

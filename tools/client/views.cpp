@@ -177,6 +177,9 @@ std::string job_head(const JobPage& page) {
   if (page.submission) text += submission_text(*page.submission);
   if (!job.movable) text += "  its tasks are not moved while they run\n";
   if (job.distinct_instances) text += "  each of its tasks has an instance without the others\n";
+  if (job.most_an_instance > 1) {
+    text += fmt::format("  at most {} of its tasks share an instance\n", job.most_an_instance);
+  }
   if (job.checkpoints) text += "  a task that is stopped goes on later where it was\n";
   // So that it can be pasted it is cut only at lengths beyond any paste; --json has all of it.
   constexpr std::size_t kCommandChars = 4'000;

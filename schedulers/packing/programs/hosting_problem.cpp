@@ -21,9 +21,9 @@ class Hosting {
     made_.fluid.rates = bound::PairTable(1);
   }
 
-  void add(ShapeId shape, Slot apart) {
-    const auto [entry, is_new] = of_shape_.try_emplace({shape.value, apart}, kUnassigned);
-    if (is_new) entry->second = kind_of(shape, apart);
+  void add(ShapeId shape, const Apart& apart) {
+    const auto [entry, is_new] = of_shape_.try_emplace({shape.value, apart.job}, kUnassigned);
+    if (is_new) entry->second = kind_of(shape, apart.job);
     const std::uint32_t kind = entry->second;
     made_.kind_of.push_back(kind);
     if (kind == kUnassigned) {
@@ -33,7 +33,7 @@ class Hosting {
     bound::FluidKind& of = made_.fluid.kinds[kind];
     of.work_h += 1;
     ++of.tasks;
-    of.most = apart != kNoSlot ? 1 : of.most + 1;
+    of.most = apart ? std::min(apart.most, static_cast<std::uint32_t>(of.tasks)) : of.most + 1;
   }
 
   HostingProblem take() { return std::move(made_); }
@@ -84,15 +84,15 @@ class Hosting {
 
 HostingProblem hosting_problem(std::span<const ShapeId> tasks, const ReservationPrices& prices,
                                const std::function<bool(TypeId)>& rests,
-                               std::span<const Slot> apart_of) {
+                               std::span<const Apart> apart_of) {
   Hosting hosting(prices, rests);
-  // A task without a peer in the problem is like any other: kinds that differ in nothing else are
-  // searched through one by one.
+  // Tasks of which all in the problem may be together are like any others: kinds that differ in
+  // nothing else are searched through one by one.
   std::map<Slot, std::size_t> peers;
-  for (const Slot job : apart_of) ++peers[job];
+  for (const Apart& apart : apart_of) ++peers[apart.job];
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const bool apart = !apart_of.empty() && apart_of[i] != kNoSlot && peers[apart_of[i]] > 1;
-    hosting.add(tasks[i], apart ? apart_of[i] : kNoSlot);
+    const Apart apart = apart_of.empty() ? Apart{} : apart_of[i];
+    hosting.add(tasks[i], apart && peers[apart.job] > apart.most ? apart : Apart{});
   }
   return hosting.take();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedulers/packing/bound/fluid_problem.hpp"
+#include "schedulers/packing/rules.hpp"
 #include "schedulers/packing/types/reservation_price.hpp"
 
 namespace muster {
@@ -23,11 +24,11 @@ struct HostingProblem {
 };
 
 /// Tasks of equal amounts on every type are one kind. `rests`: types that are not to be had; only
-/// those count that need one of them. `apart_of`: of each task its job's slot where the job's tasks
-/// are kept apart, else kNoSlot; empty where no tasks are. Of the equal tasks of such a job, which
-/// are a kind of their own, one shares an instance.
+/// those count that need one of them. `apart_of`: from which other tasks each is kept apart; empty
+/// where no tasks are. Of the equal tasks of such a job, which are a kind of their own, no more
+/// share an instance than may be together.
 HostingProblem hosting_problem(std::span<const ShapeId> tasks, const ReservationPrices& prices,
                                const std::function<bool(TypeId)>& rests,
-                               std::span<const Slot> apart_of = {});
+                               std::span<const Apart> apart_of = {});
 
 }  // namespace muster

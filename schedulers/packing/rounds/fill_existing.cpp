@@ -6,7 +6,7 @@
 // Tasks of one kind are interchangeable, so that a look at a host costs O(kinds that wait), not
 // O(tasks). Groups keep the order of their first tasks: on ties the task that came first wins.
 // Tasks that are kept apart are groups by job. Of the groups of a kind a host looks only at those
-// that have a task there already, and at the next one.
+// that have all the tasks there that they may have, and at the next one.
 
 namespace muster {
 
@@ -63,7 +63,7 @@ std::uint32_t FillExisting::first_for(std::uint32_t host, OfKind& kind) {
       continue;
     }
     ++looks_;
-    if (!peers_.has(host, group.apart)) return *at;
+    if (!peers_.is_full(host, group.apart)) return *at;
     at = &group.after;
   }
   return kUnassigned;
@@ -126,16 +126,10 @@ void FillExisting::fill(const WorthModel& model, const TaskKinds& kinds, std::ui
   layout.hosts[host].worth_usd_h = worth.usd_h();
 }
 
-/// Which hosts have a task, or are still to be left by one, of which job whose tasks are kept
-/// apart.
+/// How many tasks each host has, or is still to be left by, of each job whose tasks are kept apart.
 void FillExisting::list_peers(const RoundInput& input, const Layout& layout) {
   peers_.clear();
   if (!input.any_apart()) return;
-  for (std::uint32_t task = 0; task < layout.host_of.size(); ++task) {
-    if (layout.host_of[task] != kUnassigned) {
-      peers_.add(layout.host_of[task], input.tasks()[task].apart);
-    }
-  }
   std::vector<std::uint32_t> host_of_instance(input.instances().size(), kUnassigned);
   for (std::uint32_t host = 0; host < layout.hosts.size(); ++host) {
     const std::uint32_t present = layout.hosts[host].present;
@@ -144,6 +138,13 @@ void FillExisting::list_peers(const RoundInput& input, const Layout& layout) {
   for (const RoundInput::Peer& peer : input.peers()) {
     const std::uint32_t host = host_of_instance[peer.instance];
     if (host != kUnassigned) peers_.add(host, peer.apart);
+  }
+  // Those that stay at home are peers of the input.
+  for (std::uint32_t task = 0; task < layout.host_of.size(); ++task) {
+    const RoundInput::Task& row = input.tasks()[task];
+    const std::uint32_t host = layout.host_of[task];
+    const bool stays = row.home != kUnassigned && host_of_instance[row.home] == host;
+    if (host != kUnassigned && !stays) peers_.add(host, row.apart);
   }
 }
 

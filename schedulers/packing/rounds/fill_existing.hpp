@@ -26,7 +26,7 @@ class FillExisting {
   /// Waiting tasks of one kind, and of one job where its tasks are kept apart; the first one next.
   struct Group {
     std::uint32_t kind = 0;
-    Slot apart = kNoSlot;
+    Apart apart;
     std::uint32_t next = 0;  ///< in members_
     std::uint32_t end = 0;
     std::uint32_t after = kUnassigned;  ///< the next group of the kind

@@ -7,7 +7,8 @@
 // plain form: equal tasks are one group, a fill is repeated while all its groups last, candidates
 // are sorted so that a bound ends the search for the best one, and of those that differ in their
 // demands only the first that fits is found without a look at the others.
-// Tasks that are kept apart are groups of their own job, of which a fill takes one task.
+// Tasks that are kept apart are groups of their own job, of which a fill takes no more tasks than
+// may be together.
 
 namespace muster {
 namespace {
@@ -58,14 +59,13 @@ void FullReconfiguration::make_groups(const PackingTasks& tasks) {
 /// kNoGroup: it has no group yet.
 std::uint32_t& FullReconfiguration::group_of(const PackingTasks& tasks, std::uint32_t task) {
   const std::uint32_t kind = tasks.kind_of[task];
-  if (tasks.apart(task) == kNoSlot) return group_of_kind_[kind];
-  return group_of_job_.try_emplace({tasks.apart(task), kind}, kNoGroup).first->second;
+  if (!tasks.apart(task)) return group_of_kind_[kind];
+  return group_of_job_.try_emplace({tasks.apart(task).job, kind}, kNoGroup).first->second;
 }
 
-/// The fill has a task of a job from whose others the group's tasks are kept apart.
-bool FullReconfiguration::has_peer(const Group& group) const {
-  return group.apart != kNoSlot &&
-         std::find(apart_.begin(), apart_.end(), group.apart) != apart_.end();
+/// The fill has as many tasks of the group's job as may be together.
+bool FullReconfiguration::is_full_of_peers(const Group& group) const {
+  return group.apart && std::ranges::count(apart_, group.apart.job) >= group.apart.most;
 }
 
 double FullReconfiguration::collect(const PackingTasks& tasks, const WorthModel& model,
@@ -109,8 +109,8 @@ void FullReconfiguration::make_runs() {
   of_job_.clear();
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     tree_.set(i, candidates_[i].amount);
-    const Slot apart = groups_[candidates_[i].group].apart;
-    if (apart != kNoSlot) of_job_[apart].push_back(static_cast<std::uint32_t>(i));
+    const Apart& apart = groups_[candidates_[i].group].apart;
+    if (apart) of_job_[apart.job].push_back(static_cast<std::uint32_t>(i));
   }
   tree_.build();
 }
@@ -125,7 +125,7 @@ const FullReconfiguration::Candidate* FullReconfiguration::first_that_fits(
   };
   const auto may_enter = [&](const Candidate& candidate) {
     const Group& group = groups_[candidate.group];
-    return group.used < group.left() && !has_peer(group) && fits(candidate.amount);
+    return group.used < group.left() && !is_full_of_peers(group) && fits(candidate.amount);
   };
   if (candidates_.size() > kFewCandidates) {
     if (run.at < run.end && may_enter(candidates_[run.at])) return &candidates_[run.at];
@@ -216,10 +216,10 @@ void FullReconfiguration::enter(std::uint32_t position) {
   Group& group = groups_[candidates_[position].group];
   if (++group.used == group.left() && many) tree_.drop(position);
   fill_.push_back(position);
-  if (group.apart == kNoSlot) return;
-  apart_.push_back(group.apart);
-  if (!many) return;
-  for (std::uint32_t peer : of_job_[group.apart]) tree_.drop(peer);
+  if (!group.apart) return;
+  apart_.push_back(group.apart.job);
+  if (!many || !is_full_of_peers(group)) return;
+  for (std::uint32_t peer : of_job_[group.apart.job]) tree_.drop(peer);
 }
 
 void FullReconfiguration::accept(TypeId type, Configuration& result) {

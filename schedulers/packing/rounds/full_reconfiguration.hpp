@@ -17,10 +17,10 @@ namespace muster {
 struct PackingTasks {
   std::span<const TaskKind> kinds;
   std::span<const std::uint32_t> kind_of;  ///< of each task, an index into `kinds`
-  /// Of each task its job, where the job's tasks are kept apart, else kNoSlot. Empty: no tasks are.
-  std::span<const Slot> apart_of{};
+  /// From which other tasks each is kept apart. Empty: no tasks are.
+  std::span<const Apart> apart_of{};
 
-  Slot apart(std::uint32_t task) const { return apart_of.empty() ? kNoSlot : apart_of[task]; }
+  Apart apart(std::uint32_t task) const { return apart_of.empty() ? Apart{} : apart_of[task]; }
 };
 
 /// A layout of tasks on instances that need not exist yet.
@@ -49,8 +49,9 @@ double cost_usd_h(const Configuration& configuration, const PricedTypes& types);
 /// lower the set's worth; it is kept when the set is worth its price. Tasks are visited kind by
 /// kind in the order of the kinds' first tasks, and the first of equals wins. A task that stays
 /// over (only possible when it is not worth the cheapest type that holds it) gets that type alone.
-/// An instance takes one task at most of a job whose tasks are kept apart; these are a kind of
-/// their own. The plain form: quadratic in the number of tasks, for small inputs and as a baseline.
+/// An instance takes no more tasks of a job than may be together where they are kept apart; these
+/// are a kind of their own. The plain form: quadratic in the number of tasks, for small inputs and
+/// as a baseline.
 Configuration full_reconfiguration_plain(const PackingTasks& tasks, const WorthModel& model);
 
 /// The same algorithm with the same result, for many tasks: equal tasks are one group, an accepted
@@ -65,7 +66,7 @@ class FullReconfiguration {
  private:
   struct Group {
     std::uint32_t kind = 0;
-    Slot apart = kNoSlot;    ///< the job of its tasks, where these are kept apart
+    Apart apart;             ///< of its tasks
     std::uint32_t next = 0;  ///< first task not placed yet, in members_
     std::uint32_t end = 0;
     std::uint32_t used = 0;  ///< by the present fill
@@ -84,7 +85,7 @@ class FullReconfiguration {
 
   void make_groups(const PackingTasks& tasks);
   std::uint32_t& group_of(const PackingTasks& tasks, std::uint32_t task);
-  bool has_peer(const Group& group) const;
+  bool is_full_of_peers(const Group& group) const;
   void enter(std::uint32_t position);
   /// Collects the type's candidates by descending worth; the sum of their worth.
   double collect(const PackingTasks& tasks, const WorthModel& model, TypeId type);
@@ -107,7 +108,7 @@ class FullReconfiguration {
   std::vector<std::uint32_t> live_;  ///< runs of which some task is left
   std::vector<std::uint32_t> open_;  ///< those of which one may still enter the present fill
   std::vector<std::uint32_t> fill_;  ///< candidates of the present fill in the order of entering
-  std::vector<Slot> apart_;          ///< jobs of tasks of the fill that are kept apart
+  std::vector<Slot> apart_;          ///< jobs of tasks of the fill that are kept apart, once a task
   std::map<Slot, std::vector<std::uint32_t>> of_job_;  ///< candidates in the tree, by such a job
   Resources used_;
   InstanceWorth worth_;

@@ -16,7 +16,7 @@ constexpr std::uint32_t kNoTask = std::numeric_limits<std::uint32_t>::max();
 
 /// Kind by kind in the order of the kinds' first tasks; tasks that are kept apart are kinds by job.
 std::vector<std::uint32_t> visiting_order(const PackingTasks& tasks) {
-  std::map<std::pair<std::uint32_t, Slot>, std::uint32_t> first_of_kind;
+  std::map<std::pair<std::uint32_t, Apart>, std::uint32_t> first_of_kind;
   const auto key = [&](std::uint32_t task) {
     return std::pair(tasks.kind_of[task], tasks.apart(task));
   };
@@ -37,11 +37,11 @@ struct Fill {
   Resources used;
 };
 
-/// A task of the fill is of the job from whose others this one is kept apart.
-bool has_peer(const PackingTasks& tasks, const Fill& fill, std::uint32_t task) {
-  return tasks.apart(task) != kNoSlot &&
-         std::any_of(fill.tasks.begin(), fill.tasks.end(),
-                     [&](std::uint32_t other) { return tasks.apart(other) == tasks.apart(task); });
+/// The fill has as many tasks of this one's job as may be together.
+bool has_all_peers(const PackingTasks& tasks, const Fill& fill, std::uint32_t task) {
+  const Apart apart = tasks.apart(task);
+  const auto is_peer = [&](std::uint32_t other) { return tasks.apart(other) == apart; };
+  return apart && std::ranges::count_if(fill.tasks, is_peer) >= apart.most;
 }
 
 /// The instance of lines 5 to 13 of the algorithm.
@@ -55,7 +55,7 @@ Fill fill_one(const PackingTasks& tasks, const WorthModel& model, TypeId type,
     double best_worth = 0;
     for (std::uint32_t task : unassigned) {
       if (std::find(fill.tasks.begin(), fill.tasks.end(), task) != fill.tasks.end()) continue;
-      if (has_peer(tasks, fill, task)) continue;
+      if (has_all_peers(tasks, fill, task)) continue;
       const TaskKind& kind = tasks.kinds[tasks.kind_of[task]];
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
       if (!shape.fits || !(fill.used + shape.amount).fits_in(capacity)) continue;

@@ -234,15 +234,16 @@ void RoundInput::gather_task(const TaskRow& row, const Tasks& of, Walk& walk) {
   task.movable &= !task.held;
   if (row.target != kNoSlot) task.home = instance_of_slot_[row.target];
   any_movable_ |= task.movable;
-  any_apart_ |= task.movable && task.apart != kNoSlot;
+  any_apart_ |= task.movable && task.apart;
   tasks_.push_back(task);
 }
 
 /// A task that moves counts where it is and where it is to be.
 void RoundInput::list_peer(const TaskRow& row, const JobRow& job) {
-  for (const Slot on : {row.at, row.target}) {
+  const Slot target = row.target != row.at ? row.target : kNoSlot;
+  for (const Slot on : {row.at, target}) {
     const std::uint32_t instance = on == kNoSlot ? kUnassigned : instance_of_slot_[on];
-    if (instance != kUnassigned) peers_.push_back({instance, job.slot});
+    if (instance != kUnassigned) peers_.push_back({instance, apart_of(job)});
   }
 }
 
@@ -274,7 +275,7 @@ void RoundInput::tie_down(const TaskRow& row, const ClusterView& view, Task& tas
                      view.state.task(tasks_.back().slot).phase == TaskPhase::running;
   if (known) {
     task.held = tasks_.back().held;
-  } else if (task.apart != kNoSlot && !moves_apart_) {
+  } else if (task.apart && !moves_apart_) {
     task.held = true;
   } else if (const auto reason = view.why_pinned(row)) {
     task.held = true;

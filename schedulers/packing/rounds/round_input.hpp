@@ -61,13 +61,13 @@ class RoundInput {
     bool movable = true;               ///< it, or its gang, is not on its way, and it need not stay
     bool held = false;                 ///< it runs and is not moved whatever a plan says
     double unsaved_usd = 0;  ///< worth of what it, or all of its gang, would lose by a move
-    Slot apart = kNoSlot;    ///< its job's slot where the job's tasks are kept apart
+    Apart apart;             ///< from the other tasks of its job
   };
   /// A task of a job whose tasks are kept apart is on the instance, or is to come there, or has
-  /// still to leave it. Listed of jobs some of whose tasks may be placed.
+  /// still to leave it. Listed once an instance, of jobs some of whose tasks may be placed.
   struct Peer {
     std::uint32_t instance = 0;  ///< in instances()
-    Slot apart = kNoSlot;        ///< the job's slot
+    Apart apart;                 ///< from the other tasks of its job
   };
   /// An instance that is wanted and not going away.
   struct Instance {
@@ -91,8 +91,8 @@ class RoundInput {
   };
 
   RoundInput() = default;
-  /// `moves_apart`: the policy moves tasks whose jobs want distinct instances only to where no peer
-  /// is or has still to leave. For others those that run have to stay.
+  /// `moves_apart`: the policy moves tasks that are kept apart only to where they may be beside all
+  /// peers that are there or have still to leave. For others those that run have to stay.
   explicit RoundInput(bool moves_apart) : moves_apart_(moves_apart) {}
 
   /// Looks at all of the view, which is of the prices' market, but for what Backlog leaves out of

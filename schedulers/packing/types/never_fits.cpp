@@ -205,12 +205,13 @@ std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalo
     for (Resource kind : kAllResources) capacity[kind] += type.capacity[kind] * share.count;
     instances += share.count;
   }
-  if (job.distinct_instances && together > instances) {
+  const std::uint64_t places = instances * job.most_an_instance;
+  if (job.most_an_instance > 0 && together > places) {
     return Refusal{RefusalKind::never,
                    RefusalCode::distinct_instances,
                    {},
                    static_cast<double>(together),
-                   static_cast<double>(instances)};
+                   static_cast<double>(places)};
   }
   Resources least;
   for (std::size_t i = 0; i < together; ++i) least += least_demand(job.tasks[i]);
@@ -225,9 +226,9 @@ std::string gang_sentence(const Refusal& refusal) {
     return "the tasks of the gang ask for " + amount_of(*refusal.binding, refusal.asked) +
            " together; a master's fleet has " + rounded_text(refusal.available) + " for them";
   }
-  return "the tasks of the gang ask for " + rounded_text(refusal.asked) +
-         " distinct instances; a master's fleet has " + rounded_text(refusal.available) +
-         " for them";
+  return "the gang has " + rounded_text(refusal.asked) +
+         " tasks; a master's fleet has places for " + rounded_text(refusal.available) +
+         " of them, with no more of them on an instance than the job allows";
 }
 
 }  // namespace muster

@@ -235,28 +235,47 @@ class PlainPlanCheck {
     return Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, granted(i)[*binding],
                    capacity[*binding] - filled[*binding]};
   }
-  bool wants_distinct(std::size_t i) const {
-    return state_.job(task(i).job).job.distinct_instances;
+  std::uint32_t most_together(std::size_t i) const {
+    return state_.job(task(i).job).job.most_an_instance;
   }
-  static Refusal beside_peers() {
-    return {RefusalKind::not_now, RefusalCode::distinct_instances, {}, 0, 0};
+  Refusal too_many(std::size_t i, std::size_t together) const {
+    return {RefusalKind::not_now,
+            RefusalCode::distinct_instances,
+            {},
+            double(together),
+            double(most_together(i))};
   }
-  /// A task of a job that wants distinct instances, after another one that goes there.
+  /// Tasks of the same job that the state has on the instance or on their way there.
+  std::set<Slot> tasks_there(std::size_t i) const {
+    std::set<Slot> there;
+    const auto* id = std::get_if<InstanceId>(&plan_.places[i].to);
+    for (Slot slot : state_.job(task(i).job).tasks) {
+      const TaskRow& one = state_.task(slot);
+      const Slot on = id != nullptr ? state_.find(*id)->slot : kNoSlot;
+      if (on != kNoSlot && (one.at == on || one.target == on)) there.insert(slot);
+    }
+    return there;
+  }
+  /// One task more than may be together, with those that go there before it.
   void keep_apart() {
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      for (std::size_t j = 0; j < i && wants_distinct(i); ++j) {
+      if (places_[i] || most_together(i) == 0) continue;
+      std::set<Slot> together = tasks_there(i);
+      for (std::size_t j = 0; j <= i; ++j) {
         const bool same = task(j).job == task(i).job && plan_.places[j].to == plan_.places[i].to;
-        if (same && !places_[j] && !places_[i]) places_[i] = beside_peers();
+        if (same && !places_[j]) together.insert(task(j).slot);
       }
+      if (together.size() > most_together(i)) places_[i] = too_many(i, together.size());
     }
   }
 
-  /// Beside another of its job that wants it elsewhere, granted less than it demands, or more than
-  /// there is of the type.
+  /// Beside as many others of its job as may be together, granted less than it demands, or more
+  /// than there is of the type.
   std::optional<Refusal> infeasible(std::size_t i) const {
-    const auto* id = std::get_if<InstanceId>(&plan_.places[i].to);
-    const bool there = id != nullptr && has_peer(state_, task(i), *state_.find(*id));
-    if (wants_distinct(i) && there) return beside_peers();
+    std::set<Slot> together = tasks_there(i);
+    together.insert(task(i).slot);
+    const bool bounded = most_together(i) > 0 && launch_of(i) == nullptr;
+    if (bounded && together.size() > most_together(i)) return too_many(i, together.size());
     const Resources& demand = state_.demand(task(i), type_at(i))->amount;
     const auto missing = demand.first_exceeding(granted(i));
     if (!missing) return over(i, {});

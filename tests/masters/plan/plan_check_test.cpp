@@ -405,7 +405,7 @@ TEST_F(PlanCheckPasses, BeyondTheMostPassesWhatDoesNotFitIsRefusedWholeWithAReas
 
 TEST_F(PlanCheckTest, NeverPutsTwoTasksOfAJobTogetherThatWantsDistinctInstances) {
   Job apart = JobBuilder(4).tasks(3).demand(Resources::of(0, 0.1, 0.1)).gang(false).build();
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   apply(JobAccepted{apart});
   const auto task = [&](std::size_t i) { return apart.tasks[i].id.value; };
   Plan plan;
@@ -425,6 +425,21 @@ TEST_F(PlanCheckTest, NeverPutsTwoTasksOfAJobTogetherThatWantsDistinctInstances)
   plan.places = {put(task(1), 1), put(1, 0)};
   EXPECT_FALSE(check(plan).places[0].has_value());
   EXPECT_FALSE(check(plan).places[1].has_value()) << "others may join it";
+}
+
+TEST_F(PlanCheckTest, PutsNoMoreTasksOfAJobTogetherThanItAllows) {
+  Job apart = JobBuilder(4).tasks(5).demand(Resources::of(0, 0.1, 0.1)).gang(false).build();
+  apart.most_an_instance = 2;
+  apply(JobAccepted{apart});
+  const auto task = [&](std::size_t i) { return apart.tasks[i].id.value; };
+  const std::optional<Refusal> fine;
+  const Refusal too_many{RefusalKind::not_now, RefusalCode::distinct_instances, {}, 3, 2};
+  Plan plan;
+  plan.places = {put(task(0), 0), put(task(1), 0), put(task(2), 0), put(task(3), 1)};
+  EXPECT_EQ(check(plan).places, (std::vector{fine, fine, std::optional(too_many), fine}));
+  run(task(0), 0);
+  plan.places = {put(task(1), 0), put(task(2), 0)};
+  EXPECT_EQ(check(plan).places, (std::vector{fine, std::optional(too_many)})) << "one is there";
 }
 
 TEST_F(PlanCheckTest, KeepsTasksOfJobsThatAreNotMovableWhereTheyAre) {

@@ -57,13 +57,13 @@ class RandomRound {
     Job job = JobBuilder(id).tasks(1 + draw(3)).demand(demand).gang(draw(2) == 0).build();
     job.gang = job.gang && kind_.gangs;
     job.movable = draw(8) > 0;
-    job.distinct_instances = draw(4) == 0;
+    job.most_an_instance = draw(4) == 0 ? static_cast<std::uint32_t>(1 + draw(2)) : 0;
     apply(JobAccepted{job});
     if (draw(2) == 0) return;
     for (const TaskSpec& task : job.tasks) {
       const InstanceRow& on = *state_.find(InstanceId{draw(instances)});
       if (!(on.committed + demand).fits_in(catalog_[on.type].capacity)) continue;
-      if (job.distinct_instances && has_peer(state_, *state_.find(task.id), on)) continue;
+      if (is_full_of_peers(state_, *state_.find(task.id), on)) continue;
       apply(TaskAssigned{task.id, on.id, {}});
       apply(StartIssued{task.id, on.id, 1});
       apply(TaskStarted{task.id, 1, {}, {}}, static_cast<double>(draw(100)));

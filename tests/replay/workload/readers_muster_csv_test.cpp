@@ -163,9 +163,18 @@ TEST(MusterCsv, RejectsBadNumbersInEveryColumn) {
 }
 
 TEST(MusterCsv, RejectsBadOptionalFields) {
-  EXPECT_TRUE(read_extra("distinct_instances", "true").value().jobs[0].job.distinct_instances);
+  const auto most_of = [](const Workload& workload) {
+    return workload.jobs[0].job.most_an_instance;
+  };
+  EXPECT_EQ(most_of(read_extra("distinct_instances", "true").value()), 1U);
   const Workload apart = read_extra("distinct_instances", "true").value();
-  EXPECT_TRUE(read_text(test::csv_of(apart)).value().jobs[0].job.distinct_instances);
+  EXPECT_EQ(most_of(read_text(test::csv_of(apart)).value()), 1U);
+  const Workload two = read_extra("most_an_instance", "2").value();
+  EXPECT_EQ(most_of(two), 2U);
+  EXPECT_EQ(most_of(read_text(test::csv_of(two)).value()), 2U);
+  EXPECT_THAT(message_of(read_extra("distinct_instances,most_an_instance", "true,2"),
+                         WorkloadError::invalid),
+              IsGoldenAt("jobs.csv:2: most_an_instance"));
   EXPECT_THAT(message_of(read_extra("distinct_instances", "1"), WorkloadError::invalid),
               IsGoldenAt("jobs.csv:2: distinct_instances"));
   EXPECT_THAT(message_of(read_extra("gang", "maybe"), WorkloadError::invalid),

@@ -166,7 +166,7 @@ TEST(WantsDistinctInstances, AShareOfTheJobsOfSeveralTasksAndOfALargerShareTheSa
     const Workload workload = read_workload(config, 3).value();
     std::set<std::uint64_t> ids;
     for (const WorkloadJob& job : workload.jobs) {
-      if (!job.job.distinct_instances) continue;
+      if (job.job.most_an_instance != 1) continue;
       EXPECT_EQ(job.job.tasks.size(), 2U);
       ids.insert(job.job.id.value);
     }

@@ -47,5 +47,17 @@ TEST(RowSpool, HasAColumnForDistinctInstancesWhereOneOfItsRowsNeedsIt) {
   EXPECT_THAT(spooled(config, 1), Not(HasSubstr("distinct_instances")));
 }
 
+TEST(RowSpool, HasAColumnForTheMostOfAJobOnAnInstanceWhereOneOfItsRowsNeedsIt) {
+  const TempFile file("j.csv",
+                      "id,submit_s,user,name,tasks,gpu,cpu,memory_gib,duration_s,class,"
+                      "most_an_instance\n"
+                      "1,9,u,n,3,0,1,1,60,x,2\n2,0,u,n,2,0,1,1,60,x,\n");
+  const WorkloadConfig config = reading("muster-csv", file.path());
+  EXPECT_EQ(spooled(config), test::csv_of(read_workload(config, 1).value()));
+  EXPECT_THAT(spooled(config), HasSubstr("most_an_instance"));
+  EXPECT_THAT(spooled(config), Not(HasSubstr("distinct_instances")));
+  EXPECT_THAT(spooled(config, 1), Not(HasSubstr("most_an_instance")));
+}
+
 }  // namespace
 }  // namespace muster::replay

@@ -141,7 +141,7 @@ TEST(Ilp, says_that_there_are_only_tasks_without_needs) {
 TEST(Ilp, knows_that_equal_tasks_of_a_job_are_kept_apart) {
   Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
   Job apart = test::JobBuilder(1).tasks(4).demand(Resources::of(0, 2, 1)).build();
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster.submit(apart);
   const Plan plan = cluster.round();
   EXPECT_EQ(plan.launches.size(), 4u);
@@ -153,7 +153,7 @@ TEST(Ilp, keeps_full_reconfiguration_where_different_tasks_of_a_job_have_no_seat
   Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
   Job apart = test::JobBuilder(1).tasks(4).demand(Resources::of(0, 2, 1)).build();
   for (const std::size_t i : {2, 3}) apart.tasks[i].demands = Demands(Resources::of(0, 1, 1));
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster.submit(apart);
   const Plan plan = cluster.round();
   EXPECT_EQ(plan.launches.size(), 4u);
@@ -163,7 +163,7 @@ TEST(Ilp, keeps_full_reconfiguration_where_different_tasks_of_a_job_have_no_seat
 TEST(Ilp, seats_tasks_that_are_kept_apart_on_its_instances_beside_others) {
   Cluster cluster(two_sizes(), module_with(std::make_shared<SolverByTrying>()), "ilp");
   Job apart = test::JobBuilder(1).tasks(2).demand(Resources::of(0, 4, 1)).gang(false).build();
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster.submit(apart);
   Job others = test::JobBuilder(2).tasks(2).demand(Resources::of(0, 4, 1)).gang(false).build();
   cluster.submit(others);

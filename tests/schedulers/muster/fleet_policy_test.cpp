@@ -272,7 +272,7 @@ TEST(FleetPolicy, TheTurnOfAClassPassesByAJobThatLacksOnlyInstancesWithoutPeers)
   Cluster cluster(slots(), "muster,starve_s=1000");
   cluster.add_to_fleet("four", 1);
   Job apart = long_job(1, 2);
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster.submit(apart);
   ASSERT_EQ(started(cluster.round()), "1");
   cluster.submit(long_job(2, 3));
@@ -305,7 +305,7 @@ TEST(FleetPolicy, NoInstanceIsKeptForATaskThatHasAPeerThere) {
   Cluster cluster(slots(), "muster,starve_s=1000,max_passes=0");
   cluster.add_to_fleet("four", 2);
   Job apart = short_job(1, 3);
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster.submit(apart);
   cluster.submit(short_job(2, 6));
   ASSERT_EQ(cluster.round().places.size(), 8u);

@@ -32,7 +32,8 @@ class TryingBench : public Bench {
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         if (label[i] == group) set.push_back(&pieces[i]);
       }
-      if (breaks_the_rule(hosts, group, set)) return -std::numeric_limits<double>::infinity();
+      if (breaks_the_rule(hosts, pieces, group, set))
+        return -std::numeric_limits<double>::infinity();
       if (group < hosts.size()) {
         const auto worth = value_on(model(), hosts[group], set, static_cast<std::uint32_t>(group));
         if (!worth) return -std::numeric_limits<double>::infinity();
@@ -51,19 +52,26 @@ class TryingBench : public Bench {
   }
 
  private:
-  /// Two of them are kept apart, or one from somebody who stays or has still to leave.
-  static bool breaks_the_rule(const std::vector<Host>& hosts, std::size_t group,
-                              const std::vector<const Piece*>& set) {
-    for (std::size_t i = 0; i < set.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (are_peers(*set[i], *set[j])) return true;
+  /// More of a job come than may be beside those who are there, stay or have still to leave.
+  static bool breaks_the_rule(const std::vector<Host>& hosts, const std::vector<Piece>& pieces,
+                              std::size_t group, const std::vector<const Piece*>& set) {
+    for (const Piece* piece : set) {
+      const auto comes = [&](const Piece* other) {
+        return are_peers(*piece, *other) && (group >= hosts.size() || other->home != group);
+      };
+      const auto coming = std::ranges::count_if(set, comes);
+      if (!piece->apart || coming == 0) continue;
+      std::ptrdiff_t may_come = piece->apart.most;
+      if (group < hosts.size()) {
+        for (const Piece& fixed : hosts[group].fixed) may_come -= are_peers(*piece, fixed);
+        for (const Piece& other : pieces) {
+          may_come -= are_peers(*piece, other) && other.home == group;
+        }
+        for (const Newcomers& named : hosts[group].newcomers) {
+          if (named.job == piece->apart.job) may_come = named.most;
+        }
       }
-      if (group >= hosts.size() || set[i]->home == group || set[i]->apart == kNoSlot) continue;
-      const Host& host = hosts[group];
-      if (std::ranges::find(host.barred, set[i]->apart) != host.barred.end()) return true;
-      for (const Piece& fixed : host.fixed) {
-        if (are_peers(*set[i], fixed)) return true;
-      }
+      if (coming > may_come) return true;
     }
     return false;
   }
@@ -94,11 +102,12 @@ RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
     hosts.back().left_h = *rc::gen::inRange(0, 3) / 20.0;
     const bool spot = *rc::gen::inRange(0, 3) == 0;
     if (spot) put_on_spot(hosts.back(), *rc::gen::inRange(0, 10) / 10.0);
-    if (*rc::gen::inRange(0, 3) == 0) hosts.back().barred.push_back(Slot{7});
+    if (*rc::gen::inRange(0, 3) == 0)
+      hosts.back().newcomers.push_back({Slot{7}, *rc::gen::inRange(0U, 2U)});
     if (*rc::gen::inRange(0, 3) == 0) {
       hosts.back().fixed.push_back(bench.piece(3, 1, 0.5));
       if (spot) hosts.back().fixed.back().markets = MarketChoice::spot;
-      if (*rc::gen::arbitrary<bool>()) hosts.back().fixed.back().apart = Slot{8};
+      if (*rc::gen::arbitrary<bool>()) hosts.back().fixed.back().apart = {Slot{8}, 2};
     }
   }
   std::vector<Piece> pieces;
@@ -114,7 +123,7 @@ RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
     pieces.back().markets =
         *rc::gen::element(MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot);
     pieces.back().at_risk_h = *rc::gen::inRange(0, 20) / 10.0;
-    pieces.back().apart = *rc::gen::element(kNoSlot, kNoSlot, Slot{7}, Slot{8});
+    pieces.back().apart = *rc::gen::element(Apart{}, Apart{}, Apart{7, 1}, Apart{8, 2});
     // Peers are not at home on one instance.
     const auto is_peer = [&](const Piece& other) {
       return &other != &pieces.back() && are_peers(other, pieces.back());
@@ -137,7 +146,7 @@ RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
   RC_ASSERT(std::abs(said - found.value_usd_h) < 1e-9 * std::max(1.0, std::abs(said)));
 }
 
-TEST(Repartition, puts_no_two_tasks_together_that_are_kept_apart) {
+TEST(Repartition, puts_no_more_tasks_of_a_job_together_than_it_allows) {
   Bench bench;
   bench.rates().learn(ClassId{0}, std::vector{ClassId{0}}, 1, 100);
   std::vector<Piece> pieces(3, bench.piece(3, 0, 5));
@@ -148,11 +157,13 @@ TEST(Repartition, puts_no_two_tasks_together_that_are_kept_apart) {
     return std::ranges::count(repartition.run(hosts, pieces).host_of, 0U);
   };
   EXPECT_EQ(on_host(), 3);
-  for (Piece& piece : pieces) piece.apart = Slot{7};
+  for (Piece& piece : pieces) piece.apart = {Slot{7}, 2};
+  EXPECT_EQ(on_host(), 2);
+  for (Piece& piece : pieces) piece.apart = {Slot{7}, 1};
   EXPECT_EQ(on_host(), 1);
-  hosts[0].barred = {Slot{7}};
+  hosts[0].newcomers = {{Slot{7}, 0}};
   EXPECT_EQ(on_host(), 0) << "a peer has still to leave";
-  hosts[0].barred.clear();
+  hosts[0].newcomers.clear();
   hosts[0].fixed = {pieces[0]};
   EXPECT_EQ(on_host(), 0) << "a peer stays";
 }

@@ -138,7 +138,7 @@ TEST(Backlog, does_not_hide_other_classes_sizes_priorities_nor_jobs_that_stand_a
   Cluster cluster(testing::table_3(), "no-packing");
   cluster.cap(1);
   Job apart = array(1, 2'000);
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster.submit(apart);
   cluster.submit(array(2 * kOther, 2'000));
   cluster.submit(array(3 * kOther, 10, "another"));
@@ -160,18 +160,31 @@ TEST(Backlog, does_not_hide_other_classes_sizes_priorities_nor_jobs_that_stand_a
 TEST(Backlog, counts_one_place_on_an_instance_for_tasks_that_are_kept_apart) {
   Cluster cluster(testing::table_3(), "no-packing");
   Job apart = array(1, 2'000);
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster.add_to_fleet("it1", 10);
   cluster.rent_beyond_fleet();
   cluster.cap(0);
   Job two = array(kOther, 2);
-  two.distinct_instances = true;
+  two.most_an_instance = 1;
   cluster.submit(two);
   cluster.round();
   cluster.submit(apart);
   Gathered round;
   round.gather(cluster);
   EXPECT_EQ(round.of_job(cluster, 1), 10 + Backlog::kSpare);
+}
+
+TEST(Backlog, counts_as_many_places_on_an_instance_as_its_peers_leave) {
+  Cluster cluster(testing::table_3(), "eva");
+  cluster.add_to_fleet("it1", 10);
+  cluster.rent_beyond_fleet();
+  cluster.cap(0);
+  Job bounded = array(1, 2'000);
+  bounded.most_an_instance = 2;
+  cluster.submit(bounded);
+  Gathered round;
+  round.gather(cluster);
+  EXPECT_EQ(round.of_job(cluster, 1), 20 + Backlog::kSpare);
 }
 
 TEST(Backlog, finds_every_task_of_a_job_whose_tasks_differ) {

@@ -24,7 +24,7 @@ using testing::m4;
 /// The numbers of its tasks, at most ten, are no other job's.
 Job kept_apart(std::uint64_t number, std::size_t tasks) {
   Job job = job_of(1'000 * number, 3600, 1, 2, tasks);
-  job.distinct_instances = true;
+  job.most_an_instance = 1;
   return job;
 }
 

@@ -261,13 +261,13 @@ TEST_F(ClusterInputTest, LoneTasksGoBesideAllOthersFirst) {
 TEST_F(ClusterInputTest, TasksThatAreKeptApartGoToDifferentNodes) {
   cluster_.add_to_fleet("four", 2);
   Job apart = fixed(1, 2, true);
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster_.submit(apart);
   const Plan plan = lone();
   ASSERT_THAT(plan.places, SizeIs(2));
   EXPECT_NE(plan.places[0].to, plan.places[1].to);
   Job three = fixed(2, 3, true);
-  three.distinct_instances = true;
+  three.most_an_instance = 1;
   cluster_.submit(three);
   EXPECT_THAT(lone().refusals, SizeIs(3)) << "there are two nodes";
 }

@@ -83,7 +83,8 @@ std::vector<Change> changes_of_how_it_runs() {
       },
       [](Job& job) { job.movable = false; },
       [](Job& job) { job.checkpoints = false; },
-      [](Job& job) { job.distinct_instances = true; },
+      [](Job& job) { job.most_an_instance = 1; },
+      [](Job& job) { job.most_an_instance = 2; },
       [](Job& job) { job.done_on_stop = true; },
       [](Job& job) { job.retry_on = {"75"}; },
       [](Job& job) {

@@ -52,7 +52,7 @@ TEST(Stratus, puts_tasks_on_running_instances_of_their_own_bin_first) {
 TEST(Stratus, keeps_tasks_apart_that_want_distinct_instances_and_fills_up_with_others) {
   Cluster cluster(m4(), with("clearing=false"));
   Job apart = job_of(1, kHour_s, 1, 4, 2);
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster.submit(apart);
   cluster.submit(job_of(5, kHour_s, 1, 4, 2));
   EXPECT_EQ(cluster.round().launches.size(), 2U);
@@ -60,7 +60,7 @@ TEST(Stratus, keeps_tasks_apart_that_want_distinct_instances_and_fills_up_with_o
   EXPECT_EQ(std::count(layout.begin(), layout.end(), '('), 2) << layout;
   // A new task of the same kind, in whose bin both instances are, has no room beside its peers.
   Job third = job_of(9, kHour_s, 1, 2, 3);
-  third.distinct_instances = true;
+  third.most_an_instance = 1;
   cluster.finish_task(apart.tasks[0].id.value);
   cluster.submit(third);
   cluster.round();
@@ -82,7 +82,7 @@ TEST(Stratus, refuses_for_ever_what_it_is_told_not_to_pack_where_nothing_is_rent
 TEST(Stratus, keeps_peers_apart_when_it_clears_one_instance_of_a_job_after_the_other) {
   Cluster cluster(m4(), with("packing=bins"));
   Job apart = job_of(1, kHour_s, 1, 2, 6);
-  apart.distinct_instances = true;
+  apart.most_an_instance = 1;
   cluster.submit(apart);
   cluster.submit(job_of(20, kHour_s, 3, 12, 6));
   for (int round = 0; round < 8; ++round) {

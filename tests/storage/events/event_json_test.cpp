@@ -140,6 +140,21 @@ TEST(EventJson, what_came_later_is_written_only_where_it_is_used) {
             "{\"t\":1,\"event\":\"instance_gone\",\"instance\":3,\"billed_until\":0.5}\n");
 }
 
+TEST(EventJson, a_bound_of_one_task_on_an_instance_is_written_as_before_there_were_others) {
+  Job job;
+  job.id = JobId{4};
+  job.tasks = {{TaskId{9}, {}, "", {}, 3}};
+  job.most_an_instance = 1;
+  const std::string one = to_json(at(12, JobAccepted{job}));
+  EXPECT_THAT(one, HasSubstr("\"distinct_instances\":true}\n"));
+  EXPECT_EQ(through_reader(one), one);
+  job.most_an_instance = 2;
+  const std::string two = to_json(at(12, JobAccepted{job}));
+  EXPECT_THAT(two, HasSubstr("\"most_an_instance\":2}\n"));
+  EXPECT_THAT(two, testing::Not(HasSubstr("distinct_instances")));
+  EXPECT_EQ(through_reader(two), two);
+}
+
 TEST(EventJson, measured_throughputs_stand_by_task) {
   const std::string text = to_json(at(1, Measured{{{TaskId{7}, 0.25}, {TaskId{12}, 1}}}));
   EXPECT_EQ(text, "{\"t\":1,\"event\":\"measured\",\"throughput\":{\"7\":0.25,\"12\":1}}\n");

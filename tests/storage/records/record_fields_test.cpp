@@ -105,6 +105,17 @@ TEST(RecordFields, AFlagThatIsTrueByDefaultIsTrueInRecordsThatDoNotHaveIt) {
   EXPECT_TRUE(job.checkpoints);
   EXPECT_FALSE(job.runtime_hint.has_value());
   EXPECT_EQ(job.program, Program{});
+  EXPECT_EQ(job.most_an_instance, 0u);
+}
+
+TEST(RecordFields, DistinctInstancesInRecordsAreABoundOfOne) {
+  capnp::MallocMessageBuilder message;
+  auto record = message.initRoot<record::Job>();
+  record.setDistinctInstances(true);
+  EXPECT_EQ(record_codec::get_fields<Job>(record.asReader()).most_an_instance, 1u);
+  record.setDistinctInstances(false);
+  record.setMostAnInstance(3);
+  EXPECT_EQ(record_codec::get_fields<Job>(record.asReader()).most_an_instance, 3u);
 }
 
 }  // namespace

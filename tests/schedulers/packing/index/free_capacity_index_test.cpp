@@ -83,19 +83,19 @@ std::size_t asked_for_job(std::size_t tasks) {
   std::size_t asked = 0;
   const RoomRule rule{{1}, [&](std::uint64_t room) {
                         ++asked;
-                        return !peers.has(room, 1);
+                        return !peers.is_full(room, {1, 1});
                       }};
   for (std::size_t i = 0; i < tasks; ++i) {
     const auto found = index.best_fit(Market::on_demand, {&shape, 1}, types, rule);
     EXPECT_TRUE(found) << "task " << i;
     if (!found) return asked;
     index.take(*found, {&shape, 1}, types);
-    peers.add(found->value, 1);
+    peers.add(found->value, {1, 1});
   }
   EXPECT_FALSE(index.best_fit(Market::on_demand, {&shape, 1}, types, rule));
   EXPECT_EQ(index.max_free(Market::on_demand)[Resource::cpu], 3) << "others may have it";
   EXPECT_TRUE(index.best_fit(Market::on_demand, {&shape, 1}, types));
-  peers.remove(1, 1);
+  peers.remove(1, {1, 1});
   index.give_back(InstanceId{1}, {&shape, 1}, types);
   EXPECT_EQ(index.best_fit(Market::on_demand, {&shape, 1}, types, rule), InstanceId{1});
   return asked;

@@ -29,14 +29,14 @@ class TestRooms {
   RoomRule rule_for(Slot job) {
     return {{job}, [this, job](std::uint64_t room) {
               ++asked_;
-              return !peers_.has(room, job);
+              return !peers_.is_full(room, Apart{job, 1});
             }};
   }
   void put(const RoomKey& room, Slot job) {
     rooms_.erase(0, room);
     free_[room.room] -= kSmallTask;
     rooms_.insert(0, key_of(room.room), free_[room.room]);
-    peers_.add(room.room, job);
+    peers_.add(room.room, Apart{job, 1});
   }
   std::size_t asked() const { return asked_; }
 

@@ -133,11 +133,13 @@ TEST(NeverFits, refuses_a_gang_of_more_distinct_tasks_than_instances_that_take_o
   const Fleet fleet{{TypeId{0}, Market::on_demand, 1}, {TypeId{3}, Market::on_demand, 2}};
   Job gang = gang_of(4, Resources::of(0, 1, 1));
   EXPECT_FALSE(why_gang_never_fits(gang, table_3(), fleet));
-  gang.distinct_instances = true;
+  gang.most_an_instance = 1;
   const auto refusal = why_gang_never_fits(gang, table_3(), fleet);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(*refusal, (Refusal{RefusalKind::never, RefusalCode::distinct_instances, {}, 4, 3}));
   EXPECT_THAT(gang_sentence(*refusal), IsGolden());
+  gang.most_an_instance = 2;
+  EXPECT_FALSE(why_gang_never_fits(gang, table_3(), fleet)) << "two share an instance";
 }
 
 TEST(NeverFits, counts_the_least_width_of_an_elastic_job) {
