@@ -65,12 +65,26 @@ std::string section_texts(ClusterConfig& config) {
   return text;
 }
 
+/// Paths in the folder of the file go on from there: the folder may be moved.
+void shorten_paths(ClusterConfig& config) {
+  if (config.file.empty()) return;
+  const std::filesystem::path folder = std::filesystem::absolute(config.file).parent_path();
+  for (const auto& key : config::key_table<ClusterConfig>()) {
+    const auto* kind = std::get_if<config::PathKeyOf<ClusterConfig>>(&key.kind);
+    if (kind == nullptr || !kind->at(config).is_absolute()) continue;
+    const std::filesystem::path way = kind->at(config).lexically_relative(folder);
+    const bool inside = !way.empty() && *way.begin() != ".." && way != ".";
+    if (inside) kind->at(config) = way;
+  }
+}
+
 }  // namespace
 
 std::string cluster_config_text(const ClusterConfig& config) {
   ClusterConfig copy = config;
   // Where it would be without being said: it goes where the state goes.
   if (copy.worker.checkpoints == copy.state / kCheckpointsFolder) copy.worker.checkpoints.clear();
+  shorten_paths(copy);
   std::string text = top_text(copy);
   for (const NodeConfig& node : config.nodes) text += node_text(node);
   return text + section_texts(copy);

@@ -1,10 +1,7 @@
 #include "serve/local/local_cluster.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -19,7 +16,9 @@
 
 #include "actors/link/pki.hpp"
 #include "actors/time/clock_wall.hpp"
+#include "config/cluster_folder.hpp"
 #include "serve/api/private_file.hpp"
+#include "serve/local/cluster_place.hpp"
 #include "serve/local/local_pki.hpp"
 #include "serve/local/settings_draft.hpp"
 #include "serve/local/shipped_file.hpp"
@@ -37,6 +36,7 @@ namespace fs = std::filesystem;
 constexpr auto kStopPatience = std::chrono::seconds{30};  ///< from one thing that ends to the next
 constexpr auto kTellEvery = std::chrono::seconds{2};
 constexpr auto kOtherStop = std::chrono::minutes{10};
+constexpr auto kKeeperBegins = std::chrono::seconds{5};
 constexpr auto kLook = std::chrono::milliseconds{50};
 constexpr unsigned kFirstPort = 12000;
 constexpr unsigned kMostPorts =
@@ -191,7 +191,7 @@ std::string permit_stores(const ClusterConfig& config, bool first) {
 
 /// Where the command finds the cluster: the first API, and the others in case that is away. Beyond
 /// a loopback address they speak TLS, with certificates of the cluster's own authority.
-nlohmann::json client_document(const ClusterConfig& config) {
+nlohmann::json client_document(const fs::path& dir, const ClusterConfig& config) {
   std::vector<std::string> apis;
   bool tls = false;
   for (const NodeConfig& node : config.nodes) {
@@ -206,7 +206,12 @@ nlohmann::json client_document(const ClusterConfig& config) {
   nlohmann::json document{{"api", apis.at(0)},
                           {"others", std::vector<std::string>(apis.begin() + 1, apis.end())},
                           {"token_file", "token"}};
-  if (tls) document["ca"] = authority_certificate(config.pki, PkiRole::node).string();
+  if (tls) {
+    const fs::path ca = authority_certificate(config.pki, PkiRole::node);
+    // From the folder on, which may be moved.
+    const bool inside = ca.string().starts_with(dir.string() + "/");
+    document["ca"] = (inside ? ca.lexically_relative(dir) : ca).string();
+  }
   return document;
 }
 
@@ -241,10 +246,32 @@ std::string await_ends(const ProcessMachines& machines,
   return {};
 }
 
+/// Ends all instances with what runs on them. Empty, or why not.
+std::string end_instances(const ClusterConfig& config,
+                          const std::function<void(std::size_t)>& progress) {
+  NodeSetup setup{config, config.cloud_node().name, own_program(), false, false};
+  const ClusterRoster nobody;  // no roster is made here
+  const fs::path state = setup.config.state / setup.node;
+  const MachineOptions options = machine_template(setup, nobody, state);
+  auto machines = ProcessMachines::open(options);
+  // A node whose keeper was killed may be about to end, and has them until then.
+  const auto until = std::chrono::steady_clock::now() + kStopPatience;
+  while (!machines && machines.error().code == MachineError::refused &&
+         std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kLook);
+    machines = ProcessMachines::open(options);
+  }
+  if (!machines) return machines.error().message;
+  const std::string trouble = machines.value()->end_all(wall_now());
+  const std::string left = await_ends(*machines.value(), progress);
+  return left.empty() ? trouble : left;
+}
+
 /// A new cluster as it is when no flag says anything else.
 Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
                                                   const LocalRequest& request) {
   ClusterConfig config;
+  config.file = dir / "cluster.toml";
   config.name = "local";
   config.nodes = spread(request);
   config.state = dir / "state";
@@ -261,7 +288,7 @@ Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
 std::string make_files(const fs::path& dir, const ClusterConfig& config) {
   std::string trouble = make_pki(config.pki, config);
   if (trouble.empty()) trouble = write_file(dir / "token", random_token() + "\n", 0600);
-  const std::string client = client_document(config).dump(2) + "\n";
+  const std::string client = client_document(dir, config).dump(2) + "\n";
   if (trouble.empty()) trouble = write_file(dir / "client.json", client, 0600);
   return trouble;
 }
@@ -271,22 +298,15 @@ std::string make_files(const fs::path& dir, const ClusterConfig& config) {
 std::string move_client(const fs::path& dir, const ClusterConfig& before,
                         const ClusterConfig& after) {
   const fs::path file = dir / "client.json";
-  const std::string text = client_document(after).dump(2) + "\n";
-  const bool is_ours = text_of(file) == client_document(before).dump(2) + "\n";
+  const std::string text = client_document(dir, after).dump(2) + "\n";
+  const bool is_ours = text_of(file) == client_document(dir, before).dump(2) + "\n";
   return is_ours && text_of(file) != text ? write_file(file, text, 0600) : std::string{};
 }
 
 }  // namespace
 
 std::optional<int> LocalCluster::keeper() const {
-  const int fd = open((dir_ / "keeper.lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  const bool is_held = flock(fd, LOCK_SH | LOCK_NB) != 0;
-  std::array<char, 32> text{};
-  const ssize_t got = read(fd, text.data(), text.size() - 1);
-  close(fd);
-  if (!is_held || got <= 0) return std::nullopt;
-  return std::atoi(text.data());
+  return keeper_of(dir_);
 }
 
 Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request) const {
@@ -294,6 +314,10 @@ Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request
     return Failed{LocalError::bad_request, std::move(wrong)};
   }
   const bool fresh = !exists();
+  const bool runs = keeper().has_value();
+  std::string wrong = runs ? left_fault(dir_) : copy_fault(dir_);
+  if (wrong.empty() && !fresh && !runs) wrong = settle_place(dir_);
+  if (!wrong.empty()) return failed(wrong);
   std::vector<fs::path> own = request.made;
   if (!request.own_parent.empty()) own.push_back(request.own_parent);
   const auto before = fresh ? fresh_config(dir_, request) : load_own(config_file());
@@ -301,7 +325,7 @@ Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request
   auto wanted = settle(config_file(), before.value(), request);
   if (!wanted) return wanted;
   Prepared& prepared = wanted.value();
-  prepared.runs = keeper().has_value();
+  prepared.runs = runs;
   if (!prepared.runs || !prepared.changes.empty()) {
     std::string fault = settings_fault(prepared.config, request);
     if (fault.empty()) fault = passage_fault(dir_, own, prepared.config);
@@ -320,10 +344,14 @@ Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request
     return trouble.empty() ? std::move(wanted) : failed(trouble);
   }
   // Before the file that makes this a cluster: without it the next start begins again.
-  std::string trouble = make_parts(request, prepared.config);
+  std::string trouble;
+  if (fresh || !prepared.changes.empty()) trouble = keep_catalog(dir_, prepared.config);
+  if (trouble.empty()) trouble = make_parts(request, prepared.config);
   if (trouble.empty()) trouble = put_settings(before.value(), prepared);
   if (!trouble.empty()) return failed(trouble);
   if (fresh) prepared.changes.clear();
+  trouble = settle_in(prepared.config);
+  if (!trouble.empty()) return failed(trouble);
   trouble = open_passage(dir_, own, prepared.config);
   if (!trouble.empty()) return failed(trouble);
   return wanted;
@@ -384,27 +412,17 @@ Expected<bool, LocalError> LocalCluster::restore_settings() const {
 }
 
 Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {
-  const std::string dir = dir_.string();
-  const std::string command = program.string();
-  std::vector<char*> argv;
-  std::vector<std::string> words{command, "keeper", dir};
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, (dir_ / "keeper.log").c_str(),
-                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
-  posix_spawn_file_actions_adddup2(&files, 1, 2);
-  posix_spawnattr_t how;
-  posix_spawnattr_init(&how);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
-  pid_t pid = 0;
-  const int trouble = posix_spawn(&pid, command.c_str(), &files, &how, argv.data(), environ);
-  posix_spawnattr_destroy(&how);
-  posix_spawn_file_actions_destroy(&files);
-  if (trouble != 0) return failed(command + ": " + std::strerror(trouble));
-  return true;
+  const std::string trouble = start_keeper(dir_, program);
+  return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
+}
+
+bool LocalCluster::start_again(const fs::path& program) const {
+  if (keeper_state(dir_) != KeeperState::killed || !start_keeper(dir_, program).empty()) {
+    return false;
+  }
+  const auto until = std::chrono::steady_clock::now() + kKeeperBegins;
+  while (!keeper() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
+  return keeper().has_value();
 }
 
 Expected<bool, LocalError> LocalCluster::stop(
@@ -417,25 +435,31 @@ Expected<bool, LocalError> LocalCluster::stop(
   }
   // The process before may have ended it, and erased it.
   if (!exists()) return true;
+  // The files of a copy speak of the original's instances, which are not to end with it.
+  if (!keeper() && !copy_fault(dir_).empty()) return true;
+  // From here on a keeper that is started in between ends at once.
+  if (std::string trouble = mark_keeper(dir_, false); !trouble.empty()) return failed(trouble);
   const auto until = std::chrono::steady_clock::now() + kStopPatience;
   if (const auto pid = keeper()) {
     kill(*pid, SIGTERM);
     while (keeper() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
     if (keeper()) return failed(fmt::format("its keeper (process {}) does not end", *pid));
   }
+  if (std::string trouble = settle_place(dir_); !trouble.empty()) return failed(trouble);
   if (keep_instances) return true;
   auto config = load_own(config_file());
   if (!config) return Failed{LocalError::bad_request, config.error().message};
-  NodeSetup setup{std::move(config).value(), {}, own_program(), false, false};
-  setup.node = setup.config.cloud_node().name;
-  const ClusterRoster nobody;  // no roster is made here
-  const fs::path state = setup.config.state / setup.node;
-  auto machines = ProcessMachines::open(machine_template(setup, nobody, state));
-  if (!machines) return failed(machines.error().message);
-  const std::string trouble = machines.value()->end_all(wall_now());
-  const std::string left = await_ends(*machines.value(), progress);
-  if (!left.empty()) return failed(left);
+  const std::string trouble = end_instances(config.value(), progress);
   return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
+}
+
+std::string LocalCluster::settle_in(const ClusterConfig& config) const {
+  // Those that were left in another folder know it by its old name, or are not of this one at all:
+  // they end as by `muster down`, and their tasks begin again on others.
+  const bool ends =
+      is_moved(dir_) && fs::exists(machines_folder(config.state / config.cloud_node().name));
+  std::string trouble = ends ? end_instances(config, [](std::size_t) {}) : std::string{};
+  return trouble.empty() ? take_place(dir_) : trouble;
 }
 
 fs::path own_program() {

@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kMaxMasters = 8;
 ///     client.json    where the command line finds the API
 ///     token, pki/, state/
 ///     down.lock      held by the `muster down` that ends it
-///     keeper.lock    held by the process that keeps the nodes running, whose number is in it
+///     place, keeper.lock, keeper.runs   see config/cluster_folder.hpp
 class LocalCluster {
  public:
   explicit LocalCluster(std::filesystem::path dir) : dir_(std::move(dir)) {}
@@ -44,6 +44,8 @@ class LocalCluster {
   Expected<bool, LocalError> restore_settings() const;
   /// Starts the keeper in the background.
   Expected<bool, LocalError> start(const std::filesystem::path& program) const;
+  /// Starts a keeper again that was killed. Whether there was such a one, and it runs again.
+  bool start_again(const std::filesystem::path& program) const;
   /// Ends the keeper and the nodes, and, unless they are to be kept, all instances with what runs
   /// on them; tasks go on when the cluster is started again. Waits as long as instances end, and
   /// calls `progress` now and then with how many are left.
@@ -54,6 +56,8 @@ class LocalCluster {
   std::filesystem::path before_file() const { return dir_ / "cluster.toml.before"; }
   /// Of files and stores; empty, or why not.
   std::string make_parts(const LocalRequest& request, const ClusterConfig& config) const;
+  /// Ends what was left in another folder, and takes this one. Empty, or why not.
+  std::string settle_in(const ClusterConfig& config) const;
   std::string put_settings(const ClusterConfig& before, const Prepared& prepared) const;
 
   std::filesystem::path dir_;

@@ -15,6 +15,9 @@
 #include <cstring>
 #include <utility>
 
+#include "config/cluster_folder.hpp"
+#include "serve/api/private_file.hpp"
+#include "serve/local/cluster_place.hpp"
 #include "serve/local/local_cluster.hpp"
 #include "workers/process/limits/task_limits.hpp"
 
@@ -45,7 +48,7 @@ struct Child {
 pid_t spawn_node(const std::filesystem::path& program, const std::string& file,
                  const std::string& node) {
   std::vector<std::string> words{program.string(), "node", "--config", file,
-                                 "--name",         node,   "--kept"};
+                                 "--name",         node,   "--kept",   std::to_string(getpid())};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -124,33 +127,30 @@ void end_all(std::vector<Child>& children) {
 
 }  // namespace
 
-int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& program) {
-  const int lock = take_lock(dir / "keeper.lock");
-  if (lock < 0) {
-    say("{}: another keeper runs here\n", dir.string());
-    return 1;
-  }
-  const std::filesystem::path file = LocalCluster(dir).config_file();
-  auto config = load_cluster_config(file, {});
-  if (!config) {
-    say("{}\n", config.error().message);
-    return 1;
-  }
-  // Those of the shell that it was started from are not meant for a cluster.
-  process::raise_own_limits();
+namespace {
+
+/// Why no keeper may be here; empty: one may.
+std::string obstacle(const std::filesystem::path& dir, const TwinLock& twin) {
+  if (const auto original = original_of(dir)) return "this folder is " + copy_text(*original);
+  if (!twin.holder().empty()) return "a copy of this cluster runs already: " + twin.holder();
+  const api::FileLock down(dir / "down", std::chrono::milliseconds{0});
+  return down.fault().empty() ? std::string{} : "a `muster down` is at work here";
+}
+
+/// Keeps the nodes running until the process is told to end, and they have ended.
+void keep(const ClusterConfig& config, const std::filesystem::path& program) {
   sigset_t ends;
   sigemptyset(&ends);
   for (int signal : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&ends, signal);
   // Blocked, they are taken by sigtimedwait() alone, and are not lost between two looks.
   sigprocmask(SIG_BLOCK, &ends, nullptr);
-
   std::vector<Child> children;
-  for (const NodeConfig& node : config.value().nodes) children.push_back({node.name, -1, {}, {}});
+  for (const NodeConfig& node : config.nodes) children.push_back({node.name, -1, {}, {}});
   while (true) {
     for (Child& child : children) {
       if (child.pid > 0 || child.due > Clock::now()) continue;
       child.started = Clock::now();
-      child.pid = spawn_node(program, file.string(), child.node);
+      child.pid = spawn_node(program, config.file.string(), child.node);
       child.due = Clock::now() + child.pause;
     }
     // Bounds the wait: no signal says that a child's pause is over.
@@ -160,6 +160,33 @@ int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& pr
     if (signal == SIGTERM || signal == SIGINT) break;
   }
   end_all(children);
+}
+
+}  // namespace
+
+int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& program) {
+  const int lock = take_lock(dir / kKeeperLock);
+  if (lock < 0) {
+    say("{}: another keeper runs here\n", dir.string());
+    return 1;
+  }
+  const auto place = place_of(dir);
+  const TwinLock twin(place ? place->id : dir.string());
+  if (const std::string why = obstacle(dir, twin); !why.empty()) {
+    say("{}: {}\n", dir.string(), why);
+    return 1;
+  }
+  const auto config = load_cluster_config(LocalCluster(dir).config_file(), {});
+  if (!config) {
+    say("{}\n", config.error().message);
+    return 1;
+  }
+  // Those of the shell that it was started from are not meant for a cluster.
+  process::raise_own_limits();
+  if (const std::string why = mark_keeper(dir, true); !why.empty()) say("{}\n", why);
+  keep(config.value(), program);
+  // Before the lock goes: an end with the mark would be mended.
+  mark_keeper(dir, false);
   close(lock);
   return 0;
 }

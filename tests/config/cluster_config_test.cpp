@@ -321,8 +321,8 @@ TEST(ClusterConfig, WritesATextThatMeansTheSame) {
                               "[master]\nmax_usd_h = 0.1\nremind_every = 1.5\n[cloud]\n"
                               "max_by_type = { \"c7i.large\" = 3 }\nmax_spot = 0\n"
                               "[link]\nreconnect = \"1500us\"\n"};
-  const ClusterConfig config =
-      load(parts, {"node.n0.api=[::1]:8800", "policy=eva,period_s=10"}).value();
+  ClusterConfig config = load(parts, {"node.n0.api=[::1]:8800", "policy=eva,period_s=10"}).value();
+  config.file.clear();  // of no folder, to which paths could be relative
   const std::string text = cluster_config_text(config);
   const TempFile file("again.toml", text);
   const ClusterConfig again = load_cluster_config(file.path(), with_no_caps()).value();
@@ -342,6 +342,16 @@ TEST(ClusterConfig, WritesATextThatMeansTheSame) {
   EXPECT_EQ(again.nodes[0].api, (Endpoint{"::1", 8800}));
   EXPECT_EQ(again.nodes[1].workers, config.nodes[1].workers);
   EXPECT_EQ(again.cloud_node().name, "n2");
+}
+
+TEST(ClusterConfig, WritesPathsInTheFolderOfItsFileAsTheyGoOnFromThere) {
+  ClusterConfig config;
+  config.file = "/srv/c/cluster.toml";
+  config.state = "/srv/c/state";
+  config.pki = "/srv/c2/pki";
+  config.catalog = "/srv/c/types/a.csv";
+  EXPECT_EQ(cluster_config_text(config),
+            "state = 'state'\npki = '/srv/c2/pki'\ncatalog = 'types/a.csv'\n");
 }
 
 TEST(ClusterConfig, WritesOnlyWhatDiffersFromTheDefaults) {

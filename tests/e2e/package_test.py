@@ -112,7 +112,9 @@ class InstalledTree(PackageTest):
         self.succeed(self.program, "up", "--dir", cluster, "--nodes", "1", "--policy",
                      "eva,period_s=0.5", "--delay-scale", "0.001", "--json")
         with open(os.path.join(cluster, "cluster.toml"), encoding="utf-8") as file:
-            self.assertIn(self.path("share/muster/cluster/local-types.csv"), file.read())
+            self.assertIn("catalog = 'local-types.csv'", file.read())
+        self.assertEqual(self.read(os.path.join(cluster, "local-types.csv")),
+                         self.read("share/muster/cluster/local-types.csv"))
         # What started the task is its supervisor: the installed one.
         shim = self.path("bin/muster-shim")
         self.succeed(self.program, "submit", "--cluster", cluster, "--wait", "--quiet", "--",

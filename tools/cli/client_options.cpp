@@ -5,8 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <iostream>
+#include <system_error>
+#include <thread>
 
+#include "config/cluster_folder.hpp"
 #include "config/numbers.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/views.hpp"
@@ -41,6 +46,41 @@ std::string user_name() {
                                : client::process_environment()("USER").value_or("");
   const auto visible = [](char letter) { return letter > ' ' && letter < 0x7f; };
   return std::all_of(name.begin(), name.end(), visible) ? name : std::string();
+}
+
+/// The program that has all commands, beside this one.
+std::filesystem::path full_program() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return self.parent_path() / "muster-full";
+}
+
+/// Whether the cluster of this folder runs, perhaps after a moment, or nothing can be told of it.
+/// Another one may listen at the addresses that the folder names: that of which it is a copy. A
+/// keeper that was killed is started again.
+bool await_keeper(const std::filesystem::path& folder, client::ApiOptions& api) {
+  using Steady = std::chrono::steady_clock;
+  constexpr auto kLook = std::chrono::milliseconds{50};
+  const auto runs = [&] {
+    const KeeperState state = folder.empty() ? KeeperState::unknown : keeper_state(folder);
+    return state == KeeperState::unknown || state == KeeperState::runs;
+  };
+  if (runs()) return true;
+  if (const auto original = original_of(folder)) {
+    complain(folder.string() + ": this folder is " + copy_text(*original));
+    return false;
+  }
+  if (keeper_state(folder) == KeeperState::killed) {
+    start_keeper(std::filesystem::absolute(folder), full_program());
+    api.refused_for = api.retry_for;
+  }
+  // As long as it is waited for somebody who listens.
+  const auto until = Steady::now() + std::min(api.refused_for, api.retry_for);
+  while (!runs() && Steady::now() < until) std::this_thread::sleep_for(kLook);
+  if (runs()) return true;
+  complain(fmt::format("{0}: the cluster does not run; `muster up --dir {0}` starts it",
+                       folder.string()));
+  return false;
 }
 
 /// "-1" would be taken for a very large number, as the C library reads it.
@@ -124,6 +164,7 @@ std::unique_ptr<client::ApiClient> connect(const ClientOptions& options,
   }
   api.caller = user_name();
   if (tune) tune(api);
+  if (!await_keeper(context->folder, api)) return nullptr;
   return std::make_unique<client::ApiClient>(std::move(context).value(), std::move(api));
 }
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/cluster_folder.hpp"
 #include "serve/local/local_cluster.hpp"
 #include "serve/node/live_node.hpp"
 #include "tools/cli/commands.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 /// Files of a cluster are for the user who runs it.
 constexpr mode_t kPrivate = 077;
+constexpr int kKeeperIsGone = SIGUSR2;
 
 /// Memory of requests is used again and not given back to the system between any two of them:
 /// an array of 1,000 tasks touches megabytes, whose pages the kernel would have to clear each time.
@@ -33,7 +35,7 @@ struct NodeArguments {
   std::string name;
   std::vector<std::string> overrides;
   bool terminal = false;
-  bool kept = false;
+  int keeper = 0;  ///< process that started it; 0: it has no keeper
   bool new_store = false;
 };
 
@@ -51,9 +53,18 @@ int take_numbers(const NodeSetup& setup, const RosterOffer& offer, const std::st
   return kFailed;
 }
 
+/// Of all nodes that do this one's keeper comes first, and the others find it there.
+void replace_keeper(const NodeSetup& setup, const std::string& who) {
+  const std::filesystem::path dir = setup.config.file.parent_path();
+  if (keeper_state(dir) != KeeperState::killed) return;
+  complain(who + "its keeper was killed, and is started again");
+  if (const std::string why = start_keeper(dir, setup.program); !why.empty()) complain(who + why);
+}
+
 int run_node(const NodeArguments& arguments) {
   // All nodes of a supervisor write into one log.
-  const std::string who = arguments.kept ? fmt::format("node {}: ", arguments.name) : std::string{};
+  const std::string who =
+      arguments.keeper != 0 ? fmt::format("node {}: ", arguments.name) : std::string{};
   auto config = load_cluster_config(arguments.config, arguments.overrides);
   if (!config) {
     complain(who + config.error().message);
@@ -62,15 +73,17 @@ int run_node(const NodeArguments& arguments) {
   umask(kPrivate);
   process::raise_own_limits();
   keep_memory();
-  // Nodes of a supervisor that is killed would be in the way of those of the next one.
-  if (arguments.kept) prctl(PR_SET_PDEATHSIG, SIGTERM);
   // Before there are threads, so that all of them inherit it.
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGUSR1);
+  sigaddset(&ends, kKeeperIsGone);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  // A keeper that is killed cannot start its nodes again: they end, and start another one.
+  if (arguments.keeper != 0) prctl(PR_SET_PDEATHSIG, kKeeperIsGone);
+  if (arguments.keeper != 0 && getppid() != arguments.keeper) kill(getpid(), kKeeperIsGone);
   signal(SIGPIPE, SIG_IGN);
   NodeSetup setup{std::move(config).value(), arguments.name, local::own_program(),
                   arguments.terminal, arguments.new_store};
@@ -94,6 +107,7 @@ int run_node(const NodeArguments& arguments) {
   // runs.
   const auto offer = node.value()->offer();
   node.value().reset();
+  if (caught == kKeeperIsGone) replace_keeper(setup, who);
   return offer ? take_numbers(setup, *offer, who) : int{kDone};
 }
 
@@ -110,7 +124,7 @@ void add_node(CLI::App& app, int& exit_code) {
   command->add_flag("--new-store", arguments->new_store,
                     "make the stores of its roles that are not there: at the first start, or when "
                     "they are lost");
-  command->add_flag("--kept", arguments->kept)->group("");
+  command->add_option("--kept", arguments->keeper)->group("");
   command->callback([arguments, &exit_code] { exit_code = run_node(*arguments); });
 }
 

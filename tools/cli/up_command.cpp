@@ -310,6 +310,11 @@ int take_back(const local::LocalCluster& cluster, const std::string& why) {
   return kFailed;
 }
 
+void mend_keeper(const local::LocalCluster& cluster, const fs::path& dir) {
+  if (!cluster.start_again(local::own_program())) return;
+  complain(dir.string() + ": its keeper was killed, and is started again");
+}
+
 int run_up(const UpArguments& arguments) {
   // Before anything is written: keys and the token lie in the folder.
   umask(kOwnerOnly);
@@ -344,6 +349,7 @@ int run_up(const UpArguments& arguments) {
     return kUsage;
   }
   const bool was_there = cluster.exists();
+  mend_keeper(cluster, dir);
   // Writes the folder; start() then begins the processes that read it.
   const auto prepared = cluster.prepare(request);
   if (!prepared) {

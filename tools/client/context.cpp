@@ -113,6 +113,7 @@ Expected<ClusterContext, ContextError> from_folder(const fs::path& folder) {
     context->ca = (folder / ca).string();
   }
   context->token_source = (folder / text_at(document, "token_file")).string();
+  context->folder = folder;
   return context;
 }
 

@@ -27,6 +27,7 @@ struct ClusterContext {
   std::string token;
   std::string token_source;  ///< where the token came from, for messages
   std::string ca{};          ///< file of the authorities that are trusted; empty: the system's
+  std::filesystem::path folder{};  ///< that names the API; empty: a URL does
 };
 
 enum class ContextError : std::uint8_t {

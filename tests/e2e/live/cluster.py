@@ -165,6 +165,9 @@ class Cluster:
         found = self.pids("keeper", str(self.dir))
         return found[0] if found else None
 
+    def count_of_keepers(self):
+        return len(self.pids("keeper", str(self.dir)))
+
     @staticmethod
     def signal(pid, number):
         try:

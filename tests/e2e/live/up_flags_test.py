@@ -45,7 +45,7 @@ class EveryFlag(unittest.TestCase):
     def test_is_applied_and_said_or_refused_with_what_holds(self):
         with Cluster(nodes=1) as cluster:
             types = cluster.dir / "types.csv"
-            shutil.copy(self.settings(cluster)["catalog"], types)
+            shutil.copy(cluster.dir / self.settings(cluster)["catalog"], types)
             prices = cluster.dir / "prices.csv"
             prices.write_text("time_s,type,market,zone,price_usd_h,available\n"
                               "0,c7i.large,on-demand,,0.1,1\n")
@@ -111,13 +111,13 @@ class EveryFlag(unittest.TestCase):
         self.assertIn("Changed: --new-store", done.stdout)
         holds = self.settings(cluster)
         self.assertEqual((holds["policy"], holds["catalog"], holds["delay_scale"]),
-                         ("no-packing", str(types), "0.003"))
+                         ("no-packing", types.name, "0.003"))  # in the cluster's folder
         self.assertEqual((holds["max_instances"], holds["stop_grace"]), ("3", "7s"))
         self.assertEqual(json.loads((cluster.dir / "client.json").read_text())["api"],
                          f"http://127.0.0.1:{port}")
         self.assertTrue(cluster.ask("status")["complete"])
         self.assertEqual((holds["provider"], holds["prices"], holds["prices_speed"]),
-                         ("trace", str(prices), "60"))
+                         ("trace", prices.name, "60"))
         again = cluster.run("up", "--dir", cluster.dir, *words, "--json")
         self.assertEqual(json.loads(again.stdout)["changed"], [])
 
