@@ -74,6 +74,38 @@ struct Missing {
   std::string node{};  ///< that is not linked; empty: not known
 };
 
+/// Reads the nodes as the API at this address alone sees them; what is missing there.
+std::optional<Missing> look(const client::ClusterContext& context, nlohmann::json& nodes) {
+  client::ApiOptions once;
+  once.retry_for = Duration::zero();  // the caller's loop is the retry
+  client::ApiClient api(context, once);
+  auto answer = api.get("/v1/nodes");
+  if (!answer) return Missing{"nothing answers yet at " + context.api};
+  nodes = answer.value().document;
+  std::optional<Missing> missing;
+  for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
+    const std::string name = node.value("node", "");
+    // Only the last one is named; each round looks at all of them anew.
+    if (!node.value("connected", false)) missing = {name + " is not linked yet", name};
+  }
+  return missing;
+}
+
+/// As every site sees it, for a job may go to any of them. The first one's nodes are shown.
+std::optional<Missing> look_everywhere(const client::ClusterContext& context,
+                                       nlohmann::json& nodes) {
+  client::ClusterContext one = context;
+  one.others.clear();
+  std::optional<Missing> missing = look(one, nodes);
+  for (const std::string& other : context.others) {
+    if (missing) break;
+    one.api = other;
+    nlohmann::json alike;
+    missing = look(one, alike);
+  }
+  return missing;
+}
+
 /// Waits until every node is linked; the last thing that was missing, or nothing. Does not wait for
 /// a node that ends again and again.
 std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
@@ -99,17 +131,7 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
     if (has_ended || (std::exchange(kept, is_kept) && !is_kept)) {
       return Missing{"it was ended while it started, perhaps by `muster down`"};
     }
-    // A new one each time: without retries of its own, the loop is the retry.
-    client::ApiClient api(context.value(), {});
-    auto answer = api.get("/v1/nodes");
-    if (!answer) continue;
-    nodes = answer.value().document;
-    missing.reset();
-    for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
-      const std::string name = node.value("node", "");
-      // Only the last one is named; each round looks at all of them anew.
-      if (!node.value("connected", false)) missing = {name + " is not linked yet", name};
-    }
+    missing = look_everywhere(context.value(), nodes);
     if (!missing) return std::nullopt;
   }
   missing->text += fmt::format(", after {} s", wait_s);

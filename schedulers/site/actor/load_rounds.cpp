@@ -8,6 +8,8 @@ namespace {
 
 /// As long as a master's pauses between questions to the cloud at its defaults.
 constexpr Duration kLongestPause = std::chrono::hours{6};
+/// A peer that has answered none of these is away, and nothing waits for it any more.
+constexpr std::uint32_t kFirstAskings = 10;
 
 }  // namespace
 
@@ -24,10 +26,13 @@ void LoadRounds::ask() {
   // Everybody but itself.
   asked_ = peers_.all().size() - 1;
   masters_may_work_ = false;
+  unheard_ = false;
+  askings_ = std::min(askings_ + 1, kFirstAskings);
   for (const HandoffTarget& to : peers_.all()) {
     if (peers_.is_self(to)) continue;
     host_.ask(to, loads_.question_to(to), [this, to](const LoadReport* report) {
       if (report != nullptr) host_.heard(to, *report);
+      unheard_ |= report == nullptr && !loads_.was_heard(to);
       masters_may_work_ |= !to.site && (report == nullptr || report->active_jobs > 0);
       answered();
     });
@@ -58,7 +63,8 @@ void LoadRounds::ask_soon() {
 }
 
 bool LoadRounds::is_fresh() const {
-  return pause_ <= settings_.load_every && awaiting_.empty();
+  const bool is_blind = unheard_ && askings_ < kFirstAskings;
+  return pause_ <= settings_.load_every && awaiting_.empty() && !is_blind;
 }
 
 void LoadRounds::await(std::size_t jobs, std::function<void()> take) {

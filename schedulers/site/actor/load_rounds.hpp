@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace muster {
 
 /// When a site asks all masters and all other sites for their loads: again after `load_every` while
 /// something goes on, after pauses that double while the answers have nothing new, and not at all
-/// while no master has a job. Then the next job that comes in waits for fresh answers.
+/// while no master has a job. Then the next job that comes in waits for fresh answers; and so it
+/// does in the first askings while somebody has never answered, whose link is still being made.
 class LoadRounds {
  public:
   using Answered = std::function<void(const LoadReport* report)>;  ///< null: no report came in time
@@ -61,6 +63,8 @@ class LoadRounds {
   Duration pause_{};                             ///< from the last asking for loads to the next
   std::size_t asked_ = 0;                        ///< masters and sites that have not answered it
   bool heard_news_ = false;                      ///< something has changed since the asking before
+  bool unheard_ = false;                         ///< somebody has not answered, now or ever
+  std::uint32_t askings_ = 0;                    ///< up to kFirstAskings
   bool masters_may_work_ = false;                ///< some master has jobs, or has not answered
   std::vector<std::function<void()>> awaiting_;  ///< in the order in which they came
   std::size_t unrouted_ = 0;                     ///< jobs in these

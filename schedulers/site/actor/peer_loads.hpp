@@ -33,6 +33,8 @@ class PeerLoads {
   /// Whether nothing was heard of the peer lately. Of one that was never heard it counts from
   /// `since`: its first answer can come after those of others.
   bool is_silent(const HandoffTarget& whom, Instant since, Instant now) const;
+  /// Whether the peer has ever reported.
+  bool was_heard(const HandoffTarget& whom) const { return state_.at(whom).heard.at.has_value(); }
 
   /// The site that is to see to the job, by its place in the world. `own_load`: a site does not
   /// report to itself.

@@ -148,5 +148,17 @@ class Packing(unittest.TestCase):
                              {"completed"})
 
 
+class FirstJob(unittest.TestCase):
+    def test_is_shared_as_any_other_when_the_cluster_has_just_come_up(self):
+        with HcoopCluster() as cluster:
+            for _ in range(2):
+                job = cluster.start("--from", "59.3,18.1", "--runtime", "20s", "--tasks", "4",
+                                    "--cpus", "0.5", "--memory", "0.5", "--", "sleep", "30")
+                self.assertIn(", ", cluster.job(job)["master"])
+                cluster.run("cancel", job)
+                cluster.run("down", "--dir", cluster.dir)
+                cluster.up()
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -113,6 +113,30 @@ TEST_F(JobIntakeTest, SendsNothingThatCouldNotBeKept) {
   EXPECT_EQ(said.back(), "job 2") << "the first number is spent";
 }
 
+TEST_F(JobIntakeTest, WaitsForAPeerThatWasNeverHeardThroughTheFirstAskings) {
+  const auto answer_all = [&](const LoadReport* report) {
+    for (const auto& answered : std::exchange(loads_asked, {})) answered(report);
+  };
+  rounds.ask();
+  answer_all(nullptr);  // no link is there yet
+  submit({job_of(0)});
+  EXPECT_THAT(handed, IsEmpty());
+  const LoadReport report;
+  for (const HandoffTarget& each : parts.peers.all()) loads.take(each, report, Instant{});
+  answer_all(&report);
+  EXPECT_THAT(handed, ElementsAre("m0 1"));
+}
+
+TEST_F(JobIntakeTest, GoesOnWithoutAPeerThatIsAway) {
+  for (int asking = 0; asking < 10; ++asking) {
+    rounds.ask();
+    for (const auto& answered : std::exchange(loads_asked, {})) answered(nullptr);
+  }
+  rounds.ask_soon();
+  submit({job_of(0)});
+  EXPECT_THAT(handed, ElementsAre("m0 1"));
+}
+
 TEST_F(JobIntakeTest, GivesARepetitionTheFirstAnswer) {
   settings.promise_wait = {};
   submit({with_token("a")});
