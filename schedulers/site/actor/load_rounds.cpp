@@ -8,7 +8,7 @@ namespace {
 
 /// As long as a master's pauses between questions to the cloud at its defaults.
 constexpr Duration kLongestPause = std::chrono::hours{6};
-/// A peer that has answered none of these is away, and nothing waits for it any more.
+/// A peer that has not answered one of these is away, and nothing waits for it any more.
 constexpr std::uint32_t kFirstAskings = 10;
 
 }  // namespace
