@@ -1,11 +1,16 @@
 #include "config/catalog_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
+#include <filesystem>
 #include <map>
+#include <system_error>
 
 #include "config/csv.hpp"
+#include "config/shipped_file.hpp"
+#include "model/closest_word.hpp"
 
 namespace muster {
 namespace {
@@ -56,8 +61,26 @@ InstanceType read_type(CsvReader& row) {
 
 }  // namespace
 
+namespace {
+
+/// Says where a file was looked for, and which names need no file.
+Failure<ConfigError> missing(const std::filesystem::path& file, Failure<ConfigError> why) {
+  const std::vector<std::string> shipped = shipped_catalogs();
+  std::error_code none;
+  why.message += fmt::format("; it was looked for in {}",
+                             std::filesystem::absolute(file, none).parent_path().string());
+  if (shipped.empty()) return why;
+  why.message += fmt::format("; catalogs that come with Muster are named alone: {}{}",
+                             meant_word(file.stem().string(), shipped), fmt::join(shipped, ", "));
+  return why;
+}
+
+}  // namespace
+
 Expected<Catalog, ConfigError> load_catalog(const std::filesystem::path& file) {
-  auto table = read_csv(file);
+  auto table = read_csv(catalog_path(file));
+  std::error_code none;
+  if (!table && !std::filesystem::exists(file, none)) return missing(file, table.error());
   if (!table) return table.error();
   ErrorList errors;
   CsvReader reader(table.value(), kColumns, errors);

@@ -1,31 +1,57 @@
-#include "serve/local/shipped_file.hpp"
+#include "config/shipped_file.hpp"
 
-namespace muster::local {
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path installed(const fs::path& program) {
-  return program.parent_path().parent_path() / "share" / "muster";
-}
+constexpr const char* kCatalogs = "catalogs";
 
-fs::path source() {
-  return fs::path(MUSTER_SOURCE_DIR) / "config";
+/// The installed files go before those of a source tree.
+std::array<fs::path, 2> shipped_folders() {
+  std::error_code none;
+  const fs::path program = fs::read_symlink("/proc/self/exe", none);
+  return {program.parent_path().parent_path() / "share" / "muster",
+          fs::path(MUSTER_SOURCE_DIR) / "config"};
 }
 
 }  // namespace
 
-fs::path shipped_file(const fs::path& program, const std::string& name) {
-  for (const fs::path& folder : {installed(program), source()}) {
-    if (fs::exists(folder / name)) return folder / name;
+fs::path shipped_file(const std::string& name) {
+  std::error_code none;
+  for (const fs::path& folder : shipped_folders()) {
+    if (fs::exists(folder / name, none)) return folder / name;
   }
   return {};
 }
 
-bool is_shipped(const fs::path& program, const fs::path& file) {
+bool is_shipped(const fs::path& file) {
   const std::string path = file.lexically_normal().string();
-  return path.starts_with(installed(program).string() + "/") ||
-         path.starts_with(source().string() + "/");
+  const auto folders = shipped_folders();
+  return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+    return path.starts_with(folder.string() + "/");
+  });
 }
 
-}  // namespace muster::local
+fs::path catalog_path(const fs::path& file) {
+  std::error_code none;
+  if (file.empty() || file.has_extension() || fs::exists(file, none)) return file;
+  const fs::path shipped = shipped_file((kCatalogs / file.filename()).string() + ".csv");
+  return shipped.empty() ? file : shipped;
+}
+
+std::vector<std::string> shipped_catalogs() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(shipped_file(kCatalogs), none)) {
+    if (entry.path().extension() == ".csv") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace muster

@@ -4,8 +4,16 @@
 #include <array>
 #include <charconv>
 
+#include "model/closest_word.hpp"
+
 namespace muster {
 namespace {
+
+std::vector<std::string> words_of(const std::vector<ParamInfo>& params) {
+  std::vector<std::string> words;
+  for (const ParamInfo& param : params) words.push_back(param.name);
+  return words;
+}
 
 std::string names_of(const std::vector<ParamInfo>& params) {
   std::string text;
@@ -95,9 +103,10 @@ std::optional<Failure<PolicyError>> read_params(
           who + ": parameter \"" + name + "\" is called " + renamed->second + " now"};
     }
     if (param == module.params.end()) {
-      return Failure<PolicyError>{
-          PolicyError::unknown_parameter,
-          who + " has no parameter \"" + name + "\"; it has: " + names_of(module.params)};
+      return Failure<PolicyError>{PolicyError::unknown_parameter,
+                                  who + " has no parameter \"" + name + "\"; " +
+                                      meant_word(name, words_of(module.params)) +
+                                      "it has: " + names_of(module.params)};
     }
     // Positions, since the setters are kept in the order of the parameters.
     const auto index = static_cast<std::size_t>(param - module.params.begin());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "model/closest_word.hpp"
 #include "schedulers/modules.hpp"
 
 namespace muster {
@@ -28,6 +29,14 @@ std::string names_of(const std::vector<PolicyModule>& modules) {
   return text;
 }
 
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const auto* modules : {&known_policies(), &known_groups()}) {
+    for (const PolicyModule& module : *modules) names.push_back(module.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 const std::vector<PolicyModule>& known_policies() {
@@ -46,9 +55,10 @@ Expected<const PolicyModule*, PolicyError> find_module(const std::string& name) 
       if (module.name == name) return &module;
     }
   }
-  return Failure<PolicyError>{PolicyError::unknown_policy,
-                              "no policy is called \"" + name + "\"; there are: " +
-                                  names_of(known_policies()) + ", " + names_of(known_groups())};
+  return Failure<PolicyError>{
+      PolicyError::unknown_policy,
+      "no policy is called \"" + name + "\"; " + meant_word(name, all_names()) +
+          "there are: " + names_of(known_policies()) + ", " + names_of(known_groups())};
 }
 
 Expected<Intake, PolicyError> intake_of(std::string_view policy) {

@@ -14,9 +14,9 @@
 #include <system_error>
 
 #include "config/cluster_folder.hpp"
+#include "config/shipped_file.hpp"
 #include "serve/local/local_cluster.hpp"
 #include "serve/local/settings_draft.hpp"
-#include "serve/local/shipped_file.hpp"
 
 namespace muster::local {
 namespace {
@@ -70,7 +70,7 @@ std::string find_catalog(const fs::path& dir) {
   const fs::path before = config->catalog;
   for (const char* folder : {"cluster", "catalogs"}) {
     const std::string name = (fs::path(folder) / before.filename()).string();
-    config->catalog = shipped_file(own_program(), name);
+    config->catalog = shipped_file(name);
     if (config->catalog.empty()) continue;
     const std::string trouble = keep_catalog(dir, config.value());
     if (!trouble.empty() || config->catalog.parent_path() != dir) return trouble;
@@ -145,9 +145,10 @@ std::string take_place(const fs::path& dir) {
 }
 
 std::string keep_catalog(const fs::path& dir, ClusterConfig& config) {
-  if (!is_shipped(own_program(), config.catalog)) return {};
-  const fs::path own = dir / config.catalog.filename();
-  const std::string text = text_of(config.catalog);
+  const fs::path shipped = catalog_path(config.catalog);
+  if (!is_shipped(shipped)) return {};
+  const fs::path own = dir / shipped.filename();
+  const std::string text = text_of(shipped);
   // One that somebody has changed is theirs.
   if (fs::exists(own) && text_of(own) != text) return {};
   if (std::string trouble = write_file(own, text, 0600); !trouble.empty()) return trouble;

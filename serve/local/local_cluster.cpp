@@ -17,11 +17,11 @@
 #include "actors/link/pki.hpp"
 #include "actors/time/clock_wall.hpp"
 #include "config/cluster_folder.hpp"
+#include "config/shipped_file.hpp"
 #include "serve/api/private_file.hpp"
 #include "serve/local/cluster_place.hpp"
 #include "serve/local/local_pki.hpp"
 #include "serve/local/settings_draft.hpp"
-#include "serve/local/shipped_file.hpp"
 #include "serve/local/task_passage.hpp"
 #include "serve/machines/process_machines.hpp"
 #include "serve/node/machine_template.hpp"
@@ -278,7 +278,7 @@ Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
   config.pki = dir / "pki";
   config.api_token = dir / "token";
   config.policy = kLocalPolicy;
-  config.catalog = shipped_file(own_program(), "cluster/local-types.csv");
+  config.catalog = shipped_file("cluster/local-types.csv");
   config.cloud.delay_scale = kLocalDelayScale;
   set_default_caps(machines::look_at_computer(), config);
   return config;

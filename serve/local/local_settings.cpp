@@ -10,10 +10,13 @@
 #include "config/cloud/trace.hpp"
 #include "config/cluster_keys.hpp"
 #include "config/fleet.hpp"
+#include "config/key_place.hpp"
 #include "config/key_text.hpp"
 #include "config/numbers.hpp"
+#include "config/shipped_file.hpp"
 #include "schedulers/registry.hpp"
 #include "serve/local/gone_types.hpp"
+#include "serve/local/settings_draft.hpp"
 #include "serve/machines/computer.hpp"
 #include "serve/machines/task_user.hpp"
 #include "serve/solver/cbc_solver.hpp"
@@ -58,7 +61,11 @@ std::string origin_of(const std::string& key, const std::string& flag, const Clu
   for (auto it = request.overrides.rbegin(); it != request.overrides.rend(); ++it) {
     if (it->starts_with(key + "=")) return "--set " + *it;
   }
-  return flag.empty() ? config.file.string() : flag;
+  if (!flag.empty()) return flag;
+  // "FILE:LINE:COLUMN: KEY", or the key alone: a fault names its key itself.
+  const std::string place = key_place(config.file, {}, key);
+  return place.size() > key.size() ? place.substr(0, place.size() - key.size() - 2)
+                                   : config.file.string();
 }
 
 std::string names_of(const Catalog& catalog) {
@@ -68,6 +75,16 @@ std::string names_of(const Catalog& catalog) {
     names += (i == 0 ? "" : ", ") + catalog.types()[i].name;
   }
   return catalog.size() > kNamed ? names + " and others" : names;
+}
+
+/// A shipped catalog of which the cluster has a copy of its own is that copy.
+std::filesystem::path wanted_catalog(const std::filesystem::path& asked,
+                                     const ClusterConfig& config) {
+  const std::filesystem::path path = catalog_path(asked);
+  const bool is_copied = is_shipped(path) && config.catalog.filename() == path.filename() &&
+                         config.catalog.parent_path() == config.file.parent_path() &&
+                         text_of(config.catalog) == text_of(path);
+  return is_copied ? config.catalog : path;
 }
 
 /// Instances of a fleet that the cloud would refuse, as it has room for fewer.
@@ -227,7 +244,7 @@ Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest&
            {"--policy " + request.policy, "policy " + config.policy});
   }
   if (!request.catalog.empty()) {
-    change(config.catalog, request.catalog,
+    change(config.catalog, wanted_catalog(request.catalog, config),
            {"--catalog " + request.catalog.string(), "catalog " + config.catalog.string()});
   }
   if (std::string wrong = change_prices(request, now, config, changes); !wrong.empty()) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/cluster_folder.hpp"
+#include "config/key_place.hpp"
 #include "serve/local/local_cluster.hpp"
 #include "serve/node/live_node.hpp"
 #include "tools/cli/commands.hpp"
@@ -38,6 +39,19 @@ struct NodeArguments {
   int keeper = 0;  ///< process that started it; 0: it has no keeper
   bool new_store = false;
 };
+
+/// A fault of a value of the file, with the place of the value.
+std::string with_place(const NodeArguments& arguments, const Failure<NodeError>& fault) {
+  const std::string catalog = "catalog";
+  // The message of a catalog names the key itself, and that of a fleet another one.
+  const bool of_catalog = fault.message.starts_with(catalog + ": ");
+  if (fault.code == NodeError::bad_catalog && of_catalog) {
+    return key_place(arguments.config, arguments.overrides, catalog) +
+           fault.message.substr(catalog.size());
+  }
+  if (fault.code != NodeError::bad_policy) return fault.message;
+  return key_place(arguments.config, arguments.overrides, "policy") + ": " + fault.message;
+}
 
 /// The supervisor of the node starts it again.
 int take_numbers(const NodeSetup& setup, const RosterOffer& offer, const std::string& who) {
@@ -95,7 +109,7 @@ int run_node(const NodeArguments& arguments) {
   setup.has_to_end = [] { kill(getpid(), SIGUSR1); };
   auto node = LiveNode::start(setup);
   if (!node) {
-    complain(who + node.error().message);
+    complain(who + with_place(arguments, node.error()));
     const NodeError code = node.error().code;
     const bool said_wrongly = code == NodeError::unknown_node || code == NodeError::bad_policy ||
                               code == NodeError::bad_catalog || code == NodeError::task_user;

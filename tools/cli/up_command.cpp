@@ -68,13 +68,19 @@ fs::path folder_of(const std::string& dir) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
+/// Messages about a file name it whole, and with it the folder.
+std::string about(const fs::path& dir, const std::string& message) {
+  return message.find(dir.string() + "/") != std::string::npos ? message
+                                                               : dir.string() + ": " + message;
+}
+
 /// The obstacle that keeps a cluster from being up.
 struct Missing {
   std::string text;
   std::string node{};  ///< that is not linked; empty: not known
 };
 
-/// Reads the nodes as the API at this address alone sees them; what is missing there.
+/// Reads the nodes as the API at this address alone sees them. The obstacle there, or nothing.
 std::optional<Missing> look(const client::ClusterContext& context, nlohmann::json& nodes) {
   client::ApiOptions once;
   once.retry_for = Duration::zero();  // the caller's loop is the retry
@@ -244,7 +250,7 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
   where.cluster = dir.string();
   const auto context = client::find_cluster(where, client::process_environment());
   if (!config || !context) {
-    complain(dir.string() + ": " + (!config ? config.error().message : context.error().message));
+    complain(about(dir, !config ? config.error().message : context.error().message));
     return kFailed;
   }
   // The cluster has come up with them: a later failure goes back to these and no further.
@@ -375,7 +381,7 @@ int run_up(const UpArguments& arguments) {
   // Writes the folder; start() then begins the processes that read it.
   const auto prepared = cluster.prepare(request);
   if (!prepared) {
-    complain(dir.string() + ": " + prepared.error().message);
+    complain(about(dir, prepared.error().message));
     return prepared.error().code == local::LocalError::bad_request ? kUsage : kFailed;
   }
   const std::string rest =

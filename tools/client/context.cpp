@@ -85,8 +85,14 @@ std::string text_at(const nlohmann::json& document, const char* key) {
 /// Without the token itself: its file is the token's source.
 Expected<ClusterContext, ContextError> from_folder(const fs::path& folder) {
   const fs::path file = folder / "client.json";
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) {
+  std::error_code why;
+  const bool is_there = fs::exists(file, why);
+  if (why == std::errc::permission_denied) {
+    return invalid(file.string() +
+                   ": permission denied: the cluster there is another user's; --api and "
+                   "--token-file say where it is to who has a token of it");
+  }
+  if (!is_there) {
     return Failure<ContextError>{
         ContextError::no_cluster,
         "no cluster is known: there is no " + file.string() +

@@ -172,8 +172,12 @@ class BadSettings(unittest.TestCase):
             file.write_text(bad)
             done = cluster.run("up", "--dir", cluster.dir, check=False)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(f'{file}: master.fleet: "3*nope"', done.stderr)
+            line = bad[:bad.index("3*nope")].count("\n") + 1
+            self.assertRegex(done.stderr, rf'^muster: {file}:{line}:\d+: master.fleet: "3\*nope"')
             self.assertEqual(file.read_text(), bad)
+            file.write_text(good.replace("'eva,", "'evva,"))
+            done = cluster.run("up", "--dir", cluster.dir, check=False)
+            self.assertRegex(done.stderr, rf"^muster: {file}:\d+:\d+: .*did you mean 'eva'\?")
             file.write_text("# mine\n" + good)
             cluster.up()
             self.assertEqual(file.read_text(), "# mine\n" + good)

@@ -8,7 +8,6 @@
 
 #include "config/cluster_folder.hpp"
 #include "serve/local/local_cluster.hpp"
-#include "serve/local/shipped_file.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/temp_file.hpp"
 
@@ -25,11 +24,13 @@ class ClusterPlaces : public testing::Test {
  protected:
   fs::path dir(const std::string& name) const { return place_.folder() / name; }
 
-  Expected<Prepared, LocalError> prepare(const std::string& name) const {
+  Expected<Prepared, LocalError> prepare(const std::string& name,
+                                         const std::string& catalog = "") const {
     fs::create_directories(dir(name));
     LocalRequest request;
     request.sites = request.masters = request.nodes = 1;
     request.policy = "no-packing";
+    if (!catalog.empty()) request.catalog = place_.folder() / catalog;
     return LocalCluster(dir(name)).prepare(request);
   }
   void copy(const std::string& from, const std::string& to) const {
@@ -115,6 +116,16 @@ TEST_F(ClusterPlaces, get_a_catalog_whose_file_is_gone_by_its_name) {
   ASSERT_TRUE(prepared) << prepared.error().message;
   EXPECT_EQ(prepared->config.catalog, dir("a") / "local-types.csv");
   EXPECT_TRUE(fs::exists(dir("a") / "local-types.csv"));
+}
+
+TEST_F(ClusterPlaces, have_a_copy_of_a_shipped_catalog_that_is_named) {
+  ASSERT_TRUE(prepare("a", "ec2-eva"));
+  EXPECT_THAT(text("a/cluster.toml"), HasSubstr("catalog = 'ec2-eva.csv'"));
+  const auto again = prepare("a", "ec2-eva");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->changes.empty());
+  EXPECT_THAT(prepare("a", "ec2-evva").error().message,
+              HasSubstr("are named alone: did you mean 'ec2-eva'? ec2-"));
 }
 
 TEST_F(ClusterPlaces, keep_twins_from_running_at_once) {
