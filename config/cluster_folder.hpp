@@ -41,12 +41,14 @@ std::string copy_text(const std::filesystem::path& original);
 /// The process number of the keeper of this folder; nothing: no keeper runs.
 std::optional<int> keeper_of(const std::filesystem::path& dir);
 
+/// Whether a keeper runs in a folder, and how the last one ended.
 enum class KeeperState {
   unknown,  ///< `muster up` has not made the folder, or this user may not look
   runs,
   ended,  ///< in order, or with the computer
   killed
 };
+/// Of this folder: of a copy's original nothing is said.
 KeeperState keeper_state(const std::filesystem::path& dir);
 
 /// Marks the time in which the keeper is to run, so that its end is to be mended. Empty, or why

@@ -11,6 +11,7 @@ namespace {
 
 std::vector<std::string> words_of(const std::vector<ParamInfo>& params) {
   std::vector<std::string> words;
+  words.reserve(params.size());
   for (const ParamInfo& param : params) words.push_back(param.name);
   return words;
 }

@@ -201,8 +201,8 @@ std::uint32_t LimitSearch::next_limit(const LimitedService& service, const JobRo
     }
   }
   const auto at_limit = service.numbers.find(now);
-  const std::uint32_t most = std::min({rules_.most > 0 ? rules_.most : kMostTogether, kMostTogether,
-                                       job.replicas, own_limit(job)});
+  const std::uint32_t most = std::min(
+      {rules_.most > 0 ? rules_.most : kMostTogether, kMostTogether, job.replicas, own_limit(job)});
   if (at_limit == service.numbers.end() || now >= most) return now;
   if (!is_met_surely(service.goal, at_limit->second)) return now;
   const auto next = service.numbers.find(now + 1);

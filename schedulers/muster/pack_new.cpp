@@ -77,7 +77,7 @@ class Packer {
     for (Kind& kind : kinds_) std::reverse(kind.left.begin(), kind.left.end());
   }
 
-  /// What it is worth to leave the piece without a place for now.
+  /// Worth of leaving the piece without a place for now.
   static double waiting_usd_h(const Piece& piece) {
     return piece.may_wait ? 0 : not_waiting_usd_h(piece);
   }

@@ -16,9 +16,9 @@ struct Packing {
 /// Packs pieces of no gang on new instances: fills one of each offer with the pieces in the order
 /// of their value, takes the one that saves most of what its pieces are worth over each of them on
 /// an instance of its own, and goes on with the rest. For many small tasks, which one by one never
-/// pay for a larger instance. A piece that no offer holds waits, and so do those that may, where the
-/// best instance for them is worth no more than that. O(new instances x offers x (kinds
-/// + pieces of an instance)) steps.
+/// pay for a larger instance. A piece that no offer holds waits, and so do those that may,
+/// where the best instance for them is worth no more than that. O(new instances x offers x (kinds +
+/// pieces of an instance)) steps.
 Packing pack_new(const ValueModel& model, std::span<const Piece> pieces);
 
 }  // namespace muster::own

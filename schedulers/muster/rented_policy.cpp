@@ -205,10 +205,8 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
   plan.note.figures.emplace_back("greedy_usd_h", round.greedy_value_usd_h());
   plan.note.figures.emplace_back("repartitions", round.repartitions());
   plan.note.figures.emplace_back("steps", static_cast<double>(round.steps()));
-  if (const std::optional<Duration> left = round.first_end_of_wait()) {
-    plan.note.figures.emplace_back(kWaits_s, to_seconds(*left));
-  }
   const std::vector<std::uint32_t> waiting = round.waiting();
+  note_waits(round, waiting, plan);
   const bool any_waits =
       std::ranges::any_of(waiting, [&](std::uint32_t task) { return round.is_on_offer(task); });
   note_place_price(any_waits, view, plan);
@@ -216,6 +214,17 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
   changes_with_time_ |= unfinished;
   if (again > 0) plan.note.figures.emplace_back(kAgain, again);
   return plan;
+}
+
+/// The first of those that wait by choice, and how much longer it may.
+void RentedPolicy::note_waits(const Round& round, std::span<const std::uint32_t> waiting,
+                              Plan& plan) {
+  std::optional<Duration> first;
+  for (const std::uint32_t task : waiting) {
+    const Duration left = round.left_to_wait(task);
+    if (left > Duration{} && (!first || left < *first)) first = left;
+  }
+  if (first) plan.note.figures.emplace_back(kWaits_s, to_seconds(*first));
 }
 
 /// It changes with each period, not with the rounds between, which may be many.

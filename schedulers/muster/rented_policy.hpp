@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@
 #include "schedulers/policy.hpp"
 
 namespace muster::own {
+
+class Round;
 
 /// Muster's own policy for rented instances of both markets: exact repartition of few of them at
 /// the price of work. README.md has the objective.
@@ -42,6 +45,7 @@ class RentedPolicy final : public Policy {
   Plan hold_round(const TimedJobs& split, const ClusterView& view, Rng& rng, Budget& budget);
   void hold_timed_round(const TimedJobs& split, const ClusterView& view, Budget& budget,
                         Plan& plan);
+  static void note_waits(const Round& round, std::span<const std::uint32_t> waiting, Plan& plan);
   void note_place_price(bool any_waits, const ClusterView& view, Plan& plan);
   std::int64_t period_of(Instant now) const { return now.time_since_epoch() / params_.period; }
   /// The first round of its period.

@@ -66,10 +66,10 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
     auto waits = loaded<std::map<TaskId, Memory::Wait>>(member(all, "waits"));
     auto dirty = loaded<std::set<InstanceId>>(member(all, "dirty"));
     const auto changed = loaded<bool>(member(all, "changed"));
-    const Memory::News news{changed, loaded<bool>(all.value("news", Json(changed))),
-                            loaded<bool>(member(all, "refused")),
-                            loaded<bool>(all.value("again", Json(false))),
-                            loaded<std::optional<Instant>>(all.value("waits_until", Json(nullptr)))};
+    const Memory::News news{
+        changed, loaded<bool>(all.value("news", Json(changed))),
+        loaded<bool>(member(all, "refused")), loaded<bool>(all.value("again", Json(false))),
+        loaded<std::optional<Instant>>(all.value("waits_until", Json(nullptr)))};
     // Earlier versions knew nothing of these, and of what is asked again.
     auto counts =
         loaded<std::map<RunTimeRecord::Key, double>>(all.value("run_times", Json::array()));

@@ -115,15 +115,6 @@ std::vector<std::uint32_t> Round::waiting() const {
   return found;
 }
 
-std::optional<Duration> Round::first_end_of_wait() const {
-  std::optional<Duration> first;
-  for (const std::uint32_t task : waiting()) {
-    const Duration left = layout_.left_to_wait(task);
-    if (left > Duration{} && (!first || left < *first)) first = left;
-  }
-  return first;
-}
-
 bool Round::is_on_offer(std::uint32_t task) const {
   const Piece& piece = layout_.piece(task);
   const std::span<const Host> offers = layout_.model().offers;

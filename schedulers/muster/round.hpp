@@ -24,9 +24,8 @@ class Round {
   double greedy_value_usd_h() const { return greedy_value_usd_h_; }
   /// Tasks that are left without a place for now.
   std::vector<std::uint32_t> waiting() const;
-  /// The first of the waiting tasks may wait no longer than that from now on; nothing where no
-  /// task waits by choice.
-  std::optional<Duration> first_end_of_wait() const;
+  /// For how long the task may be left without a place from now on.
+  Duration left_to_wait(std::uint32_t task) const { return layout_.left_to_wait(task); }
   /// Something that holds the task may be rented now.
   bool is_on_offer(std::uint32_t task) const;
   /// It has not looked at all that it would have.

@@ -56,8 +56,7 @@ Duration RoundLayout::left_to_wait(std::uint32_t task) const {
   if (alone && p_.view.state.task(p_.input.tasks()[task].slot).attempt > 0) return {};
   const double age_s = to_seconds(p_.view.now - job.accepted_at);
   const double by_age_s = alone ? 0 : p_.params.wait_share * age_s;
-  const Duration most =
-      p_.params.free_wait + std::min(from_seconds(by_age_s), p_.params.most_wait);
+  const Duration most = p_.params.free_wait + std::min(from_seconds(by_age_s), p_.params.most_wait);
   Duration left = most;
   for (const std::uint32_t one : together(task)) {
     const Duration waited = p_.memory.waited(p_.input.tasks()[one].id, p_.view.now);
@@ -261,12 +260,6 @@ std::uint32_t RoundLayout::may_come_to(std::uint32_t task, std::uint32_t host) c
   return apart ? newcomers(apart, hosts_[host], {}) : std::numeric_limits<std::uint32_t>::max();
 }
 
-/// Fewer tasks from which this one is kept apart are there, or come, or have still to leave, than
-/// may be there.
-bool RoundLayout::may_join(std::uint32_t task, std::uint32_t number) const {
-  return may_come_to(task, number) > 0;
-}
-
 /// How many more tasks of the job may come to the host, where those that are moved are elsewhere.
 std::uint32_t RoundLayout::newcomers(const Apart& apart, const Working& working,
                                      std::span<const std::uint32_t> moved) const {
@@ -287,7 +280,7 @@ const Resources& RoundLayout::amount_on(std::uint32_t task, std::uint32_t number
 }
 
 std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t number) const {
-  if (!has_room(task, number) || !may_join(task, number)) return std::nullopt;
+  if (!has_room(task, number) || may_come_to(task, number) == 0) return std::nullopt;
   const Working& working = hosts_[number];
   const Piece& piece = pieces_[task];
   if (working.present == kUnassigned) {

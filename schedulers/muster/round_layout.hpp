@@ -147,7 +147,6 @@ class RoundLayout {
   void gather_gangs();
   void gather_hosts();
   void revalue(std::uint32_t host);
-  bool may_join(std::uint32_t task, std::uint32_t host) const;
   std::uint32_t newcomers(const Apart& apart, const Working& working,
                           std::span<const std::uint32_t> moved) const;
   void settle_type(std::uint32_t host);

@@ -37,6 +37,7 @@ struct Apart {
   explicit operator bool() const { return job != kNoSlot; }
   friend auto operator<=>(const Apart&, const Apart&) = default;
 };
+/// Of every task of the job.
 inline Apart apart_of(const JobRow& job) {
   return keeps_apart(job) ? Apart{job.slot, job.job.most_an_instance} : Apart{};
 }

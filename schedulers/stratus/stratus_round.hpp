@@ -96,9 +96,7 @@ class StratusRound {
   Plan plan_;
   std::vector<Duration> remaining_;  ///< of each task of the input
   std::vector<Waiting> waiting_;     ///< in the order in which they are looked at
-  /// Of jobs that want distinct instances, by the input's numbers: the rooms that have a task of
-  /// it.
-  /// How many of the job's tasks each room has, by the job.
+  /// Of jobs whose tasks are kept apart, by the input's numbers: how many tasks each room has.
   std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> rooms_of_job_;
   std::optional<std::uint32_t> closed_job_;     ///< whose rooms are closed now
   std::vector<std::uint32_t> closed_;           ///< these were open before

@@ -64,6 +64,7 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
           {"movable", true},
           {"checkpoints", false},
           {"distinct_instances", false},
+          {"most_an_instance", 0},
           {"elastic", elastic_document(job)},
           {"exit_code", state == "failed" ? Json(3)
                         : over            ? Json(0)

@@ -22,6 +22,7 @@
 #include "serve/machines/task_user.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/last_words.hpp"
+#include "tools/cli/nodes_linked.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/api_client.hpp"
 #include "tools/client/context.hpp"
@@ -72,44 +73,6 @@ fs::path folder_of(const std::string& dir) {
 std::string about(const fs::path& dir, const std::string& message) {
   return message.find(dir.string() + "/") != std::string::npos ? message
                                                                : dir.string() + ": " + message;
-}
-
-/// The obstacle that keeps a cluster from being up.
-struct Missing {
-  std::string text;
-  std::string node{};  ///< that is not linked; empty: not known
-};
-
-/// Reads the nodes as the API at this address alone sees them. The obstacle there, or nothing.
-std::optional<Missing> look(const client::ClusterContext& context, nlohmann::json& nodes) {
-  client::ApiOptions once;
-  once.retry_for = Duration::zero();  // the caller's loop is the retry
-  client::ApiClient api(context, once);
-  auto answer = api.get("/v1/nodes");
-  if (!answer) return Missing{"nothing answers yet at " + context.api};
-  nodes = answer.value().document;
-  std::optional<Missing> missing;
-  for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
-    const std::string name = node.value("node", "");
-    // Only the last one is named; each round looks at all of them anew.
-    if (!node.value("connected", false)) missing = {name + " is not linked yet", name};
-  }
-  return missing;
-}
-
-/// As every site sees it, for a job may go to any of them. The first one's nodes are shown.
-std::optional<Missing> look_everywhere(const client::ClusterContext& context,
-                                       nlohmann::json& nodes) {
-  client::ClusterContext one = context;
-  one.others.clear();
-  std::optional<Missing> missing = look(one, nodes);
-  for (const std::string& other : context.others) {
-    if (missing) break;
-    one.api = other;
-    nlohmann::json alike;
-    missing = look(one, alike);
-  }
-  return missing;
 }
 
 /// Waits until every node is linked; the last thing that was missing, or nothing. Does not wait for

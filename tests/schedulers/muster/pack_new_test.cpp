@@ -12,7 +12,7 @@
 namespace muster::own {
 namespace {
 
-RC_GTEST_PROP(PackNewProperty, every_piece_has_a_place_or_may_wait_and_all_are_worth_what_is_said, ()) {
+RC_GTEST_PROP(PackNewProperty, every_piece_has_a_place_or_may_wait_and_all_add_up, ()) {
   Bench bench;
   for (std::uint32_t cls = 0; cls < 3; ++cls) {
     const std::vector<ClassId> beside{ClassId{0}};

@@ -124,8 +124,7 @@ TEST_F(ClusterPlaces, have_a_copy_of_a_shipped_catalog_that_is_named) {
   const auto again = prepare("a", "ec2-eva");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->changes.empty());
-  EXPECT_THAT(prepare("a", "ec2-evva").error().message,
-              HasSubstr("are named alone: did you mean 'ec2-eva'? ec2-"));
+  EXPECT_THAT(prepare("a", "ec2-evva").error().message, HasSubstr("'ec2-eva'?"));
 }
 
 TEST_F(ClusterPlaces, keep_twins_from_running_at_once) {
