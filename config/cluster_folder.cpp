@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -26,6 +27,13 @@ std::string first_line(const fs::path& file) {
   std::string line;
   std::getline(in, line);
   return line;
+}
+
+/// A file or folder of this user, and no way to another one.
+bool is_own(const fs::path& path, mode_t kind) {
+  struct stat found {};
+  if (lstat(path.c_str(), &found) != 0) return false;
+  return found.st_uid == geteuid() && (found.st_mode & S_IFMT) == kind;
 }
 
 /// Another one after each start of the computer.
@@ -80,8 +88,15 @@ std::optional<int> keeper_of(const fs::path& dir) {
   return std::atoi(text.data());
 }
 
+bool is_own_folder(const fs::path& dir) {
+  std::error_code bad;
+  const fs::path direct = fs::canonical(dir, bad);
+  return !bad && is_own(direct, S_IFDIR);
+}
+
 KeeperState keeper_state(const fs::path& dir) {
-  if (access((dir / kKeeperLock).c_str(), R_OK) != 0) return KeeperState::unknown;
+  // A keeper that is started for another user would write where that user says.
+  if (!is_own_folder(dir) || !is_own(dir / kKeeperLock, S_IFREG)) return KeeperState::unknown;
   // In this order: a keeper that ends takes its mark away before it lets go of the lock.
   if (keeper_of(dir)) return KeeperState::runs;
   const std::string meant = first_line(dir / kKeeperRuns);
@@ -91,11 +106,15 @@ KeeperState keeper_state(const fs::path& dir) {
   return !meant.empty() && meant == start_of_computer() ? KeeperState::killed : KeeperState::ended;
 }
 
+bool is_keeper_marked(const fs::path& dir) {
+  return !first_line(dir / kKeeperRuns).empty();
+}
+
 std::string mark_keeper(const fs::path& dir, bool runs) {
   const std::string file = (dir / kKeeperRuns).string();
   const std::string text = start_of_computer() + "\n";
   if (!runs) return unlink(file.c_str()) == 0 || errno == ENOENT ? "" : std::strerror(errno);
-  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   const bool written =
       fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const int why = errno;
@@ -114,7 +133,7 @@ std::string start_keeper(const fs::path& dir, const fs::path& program) {
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, (dir / "keeper.log").c_str(),
-                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
+                                   O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
   // A node that has lost its keeper starts another one, which is not to have a node's signals.
   sigset_t none;

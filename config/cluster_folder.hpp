@@ -9,7 +9,7 @@
 //
 //     place          the cluster's number, and the folder that it was started in last
 //     keeper.lock    held by the keeper, whose process number is in it
-//     keeper.runs    there from a keeper's start to its orderly end: the computer's start it is of
+//     keeper.runs    there from `muster up` to an orderly end: the computer's start it is of
 
 namespace muster {
 
@@ -43,13 +43,19 @@ std::optional<int> keeper_of(const std::filesystem::path& dir);
 
 /// Whether a keeper runs in a folder, and how the last one ended.
 enum class KeeperState {
-  unknown,  ///< `muster up` has not made the folder, or this user may not look
+  unknown,  ///< `muster up` has not made the folder, or it is another user's
   runs,
   ended,  ///< in order, or with the computer
   killed
 };
 /// Of this folder: of a copy's original nothing is said.
 KeeperState keeper_state(const std::filesystem::path& dir);
+
+/// The folder belongs to this user.
+bool is_own_folder(const std::filesystem::path& dir);
+
+/// A keeper is to run there: one that finds no mark once it has the lock was taken down meanwhile.
+bool is_keeper_marked(const std::filesystem::path& dir);
 
 /// Marks the time in which the keeper is to run, so that its end is to be mended. Empty, or why
 /// that cannot be marked.

@@ -1,17 +1,20 @@
 #include "serve/local/cluster_place.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <array>
+#include <cctype>
+#include <chrono>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include "config/cluster_folder.hpp"
 #include "config/shipped_file.hpp"
@@ -22,6 +25,10 @@ namespace muster::local {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestId = 100;
+constexpr int kTries = 10;
+constexpr auto kNextTry = std::chrono::milliseconds{20};
 
 /// A number that no other cluster has.
 std::string new_id() {
@@ -68,6 +75,10 @@ std::string find_catalog(const fs::path& dir) {
   auto config = load_cluster_config(file, {});
   if (!config || fs::exists(config->catalog)) return {};
   const fs::path before = config->catalog;
+  // One that is beside the settings is taken as it is: somebody may have changed it.
+  if (fs::exists(dir / before.filename())) {
+    return change_file(file, {{before.string(), before.filename().string()}});
+  }
   for (const char* folder : {"cluster", "catalogs"}) {
     const std::string name = (fs::path(folder) / before.filename()).string();
     config->catalog = shipped_file(name);
@@ -79,11 +90,37 @@ std::string find_catalog(const fs::path& dir) {
   return {};
 }
 
-std::string words_of(pid_t process) {
-  std::ifstream in(fmt::format("/proc/{}/cmdline", process), std::ios::binary);
-  std::string words{std::istreambuf_iterator<char>(in), {}};
-  while (!words.empty() && words.back() == '\0') words.pop_back();
-  return words;
+/// One file for a cluster and its copies, wherever they are.
+std::string twin_file(const std::string& id) {
+  std::string name = id.substr(0, kLongestId);
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '-';
+  }
+  return fmt::format("/tmp/muster-{}-{}.keeper", geteuid(), name);
+}
+
+/// This user's own, or -1. Another user may have made one of that name, which says nothing.
+int open_twin_file(const std::string& id, int how) {
+  const int fd = open(twin_file(id).c_str(), how | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (fd < 0) return -1;
+  struct stat found {};
+  if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid()) return fd;
+  close(fd);
+  return -1;
+}
+
+bool is_linked(int fd) {
+  struct stat found {};
+  return fstat(fd, &found) == 0 && found.st_nlink > 0;
+}
+
+/// The text of the keeper that holds the file.
+std::string holder_in(int fd) {
+  std::array<char, 4096> text{};
+  const ssize_t got = pread(fd, text.data(), text.size(), 0);
+  const std::string all(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const std::string line = all.substr(0, all.find('\n'));
+  return line.empty() ? "another keeper" : line;
 }
 
 }  // namespace
@@ -97,9 +134,8 @@ std::string copy_fault(const fs::path& dir) {
   if (original) return "this folder is " + copy_text(*original);
   const auto place = place_of(dir);
   if (!place) return {};
-  const TwinLock twin(place->id);
-  return twin.holder().empty() ? std::string{}
-                               : "a copy of this cluster runs already: " + twin.holder();
+  const std::string twin = twin_of(place->id);
+  return twin.empty() ? twin : "a copy of this cluster runs already: " + twin;
 }
 
 std::string left_fault(const fs::path& dir) {
@@ -156,35 +192,39 @@ std::string keep_catalog(const fs::path& dir, ClusterConfig& config) {
   return {};
 }
 
-TwinLock::TwinLock(const std::string& id)
-    : socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  // In the kernel's own name space: no file is left behind, and the name goes with its process.
-  const std::string name = "muster-cluster-" + id;
-  const std::size_t size = std::min(name.size(), sizeof address.sun_path - 1);
-  std::memcpy(address.sun_path + 1, name.data(), size);
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
-  const auto* where = reinterpret_cast<const sockaddr*>(&address);
-  if (bind(socket_, where, length) == 0) {
-    listen(socket_, 1);
-    return;
+std::string twin_of(const std::string& id) {
+  const int fd = open_twin_file(id, O_RDONLY);
+  if (fd < 0) return {};
+  const std::string holder = flock(fd, LOCK_SH | LOCK_NB) == 0 ? std::string{} : holder_in(fd);
+  close(fd);
+  return holder;
+}
+
+TwinLock::TwinLock(const std::string& id, const fs::path& dir) {
+  for (int tries = kTries; tries > 0; --tries) {
+    file_ = open_twin_file(id, O_RDWR | O_CREAT);
+    if (file_ < 0) return;  // no lock is no reason against a start
+    if (flock(file_, LOCK_EX | LOCK_NB) == 0 && is_linked(file_)) {
+      const std::string text = fmt::format("in {} (process {})\n", dir.string(), getpid());
+      name_ = twin_file(id);
+      holder_.clear();
+      // The lock counts, and the text only names who has it.
+      const bool is_empty = ftruncate(file_, 0) == 0;
+      static_cast<void>(is_empty && write(file_, text.data(), text.size()) > 0);
+      return;
+    }
+    // Somebody may just be looking whether it is held, or have ended.
+    holder_ = holder_in(file_);
+    close(std::exchange(file_, -1));
+    std::this_thread::sleep_for(kNextTry);
   }
-  if (errno != EADDRINUSE) return;  // no lock is no reason against a start
-  holder_ = "another keeper";
-  ucred peer{};
-  socklen_t peer_size = sizeof peer;
-  if (connect(socket_, where, length) != 0 ||
-      getsockopt(socket_, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) != 0) {
-    return;
-  }
-  // muster-full keeper DIR
-  const std::string words = words_of(peer.pid);
-  holder_ = fmt::format("in {} (process {})", words.substr(words.rfind('\0') + 1), peer.pid);
 }
 
 TwinLock::~TwinLock() {
-  if (socket_ >= 0) close(socket_);
+  if (file_ < 0) return;
+  // While it is locked: who has opened it before sees that it is gone.
+  unlink(name_.c_str());
+  close(file_);
 }
 
 }  // namespace muster::local

@@ -31,10 +31,14 @@ std::string take_place(const std::filesystem::path& dir);
 /// program's may go, and may change. Empty, or why not.
 std::string keep_catalog(const std::filesystem::path& dir, ClusterConfig& config);
 
+/// The keeper of the cluster of that number, or of a copy of it, that runs on this computer for
+/// this user: its folder and process. Empty: no such one.
+std::string twin_of(const std::string& id);
+
 /// Held by the keeper of a cluster, so that no copy of it runs on this computer at once.
 class TwinLock {
  public:
-  explicit TwinLock(const std::string& id);
+  TwinLock(const std::string& id, const std::filesystem::path& dir);
   ~TwinLock();
   TwinLock(const TwinLock&) = delete;
   TwinLock& operator=(const TwinLock&) = delete;
@@ -43,7 +47,8 @@ class TwinLock {
   const std::string& holder() const { return holder_; }
 
  private:
-  int socket_ = -1;
+  int file_ = -1;
+  std::string name_;
   std::string holder_;
 };
 

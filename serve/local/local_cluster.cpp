@@ -412,7 +412,9 @@ Expected<bool, LocalError> LocalCluster::restore_settings() const {
 }
 
 Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {
-  const std::string trouble = start_keeper(dir_, program);
+  // First: a keeper without the mark ends, as `muster down` has taken it away.
+  std::string trouble = mark_keeper(dir_, true);
+  if (trouble.empty()) trouble = start_keeper(dir_, program);
   return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
 }
 
@@ -437,7 +439,7 @@ Expected<bool, LocalError> LocalCluster::stop(
   if (!exists()) return true;
   // The files of a copy speak of the original's instances, which are not to end with it.
   if (!keeper() && !copy_fault(dir_).empty()) return true;
-  // From here on a keeper that is started in between ends at once.
+  // A keeper that gets the lock from here on ends at once.
   if (std::string trouble = mark_keeper(dir_, false); !trouble.empty()) return failed(trouble);
   const auto until = std::chrono::steady_clock::now() + kStopPatience;
   if (const auto pid = keeper()) {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "config/cluster_folder.hpp"
@@ -70,7 +71,7 @@ pid_t spawn_node(const std::filesystem::path& program, const std::string& file,
 
 /// The lock with this process's number in it; -1 when another keeper has it.
 int take_lock(const std::filesystem::path& file) {
-  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return -1;
   // Somebody may just be looking whether it is held.
   for (int tries = 10; flock(fd, LOCK_EX | LOCK_NB) != 0; --tries) {
@@ -137,13 +138,18 @@ std::string obstacle(const std::filesystem::path& dir, const TwinLock& twin) {
   return down.fault().empty() ? std::string{} : "a `muster down` is at work here";
 }
 
-/// Keeps the nodes running until the process is told to end, and they have ended.
-void keep(const ClusterConfig& config, const std::filesystem::path& program) {
+/// Blocked from the start on, they are taken by sigtimedwait() alone: no look misses one, and a
+/// keeper that is ended while it begins does not leave its mark.
+sigset_t block_ends() {
   sigset_t ends;
   sigemptyset(&ends);
   for (int signal : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&ends, signal);
-  // Blocked, they are taken by sigtimedwait() alone, and are not lost between two looks.
   sigprocmask(SIG_BLOCK, &ends, nullptr);
+  return ends;
+}
+
+/// Keeps the nodes running until one of the signals tells the process to end, and they have ended.
+void keep(const ClusterConfig& config, const std::filesystem::path& program, const sigset_t& ends) {
   std::vector<Child> children;
   for (const NodeConfig& node : config.nodes) children.push_back({node.name, -1, {}, {}});
   while (true) {
@@ -165,30 +171,37 @@ void keep(const ClusterConfig& config, const std::filesystem::path& program) {
 }  // namespace
 
 int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& program) {
+  const sigset_t ends = block_ends();
+  if (!is_own_folder(dir)) {
+    say("{}: is another user's folder\n", dir.string());
+    return 1;
+  }
   const int lock = take_lock(dir / kKeeperLock);
   if (lock < 0) {
     say("{}: another keeper runs here\n", dir.string());
     return 1;
   }
+  // Before the lock goes: an end with the mark would be mended.
+  const auto end = [&](const std::string& why, int code) {
+    if (!why.empty()) say("{}\n", why);
+    mark_keeper(dir, false);
+    close(lock);
+    return code;
+  };
+  if (!is_keeper_marked(dir)) return end(dir.string() + ": it was taken down meanwhile", 1);
   const auto place = place_of(dir);
-  const TwinLock twin(place ? place->id : dir.string());
-  if (const std::string why = obstacle(dir, twin); !why.empty()) {
-    say("{}: {}\n", dir.string(), why);
-    return 1;
+  // Goes before the lock does, for whose end others wait.
+  std::optional<TwinLock> twin(std::in_place, place ? place->id : dir.string(), dir);
+  if (const std::string why = obstacle(dir, *twin); !why.empty()) {
+    return end(dir.string() + ": " + why, 1);
   }
   const auto config = load_cluster_config(LocalCluster(dir).config_file(), {});
-  if (!config) {
-    say("{}\n", config.error().message);
-    return 1;
-  }
+  if (!config) return end(config.error().message, 1);
   // Those of the shell that it was started from are not meant for a cluster.
   process::raise_own_limits();
-  if (const std::string why = mark_keeper(dir, true); !why.empty()) say("{}\n", why);
-  keep(config.value(), program);
-  // Before the lock goes: an end with the mark would be mended.
-  mark_keeper(dir, false);
-  close(lock);
-  return 0;
+  keep(config.value(), program, ends);
+  twin.reset();
+  return end({}, 0);
 }
 
 }  // namespace muster::local

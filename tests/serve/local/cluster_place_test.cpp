@@ -129,8 +129,12 @@ TEST_F(ClusterPlaces, have_a_copy_of_a_shipped_catalog_that_is_named) {
 
 TEST_F(ClusterPlaces, keep_twins_from_running_at_once) {
   ASSERT_TRUE(prepare("a"));
-  const TwinLock keeper(place_of(dir("a"))->id);
+  const std::string id = place_of(dir("a"))->id;
+  EXPECT_EQ(twin_of(id), "");
+  const TwinLock keeper(id, dir("a"));
   EXPECT_EQ(keeper.holder(), "");
+  for (int looks = 0; looks < 5; ++looks) EXPECT_NE(twin_of(id), "");
+  EXPECT_NE(TwinLock(id, dir("b")).holder(), "");
   // Restored from a copy elsewhere while the first one runs where it was moved to.
   EXPECT_THAT(copy_fault(dir("a")), HasSubstr("(process " + std::to_string(getpid())));
   EXPECT_FALSE(prepare("a"));
