@@ -222,7 +222,7 @@ TwinLock::TwinLock(const std::string& id, const fs::path& dir) {
 
 TwinLock::~TwinLock() {
   if (file_ < 0) return;
-  // While it is locked: who has opened it before sees that it is gone.
+  // Before the lock goes: a process that has opened the file sees that it is gone.
   unlink(name_.c_str());
   close(file_);
 }
