@@ -143,7 +143,7 @@ class Filler {
       std::uint32_t host = kUnassigned, offer = 0;
       for (const std::uint32_t at : empty_) {
         if (!layout_.host(at).tasks.empty()) continue;  // it was till now
-        const std::size_t may_come = layout_.may_come_to(tasks.front(), at);
+        const std::size_t may_come = layout_.newcomers(piece.apart, at);
         const Filling found = fill(layout_.host(at).host, piece, std::min(tasks.size(), may_come));
         if (found.usd_h_each > best.usd_h_each) best = found, host = at;
       }

@@ -57,7 +57,7 @@ void Memory::end_round(const RoundNote& note, Instant at, const ClusterState& st
   again_ = again.has_value();
   if (!again_ || *again < kUnfinished) forget_dirty(state);
   refused_ = false;
-  const std::optional<double> waits_s = figure_of(note, kWaits_s);
+  const std::optional<double> waits_s = figure_of(note, kLeftToWait);
   waits_until_.reset();
   if (waits_s) waits_until_ = at + from_seconds(std::clamp(*waits_s, 0.0, kMostWait_s));
   const auto& by_phase = state.work().tasks;

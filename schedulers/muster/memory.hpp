@@ -18,7 +18,7 @@ inline constexpr double kUnfinished = 2;  ///< since it has not looked at everyt
 
 /// Figure of a round's note: the first of the tasks that wait by choice may wait no longer than
 /// that many seconds.
-inline constexpr const char* kWaits_s = "left_to_wait";
+inline constexpr const char* kLeftToWait = "left_to_wait";
 
 /// Note of a round that looks for a better distribution of all but timed tasks.
 inline constexpr const char* kRepartition = "repartition";

@@ -224,7 +224,7 @@ void RentedPolicy::note_waits(const Round& round, std::span<const std::uint32_t>
     const Duration left = round.left_to_wait(task);
     if (left > Duration{} && (!first || left < *first)) first = left;
   }
-  if (first) plan.note.figures.emplace_back(kWaits_s, to_seconds(*first));
+  if (first) plan.note.figures.emplace_back(kLeftToWait, to_seconds(*first));
 }
 
 /// It changes with each period, not with the rounds between, which may be many.

@@ -14,14 +14,6 @@
 namespace muster::own {
 namespace {
 
-/// No more than one job waits or runs.
-bool is_alone(const ClusterState& state) {
-  const WorkSums& work = state.work();
-  return work.count(JobStanding::waiting) + work.count(JobStanding::starting) +
-             work.count(JobStanding::running) <=
-         1;
-}
-
 /// The task ends before the instance, which is closed, has emptied.
 bool may_come(const RoundParts& parts, std::uint32_t task, std::uint32_t instance) {
   const ClusterState& state = parts.view.state;
@@ -42,27 +34,6 @@ RoundLayout::RoundLayout(const RoundParts& parts)
   works_.assign(pieces_.size(), 0);
   gather_gangs();
   gather_hosts();
-}
-
-/// A task may wait as long as its share of its age is not used up, so that new jobs start at once
-/// and long ones pause for a small part of their lives. Without another job no task could come that
-/// makes a place better: then running tasks are not paused, and new ones wait no longer than the
-/// free wait. A gang waits no longer than each of its tasks may, and what has run and saves nothing
-/// would lose all of that by a pause: it never ends when it is stopped and started time and again.
-Duration RoundLayout::left_to_wait(std::uint32_t task) const {
-  if (!p_.params.patient || loses_by_stop(task)) return {};
-  const JobRow& job = p_.view.state.job(p_.input.jobs()[p_.input.tasks()[task].job].slot);
-  const bool alone = is_alone(p_.view.state);
-  if (alone && p_.view.state.task(p_.input.tasks()[task].slot).attempt > 0) return {};
-  const double age_s = to_seconds(p_.view.now - job.accepted_at);
-  const double by_age_s = alone ? 0 : p_.params.wait_share * age_s;
-  const Duration most = p_.params.free_wait + std::min(from_seconds(by_age_s), p_.params.most_wait);
-  Duration left = most;
-  for (const std::uint32_t one : together(task)) {
-    const Duration waited = p_.memory.waited(p_.input.tasks()[one].id, p_.view.now);
-    left = std::min(left, most - waited);
-  }
-  return std::max(left, Duration{});
 }
 
 /// The tasks of a gang stand one after the other. They start when the slowest of them is there.
@@ -255,14 +226,10 @@ bool RoundLayout::has_room(std::uint32_t task, std::uint32_t number, const Resou
   return (working.used + taken + amount_on(task, number)).fits_in(capacity);
 }
 
-std::uint32_t RoundLayout::may_come_to(std::uint32_t task, std::uint32_t host) const {
-  const Apart& apart = pieces_[task].apart;
-  return apart ? newcomers(apart, hosts_[host], {}) : std::numeric_limits<std::uint32_t>::max();
-}
-
-/// How many more tasks of the job may come to the host, where those that are moved are elsewhere.
-std::uint32_t RoundLayout::newcomers(const Apart& apart, const Working& working,
+std::uint32_t RoundLayout::newcomers(const Apart& apart, std::uint32_t host,
                                      std::span<const std::uint32_t> moved) const {
+  if (!apart) return std::numeric_limits<std::uint32_t>::max();
+  const Working& working = hosts_[host];
   const bool is_present = working.present != kUnassigned;
   const auto comes = [&](std::uint32_t task) {
     // Those that are at home there are among the peers of the present.
@@ -280,7 +247,7 @@ const Resources& RoundLayout::amount_on(std::uint32_t task, std::uint32_t number
 }
 
 std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t number) const {
-  if (!has_room(task, number) || may_come_to(task, number) == 0) return std::nullopt;
+  if (!has_room(task, number) || newcomers(pieces_[task].apart, number) == 0) return std::nullopt;
   const Working& working = hosts_[number];
   const Piece& piece = pieces_[task];
   if (working.present == kUnassigned) {

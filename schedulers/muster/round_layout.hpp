@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schedulers/muster/gather_pieces.hpp"
+#include "schedulers/muster/patience.hpp"
 #include "schedulers/muster/repartition.hpp"
 #include "schedulers/packing/rounds/layout.hpp"
 #include "schedulers/packing/rules.hpp"
@@ -60,8 +61,11 @@ class RoundLayout {
   bool is_displaced(std::uint32_t task) const;
   /// It, and all of its gang, may be left without a place for now.
   bool may_wait(std::uint32_t task) const { return left_to_wait(task) > Duration{}; }
-  /// For how long it may, by its age now; 0: not at all.
-  Duration left_to_wait(std::uint32_t task) const;
+  /// Time for which it may be; 0: not at all. A task that has run and saves nothing would lose all
+  /// of that by a pause: it never ends when it is stopped and started time and again.
+  Duration left_to_wait(std::uint32_t task) const {
+    return loses_by_stop(task) ? Duration{} : own::left_to_wait(p_, task, together(task));
+  }
   /// It, or one of its gang, has run what a stop would lose.
   bool loses_by_stop(std::uint32_t task) const {
     const std::span<const std::uint32_t> all = together(task);
@@ -101,8 +105,10 @@ class RoundLayout {
   bool has_room(std::uint32_t task, std::uint32_t host, const Resources& taken = {}) const;
   /// Resources that the task takes of the host; it runs on its type.
   const Resources& amount_on(std::uint32_t task, std::uint32_t host) const;
-  /// How many tasks like this one may come to the host beside its peers, whatever room there is.
-  std::uint32_t may_come_to(std::uint32_t task, std::uint32_t host) const;
+  /// How many more tasks of the job may come to the host, whatever room there is, where those that
+  /// are moved are elsewhere.
+  std::uint32_t newcomers(const Apart& apart, std::uint32_t host,
+                          std::span<const std::uint32_t> moved = {}) const;
   /// The host's gain by the task, of gangs by the present reckoning; nothing when there is no room,
   /// or it may not join. O(tasks of the host).
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
@@ -147,8 +153,6 @@ class RoundLayout {
   void gather_gangs();
   void gather_hosts();
   void revalue(std::uint32_t host);
-  std::uint32_t newcomers(const Apart& apart, const Working& working,
-                          std::span<const std::uint32_t> moved) const;
   void settle_type(std::uint32_t host);
   void count(Working& working);
   void recount_team_of(std::uint32_t task);

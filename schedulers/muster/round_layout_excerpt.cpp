@@ -25,7 +25,7 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
     for (const std::uint32_t task : moved) {
       const Apart& apart = pieces_[task].apart;
       if (!apart) continue;
-      excerpt.given.back().newcomers.push_back({apart.job, newcomers(apart, working, moved)});
+      excerpt.given.back().newcomers.push_back({apart.job, newcomers(apart, host, moved)});
     }
     for (const std::uint32_t task : working.tasks) {
       if (std::find(moved.begin(), moved.end(), task) != moved.end()) continue;

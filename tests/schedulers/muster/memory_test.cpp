@@ -70,11 +70,11 @@ TEST_F(MemoryTest, AnUnfinishedRoundIsHeldAgainAndForgetsNothing) {
 
 TEST_F(MemoryTest, ARoundSaysUntilWhenTheFirstOfItsTasksMayWait) {
   comes(1);
-  happens(10, RoundDecided{0, {"repartition", {{kWaits_s, 36}}}});
+  happens(10, RoundDecided{0, {"repartition", {{kLeftToWait, 36}}}});
   EXPECT_FALSE(memory_.has_waited_out(at_s(45)));
   happens(45, RoundDecided{1, {kAtOnce, {}}});
   EXPECT_TRUE(memory_.has_waited_out(at_s(46))) << "a round that looks at nothing changes nothing";
-  happens(50, RoundDecided{2, {"repartition", {{kWaits_s, 1e300}}}});
+  happens(50, RoundDecided{2, {"repartition", {{kLeftToWait, 1e300}}}});
   EXPECT_FALSE(memory_.has_waited_out(at_s(1e6)));
   happens(60, RoundDecided{3, {"repartition", {}}});
   EXPECT_FALSE(memory_.has_waited_out(at_s(1e9)));
