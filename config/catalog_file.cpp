@@ -59,10 +59,6 @@ InstanceType read_type(CsvReader& row) {
   return type;
 }
 
-}  // namespace
-
-namespace {
-
 /// Says where a file was looked for, and which names need no file.
 Failure<ConfigError> missing(const std::filesystem::path& file, Failure<ConfigError> why) {
   const std::vector<std::string> shipped = shipped_catalogs();

@@ -91,10 +91,6 @@ std::string ErrorList::text(std::size_t limit) const {
   return text;
 }
 
-std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
-  return closest_word(word, known);
-}
-
 std::string unknown_word(std::string_view what, std::string_view word,
                          const std::vector<std::string>& known) {
   if (known.empty()) return fmt::format("unknown {} '{}'", what, brief(word));

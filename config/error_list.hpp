@@ -65,9 +65,6 @@ class ErrorList {
 /// How many errors the readers of long files show.
 inline constexpr std::size_t kShownErrors = 20;
 
-/// The known word that `word` is most likely a misspelling of; empty when no word is close.
-std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
-
 /// Says that `word` is not a known `what`, which one may be meant, and which ones there are.
 std::string unknown_word(std::string_view what, std::string_view word,
                          const std::vector<std::string>& known);

@@ -12,6 +12,7 @@
 #include "config/renamed_keys.hpp"
 #include "config/request_value.hpp"
 #include "config/worker_config.hpp"
+#include "model/closest_word.hpp"
 
 // Reads any config by its table of keys. Errors are collected with their places instead of returned
 // at the first one, and values that are wrong leave the default in place.
@@ -65,7 +66,7 @@ std::string KeyReader<C>::unknown_key(const std::string& section, const std::str
   if (section.empty()) here.insert(here.end(), source_.tables.begin(), source_.tables.end());
   if (!source_.table.empty()) what = fmt::format("key of {}", source_.table);
   std::string text = unknown_word(what, name, here);
-  if (!nearest_word(name, here).empty()) return text;
+  if (!closest_word(name, here).empty()) return text;
   // A key may be right and its section wrong: all that end so are offered.
   for (const KeySpecOf<C>& key : keys_) {
     if (key.name.ends_with("." + name)) text += fmt::format(" (there is {})", key.name);

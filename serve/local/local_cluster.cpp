@@ -415,6 +415,8 @@ Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {
   // First: a keeper without the mark ends, as `muster down` has taken it away.
   std::string trouble = mark_keeper(dir_, true);
   if (trouble.empty()) trouble = start_keeper(dir_, program);
+  // No later command has to start one that cannot be.
+  if (!trouble.empty()) mark_keeper(dir_, false);
   return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
 }
 

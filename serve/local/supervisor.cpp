@@ -126,10 +126,6 @@ void end_all(std::vector<Child>& children) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Why no keeper may be here; empty: one may.
 std::string obstacle(const std::filesystem::path& dir, const TwinLock& twin) {
   if (const auto original = original_of(dir)) return "this folder is " + copy_text(*original);

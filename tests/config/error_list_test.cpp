@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/closest_word.hpp"
 #include "tests/support/golden.hpp"
 
 namespace muster {
@@ -75,21 +76,21 @@ TEST(ErrorList, KeepsAThousandAndTheNumberOfAll) {
 
 TEST(NearestWord, FindsAMisspeltWordAndNothingForAStrangeOne) {
   const std::vector<std::string> known = {"quantum", "settle", "matrix"};
-  EXPECT_EQ(nearest_word("quantun", known), "quantum");
-  EXPECT_EQ(nearest_word("setle", known), "settle");
-  EXPECT_EQ(nearest_word("banana", known), "");
+  EXPECT_EQ(closest_word("quantun", known), "quantum");
+  EXPECT_EQ(closest_word("setle", known), "settle");
+  EXPECT_EQ(closest_word("banana", known), "");
 }
 
 TEST(NearestWord, IsTheFirstOfThoseThatAreAsNear) {
-  EXPECT_EQ(nearest_word("cab", {"car", "cat"}), "car");
-  EXPECT_EQ(nearest_word("cat", {"car", "cat"}), "cat");
-  EXPECT_EQ(nearest_word("ab", {"abcd"}), "abcd") << "two letters may be missing";
-  EXPECT_EQ(nearest_word("ab", {"abcde"}), "");
-  EXPECT_EQ(nearest_word("abcdefghi", {"abcdefxyz"}), "abcdefxyz") << "a third of its letters";
-  EXPECT_EQ(nearest_word("abcdefgh", {"abcdexyz"}), "");
-  EXPECT_EQ(nearest_word(std::string(201, 'a'), {std::string(201, 'a')}), "")
+  EXPECT_EQ(closest_word("cab", {"car", "cat"}), "car");
+  EXPECT_EQ(closest_word("cat", {"car", "cat"}), "cat");
+  EXPECT_EQ(closest_word("ab", {"abcd"}), "abcd") << "two letters may be missing";
+  EXPECT_EQ(closest_word("ab", {"abcde"}), "");
+  EXPECT_EQ(closest_word("abcdefghi", {"abcdefxyz"}), "abcdefxyz") << "a third of its letters";
+  EXPECT_EQ(closest_word("abcdefgh", {"abcdexyz"}), "");
+  EXPECT_EQ(closest_word(std::string(201, 'a'), {std::string(201, 'a')}), "")
       << "nobody means a word so long";
-  EXPECT_EQ(nearest_word("x", {}), "");
+  EXPECT_EQ(closest_word("x", {}), "");
 }
 
 TEST(ErrorList, ForgetsAllButTheFirst) {

@@ -13,6 +13,7 @@
 
 #include "config/cluster_folder.hpp"
 #include "config/numbers.hpp"
+#include "tools/cli/full_program.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/views.hpp"
 
@@ -48,13 +49,6 @@ std::string user_name() {
   return std::all_of(name.begin(), name.end(), visible) ? name : std::string();
 }
 
-/// The program that has all commands, beside this one.
-std::filesystem::path full_program() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return self.parent_path() / "muster-full";
-}
-
 /// Whether the cluster of this folder runs, perhaps after a moment, or nothing can be told of it.
 /// Another one may listen at the addresses that the folder names: that of which it is a copy. A
 /// keeper that was killed is started again.
@@ -71,7 +65,9 @@ bool await_keeper(const std::filesystem::path& folder, client::ApiOptions& api) 
     return false;
   }
   if (keeper_state(folder) == KeeperState::killed) {
-    start_keeper(std::filesystem::absolute(folder), full_program());
+    std::error_code none;
+    const std::string why = start_keeper(std::filesystem::absolute(folder), full_program(none));
+    if (!why.empty()) complain(why);
     api.refused_for = api.retry_for;
   }
   // As long as it is waited for somebody who listens.

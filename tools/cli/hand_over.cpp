@@ -7,15 +7,14 @@
 #include <system_error>
 
 #include "tools/cli/commands.hpp"
+#include "tools/cli/full_program.hpp"
 #include "tools/cli/output.hpp"
 
 namespace muster::cli {
 
 int hand_over(char** argv) {
   std::error_code error;
-  // Links are followed, so that a link to muster, wherever it lies, need not have one beside it.
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path full = self.parent_path() / "muster-full";
+  const std::filesystem::path full = full_program(error);
   if (!error) execv(full.c_str(), argv);
   // Reached only when that has failed.
   if (!error) error.assign(errno, std::generic_category());

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "config/error_list.hpp"
+#include "model/closest_word.hpp"
 
 // Better words for what the command line library complains of: names of options and commands that
 // are near to a misspelt one, and what a value has to be.
@@ -65,7 +65,7 @@ std::string suggestion(const CLI::App& app) {
     const bool is_option = word.starts_with("--");
     const std::string name = is_option ? word.substr(0, word.find('=')) : word;
     const std::string nearest =
-        nearest_word(name, is_option ? options_of(command) : commands_of(command));
+        closest_word(name, is_option ? options_of(command) : commands_of(command));
     if (nearest == name && is_option) {
       return fmt::format("'{0}' stands behind the command: muster {1} {0} ...", name,
                          command.get_name());
