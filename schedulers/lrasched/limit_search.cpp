@@ -146,6 +146,17 @@ bool is_steady(const JobRow& job, const SizedService* sized) {
   if (job.wanted != job.replicas || job.leaving > 0) return false;
   return sized == nullptr || (!sized->trial && !sized->failed);
 }
+
+/// Where there may be more steps than a round takes, rounds begin with a service by chance: else
+/// those of the first ones could be all that is ever taken.
+std::map<JobId, LimitedService>::const_iterator first_in_turn(const LimitBook& book, Instant now) {
+  const auto& services = book.services();
+  if (services.size() * kMostTogether <= LimitSearch::kMostLimitSteps) return services.begin();
+  const auto time = static_cast<std::uint64_t>(now.time_since_epoch().count());
+  Rng rng = Rng::of_round(kShapeSeed, "limit steps", time);
+  return std::next(services.begin(), static_cast<std::ptrdiff_t>(rng.below(services.size())));
+}
+
 /// Its replicas have the size that they are to have.
 bool has_size(const LimitStep& step, const SizedService* sized) {
   return sized == nullptr || step.size == size_of_note(sized->grant(sized->chosen));
@@ -156,9 +167,12 @@ bool has_size(const LimitStep& step, const SizedService* sized) {
 std::vector<LimitStep> LimitSearch::steps(const LimitBook& book, const SizeBook& sizes,
                                           const ClusterView& view) {
   std::vector<LimitStep> steps;
-  if (!rules_.learns || rules_.first == 0) return steps;
-  for (const auto& [id, service] : book.services()) {
+  if (!rules_.learns || rules_.first == 0 || book.services().empty()) return steps;
+  auto at = first_in_turn(book, view.now);
+  for (std::size_t looked = 0; looked < book.services().size(); ++looked, ++at) {
     if (steps.size() + kMostTogether > kMostLimitSteps) break;
+    if (at == book.services().end()) at = book.services().begin();
+    const auto& [id, service] = *at;
     const JobRow& job = *view.state.find(id);
     const SizedService* sized = sizes.find(id);
     if (!is_steady(job, sized)) continue;

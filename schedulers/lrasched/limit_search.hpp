@@ -28,7 +28,8 @@ class LimitSearch {
  public:
   explicit LimitSearch(const LimitRules& rules) : rules_(rules) {}
 
-  /// The steps that are due, at most kMostLimitSteps. O(replicas of the services).
+  /// The steps that are due, at most kMostLimitSteps: where there are more, those of services by
+  /// chance. O(replicas of the services).
   std::vector<LimitStep> steps(const LimitBook& book, const SizeBook& sizes,
                                const ClusterView& view);
   /// Time alone may bring a step, without another event.

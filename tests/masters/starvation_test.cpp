@@ -236,6 +236,7 @@ std::vector<Case> cases() {
       {"muster", kLocal},
       {"muster_by_default", "muster"},
       {"lrasched", "lrasched,eager,period_s=10"},
+      {"lrasched_at_once", "lrasched,eager,at_once,period_s=10"},
       {"no_packing", "no-packing,eager,period_s=10"},
       {"eva", "eva,eager,period_s=10"},
       {"eva_paper", "eva,paper"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,9 @@ using ::testing::Le;
 constexpr const char* kNumber = "performance";
 constexpr const char* kLimit = "services_limit_of_1";
 
-/// Service 1 of that many replicas of a core, and two tasks to spare.
-Job service(std::uint32_t replicas, double bound, bool at_least = true) {
-  Job job = ::muster::test::JobBuilder(1)
+/// A service of that many replicas of a core, and two tasks to spare.
+Job service(std::uint32_t replicas, double bound, bool at_least = true, std::uint64_t id = 1) {
+  Job job = ::muster::test::JobBuilder(id)
                 .tasks(replicas + 2)
                 .demand(Resources::of(0, 1, 1))
                 .gang(false)
@@ -182,6 +183,30 @@ TEST(LraLimits, survive_numbers_of_any_size_and_a_restart) {
       EXPECT_EQ(other.value()->save_state(cluster.state()), saved);
     }
   }
+}
+
+TEST(LraLimits, are_learnt_of_all_services_however_many_have_news_in_each_round) {
+  constexpr std::uint32_t kServices = 80;  // a round takes the steps of 57
+  Cluster cluster(table_3(), kLearnt);
+  cluster.add_to_fleet("it3", kServices);
+  for (std::uint32_t id = 1; id <= kServices; ++id) {
+    cluster.submit(service(1, 0.5, true, id));
+  }
+  cluster.round();
+  std::set<std::string> learnt;
+  for (int round = 0; round < 12; ++round) {
+    for (std::uint32_t id = 1; id <= kServices; ++id) {
+      for (const Slot slot : cluster.state().find(JobId{id})->tasks) {
+        const TaskRow& task = cluster.state().task(slot);
+        if (task.phase == TaskPhase::running) cluster.replica_says(task.id, kNumber, 1 + round % 2);
+      }
+    }
+    cluster.let_pass(std::chrono::minutes{1});
+    for (const auto& [name, value] : cluster.round().note.figures) {
+      if (name.starts_with("services_limit_of_")) learnt.insert(name);
+    }
+  }
+  EXPECT_EQ(learnt.size(), kServices);
 }
 
 TEST(LimitBook, leaves_out_figures_that_no_round_has_written) {
