@@ -13,6 +13,9 @@ namespace {
 /// market that is refused, as to an account without a quota for it. Going on type by type would
 /// keep tasks waiting for as many rounds as there are types.
 constexpr std::ptrdiff_t kRefusedTypes = 3;
+/// Where no more than its class's time is known of a task, its horizon is never less than this many
+/// changes: in one that is less than a change no place would be worth anything.
+constexpr int kLeastHorizon = 3;
 
 }  // namespace
 
@@ -82,16 +85,27 @@ class Gathering {
   /// outlived it.
   std::optional<Duration> expected_left(const TaskRow& row) const {
     const muster::Job& job = p_.view.state.job(row.job).job;
-    if (p_.params.run_times == RunTimes::unknown) return std::nullopt;
-    const bool hinted = p_.params.run_times == RunTimes::hinted;
-    const std::optional<Duration>& said = p_.view.state.spec(row).runtime_hint;
-    const std::optional<Duration>& expected = !hinted ? job.prediction.runtime
-                                              : said  ? said
-                                                      : job.runtime_hint;
-    if (!expected) return std::nullopt;
-    Duration left = *expected - row.ran;
+    const KnownTimes times{p_.params, p_.times};
+    const auto known = times.of(job, p_.view.state.spec(row), row.cls);
+    if (!known) return std::nullopt;
+    Duration left = known->run - row.ran;
     if (row.phase == TaskPhase::running) left -= p_.view.now - row.started_at;
+    if (known->is_learnt) {
+      const Duration change = change_of(row);
+      if (!times.is_short(*known, change)) return std::nullopt;
+      left = std::max(left, kLeastHorizon * change);
+    }
     return left > Duration{} ? std::optional(left) : std::nullopt;
+  }
+
+  /// What its instance takes to start, and a move of it.
+  Duration change_of(const TaskRow& row) const {
+    const Delays& d = p_.view.state.spec(row).delays;
+    const Duration move = d.stop + d.upload + d.fetch + d.build + d.init;
+    const ReservationPrice& alone = p_.prices.of(row.shape, p_.view.state.markets(row));
+    if (!alone.fits()) return move;
+    const InstanceType& type = p_.view.catalog[alone.type];
+    return type.acquire + type.setup + move;
   }
 
   /// The price of the task's work on the market where it is least.

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "schedulers/muster/class_times.hpp"
 #include "schedulers/muster/memory.hpp"
 #include "schedulers/muster/muster_params.hpp"
 #include "schedulers/muster/pair_rates.hpp"
@@ -27,6 +28,7 @@ struct RoundParts {
   const Memory& memory;
   WorkPrices& work;
   const TaskKinds& kinds;
+  const ClassTimes& times;
 };
 
 /// The spot market as a whole is refused for now, and nothing of it is there.

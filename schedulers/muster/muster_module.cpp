@@ -101,6 +101,10 @@ PolicyModule muster_module() {
               "short_runs", &MusterParams::short_runs, params::number(params::from(0).up_to(1e9)),
               "tasks whose run times are known are packed by their ends when small, or when they "
               "run for less than this many times an instance's start and a move; 0: no such tasks")
+          .param("learnt_runs", &MusterParams::learnt_runs,
+                 params::number(params::from(0).up_to(1e9)),
+                 "likewise of tasks of which nothing is said, by how long those of their class "
+                 "have run; 0: no such tasks")
           .param("keep", &MusterParams::keep, params::number(params::from(0).up_to(1000)),
                  "an empty instance is kept for this many times as long as a start of another one "
                  "takes, a period at most; less where no other one was wanted soon lately")

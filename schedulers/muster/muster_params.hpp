@@ -37,6 +37,9 @@ struct MusterParams {
   /// A task that is said to run for less than this many times its instance's start and a move of it
   /// is placed by its expected end, as small ones are (timed_jobs.hpp); 0: no task is.
   double short_runs = 20;
+  /// Likewise of a task of which nothing is said, where tasks of its class have run for less; 0: no
+  /// such task is.
+  double learnt_runs = 5;
   /// An empty instance is kept for this many times as long as a start of another one takes,
   /// a period at most.
   double keep = 1;

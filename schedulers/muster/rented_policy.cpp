@@ -86,7 +86,12 @@ Cadence RentedPolicy::cadence() const {
 void RentedPolicy::observe(const Event& event, const ClusterView& view) {
   memory_.observe(event, view);
   place_.observe(event);
-  record_.observe(event, view, params_.run_times);
+  const KnownTimes known{params_, times_};
+  record_.observe(event, view, [&](const TaskRow& row) -> std::optional<Duration> {
+    const auto time = known.of(view.state.job(row.job).job, view.state.spec(row), row.cls);
+    return time ? std::optional(time->run) : std::nullopt;
+  });
+  times_.observe(event, view);
   if (follows_empties()) idle_.observe(event, view.state);
   if (params_.keep > 0) empties_.observe(event, idle_.changes(), view);
   const auto* round = std::get_if<RoundDecided>(&event.body);
@@ -114,7 +119,7 @@ Plan RentedPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   const bool is_capped = view.left.instances.has_value();
   prices_.set_surcharge(is_capped ? Price::from_usd_h(place_.usd_h()) : Price());
   prices_.learn(view.state);
-  const TimedJobs split = find_timed_jobs(view, params_, prices_);
+  const TimedJobs split = find_timed_jobs(view, {params_, times_}, prices_);
   changes_with_time_ = view.any_rests();
   Plan plan;
   if (!split.any() || split.others) plan = hold_round(split, view, rng, budget);
@@ -180,7 +185,7 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
     params.triples = 0;
     params.steps = (params.steps + kShareOfSteps - 1) / kShareOfSteps;
   }
-  Round round({params, view, input_, prices_, rates_, memory_, work_, kinds_}, rng, budget);
+  Round round({params, view, input_, prices_, rates_, memory_, work_, kinds_, times_}, rng, budget);
   round.run();
   const bool unfinished = round.is_unfinished();
   const Layout layout = round.layout();
@@ -245,7 +250,8 @@ void RentedPolicy::hold_timed_round(const TimedJobs& split, const ClusterView& v
                                     Plan& plan) {
   timed_input_.gather({view, prices_.types().markets(), split.jobs, split.instances}, prices_,
                       kinds_);
-  const TimedParts parts{params_, view, timed_input_, prices_, record_, !memory_.was_refused()};
+  const TimedParts parts{params_, view,   timed_input_, prices_,
+                         record_, rates_, times_,       !memory_.was_refused()};
   TimedRound round(parts, budget);
   append(plan, round.run());
   changes_with_time_ = true;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "schedulers/muster/cap_price.hpp"
+#include "schedulers/muster/class_times.hpp"
 #include "schedulers/muster/empty_record.hpp"
 #include "schedulers/muster/memory.hpp"
 #include "schedulers/muster/muster_params.hpp"
@@ -68,6 +69,7 @@ class RentedPolicy final : public Policy {
   Memory memory_;
   CapPrice place_;
   RunTimeRecord record_;
+  ClassTimes times_;
   IdleInstances idle_;
   EmptyRecord empties_;
   std::optional<Instant> last_round_;  ///< but for those that only give back

@@ -14,6 +14,8 @@ namespace muster::own {
 
 /// More than any instance costs.
 constexpr double kMostPlace_usd_h = 1e6;
+/// Longer than any task runs.
+constexpr double kLongestRun_s = 1e12;
 
 using saved::Json, saved::loaded, saved::member, saved::want;
 
@@ -24,6 +26,35 @@ void line(auto& a, Like<Memory::Wait> auto& wait) {
 void line(auto& a, Like<EmptyRecord::OfType> auto& of) {
   a(of.open, of.gaps);
 }
+
+namespace {
+
+/// Each class by its name: jobs that count, and the mean time that their tasks have run.
+Json words_of(const ClassTimes& times, const ClassTable& classes) {
+  Json rows = Json::array();
+  for (const auto& [cls, of] : times.classes()) {
+    const std::string* name = classes.name(cls);
+    if (name != nullptr) rows.push_back({saved_text(*name), of.jobs, of.mean_s});
+  }
+  return rows;
+}
+
+std::map<ClassId, ClassTimes::OfClass> class_times_of(const Json& rows, const ClassTable& classes) {
+  std::map<ClassId, ClassTimes::OfClass> times;
+  for (const Json& row : saved::list(rows)) {
+    saved::list(row, 3);
+    const auto name = loaded_text(row[0]);
+    want(name.has_value());
+    const auto cls = classes.find(*name);
+    const ClassTimes::OfClass of{loaded<double>(row[1]), loaded<double>(row[2])};
+    want(cls && of.jobs > 0 && of.jobs <= ClassTimes::kMemory && of.mean_s >= 0 &&
+         of.mean_s <= kLongestRun_s);
+    times[*cls] = of;
+  }
+  return times;
+}
+
+}  // namespace
 
 std::string RentedPolicy::save_state(const ClusterState& state) const {
   Json rates = Json::array();
@@ -36,6 +67,7 @@ std::string RentedPolicy::save_state(const ClusterState& state) const {
   }
   Json all{{"rates", rates},
            {"run_times", saved::saved(record_.counts())},
+           {"class_times", words_of(times_, state.classes())},
            {"held_at", saved::saved(last_round_)},
            {"empty_since", saved::saved(idle_.since())},
            {"emptied", saved::saved(empties_.types())},
@@ -73,6 +105,7 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
     // Earlier versions knew nothing of these, and of what is asked again.
     auto counts =
         loaded<std::map<RunTimeRecord::Key, double>>(all.value("run_times", Json::array()));
+    auto times = class_times_of(all.value("class_times", Json::array()), view.state.classes());
     last_round_ = loaded<decltype(last_round_)>(all.value("held_at", Json(nullptr)));
     const auto empty_since =
         loaded<std::map<InstanceId, Instant>>(all.value("empty_since", Json::array()));
@@ -83,6 +116,7 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
     place_.restore(place_usd_h);
     empties_.restore(std::move(emptied));
     record_.restore(std::move(counts));
+    times_.restore(std::move(times));
     // Where instances are given it hears of nothing.
     if (view.rents() && follows_empties()) {
       idle_.rebuild(view.state, view.now);

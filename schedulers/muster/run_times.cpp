@@ -57,18 +57,12 @@ void raise(Cases& cases, const Cases& least) {
   for (std::size_t i = 0; i < kCases; ++i) cases[i] = std::max(cases[i], least[i]);
 }
 
-void RunTimeRecord::observe(const Event& event, const ClusterView& view, RunTimes source) {
-  const auto* finished = std::get_if<TaskFinished>(&event.body);
-  if (finished == nullptr) return;
-  const TaskRow* row = view.state.find(finished->task);
-  if (row == nullptr || row->ran <= Duration{}) return;
-  const JobRow& job = view.state.job(row->job);
-  const auto said = said_run_time(job.job, view.state.spec(*row), source);
-  if (!said) return;
-  const double said_s = std::max(to_seconds(*said), kShortest_s);
-  const double octaves = std::log2(to_seconds(row->ran) / said_s);
+void RunTimeRecord::add(const TaskRow& row, Duration said, const ClusterView& view) {
+  const double said_s = std::max(to_seconds(said), kShortest_s);
+  const double octaves = std::log2(to_seconds(row.ran) / said_s);
   const auto step = static_cast<std::int32_t>(std::lround(octaves * kStepsOfOctave));
-  counts_[{octave_of(said_s), step}] += 1.0 / static_cast<double>(job.tasks.size());
+  const auto tasks = static_cast<double>(view.state.job(row.job).tasks.size());
+  counts_[{octave_of(said_s), step}] += 1.0 / tasks;
 }
 
 const RunTimeOutlook::Curve& RunTimeOutlook::curve_of(std::int32_t octave) {

@@ -40,11 +40,21 @@ class RunTimeRecord {
   /// Octave of the seconds that were said, and the ratio in sixteenths of an octave.
   using Key = std::pair<std::int32_t, std::int32_t>;
 
-  void observe(const Event& event, const ClusterView& view, RunTimes source);
+  /// `known` gives what a task was expected to run for.
+  template <class Known>
+  void observe(const Event& event, const ClusterView& view, const Known& known) {
+    const auto* finished = std::get_if<TaskFinished>(&event.body);
+    if (finished == nullptr) return;
+    const TaskRow* row = view.state.find(finished->task);
+    if (row == nullptr || row->ran <= Duration{}) return;
+    if (const std::optional<Duration> said = known(*row)) add(*row, *said, view);
+  }
   const std::map<Key, double>& counts() const { return counts_; }
   void restore(std::map<Key, double> counts) { counts_ = std::move(counts); }
 
  private:
+  void add(const TaskRow& row, Duration said, const ClusterView& view);
+
   std::map<Key, double> counts_;
 };
 

@@ -33,7 +33,7 @@ TypeId steady_type(ShapeId shape, MarketChoice markets, const ReservationPrices&
                                                          : prices.of(shape, markets).type;
 }
 
-bool is_timed(const JobRow& row, const ClusterView& view, const MusterParams& params,
+bool is_timed(const JobRow& row, const ClusterView& view, const KnownTimes& times,
               const ReservationPrices& prices) {
   const bool elastic = !std::holds_alternative<BatchSpec>(row.job.kind);
   if (elastic || is_gang(row) || row.job.most_an_instance > 0) return false;
@@ -48,14 +48,14 @@ bool is_timed(const JobRow& row, const ClusterView& view, const MusterParams& pa
     last = &spec;
     last_shape = task.shape;
     if (repeats) return true;
-    const auto said = said_run_time(row.job, spec, params.run_times);
-    if (!said || !prices.of(task.shape, row.job.markets).fits()) return false;
+    const auto known = times.of(row.job, spec, task.cls);
+    if (!known || !prices.of(task.shape, row.job.markets).fits()) return false;
     const InstanceType& type = view.catalog[steady_type(task.shape, row.job.markets, prices)];
     const Delays& d = spec.delays;
     const Duration change =
         type.acquire + type.setup + d.stop + d.upload + d.fetch + d.build + d.init;
-    return to_seconds(*said) < params.short_runs * to_seconds(change) ||
-           is_small(task.shape, prices, params.max_tasks);
+    return times.is_short(*known, change) ||
+           (!known->is_learnt && is_small(task.shape, prices, times.params.max_tasks));
   });
 }
 
@@ -93,14 +93,15 @@ bool drop_mixed(const ClusterState& state, TimedJobs& found) {
 
 }  // namespace
 
-TimedJobs find_timed_jobs(const ClusterView& view, const MusterParams& params,
+TimedJobs find_timed_jobs(const ClusterView& view, const KnownTimes& times,
                           const ReservationPrices& prices) {
   TimedJobs found;
   // Owned instances are for all tasks.
+  const MusterParams& params = times.params;
   if (params.run_times == RunTimes::unknown || params.short_runs <= 0 || view.owns_fleet) return {};
   const ClusterState& state = view.state;
   for (const JobRow& job : state.jobs()) {
-    if (!job.terminal_outcome && is_timed(job, view, params, prices)) mark(found.jobs, job.slot);
+    if (!job.terminal_outcome && is_timed(job, view, times, prices)) mark(found.jobs, job.slot);
   }
   if (!found.any()) return {};
   do {

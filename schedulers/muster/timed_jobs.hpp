@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "schedulers/muster/muster_params.hpp"
+#include "schedulers/muster/class_times.hpp"
 #include "schedulers/packing/types/reservation_price.hpp"
 #include "schedulers/policy.hpp"
 
@@ -20,15 +20,16 @@ struct TimedJobs {
   bool any() const { return !jobs.empty(); }
 };
 
-/// A job is timed when of each of its tasks is said how long it runs, and each is short or small:
+/// A job is timed when of each of its tasks is known how long it runs, and each is short or small:
 /// said to run for less than `short_runs` times what its instance takes to start and a move of it
-/// costs, or such that more of it fit an instance than a repartition shares out. Gangs and elastic
+/// costs (`learnt_runs` where it is known by its class), or said, and such that more of it fit an
+/// instance than a repartition shares out. Gangs and elastic
 /// jobs are not, nor who wants distinct instances. An instance is a timed one as long as only tasks
 /// of timed jobs are meant for it; a job with a task on another one, as after another policy, is
 /// not timed. The prices have to know the state. O(tasks x types), and O(tasks) again for each link
-/// of a chain of instances that timed jobs share with others; nothing where no run times are
-/// stated.
-TimedJobs find_timed_jobs(const ClusterView& view, const MusterParams& params,
+/// of a chain of instances that timed jobs share with others; O(jobs) where no run times are
+/// known.
+TimedJobs find_timed_jobs(const ClusterView& view, const KnownTimes& times,
                           const ReservationPrices& prices);
 
 }  // namespace muster::own

@@ -23,6 +23,8 @@ constexpr double kSaidSteps = 32;
 /// A second of a task's waiting for a new instance counts as this many of its work: a task that
 /// finds room at a bearable cost starts at once.
 constexpr double kWaitWeight = 100;
+/// Of a task whose time is only that of its class: it may hold a large instance for much longer.
+constexpr double kLearntWaitWeight = 3;
 /// New instances are not filled quite as well as they could be.
 constexpr double kNewSurcharge = 1.2;
 /// The room that a task leaves before its instance ends is mostly used by others: such a part of
@@ -31,6 +33,9 @@ constexpr double kLeftUnused = 0.1;
 /// Share of an instance's life that counts for all of it in its worth; for the other half tasks
 /// that end early leave room to others.
 constexpr double kHeldShare = 0.5;
+/// Of groups that are about as good the smaller one is taken where only the times of classes are
+/// known: its instance is empty sooner.
+constexpr double kLargerGain = 0.003;
 /// Number of looks at one room that cost about as much as a step of a repartition.
 constexpr std::uint64_t kRoomsOfStep = 4;
 /// How many fit is found by division, which errs by rounding.
@@ -117,14 +122,17 @@ TimedRound::Kind TimedRound::kind_of(std::uint32_t task) {
   note_looks(p_.prices.types().size());
   const TaskRow& of = row(task);
   const Job& job = p_.view.state.job(of.job).job;
-  // Jobs without a word are not timed.
-  const auto said = said_run_time(job, p_.view.state.spec(of), p_.params.run_times);
-  const double said_s = std::max(1.0, to_seconds(said.value_or(Duration{})));
+  // Jobs of whose time nothing is known are not timed.
+  const auto known =
+      KnownTimes{p_.params, p_.times}.of(job, p_.view.state.spec(of), of.cls).value_or(KnownTime{});
+  const double said_s = std::max(1.0, to_seconds(known.run));
   const double rounded_s = std::exp2(std::round(std::log2(said_s) * kSaidSteps) / kSaidSteps);
   Kind kind{.tasks = {task},
             .job = job.id,
+            .cls = of.cls,
             .asks = {of.shape, markets_of(of)},
             .priority = p_.view.rank(p_.view.state.job(of.job)).priority,
+            .is_learnt = known.is_learnt,
             .left = outlook_.left(job.id, from_seconds(rounded_s), ran_so_far(of, p_.view.now))};
   kind.mean_s = mean(kind.left);
   if (!job.checkpoints) kind.at_risk_s = kind.mean_s / 2;
@@ -152,10 +160,42 @@ void TimedRound::add_rooms() {
       room.left_s = std::max(0.0, to_seconds(due - p_.view.now));
     }
     for (const std::uint32_t task : p_.input.residents(one)) {
-      raise(room.end, later(kind_of(task).left, room.left_s));
+      const Kind kind = kind_of(task);
+      raise(room.end, later(kind.left, room.left_s));
+      join(kind, 1, room.company);
     }
     rooms_.push_back(room);
   }
+}
+
+/// Tasks of the kind come to the company.
+void TimedRound::join(const Kind& kind, std::size_t tasks, std::vector<Company>& company) {
+  auto of_class = std::ranges::find(company, kind.cls, &Company::cls);
+  if (of_class == company.end()) of_class = company.insert(company.end(), Company{kind.cls});
+  const auto more = static_cast<double>(tasks);
+  of_class->tasks += more;
+  of_class->work += more * (kind.least_usd_h * kind.mean_s);
+}
+
+/// Work that is lost by the task and those that it comes to, as they slow each other.
+double TimedRound::slowed_usd(const Kind& kind, const Room& room) const {
+  double lost = 0, log = 0;
+  for (const Company& other : room.company) {
+    lost += other.work * (1 - p_.rates.rate(other.cls, kind.cls));
+    log += other.tasks * p_.rates.log_rate(kind.cls, other.cls);
+  }
+  return (lost + kind.least_usd_h * kind.mean_s * (1 - std::exp(log))) / 3600;
+}
+
+/// Work that the company does in the time that all would take alone.
+double TimedRound::done(std::span<const Company> company) const {
+  double done = 0;
+  for (const Company& one : company) {
+    double log = -p_.rates.log_rate(one.cls, one.cls);
+    for (const Company& other : company) log += other.tasks * p_.rates.log_rate(one.cls, other.cls);
+    done += one.work * std::exp(log);
+  }
+  return done;
 }
 
 void TimedRound::list_waiting() {
@@ -212,7 +252,8 @@ double TimedRound::new_usd(std::uint32_t number) {
     const double own = share_of(kind.asks.shape, type);
     const InstanceType& made = p_.view.catalog[type];
     const double wait_s = to_seconds(made.acquire + made.setup);
-    const double held_s = kind.mean_s * kNewSurcharge + kWaitWeight * wait_s;
+    const double weight = kind.is_learnt ? kLearntWaitWeight : kWaitWeight;
+    const double held_s = kind.mean_s * kNewSurcharge + weight * wait_s;
     const double filled = std::max(own, waiting_share(number, type));
     if (filled > 0) least = std::min(least, *usd_h * own / filled * held_s / 3600);
   }
@@ -240,7 +281,7 @@ std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::s
     const double sooner_s = mean_excess(room.end, end);
     const double held_s = longer_s / std::max(1.0, fits) +
                           kLeftUnused * share_of(kind.asks.shape, room.type) * sooner_s;
-    const double usd = room.usd_h * held_s / 3600;
+    const double usd = room.usd_h * held_s / 3600 + slowed_usd(kind, room);
     if (!best || usd < best->usd) best = Choice{i, usd};
   }
   return best;
@@ -270,12 +311,14 @@ void TimedRound::pack(std::uint32_t number) {
     const Resources& need = p_.prices.on(kind.asks.shape, room.type).amount;
     // Room that is paid for saves what an instance of its own would cost.
     const Cause cause{CauseCode::packed, p_.prices.of(kind.asks.shape, kind.asks.markets).usd_h};
+    const std::size_t before = kind.placed;
     for (; kind.placed < kind.tasks.size() && need.fits_in(room.free); ++kind.placed) {
       room.free -= need;
       plan_.places.push_back({row(kind.tasks[kind.placed]).id, instance(best->room).id, cause});
       ++packed_;
     }
     raise(room.end, later(kind.left, room.left_s));
+    join(kind, kind.placed - before, room.company);
     room.taken = true;
   }
 }
@@ -316,7 +359,9 @@ TimedRound::Group TimedRound::best_group(std::span<const Item> items) {
   }
   Group best;
   Cases end{};
-  double usd = 0, usd_h = 0;
+  double sum = 0, usd_h = 0;
+  std::vector<Company> company;
+  const double least_gain = first.is_learnt ? 1 + kLargerGain : 1;
   for (std::size_t next = 0; next < items.size() && !open.empty(); ++next) {
     const Kind& kind = kinds_[items[next].kind];
     note_looks(open.size());
@@ -326,13 +371,15 @@ TimedRound::Group TimedRound::best_group(std::span<const Item> items) {
       return !on.fits || !one.used.fits_in(p_.prices.types()[one.type].capacity);
     });
     raise(end, kind.left);
-    usd += kind.least_usd_h * kind.mean_s;
+    sum += kind.least_usd_h * kind.mean_s;
     usd_h += kind.least_usd_h;
-    const double average_s = usd_h > 0 ? usd / usd_h : kind.mean_s;
+    join(kind, 1, company);
+    const double average_s = usd_h > 0 ? sum / usd_h : kind.mean_s;
     const double held_s = kHeldShare * mean(end) + (1 - kHeldShare) * average_s;
+    const double worth = done(company);
     for (const Open& one : open) {
-      const double score = usd / std::max(one.usd_h * held_s, std::numeric_limits<double>::min());
-      if (score < best.score) continue;
+      const double score = worth / std::max(one.usd_h * held_s, std::numeric_limits<double>::min());
+      if (score < best.score * least_gain) continue;
       best = {*offers_.of(one.type, first.asks.markets), next + 1, score};
     }
   }

@@ -16,7 +16,7 @@ using own::RunTimeOutlook;
 using own::RunTimeRecord;
 
 /// Rounds of Cluster are 300 s apart; an instance takes 180 s to start.
-constexpr const char* kTimed = "muster,run_times=hinted,short_runs=40";
+constexpr const char* kTimed = "muster,run_times=hinted,short_runs=40,t=1";
 constexpr double kHour_s = 3600;
 
 /// So many jobs that were said to run for 1000 s have run for that time's ratio.
@@ -127,6 +127,53 @@ TEST(TimedTasks, are_none_without_run_times_or_where_the_limit_is_0) {
     cluster.submit(job_of(1, 1000, 2, 8));
     EXPECT_EQ(cluster.round().note.choice, "repartition") << policy;
   }
+}
+
+/// Jobs of a class run for that long each, one after the other.
+void run_some(Cluster& cluster, std::uint64_t first, int jobs, double seconds) {
+  for (std::uint64_t id = first; id < first + static_cast<std::uint64_t>(jobs); ++id) {
+    cluster.submit(job_of(id, {}, 2, 8));
+    cluster.round();
+    cluster.let_pass(from_seconds(seconds));
+    cluster.finish(id);
+  }
+}
+
+TEST(TimedTasks, are_those_whose_class_has_run_for_a_short_time) {
+  Cluster cluster(m4(), "muster");
+  run_some(cluster, 1, 4, 30);
+  cluster.submit(job_of(5, {}, 2, 8));
+  EXPECT_EQ(cluster.round().note.choice, "repartition") << "four jobs do not tell";
+  cluster.finish(5);
+  run_some(cluster, 6, 2, 30);
+  cluster.submit(job_of(8, {}, 2, 8));
+  EXPECT_EQ(cluster.round().note.choice, "timed tasks");
+}
+
+TEST(TimedTasks, are_not_those_whose_class_runs_for_long) {
+  for (const char* policy : {"muster", "muster,learnt_runs=0"}) {
+    Cluster cluster(m4(), policy);
+    run_some(cluster, 1, 8, std::string(policy) == "muster" ? 5000 : 30);
+    cluster.submit(job_of(9, {}, 2, 8));
+    EXPECT_EQ(cluster.round().note.choice, "repartition") << policy;
+  }
+}
+
+TEST(TimedTasks, share_no_instance_where_that_slows_them_for_nothing) {
+  for (const char* t : {"1", "0.95"}) {
+    Cluster cluster(m4(), "muster,run_times=hinted,short_runs=40,t=" + std::string(t));
+    cluster.submit(job_of(1, 1000, 2, 8, 2));
+    cluster.round();
+    EXPECT_EQ(cluster.layout(), t[0] == '1' ? "xlarge(1 101)" : "large(1) large(101)");
+  }
+}
+
+TEST(ClassTimes, are_means_in_which_each_job_counts_as_one) {
+  Cluster cluster(m4(), "muster");
+  run_some(cluster, 1, 5, 30);
+  run_some(cluster, 6, 5, 60);
+  const std::string memory = cluster.policy().save_state(cluster.state());
+  EXPECT_NE(memory.find(R"(\"class_times\":[[\"plain\",10.0,45.0]])"), std::string::npos) << memory;
 }
 
 TEST(TimedTasks, give_an_instance_back_when_it_is_empty) {

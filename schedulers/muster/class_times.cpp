@@ -1,0 +1,43 @@
+#include "schedulers/muster/class_times.hpp"
+
+#include <algorithm>
+
+#include "schedulers/muster/run_times.hpp"
+
+namespace muster::own {
+
+void ClassTimes::observe(const Event& event, const ClusterView& view) {
+  const auto* finished = std::get_if<TaskFinished>(&event.body);
+  if (finished == nullptr) return;
+  const TaskRow* row = view.state.find(finished->task);
+  if (row == nullptr || row->ran <= Duration{}) return;
+  OfClass& of = classes_[row->cls];
+  const double weight = 1.0 / static_cast<double>(view.state.job(row->job).tasks.size());
+  of.jobs = std::min(of.jobs + weight, kMemory);
+  of.mean_s += (to_seconds(row->ran) - of.mean_s) * weight / std::max(of.jobs, weight);
+  forgetting_.look(classes_.size(), [&] {
+    const ClassTable& classes = view.state.classes();
+    std::erase_if(classes_, [&](const auto& one) { return classes.name(one.first) == nullptr; });
+    return classes_.size();
+  });
+}
+
+std::optional<Duration> ClassTimes::mean(ClassId cls) const {
+  const auto found = classes_.find(cls);
+  if (found == classes_.end() || found->second.jobs < kLeastJobs) return std::nullopt;
+  return from_seconds(found->second.mean_s);
+}
+
+std::optional<KnownTime> KnownTimes::of(const Job& job, const TaskSpec& spec, ClassId cls) const {
+  if (const auto said = said_run_time(job, spec, params.run_times)) return KnownTime{*said, false};
+  if (params.learnt_runs <= 0 || params.run_times == RunTimes::unknown) return std::nullopt;
+  const auto learnt = classes.mean(cls);
+  return learnt ? std::optional(KnownTime{*learnt, true}) : std::nullopt;
+}
+
+bool KnownTimes::is_short(const KnownTime& time, Duration change) const {
+  const double times = time.is_learnt ? params.learnt_runs : params.short_runs;
+  return to_seconds(time.run) < times * to_seconds(change);
+}
+
+}  // namespace muster::own

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "model/event.hpp"
+#include "schedulers/muster/muster_params.hpp"
+#include "schedulers/packing/forgetting.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster::own {
+
+/// How long tasks of each class have run: a fold over the events. Each job counts as one, and those
+/// of long ago for less and less.
+class ClassTimes {
+ public:
+  struct OfClass {
+    double jobs = 0;    ///< that have counted, kMemory at most
+    double mean_s = 0;  ///< time that their tasks have run
+  };
+  /// Jobs that a class's time is known by.
+  static constexpr double kLeastJobs = 5;
+  /// Jobs that it is a mean of at most.
+  static constexpr double kMemory = 50;
+
+  void observe(const Event& event, const ClusterView& view);
+  /// Nothing before kLeastJobs jobs of the class have ended.
+  std::optional<Duration> mean(ClassId cls) const;
+
+  const std::map<ClassId, OfClass>& classes() const { return classes_; }
+  void restore(std::map<ClassId, OfClass> classes) { classes_ = std::move(classes); }
+
+ private:
+  std::map<ClassId, OfClass> classes_;
+  Forgetting forgetting_;
+};
+
+/// The run time of a task, from its start to its end, and where that is known from.
+struct KnownTime {
+  Duration run{};
+  bool is_learnt = false;  ///< of its class; else it was said of the job
+};
+
+/// Run times that a round goes by. Both have to outlive it.
+struct KnownTimes {
+  const MusterParams& params;
+  const ClassTimes& classes;
+
+  /// As was said, by the party that is believed; else that of the class. Nothing where neither is
+  /// known.
+  std::optional<KnownTime> of(const Job& job, const TaskSpec& spec, ClassId cls) const;
+  /// Such a task is over so soon that a start of an instance, and a move, count for much: `change`
+  /// is the time that both take.
+  bool is_short(const KnownTime& time, Duration change) const;
+};
+
+}  // namespace muster::own
