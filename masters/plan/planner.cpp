@@ -228,7 +228,7 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   policy->observe(accepted, shown);
   Rng rng = Rng::of_round(parts_.seed, parts_.name, known.rounds);
   Budget budget(wish.budget);
-  DryRun run{policy->decide(shown, rng, budget), {}, {}, 0};
+  DryRun run{policy->decide(shown, rng, budget), {}, {}, settings_.caps, 0};
   for (const Resize& resize : run.plan.resizes) {
     if (why_not_resized(*state, resize, limits.stay)) continue;
     run.restarts += state->find(resize.job)->running;

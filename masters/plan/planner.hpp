@@ -44,6 +44,7 @@ struct DryRun {
   Plan plan;
   CheckedPlan checked;
   std::shared_ptr<const ClusterState> state;  ///< that the plan is for, with its resizes
+  MasterCaps caps{};                          ///< that it was checked against
   std::uint32_t restarts = 0;                 ///< tasks that run and start again for these
 };
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/numbers.hpp"
-#include "masters/room_rules.hpp"
+#include "masters/view/beyond_cap.hpp"
 #include "masters/view/metric_series.hpp"
 #include "model/job_view.hpp"
 #include "model/rounded_text.hpp"
@@ -178,23 +178,11 @@ std::string instances_text(const std::vector<ClosedInstance>& closed) {
   return text;
 }
 
-/// That a gang asks for more than all of a cap, so that nothing that others do gives it room.
-/// Empty: it does not.
-std::string beyond_cap_text(const JobRow& job, const Refusal& reason, const MasterCaps& caps) {
-  if (!job.job.gang || job.tasks.size() < 2) return {};
-  // A reason may be from before a restart, since when there is no cap.
-  const double cap = cap_of(reason.code, caps).value_or(0);
-  if (cap <= 0 || reason.asked <= cap) return {};
-  return "; its tasks start together and ask for more than the whole cap, which would have to be "
-         "raised";
-}
-
 /// Jobs that this job waits behind where something bounds the room, and since when; or the job that
 /// its room is kept for. Empty: neither.
 std::string room_text(const JobRow& job, const Refusal& reason, const Master& master) {
-  if (std::string beyond = beyond_cap_text(job, reason, master.settings().caps); !beyond.empty()) {
-    return beyond;
-  }
+  // Nothing that others do gives it room.
+  if (is_beyond_cap(job.job, reason, master.settings().caps)) return {};
   const Claims& claims = master.facts().claims;
   const RoomClaim* claim = claims.claim();
   if (claim != nullptr && claim->room.place.job == job.job.id) {
@@ -328,7 +316,7 @@ std::optional<std::string> reason_of(const JobRow& row, const Master& master) {
       [](const Refusal& reason) { return reason.code == RefusalCode::awaiting_peers; });
   if (!most) return failure;
   std::string text = counted(most->count, row.size(), "waits", "wait");
-  text += ", " + sentence(most->what);
+  text += ", " + sentence_under_caps(row.job, most->what, master.settings().caps);
   if (const std::size_t others = reasons.size() - most->count; others > 0) {
     text += fmt::format("; {} for other reasons", others);
   }
@@ -454,7 +442,8 @@ std::string why(const TaskRow& row, const Master& master) {
       const JobRow& job = state.job(row.job);
       const bool is_spare =
           row.phase == TaskPhase::capped && job.job.service() != nullptr && !row.wanted;
-      std::string text = "waits, " + sentence(row.reason);
+      std::string text =
+          "waits, " + sentence_under_caps(job.job, row.reason, master.settings().caps);
       if (is_spare) {
         text = "is not needed: the service has " + count_text(job.replicas, "replica");
       } else if (row.phase == TaskPhase::pending) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/messages/byte_cut.hpp"
+#include "masters/view/beyond_cap.hpp"
 #include "masters/view/cell_pieces.hpp"
 #include "masters/view/metric_series.hpp"
 #include "model/live_ids.hpp"
@@ -314,7 +315,10 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
   }
   view.usd_h = view.usd_h_now + launched_usd_h;
   const auto refuse = [&](std::uint32_t task, const Refusal& why) {
-    view.refusals.push_back({task, why.kind, cell::sentence(why)});
+    const Job& job = run.state->find(id)->job;
+    const bool beyond = cell::is_beyond_cap(job, why, run.caps);
+    view.refusals.push_back({task, beyond ? RefusalKind::never : why.kind,
+                             cell::sentence_under_caps(job, why, run.caps)});
   };
   const auto index_of = [&](TaskId task) {
     return run.state->spec(*run.state->find(task)).array_index;

@@ -59,6 +59,25 @@ Answer not_accepted(const SubmitVerdict& verdict) {
                              : refusal(422, "invalid", verdict.reason);
 }
 
+/// The jobs, or the first one that is not accepted. `again`: one that was made before is fine.
+Answer submitted(const std::vector<SubmitVerdict>& verdicts, bool again,
+                 const std::vector<std::string>& warnings) {
+  JsonText out;
+  out.begin_object().key("jobs").begin_list();
+  for (const SubmitVerdict& verdict : verdicts) {
+    const bool made_before = again && verdict.job.valid();
+    if (!verdict.accepted && !made_before) return not_accepted(verdict);
+    out.begin_object().field("job", verdict.job).end_object();
+  }
+  out.end_list();
+  if (!warnings.empty()) {
+    out.key("warnings").begin_list();
+    for (const std::string& warning : warnings) out.value(warning);
+    out.end_list();
+  }
+  return {201, out.end_object().take()};
+}
+
 /// Nodes that speak to each other over the loopback are of one computer, and so are the machines of
 /// their cloud.
 bool has_machines_here(const ClusterConfig& config) {
@@ -103,6 +122,21 @@ std::optional<std::string> impossible(const ClusterHandles& cluster, const std::
     return jobs.size() == 1 ? *why : "/jobs/" + std::to_string(i) + ": " + *why;
   }
   return std::nullopt;
+}
+
+/// Of each job that could not run though nothing else did, until somebody changes the caps.
+std::vector<std::string> beyond_caps(const ClusterHandles& cluster, const ClusterConfig& config,
+                                     const std::vector<Job>& jobs) {
+  // The caps do not count the instances of a fleet.
+  if (cluster.catalog == nullptr || !config.fleet.parts.empty()) return {};
+  const RentCaps caps{config.master.caps.max_instances, config.master.caps.max_usd_h};
+  std::vector<std::string> warnings;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto why = why_beyond_caps(jobs[i], *cluster.catalog, caps);
+    if (!why) continue;
+    warnings.push_back(jobs.size() == 1 ? *why : "/jobs/" + std::to_string(i) + ": " + *why);
+  }
+  return warnings;
 }
 
 }  // namespace
@@ -153,23 +187,17 @@ void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
 void ActorBackend::hand_in(std::vector<Job> jobs, bool again, api::Reply reply) {
   std::vector<std::string> users;
   for (const Job& job : jobs) users.push_back(job.user);
+  const std::vector<std::string> warnings = beyond_caps(handles_, config_, jobs);
   ask<std::vector<SubmitVerdict>>(
       system_, handles_.own_site, timeout_,
-      [this, again, reply, users](const caf::expected<std::vector<SubmitVerdict>>& verdicts) {
+      [this, again, reply, users,
+       warnings](const caf::expected<std::vector<SubmitVerdict>>& verdicts) {
         if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
         for (std::size_t i = 0; i < std::min(users.size(), verdicts->size()); ++i) {
           const SubmitVerdict& verdict = verdicts->at(i);
           if (verdict.accepted) owners_.add(verdict.job, users[i]);
         }
-        JsonText out;
-        out.begin_object().key("jobs").begin_list();
-        // The first job that is not accepted is the whole answer.
-        for (const SubmitVerdict& verdict : *verdicts) {
-          const bool made_before = again && verdict.job.valid();
-          if (!verdict.accepted && !made_before) return reply(not_accepted(verdict));
-          out.begin_object().field("job", verdict.job).end_object();
-        }
-        reply({201, out.end_list().end_object().take()});
+        reply(submitted(*verdicts, again, warnings));
       },
       hand_atom_v, std::move(jobs));
 }

@@ -45,9 +45,14 @@ void say_what_may_be(const Failure<client::ClientError>& failure, const std::str
   complain("the jobs may have been submitted nevertheless: look at `muster jobs`" + again);
 }
 
-/// Sends the requests as one; the ids of the jobs, or nothing after a complaint.
-std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
-                                                 std::vector<JobRequest> requests) {
+/// Jobs that were taken, and sentences on those of them that cannot run as things are.
+struct Taken {
+  std::vector<std::uint64_t> jobs;
+  std::vector<std::string> warnings;
+};
+
+/// Sends the requests as one; nothing after a complaint.
+std::optional<Taken> submit(const SubmitOptions& options, std::vector<JobRequest> requests) {
   // The token makes it safe to send again what may have got there. With one of the user's an
   // earlier command may have made the job already, at the first API's site.
   auto elsewhere = client::Elsewhere::unsent;
@@ -84,7 +89,24 @@ std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
     return std::nullopt;
   }
   if (options.client.json && !options.wait) print_json(answer->text);
-  return jobs.value();
+  const auto warnings = client::warnings_in(answer.value());
+  return Taken{jobs.value(), warnings ? warnings.value() : std::vector<std::string>{}};
+}
+
+/// A gang may be more than the caps let its policy rent, which only a plan shows. Without a plan
+/// there is nothing to say: the job is taken.
+std::vector<std::string> warnings_of_plan(const SubmitOptions& options, const JobRequest& request) {
+  if (!request.gang) return {};
+  const auto try_once = [](client::ApiOptions& api) { api.retry_for = Duration::zero(); };
+  const auto api = connect(options.client, try_once);
+  if (!api) return {};
+  const auto answer = api->post("/v1/plan", to_json(request), client::Elsewhere::always);
+  if (!answer) return {};
+  const auto plan = client::view_of<PlanView>(answer.value());
+  std::string text = plan ? client::never_text(plan.value()) : "";
+  if (text.empty()) return {};
+  text.pop_back();
+  return {std::move(text)};
 }
 
 /// "8 tasks", or "1 to 8 workers" of an elastic job.
@@ -119,12 +141,17 @@ int run_command(const SubmitOptions& options) {
   int exit_code = kDone;
   const auto requests = make_requests(options.request, exit_code);
   if (!requests) return exit_code;
-  const auto jobs = submit(options, *requests);
-  if (!jobs) return kFailed;
+  auto taken = submit(options, *requests);
+  if (!taken) return kFailed;
+  const std::vector<std::uint64_t>* jobs = &taken->jobs;
   print_ids(options, *requests, *jobs);
   // A user who repeats a call that failed would have the jobs twice.
   const bool heard = told(fmt::format("job{} {} {} taken", jobs->size() == 1 ? "" : "s",
                                       fmt::join(*jobs, ", "), jobs->size() == 1 ? "was" : "were"));
+  if (taken->warnings.empty() && requests->size() == 1) {
+    taken->warnings = warnings_of_plan(options, requests->front());
+  }
+  for (const std::string& warning : taken->warnings) complain("warning: " + warning);
   if (!options.wait) return heard ? kDone : kFailed;
   WaitOptions wait;
   wait.show_progress = !options.quiet;

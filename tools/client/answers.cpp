@@ -66,6 +66,12 @@ Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer) {
   });
 }
 
+Parsed<std::vector<std::string>> warnings_in(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    return fields.has("warnings") ? fields.texts("warnings") : std::vector<std::string>{};
+  });
+}
+
 Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) {
     return fields.has("unconfirmed") ? fields.texts("unconfirmed") : std::vector<std::string>{};

@@ -54,6 +54,9 @@ using Parsed = Expected<T, ClientError>;
 
 /// The ids that POST /v1/jobs gives, in the order of the requests.
 Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer);
+/// Sentences of that answer about jobs that cannot run as things are; an empty list: nothing is
+/// said.
+Parsed<std::vector<std::string>> warnings_in(const Answer& answer);
 /// Masters and sites that have not confirmed a cancel yet that will be carried out; empty: all
 /// have.
 Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer);

@@ -77,6 +77,10 @@ std::string refused_text(const PlanView& plan, bool for_ever) {
 
 }  // namespace
 
+std::string never_text(const PlanView& plan) {
+  return refused_text(plan, true);
+}
+
 std::string view(const PlanView& plan) {
   // Equal launches are one line with a count: a gang may need hundreds of them.
   std::map<std::tuple<std::string, std::string_view, double>, int> launches;

@@ -65,6 +65,8 @@ std::string silence_text(const SilentView& silent);
 std::string view(const CostAnswer& cost, const std::string& by);
 /// The launches, the places of the tasks or why they would wait, and the cost.
 std::string view(const PlanView& plan);
+/// Of these lines those on tasks that can never run; empty: each of them may run.
+std::string never_text(const PlanView& plan);
 
 /// "3 waiting, 4 running, 9 of 16 finished": how far the jobs' tasks are.
 std::string progress_line(const std::vector<JobView>& jobs);

@@ -1,6 +1,9 @@
 #include "schedulers/packing/types/never_fits.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 #include <variant>
@@ -140,6 +143,46 @@ bool takes_some(const InstanceType& type, const Job& job, const Constraint& cons
   });
 }
 
+/// Less than this no instances that hold the amounts together can be or cost.
+struct LeastRent {
+  double instances = 0;
+  double usd_h = 0;
+};
+
+/// Of the types that take a task of the job. Each kind of resource by itself bounds both: by the
+/// type with the most of it, and by the one where it is cheapest.
+LeastRent least_rent(const Job& job, const Catalog& catalog, const Resources& asked) {
+  const Constraint constraint = Constraint::of(job.constraint);
+  Resources most;
+  std::array<double, kAllResources.size()> usd_of_unit{};
+  usd_of_unit.fill(std::numeric_limits<double>::infinity());
+  double cheapest = std::numeric_limits<double>::infinity();
+  for (const InstanceType& type : catalog.types()) {
+    const bool on_demand = wants(job.markets, Market::on_demand);
+    if (!on_demand && !type.spot) continue;
+    if (!takes_some(type, job, constraint)) continue;
+    double usd_h = on_demand ? type.on_demand.usd_h() : type.spot->usd_h();
+    if (wants(job.markets, Market::spot) && type.spot) usd_h = std::min(usd_h, type.spot->usd_h());
+    cheapest = std::min(cheapest, usd_h);
+    for (std::size_t i = 0; i < kAllResources.size(); ++i) {
+      const double has = type.capacity[kAllResources[i]];
+      if (has <= 0) continue;
+      most[kAllResources[i]] = std::max(most[kAllResources[i]], has);
+      usd_of_unit[i] = std::min(usd_of_unit[i], usd_h / has);
+    }
+  }
+  LeastRent least{1, cheapest};
+  for (std::size_t i = 0; i < kAllResources.size(); ++i) {
+    const double amount = asked[kAllResources[i]];
+    if (amount <= kResourceEpsilon || most[kAllResources[i]] <= 0) continue;
+    least.instances =
+        std::max(least.instances, std::ceil(amount / most[kAllResources[i]] - kResourceEpsilon));
+    least.usd_h = std::max(least.usd_h, amount * usd_of_unit[i]);
+  }
+  // A task that no type takes is refused by another rule.
+  return std::isfinite(least.usd_h) ? least : LeastRent{};
+}
+
 }  // namespace
 
 std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog,
@@ -219,6 +262,33 @@ std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalo
   if (!binding) return std::nullopt;
   return Refusal{RefusalKind::never, RefusalCode::fixed_fleet, binding, least[*binding],
                  capacity[*binding]};
+}
+
+std::optional<std::string> why_beyond_caps(const Job& job, const Catalog& catalog,
+                                           const RentCaps& caps) {
+  const std::size_t together = std::min(tasks_together(job), job.tasks.size());
+  if (together == 0 || (caps.instances == 0 && caps.usd_h <= 0)) return std::nullopt;
+  Resources asked;
+  for (std::size_t i = 0; i < together; ++i) asked += least_demand(job.tasks[i]);
+  const LeastRent least = least_rent(job, catalog, asked);
+  const std::string who = together > 1 ? "its " + rounded_text(static_cast<double>(together)) +
+                                             " tasks start together and need"
+                                       : "each of its tasks needs";
+  const std::string never = "it can never run under the caps as they are: " + who;
+  double instances = least.instances;
+  if (job.most_an_instance > 0) {
+    instances = std::max(instances, std::ceil(static_cast<double>(together) /
+                                              static_cast<double>(job.most_an_instance)));
+  }
+  if (caps.instances > 0 && instances > caps.instances) {
+    return never + " at least " + rounded_text(instances) + " instances; the cap is " +
+           rounded_text(caps.instances);
+  }
+  if (caps.usd_h > 0 && least.usd_h > caps.usd_h * (1 + kResourceEpsilon)) {
+    return never + " at least $" + rounded_text(least.usd_h, 4) + " an hour; the cap is $" +
+           rounded_text(caps.usd_h, 4);
+  }
+  return std::nullopt;
 }
 
 std::string gang_sentence(const Refusal& refusal) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,18 @@ std::optional<Refusal> why_task_never_fits(const Job& job, const Catalog& catalo
 /// its least width counts.
 std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalog,
                                            const Fleet& fleet);
+
+/// Bounds on what a master may rent, whatever it is for; 0: there is no bound.
+struct RentCaps {
+  std::uint32_t instances = 0;
+  double usd_h = 0;
+};
+
+/// Why the job cannot run while the caps are as they are, though nothing else ran: a sentence with
+/// the cap and the least that the job asks for at the catalog's prices. Nothing when it may be able
+/// to. Of an elastic job its least width counts. O(tasks + types).
+std::optional<std::string> why_beyond_caps(const Job& job, const Catalog& catalog,
+                                           const RentCaps& caps);
 
 /// The refusal of a gang in words.
 std::string gang_sentence(const Refusal& refusal);

@@ -39,6 +39,23 @@ class UnderACap(unittest.TestCase):
                 stream_of_jobs.join()
             return "".join(said)
 
+    def test_a_gang_beyond_it_is_told_that_it_can_never_run(self):
+        with Cluster("master.max_instances=2", masters=1, nodes=1) as cluster:
+            told = cluster.run("submit", "--quiet", "--gang", "--tasks", "3",
+                               "--distinct-instances", "--cpus", "1", "--", "true")
+            assert_golden(self, told.stderr)
+            job = told.stdout.strip()
+            never = "never under the caps as they are: instance cap (asked 3, available 2)"
+            cluster.wait_until("a round has seen it",
+                               lambda: never in cluster.run("explain", job).stdout)
+            plan = cluster.run("plan", "--gang", "--tasks", "3", "--distinct-instances", "--cpus",
+                               "1", "--", "true", check=False)
+            self.assertEqual(plan.returncode, 1)
+            self.assertIn(never, plan.stdout)
+            fits = cluster.run("submit", "--quiet", "--gang", "--tasks", "2",
+                               "--distinct-instances", "--cpus", "1", "--", "true")
+            self.assertEqual(fits.stderr, "")
+
     def test_one_of_higher_priority_starts_as_soon_as_the_instance_has_emptied(self):
         self.starts_beside_small_ones("--priority", "100", starve_after="1h")
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "masters/view/cell_view.hpp"
+#include "model/live_ids.hpp"
 #include "tests/masters/scripted_master.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/golden.hpp"
@@ -38,6 +39,21 @@ class GangUnderACap : public test::MasterTest {
 
 TEST_F(GangUnderACap, ThatWantsMoreThanAllOfItSaysSo) {
   EXPECT_THAT(reason_when_asking_for(3), Optional(IsGolden()));
+}
+
+TEST_F(GangUnderACap, ThatWantsMoreThanAllOfItCanNeverRunByItsPlan) {
+  Job job = JobBuilder(2).tasks(3).gang(true).build();
+  number_job(job, JobId{2});  // as on live clusters, whose plans tell jobs by their tasks
+  const TaskId task = job.tasks.front().id;
+  master_->submit(std::move(job), now());
+  DryRun run;
+  run.state = std::make_shared<const ClusterState>(master_->state());
+  run.caps = master_->settings().caps;
+  run.plan.refusals.push_back({task, {RefusalKind::not_now, RefusalCode::instance_cap, {}, 3, 1}});
+  const PlanView plan = view_of(run, JobId{2}, "m0");
+  ASSERT_EQ(plan.refusals.size(), 1U);
+  EXPECT_EQ(plan.refusals.front().kind, RefusalKind::never);
+  EXPECT_THAT(plan.refusals.front().why, IsGolden());
 }
 
 TEST_F(GangUnderACap, ThatWillFitWaitsForOthers) {

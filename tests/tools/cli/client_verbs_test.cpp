@@ -227,6 +227,22 @@ TEST(SubmitCommand, SendsTheFileWithTheFlagsOverIt) {
   EXPECT_EQ(run(server, {"submit", file.path(), "--json"}).out, "{\"jobs\": [{\"job\": 9}]}\n");
 }
 
+TEST(SubmitCommand, WarnsOfJobsThatTheCapsHoldUpForEver) {
+  const FakeServer told({reply_of(201, R"({"jobs": [{"job": 9}], "warnings": ["it is more"]})")});
+  const TempFile file("a.toml", "command = [\"a\"]\ngang = true\ntasks = 2\n");
+  const Ran ran = run(told, {"submit", "-q", file.path()});
+  EXPECT_EQ(ran.exit_code, kDone);
+  EXPECT_EQ(ran.out, "9\n");
+  EXPECT_THAT(ran.err, IsGolden());
+  const FakeServer planned({reply_of(201, R"({"jobs": [{"job": 9}]})"), reply_of(200, R"({
+      "launches": [], "places": [], "moves": 0, "usd_h": 0, "usd_h_now": 0, "refusals": [
+        {"task": 0, "kind": "never", "why": "never under the caps"},
+        {"task": 1, "kind": "never", "why": "never under the caps"}]})")});
+  const Ran gang = run(planned, {"submit", file.path()});
+  EXPECT_EQ(gang.exit_code, kDone) << "it is taken";
+  EXPECT_THAT(gang.err, IsGolden());
+}
+
 TEST(SubmitCommand, RefusesFlagsThatSayNothingRight) {
   const TempFile file("a.toml", "command = [\"a\"]\n");
   const FakeServer server({reply_of(201, R"({"jobs": [{"job": 9}]})")});

@@ -160,5 +160,31 @@ TEST(NeverFits, names_no_largest_type_of_what_no_type_has_any_of) {
   EXPECT_THAT(why_never_fits(asking(disk), catalog, {}), says("storage"));
 }
 
+TEST(BeyondCaps, says_nothing_of_what_may_run) {
+  const Job gang = gang_of(4, Resources::of(4, 16, 244));
+  EXPECT_FALSE(why_beyond_caps(gang, table_3(), {}));
+  EXPECT_FALSE(why_beyond_caps(gang, table_3(), {4, 48}));
+  Job tasks = gang_of(40, Resources::of(4, 16, 244));
+  tasks.gang = false;
+  EXPECT_FALSE(why_beyond_caps(tasks, table_3(), {1, 12})) << "one after the other";
+}
+
+TEST(BeyondCaps, names_the_least_instances_of_a_gang_and_the_cap) {
+  EXPECT_THAT(why_beyond_caps(gang_of(4, Resources::of(4, 16, 244)), table_3(), {3, 0}),
+              says("at least 4 instances; the cap is 3"));
+  Job apart = gang_of(4, Resources::of(0, 1, 1));
+  apart.most_an_instance = 1;
+  EXPECT_THAT(why_beyond_caps(apart, table_3(), {3, 0}), says("at least 4 instances"));
+}
+
+TEST(BeyondCaps, names_the_least_money_of_a_task_or_a_gang_and_the_cap) {
+  Job tasks = gang_of(40, Resources::of(4, 16, 244));
+  tasks.gang = false;
+  EXPECT_THAT(why_beyond_caps(tasks, table_3(), {0, 11.5}),
+              says("at least $12 an hour; the cap is $11.5"));
+  EXPECT_THAT(why_beyond_caps(gang_of(4, Resources::of(4, 16, 244)), table_3(), {0, 47}),
+              says("at least $48 an hour; the cap is $47"));
+}
+
 }  // namespace
 }  // namespace muster
