@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "config/error_list.hpp"
 #include "config/request_value.hpp"
@@ -35,6 +37,28 @@ bool read_bytes(int file, std::size_t most, std::string& text) {
     text.append(piece.data(), static_cast<std::size_t>(got));
   }
   return true;
+}
+
+bool is_pipe(int file) {
+  struct stat found {};
+  return fstat(file, &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
+/// Waits until somebody has the pipe open for writing, or has written something, which goes to
+/// `text`. False: it has no writer.
+bool await_writer(int file, std::string& text) {
+  constexpr auto kPatience = std::chrono::seconds{2};
+  constexpr auto kLook = std::chrono::milliseconds{20};
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  std::array<char, 4'096> piece{};
+  ssize_t got = 0;
+  // The end of it is where there is no writer.
+  while ((got = read(file, piece.data(), piece.size())) == 0) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(kLook);
+  }
+  if (got > 0) text.assign(piece.data(), static_cast<std::size_t>(got));
+  return got > 0 || errno == EAGAIN;
 }
 
 bool is_json(const JobSource& file) {
@@ -69,13 +93,20 @@ bool is_written_as_job(const JobSource& file) {
 Expected<JobSource, ConfigError> read_source(const std::string& name) {
   JobSource source{name, {}, false};
   const bool is_input = name == kStandardInput;
-  const int file = is_input ? dup(STDIN_FILENO) : open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: the opening of a pipe would wait for a writer for ever.
+  const int file =
+      is_input ? dup(STDIN_FILENO) : open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
     if (is_input) return unreadable("the standard input", std::strerror(errno));
     return unreadable(name, errno == ENOENT
                                 ? "cannot be read: is it there?"
                                 : fmt::format("cannot be read: {}", std::strerror(errno)));
   }
+  if (!is_input && is_pipe(file) && !await_writer(file, source.text)) {
+    close(file);
+    return unreadable(name, "is a pipe that no process writes into");
+  }
+  if (!is_input) fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
   // One byte more than any kind may have tells one that is too large.
   const bool good = read_bytes(file, kMaxRequestBytes + 1, source.text);
   const int error = errno;

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "config/request_value.hpp"
 #include "tests/support/golden.hpp"
@@ -55,6 +56,19 @@ TEST_F(JobSourceTest, AScriptBeginsWithItsProgram) {
   EXPECT_TRUE(is_script(file("a", "#!/bin/sh\n")));
   EXPECT_FALSE(is_script(file("b", "# command\ncommand = [\"a\"]\n")));
   EXPECT_FALSE(is_script(file("c", "")));
+}
+
+TEST_F(JobSourceTest, APipeIsReadToItsEndAndWaitsForNobody) {
+  const std::string pipe = (files_.folder() / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto alone = read_source(pipe);
+  ASSERT_FALSE(alone);
+  EXPECT_THAT(alone.error().message, IsGolden());
+  std::thread writer([&] { std::ofstream(pipe) << "command = [\"a\"]\n"; });
+  const auto source = read_source(pipe);
+  writer.join();
+  ASSERT_TRUE(source) << source.error().message;
+  EXPECT_EQ(source->text, "command = [\"a\"]\n");
 }
 
 TEST_F(JobSourceTest, WhatIsCalledAJobFileIsOneWhateverItBeginsWith) {
