@@ -103,9 +103,10 @@ std::string view(const PlanView& plan) {
   // nothing of a job before.
   const bool waits = plan.places.empty();
   if (waits && plan.refusals.empty()) text += "the policy decides on it in a later round\n";
-  return text + (waits ? fmt::format("cost: {} an hour, as now\n", usd_text(plan.usd_h_now))
-                       : fmt::format("cost: {} an hour, {} now\n", usd_text(plan.usd_h),
-                                     usd_text(plan.usd_h_now)));
+  return text + (waits ? fmt::format("cost of the whole cluster: {} an hour, as now\n",
+                                     usd_text(plan.usd_h_now))
+                       : fmt::format("cost of the whole cluster: {} an hour with the job, {} now\n",
+                                     usd_text(plan.usd_h), usd_text(plan.usd_h_now)));
 }
 
 }  // namespace muster::client
