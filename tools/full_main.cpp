@@ -46,6 +46,13 @@ std::string unknown_command(CLI::App& app, const std::vector<std::string>& words
   return {};
 }
 
+/// Of a call that was not understood; `said` is the library's complaint.
+void say_what_is_wrong(const CLI::App& app, const std::string& said) {
+  const muster::cli::Suggestion meant = muster::cli::suggestion(app);
+  if (!meant.is_all) muster::cli::print_error(said);
+  if (!meant.text.empty()) muster::cli::complain(meant.text);
+}
+
 void add_help(CLI::App& app) {
   CLI::App* command = app.add_subcommand("help", "Print what a command takes, as its --help does");
   // Listed for people; asked_for() has put its words in another order before they are read.
@@ -114,9 +121,8 @@ int main(int given, char** arguments) {
     // The library's complaint repeats words of the call.
     std::ostringstream complaint;
     const int code = app.exit(error, std::cout, complaint);
-    print_error(complaint.str());
     if (code == 0) return flush_standard_output() ? exit_code : kFailed;
-    if (const std::string meant = suggestion(app); !meant.empty()) complain(meant);
+    say_what_is_wrong(app, complaint.str());
     return kUsage;
   } catch (const std::exception& error) {
     complain(sentence_of(error));

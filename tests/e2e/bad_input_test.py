@@ -12,7 +12,7 @@ class Usage(MusterTest):
         self.assert_refused(2, ["subcommand"])
 
     def test_an_unknown_command_is_refused(self):
-        self.assert_refused(2, ["subcommand"], "frobnicate")
+        self.assert_refused(2, ["no command"], "frobnicate")
 
     def test_unknown_options_are_named(self):
         for command in (("replay", EVA_200), ("policies",), ("config-keys",)):

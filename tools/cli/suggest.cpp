@@ -58,8 +58,10 @@ std::string conversion_fault(const CLI::App& app, const std::string& said) {
                      said.substr(equals + kEquals.size()));
 }
 
-std::string suggestion(const CLI::App& app) {
+Suggestion suggestion(const CLI::App& app) {
   const CLI::App& command = command_of(app);
+  // Of words that name no command the library says that one is required.
+  const bool has_no_command = &command == &app;
   for (const std::string& word : app.remaining(true)) {
     if (word == "--") continue;
     const bool is_option = word.starts_with("--");
@@ -67,12 +69,16 @@ std::string suggestion(const CLI::App& app) {
     const std::string nearest =
         closest_word(name, is_option ? options_of(command) : commands_of(command));
     if (nearest == name && is_option) {
-      return fmt::format("'{0}' stands behind the command: muster {1} {0} ...", name,
-                         command.get_name());
+      return {fmt::format("'{0}' stands behind the command: muster {1} {0} ...", name,
+                          command.get_name()),
+              true};
     }
-    if (!nearest.empty()) return fmt::format("'{}': did you mean '{}'?", name, nearest);
+    if (!nearest.empty()) {
+      return {fmt::format("'{}': did you mean '{}'?", name, nearest), has_no_command};
+    }
     if (!is_option && !commands_of(command).empty()) {
-      return fmt::format("there is no command '{}'", name);
+      return {fmt::format("there is no command '{}'; `muster help` lists them", name),
+              has_no_command};
     }
   }
   return {};

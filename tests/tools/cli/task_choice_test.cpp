@@ -111,7 +111,7 @@ TEST(OwnWords, EndAtTheDashesOrBehindAScript) {
 }
 
 /// What is suggested for words that a command line does not know.
-std::string suggested(std::vector<std::string> words) {
+Suggestion suggestion_for(std::vector<std::string> words) {
   CLI::App app;
   int exit_code = kDone;
   add_client_commands(app, exit_code, {});
@@ -123,6 +123,10 @@ std::string suggested(std::vector<std::string> words) {
   return suggestion(app);
 }
 
+std::string suggested(const std::vector<std::string>& words) {
+  return suggestion_for(words).text;
+}
+
 TEST(Suggestion, IsTheNearestOptionOrCommand) {
   EXPECT_THAT(suggested({"jobs", "--limti", "3"}), IsGolden());
   EXPECT_THAT(suggested({"jobs", "--limti=3"}), IsGolden());
@@ -130,6 +134,12 @@ TEST(Suggestion, IsTheNearestOptionOrCommand) {
   EXPECT_THAT(suggested({"qqqqqqqqqq"}), HasSubstr("'qqqqqqqqqq'"));
   EXPECT_EQ(suggested({"jobs", "--zzzzzzzzzzz"}), "");
   EXPECT_EQ(suggested({"jobs"}), "");
+}
+
+TEST(Suggestion, IsAllThatIsSaidWhereTheLibraryHasNothingToAdd) {
+  for (const char* word : {"jbos", "qqqqqqqqqq"}) EXPECT_TRUE(suggestion_for({word}).is_all);
+  EXPECT_TRUE(suggestion_for({"--cluster", "/x", "jobs"}).is_all) << "it stands behind";
+  EXPECT_FALSE(suggestion_for({"jobs", "--limti", "3"}).is_all) << "the library names the word";
 }
 
 TEST(ConversionFault, SaysWhatTheOptionHasToBe) {
