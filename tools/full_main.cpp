@@ -76,7 +76,7 @@ int main(int given, char** arguments) {
   const auto [own, rest] = own_words(argc, argv);
   const std::vector<std::string> words(argv + rest, argv + argc);
   add_client_commands(app, exit_code, words);
-  add_completion(app, exit_code);
+  add_completion(app, exit_code, {{"--policy", policy_names()}});
   add_replay(app, exit_code);
   add_experiment(app, exit_code);
   add_bound(app, exit_code);

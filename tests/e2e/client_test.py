@@ -482,13 +482,17 @@ class Completion(MusterTest):
         self.assertEqual(self.complete("submit", "--ga"), ["--gang"])
         self.assertEqual(self.complete("jobs", "--user", "x", "--li"), ["--limit"])
 
+    def test_bash_completes_the_values_of_options_that_choose(self):
+        self.assertEqual(self.complete("jobs", "--state", "a"), ["active", "all"])
+        self.assertEqual(self.complete("up", "--policy", "must"), ["muster"])
+        self.assertIn("compadd -- active over all", self.succeed("completion", "zsh"))
+
     def test_both_scripts_know_every_command(self):
-        commands = self.complete("")
+        commands = [word for word in self.complete("") if not word.startswith("-")]
         self.assertGreater(len(commands), 15)
         zsh = self.succeed("completion", "zsh")
         for command in commands:
-            if not command.startswith("-"):
-                self.assertIn(f"'muster {command}'", zsh)
+            self.assertIn(f"'muster {command}'", zsh)
         self.assert_refused(2, ["shell"], "completion", "fish")
 
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ void add_bound(CLI::App& app, int& exit_code);
 /// `muster pareto` and `muster budget`.
 void add_pareto(CLI::App& app, int& exit_code);
 void add_policies(CLI::App& app, int& exit_code);
+/// Of all policies that a cluster may have.
+std::vector<std::string> policy_names();
 void add_explain(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
 /// `muster market convert`, `generate` and `describe`.
@@ -79,7 +82,10 @@ void add_instance_orders(CLI::App& app, int& exit_code);
 void add_tokens(CLI::App& app, int& exit_code);
 /// `muster audit`.
 void add_audit(CLI::App& app, int& exit_code);
-/// `muster completion`, for all commands that are there when it is called.
-void add_completion(CLI::App& app, int& exit_code);
+/// Words that may be the value of an option, by its name with the dashes.
+using ValueWords = std::map<std::string, std::vector<std::string>>;
+/// `muster completion`, for all commands that are there when it is called; `known`: words besides
+/// those of options that choose.
+void add_completion(CLI::App& app, int& exit_code, const ValueWords& known);
 
 }  // namespace muster::cli

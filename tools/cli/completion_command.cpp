@@ -1,5 +1,10 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +23,7 @@ struct Completed {
   std::string meaning;
   std::vector<std::string> commands;
   std::vector<std::pair<std::string, std::string>> options;  ///< name, meaning
+  std::map<std::string, std::string> values;  ///< of an option that chooses: words, by its name
 };
 
 /// The text in single quotes, for a shell.
@@ -37,14 +43,37 @@ std::string zsh_meaning(const std::string& text) {
   return out;
 }
 
-Completed described(const CLI::App& app, const std::string& name) {
-  Completed command{name, app.get_description(), {}, {}};
+/// The words that an option chooses among, as its help lists them: "TEXT:{active,over,all}". Empty:
+/// it takes others, too.
+std::string choices_of_option(const CLI::Option& option, const ValueWords& known) {
+  for (const std::string& name : option.get_lnames()) {
+    if (const auto words = known.find("--" + name); words != known.end()) {
+      return fmt::format("{}", fmt::join(words->second, " "));
+    }
+  }
+  const std::string type = option.get_type_name();
+  const std::size_t begin = type.find('{');
+  const std::size_t end = type.find('}');
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return {};
+  std::string words;
+  std::istringstream list(type.substr(begin + 1, end - begin - 1));
+  for (std::string word; std::getline(list, word, ',');) {
+    // A shell would offer the parts of such a word.
+    if (word.find(' ') == std::string::npos) words += (words.empty() ? "" : " ") + word;
+  }
+  return words;
+}
+
+Completed described(const CLI::App& app, const std::string& name, const ValueWords& known) {
+  Completed command{name, app.get_description(), {}, {}, {}};
   for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (!inner->get_name().empty()) command.commands.push_back(inner->get_name());
   }
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& word : option->get_lnames()) {
       command.options.emplace_back("--" + word, option->get_description());
+      const std::string choices = choices_of_option(*option, known);
+      if (!choices.empty()) command.values["--" + word] = choices;
     }
     for (const std::string& word : option->get_snames()) {
       command.options.emplace_back("-" + word, option->get_description());
@@ -53,7 +82,8 @@ Completed described(const CLI::App& app, const std::string& name) {
   // The options of an option group are listed by the group.
   for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (!group->get_name().empty()) continue;
-    const Completed inner = described(*group, "");
+    const Completed inner = described(*group, "", known);
+    command.values.insert(inner.values.begin(), inner.values.end());
     command.options.insert(command.options.end(), inner.options.begin(), inner.options.end());
   }
   // Options of groups come behind the others and may repeat them.
@@ -64,10 +94,11 @@ Completed described(const CLI::App& app, const std::string& name) {
 }
 
 /// Every command, "muster" first; those below another one by both their names.
-void collect(const CLI::App& app, const std::string& name, std::vector<Completed>& all) {
-  all.push_back(described(app, name));
+void collect(const CLI::App& app, const std::string& name, const ValueWords& known,
+             std::vector<Completed>& all) {
+  all.push_back(described(app, name, known));
   for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!inner->get_name().empty()) collect(*inner, name + " " + inner->get_name(), all);
+    if (!inner->get_name().empty()) collect(*inner, name + " " + inner->get_name(), known, all);
   }
 }
 
@@ -89,6 +120,18 @@ std::string pattern_of_known(const std::vector<Completed>& all) {
   return known;
 }
 
+/// Branches of a `case` on the command and the option that the word stands behind.
+std::string value_cases(const std::vector<Completed>& all, const std::string& offer) {
+  std::string cases;
+  for (const Completed& command : all) {
+    for (const auto& [option, words] : command.values) {
+      cases += "    " + quoted(command.name + " " + option) + ") " +
+               fmt::format(fmt::runtime(offer), words) + " ;;\n";
+    }
+  }
+  return cases;
+}
+
 std::string bash_script(const std::vector<Completed>& all) {
   std::string script = R"(# Completion of muster for bash; written by `muster completion bash`.
 _muster() {
@@ -105,6 +148,9 @@ _muster() {
   done
   case "$verb" in
 )" + cases + R"(  esac
+  case "$verb ${COMP_WORDS[COMP_CWORD - 1]}" in
+)" + value_cases(all, "words='{}'") +
+            R"(  esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 complete -o default -F _muster muster
@@ -137,6 +183,9 @@ _muster() {
   script += "      " + pattern_of_known(all) + R"() verb="$verb $word" ;;
     esac
   done
+  case "$verb ${words[CURRENT-1]}" in
+)" + value_cases(all, "compadd -- {}; return") +
+            R"(  esac
   case "$verb" in
 )" + cases + R"(  esac
   _describe 'muster' words_here
@@ -149,16 +198,16 @@ compdef _muster muster
 
 }  // namespace
 
-void add_completion(CLI::App& app, int& exit_code) {
+void add_completion(CLI::App& app, int& exit_code, const ValueWords& known) {
   CLI::App* command =
       app.add_subcommand("completion", "Print a script that completes muster's words");
   auto shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "bash or zsh")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh"}));
-  command->callback([shell, &app, &exit_code] {
+  command->callback([shell, known, &app, &exit_code] {
     std::vector<Completed> all;
-    collect(app, "muster", all);
+    collect(app, "muster", known, all);
     print_text(*shell == "bash" ? bash_script(all) : zsh_script(all));
     exit_code = kDone;
   });

@@ -108,6 +108,12 @@ int list_keys(const Flags& flags) {
 
 }  // namespace
 
+std::vector<std::string> policy_names() {
+  std::vector<std::string> names;
+  for (const PolicyModule& module : known_policies()) names.push_back(module.name);
+  return names;
+}
+
 void add_policies(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("policies", "List the policies and their parameters");
