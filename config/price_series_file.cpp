@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "config/csv.hpp"
+#include "config/shipped_file.hpp"
 
 namespace muster {
 namespace {
@@ -63,7 +64,7 @@ PricePoint read_step(CsvReader& reader, const Catalog& catalog) {
 
 Expected<PriceSeries, ConfigError> load_price_series(const std::filesystem::path& file,
                                                      const Catalog& catalog) {
-  auto stream = CsvStream::open(file);
+  auto stream = CsvStream::open(prices_path(file));
   if (!stream) return Failure<ConfigError>{stream.error().code, stream.error().message};
   ErrorList errors;
   CsvReader reader(stream.value(), kPriceColumns, errors);

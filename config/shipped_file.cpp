@@ -10,6 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kCatalogs = "catalogs";
+constexpr const char* kPrices = "prices";
 
 /// The installed files go before those of a source tree.
 std::array<fs::path, 2> shipped_folders() {
@@ -17,6 +18,14 @@ std::array<fs::path, 2> shipped_folders() {
   const fs::path program = fs::read_symlink("/proc/self/exe", none);
   return {program.parent_path().parent_path() / "share" / "muster",
           fs::path(MUSTER_SOURCE_DIR) / "config"};
+}
+
+/// The shipped CSV file in that folder that the path means.
+fs::path named_file(const fs::path& file, const char* folder) {
+  std::error_code none;
+  if (file.empty() || file.has_extension() || fs::exists(file, none)) return file;
+  const fs::path shipped = shipped_file((folder / file.filename()).string() + ".csv");
+  return shipped.empty() ? file : shipped;
 }
 
 }  // namespace
@@ -38,10 +47,11 @@ bool is_shipped(const fs::path& file) {
 }
 
 fs::path catalog_path(const fs::path& file) {
-  std::error_code none;
-  if (file.empty() || file.has_extension() || fs::exists(file, none)) return file;
-  const fs::path shipped = shipped_file((kCatalogs / file.filename()).string() + ".csv");
-  return shipped.empty() ? file : shipped;
+  return named_file(file, kCatalogs);
+}
+
+fs::path prices_path(const fs::path& file) {
+  return named_file(file, kPrices);
 }
 
 std::vector<std::string> shipped_catalogs() {

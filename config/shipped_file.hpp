@@ -19,6 +19,9 @@ bool is_shipped(const std::filesystem::path& file);
 /// is no such file; else the path.
 std::filesystem::path catalog_path(const std::filesystem::path& file);
 
+/// The shipped series of prices of that name, likewise.
+std::filesystem::path prices_path(const std::filesystem::path& file);
+
 /// The names of shipped catalogs.
 std::vector<std::string> shipped_catalogs();
 

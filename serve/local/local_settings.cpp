@@ -186,13 +186,14 @@ std::string change_prices(const LocalRequest& request, Instant now, ClusterConfi
     return request.price_speed ? "--price-speed needs --prices, the file whose prices move so fast"
                                : std::string{};
   }
+  const std::filesystem::path prices = prices_path(request.prices);
   const double speed = request.price_speed.value_or(1);
   if (!config::kPriceSpeeds.contains(speed)) {
     return fmt::format("--price-speed has to be {}", describe(config::kPriceSpeeds));
   }
   auto& moving = config.cloud.own.of<TraceCloudSettings>();
   const bool same =
-      config.cloud.provider == kMoving && moving.prices == request.prices && moving.speed == speed;
+      config.cloud.provider == kMoving && moving.prices == prices && moving.speed == speed;
   if (same) return {};
   const std::string before = moving_prices(config.cloud);
   std::string flag = "--prices " + request.prices.string();
@@ -200,7 +201,7 @@ std::string change_prices(const LocalRequest& request, Instant now, ClusterConfi
   changes.push_back(
       {std::move(flag), before.empty() ? "prices of the catalog" : "prices " + before});
   config.cloud.provider = kMoving;
-  moving.prices = request.prices;
+  moving.prices = prices;
   moving.speed = speed;
   moving.start = now.time_since_epoch();
   return {};

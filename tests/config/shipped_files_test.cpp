@@ -4,7 +4,9 @@
 #include <filesystem>
 
 #include "config/catalog_file.hpp"
+#include "config/price_series_file.hpp"
 #include "config/replay_config.hpp"
+#include "config/shipped_file.hpp"
 #include "replay/pairwise_interference.hpp"
 #include "replay/replay_parts.hpp"
 #include "replay/workload/synthetic.hpp"
@@ -62,6 +64,15 @@ TEST(ShippedCatalogs, HaveTheRegionOfJuly2026) {
   EXPECT_EQ(type(catalog, "g6.48xlarge").on_demand, Price::from_usd_h(13.3504));
 }
 
+TEST(ShippedPrices, AreFoundByTheirNameAndMoveForSixHours) {
+  const auto series = load_price_series("m4-six-hours", shipped("ec2-m4-us-west-2-2017"));
+  ASSERT_TRUE(series) << series.error().message;
+  const fs::path file = kConfig / "prices/m4-six-hours.csv";
+  EXPECT_EQ(prices_path("m4-six-hours"), file);
+  EXPECT_EQ(prices_path("m4-six-hours.csv"), "m4-six-hours.csv") << "a file's own name";
+  EXPECT_LT(fs::file_size(file), 16U << 10);
+}
+
 class ShippedReplayConfig : public testing::TestWithParam<const char*> {};
 
 TEST_P(ShippedReplayConfig, IsValidAndItsShippedFilesAreThere) {
@@ -88,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(All, ShippedReplayConfig,
                                          "google.toml", "facebook.toml", "google-composed.toml",
                                          "boa/workload1.toml", "boa/workload1-85.toml",
                                          "boa/newtrace.toml", "boa/filtertrace.toml",
-                                         "boa/osdi21.toml"),
+                                         "boa/osdi21.toml", "moving-prices.toml"),
                          [](const auto& each) {
                            std::string name = fs::path(each.param).stem().string();
                            std::replace(name.begin(), name.end(), '-', '_');

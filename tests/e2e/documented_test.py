@@ -67,6 +67,11 @@ class Documented(MusterTest):
         self.compare(shown, self.replay("muster replay config/replay/eva-200.toml"
                                         + "".join(f" --policy {each}" for each in variants)))
 
+    def test_the_shipped_series_of_prices_is_as_described(self):
+        command, shown = blocks("config/prices/README.md")[0].split("\n", 1)
+        self.assertEqual(self.succeed(*command.removeprefix("$ muster ").split()), shown)
+        self.assertIn("60/60", self.replay("muster replay config/replay/moving-prices.toml"))
+
     def test_a_fleet_of_ones_own(self):
         command, shown = self.after_command("docs/replays.md", "muster replay config/replay/yahoo")
         self.compare(shown, self.replay(command))
