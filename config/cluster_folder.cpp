@@ -41,6 +41,14 @@ std::string start_of_computer() {
   return first_line("/proc/sys/kernel/random/boot_id");
 }
 
+/// The errno for which it cannot be told whether a cluster is there; 0: it can.
+int why_unreadable(const fs::path& dir) {
+  const int fd = open((dir / kPlaceFile).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int why = errno;
+  if (fd >= 0) close(fd);
+  return fd >= 0 || why == ENOENT || why == ENOTDIR ? 0 : why;
+}
+
 }  // namespace
 
 std::optional<ClusterPlace> place_of(const fs::path& dir) {
@@ -66,11 +74,20 @@ bool is_one_folder(const fs::path& a, const fs::path& b) {
 std::optional<fs::path> original_of(const fs::path& dir) {
   const auto own = place_of(dir);
   if (!own || is_one_folder(own->folder, dir)) return std::nullopt;
+  // One that cannot be looked at is not gone: its cluster may run.
+  if (why_unreadable(own->folder) != 0) return own->folder;
   const auto there = place_of(own->folder);
   return there && there->id == own->id ? std::optional(own->folder) : std::nullopt;
 }
 
 std::string copy_text(const fs::path& original) {
+  if (const int why = why_unreadable(original); why != 0) {
+    return fmt::format(
+        "a copy of the cluster in {0}, which cannot be looked at ({1}), and two of "
+        "them would run every job twice; it can take the place of that cluster once {0} can be "
+        "looked at, and it is gone",
+        original.string(), std::strerror(why));
+  }
   return fmt::format(
       "a copy of the cluster in {0}, and two of them would run every job twice; it can take the "
       "place of that cluster when that is gone: moved away, or `muster down --dir {0} --erase`",

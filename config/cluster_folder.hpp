@@ -31,8 +31,8 @@ std::string place_text(const ClusterPlace& place);
 /// Whether both are one folder, by whatever path, or would be.
 bool is_one_folder(const std::filesystem::path& a, const std::filesystem::path& b);
 
-/// The folder of the cluster of which `dir` holds a copy. Nothing: the cluster of `dir` is at home
-/// there, or no more where it was.
+/// The folder of the cluster of which `dir` holds a copy, also where that cannot be
+/// looked at. Nothing: the cluster of `dir` is at home there, or no more where it was.
 std::optional<std::filesystem::path> original_of(const std::filesystem::path& dir);
 
 /// Why nothing is done in a folder that is a copy of the cluster in `original`, and a way out.

@@ -42,6 +42,18 @@ TEST_F(ClusterFolders, hold_a_copy_as_long_as_its_original_is_where_it_was) {
   EXPECT_EQ(original_of(copy), std::nullopt) << "another cluster is there";
 }
 
+TEST_F(ClusterFolders, hold_a_copy_while_nobody_can_tell_whether_the_original_is_there) {
+  const fs::path original = folder("a", "1", "a");
+  const fs::path copy = folder("b", "1", "a");
+  fs::rename(original, dir("c"));
+  // As a folder that may not be read, which no folder is for root.
+  fs::create_directory_symlink(original, original);
+  EXPECT_EQ(original_of(copy), original);
+  EXPECT_THAT(copy_text(original), IsGolden());
+  fs::remove(original);
+  EXPECT_EQ(original_of(copy), std::nullopt);
+}
+
 TEST_F(ClusterFolders, are_one_by_whatever_path) {
   const fs::path original = folder("a", "1", "a");
   fs::create_directory_symlink(original, dir("link"));
