@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -39,6 +41,15 @@ bool is_own(const fs::path& path, mode_t kind) {
 /// Another one after each start of the computer.
 std::string start_of_computer() {
   return first_line("/proc/sys/kernel/random/boot_id");
+}
+
+/// The variable "NAME=value" is one of those that every command of a user has.
+bool is_plain(std::string_view variable) {
+  constexpr std::array<std::string_view, 12> kPlain = {
+      "HOME",  "LANG", "LANGUAGE", "LOGNAME", "MUSTER_DATA",     "PATH",
+      "SHELL", "TERM", "TMPDIR",   "TZ",      "XDG_RUNTIME_DIR", "USER"};
+  const std::string_view name = variable.substr(0, variable.find('='));
+  return name.starts_with("LC_") || std::find(kPlain.begin(), kPlain.end(), name) != kPlain.end();
 }
 
 /// The errno for which it cannot be told whether a cluster is there; 0: it can.
@@ -139,7 +150,7 @@ std::string mark_keeper(const fs::path& dir, bool runs) {
   return written ? std::string{} : file + ": " + std::strerror(why);
 }
 
-std::string start_keeper(const fs::path& dir, const fs::path& program) {
+std::string start_keeper(const fs::path& dir, const fs::path& program, Surroundings surroundings) {
   const std::string command = program.string();
   std::vector<std::string> words{command, "keeper", dir.string()};
   std::vector<char*> argv;
@@ -152,6 +163,8 @@ std::string start_keeper(const fs::path& dir, const fs::path& program) {
   posix_spawn_file_actions_addopen(&files, 1, (dir / "keeper.log").c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
+  // Files and locks of a command that starts a keeper again are not the cluster's.
+  posix_spawn_file_actions_addclosefrom_np(&files, 3);
   // A node that has lost its keeper starts another one, which is not to have a node's signals.
   sigset_t none;
   sigset_t usual;
@@ -164,8 +177,14 @@ std::string start_keeper(const fs::path& dir, const fs::path& program) {
   posix_spawnattr_setsigdefault(&how, &usual);
   posix_spawnattr_setflags(&how,
                            POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::vector<char*> variables;
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (surroundings == Surroundings::whole || is_plain(*each)) variables.push_back(*each);
+  }
+  variables.push_back(nullptr);
   pid_t pid = 0;
-  const int trouble = posix_spawn(&pid, command.c_str(), &files, &how, argv.data(), environ);
+  const int trouble =
+      posix_spawn(&pid, command.c_str(), &files, &how, argv.data(), variables.data());
   posix_spawnattr_destroy(&how);
   posix_spawn_file_actions_destroy(&files);
   return trouble == 0 ? std::string{} : command + ": " + std::strerror(trouble);

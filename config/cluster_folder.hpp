@@ -61,7 +61,15 @@ bool is_keeper_marked(const std::filesystem::path& dir);
 /// that cannot be marked.
 std::string mark_keeper(const std::filesystem::path& dir, bool runs);
 
-/// Starts the keeper in the background, in a session of its own. Empty, or why it cannot be.
-std::string start_keeper(const std::filesystem::path& dir, const std::filesystem::path& program);
+/// The environment that a keeper gets, and its nodes, workers and their tasks with it.
+enum class Surroundings {
+  whole,  ///< this process's
+  plain   ///< of it what names the user, the language and places: no variables of one command
+};
+
+/// Starts the keeper in the background, in a session of its own, without open files of this
+/// process. Empty, or why it cannot be.
+std::string start_keeper(const std::filesystem::path& dir, const std::filesystem::path& program,
+                         Surroundings surroundings);
 
 }  // namespace muster

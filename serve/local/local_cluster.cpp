@@ -414,14 +414,15 @@ Expected<bool, LocalError> LocalCluster::restore_settings() const {
 Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {
   // First: a keeper without the mark ends, as `muster down` has taken it away.
   std::string trouble = mark_keeper(dir_, true);
-  if (trouble.empty()) trouble = start_keeper(dir_, program);
+  if (trouble.empty()) trouble = start_keeper(dir_, program, Surroundings::whole);
   // No later command has to start one that cannot be.
   if (!trouble.empty()) mark_keeper(dir_, false);
   return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
 }
 
 bool LocalCluster::start_again(const fs::path& program) const {
-  if (keeper_state(dir_) != KeeperState::killed || !start_keeper(dir_, program).empty()) {
+  if (keeper_state(dir_) != KeeperState::killed ||
+      !start_keeper(dir_, program, Surroundings::whole).empty()) {
     return false;
   }
   const auto until = std::chrono::steady_clock::now() + kKeeperBegins;

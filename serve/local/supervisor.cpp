@@ -11,15 +11,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "config/cluster_folder.hpp"
 #include "serve/api/private_file.hpp"
 #include "serve/local/cluster_place.hpp"
 #include "serve/local/local_cluster.hpp"
+#include "serve/local/settings_draft.hpp"
 #include "workers/process/limits/task_limits.hpp"
 
 namespace muster::local {
@@ -29,6 +33,11 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kFirstPause = std::chrono::milliseconds{200};
 constexpr auto kLongestPause = std::chrono::milliseconds{5'000};
 constexpr auto kSteady = std::chrono::seconds{10};  ///< a node that ran this long starts at once
+/// Of a keeper, between `muster up` or its nodes and the next that is killed.
+constexpr std::chrono::milliseconds kLongestKeeperPause{30'000};
+/// When the last keeper began, in ms since the computer did, and its pause; gone after an orderly
+/// end.
+constexpr const char* kKeeperPace = "keeper.pace";
 constexpr auto kEndPatience = std::chrono::seconds{10};
 
 /// Not fmt::print(), which throws where the disk of the log is full: nodes end with their keeper.
@@ -126,6 +135,27 @@ void end_all(std::vector<Child>& children) {
   }
 }
 
+std::chrono::milliseconds since_start_of_computer() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch());
+}
+
+/// The pause before the nodes of a keeper that follows one which was killed soon after its start:
+/// each time twice as long. Written down for the next one.
+std::chrono::milliseconds pause_of_keeper(const std::filesystem::path& dir) {
+  std::int64_t began = 0;
+  std::int64_t paused = 0;
+  std::ifstream(dir / kKeeperPace) >> began >> paused;
+  const auto now = since_start_of_computer();
+  const auto last = std::clamp(std::chrono::milliseconds{paused}, {}, kLongestKeeperPause);
+  const auto ran = now - std::chrono::milliseconds{began};
+  const bool follows = began > 0 && ran.count() >= 0 && ran < last + kSteady;
+  const auto pause = follows ? std::clamp(last * 2, kFirstPause, kLongestKeeperPause)
+                             : std::chrono::milliseconds{0};
+  // One that cannot be written is no reason against a start.
+  write_file(dir / kKeeperPace, fmt::format("{} {}\n", now.count(), pause.count()), 0600);
+  return pause;
+}
+
 /// Why no keeper may be here; empty: one may.
 std::string obstacle(const std::filesystem::path& dir, const TwinLock& twin) {
   if (const auto original = original_of(dir)) return "this folder is " + copy_text(*original);
@@ -144,10 +174,13 @@ sigset_t block_ends() {
   return ends;
 }
 
-/// Keeps the nodes running until one of the signals tells the process to end, and they have ended.
-void keep(const ClusterConfig& config, const std::filesystem::path& program, const sigset_t& ends) {
+/// Keeps the nodes running, after the pause, until one of the signals tells the process to end, and
+/// they have ended.
+void keep(const ClusterConfig& config, const std::filesystem::path& program, const sigset_t& ends,
+          std::chrono::milliseconds pause) {
   std::vector<Child> children;
-  for (const NodeConfig& node : config.nodes) children.push_back({node.name, -1, {}, {}});
+  const auto due = Clock::now() + pause;
+  for (const NodeConfig& node : config.nodes) children.push_back({node.name, -1, {}, due});
   while (true) {
     for (Child& child : children) {
       if (child.pid > 0 || child.due > Clock::now()) continue;
@@ -195,7 +228,13 @@ int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& pr
   if (!config) return end(config.error().message, 1);
   // Those of the shell that it was started from are not meant for a cluster.
   process::raise_own_limits();
-  keep(config.value(), program, ends);
+  const auto pause = pause_of_keeper(dir);
+  if (pause.count() > 0) {
+    say("a keeper was killed soon after its start; the nodes start in {} ms\n", pause.count());
+  }
+  keep(config.value(), program, ends, pause);
+  std::error_code gone;
+  std::filesystem::remove(dir / kKeeperPace, gone);
   twin.reset();
   return end({}, 0);
 }

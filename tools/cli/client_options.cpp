@@ -66,7 +66,8 @@ bool await_keeper(const std::filesystem::path& folder, client::ApiOptions& api) 
   }
   if (keeper_state(folder) == KeeperState::killed) {
     std::error_code none;
-    const std::string why = start_keeper(std::filesystem::absolute(folder), full_program(none));
+    const std::string why =
+        start_keeper(std::filesystem::absolute(folder), full_program(none), Surroundings::plain);
     if (!why.empty()) complain(why);
     api.refused_for = api.retry_for;
   }

@@ -72,7 +72,8 @@ void replace_keeper(const NodeSetup& setup, const std::string& who) {
   const std::filesystem::path dir = setup.config.file.parent_path();
   if (keeper_state(dir) != KeeperState::killed) return;
   complain(who + "its keeper was killed, and is started again");
-  if (const std::string why = start_keeper(dir, setup.program); !why.empty()) complain(who + why);
+  const std::string why = start_keeper(dir, setup.program, Surroundings::whole);
+  if (!why.empty()) complain(who + why);
 }
 
 int run_node(const NodeArguments& arguments) {

@@ -1,11 +1,13 @@
 """The folder of a cluster: copied, moved, of an earlier version, and without its keeper."""
 
 import os
+import pathlib
 import shutil
 import subprocess
+import time
 import unittest
 
-from cluster import Cluster, MUSTER, assert_golden, plain
+from cluster import Cluster, MUSTER, assert_golden, line_with, plain
 
 COPY = "this folder is a copy of the cluster in "
 
@@ -145,7 +147,11 @@ class Keepers(unittest.TestCase):
             # By what is left of the cluster, and by nobody's command.
             cluster.wait_until("it is there again", lambda: cluster.keeper() is not None)
             self.runs_on(cluster, job)
-            # Nothing is left but the instances: the next command does it.
+            # Nothing is left but the instances: the next command does it. It has secrets that the
+            # cluster is not to have, and the keeper before was killed soon after its start.
+            (cluster.dir / "keeper.pace").write_text(f"{int(time.monotonic() * 1000)} 400\n")
+            os.environ["OF_ONE_COMMAND"] = "secret"
+            self.addCleanup(os.environ.pop, "OF_ONE_COMMAND", None)
             for pid in [cluster.keeper(), *cluster.nodes()]:
                 cluster.signal(pid, 19)
             for pid in [cluster.keeper(), *cluster.nodes()]:
@@ -153,6 +159,10 @@ class Keepers(unittest.TestCase):
             cluster.wait_until("all are gone", lambda: not cluster.nodes())
             self.assertIsNone(cluster.keeper())
             self.runs_on(cluster, job)
+            surroundings = pathlib.Path(f"/proc/{cluster.keeper()}/environ").read_bytes()
+            self.assertNotIn(b"OF_ONE_COMMAND", surroundings)
+            self.assertIn(b"HOME=", surroundings)
+            assert_golden(self, line_with((cluster.dir / "keeper.log").read_text(), " 800 ms"))
             # And `down` means it, whenever it comes.
             self.kill_keeper(cluster)
             cluster.run("down", "--dir", cluster.dir)
