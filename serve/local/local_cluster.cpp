@@ -247,12 +247,14 @@ std::string await_ends(const ProcessMachines& machines,
 }
 
 /// Ends all instances with what runs on them. Empty, or why not.
-std::string end_instances(const ClusterConfig& config,
-                          const std::function<void(std::size_t)>& progress) {
+std::string end_instances(const ClusterConfig& config, const StopRequest& request,
+                          Stopped& stopped) {
   NodeSetup setup{config, config.cloud_node().name, own_program(), false, false};
   const ClusterRoster nobody;  // no roster is made here
   const fs::path state = setup.config.state / setup.node;
-  const MachineOptions options = machine_template(setup, nobody, state);
+  MachineOptions options = machine_template(setup, nobody, state);
+  LogsOfEnd logs(config);
+  if (!request.drop_logs) options.over = [&logs](const fs::path& folder) { logs.bring(folder); };
   auto machines = ProcessMachines::open(options);
   // A node whose keeper was killed may be about to end, and has them until then.
   const auto until = std::chrono::steady_clock::now() + kStopPatience;
@@ -263,7 +265,11 @@ std::string end_instances(const ClusterConfig& config,
   }
   if (!machines) return machines.error().message;
   const std::string trouble = machines.value()->end_all(wall_now());
-  const std::string left = await_ends(*machines.value(), progress);
+  stopped.instances = machines.value()->count();
+  const std::string left = await_ends(*machines.value(), request.progress);
+  // Its thread is the one that brings the logs.
+  machines.value().reset();
+  stopped.logs = logs.done();
   return left.empty() ? trouble : left;
 }
 
@@ -430,8 +436,7 @@ bool LocalCluster::start_again(const fs::path& program) const {
   return keeper().has_value();
 }
 
-Expected<bool, LocalError> LocalCluster::stop(
-    bool keep_instances, const std::function<void(std::size_t)>& progress) const {
+Expected<Stopped, LocalError> LocalCluster::stop(const StopRequest& request) const {
   if (!exists()) return Failed{LocalError::bad_request, "there is no cluster in " + dir_.string()};
   // One ends a cluster: others wait until it has, and find nothing left to do.
   const api::FileLock alone(dir_ / "down", kOtherStop);
@@ -439,23 +444,25 @@ Expected<bool, LocalError> LocalCluster::stop(
     return failed("another `muster down` is still at work here: " + alone.fault());
   }
   // The process before may have ended it, and erased it.
-  if (!exists()) return true;
+  if (!exists()) return Stopped{};
   // The files of a copy speak of the original's instances, which are not to end with it.
-  if (!keeper() && !copy_fault(dir_).empty()) return true;
+  if (!keeper() && !copy_fault(dir_).empty()) return Stopped{};
   // A keeper that gets the lock from here on ends at once.
   if (std::string trouble = mark_keeper(dir_, false); !trouble.empty()) return failed(trouble);
+  Stopped stopped;
   const auto until = std::chrono::steady_clock::now() + kStopPatience;
   if (const auto pid = keeper()) {
+    stopped.ran = true;
     kill(*pid, SIGTERM);
     while (keeper() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
     if (keeper()) return failed(fmt::format("its keeper (process {}) does not end", *pid));
   }
   if (std::string trouble = settle_place(dir_); !trouble.empty()) return failed(trouble);
-  if (keep_instances) return true;
+  if (request.keep_instances) return stopped;
   auto config = load_own(config_file());
   if (!config) return Failed{LocalError::bad_request, config.error().message};
-  const std::string trouble = end_instances(config.value(), progress);
-  return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
+  const std::string trouble = end_instances(config.value(), request, stopped);
+  return trouble.empty() ? Expected<Stopped, LocalError>(stopped) : failed(trouble);
 }
 
 std::string LocalCluster::settle_in(const ClusterConfig& config) const {
@@ -463,7 +470,9 @@ std::string LocalCluster::settle_in(const ClusterConfig& config) const {
   // they end as by `muster down`, and their tasks begin again on others.
   const bool ends =
       is_moved(dir_) && fs::exists(machines_folder(config.state / config.cloud_node().name));
-  std::string trouble = ends ? end_instances(config, [](std::size_t) {}) : std::string{};
+  Stopped stopped;
+  const StopRequest request{.progress = [](std::size_t) {}};
+  std::string trouble = ends ? end_instances(config, request, stopped) : std::string{};
   return trouble.empty() ? take_place(dir_) : trouble;
 }
 

@@ -9,9 +9,24 @@
 
 #include "config/cluster_config.hpp"
 #include "model/expected.hpp"
+#include "serve/local/kept_logs.hpp"
 #include "serve/local/local_settings.hpp"
 
 namespace muster::local {
+
+/// Outcome of the end of a cluster.
+struct Stopped {
+  bool ran = false;           ///< it had a keeper
+  std::size_t instances = 0;  ///< that were there, and have ended
+  KeptLogs logs{};
+};
+
+/// How a cluster is to end.
+struct StopRequest {
+  bool keep_instances = false;  ///< with what runs on them
+  bool drop_logs = false;       ///< the output of their tasks need not be kept
+  std::function<void(std::size_t)> progress{};
+};
 
 inline constexpr std::uint32_t kMaxSites = 5;
 inline constexpr std::uint32_t kMaxMasters = 8;
@@ -47,10 +62,9 @@ class LocalCluster {
   /// Starts a keeper again that was killed. Whether there was such a one, and it runs again.
   bool start_again(const std::filesystem::path& program) const;
   /// Ends the keeper and the nodes, and, unless they are to be kept, all instances with what runs
-  /// on them; tasks go on when the cluster is started again. Waits as long as instances end, and
-  /// calls `progress` now and then with how many are left.
-  Expected<bool, LocalError> stop(bool keep_instances,
-                                  const std::function<void(std::size_t)>& progress) const;
+  /// on them; tasks go on when the cluster is started again, and what they have written is kept.
+  /// Waits as long as instances end, and calls `progress` now and then with how many are left.
+  Expected<Stopped, LocalError> stop(const StopRequest& request) const;
 
  private:
   std::filesystem::path before_file() const { return dir_ / "cluster.toml.before"; }

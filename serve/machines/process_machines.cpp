@@ -221,6 +221,7 @@ class ProcessMachines::Watcher {
     for (const auto& ended : machine.take_waiting()) ended();
     if (machine.folder().exists()) {
       keep_log(options_, instance, machine.folder().log_tail(options_.kept_log_bytes));
+      if (options_.over) options_.over(machine.folder().path());
     }
     const std::string trouble = machine.folder().remove();
     if (options_.forget) options_.forget(instance);

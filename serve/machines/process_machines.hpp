@@ -21,6 +21,9 @@ struct MachineOptions {
   /// earlier call has not led to a machine. The answer is why it could not; empty: done. May be
   /// empty.
   std::function<std::string(const MachineOrder&, const std::filesystem::path& folder)> prepare;
+  /// Called with the folder of a machine on which nothing runs any more, before that is removed; on
+  /// the thread that sees to all machines. May be empty.
+  std::function<void(const std::filesystem::path& folder)> over;
   /// Removes what a machine that is gone has outside its folder. May be empty.
   std::function<void(InstanceId)> forget;
   /// Tasks run as another user, who has to get through the machines' folders to their own.

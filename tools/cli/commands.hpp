@@ -41,6 +41,8 @@ void add_pki(CLI::App& app, int& exit_code);
 void add_node(CLI::App& app, int& exit_code);
 /// `up`, `down` and what they need.
 void add_local_cluster(CLI::App& app, int& exit_code);
+/// `muster down`.
+void add_down(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
 /// As a keeper, which shims that are this command call: before all else, as the words that follow
 /// are a program's. Its exit code; nothing: the command is another one.

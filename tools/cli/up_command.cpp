@@ -1,4 +1,4 @@
-// A cluster on this machine: `up`, `down`, and `keeper`, which keeps its nodes running.
+// A cluster on this machine: `up`, and `keeper`, which keeps its nodes running.
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -22,6 +22,7 @@
 #include "serve/machines/task_user.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/last_words.hpp"
+#include "tools/cli/local_folder.hpp"
 #include "tools/cli/nodes_linked.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/api_client.hpp"
@@ -55,19 +56,6 @@ struct UpArguments {
   bool quiet = false;
   bool new_stores = false;
 };
-
-/// Empty: no folder is named, and there is no home for one.
-fs::path folder_of(const std::string& dir) {
-  const client::Environment environment = client::process_environment();
-  // A user who has named a cluster for all commands means it here, too.
-  fs::path folder = dir.empty() ? environment("MUSTER_CLUSTER").value_or("") : dir;
-  if (folder.empty()) folder = client::local_cluster_folder(environment);
-  if (folder.empty()) return folder;
-  const fs::path normal = fs::absolute(folder).lexically_normal();
-  // A path with a slash at its end has an empty file name, and would be another folder to those who
-  // compare.
-  return normal.has_filename() ? normal : normal.parent_path();
-}
 
 /// Messages about a file name it whole, and with it the folder.
 std::string about(const fs::path& dir, const std::string& message) {
@@ -142,7 +130,7 @@ void describe(const fs::path& dir, const ClusterConfig& config, const nlohmann::
 /// Where to go on from here.
 void say_what_next(const fs::path& dir, const std::string& page) {
   fmt::print("API and page: {}\n", page);
-  const bool is_default = dir == folder_of("");
+  const bool is_default = dir == local_folder("");
   const std::string flag = is_default ? "" : " --cluster " + client::shell_word(dir.string());
   fmt::print("Try: muster submit{} --wait -- echo hello\n", flag);
   fmt::print("End: muster down{}\n",
@@ -207,7 +195,7 @@ std::string difference(const UpArguments& asked, const local::LocalCluster& clus
 /// Shows the cluster, whose nodes are linked, and what has been changed of it.
 int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluster,
                  const nlohmann::json& nodes, const std::vector<std::string>& changes) {
-  const fs::path dir = folder_of(arguments.dir);
+  const fs::path dir = local_folder(arguments.dir);
   const auto config = load_cluster_config(cluster.config_file(), {});
   client::ContextOptions where;
   where.cluster = dir.string();
@@ -288,7 +276,8 @@ std::vector<std::string> said_of(const local::Prepared& prepared, bool was_there
 int take_back(const local::LocalCluster& cluster, const std::string& why) {
   complain(why);
   // `true` keeps the instances: tasks that run must not end with a start that has failed.
-  if (auto stopped = cluster.stop(true, {}); !stopped) complain(stopped.error().message);
+  if (auto stopped = cluster.stop({.keep_instances = true}); !stopped)
+    complain(stopped.error().message);
   const auto restored = cluster.restore_settings();
   if (!restored) {
     complain(restored.error().message);
@@ -309,7 +298,7 @@ void mend_keeper(const local::LocalCluster& cluster, const fs::path& dir) {
 int run_up(const UpArguments& arguments) {
   // Before anything is written: keys and the token lie in the folder.
   umask(kOwnerOnly);
-  const fs::path dir = folder_of(arguments.dir);
+  const fs::path dir = local_folder(arguments.dir);
   if (dir.empty()) {
     complain(std::string(client::kNoHome));
     return kFailed;
@@ -377,27 +366,6 @@ int run_up(const UpArguments& arguments) {
   return show_cluster(arguments, cluster, nodes, said_of(prepared.value(), was_there, arguments));
 }
 
-int run_down(const std::string& dir, bool keep_instances, bool erase) {
-  const fs::path folder = folder_of(dir);
-  if (folder.empty()) {
-    complain(std::string(client::kNoHome));
-    return kFailed;
-  }
-  const auto progress = [](std::size_t left) {
-    complain(fmt::format("waiting for {} instance{} to end", left, left == 1 ? "" : "s"));
-  };
-  if (auto stopped = local::LocalCluster(folder).stop(keep_instances, progress); !stopped) {
-    complain(stopped.error().message);
-    return stopped.error().code == local::LocalError::bad_request ? kUsage : kFailed;
-  }
-  // Nothing is deleted while something may still run: stop() has failed otherwise.
-  if (!erase) return kDone;
-  std::error_code bad;
-  fs::remove_all(folder, bad);
-  if (bad) complain(folder.string() + ": " + bad.message());
-  return bad ? kFailed : kDone;
-}
-
 void add_up(CLI::App& app, int& exit_code) {
   auto up = std::make_shared<UpArguments>();
   CLI::App* command =
@@ -448,25 +416,6 @@ void add_up(CLI::App& app, int& exit_code) {
   command->add_flag("--quiet", up->quiet,
                     "leave the token out of the page's address: for logs that others read");
   command->callback([up, &exit_code] { exit_code = run_up(*up); });
-}
-
-struct DownArguments {
-  std::string dir;
-  bool keep = false;
-  bool erase = false;
-};
-
-void add_down(CLI::App& app, int& exit_code) {
-  auto down = std::make_shared<DownArguments>();
-  CLI::App* command = app.add_subcommand("down", "end the cluster that `up` started");
-  command
-      ->add_option("--dir", down->dir,
-                   "its folder; else MUSTER_CLUSTER, else that of `up` without both")
-      ->type_name("DIR");
-  command->add_flag("--keep-instances", down->keep, "leave the instances and their tasks running");
-  command->add_flag("--erase", down->erase, "delete its folder, with everything it knows");
-  command->callback(
-      [down, &exit_code] { exit_code = run_down(down->dir, down->keep, down->erase); });
 }
 
 void add_keeper(CLI::App& app, int& exit_code) {

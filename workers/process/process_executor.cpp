@@ -22,7 +22,7 @@ namespace {
 using process::AttemptKey;
 using process::LimitMeans;
 
-constexpr const char* kAttemptsFolder = "attempts";
+using process::kAttemptsFolder;
 // Throughputs are above 0 (ExecutionSample), also of a task that hangs.
 constexpr double kLeastThroughput = 1e-3;
 // Looks at the disk that a new attempt waits for; then it is rejected and may go elsewhere.

@@ -118,6 +118,26 @@ class Logs(unittest.TestCase):
             self.assertEqual((piece["lost"], piece["lost_reason"]), (True, reason))
             self.assertEqual(cluster.run("logs", job).stdout, "attempt 2\n")
 
+    def test_an_orderly_end_keeps_what_tasks_have_written(self):
+        with Cluster() as cluster:
+            self.cluster = cluster
+            job = cluster.shell('trap "echo leaves; exit 85" TERM; seq 1 3000; echo oh >&2; '
+                                'test $MUSTER_ATTEMPT -gt 1 || while :; do sleep 0.1; done',
+                                "--spot")
+            cluster.wait_until("it has written", lambda: cluster.run(
+                "logs", job, check=False).stdout == self.numbers(1, 3000))
+            told = cluster.run("down", "--dir", cluster.dir).stdout
+            again = cluster.run("down", "--dir", cluster.dir).stdout
+            assert_golden(self, plain(told + again, folder=cluster.dir))
+            cluster.up()
+            cluster.wait_over([job])
+            self.assertEqual(cluster.run("logs", job, "--attempt", 1).stdout,
+                             self.numbers(1, 3000) + "leaves\n")
+            errors = cluster.run("logs", job, "--attempt", 1, "--err").stdout
+            self.assertTrue(errors.startswith("oh\n"), "the shell may say why it ends: " + errors)
+            self.assertEqual(cluster.run("logs", job, "--attempt", 2).stdout,
+                             self.numbers(1, 3000))
+
     def test_what_was_written_outlives_worker_and_supervisor(self):
         with Cluster("master.max_attempts=3") as cluster:
             self.cluster = cluster

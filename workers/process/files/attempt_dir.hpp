@@ -27,6 +27,9 @@ struct AttemptKey {
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
 };
 
+/// Where a worker keeps the folders of its attempts, in its own.
+inline constexpr const char* kAttemptsFolder = "attempts";
+
 /// The names of the files in an attempt's folder. Logs are `out.N` and `err.N`, where N is the
 /// place of the file's first byte in all that was written.
 inline constexpr const char* kOrderFile = "order";  ///< the order to run

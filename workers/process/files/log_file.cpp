@@ -92,8 +92,9 @@ std::string LogReader::read(std::uint64_t& offset, std::size_t max_bytes) const 
   // The last file that begins at or before the offset.
   auto file = std::prev(std::upper_bound(files_.begin(), files_.end(), offset));
   for (; file != files_.end() && text.size() < max_bytes; ++file) {
-    const Descriptor source(
-        openat(folder_, file_name(name_, *file).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    // O_NONBLOCK: a task may own the folder, and a pipe of that name would never open.
+    const Descriptor source(openat(folder_, file_name(name_, *file).c_str(),
+                                   O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     // A gap in the text would shift all places behind it: the text so far is the answer.
     if (!source && !text.empty()) break;
     if (!source) {  // it went while we looked: the rest begins later
