@@ -12,6 +12,7 @@ namespace muster::cli {
 struct Missing {
   std::string text;
   std::string node{};  ///< that is not linked; empty: not known
+  bool ended = false;  ///< the cluster as a whole, by somebody
 };
 
 /// Asks each API of the cluster once, for a job may go to any of its sites. The first obstacle, or

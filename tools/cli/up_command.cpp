@@ -64,9 +64,10 @@ std::string about(const fs::path& dir, const std::string& message) {
 }
 
 /// Waits until every node is linked; the last thing that was missing, or nothing. Does not wait for
-/// a node that ends again and again.
+/// a node that ends again and again, nor for a cluster that somebody ends. `runs`: it had a keeper
+/// before.
 std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
-                                   const LastWords& words, nlohmann::json& nodes) {
+                                   const LastWords& words, bool runs, nlohmann::json& nodes) {
   client::ContextOptions where;
   where.cluster = dir.string();
   const auto context = client::find_cluster(where, client::process_environment());
@@ -75,7 +76,7 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
   std::optional<Missing> missing = Missing{"nothing answers yet"};
   bool first = true;  // one that is up is seen to be so whatever the time to wait
   const local::LocalCluster cluster(dir);
-  bool kept = false;
+  bool kept = runs;
   while (std::exchange(first, false) || std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
     if (const std::string node = words.node_that_gives_up(); !node.empty()) {
@@ -86,7 +87,7 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
     const bool is_kept = cluster.keeper().has_value();
     const bool has_ended = waitpid(-1, nullptr, WNOHANG) > 0;
     if (has_ended || (std::exchange(kept, is_kept) && !is_kept)) {
-      return Missing{"it was ended while it started, perhaps by `muster down`"};
+      return Missing{"it was ended while it started, perhaps by `muster down`", {}, true};
     }
     missing = look_everywhere(context.value(), nodes);
     if (!missing) return std::nullopt;
@@ -353,13 +354,13 @@ int run_up(const UpArguments& arguments) {
     }
   }
   nlohmann::json nodes;
-  if (const auto missing = await_ready(dir, arguments.wait_s, words, nodes)) {
+  if (const auto missing = await_ready(dir, arguments.wait_s, words, runs, nodes)) {
     if (!runs) {
       return take_back(
           cluster, fmt::format("the cluster did not come up: {}; its last words: {}{}",
                                missing->text, words.of(missing->node), words.ends(missing->node)));
     }
-    complain(dir.string() + ": it runs, but " + missing->text);
+    complain(dir.string() + (missing->ended ? ": " : ": it runs, but ") + missing->text);
     return kFailed;
   }
   // Of one that runs nothing has been changed: prepare() refuses what would need another start.
