@@ -291,6 +291,35 @@ int take_back(const local::LocalCluster& cluster, const std::string& why) {
   return kFailed;
 }
 
+/// Of nodes that somebody has taken out of the file: their stores stay unread.
+void warn_of_left_nodes(const fs::path& dir, const ClusterConfig& config) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(config.state, none)) {
+    const std::string node = entry.path().filename().string();
+    if (config.find(node) != nullptr) continue;
+    std::string roles;
+    for (const char* role : {"site", "master"}) {
+      if (fs::exists(entry.path() / role, none)) {
+        roles += (roles.empty() ? "" : " and ") + std::string(role);
+      }
+    }
+    if (roles.empty()) continue;
+    complain(
+        fmt::format("{}: node {} is not in cluster.toml, and the jobs of its {} are not seen; "
+                    "they are in {}, for when it is there again",
+                    dir.string(), node, roles, entry.path().string()));
+  }
+}
+
+/// As far as they may be raised; says which stay low.
+void raise_limits() {
+  process::raise_own_limits();
+  if (const std::string low = process::low_limits(); !low.empty()) {
+    complain("the hard limits of where this is started hold the cluster and its tasks too: " + low +
+             " (ulimit -H)");
+  }
+}
+
 void mend_keeper(const local::LocalCluster& cluster, const fs::path& dir) {
   if (!cluster.start_again(local::own_program())) return;
   complain(dir.string() + ": its keeper was killed, and is started again");
@@ -340,11 +369,8 @@ int run_up(const UpArguments& arguments) {
   const std::string rest =
       request.caps ? local::caps_rest(*request.caps, prepared.value().config) : "";
   if (!rest.empty()) complain("--caps: " + rest);
-  process::raise_own_limits();
-  if (const std::string low = process::low_limits(); !low.empty()) {
-    complain("the hard limits of where this is started hold the cluster and its tasks too: " + low +
-             " (ulimit -H)");
-  }
+  warn_of_left_nodes(dir, prepared.value().config);
+  raise_limits();
   // Before the start, so that the lengths of the logs separate old complaints from new ones.
   const LastWords words(dir, prepared.value().config);
   const bool runs = prepared.value().runs;

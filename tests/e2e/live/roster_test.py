@@ -5,7 +5,7 @@ import shutil
 import socket
 import unittest
 
-from cluster import Cluster, assert_golden, plain, without_figures
+from cluster import Cluster, assert_golden, line_with, plain, without_figures
 
 
 class TwoSitesAndMasters(Cluster):
@@ -53,6 +53,13 @@ class Roster(unittest.TestCase):
             cluster.change_nodes(lambda _: nodes)
             cluster.up()
             cluster.wait_until("it is there again", lambda: cluster.job(long)["running"] == 1)
+
+    def test_a_node_that_has_left_the_file_is_named(self):
+        with TwoSitesAndMasters() as cluster:
+            cluster.run("down", "--dir", cluster.dir)
+            cluster.change_nodes(lambda nodes: [node for node in nodes if "'oslo'" not in node])
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "10s", check=False).stderr
+            assert_golden(self, plain(line_with(told, "node n1"), folder=cluster.dir))
 
     def test_a_node_that_joins_takes_the_numbers_of_the_others_by_itself(self):
         with TwoSitesAndMasters() as cluster:
