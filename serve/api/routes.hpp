@@ -29,6 +29,7 @@ enum class Operation : std::uint8_t {
   interrupt,
   nodes,
   cost,
+  cost_today,
   plan,
   status,
   decisions,

@@ -26,6 +26,8 @@ using backend::ok;
 constexpr std::uint32_t kLongestCharacter = 4;
 /// Bytes of output in one answer.
 constexpr std::uint32_t kLongestPiece = kListBytes;
+/// How often masters are asked what users have cost, to know it at midnight.
+constexpr Duration kCostsPeriod = std::chrono::minutes{1};
 
 std::vector<std::string> names_of(const std::vector<const NodeConfig*>& nodes,
                                   std::optional<std::string> NodeConfig::*role) {
@@ -63,6 +65,7 @@ ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& confi
       timeout_(config.link.request_timeout / 2),
       last_(std::make_shared<LastAnswers>(names_of(config.masters(), &NodeConfig::master),
                                           names_of(config.sites(), &NodeConfig::site), now())),
+      days_(std::make_shared<DayCosts>(names_of(config.masters(), &NodeConfig::master))),
       looks_(job_asks()) {}
 
 ActorBackend::~ActorBackend() {
@@ -94,6 +97,10 @@ Instant ActorBackend::now() const {
   return origin_.instant(system_.clock().now());
 }
 
+void ActorBackend::keep_day_costs(const std::filesystem::path& file) {
+  days_ = std::make_shared<DayCosts>(names_of(config_.masters(), &NodeConfig::master), file);
+}
+
 void ActorBackend::keep_asking() {
   const auto ask_all_of_them = [&system = system_, masters = handles_.masters,
                                 sites = handles_.sites, timeout = timeout_, origin = origin_,
@@ -112,13 +119,27 @@ void ActorBackend::keep_asking() {
         },
         figures_atom_v);
   };
-  // It outlives this object by moments, so it uses nothing of it.
-  asker_ = system_.spawn([ask_all_of_them, pause = timeout_](caf::event_based_actor* self) {
+  const auto ask_for_costs = [&system = system_, masters = handles_.masters, timeout = timeout_,
+                              origin = origin_, days = days_] {
+    ask_all<CostView>(
+        system, masters, timeout,
+        [&system, origin, days](const Answers<CostView>& answers) {
+          days->note(answers, origin.instant(system.clock().now()));
+        },
+        CostQuestion{CostSplit::user});
+  };
+  // They outlive this object by moments, so they use nothing of it.
+  asker_ = system_.spawn([=, pause = timeout_](caf::event_based_actor* self) {
     self->delayed_send(self, Duration::zero(), load_atom_v);
-    return caf::behavior{[ask_all_of_them, pause, self](load_atom) {
-      ask_all_of_them();
-      self->delayed_send(self, pause, load_atom_v);
-    }};
+    self->delayed_send(self, Duration::zero(), sample_atom_v);
+    return caf::behavior{[=](load_atom) {
+                           ask_all_of_them();
+                           self->delayed_send(self, pause, load_atom_v);
+                         },
+                         [=](sample_atom) {
+                           ask_for_costs();
+                           self->delayed_send(self, kCostsPeriod, sample_atom_v);
+                         }};
   });
 }
 

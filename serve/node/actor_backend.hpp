@@ -12,6 +12,7 @@
 #include "actors/time/clock.hpp"
 #include "config/cluster_config.hpp"
 #include "serve/api/backend.hpp"
+#include "serve/node/day_costs.hpp"
 #include "serve/node/gather.hpp"
 #include "serve/node/job_looks.hpp"
 #include "serve/node/job_owners.hpp"
@@ -49,6 +50,8 @@ class ActorBackend final : public api::Backend {
   /// when one is silent, and a master's last figures, without a user's question.
   void keep_asking();
   void end_asking();
+  /// Before it: has what users have cost on a day kept in that file.
+  void keep_day_costs(const std::filesystem::path& file);
 
   void submit(std::vector<Job> jobs, api::Reply reply) override;
   void resubmit(const api::Again& what, api::Reply reply) override;
@@ -87,6 +90,7 @@ class ActorBackend final : public api::Backend {
   template <class View, class Merge, class... Question>
   void gather(api::Reply reply, Merge merge, const Question&... question);
   void view_cost(const api::View& what, api::Reply reply);
+  void view_day_costs(api::Reply reply);
   /// Asks the masters that question, and the sites for their figures.
   template <class Question>
   void figures(Question of_masters,
@@ -103,6 +107,7 @@ class ActorBackend final : public api::Backend {
   ClockOrigin origin_;
   Duration timeout_;
   std::shared_ptr<LastAnswers> last_;
+  std::shared_ptr<DayCosts> days_;
   JobOwners owners_;
   JobLooks looks_;
   std::atomic<std::uint32_t> lookers_{0};  ///< threads that look at work folders

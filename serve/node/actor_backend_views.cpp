@@ -88,6 +88,8 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
       return gather<HistoryView>(std::move(reply), merge::history, history_atom_v, what.hours);
     case Operation::cost:
       return view_cost(what, std::move(reply));
+    case Operation::cost_today:
+      return view_day_costs(std::move(reply));
     case Operation::nodes:
       return figures(figures_atom_v, [this, reply](const auto& masters, const auto& sites) {
         reply(ok(view_json::document(NodesView{node_list(masters)},
@@ -176,6 +178,17 @@ void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
             RentedQuestion{});
       },
       CostQuestion{by});
+}
+
+void ActorBackend::view_day_costs(api::Reply reply) {
+  ask_all<CostView>(
+      system_, handles_.masters, timeout_,
+      [this, reply](const Answers<CostView>& masters) {
+        const Silent missing = silent(answered(masters), {});
+        days_->note(masters, now());
+        reply(ok(view_json::document(days_->today(now()), missing)));
+      },
+      CostQuestion{CostSplit::user});
 }
 
 template <class Question>

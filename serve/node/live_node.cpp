@@ -316,6 +316,7 @@ class LiveNode::Parts {
       handles.largest_share = std::move(largest).value();
     }
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), origin_);
+    backend_->keep_day_costs(state_ / "day-costs");
     backend_->keep_asking();
     auto options = api_options(
         {setup_.config, self_, state_, [log = log_](const std::string& text) { log->warn(text); },

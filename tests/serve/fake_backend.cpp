@@ -423,6 +423,9 @@ std::string FakeBackend::document(const View& what) const {
           {"idle_usd", {{"boot", 0.1}, {"idle", 0.2}, {"drain", 0.1}, {"fragmentation", 0}}},
           {"by", Json::array({{{"name", "ann"}, {"usd", 7.5}}, {{"name", "ben"}, {"usd", 4.44}}})}};
       break;
+    case Operation::cost_today:
+      out = {{"since_s", kBegin - 3600}, {"by", Json::array({{{"name", "ann"}, {"usd", 2.25}}})}};
+      break;
     case Operation::status:
       out = status_document(tick);
       break;

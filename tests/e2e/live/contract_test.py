@@ -80,7 +80,8 @@ class Contract(unittest.TestCase):
                  ("/v1/nodes", "/v1/nodes", ["nodes"]), ("/v1/status", "/v1/status", ["status"]),
                  ("/v1/history", "/v1/history?hours=2", None),
                  ("/v1/decisions", "/v1/decisions", ["decisions"]),
-                 ("/v1/services", "/v1/services", ["services"])]
+                 ("/v1/services", "/v1/services", ["services"]),
+                 ("/v1/cost/today", "/v1/cost/today", None)]
         paths += [("/v1/cost", f"/v1/cost?by={by}", ["cost", "--by", by])
                   for by in ("user", "job", "instance")]
         for job in jobs:

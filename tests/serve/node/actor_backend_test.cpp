@@ -180,6 +180,19 @@ TEST_F(ActorBackendTest, WhatAMasterSaidLastIsKnownThoughNobodyAsked) {
   EXPECT_EQ(silent[0]["last"]["usd_h"], 0.5);
 }
 
+TEST_F(ActorBackendTest, WhatUsersHaveCostTodayIsCountedThoughNobodyAsked) {
+  backend_->keep_asking();
+  system_.run_until_s(30);
+  fakes_[0].cost.by = {{"ann", 2}, {"bob", 1}};
+  fakes_[1].cost.by = {{"bob", 3}};
+  system_.run_until_s(60);
+  const nlohmann::json today = look(api::Operation::cost_today);
+  EXPECT_EQ(today["by"][0]["name"], "bob");
+  EXPECT_EQ(today["by"][0]["usd"], 4);
+  EXPECT_EQ(today["by"][1]["usd"], 2);
+  EXPECT_EQ(today["since_s"], 0);
+}
+
 TEST_F(ActorBackendTest, SinceWhenASiteIsSilentIsKnownThoughNobodyAsked) {
   for (FakeMaster& fake : fakes_) fake.figures = figures();
   backend_->keep_asking();
