@@ -67,8 +67,16 @@ std::string_view asset_of(Operation operation) {
       return assets::kPlot;
     case Operation::text:
       return assets::kText;
+    case Operation::asking:
+      return assets::kAsk;
     case Operation::views:
       return assets::kViews;
+    case Operation::job_views:
+      return assets::kJobs;
+    case Operation::task_view:
+      return assets::kTask;
+    case Operation::instance_views:
+      return assets::kInstances;
     case Operation::style:
       return assets::kStyle;
     default:
@@ -166,7 +174,11 @@ std::optional<Response> Api::answer_at_once(const Call& call) {
     case Operation::script:
     case Operation::plot:
     case Operation::text:
+    case Operation::asking:
     case Operation::views:
+    case Operation::job_views:
+    case Operation::task_view:
+    case Operation::instance_views:
     case Operation::style:
     case Operation::chart:
       response.body = asset_of(call.route.operation);

@@ -50,7 +50,11 @@ enum class Operation : std::uint8_t {
   script,
   plot,
   text,
+  asking,
   views,
+  job_views,
+  task_view,
+  instance_views,
   style,
   chart,
 };

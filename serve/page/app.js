@@ -1,23 +1,25 @@
 "use strict";
-// The page asks the API every second and shows what it says (views.js). What is open, which page of
-// a list, and how its rows are sorted is in `state`; a job that is open stands in the address.
+// The page asks the API every second and shows what it says (views.js, jobs.js, task.js,
+// instances.js). What is open, which page of a list, and how its rows are sorted is in `state`; a
+// job or an instance that is open stands in the address.
 
 const PERIOD_MS = 1000;
 const LOG_PERIOD_MS = 100;  // while there is more of an output than was read
 const HIDDEN_PERIOD_MS = 15000;
 const MAX_PERIOD_MS = 15000;
 const TYPING_MS = 250;  // after the last letter, before the cluster is asked
-const REQUEST_LIMIT_MS = 8000;
 const SLOW_MS = 2000;  // a master that hangs is waited for longer; until then nothing new is shown
+const USERS_PERIOD_MS = 15000;  // sums that change slowly
+const LIFE_PERIOD_MS = 5000;
+const OVER_PERIOD_MS = 5000;  // of a job that is over, of which nothing changes
 const MAX_JOBS = 200;
 const MAX_SEARCHED = 2000;
-const MAX_TASKS = 500;
+const MAX_TASKS = 200;
+const MAX_AHEAD = 50;
 const MAX_DECISIONS = 40;
-const LOG_PIECE = 65536;
-const MAX_LOG_CHARS = 200000;
-const TOKEN_KEY = "muster.token";
+const MAX_FILTERED = 1000;
+const FOLDED_KEY = "muster.folded";
 
-let offered = "";  // a link's token, where the tab has another one already
 const state = {
   token: takeToken(),
   me: { token: "", role: "admin", user: "" },  // whose token it is, and what that may do
@@ -27,116 +29,28 @@ const state = {
   turn: 0,       // which round of questions counts
   silent: [],    // who did not answer the last one
   job: null,     // the number of the job that is open
+  instance: null,  // or of the instance
+  rented: undefined,  // what the list of instances says of that; null: nothing
+  life: undefined,    // what is known of its life; null: nothing
   plain: null,   // the job of which the token may not hear why its tasks wait
-  log: null,     // {task, offset, more, stream}: how far its output has been read
+  phase: "all",  // which of the open job's tasks are shown
+  shown_job: null,         // the open job, as it was shown last
+  shown_tasks: new Map(),  // its tasks, by their index
+  log: null,     // {task, attempt, offset, more, stream, ...}: how far its output has been read
   log_closed: false,  // by hand
-  calm: () => {},     // takes back a click that only asked whether to cancel
+  asked_ms: {},  // when what is not asked each time was asked last, by its name
+  calm: [],      // they take back a click that only asked whether it is meant
   sort: { by: null, falling: false },
   jobs: { after: null, next: null },   // where the page that is shown begins, and the one behind it
   tasks: { after: null, next: null },  // the same of the open job's tasks
 };
 
-// A token in the address' fragment never reaches a server; it leaves the address bar, too. A tab
-// that has a token keeps it until its user says otherwise: whoever sends a link would else have
-// what is done next done as the user of the sender's token.
-function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const token = given.get("token");
-  const before = sessionStorage.getItem(TOKEN_KEY) || "";
-  if (!token) return before;
-  const job = given.get("job");
-  history.replaceState(null, "", location.pathname + (job ? "#/job/" + job : ""));
-  offered = before && before !== token ? token : "";
-  if (offered) return before;
-  sessionStorage.setItem(TOKEN_KEY, token);
-  return token;
-}
-
-// From now on everything is asked with this token.
-function useToken(token) {
-  sessionStorage.setItem(TOKEN_KEY, token);
-  state.token = token;
-  state.known = false;
-  state.plain = null;
-  closeOffer();
-  pollNow();
-}
-
-function closeOffer() {
-  offered = "";
-  by_id("offer").hidden = true;
-}
-
-// Asks whether the link's token is to be used, and says whose it is.
-async function showOffer() {
-  if (!offered) return;
-  const token = offered;
-  let whose = "that the cluster does not know";
-  let known = true;
-  try {
-    const me = await ask("/v1/me", "GET", token);
-    whose = `'${me.token}'` + (me.user ? `, which acts for ${me.user}` : "");
-  } catch (error) {
-    known = !(error instanceof Refused && error.status === 401);
-    if (known) whose = "of which the cluster does not tell whose it is";
-  }
-  if (token !== offered) return;
-  setText(by_id("offer-text"), `A link wants this tab to use the token ${whose}. ` +
-    (known ? "All that you do from then on is done as its user." : "The one in use stays."));
-  by_id("offer-take").hidden = !known;
-  by_id("offer").hidden = false;
-}
-
-class Refused extends Error {
-  constructor(status, message) {
-    super(message);
-    this.status = status;
-  }
-}
-
-async function ask(path, method = "GET", token = state.token) {
-  const answer = await fetch(path, {
-    method,
-    headers: { Authorization: "Bearer " + token },
-    cache: "no-store",
-    signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
-  });
-  const document = await answer.json();
-  if (!answer.ok) throw new Refused(answer.status, document.error ? document.error.message : "");
-  return document;
-}
-
-// Whose token this is. A cluster that does not tell leaves everything to the token.
-async function askMe() {
-  try {
-    state.me = await ask("/v1/me");
-  } catch (error) {
-    if (!(error instanceof Refused) || error.status !== 404) throw error;
-    state.me = { token: "", role: "admin", user: "" };
-  }
-  showMe();
-}
-
-// Asks for a change and says beside its button what came of it.
-async function change(path, said, done) {
-  setText(said, "…");
-  try {
-    const answer = await ask(path, "POST");
-    const open = answer.unconfirmed ?? [];
-    setText(said, open.length ? `Under way; not confirmed yet by ${open.join(", ")}.` : done);
-  } catch (error) {
-    const why = error instanceof Refused ? error.message : "the connection was lost";
-    setText(said, `Not done: ${why}.`);
-  }
-  pollNow();
-}
-
 // ---- what is open ----
 
-// The job whose number stands in the address, "#/job/12".
-function jobInAddress() {
-  const found = /^#\/job\/(\d{1,18})$/.exec(location.hash);
-  return found ? Number(found[1]) : null;
+// The job or instance whose number stands in the address, "#/job/12".
+function openInAddress() {
+  const found = /^#\/(job|instance)\/(\d{1,18})$/.exec(location.hash);
+  return found ? { [found[1]]: Number(found[2]) } : {};
 }
 
 // Makes what is open what the address says.
@@ -144,37 +58,65 @@ function followAddress() {
   const token = takeToken();
   if (token && token !== state.token) useToken(token);
   showOffer();
-  const number = jobInAddress();
-  if (number === state.job) return;
-  closeLog();
-  state.calm();
-  state.job = number;
-  state.log_closed = false;
-  state.tasks = { after: null, next: null };
-  by_id("job").hidden = number === null;
-  if (number === null) return pollNow();
-  for (const id of ["job-summary", "job-reason", "job-command", "job-said", "tasks-note"]) {
-    setText(by_id(id), "");
-  }
-  for (const id of ["tasks-pages", "job-cancel", "job-hold", "job-release"]) {
-    by_id(id).hidden = true;
-  }
-  setText(by_id("job-title"), `Job ${number}`);
-  showRows(by_id("tasks"), [], (task) => task.task, taskRow);
-  by_id("job-title").focus();
+  const { job = null, instance = null } = openInAddress();
+  if (job === state.job && instance === state.instance) return;
+  state.calm.forEach((calm) => calm());
+  openJob(job);
+  openInstance(instance);
   pollNow();
 }
 
-function closeJob() {
+function openJob(number) {
+  closeLog();
+  Object.assign(state, { job: number, log_closed: false, phase: "all", shown_job: null,
+    shown_tasks: new Map(), tasks: { after: null, next: null } });
+  by_id("job").hidden = number === null;
+  if (number === null) return;
+  for (const id of ["job-summary", "job-command", "tasks-note"]) setText(by_id(id), "");
+  for (const id of ["job-summary", "job-reason", "job-said"]) setLinked(by_id(id), "");
+  for (const id of ["tasks-pages", "job-cancel", "job-hold", "job-release", "job-again",
+    "job-again-failed"]) {
+    by_id(id).hidden = true;
+  }
+  by_id("job-phases").replaceChildren();
+  setNodes(by_id("job-title"), `${number}`, () => [`Job ${number}`]);
+  showRows(by_id("tasks"), [], (task) => task.task, taskRow);
+  bringToSight("job", "job-title");
+}
+
+function openInstance(number) {
+  Object.assign(state, { instance: number, rented: undefined, life: undefined });
+  by_id("instance").hidden = number === null;
+  if (number === null) return;
+  setText(by_id("instance-title"), `Instance ${number}`);
+  setLinked(by_id("instance-said"), "");
+  by_id("instance-body").hidden = true;
+  by_id("instance-drain").hidden = true;
+  bringToSight("instance", "instance-title");
+}
+
+function bringToSight(section, title) {
+  by_id(title).focus({ preventScroll: true });
+  by_id(section).scrollIntoView({ block: "start" });
+}
+
+// Closes what is open, and goes back to the list that it is in.
+function closeOpen() {
+  const list = state.job !== null ? "jobs-section" : "instances-section";
   history.pushState(null, "", location.pathname);
   followAddress();
-  by_id("job-state").focus();
+  goTo(list);
 }
 
 function turnTo(page, after) {
   page.after = after;
   page.next = null;
   pollNow();
+}
+
+function choosePhase(name) {
+  state.phase = state.phase === name ? "all" : name;
+  turnTo(state.tasks, null);
 }
 
 function sortBy(by) {
@@ -190,61 +132,124 @@ function sortBy(by) {
   pollNow();
 }
 
-// The last piece of the output, and from then on what is added.
-function openLog(task, whole = false) {
-  state.log = { task, offset: whole ? 0 : null, more: false, stream: by_id("log-stream").value };
-  setText(by_id("log-title"), `Output of task ${task}`);
-  by_id("log-text").textContent = "";
-  by_id("log-whole").hidden = true;
-  by_id("log").hidden = false;
-  pollNow();
+// ---- sections ----
+
+const foldedBefore = () => {
+  try {
+    const ids = JSON.parse(localStorage.getItem(FOLDED_KEY) ?? "[]");
+    return new Set(Array.isArray(ids) ? ids : []);
+  } catch {
+    return new Set();  // somebody else's, or none may be kept
+  }
+};
+
+// Folds a section to its heading or unfolds it, and keeps that for the next time.
+function fold(section, folded) {
+  section.classList.toggle("folded", folded);
+  section.querySelector("h2 button").setAttribute("aria-expanded", String(!folded));
+  const all = foldedBefore();
+  if (folded) all.add(section.id);
+  else all.delete(section.id);
+  try {
+    localStorage.setItem(FOLDED_KEY, JSON.stringify([...all]));
+  } catch {
+    // A browser that keeps nothing unfolds them the next time.
+  }
 }
 
-function closeLog() {
-  state.log = null;
-  by_id("log").hidden = true;
+function startSections() {
+  const folded = foldedBefore();
+  for (const section of document.querySelectorAll("section[data-fold]")) {
+    if (folded.has(section.id)) fold(section, true);
+    section.querySelector("h2 button").addEventListener("click", () => {
+      fold(section, !section.classList.contains("folded"));
+      pollNow();
+    });
+  }
+  for (const link of document.querySelectorAll("a[data-go]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();  // the address is that of what is open
+      goTo(link.dataset.go);
+    });
+  }
+  // Narrow screens lay tables out as cards; by their roles they stay tables.
+  const roles = { table: "table", thead: "rowgroup", tbody: "rowgroup", "thead tr": "row",
+    th: "columnheader" };
+  for (const [kind, role] of Object.entries(roles)) {
+    document.querySelectorAll(kind).forEach((node) => node.setAttribute("role", role));
+  }
 }
 
-// Where the last piece begins; only its size is asked for.
-function showLogEnd({ size }) {
-  const begin = Math.max(0, (size ?? 0) - LOG_PIECE);
-  state.log.offset = begin;
-  state.log.more = true;
-  by_id("log-whole").hidden = begin === 0;
+// Shows a section, unfolded, and gives its heading the focus.
+function goTo(id) {
+  const section = by_id(id);
+  if (by_id("board").hidden) return by_id("token").focus();
+  if (section.classList.contains("folded")) fold(section, false);
+  const head = section.matches("section") ? section.querySelector("h2 button") : section;
+  section.scrollIntoView({ block: "start" });
+  head.focus({ preventScroll: true });
 }
 
 // ---- asking, again and again ----
 
 function inSight(node) {
   const place = node.getBoundingClientRect();
-  return place.bottom >= 0 && place.top <= innerHeight;
+  return !node.hidden && place.bottom >= 0 && place.top <= innerHeight;
 }
 
-// Shows what the answer to `path` is. One that came too late changes nothing, nor does one that
-// there is no such thing (any more), or that the token may not see it.
-async function refresh(turn, path, show, gone = () => {}, closed = gone) {
-  try {
-    const document = await ask(path);
-    if (turn === state.turn) show(document);
-  } catch (error) {
-    const after = error instanceof Refused ? { 403: closed, 404: gone }[error.status] : undefined;
-    if (!after) throw error;
-    if (turn === state.turn) await after(error.message);
-  }
+const isFolded = (id) => by_id(id).classList.contains("folded");
+
+// Whether a section is to be kept up to date: it is in sight, or has not been filled yet.
+const isWatched = (name) => !isFolded(name + "-section")
+  && (inSight(by_id(name + "-section")) || !by_id(name).hasChildNodes());
+
+// Whether it is time to ask for what is not asked each time.
+function isDue(name, period_ms) {
+  const now = performance.now();
+  if (state.asked_ms[name] !== undefined && now - state.asked_ms[name] < period_ms) return false;
+  state.asked_ms[name] = now;
+  return true;
+}
+
+// The questions for the open job's tasks: the page of those that are shown, and on the first page
+// those that come before it.
+function taskQuestions() {
+  const { phase, before } = phaseChosen();
+  const page = new URLSearchParams({ limit: MAX_TASKS });
+  if (state.tasks.after !== null) page.set("after", state.tasks.after);
+  if (phase) page.set("phase", phase);
+  // Where all tasks are on one page those that failed are among them.
+  const job = state.shown_job;
+  const has = state.phase !== "all" || (job?.failed > 0 && job.tasks_total > MAX_TASKS);
+  const ahead = before && has && state.tasks.after === null
+    ? new URLSearchParams({ limit: MAX_AHEAD, phase: before }) : null;
+  return { page, ahead };
 }
 
 // Why its tasks wait is told of a job to whom it belongs; what it is, to everybody.
-function refreshJob(turn) {
-  const tasks = new URLSearchParams({ limit: MAX_TASKS });
-  if (state.tasks.after !== null) tasks.set("after", state.tasks.after);
+async function refreshJob(turn) {
+  const { page, ahead } = taskQuestions();
   const path = `/v1/jobs/${state.job}`;
-  const gone = () => setText(by_id("job-title"), `There is no job ${state.job}`);
-  const plain = () => refresh(turn, `${path}?${tasks}`, (job) => showJob({ ...job, job }), gone);
+  const gone = () => setNodes(by_id("job-title"), "", () => [`There is no job ${state.job}`]);
+  const plain = () => refresh(turn, `${path}?${page}`, (job) => showJob({ ...job, job }), gone);
   if (state.plain === state.job) return plain();
-  return refresh(turn, `${path}/explain?${tasks}`, showJob, gone, () => {
+  const first = ahead ? ask(`${path}/explain?${ahead}`).then(({ tasks }) => tasks, () => []) : [];
+  return refresh(turn, `${path}/explain?${page}`, async (explained) => {
+    const tasks = await first;
+    if (turn === state.turn) showJob(explained, tasks);
+  }, gone, () => {
     state.plain = state.job;
     return plain();
   });
+}
+
+function questionsOfOpen(turn) {
+  const asked = [];
+  const over = JOBS_OVER.has(state.shown_job?.state);
+  if (state.job !== null && (!over || isDue("job", OVER_PERIOD_MS))) asked.push(refreshJob(turn));
+  if (state.log !== null) asked.push(...askLog(turn));
+  if (state.instance !== null && isDue("life", LIFE_PERIOD_MS)) asked.push(askLife(turn));
+  return asked;
 }
 
 function questions(turn) {
@@ -253,29 +258,20 @@ function questions(turn) {
   const user = by_id("job-user").value.trim();
   if (user) jobs.set("user", user);
   if (state.jobs.after !== null) jobs.set("after", state.jobs.after);
-  const asked = [refresh(turn, "/v1/jobs?" + jobs, showJobs)];
-  if (inSight(by_id("decisions-section")) || !by_id("decisions").hasChildNodes()) {
-    const path = "/v1/decisions?limit=" + MAX_DECISIONS;
-    asked.push(refresh(turn, path, showDecisions));
+  const asked = questionsOfOpen(turn);
+  if (!isFolded("jobs-section")) asked.push(refresh(turn, "/v1/jobs?" + jobs, showJobs));
+  if (isWatched("decisions")) {
+    const limit = hasDecisionFilter() ? MAX_FILTERED : MAX_DECISIONS;
+    asked.push(refresh(turn, "/v1/decisions?limit=" + limit, showDecisions));
   }
-  if (inSight(by_id("instances-section")) || !by_id("instances").hasChildNodes()) {
+  if (state.instance !== null || isWatched("instances")) {
     asked.push(refresh(turn, "/v1/instances", showInstances));
   }
+  if (isWatched("users") && isDue("users", USERS_PERIOD_MS)) {
+    const today = ask("/v1/cost/today").catch(() => null);
+    asked.push(refresh(turn, "/v1/cost?by=user", async (cost) => showUsers(cost, await today)));
+  }
   asked.push(refresh(turn, "/v1/services", showServices));
-  if (state.job !== null) {
-    asked.push(refreshJob(turn));
-  }
-  if (state.log !== null) {
-    const { task, offset, stream } = state.log;
-    const [show, piece] = offset === null ? [showLogEnd, "offset=0&max=1"]
-      : [showLog, `offset=${offset}&max=${LOG_PIECE}`];
-    const path = `/v1/jobs/${state.job}/tasks/${task}/log?stream=${stream}&${piece}`;
-    asked.push(refresh(turn, path, show, () => {}, (why) => {
-      setText(by_id("job-said"), `No output is shown: ${why}.`);
-      state.log_closed = true;
-      closeLog();
-    }));
-  }
   return asked;
 }
 
@@ -293,7 +289,7 @@ async function poll() {
     }
     const status = await ask("/v1/status");
     if (turn !== state.turn) return;
-    by_id("board").hidden = false;
+    for (const id of ["board", "sections"]) by_id(id).hidden = false;
     by_id("sign-in").hidden = true;
     showStatus(status);
     await Promise.all(questions(turn));
@@ -305,8 +301,10 @@ async function poll() {
   }
 }
 
+// What is not asked each time is asked now, too.
 function pollNow() {
   state.failures = 0;
+  state.asked_ms = {};
   poll();
 }
 
@@ -349,7 +347,7 @@ function askForToken() {
   state.token = "";
   state.known = false;
   state.plain = null;
-  by_id("board").hidden = true;
+  for (const id of ["board", "sections"]) by_id(id).hidden = true;
   by_id("sign-in").hidden = false;
   by_id("token").focus();
   showLink("waiting", "a token is needed");
@@ -364,7 +362,57 @@ function whenTyped(act) {
   };
 }
 
-function start() {
+// The buttons of the open job.
+function startJob() {
+  by_id("tasks-first").addEventListener("click", () => turnTo(state.tasks, null));
+  by_id("tasks-more").addEventListener("click", () => turnTo(state.tasks, state.tasks.next));
+  by_id("job-close").addEventListener("click", closeOpen);
+  by_id("job-decisions").addEventListener("click", () => showDecisionsOf("job", state.job));
+  const act = (what, done, body) => () =>
+    change(`/v1/jobs/${state.job}/${what}`, by_id("job-said"), done, body);
+  const again = ({ jobs }) => `It is submitted again, as job ${jobs[0].job}.`;
+  state.calm.push(confirmed(by_id("job-cancel"), "Cancel", act("cancel", "It is cancelled.")),
+    confirmed(by_id("job-again"), "Resubmit", act("resubmit", again, { failed: false })),
+    confirmed(by_id("job-again-failed"), "Resubmit failed tasks",
+      act("resubmit", again, { failed: true })));
+  by_id("job-hold").addEventListener("click", act("hold", "No more of its tasks are started."));
+  by_id("job-release").addEventListener("click", act("release", "Its tasks may start again."));
+  by_id("log-stream").addEventListener("change", () => reopenLog({}));
+  by_id("log-whole").addEventListener("click", () => reopenLog({ whole: true }));
+  by_id("log-download").addEventListener("click", downloadLog);
+  by_id("log-close").addEventListener("click", closeTask);
+}
+
+// The output that is open, by another stream or from its beginning.
+function reopenLog(how) {
+  const { task, attempt } = state.log;
+  openLog(task, { attempt, stream: by_id("log-stream").value, by_hand: true, ...how });
+}
+
+function startLists() {
+  by_id("job-state").addEventListener("change", () => turnTo(state.jobs, null));
+  for (const id of ["job-user", "job-search"]) {
+    by_id(id).addEventListener("input", whenTyped(() => turnTo(state.jobs, null)));
+  }
+  for (const id of ["decision-job", "decision-instance", "decision-text"]) {
+    by_id(id).addEventListener("input", whenTyped(pollNow));
+  }
+  for (const head of document.querySelectorAll("th[data-sort]")) {
+    head.querySelector("button").addEventListener("click", () => sortBy(head.dataset.sort));
+  }
+  by_id("jobs-first").addEventListener("click", () => turnTo(state.jobs, null));
+  by_id("jobs-older").addEventListener("click", () => turnTo(state.jobs, state.jobs.next));
+  state.calm.push(drainButton(by_id("instance-drain"), () => state.instance, "instance-said"));
+  by_id("instance-close").addEventListener("click", closeOpen);
+  by_id("instance-decisions").addEventListener("click", () =>
+    showDecisionsOf("instance", state.instance));
+  by_id("hours").addEventListener("change", () => {
+    plots.asked_s = null;
+    pollNow();
+  });
+}
+
+function startToken() {
   by_id("sign-in").addEventListener("submit", (event) => {
     event.preventDefault();
     state.token = by_id("token").value.trim();
@@ -374,39 +422,18 @@ function start() {
   });
   by_id("offer-take").addEventListener("click", () => useToken(offered));
   by_id("offer-leave").addEventListener("click", closeOffer);
-  by_id("job-state").addEventListener("change", () => turnTo(state.jobs, null));
-  for (const id of ["job-user", "job-search"]) {
-    by_id(id).addEventListener("input", whenTyped(() => turnTo(state.jobs, null)));
-  }
-  for (const head of document.querySelectorAll("th[data-sort]")) {
-    head.querySelector("button").addEventListener("click", () => sortBy(head.dataset.sort));
-  }
-  by_id("jobs-first").addEventListener("click", () => turnTo(state.jobs, null));
-  by_id("jobs-older").addEventListener("click", () => turnTo(state.jobs, state.jobs.next));
-  by_id("tasks-first").addEventListener("click", () => turnTo(state.tasks, null));
-  by_id("tasks-more").addEventListener("click", () => turnTo(state.tasks, state.tasks.next));
-  by_id("job-close").addEventListener("click", closeJob);
-  by_id("log-stream").addEventListener("change", () => openLog(state.log.task));
-  by_id("log-whole").addEventListener("click", () => openLog(state.log.task, true));
-  by_id("log-close").addEventListener("click", () => {
-    state.log_closed = true;
-    closeLog();
-    pollNow();  // an answer that is under way has nowhere to go
-  });
-  const act = (what, done) => () =>
-    change(`/v1/jobs/${state.job}/${what}`, by_id("job-said"), done);
-  state.calm = confirmed(by_id("job-cancel"), "Cancel", act("cancel", "It is cancelled."));
-  by_id("job-hold").addEventListener("click", act("hold", "No more of its tasks are started."));
-  by_id("job-release").addEventListener("click", act("release", "Its tasks may start again."));
-  by_id("hours").addEventListener("change", () => {
-    plots.asked_s = null;
-    pollNow();
-  });
+}
+
+function start() {
+  startSections();
+  startToken();
+  startLists();
+  startJob();
   addEventListener("hashchange", followAddress);
   addEventListener("popstate", followAddress);
   document.addEventListener("visibilitychange", () => document.hidden || !state.token || pollNow());
   document.addEventListener("keydown", (event) =>
-    event.key === "Escape" && state.job !== null && closeJob());
+    event.key === "Escape" && (state.job ?? state.instance) !== null && closeOpen());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     restyleCharts();
   });

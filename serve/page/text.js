@@ -18,7 +18,11 @@ function moment(seconds) {
   return new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
 }
 
-const clock = (seconds) => moment(seconds).slice(11, 16);
+// "14:05:09"
+const clock = (seconds) => moment(seconds).slice(11, 19);
+
+// An amount of which cents are enough, such as a cap.
+const cents = (amount) => "$" + amount.toFixed(2);
 
 // "42s", "3m07s", "2h05m"
 function ran(seconds) {
@@ -78,8 +82,86 @@ function setText(node, text) {
 
 function cell(kind) {
   const node = document.createElement("td");
+  node.setAttribute("role", "cell");
   if (kind) node.className = kind;
   return node;
+}
+
+// Fills the node with what `make` returns, unless it shows `key` already: what has the focus stays.
+function setNodes(node, key, make) {
+  if (node.shown === key) return;
+  node.shown = key;
+  node.replaceChildren(...make());
+}
+
+// Text of users, isolated, so that letters which go from right to left turn nothing else around; it
+// may be broken behind its marks.
+function named(text) {
+  const node = document.createElement("bdi");
+  readable(text).split(/(?<=[-_./:@])/).forEach((piece, i) => {
+    if (i > 0) node.append(document.createElement("wbr"));
+    node.append(piece);
+  });
+  return node;
+}
+
+const setName = (node, text) => setNodes(node, "name " + text, () => [named(text)]);
+
+// A link to what has an address of its own, which can be sent to others: a job or an instance.
+function linkTo(kind, number, text) {
+  const node = document.createElement("a");
+  node.href = `#/${kind}/${number}`;
+  setText(node, text);
+  return node;
+}
+
+// A sentence in which jobs and instances are links.
+function linked(sentence) {
+  const nodes = [];
+  let end = 0;
+  for (const found of sentence.matchAll(/\b(job|instance) (\d{1,18})\b/g)) {
+    nodes.push(readable(sentence.slice(end, found.index)), linkTo(found[1], found[2], found[0]));
+    end = found.index + found[0].length;
+  }
+  nodes.push(readable(sentence.slice(end)));
+  return nodes;
+}
+
+const setLinked = (node, text) => setNodes(node, "text " + text, () => linked(text));
+
+// What a list of terms and values says: `facts` are [term, text or node].
+function showFacts(list, facts) {
+  const key = JSON.stringify(facts.map(([term, value]) => [term, value.textContent ?? value]));
+  setNodes(list, key, () => facts.map(([term, value]) => {
+    const group = document.createElement("div");
+    const name = group.appendChild(document.createElement("dt"));
+    setText(name, term);
+    group.appendChild(document.createElement("dd")).append(
+      typeof value === "string" ? readable(value) : value);
+    return group;
+  }));
+}
+
+// The heads of a table's columns, which stand in each cell where the screen is narrow.
+function headsOf(body) {
+  if (!body.heads) {
+    const cells = body.closest("table").tHead.rows[0].cells;
+    body.heads = Array.from(cells, (head) => head.textContent.trim());
+  }
+  return body.heads;
+}
+
+// A row of a table that is laid out otherwise on narrow screens, where it stays a row by its role.
+function makeRow() {
+  const row = document.createElement("tr");
+  row.setAttribute("role", "row");
+  return row;
+}
+
+function headCells(body, row) {
+  headsOf(body).forEach((head, i) => {
+    if (row.cells[i]) row.cells[i].dataset.head = head;
+  });
 }
 
 // Makes the body's rows those of `items`; `make` fills a new row and returns what updates it.
@@ -91,8 +173,9 @@ function showRows(body, items, key, make) {
     present.add(name);
     let entry = known.get(name);
     if (!entry) {
-      const row = document.createElement("tr");
+      const row = makeRow();
       entry = { row, update: make(row, item) };
+      headCells(body, row);
       known.set(name, entry);
     }
     entry.update(item);
@@ -120,14 +203,6 @@ function button(parent, action) {
   node.type = "button";
   node.className = "plain";
   node.addEventListener("click", action);
-  parent.appendChild(node);
-  return node;
-}
-
-// A link to a job's own address, which can be sent to others.
-function jobLink(parent, number) {
-  const node = document.createElement("a");
-  node.href = "#/job/" + number;
   parent.appendChild(node);
   return node;
 }

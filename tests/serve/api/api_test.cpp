@@ -203,8 +203,9 @@ TEST(Api, wants_a_token_for_everything_but_the_page_and_the_health) {
       EXPECT_EQ(response.headers.count("WWW-Authenticate"), 1U);
     }
   }
-  for (const char* target : {"/healthz", "/", "/app.js", "/plot.js", "/text.js", "/views.js",
-                             "/style.css", "/chart.js"}) {
+  for (const char* target :
+       {"/healthz", "/", "/app.js", "/ask.js", "/plot.js", "/text.js", "/views.js", "/jobs.js",
+        "/task.js", "/instances.js", "/style.css", "/chart.js"}) {
     RawClient client(served.port());
     client.send(fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", target));
     EXPECT_EQ(client.receive().status, 200) << target;
@@ -281,10 +282,12 @@ TEST(Api, sends_the_page_with_a_policy_that_keeps_it_to_itself) {
   EXPECT_THAT(page.headers.at("Content-Security-Policy"), HasSubstr("connect-src 'self'"));
   EXPECT_EQ(page.headers.at("X-Content-Type-Options"), "nosniff");
   EXPECT_THAT(page.body, HasSubstr("<title>Muster</title>"));
-  for (const char* target : {"/", "/app.js", "/plot.js", "/text.js", "/views.js", "/style.css"}) {
-    EXPECT_EQ(served.get(target).body.find("http"), std::string::npos) << target;
+  for (const char* target : {"/", "/app.js", "/ask.js", "/plot.js", "/text.js", "/views.js",
+                             "/jobs.js", "/task.js", "/instances.js", "/style.css"}) {
+    const std::string body = served.get(target).body;
+    EXPECT_EQ(body.find("http"), std::string::npos) << target;
+    EXPECT_EQ(body.find("innerHTML"), std::string::npos) << target;
   }
-  EXPECT_EQ(served.get("/app.js").body.find("innerHTML"), std::string::npos);
 }
 
 TEST(Api, shows_the_clusters_figures_and_its_own) {
