@@ -118,16 +118,24 @@ function scalesOf(lines) {
   const scales = {
     x: { type: "linear", grid: {}, ticks: { maxRotation: 0, autoSkip: false, callback: (value,
       index, ticks) => ticks[index].label }, afterBuildTicks: setTicks },
-    y: { beginAtZero: true, suggestedMax: lines[0].text === String ? 4 : undefined, grid: {},
+    y: { beginAtZero: true, grace: "10%", suggestedMax: lines[0].text === String ? 4 : undefined, grid: {},
       ticks: amounts(lines[0]) },
   };
   const right = lines.find((line) => line.axis === "right");
   if (right) {
-    scales.right = { position: "right", beginAtZero: true, grid: { drawOnChartArea: false },
+    scales.right = { position: "right", beginAtZero: true, grace: "10%", grid: { drawOnChartArea: false },
       ticks: amounts(right) };
   }
   return scales;
 }
+
+// Each line's sample in the legend, with its dashes.
+const legendLabels = {
+  usePointStyle: true, pointStyle: "line", pointStyleWidth: 36,
+  generateLabels: (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart)
+    .map((label) => ({ ...label,
+      lineDash: chart.data.datasets[label.datasetIndex].borderDash })),
+};
 
 function makeChart(id) {
   const lines = LINES[id];
@@ -141,8 +149,8 @@ function makeChart(id) {
     options: {
       animation: false, parsing: false, normalized: true, maintainAspectRatio: false,
       interaction: { mode: "nearest", axis: "x", intersect: false },
-      plugins: { legend: { labels: { usePointStyle: true, pointStyle: "line", pointStyleWidth: 36 },
-        reverse: true }, tooltip: { callbacks: { title, label } } },
+      plugins: { legend: { labels: legendLabels, reverse: true },
+        tooltip: { callbacks: { title, label } } },
       scales: scalesOf(lines),
     },
     plugins: [lineNames],

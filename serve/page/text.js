@@ -95,10 +95,10 @@ function setNodes(node, key, make) {
 }
 
 // Text of users, isolated, so that letters which go from right to left turn nothing else around; it
-// may be broken behind its marks.
+// may be broken behind its marks, but not within a number.
 function named(text) {
   const node = document.createElement("bdi");
-  readable(text).split(/(?<=[-_./:@])/).forEach((piece, i) => {
+  readable(text).split(/(?<=[-_/:@])|(?<=[.])(?!\d)/).forEach((piece, i) => {
     if (i > 0) node.append(document.createElement("wbr"));
     node.append(piece);
   });

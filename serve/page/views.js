@@ -86,8 +86,8 @@ function showRoom(status, count, least) {
   setText(by_id("caps"), caps.map((cap) => {
     const limits = [];
     if (cap.max_instances !== null) limits.push(plural(cap.max_instances, "instance"));
-    if (cap.max_usd_h !== null) limits.push(`${usd(cap.max_usd_h)}/h`);
-    if (cap.max_usd_day !== null) limits.push(`${usd(cap.max_usd_day)} a day`);
+    if (cap.max_usd_h !== null) limits.push(`${cents(cap.max_usd_h)}/h`);
+    if (cap.max_usd_day !== null) limits.push(`${cents(cap.max_usd_day)} a day`);
     return limits.length ? `${cap.master} has at most ${limits.join(", ")}.` : "";
   }).filter(Boolean).join(" "));
   setText(by_id("room-masters"), caps.length < 2 ? "" : roomOfMasters(status));

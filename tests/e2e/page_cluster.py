@@ -166,7 +166,7 @@ def history():
     return [{"at_s": BEGIN - 60 * minute, "instances": max(2, 8 - minute // 15),
              "jobs_waiting": max(2, 8 - minute // 15) if minute > 80 else 1 + minute % 3,
              "spent_usd": 1.9 - 0.015 * minute, "tasks_pending": 264 - 2 * minute,
-             "tasks_running": max(4, 26 - minute // 4), "usd_h": 2.9325 - 0.02 * minute}
+             "tasks_running": max(4, 26 - minute // 4), "usd_h": 2.9325 - 0.12 * (minute // 6)}
             for minute in kept]
 
 
