@@ -28,6 +28,8 @@ constexpr std::uint32_t kLongestCharacter = 4;
 constexpr std::uint32_t kLongestPiece = kListBytes;
 /// How often masters are asked what users have cost, to know it at midnight.
 constexpr Duration kCostsPeriod = std::chrono::minutes{1};
+/// How often, while a master has not been heard yet.
+constexpr Duration kSoon = std::chrono::seconds{1};
 
 std::vector<std::string> names_of(const std::vector<const NodeConfig*>& nodes,
                                   std::optional<std::string> NodeConfig::*role) {
@@ -129,7 +131,7 @@ void ActorBackend::keep_asking() {
         CostQuestion{CostSplit::user});
   };
   // They outlive this object by moments, so they use nothing of it.
-  asker_ = system_.spawn([=, pause = timeout_](caf::event_based_actor* self) {
+  asker_ = system_.spawn([=, pause = timeout_, days = days_](caf::event_based_actor* self) {
     self->delayed_send(self, Duration::zero(), load_atom_v);
     self->delayed_send(self, Duration::zero(), sample_atom_v);
     return caf::behavior{[=](load_atom) {
@@ -138,7 +140,9 @@ void ActorBackend::keep_asking() {
                          },
                          [=](sample_atom) {
                            ask_for_costs();
-                           self->delayed_send(self, kCostsPeriod, sample_atom_v);
+                           // Costs before a master is heard first are counted for no day.
+                           self->delayed_send(self, days->has_heard_all() ? kCostsPeriod : kSoon,
+                                              sample_atom_v);
                          }};
   });
 }

@@ -84,13 +84,13 @@ class ActorBackend final : public api::Backend {
 
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
+  void view_day_costs(api::Reply reply);
   void view_instances(api::Reply reply);
   void add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
                      std::function<void(caf::expected<InstancesView>)> done);
   template <class View, class Merge, class... Question>
   void gather(api::Reply reply, Merge merge, const Question&... question);
   void view_cost(const api::View& what, api::Reply reply);
-  void view_day_costs(api::Reply reply);
   /// Asks the masters that question, and the sites for their figures.
   template <class Question>
   void figures(Question of_masters,

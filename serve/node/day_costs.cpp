@@ -104,6 +104,12 @@ DayCostsView DayCosts::today(Instant now) const {
   return view;
 }
 
+bool DayCosts::has_heard_all() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(names_,
+                             [this](const std::string& name) { return masters_.contains(name); });
+}
+
 // ---- the file: a line for the day, then one for each user of each master ----
 
 std::string DayCosts::text() const {

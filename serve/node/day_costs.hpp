@@ -44,6 +44,8 @@ class DayCosts {
   void note(const std::vector<std::optional<CostView>>& said, Instant now);
 
   DayCostsView today(Instant now) const;
+  /// Whether each master has been heard at least once, so that further costs of it are today's.
+  bool has_heard_all() const;
 
  private:
   struct Spent {

@@ -91,7 +91,7 @@ function instanceFacts(rented, life) {
     facts.push(["CPUs used", usedOf(rented, "cpu")], ["GiB used", usedOf(rented, "memory")],
       ["GPUs used", usedOf(rented, "gpu")]);
     if (pairsOf(rented.labels).length) facts.push(["Labels", pairsOf(rented.labels).join(" ")]);
-    if (rented.isolation) facts.push(["Tasks apart by", rented.isolation]);
+    if (rented.isolation) facts.push(["Isolation of tasks", rented.isolation]);
   }
   return facts;
 }

@@ -4,7 +4,7 @@
 
 const HISTORY_PERIOD_S = 60;
 const MAX_SAMPLES = 3600;
-const GAP_S = 150;  // without a sample, although there is one a minute
+const GAP_S = 100;  // without a sample, although there is one a minute
 const NAME_PX = 14;  // height of a line's name
 const TICK_STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400,
   21600];

@@ -129,7 +129,7 @@ function userRow(row) {
 // Since when a day's costs are counted, where that is not its beginning.
 function sinceText(since_s) {
   return since_s % 86400 === 0 ? "Today is the day by UTC."
-    : `Today is counted since ${moment(since_s)} UTC, when these costs were looked at first.`;
+    : `Today is counted since ${moment(since_s)} UTC.`;
 }
 
 // `today`: what they have cost on this day, where the cluster tells it.

@@ -76,6 +76,15 @@ TEST_F(DayCostsTest, CountsOnlyWhatComesOfWhatAnOldClusterSaysFirst) {
   note(costs, kNoon, says({{"ann", 70}}));
   note(costs, kNoon + 60, says({{"ann", 71}, {"bob", 3}}));
   EXPECT_THAT(of(costs, kNoon + 60), UnorderedElementsAre(Pair("ann", 1), Pair("bob", 3)));
+  EXPECT_TRUE(costs.has_heard_all());
+}
+
+TEST_F(DayCostsTest, KnowsWhetherItHasHeardAll) {
+  DayCosts costs(names_);
+  note(costs, kNoon, says({}), std::nullopt);
+  EXPECT_FALSE(costs.has_heard_all());
+  note(costs, kNoon + 1, std::nullopt, says({}));
+  EXPECT_TRUE(costs.has_heard_all());
 }
 
 TEST_F(DayCostsTest, KeepsThePartOfAMasterThatIsSilent) {
