@@ -97,7 +97,7 @@ return [...document.querySelectorAll("a, button, input, select, summary, [tabind
 
 
 def axe_core():
-    """The script of axe-core, where `npm install axe-core` has put it; None: nowhere."""
+    """The script of axe-core, where npm has put it; None: nowhere."""
     places = [os.environ.get("MUSTER_AXE"),
               os.path.join(SOURCE, "node_modules/axe-core/axe.min.js")]
     try:
@@ -205,7 +205,7 @@ class ShapeTest(PageTest):
     def test_has_no_fault_by_axe(self):
         script = axe_core()
         if script is None:
-            self.skipTest("SKIPPED: no axe-core: npm install --no-save axe-core, or MUSTER_AXE")
+            self.skipTest("SKIPPED: no axe-core: npm install --global axe-core, or MUSTER_AXE")
         for kind, number in (("job", FAILED), ("instance", 3)):
             self.everything(kind, number)
             self.js(script)
