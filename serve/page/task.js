@@ -78,7 +78,7 @@ function openLog(task, { whole = false, attempt = 0, stream = "out", by_hand = f
   by_id("log-text").hidden = true;
   for (const id of ["log-note", "log-lost"]) setText(by_id(id), "");
   by_id("log-whole").hidden = true;
-  by_id("log").hidden = false;
+  for (const id of ["log", "log-output"]) by_id(id).hidden = false;
   showTask();
   pollNow();
 }
@@ -100,16 +100,18 @@ function logPath({ task, attempt, stream }) {
   return `/v1/jobs/${state.job}/tasks/${task}/log?stream=${stream}${which}`;
 }
 
-const noOutput = (why) => {
+// Where a task ran is told to more people than what it wrote.
+function noOutput(why) {
   setLinked(by_id("job-said"), `No output is shown: ${why}.`);
-  state.log_closed = true;
-  closeLog();
-};
+  if (state.log) state.log.denied = true;
+  by_id("log-output").hidden = true;
+}
 
 // What is asked of an output: first the sizes of both streams, then the last piece and what is
 // added.
 function askLog(turn) {
   const log = state.log;
+  if (log.denied) return [];
   const path = logPath(log);
   if (log.offset !== null) {
     return [refresh(turn, `${path}&offset=${log.offset}&max=${LOG_PIECE}`, showLog, () => {},

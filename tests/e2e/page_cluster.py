@@ -185,6 +185,7 @@ class PageCluster:
                      (FAILED, 0, "out"): "".join(f"epoch {i}, loss {1 / i:.3f}\n"
                                                  for i in range(1, 30))}
         self.jobs = jobs()
+        self.tells_outputs = True
         self.began = time.monotonic()
         cluster = self
 
@@ -234,6 +235,8 @@ class PageCluster:
         if not path.startswith("/v1/"):
             return self.send_file(to, path)
         self.asked.append(to.path)
+        if path.endswith("/log") and not self.tells_outputs:
+            return self.send(to, {"error": {"code": "x", "message": "it is a job of ann"}}, 403)
         if path.endswith("/log"):
             return self.send_log(to, path, asked)
         document = self.document(path, asked)

@@ -215,6 +215,16 @@ class JobTest(PageTest):
         self.wait(lambda: self.text("#log-of") == "Output of attempt 1", "its output")
         self.wait(lambda: any("attempt=1" in path for path in self.cluster.asked), "a question")
 
+    def test_shows_attempts_also_to_who_may_not_read_the_output(self):
+        self.cluster.role["role"] = "read_only"
+        self.cluster.tells_outputs = False
+        self.open("job", FAILED)
+        self.wait(self.tasks, "tasks")
+        self.click("#tasks tr button")
+        self.wait(lambda: len(self.texts("#attempts tr")) == 2, "both attempts")
+        self.wait(lambda: "it is a job of ann" in self.text("#job-said"), "why nothing else is")
+        self.assertFalse(self.shown("#log-output"))
+
     def test_does_without_attempts(self):
         self.cluster.tells_lives = False
         self.open("job", FAILED)
