@@ -118,13 +118,13 @@ function scalesOf(lines) {
   const scales = {
     x: { type: "linear", grid: {}, ticks: { maxRotation: 0, autoSkip: false, callback: (value,
       index, ticks) => ticks[index].label }, afterBuildTicks: setTicks },
-    y: { beginAtZero: true, grace: "10%", suggestedMax: lines[0].text === String ? 4 : undefined, grid: {},
-      ticks: amounts(lines[0]) },
+    y: { beginAtZero: true, grace: "10%", grid: {},
+      suggestedMax: lines[0].text === String ? 4 : undefined, ticks: amounts(lines[0]) },
   };
   const right = lines.find((line) => line.axis === "right");
   if (right) {
-    scales.right = { position: "right", beginAtZero: true, grace: "10%", grid: { drawOnChartArea: false },
-      ticks: amounts(right) };
+    scales.right = { position: "right", beginAtZero: true, grace: "10%",
+      grid: { drawOnChartArea: false }, ticks: amounts(right) };
   }
   return scales;
 }

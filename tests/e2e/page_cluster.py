@@ -18,9 +18,9 @@ FAILED, SWEEP, SILENT = 41, 40, 39  # numbers of jobs
 LONG_NAME = "train-resnet50-with-checkpointing/fold-3_of_5-learning-rate-0.0025"
 RTL_NAME = "\u05d0\u05d9\u05de\u05d5\u05df 7"
 TRACE = """Traceback (most recent call last):
-  File "/home/ann/train.py", line 88, in <module>
+  File "train.py", line 88, in <module>
     main()
-  File "/home/ann/train.py", line 61, in main
+  File "train.py", line 61, in main
     model.load_state_dict(torch.load(path))
 FileNotFoundError: [Errno 2] No such file or directory: 'weights/epoch-12.pt'
 """
@@ -114,7 +114,8 @@ def instance(number):
     return {"instance": number, "type": "c7i.large" if number < 6 else "p3.2xlarge",
             "market": "spot" if spot else "on-demand",
             "phase": "booting" if number == 8 else "ready", "released": False,
-            "usd_h": 0.0357 if number < 6 else 0.918, "requested_s": BEGIN - 900, "up_s": None if number == 8 else BEGIN - 870,
+            "usd_h": 0.0357 if number < 6 else 0.918, "requested_s": BEGIN - 900,
+            "up_s": None if number == 8 else BEGIN - 870,
             "master": "m0", "tasks": [{"job": SWEEP, "task": i} for i in range(14, 40)
                                       if 1 + i % 8 == number],
             "more_tasks": 0, "used": {"cpu": 1.5, "memory": 3, "gpu": 0},
