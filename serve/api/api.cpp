@@ -79,8 +79,10 @@ std::string_view asset_of(Operation operation) {
       return assets::kInstances;
     case Operation::style:
       return assets::kStyle;
-    default:
+    case Operation::chart:
       return web::kChartJs;
+    default:
+      return {};  // no file of the dashboard
   }
 }
 
@@ -163,25 +165,16 @@ std::shared_ptr<Exchange> Api::handle(const Request& request, const std::string&
 /// Answers from the server's own memory; nothing when the cluster, or a disk, has to be asked.
 std::optional<Response> Api::answer_at_once(const Call& call) {
   Response response{.body = {}, .content_type = call.route.content_type};
+  if (const auto asset = asset_of(call.route.operation); !asset.empty()) {
+    response.body = asset;
+    return response;
+  }
   switch (call.route.operation) {
     case Operation::openapi:
       response.body = openapi_;
       return response;
     case Operation::health:
       response.body = "{\"ok\": true}";
-      return response;
-    case Operation::page:
-    case Operation::script:
-    case Operation::plot:
-    case Operation::text:
-    case Operation::asking:
-    case Operation::views:
-    case Operation::job_views:
-    case Operation::task_view:
-    case Operation::instance_views:
-    case Operation::style:
-    case Operation::chart:
-      response.body = asset_of(call.route.operation);
       return response;
     case Operation::me:
       return answer_me(call.pass.who);

@@ -26,10 +26,6 @@ using backend::ok;
 constexpr std::uint32_t kLongestCharacter = 4;
 /// Bytes of output in one answer.
 constexpr std::uint32_t kLongestPiece = kListBytes;
-/// How often masters are asked what users have cost, to know it at midnight.
-constexpr Duration kCostsPeriod = std::chrono::minutes{1};
-/// How often, while a master has not been heard yet.
-constexpr Duration kSoon = std::chrono::seconds{1};
 
 std::vector<std::string> names_of(const std::vector<const NodeConfig*>& nodes,
                                   std::optional<std::string> NodeConfig::*role) {
@@ -67,7 +63,14 @@ ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& confi
       timeout_(config.link.request_timeout / 2),
       last_(std::make_shared<LastAnswers>(names_of(config.masters(), &NodeConfig::master),
                                           names_of(config.sites(), &NodeConfig::site), now())),
-      days_(std::make_shared<DayCosts>(names_of(config.masters(), &NodeConfig::master))),
+      asked_{system_,
+             handles_.masters,
+             handles_.sites,
+             timeout_,
+             origin_,
+             last_,
+             std::make_shared<DayCosts>(names_of(config.masters(), &NodeConfig::master),
+                                        handles_.day_costs)},
       looks_(job_asks()) {}
 
 ActorBackend::~ActorBackend() {
@@ -99,52 +102,8 @@ Instant ActorBackend::now() const {
   return origin_.instant(system_.clock().now());
 }
 
-void ActorBackend::keep_day_costs(const std::filesystem::path& file) {
-  days_ = std::make_shared<DayCosts>(names_of(config_.masters(), &NodeConfig::master), file);
-}
-
 void ActorBackend::keep_asking() {
-  const auto ask_all_of_them = [&system = system_, masters = handles_.masters,
-                                sites = handles_.sites, timeout = timeout_, origin = origin_,
-                                last = last_] {
-    ask_all<CellFigures>(
-        system, masters, timeout,
-        [&system, origin, last](const Answers<CellFigures>& answers) {
-          last->on_load(answered(answers), {}, origin.instant(system.clock().now()));
-          last->persist(answers);
-        },
-        figures_atom_v);
-    ask_all<SiteFigures>(
-        system, sites, timeout,
-        [&system, origin, last](const Answers<SiteFigures>& answers) {
-          last->on_load({}, answered(answers), origin.instant(system.clock().now()));
-        },
-        figures_atom_v);
-  };
-  const auto ask_for_costs = [&system = system_, masters = handles_.masters, timeout = timeout_,
-                              origin = origin_, days = days_] {
-    ask_all<CostView>(
-        system, masters, timeout,
-        [&system, origin, days](const Answers<CostView>& answers) {
-          days->note(answers, origin.instant(system.clock().now()));
-        },
-        CostQuestion{CostSplit::user});
-  };
-  // They outlive this object by moments, so they use nothing of it.
-  asker_ = system_.spawn([=, pause = timeout_, days = days_](caf::event_based_actor* self) {
-    self->delayed_send(self, Duration::zero(), load_atom_v);
-    self->delayed_send(self, Duration::zero(), sample_atom_v);
-    return caf::behavior{[=](load_atom) {
-                           ask_all_of_them();
-                           self->delayed_send(self, pause, load_atom_v);
-                         },
-                         [=](sample_atom) {
-                           ask_for_costs();
-                           // Costs before a master is heard first are counted for no day.
-                           self->delayed_send(self, days->has_heard_all() ? kCostsPeriod : kSoon,
-                                              sample_atom_v);
-                         }};
-  });
+  asker_ = spawn_asker(asked_);
 }
 
 /// Asks every master, then every site, whose the job is.

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <caf/all.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,10 +13,10 @@
 #include "actors/time/clock.hpp"
 #include "config/cluster_config.hpp"
 #include "serve/api/backend.hpp"
-#include "serve/node/day_costs.hpp"
 #include "serve/node/gather.hpp"
 #include "serve/node/job_looks.hpp"
 #include "serve/node/job_owners.hpp"
+#include "serve/node/keep_asking.hpp"
 #include "serve/node/last_answers.hpp"
 #include "serve/node/merge.hpp"
 
@@ -30,9 +31,10 @@ struct ClusterHandles {
   CloudForUsers cloud;
   /// Whether a node of the config is linked (or this one).
   std::function<bool(const std::string& node)> connected;
-  const Catalog* catalog = nullptr;  ///< the catalog; null: not known here
-  Fleet fleet{};                     ///< of all masters together
-  Fleet largest_share{};             ///< of one master: a gang is never split
+  const Catalog* catalog = nullptr;   ///< the catalog; null: not known here
+  Fleet fleet{};                      ///< of all masters together
+  Fleet largest_share{};              ///< of one master: a gang is never split
+  std::filesystem::path day_costs{};  ///< file for what users cost on a day; empty: not kept
 };
 
 /// Answers the API by asking actors.
@@ -50,8 +52,6 @@ class ActorBackend final : public api::Backend {
   /// when one is silent, and a master's last figures, without a user's question.
   void keep_asking();
   void end_asking();
-  /// Before it: has what users have cost on a day kept in that file.
-  void keep_day_costs(const std::filesystem::path& file);
 
   void submit(std::vector<Job> jobs, api::Reply reply) override;
   void resubmit(const api::Again& what, api::Reply reply) override;
@@ -84,7 +84,6 @@ class ActorBackend final : public api::Backend {
 
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
-  void view_day_costs(api::Reply reply);
   void view_instances(api::Reply reply);
   void add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
                      std::function<void(caf::expected<InstancesView>)> done);
@@ -107,7 +106,7 @@ class ActorBackend final : public api::Backend {
   ClockOrigin origin_;
   Duration timeout_;
   std::shared_ptr<LastAnswers> last_;
-  std::shared_ptr<DayCosts> days_;
+  const AskedParts asked_;
   JobOwners owners_;
   JobLooks looks_;
   std::atomic<std::uint32_t> lookers_{0};  ///< threads that look at work folders

@@ -89,7 +89,9 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
     case Operation::cost:
       return view_cost(what, std::move(reply));
     case Operation::cost_today:
-      return view_day_costs(std::move(reply));
+      return look_at_day_costs(
+          asked_, [this](const Answered& masters) { return silent(masters, {}); },
+          std::move(reply));
     case Operation::nodes:
       return figures(figures_atom_v, [this, reply](const auto& masters, const auto& sites) {
         reply(ok(view_json::document(NodesView{node_list(masters)},
@@ -178,17 +180,6 @@ void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
             RentedQuestion{});
       },
       CostQuestion{by});
-}
-
-void ActorBackend::view_day_costs(api::Reply reply) {
-  ask_all<CostView>(
-      system_, handles_.masters, timeout_,
-      [this, reply](const Answers<CostView>& masters) {
-        const Silent missing = silent(answered(masters), {});
-        days_->note(masters, now());
-        reply(ok(view_json::document(days_->today(now()), missing)));
-      },
-      CostQuestion{CostSplit::user});
 }
 
 template <class Question>

@@ -303,6 +303,7 @@ class LiveNode::Parts {
       return found != peers_.end() && found->second->connected();
     };
     handles.catalog = &catalog_;
+    handles.day_costs = state_ / "day-costs";
     // The whole fleet, as one share of one: the API refuses only jobs that no master could ever
     // run. Instances beyond a fleet may be of any type.
     auto fleet = fleet_share(setup_.config.fleet.parts, catalog_, 0, 1);
@@ -316,7 +317,6 @@ class LiveNode::Parts {
       handles.largest_share = std::move(largest).value();
     }
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), origin_);
-    backend_->keep_day_costs(state_ / "day-costs");
     backend_->keep_asking();
     auto options = api_options(
         {setup_.config, self_, state_, [log = log_](const std::string& text) { log->warn(text); },

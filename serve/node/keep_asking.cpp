@@ -1,0 +1,77 @@
+#include "serve/node/keep_asking.hpp"
+
+#include <utility>
+
+#include "serve/node/backend_answers.hpp"
+#include "serve/node/gather.hpp"
+#include "serve/node/view_json.hpp"
+
+namespace muster {
+namespace {
+
+/// How often masters are asked what users have cost, to know it at midnight.
+constexpr Duration kCostsPeriod = std::chrono::minutes{1};
+/// How often, while a master has not been heard yet: its costs before that are counted for no day.
+constexpr Duration kSoon = std::chrono::seconds{1};
+
+void ask_for_figures(const AskedParts& parts) {
+  ask_all<CellFigures>(
+      parts.system, parts.masters, parts.timeout,
+      [&system = parts.system, origin = parts.origin,
+       last = parts.last](const Answers<CellFigures>& answers) {
+        last->on_load(answered(answers), {}, origin.instant(system.clock().now()));
+        last->persist(answers);
+      },
+      figures_atom_v);
+  ask_all<SiteFigures>(
+      parts.system, parts.sites, parts.timeout,
+      [&system = parts.system, origin = parts.origin,
+       last = parts.last](const Answers<SiteFigures>& answers) {
+        last->on_load({}, answered(answers), origin.instant(system.clock().now()));
+      },
+      figures_atom_v);
+}
+
+void ask_for_costs(const AskedParts& parts, std::function<void(const Answers<CostView>&)> then) {
+  ask_all<CostView>(
+      parts.system, parts.masters, parts.timeout,
+      [&system = parts.system, origin = parts.origin, days = parts.days,
+       then = std::move(then)](const Answers<CostView>& answers) {
+        days->note(answers, origin.instant(system.clock().now()));
+        then(answers);
+      },
+      CostQuestion{CostSplit::user});
+}
+
+}  // namespace
+
+/// It has all that it uses, for it outlives whoever spawns it by moments.
+caf::actor spawn_asker(const AskedParts& parts) {
+  return parts.system.spawn([parts](caf::event_based_actor* self) {
+    self->delayed_send(self, Duration::zero(), load_atom_v);
+    self->delayed_send(self, Duration::zero(), sample_atom_v);
+    return caf::behavior{[parts, self](load_atom) {
+                           ask_for_figures(parts);
+                           self->delayed_send(self, parts.timeout, load_atom_v);
+                         },
+                         [parts, self](sample_atom) {
+                           ask_for_costs(parts, [](const Answers<CostView>&) {});
+                           self->delayed_send(self,
+                                              parts.days->has_heard_all() ? kCostsPeriod : kSoon,
+                                              sample_atom_v);
+                         }};
+  });
+}
+
+void look_at_day_costs(const AskedParts& parts, std::function<Silent(const Answered&)> silent,
+                       api::Reply reply) {
+  ask_for_costs(parts, [&system = parts.system, origin = parts.origin, days = parts.days,
+                        silent = std::move(silent),
+                        reply = std::move(reply)](const Answers<CostView>& answers) {
+    const Silent missing = silent(answered(answers));
+    const DayCostsView today = days->today(origin.instant(system.clock().now()));
+    reply(backend::ok(view_json::document(today, missing)));
+  });
+}
+
+}  // namespace muster
