@@ -55,7 +55,7 @@ caf::actor spawn_asker(const AskedParts& parts) {
                            self->delayed_send(self, parts.timeout, load_atom_v);
                          },
                          [parts, self](sample_atom) {
-                           ask_for_costs(parts, [](const Answers<CostView>&) {});
+                           ask_for_costs(parts, [](const Answers<CostView>&) {});  // are noted
                            self->delayed_send(self,
                                               parts.days->has_heard_all() ? kCostsPeriod : kSoon,
                                               sample_atom_v);

@@ -138,8 +138,9 @@ class ShapeTest(PageTest):
             self.everything(kind, number)
             for look, width in self.each_look():
                 with self.subTest(look=look, kind=kind):
-                    self.assertLessEqual(
-                        self.js("return document.documentElement.scrollWidth"), width)
+                    # Plots take their new width a moment after the screen has.
+                    self.wait(lambda width=width: self.js(
+                        "return document.documentElement.scrollWidth") <= width, "its width")
                     self.assertEqual(self.js(OUTSIDE), [])
                     self.assertEqual(self.js(SIDEWAYS), [])
 
