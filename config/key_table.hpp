@@ -63,7 +63,13 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.max_interruptions",
        "attempts of a task, one after the other, that interruptions or moves end without progress "
        "before it is moved no more and placed on demand only; 0: any number",
-       Whole{[](C& c) -> std::uint32_t& { return c.master.max_interruptions; }, 0, 1'000'000}}};
+       Whole{[](C& c) -> std::uint32_t& { return c.master.max_interruptions; }, 0, 1'000'000}},
+      {"master.kept_attempts",
+       "attempts of a task that are kept to be shown: its first ones, and as many of its last ones",
+       Whole{[](C& c) -> std::uint32_t& { return c.master.kept_attempts; }, 1, 1'000}},
+      {"master.kept_instances",
+       "instances that are gone whose lives are kept to be shown, the last ones",
+       Whole{[](C& c) -> std::uint32_t& { return c.master.kept_instances; }, 0, 100'000}}};
 }
 
 /// The keys of [master] that say what instances there may be and how they are watched, what is kept

@@ -86,6 +86,10 @@ struct MasterSettings {
   /// Attempts of a task, one after the other, that interruptions or moves end without progress
   /// before it is moved no more and placed on demand only; 0: any number.
   std::uint32_t max_interruptions = 5;
+  std::uint32_t kept_attempts = 20;  ///< of a task: its first and its last ones, each; >= 1
+  /// Instances that are gone whose lives are kept, the last ones, each with as many of its attempts
+  /// as a task has at most.
+  std::uint32_t kept_instances = 500;
   std::uint32_t queue_capacity = 10'000;       ///< waiting tasks at which the load is 1; >= 1
   Duration min_stay{std::chrono::minutes{5}};  ///< no plan moves a task that ran for less; 0: any
   /// A task that moves to an instance that is not ready yet runs on where it is until then; else it

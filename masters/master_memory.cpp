@@ -28,6 +28,11 @@ bool is_told_metrics(const Policy* policy, bool fixed_fleet) {
   return (fixed_fleet ? policy->fleet_cadence() : policy->cadence()).wants_metrics;
 }
 
+/// Of a process; nothing without a process that could give a code.
+std::optional<std::int32_t> code_of(const ProcessEnd& end) {
+  return end.exit_code != 0 ? std::optional(end.exit_code) : std::nullopt;
+}
+
 /// The last that is known of why the replica does not serve.
 std::string trouble_of(const TaskRow& task) {
   if (task.phase == TaskPhase::pending) return "it waits, " + cell::sentence(task.reason);
@@ -80,6 +85,9 @@ struct MasterMemory::Fold {
   }
   void operator()(const InstanceGone& e) {
     const InstanceRow& row = *m.state.find(e.instance);
+    for (const Slot slot : row.occupants) {
+      end_attempt(m.tasks[m.state.task(slot).id], {AttemptEnd::lost, e.reason, {}, {}}, at);
+    }
     m.spend.gone(row, e.billed_until.value_or(at));
     memory.ease_rest(row.offering(), at);
     // It has emptied so that a cloud that was full has room for something else.
@@ -101,40 +109,76 @@ struct MasterMemory::Fold {
     const JobRow& job = m.state.job(m.state.find(e.task)->job);
     if (job.job.service() != nullptr) m.metrics.set(e.task, job.job.user, 0);
     TaskHistory& task = m.tasks[e.task];
+    const InstanceRow& on = *m.state.find(e.instance);
     task.attempts = e.attempt;
     task.instance = e.instance;
-    task.type = m.state.find(e.instance)->type;
+    task.type = on.type;
+    AttemptHistory next{e.attempt, e.instance, on.type, on.market, at};
+    begin_attempt(task, std::move(next), m.ledger.task(e.task), memory.settings_.kept_attempts);
   }
   void operator()(const TaskStarted& e) {
     TaskHistory& task = m.tasks[e.task];
     if (!task.started_at) task.started_at = at;
+    if (task.newest.number == e.attempt) task.newest.started_at = at;
+  }
+  /// The task has a place from which it may run: one elsewhere is where it is to go.
+  void operator()(const TaskAssigned& e) {
+    const TaskRow& task = *m.state.find(e.task);
+    if (task.at == kNoSlot) return;
+    TaskHistory& known = m.tasks[e.task];
+    const bool stays = m.state.instance(task.at).id == e.to;
+    if (stays && e.cause.code != CauseCode::gang_restart && !known.newest.ended_at) {
+      known.newest.leaves.reset();
+    } else {
+      note_leaving(known, e.cause.code);
+    }
+  }
+  void operator()(const TaskUnassigned& e) {
+    if (m.state.find(e.task)->at != kNoSlot) note_leaving(m.tasks[e.task], e.cause.code);
+  }
+  void operator()(const ReplicaWanted& e) {
+    if (!e.wanted && m.state.find(e.task)->at != kNoSlot) {
+      note_leaving(m.tasks[e.task], e.cause.code);
+    }
+  }
+  void operator()(const StopIssued& e) {
+    const TaskRow& task = *m.state.find(e.task);
+    const JobRow& job = m.state.job(task.job);
+    // Where its job has another width no event says so of each task.
+    if (job.width > 0) note_leaving(m.tasks[e.task], CauseCode::width_plan);
   }
   JobId job_of(TaskId id) const { return m.state.job(m.state.find(id)->job).job.id; }
-  void end(TaskId id, const ProcessEnd& end) {
+  TaskHistory& end(TaskId id, const ProcessEnd& end) {
     TaskHistory& task = m.tasks[id];
     task.ended_at = at;
     task.end = end;
+    return task;
   }
   void operator()(const TaskCheckpointed& e) {
     const TaskRow& task = *m.state.find(e.task);
-    end(e.task, e.end);
+    TaskHistory& known = end(e.task, e.end);
     const bool ends = m.state.job(task.job).terminal_outcome.has_value();
-    m.tasks[e.task].moves += !ends && task.target != task.at;
+    known.moves += !ends && task.target != task.at;
+    end_attempt(known, {ends ? AttemptEnd::stopped : AttemptEnd::moved, {}, code_of(e.end), {}},
+                at);
   }
   void operator()(const TaskFinished& e) {
-    end(e.task, e.end);
-    m.tasks[e.task].finished = true;
+    TaskHistory& task = end(e.task, e.end);
+    task.finished = true;
+    end_attempt(task, {AttemptEnd::finished, {}, e.end.exit_code, {}}, at);
     const auto failed = m.failures.find(job_of(e.task));
     if (failed != m.failures.end()) failed->second.open.erase(e.task);
   }
   void operator()(const TaskFailed& e) {
-    end(e.task, e.end);
-    TaskHistory& task = m.tasks[e.task];
+    TaskHistory& task = end(e.task, e.end);
     task.failures += !e.blameless;
     task.losses += e.kind == FailureKind::lost;
     task.reason = e.reason;
     task.failure = e.kind;
     task.failed = e.for_good;
+    const bool lost = e.kind == FailureKind::lost;
+    end_attempt(task, {lost ? AttemptEnd::lost : AttemptEnd::failed, {}, code_of(e.end), e.reason},
+                at);
     if (e.blameless && !e.for_good) return;
     JobFailures& job = m.failures[job_of(e.task)];
     job.attempts += !e.blameless;
@@ -233,7 +277,8 @@ MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependenc
       facts_{ClusterState(*parts.catalog),
              {},
              GangWaits(settings, fixed_fleet_),
-             Claims(settings, fixed_fleet_, owns_fleet_)} {
+             Claims(settings, fixed_fleet_, owns_fleet_),
+             InstanceLives(settings)} {
   facts_.next_instance = parts.first_instance;
   facts_.state.set_max_interruptions(settings.max_interruptions);
 }
@@ -249,6 +294,7 @@ void MasterMemory::absorb(const Event& event) {
   facts_.gangs.absorb(event, facts_.state);
   facts_.claims.absorb(event, facts_.state);
   facts_.losses.absorb(event, facts_.state);
+  facts_.lives.absorb(event, facts_.state);
   facts_.ledger.observe(event, facts_.state);
   facts_.state.apply(event);
 }
@@ -319,6 +365,7 @@ MasterSnapshot MasterMemory::snapshot() const {
   snapshot.gangs = m.gangs.book();
   snapshot.room = m.claims.book();
   snapshot.day_losses = m.losses.book();
+  snapshot.instances = m.lives.book();
   snapshot.terminal_parts = m.terminal_parts;
   snapshot.failed_parts = m.failed_parts;
   snapshot.accepted = m.accepted;
@@ -345,6 +392,7 @@ void MasterMemory::restore(MasterSnapshot&& snapshot) {
   m.gangs.restore(std::move(snapshot.gangs), m.state);
   m.claims.restore(std::move(snapshot.room), m.state);
   m.losses.restore(std::move(snapshot.day_losses));
+  m.lives.restore(std::move(snapshot.instances), m.state);
   m.terminal_parts = std::move(snapshot.terminal_parts);
   m.failed_parts = std::move(snapshot.failed_parts);
   count_parts();

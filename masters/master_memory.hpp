@@ -10,6 +10,7 @@
 
 #include "masters/claims/claims.hpp"
 #include "masters/instances/day_losses.hpp"
+#include "masters/instances/instance_lives.hpp"
 #include "masters/master_dependencies.hpp"
 #include "masters/metric_tally.hpp"
 #include "masters/plan/plan_check.hpp"
@@ -35,6 +36,7 @@ struct MasterFacts {
   Ledger ledger;
   GangWaits gangs;
   Claims claims;
+  InstanceLives lives;
   std::map<TaskId, TaskHistory> tasks{};  ///< of unfinished jobs
   std::map<JobId, JobFailures> failures{};
   std::map<JobId, ThroughputSum> throughput{};

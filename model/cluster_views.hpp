@@ -13,9 +13,10 @@
 #include "model/job_views.hpp"
 #include "model/plan.hpp"
 #include "model/service_views.hpp"
+#include "model/story_views.hpp"
 #include "model/view_fields.hpp"
 
-// Instances, costs, decisions and the cluster as a whole, as masters and the API show them.
+// Instances, costs and the cluster as a whole, as masters and the API show them.
 
 namespace muster {
 
@@ -115,48 +116,6 @@ void fields(auto& a, Like<CostView> auto& v) {
   a(later("tasks_usd", "the part of it that tasks have used"), v.tasks_usd);
   a(always("idle_usd", "the part of it that no task has used"), v.idle);
   a(always("by", "the parts, the largest first"), v.by);
-}
-
-/// A round that changed something.
-struct DecisionView {
-  static constexpr std::string_view kSchema = "Decision";
-
-  Instant at;
-  std::string master;
-  std::uint64_t round = 0;
-  std::string choice;
-  std::vector<FigureView> figures{};
-  std::uint32_t launches = 0;
-  std::uint32_t placements = 0;
-  std::uint32_t moves = 0;
-  std::uint32_t releases = 0;
-  std::uint32_t resizes = 0;
-  std::string sentence{};  ///< of all that; filled where it is shown
-};
-
-void fields(auto& a, Like<DecisionView> auto& v) {
-  a(always("at_s", "when the round was"), v.at);
-  a(always("master", "whose round it was"), v.master);
-  a(always("round", "number of the round"), v.round);
-  a(always("choice", "the policy's own word for the plan that it chose"), v.choice);
-  a(later("figures", "the numbers on which the choice rests, by name"), v.figures);
-  a(later("launches", "instances that it asked for"), v.launches);
-  a(later("placements", "tasks that it gave a place"), v.placements);
-  a(later("moves", "tasks that it moved"), v.moves);
-  a(later("releases", "instances that it gave back"), v.releases);
-  a(later("resizes", "elastic jobs whose width it changed"), v.resizes);
-  a(always("sentence", "the choice for people"), v.sentence);
-}
-
-/// The last rounds of a master that changed something, the newest first.
-struct DecisionsView {
-  static constexpr std::string_view kSchema = "Decisions";
-
-  std::vector<DecisionView> decisions;
-};
-
-void fields(auto& a, Like<DecisionsView> auto& v) {
-  a(always("decisions", "the decisions, the newest first"), v.decisions);
 }
 
 /// A master's figures at a moment of its past, for plots.
@@ -412,8 +371,8 @@ void fields(auto& a, Like<PlanView> auto& v) {
 using GatheredViews = std::tuple<InstancesView, DecisionsView, HistoryView, CostView, StatusView,
                                  NodesView, ServicesView, EndpointsView>;
 /// Those that are documents by themselves, and the parts that have schemas of their own.
-using PlainViews =
-    std::tuple<JobView, TaskView, ReasonView, SilentView, InstanceView, DecisionView, HistorySample,
-               NodeView, CapsOf, PlanView, ServiceView, ReplicaView, EndpointView>;
+using PlainViews = std::tuple<JobView, TaskView, AttemptView, ReasonView, SilentView, InstanceView,
+                              InstanceLife, DecisionView, ChangeView, HistorySample, NodeView,
+                              CapsOf, PlanView, ServiceView, ReplicaView, EndpointView>;
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/event.hpp"
+#include "model/history.hpp"
 #include "model/job.hpp"
 #include "model/refusal.hpp"
 #include "model/shown_states.hpp"
@@ -197,6 +198,44 @@ void fields(auto& a, Like<FigureView> auto& v) {
   a("value", v.value);
 }
 
+/// An attempt of a task.
+struct AttemptView {
+  static constexpr std::string_view kSchema = "Attempt";
+
+  Attempt attempt = 0;
+  InstanceId instance{};
+  std::string instance_type{};  ///< empty: not known
+  std::optional<Market> market{};
+  std::optional<Instant> sent{};
+  std::optional<Instant> started{};
+  std::optional<Instant> ended{};
+  std::optional<double> ran_s{};
+  AttemptEnd end = AttemptEnd::not_over;
+  std::string why{};
+  std::optional<std::int32_t> exit_code{};
+  double usd = 0;
+};
+
+void fields(auto& a, Like<AttemptView> auto& v) {
+  a(always("attempt", "its number; the first is 1"), v.attempt);
+  a(or_null("instance", "id of its instance"), v.instance);
+  a(or_null("instance_type", "type of its instance"), v.instance_type);
+  a(always("market", "market of its instance; null: not known"), v.market);
+  a(always("sent_s", "when it was sent to its instance; null: not known"), v.sent);
+  a(always("started_s", "when its program started; null: it has not, or it is not known"),
+    v.started);
+  a(always("ended_s", "when it left its instance; null: it has not"), v.ended);
+  a(always("ran_s", "how long it ran, by the clock; null: it has not started, or it is not known"),
+    v.ran_s);
+  a(always("end",
+           "moved: told to stop, the task goes on elsewhere; stopped: told to, for its job was "
+           "over; lost: its worker or instance was gone"),
+    v.end);
+  a(always("why", "why it left, or where it is: a sentence for people"), v.why);
+  a(always("exit_code", "that of its program; null where it had no process"), v.exit_code);
+  a(always("usd", "its cost so far"), v.usd);
+}
+
 /// A task of a job.
 struct TaskView {
   static constexpr std::string_view kSchema = "Task";
@@ -213,8 +252,12 @@ struct TaskView {
   std::uint32_t failures = 0;
   std::optional<FailureView> last_failure{};
   std::optional<double> ran_s{};
+  std::optional<double> wall_s{};
   std::optional<Instant> started{};
   std::optional<Instant> ended{};
+  /// Of a job whose attempts are asked for: the first and the last ones.
+  std::optional<std::vector<AttemptView>> attempts{};
+  std::uint64_t attempts_left_out = 0;
   std::vector<FigureView> metrics{};  ///< metrics that it has reported last, by name
   std::string why{};                  ///< of an explained job, which alone shows it
 };
@@ -242,8 +285,15 @@ void fields(auto& a, Like<TaskView> auto& v) {
           "does not count; null where its job is over and it did not finish at its first "
           "attempt"),
     v.ran_s);
+  a(later("wall_s",
+          "how long its attempts ran together, by the clock; null: earlier versions did not say"),
+    v.wall_s);
   a(later("started_s", "when its first attempt started"), v.started);
   a(later("ended_s", "when its last attempt ended"), v.ended);
+  a(if_any("attempts", "where they are asked for: its attempts, the first and the last ones"),
+    v.attempts);
+  a(if_any("attempts_left_out", "number of its attempts between the first and the last ones"),
+    v.attempts_left_out);
   a(later("metrics",
           "values that the task reported last (muster progress --metric), by metric name"),
     v.metrics);

@@ -119,6 +119,8 @@ struct MasterSnapshot {
   RoomWaits room{};
   /// Of unfinished tasks whose runs the day's cap has ended, with nothing kept, the longest run.
   std::map<TaskId, Duration> day_losses{};
+  /// Lives of the instances that it has, and of the last ones that are gone.
+  std::map<InstanceId, InstanceHistory> instances{};
 };
 
 }  // namespace muster

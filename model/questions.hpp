@@ -60,6 +60,7 @@ struct JobQuestion {
   std::optional<std::uint32_t> after{};  ///< only those of higher indices
   std::string phase{};                   ///< only those in it; empty: in any
   bool tasks_only = false;               ///< the job's own figures have been heard already
+  bool attempts = false;                 ///< with the attempts of each task
   std::uint32_t most = kUnlessAsked;
 
   std::size_t bound() const { return std::clamp<std::size_t>(most, 1, kMost); }
@@ -71,6 +72,7 @@ void fields(auto& a, Like<JobQuestion> auto& v) {
   a("after", v.after);
   a("phase", v.phase);
   a("tasks_only", v.tasks_only);
+  a("attempts", v.attempts);
   a("most", v.most);
 }
 
@@ -105,6 +107,30 @@ void fields(auto& a, Like<ServicesQuestion> auto& v) {
   a("name", v.name);
   a("user", v.user);
   a("brief", v.brief);
+}
+
+/// Which decisions of a master somebody asks for.
+struct DecisionsQuestion {
+  std::uint32_t most = 0;          ///< the newest ones; 0: all that are kept
+  JobId job{};                     ///< only those that did something with it; none: any
+  InstanceId instance{};           ///< likewise
+  std::optional<Instant> since{};  ///< only later ones
+};
+
+void fields(auto& a, Like<DecisionsQuestion> auto& v) {
+  a("most", v.most);
+  a("job", v.job);
+  a("instance", v.instance);
+  a("since", v.since);
+}
+
+/// Asks for the life of an instance.
+struct InstanceQuestion {
+  InstanceId instance;
+};
+
+void fields(auto& a, Like<InstanceQuestion> auto& v) {
+  a("instance", v.instance);
 }
 
 /// The parts that costs are split into.

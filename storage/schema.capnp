@@ -185,6 +185,7 @@ enum FailureKind {
   rejected @7;
   diskFull @8;
 }
+enum AttemptEnd { notOver @0; finished @1; failed @2; moved @3; stopped @4; lost @5; }
 enum InstancePhase { requested @0; booting @1; ready @2; terminating @3; }
 
 struct FamilyDemand {
@@ -665,6 +666,38 @@ struct MasterSnapshot {
   roomClaim @43 :RoomClaim;  # not set: no room is kept
   roomCloudAhead @44 :Int64;  # the cloud's clock before the events', as the last round knew it
   dayLosses @45 :List(DayLoss);
+  lives @46 :List(InstanceLife);
+}
+
+struct InstanceLife {
+  # The life of an instance, also of one that is gone. A time of all bits set is not known.
+  instance @0 :UInt64;
+  type @1 :Text;
+  market @2 :Market;
+  zone @3 :Text;
+  price @4 :Int64;
+  requestedAt @5 :Int64;
+  upAt @6 :Int64 = -1;
+  readyAt @7 :Int64 = -1;
+  releasedAt @8 :Int64 = -1;
+  endedAt @9 :Int64 = -1;
+  rentedSet @10 :Bool;
+  rentedFor @11 :CauseCode;
+  releasedSet @12 :Bool;
+  releasedFor @13 :CauseCode;
+  goneSet @14 :Bool;
+  gone @15 :CloudReason;
+  bill @16 :Money;
+  visitsBefore @17 :UInt64;
+  visits @18 :List(Visit);
+}
+struct Visit {
+  job @0 :UInt64;
+  index @1 :UInt32;
+  attempt @2 :UInt32;
+  sentAt @3 :Int64;
+  endedAt @4 :Int64 = -1;
+  end @5 :AttemptEnd;
 }
 
 struct DayLoss {
@@ -822,6 +855,33 @@ struct TaskStory {
   failed @15 :Bool;
   losses @16 :UInt32;
   metrics @17 :List(Figure);
+  attemptList @18 :List(AttemptStory);  # the newest is the last; empty: of an earlier version
+  paid @19 :Money;
+  ranSet @20 :Bool;
+  ran @21 :Int64;
+}
+
+struct AttemptStory {
+  number @0 :UInt32;
+  instance @1 :UInt64 = 0xffffffffffffffff;
+  type @2 :Text;
+  marketSet @3 :Bool;
+  market @4 :Market;
+  sentSet @5 :Bool;
+  sentAt @6 :Int64;
+  startedSet @7 :Bool;
+  startedAt @8 :Int64;
+  endedSet @9 :Bool;
+  endedAt @10 :Int64;
+  end @11 :AttemptEnd;
+  leavesSet @12 :Bool;
+  leaves @13 :CauseCode;
+  goneSet @14 :Bool;
+  gone @15 :CloudReason;
+  exitSet @16 :Bool;
+  exitCode @17 :Int32;
+  reason @18 :Text;
+  cost @19 :Money;
 }
 
 struct ThroughputSum {

@@ -38,23 +38,26 @@ CAF_ADD_ATOM(muster_queries, muster, history_atom, "history")
 CAF_ADD_ATOM(muster_queries, muster, series_atom, "series")
 CAF_ADD_TYPE_ID(muster_queries, (muster::ServicesQuestion))
 CAF_ADD_TYPE_ID(muster_queries, (muster::ServicesView))
+CAF_ADD_TYPE_ID(muster_queries, (muster::DecisionsQuestion))
+CAF_ADD_TYPE_ID(muster_queries, (muster::InstanceQuestion))
+CAF_ADD_TYPE_ID(muster_queries, (muster::InstanceLife))
 CAF_END_TYPE_ID_BLOCK(muster_queries)
 
 namespace muster {
 
-/// Users' questions to a master, which change nothing and overtake nothing. `decisions` asks for
-/// the newest of that number, 0: all that are kept, `history` for a number of hours, and
-/// `instances` for those of higher numbers, as many as go into one answer. `figures` asks for
-/// counts that the master keeps, `series` for these with the series of the metrics that tasks
-/// report: only /metrics shows them, and they cost a look at every value.
+/// Users' questions to a master, which change nothing and overtake nothing. `history` asks for a
+/// number of hours, and `instances` for those of higher numbers, as many as go into one answer.
+/// `figures` asks for counts that the master keeps, `series` for these with the series of the
+/// metrics that tasks report: only /metrics shows them, and they cost a look at every value.
 using MasterQueries = caf::typed_actor<
     caf::replies_to<JobsQuestion>::with<JobsView>, caf::replies_to<JobQuestion>::with<JobDetails>,
     caf::replies_to<FindQuestion>::with<FoundView>,
     caf::replies_to<RequestQuestion>::with<RequestView>,
     caf::replies_to<instances_atom, InstanceId>::with<InstancesView>,
+    caf::replies_to<InstanceQuestion>::with<InstanceLife>,
     caf::replies_to<CostQuestion>::with<CostView>,
     caf::replies_to<ServicesQuestion>::with<ServicesView>,
-    caf::replies_to<decisions_atom, std::uint32_t>::with<DecisionsView>,
+    caf::replies_to<decisions_atom, DecisionsQuestion>::with<DecisionsView>,
     caf::replies_to<figures_atom>::with<CellFigures>,
     caf::replies_to<series_atom>::with<CellFigures>,
     caf::replies_to<history_atom, std::uint32_t>::with<HistoryView>,

@@ -24,7 +24,7 @@ void CellAnswers::recall(std::vector<HistorySample> past, Instant now) {
 }
 
 void CellAnswers::watch(const std::vector<Event>& events) {
-  decisions_.watch(events);
+  decisions_.watch(events, master_.state());
   tally_.watch(events, master_.state());
 }
 

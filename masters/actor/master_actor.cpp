@@ -140,7 +140,10 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       },
       [this, shown](const CostQuestion& wanted) { return shown(answers_.view().cost(wanted)); },
       [this](instances_atom, InstanceId after) { return answers_.instances(after); },
-      [this](decisions_atom, std::uint32_t most) { return answers_.view().decided(most); },
+      [this](const InstanceQuestion& wanted) { return answers_.view().life(wanted); },
+      [this](decisions_atom, const DecisionsQuestion& wanted) {
+        return answers_.view().decided(wanted);
+      },
       [this](const ServicesQuestion& wanted) { return services_of(master_, wanted); },
       [this](figures_atom) { return answers_.figures(); },
       [this](series_atom) { return answers_.figures_with_series(); },

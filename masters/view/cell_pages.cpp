@@ -9,6 +9,7 @@
 
 #include "actors/messages/byte_cut.hpp"
 #include "config/submission.hpp"
+#include "masters/view/attempt_views.hpp"
 #include "masters/view/cell_pieces.hpp"
 #include "masters/view/cell_view.hpp"
 
@@ -112,6 +113,9 @@ JobDetails over_job(const JobHistory& over, const JobQuestion& wanted, const Cat
   put_tasks(details, page.positions(), [&](std::size_t i) {
     TaskView task = task_view(over.tasks[i], i, over, catalog);
     if (wanted.explained) task.why = why(over.tasks[i], over);
+    if (wanted.attempts) {
+      cell::put_attempts(task, over.tasks[i], {catalog, over.tasks[i].cost, {}, over.outcome});
+    }
     return task;
   });
   details.behind += page.behind();
@@ -252,7 +256,13 @@ CellAnswer<JobDetails> CellView::job(const JobQuestion& wanted) const {
   put_tasks(details, page.positions(), [&](std::size_t i) {
     const TaskRow& row_of = state.task(row->tasks[i]);
     TaskView task = task_view(row_of, master, now);
-    if (wanted.explained) task.why = cell::why(row_of, master);
+    if (wanted.explained)
+      task.why = cell::why(row_of, master) + cell::next_round_text(row_of, master, now);
+    if (wanted.attempts) {
+      const TaskHistory* known = master.facts().task_history(row_of.id);
+      cell::put_attempts(task, known == nullptr ? TaskHistory{} : *known,
+                         {master.catalog(), master.ledger().task(row_of.id), now, {}});
+    }
     return task;
   });
   details.behind += page.behind();

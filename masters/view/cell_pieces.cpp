@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "config/numbers.hpp"
+#include "masters/room_rules.hpp"
+#include "masters/view/attempt_views.hpp"
 #include "masters/view/beyond_cap.hpp"
 #include "masters/view/metric_series.hpp"
 #include "model/job_view.hpp"
@@ -154,17 +156,6 @@ std::optional<double> ran_s(const TaskHistory& task) {
   const bool known = task.finished && task.attempts == 1 && task.started_at && task.ended_at;
   if (!known) return std::nullopt;
   return to_seconds(*task.ended_at - *task.started_at);
-}
-
-std::string utc_text(Instant at) {
-  const std::chrono::sys_seconds seconds{
-      std::chrono::floor<std::chrono::seconds>(at.time_since_epoch())};
-  const auto day = std::chrono::floor<std::chrono::days>(seconds);
-  const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss time{seconds - day};
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", int{date.year()},
-                     unsigned{date.month()}, unsigned{date.day()}, time.hours().count(),
-                     time.minutes().count(), time.seconds().count());
 }
 
 /// "instance 4", "instances 4 and 7", and of many only the first ones.
@@ -372,6 +363,7 @@ TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
     view.failures = history->failures;
     view.started = history->started_at;
     view.ended = history->ended_at;
+    view.wall_s = wall_s(*history, now);
     const bool runs = row.phase == TaskPhase::starting || row.phase == TaskPhase::running;
     if (!runs) view.exit_code = exit_code_of(*history);
     view.last_failure = last_failure(*history);
@@ -397,6 +389,7 @@ TaskView task_view(const TaskHistory& task, std::size_t position, const JobHisto
   view.failures = task.failures;
   view.last_failure = last_failure(task);
   view.ran_s = ran_s(task);
+  view.wall_s = wall_s(task, {});
   view.metrics = shown(task.metrics);
   view.started = task.started_at;
   view.ended = task.ended_at;

@@ -34,6 +34,11 @@ bool is_given_up(const JobHistory& job);
 /// Why the job failed or was refused; nothing when it did not and was not.
 std::optional<std::string> reason_of(const JobHistory& job);
 
+/// "2026-07-01 12:34:56 UTC"
+std::string utc_text(Instant at);
+/// When the policy's next regular round is, as the end of a sentence about a task that waits for a
+/// place; empty where the policy has no such rounds, or the task waits for something else.
+std::string next_round_text(const TaskRow& row, const Master& master, Instant now);
 /// Why the task waits or where it sits, as a sentence.
 std::string why(const TaskRow& row, const Master& master);
 /// "not now: spend cap (asked 2, available 1)"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/messages/byte_cut.hpp"
+#include "masters/view/attempt_views.hpp"
 #include "masters/view/beyond_cap.hpp"
 #include "masters/view/cell_pieces.hpp"
 #include "masters/view/metric_series.hpp"
@@ -52,33 +53,6 @@ AttemptPlace place_from(const TaskHistory& task, Attempt attempt, bool running) 
 }
 
 }  // namespace
-
-void DecisionLog::watch(const std::vector<Event>& events) {
-  bool counts = open_ && of_round_;
-  for (const Event& event : events) {
-    if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
-      kept_.push_back({event.at, round->round, round->note});
-      open_ = counts = true;
-    } else if (counts) {
-      Decision& open = kept_.back();
-      open.launches += std::holds_alternative<LaunchRequested>(event.body);
-      open.placements += std::holds_alternative<TaskAssigned>(event.body);
-      open.moves += std::holds_alternative<StopIssued>(event.body);
-      open.releases += std::holds_alternative<ReleaseDecided>(event.body);
-      open.resizes += std::holds_alternative<JobResized>(event.body);
-    }
-  }
-  if (counts && !of_round_) shrink();
-}
-
-/// Decisions that changed nothing are not kept.
-void DecisionLog::shrink() {
-  if (!std::exchange(open_, false)) return;
-  const Decision& last = kept_.back();
-  const std::uint32_t places = last.placements + last.moves + last.resizes;
-  if (last.launches + last.releases + places == 0) kept_.pop_back();
-  while (kept_.size() > kKept) kept_.pop_front();
-}
 
 /// Whether the job is here, and where in it the task of an array index is.
 CellAnswer<FoundView> CellView::find(const FindQuestion& wanted) const {
@@ -138,6 +112,16 @@ InstancesView CellView::instances(InstanceId after) const {
     view.instances.push_back(std::move(one));
   }
   return view;
+}
+
+InstanceLife CellView::life(const InstanceQuestion& wanted) const {
+  const InstanceHistory* known = master.facts().lives.find(wanted.instance);
+  if (known == nullptr) return {};
+  const InstanceRow* row = master.state().find(wanted.instance);
+  InstanceLife life = cell::life_of(*known, row, master.catalog(), now);
+  life.instance = wanted.instance;
+  life.master = name;
+  return life;
 }
 
 /// Cost in all, and its parts besides tasks.
@@ -270,28 +254,8 @@ HistorySample CellView::sample() const {
   return sample;
 }
 
-DecisionsView CellView::decided(std::uint32_t most) const {
-  DecisionsView view;
-  if (decisions == nullptr) return view;
-  const auto& kept = decisions->newest_last();
-  ByteCut cut;
-  for (auto it = kept.rbegin(); it != kept.rend(); ++it) {
-    if (most > 0 && view.decisions.size() >= most) break;
-    DecisionView one;
-    one.at = it->at;
-    one.master = name;
-    one.round = it->round;
-    one.choice = it->note.choice;
-    for (const auto& [figure, value] : it->note.figures) one.figures.push_back({figure, value});
-    one.launches = it->launches;
-    one.placements = it->placements;
-    one.moves = it->moves;
-    one.releases = it->releases;
-    one.resizes = it->resizes;
-    if (!cut.takes(one)) break;
-    view.decisions.push_back(std::move(one));
-  }
-  return view;
+DecisionsView CellView::decided(const DecisionsQuestion& wanted) const {
+  return decisions == nullptr ? DecisionsView{} : decisions->view(wanted, name);
 }
 
 PlanView CellView::plan(Job job) const {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -8,43 +7,11 @@
 
 #include "masters/master.hpp"
 #include "masters/view/cell_tally.hpp"
+#include "masters/view/decision_log.hpp"
 #include "model/views.hpp"
 #include "storage/stores/history.hpp"
 
 namespace muster {
-
-/// A round that changed something, for those who want to know what was decided.
-struct Decision {
-  Instant at;
-  std::uint64_t round = 0;
-  RoundNote note;
-  std::uint32_t launches = 0;
-  std::uint32_t placements = 0;
-  std::uint32_t moves = 0;
-  std::uint32_t releases = 0;
-  std::uint32_t resizes = 0;
-};
-
-/// Keeps the last decisions of a master, from the events it commits.
-class DecisionLog {
- public:
-  static constexpr std::size_t kKept = 200;
-  void watch(const std::vector<Event>& events);
-  /// Events until its end are those of a slice of the newest round's plan.
-  void begin_slice() { of_round_ = true; }
-  void end_slice(bool more_follow) {
-    of_round_ = false;
-    if (!more_follow) shrink();
-  }
-  const std::deque<Decision>& newest_last() const { return kept_; }
-
- private:
-  void shrink();
-
-  std::deque<Decision> kept_;
-  bool open_ = false;      ///< the newest one is still being carried out
-  bool of_round_ = false;  ///< so is what is watched next
-};
 
 /// Facts of an instance's worker besides the state.
 struct WorkerStanding {
@@ -90,14 +57,16 @@ struct CellView {
   CellAnswer<CostView> cost(const CostQuestion& wanted) const;
   /// Those of higher numbers, as many as go into one message.
   InstancesView instances(InstanceId after = {}) const;
+  /// The life of an instance that it has, or of one of the last that are gone.
+  InstanceLife life(const InstanceQuestion& wanted) const;
   /// The counts that the master keeps, without the series of what tasks report.
   CellFigures figures() const;
   /// Those with the series; O(values that tasks of unfinished jobs have reported).
   CellFigures figures_with_series() const;
   /// The present, as one of the samples of the past.
   HistorySample sample() const;
-  /// The newest decisions, `most` of them; 0: all that are kept.
-  DecisionsView decided(std::uint32_t most) const;
+  /// The newest decisions that are asked for.
+  DecisionsView decided(const DecisionsQuestion& wanted) const;
   /// Dry run of the policy with one job more.
   PlanView plan(Job job) const;
   /// Of a task of a job that is not over, where its attempt is; 0: the newest one.

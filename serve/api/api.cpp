@@ -57,6 +57,14 @@ bool put_place(const Query& query, View& what) {
   return what.state == JobState::all || what.after->over == (what.state == JobState::over);
 }
 
+/// Which decisions are asked for.
+void put_filters(const Query& query, View& what) {
+  if (!query.text("job").empty()) what.job = JobId{query.number("job")};
+  if (!query.text("instance").empty()) what.instance = InstanceId{query.number("instance")};
+  what.master = query.text("master");
+  what.within = std::chrono::seconds{query.number("within_s")};
+}
+
 std::string_view asset_of(Operation operation) {
   switch (operation) {
     case Operation::page:
@@ -393,6 +401,7 @@ void Api::view(const Call& call) {
   if (!call.pass.found.numbers.empty()) {
     what.job = JobId{call.pass.found.numbers.front()};
   }
+  if (of == Operation::instance) what.instance = InstanceId{what.job.value};
   what.name = call.pass.found.name;
   if (call.query.has("user")) what.user = call.query.text("user");
   if (call.query.has("revision")) what.revision = call.query.text("revision");
@@ -408,7 +417,9 @@ void Api::view(const Call& call) {
     if (!call.query.text("after").empty()) {
       what.after_task = static_cast<std::uint32_t>(call.query.number("after"));
     }
+    what.attempts = call.query.number("attempts") == 1;
   }
+  if (of == Operation::decisions) put_filters(call.query, what);
   if (call.query.has("limit")) {
     what.limit = static_cast<std::uint32_t>(call.query.number("limit"));
   }

@@ -101,6 +101,10 @@ struct View {
   Duration wait{};           ///< time that the answer may wait for something new; 0: no wait
   std::string name{};        ///< of a service; empty: of all
   std::string revision{};    ///< of a service's endpoints that are known
+  bool attempts = false;     ///< of tasks: with their attempts
+  InstanceId instance{};     ///< of decisions; none: any
+  std::string master{};      ///< likewise; empty: any
+  Duration within{};         ///< only decisions of that time until now; 0: all that are kept
 };
 
 /// One value of a metric.

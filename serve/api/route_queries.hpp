@@ -42,14 +42,19 @@ inline constexpr Parameter kTaskAfter{"after", Kind::number, "only tasks of high
                                       kMaxIndex};
 inline constexpr Parameter kTaskPhase{"phase", Kind::choice, "only tasks in this phase", 0,
                                       0,       {},           kWords<ShownPhase>};
+inline constexpr Parameter kAttempts{
+    "attempts", Kind::number, "1: with the attempts of each task", 0, 1, "0"};
 inline constexpr std::array kJobQuery{
     kTaskLimit,
     kTaskAfter,
     kTaskPhase,
+    kAttempts,
     Parameter{"wait_s", Kind::number, "seconds to wait for the end of the job; 0: answer at once",
               0, kMaxWaitS, "0"},
 };
-inline constexpr std::array kExplainQuery{kTaskLimit, kTaskAfter, kTaskPhase};
+inline constexpr std::array kExplainQuery{
+    kTaskLimit, kTaskAfter, kTaskPhase,
+    Parameter{"attempts", Kind::number, "1: with the attempts of each task", 0, 1, "1"}};
 inline constexpr std::array kLogQuery{
     Parameter{"stream", Kind::choice, "output stream", 0, 0, "out", kStreams},
     Parameter{"offset", Kind::number, "bytes from the beginning", 0, kMaxSigned, "0"},
@@ -65,6 +70,12 @@ inline constexpr std::array kCostQuery{
 };
 inline constexpr std::array kDecisionsQuery{
     Parameter{"limit", Kind::number, "most entries of the answer", 1, kMaxLimit, "50"},
+    Parameter{"job", Kind::number, "only decisions that did something with the job", 0, kMaxSigned},
+    Parameter{"instance", Kind::number, "only decisions that did something with the instance", 0,
+              kMaxSigned},
+    Parameter{"master", Kind::text, "only decisions of this master", 0, kMaxUserBytes},
+    Parameter{"within_s", Kind::number, "only decisions of the last seconds, this many; 0: all", 0,
+              kMaxWithinS, "0"},
 };
 
 inline constexpr std::array kHistoryQuery{

@@ -25,6 +25,7 @@ enum class Operation : std::uint8_t {
   explain,
   log,
   instances,
+  instance,
   drain,
   interrupt,
   nodes,

@@ -90,6 +90,8 @@ class ActorBackend final : public api::Backend {
   template <class View, class Merge, class... Question>
   void gather(api::Reply reply, Merge merge, const Question&... question);
   void view_cost(const api::View& what, api::Reply reply);
+  void view_life(const api::View& what, api::Reply reply);
+  void view_decisions(const api::View& what, api::Reply reply);
   /// Asks the masters that question, and the sites for their figures.
   template <class Question>
   void figures(Question of_masters,

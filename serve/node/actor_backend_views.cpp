@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -64,6 +66,44 @@ void ActorBackend::gather(api::Reply reply, Merge merge, const Question&... ques
       question...);
 }
 
+/// Only the master that rented it knows of it.
+void ActorBackend::view_life(const api::View& what, api::Reply reply) {
+  ask_all<InstanceLife>(
+      system_, handles_.masters, timeout_,
+      [this, reply, id = what.instance](Answers<InstanceLife> masters) {
+        const Silent missing = silent(answered(masters), {});
+        for (const InstanceLife& life : heard(std::move(masters))) {
+          if (life.known) return reply(ok(view_json::document(life)));
+        }
+        if (!missing.empty()) {
+          return reply(refusal(503, "unreachable",
+                               "not every master can be reached at present, and the others do not "
+                               "know of the instance"));
+        }
+        reply(refusal(404, "not found",
+                      fmt::format("there is no instance {}, or it is gone for long", id.value)));
+      },
+      InstanceQuestion{what.instance});
+}
+
+void ActorBackend::view_decisions(const api::View& what, api::Reply reply) {
+  const auto has_name = [&](const NodeConfig& node) { return node.master == what.master; };
+  if (!what.master.empty() && std::ranges::none_of(config_.nodes, has_name)) {
+    return reply(refusal(404, "not found", fmt::format("no master is called {}", what.master)));
+  }
+  DecisionsQuestion wanted{what.limit, what.job, what.instance, {}};
+  if (what.within > Duration::zero()) wanted.since = now() - what.within;
+  const auto newest = [limit = what.limit, of = what.master](std::vector<DecisionsView> masters) {
+    if (!of.empty()) {
+      for (DecisionsView& each : masters) {
+        std::erase_if(each.decisions, [&](const DecisionView& one) { return one.master != of; });
+      }
+    }
+    return merge::decisions(std::move(masters), limit);
+  };
+  gather<DecisionsView>(std::move(reply), newest, decisions_atom_v, wanted);
+}
+
 void ActorBackend::view(const api::View& what, api::Reply reply) {
   using api::Operation;
   switch (what.of) {
@@ -78,12 +118,10 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
       return look_at_services(job_asks(), what, std::move(reply));
     case Operation::instances:
       return view_instances(std::move(reply));
-    case Operation::decisions: {
-      const auto newest = [limit = what.limit](std::vector<DecisionsView> masters) {
-        return merge::decisions(std::move(masters), limit);
-      };
-      return gather<DecisionsView>(std::move(reply), newest, decisions_atom_v, what.limit);
-    }
+    case Operation::instance:
+      return view_life(what, std::move(reply));
+    case Operation::decisions:
+      return view_decisions(what, std::move(reply));
     case Operation::history:
       return gather<HistoryView>(std::move(reply), merge::history, history_atom_v, what.hours);
     case Operation::cost:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -197,9 +198,56 @@ std::string changes_text(const DecisionView& decision) {
   return text.empty() ? "changes nothing" : text;
 }
 
+/// Changes that a sentence names one by one.
+constexpr std::size_t kMostNamed = 10;
+
+/// "instance 5 (c7i.large, spot, $0.0357 an hour)"
+std::string instance_text(const ChangeView& change) {
+  std::string text = fmt::format("instance {}", change.instance.value);
+  std::string about = change.instance_type;
+  if (change.market)
+    about += fmt::format("{}{}", about.empty() ? "" : ", ", name_of(*change.market));
+  if (change.usd_h) about += fmt::format(", {} an hour", usd_text(*change.usd_h));
+  return about.empty() ? text : fmt::format("{} ({})", text, about);
+}
+
+/// "task 2 of job 4 (count)", "3 tasks of job 4 (count)"
+std::string tasks_text(const ChangeView& change) {
+  const std::string job = change.name.empty()
+                              ? fmt::format("job {}", change.job.value)
+                              : fmt::format("job {} ({})", change.job.value, change.name);
+  if (change.tasks != 1) return fmt::format("{} of {}", count_text(change.tasks, "task"), job);
+  return fmt::format("task {} of {}", change.task.value_or(0), job);
+}
+
+/// The change without its reason.
+std::string change_text(const ChangeView& change) {
+  switch (change.change) {
+    case ChangeKind::rent:
+      return "rents " + instance_text(change);
+    case ChangeKind::give_back:
+      return "gives back " + instance_text(change);
+    case ChangeKind::place:
+      return fmt::format("puts {} on {}", tasks_text(change), instance_text(change));
+    case ChangeKind::move:
+      return fmt::format("moves {} from instance {} to {}", tasks_text(change), change.from.value,
+                         instance_text(change));
+    case ChangeKind::restart:
+      return fmt::format("starts {} again on {}", tasks_text(change), instance_text(change));
+    case ChangeKind::stop:
+      return change.from.valid()
+                 ? fmt::format("stops {} on instance {}", tasks_text(change), change.from.value)
+                 : fmt::format("takes {} off the instance that was meant", tasks_text(change));
+    case ChangeKind::resize:
+      return fmt::format("gives job {} ({}) {}", change.job.value, change.name,
+                         count_text(change.width.value_or(0), "worker"));
+  }
+  return "does what this version has no word for";
+}
+
 }  // namespace
 
-std::string sentence_of(const DecisionView& decision) {
+std::string details_of(const DecisionView& decision) {
   std::string text = fmt::format("{}: {}", choice_text(decision.choice), changes_text(decision));
   std::string_view before = "; ";
   for (const FigureView& figure : decision.figures) {
@@ -208,6 +256,31 @@ std::string sentence_of(const DecisionView& decision) {
     before = ", ";
   }
   for (const std::string& size : words_of_sizes(decision.figures)) text += "; " + size;
+  return text + ".";
+}
+
+std::string sentence_of(const DecisionView& decision) {
+  // A master of an earlier version counts its changes and does not name them.
+  if (decision.changes.empty()) {
+    std::string text = changes_text(decision);
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text + ".";
+  }
+  std::string text;
+  std::string_view why;
+  const std::size_t named = std::min(decision.changes.size(), kMostNamed);
+  for (std::size_t i = 0; i < named; ++i) {
+    const ChangeView& change = decision.changes[i];
+    // Changes that follow from one reason say it once.
+    if (!text.empty() && change.why != why) text += fmt::format(": {}", why);
+    if (!text.empty()) text += "; ";
+    text += change_text(change);
+    why = change.why;
+  }
+  if (!why.empty()) text += fmt::format(": {}", why);
+  const std::size_t others = decision.changes.size() - named + decision.changes_left_out;
+  if (others > 0) text += fmt::format("; and {}", count_text(others, "further change"));
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   return text + ".";
 }
 

@@ -267,6 +267,7 @@ void JobLooks::add_tasks(const std::shared_ptr<JobLook>& look) {
   wanted.after = first ? look->what.after_task : look->whole->next;
   wanted.phase = look->what.phase;
   wanted.tasks_only = !first;
+  wanted.attempts = look->what.attempts;
   wanted.most = static_cast<std::uint32_t>(look->what.limit - look->shown);
   ask_those<JobsView>(
       asks_.system, asks_.sites, look->sites, asks_.timeout, JobsQuestion::parts_of({wanted.job}),

@@ -175,7 +175,10 @@ DecisionsView decisions(std::vector<DecisionsView> masters, std::uint32_t limit)
   std::stable_sort(all.decisions.begin(), all.decisions.end(),
                    [](const DecisionView& a, const DecisionView& b) { return a.at > b.at; });
   if (limit > 0 && all.decisions.size() > limit) all.decisions.resize(limit);
-  for (DecisionView& one : all.decisions) one.sentence = sentence_of(one);
+  for (DecisionView& one : all.decisions) {
+    one.sentence = sentence_of(one);
+    one.details = details_of(one);
+  }
   return all;
 }
 

@@ -229,6 +229,12 @@ void put_books(record::MasterSnapshot::Builder out, const MasterSnapshot& in,
     failed[k].setAllowed(in.failed_parts[k].allowed);
   }
   put_numbers(out.initAccepted(length(in.accepted.blocks())), in.accepted);
+  auto lives = out.initLives(length(in.instances));
+  unsigned life = 0;
+  for (const auto& [id, known] : in.instances) {
+    lives[life].setInstance(id.value);
+    record_codec::put(lives[life++], known, catalog);
+  }
   if (!in.gangs.turn) return;
   out.initTurn().setJob(in.gangs.turn->job.value);
   out.getTurn().setUntil(nanos(in.gangs.turn->until));
@@ -236,7 +242,9 @@ void put_books(record::MasterSnapshot::Builder out, const MasterSnapshot& in,
 
 void get_books(record::MasterSnapshot::Reader in, const Catalog& catalog, MasterSnapshot& out) {
   for (const auto story : in.getStories()) {
-    out.tasks.emplace(TaskId{story.getTask()}, get(story, catalog));
+    TaskHistory task = get(story, catalog);
+    complete_attempts(task, false);
+    out.tasks.emplace(TaskId{story.getTask()}, std::move(task));
   }
   for (const auto sum : in.getThroughput()) {
     out.throughput.emplace(JobId{sum.getJob()}, ThroughputSum{sum.getSum(), sum.getCount()});
@@ -253,6 +261,9 @@ void get_books(record::MasterSnapshot::Reader in, const Catalog& catalog, Master
     out.gangs.waits.emplace(JobId{gang.getJob()},
                             GangWait{instant(gang.getSince()), instant(gang.getRestUntil()),
                                      gang.getRefusals(), gang.getTurns(), gang.getHopeless()});
+  }
+  for (const auto life : in.getLives()) {
+    out.instances.emplace(InstanceId{life.getInstance()}, record_codec::get(life, catalog));
   }
   out.gangs.turn_began = instant(in.getTurnBegan());
   out.gangs.others_until = instant(in.getOthersUntil());

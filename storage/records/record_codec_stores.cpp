@@ -61,6 +61,7 @@ Expected<JobHistory, StoreError> decode_history(std::string_view bytes, const Ca
                    {}};
     for (const auto story : in.getTasks()) out.tasks.push_back(get(story, catalog));
     mark_failed(out);
+    for (TaskHistory& task : out.tasks) complete_attempts(task, true);
     return out;
   });
 }

@@ -8,6 +8,7 @@
 #include "model/cluster_state.hpp"
 #include "model/enum_words.hpp"
 #include "model/event.hpp"
+#include "model/history.hpp"
 #include "storage/schema.capnp.h"
 
 // Which enumerant of the schema stands for which of the model: the one of its name. The two orders
@@ -46,6 +47,8 @@ template <>
 struct RecordOf<TaskPhase> : std::type_identity<record::TaskPhase> {};
 template <>
 struct RecordOf<FailureKind> : std::type_identity<record::FailureKind> {};
+template <>
+struct RecordOf<AttemptEnd> : std::type_identity<record::AttemptEnd> {};
 template <>
 struct RecordOf<CheckKind> : std::type_identity<record::CheckKind> {};
 template <>

@@ -79,6 +79,9 @@ Demands get(capnp::List<record::FamilyDemand>::Reader in);
 /// The type of a story may be one that is no longer in the catalog; then it is invalid.
 void put(record::TaskStory::Builder out, const TaskHistory& in, const Catalog& catalog);
 TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog);
+/// Without its number.
+void put(record::InstanceLife::Builder out, const InstanceHistory& in, const Catalog& catalog);
+InstanceHistory get(record::InstanceLife::Reader in, const Catalog& catalog);
 void put(record::NumberBlock::Builder out, std::uint64_t block, const NumberSet::Bits& in);
 /// Sets the block in `out`.
 void get(record::NumberBlock::Reader in, NumberSet& out);

@@ -256,6 +256,13 @@ class Lists(ClientTest):
                  "tasks": [task(0, "running", why="packed: saves $0.02 an hour"),
                            task(1, "pending", instance=None, instance_type=None, exit_code=None,
                                 why="awaiting instance: asked 2 cpu, free 0")]}
+    LIFE = {"instance": 3, "type": "c7i.large", "market": "spot", "zone": None, "master": "m0",
+            "stage": "ended", "requested_s": 1_799_999_900, "up_s": 1_799_999_901,
+            "ready_s": 1_799_999_902, "released_s": None, "ended_s": 1_800_000_000,
+            "why_rented": "sharing an instance costs less", "why_ended": "no task is left on it",
+            "usd_h": 0.0357, "usd": 0.003, "tasks_before": 0,
+            "tasks": [{"job": 12, "task": 0, "attempt": 1, "sent_s": 1_799_999_903,
+                       "ended_s": 1_799_999_999, "end": "finished"}]}
     # command: what it asks for, the answer, what a person sees of it
     COMMANDS = {
         ("jobs",): ("GET", "/v1/jobs", {"jobs": [job(12, "running"), job(9, "failed", 3),
@@ -272,6 +279,9 @@ class Lists(ClientTest):
                        "trouble: master m1 does not answer"]),
         ("instances",): ("GET", "/v1/instances", {"instances": [INSTANCE]},
                          ["c7i.large", "spot", "1/2", "2/4", "12.0 12.4"]),
+        ("instance", "3"): ("GET", "/v1/instances/3", LIFE,
+                            ["instance 3  c7i.large, spot: ended", "ended      2027-01-15 08:00:00",
+                             "$0.0030 in all", "finished"]),
         ("nodes",): ("GET", "/v1/nodes", {"nodes": [NODE]},
                      ["n0", "site tokyo, master m0", "eva", "yes"]),
         ("cost", "--by", "user"): ("GET", "/v1/cost", COST,

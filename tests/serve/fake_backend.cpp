@@ -96,6 +96,7 @@ Json task_documents() {
          {"metrics", waits ? Json::object() : Json{{"loss", 0.25 * i}, {"p99_ms", 12.5}}},
          {"failures", i == 2 ? 1 : 0},
          {"ran_s", waits ? 0 : 30 + i},
+         {"wall_s", waits ? 0 : 30 + i},
          {"started_s", waits ? Json(nullptr) : Json(kBegin + 30)},
          {"ended_s", nullptr},
          {"last_failure",
@@ -165,6 +166,46 @@ Json status_document(std::uint64_t tick) {
       {"trouble", tick % 5 == 4 ? Json::array({"node n1 is not connected"}) : Json::array()}};
 }
 
+Json attempt_documents() {
+  return Json::array({{{"attempt", 1},
+                       {"instance", 2},
+                       {"instance_type", "c7i.large"},
+                       {"market", "spot"},
+                       {"sent_s", kBegin + 2},
+                       {"started_s", kBegin + 3},
+                       {"ended_s", kBegin + 90},
+                       {"ran_s", 87},
+                       {"end", "lost"},
+                       {"why", "lost with its spot instance, which the cloud took back"},
+                       {"exit_code", nullptr},
+                       {"usd", 0.0009}}});
+}
+
+Json life_document(std::uint64_t id) {
+  return {{"instance", id},
+          {"type", "c7i.large"},
+          {"market", "spot"},
+          {"zone", nullptr},
+          {"master", "m0"},
+          {"stage", "ended"},
+          {"requested_s", kBegin},
+          {"up_s", kBegin + 1},
+          {"ready_s", kBegin + 2},
+          {"released_s", nullptr},
+          {"ended_s", kBegin + 90},
+          {"why_rented", "an instance of its own costs least"},
+          {"why_ended", "the cloud took the spot instance back"},
+          {"usd_h", 0.0357},
+          {"usd", 0.0009},
+          {"tasks", Json::array({{{"job", 4},
+                                  {"task", 0},
+                                  {"attempt", 1},
+                                  {"sent_s", kBegin + 2},
+                                  {"ended_s", kBegin + 90},
+                                  {"end", "lost"}}})},
+          {"tasks_before", 0}};
+}
+
 Json decision_documents(std::uint64_t tick) {
   Json list = Json::array();
   for (std::uint64_t i = 0; i < 12; ++i) {
@@ -179,6 +220,9 @@ Json decision_documents(std::uint64_t tick) {
          {"releases", 0},
          {"moves", i % 3},
          {"resizes", 0},
+         {"changes", Json::array()},
+         {"changes_left_out", 0},
+         {"details", "Reconfigures all instances: moves 2 tasks."},
          {"sentence",
           i == 5 ? FakeBackend::kHostileName
                  : "Reconfigures all instances: moves 2 tasks; it saves $0.1200 an hour."}});
@@ -232,6 +276,7 @@ void put_tasks(Json& out, const View& what) {
   for (Json& task : task_documents()) {
     if (what.after_task && task["task"] <= *what.after_task) continue;
     if (!what.phase.empty() && task["phase"] != what.phase) continue;
+    if (what.attempts) task["attempts"] = attempt_documents();
     if (page.size() < what.limit) {
       page.push_back(std::move(task));
     } else {
@@ -400,6 +445,8 @@ std::string FakeBackend::document(const View& what) const {
     case Operation::instances:
       out["instances"] = instance_documents(tick);
       break;
+    case Operation::instance:
+      return life_document(what.instance.value).dump();
     case Operation::nodes:
       out["nodes"] = node_documents(tick);
       break;

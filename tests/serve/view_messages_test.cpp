@@ -29,6 +29,7 @@ class ViewMessages : public ::testing::Test {
 
 using Views = ::testing::Types<
     JobsQuestion, JobQuestion, FindQuestion, RequestQuestion, CostQuestion, RentedQuestion,
+    DecisionsQuestion, InstanceQuestion, AttemptView, VisitView, InstanceLife, ChangeView,
     ElasticView, SubmissionView, JobView, ReasonView, FailureView, TaskView, JobsView, JobDetails,
     FoundView, RequestView, OccupantView, InstanceView, InstancesView, CostPart, CostView,
     FigureView, DecisionView, DecisionsView, OfferCount, CapsView, CountView, MetricView,

@@ -99,6 +99,16 @@ CLI::Validator is_filter() {
   return CLI::Validator(check, "TEXT");
 }
 
+CLI::Validator is_since() {
+  const auto check = [](const std::string& text) -> std::string {
+    constexpr double kLongestS = 3650.0 * 86'400;
+    const auto time = parse_duration(text);
+    if (time && to_seconds(*time) >= 1 && to_seconds(*time) <= kLongestS) return "";
+    return "has to be a time from 1s to 3650d, like 1h; it is '" + text + "'";
+  };
+  return CLI::Validator(check, "TIME");
+}
+
 std::string negative_number(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];

@@ -34,6 +34,9 @@ CLI::Validator is_id();
 /// would choose everything.
 CLI::Validator is_filter();
 
+/// Check for the value of an option that looks back: a time from 1s to ten years, like 1h.
+CLI::Validator is_since();
+
 /// A word like "-1" among the arguments, which may have been meant as an id; empty: there is no
 /// such word.
 std::string negative_number(int argc, const char* const* argv);

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "config/numbers.hpp"
 #include "serve/api/backend.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/request_options.hpp"
+#include "tools/client/story_views.hpp"
 #include "tools/client/views.hpp"
 
 // Commands that show the cluster as a whole, order something of an instance, or ask for a plan.
@@ -25,6 +28,16 @@ struct CostOptions {
 struct DecisionOptions {
   ClientOptions client;
   std::uint32_t limit = 20;
+  std::optional<std::uint64_t> job{};
+  std::optional<std::uint64_t> instance{};
+  std::string master{};
+  std::string since{};
+  bool details = false;
+};
+
+struct LifeOptions {
+  ClientOptions client;
+  std::uint64_t instance = 0;
 };
 
 struct InstanceOptions {
@@ -66,10 +79,49 @@ int show_cost(const CostOptions& options) {
 int show_decisions(const DecisionOptions& options) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
-  return print_answer(
-      api->get(fmt::format("/v1/decisions?limit={}", options.limit)), options.client.json,
-      shown_as(client::view_of<DecisionsView>,
-               [](const DecisionsView& decisions) { return client::view(decisions); }));
+  std::string path = fmt::format("/v1/decisions?limit={}", options.limit);
+  if (options.job) path += fmt::format("&job={}", *options.job);
+  if (options.instance) path += fmt::format("&instance={}", *options.instance);
+  if (!options.master.empty()) path += "&master=" + client::url_escaped(options.master);
+  if (const auto since = parse_duration(options.since)) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(*since);
+    path += fmt::format("&within_s={}", seconds.count());
+  }
+  return print_answer(api->get(path), options.client.json,
+                      shown_as(client::view_of<DecisionsView>, [&](const DecisionsView& decisions) {
+                        return client::view(decisions, options.details);
+                      }));
+}
+
+int show_life(const LifeOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  return print_answer(api->get(fmt::format("/v1/instances/{}", options.instance)),
+                      options.client.json,
+                      shown_as(client::view_of<InstanceLife>,
+                               [](const InstanceLife& life) { return client::view(life); }));
+}
+
+void add_decisions(CLI::App& app, int& exit_code) {
+  auto which = std::make_shared<DecisionOptions>();
+  CLI::App* decisions =
+      app.add_subcommand("decisions", "Show recent decisions of the masters and their reasons");
+  constexpr std::uint32_t kMost = 10'000;
+  decisions->add_option("--limit", which->limit, "most decisions, the newest first")
+      ->check(CLI::Range(std::uint32_t{1}, kMost))
+      ->capture_default_str();
+  decisions->add_option("--job", which->job, "only those that did something with this job")
+      ->check(is_id());
+  decisions
+      ->add_option("--instance", which->instance,
+                   "only those that did something with this instance")
+      ->check(is_id());
+  decisions->add_option("--master", which->master, "only those of this master")->check(is_filter());
+  decisions->add_option("--since", which->since, "only those of this last time, like 1h")
+      ->check(is_since());
+  decisions->add_flag("--details", which->details, "with the policy's own choice and figures");
+  add_client_options(*decisions, which->client);
+  decisions->callback([which, &exit_code] { exit_code = show_decisions(*which); });
 }
 
 int order_instance(const InstanceOptions& options) {
@@ -135,15 +187,13 @@ void add_cluster_views(CLI::App& app, int& exit_code) {
   add_listing(app, exit_code, {"nodes", "List the nodes with their roles and loads", "/v1/nodes"},
               client::view_of<NodesView>,
               [](const NodesView& nodes) { return client::view(nodes); });
-  auto which = std::make_shared<DecisionOptions>();
-  CLI::App* decisions =
-      app.add_subcommand("decisions", "Show recent decisions of the masters and their reasons");
-  constexpr std::uint32_t kMost = 10'000;
-  decisions->add_option("--limit", which->limit, "most decisions, the newest first")
-      ->check(CLI::Range(std::uint32_t{1}, kMost))
-      ->capture_default_str();
-  add_client_options(*decisions, which->client);
-  decisions->callback([which, &exit_code] { exit_code = show_decisions(*which); });
+  add_decisions(app, exit_code);
+  auto life = std::make_shared<LifeOptions>();
+  CLI::App* instance = app.add_subcommand(
+      "instance", "Show the life of an instance, also of one that is gone: its tasks and its bill");
+  instance->add_option("instance", life->instance, "id of an instance")->required()->check(is_id());
+  add_client_options(*instance, life->client);
+  instance->callback([life, &exit_code] { exit_code = show_life(*life); });
   auto options = std::make_shared<CostOptions>();
   CLI::App* cost = app.add_subcommand("cost", "Show the cluster's costs, from the ledger");
   cost->add_option("--by", options->by, "user, job or instance")

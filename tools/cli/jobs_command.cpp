@@ -13,6 +13,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/task_pages.hpp"
 #include "tools/client/pages.hpp"
+#include "tools/client/story_views.hpp"
 #include "tools/client/views.hpp"
 
 // The commands that list, show, cancel, hold, release and resubmit jobs. Lists are fetched and
@@ -39,6 +40,7 @@ struct JobOptions {
   ClientOptions client;
   TaskChoice tasks;
   std::uint64_t job = 0;
+  bool attempts = false;
 };
 
 struct AgainOptions {
@@ -96,7 +98,9 @@ int show_job(const JobOptions& options) {
   if (!api) return kFailed;
   const bool json = options.client.json;
   client::Pages pages = task_pages(fmt::format("/v1/jobs/{}", options.job), options.tasks, json);
-  client::TaskTable table;
+  if (options.attempts) pages.path += pages.path.back() == '?' ? "attempts=1" : "&attempts=1";
+  client::TaskTable tasks;
+  client::AttemptTable attempts;
   client::JsonOfPages document(pages.list, print_text);
   std::string more;
   const auto failure =
@@ -108,7 +112,7 @@ int show_job(const JobOptions& options) {
         }
         const auto job = client::job_page(page);
         if (!job) return job.error();
-        print_text(table.next(job.value()));
+        print_text(options.attempts ? attempts.next(job.value()) : tasks.next(job.value()));
         // Each page replaces the line; that of the last page counts.
         more =
             more_tasks_line(fmt::format("muster job {}", options.job), options.tasks, job.value());
@@ -242,6 +246,8 @@ void add_jobs(CLI::App& app, int& exit_code) {
   CLI::App* job = app.add_subcommand("job", "Show a job and its tasks");
   job->add_option("job", one->job, "id of a job")->required()->check(is_id());
   add_task_choice(*job, one->tasks);
+  job->add_flag("--attempts", one->attempts,
+                "every attempt of each task: where it ran, when, and why it left");
   add_client_options(*job, one->client);
   job->callback([one, &exit_code] { exit_code = show_job(*one); });
 }

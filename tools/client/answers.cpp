@@ -167,6 +167,7 @@ Parsed<LogAnswer> raw_log_part(BytesAnswer answer) {
 
 template Parsed<InstancesView> view_of<InstancesView>(const Answer& answer);
 template Parsed<NodesView> view_of<NodesView>(const Answer& answer);
+template Parsed<InstanceLife> view_of<InstanceLife>(const Answer& answer);
 template Parsed<DecisionsView> view_of<DecisionsView>(const Answer& answer);
 template Parsed<PlanView> view_of<PlanView>(const Answer& answer);
 template Parsed<ServicesView> view_of<ServicesView>(const Answer& answer);

@@ -18,15 +18,13 @@
 #include "tools/client/printable.hpp"
 #include "tools/client/shared_text.hpp"
 #include "tools/client/shell_words.hpp"
+#include "tools/client/story_views.hpp"
 
 namespace muster::client {
 namespace {
 
 /// Characters of a column whose text is cut; reasons are sentences.
 constexpr std::size_t kWideColumn = 100;
-
-/// A decision is told whole: it is what was asked for.
-constexpr std::size_t kSentence = 2'000;
 
 std::string amount(double number) {
   // To hundredths: sums of demands such as 0.1 + 0.2 have rounding errors that are of no interest.
@@ -156,65 +154,6 @@ std::string submission_text(const SubmittedAs& said) {
   return text;
 }
 
-std::string job_head(const JobPage& page) {
-  const JobView& job = page.job;
-  std::string text = fmt::format("job {}  {}  of {}: {}", job.job.value, job.name, job.user,
-                                 shown_word(job.state));
-  if (is_over(job) && job.exit_code.value_or(0) != 0) {
-    text += fmt::format(", exit code {}", *job.exit_code);
-  }
-  text += fmt::format(
-      "\n  {} finished of {}, {} failed, {} running, {} starting, {} waiting, {} held, {} "
-      "capped; {}\n",
-      job.finished, tasks_of(job), job.failed, job.running, job.starting, job.waiting, job.held,
-      job.elastic ? 0 : job.capped, count_text(job.failed_attempts, "failed attempt"));
-  if (job.elastic) text += fmt::format("  {}\n", elastic_text(*job.elastic));
-  if (job.reason && !job.reason->empty()) text += fmt::format("  {}\n", *job.reason);
-  text += fmt::format("  submitted {}", job.submitted ? time_text(*job.submitted) : "-");
-  if (job.over) text += fmt::format(", over {}", time_text(*job.over));
-  if (!job.master.empty()) text += fmt::format("; with {}", job.master);
-  text += fmt::format("; {}{}\n", least(page.complete), usd_text(job.usd));
-  if (page.submission) text += submission_text(*page.submission);
-  if (!job.movable) text += "  its tasks are not moved while they run\n";
-  if (job.distinct_instances) text += "  each of its tasks has an instance without the others\n";
-  if (job.most_an_instance > 1) {
-    text += fmt::format("  at most {} of its tasks share an instance\n", job.most_an_instance);
-  }
-  if (job.checkpoints) text += "  a task that is stopped goes on later where it was\n";
-  // So that it can be pasted it is cut only at lengths beyond any paste; --json has all of it.
-  constexpr std::size_t kCommandChars = 4'000;
-  return text + fmt::format("  {}\n", cut(shell_line(job.command), kCommandChars));
-}
-
-/// "42s", "3m07s", "2h05m"
-std::string ran_text(const std::optional<double>& seconds) {
-  // Well inside 64 bits: to convert a number beyond them is undefined.
-  constexpr double kMost = 1e15;
-  if (!seconds || !(*seconds >= 0 && *seconds < kMost)) return "-";
-  const auto whole = static_cast<std::uint64_t>(*seconds);
-  if (whole < 60) return fmt::format("{}s", whole);
-  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
-  return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
-}
-
-/// Times in sentences of the API, "2026-07-01 12:34:56 UTC", as all others are shown here.
-std::string in_local_time(std::string text) {
-  constexpr std::string_view kForm = "0000-00-00 00:00:00 UTC";
-  constexpr std::string_view kMark = " UTC";
-  for (std::size_t mark = text.find(kMark); mark != text.npos; mark = text.find(kMark, mark + 1)) {
-    const std::size_t begin = mark + kMark.size() - kForm.size();
-    if (mark + kMark.size() < kForm.size()) continue;
-    std::tm parts{};
-    const std::string said = text.substr(begin, kForm.size());
-    const char* end = strptime(said.c_str(), "%Y-%m-%d %H:%M:%S UTC", &parts);
-    if (end == nullptr || *end != 0) continue;
-    const std::string local = time_text(static_cast<double>(timegm(&parts)));
-    text.replace(begin, kForm.size(), local);
-    mark = begin + local.size() - 1;
-  }
-  return text;
-}
-
 std::string task_line(const TaskView& task) {
   std::string text = fmt::format("task {}: {}", task.index, shown_word(task.phase));
   if (task.instance.valid()) text += " on " + seat(task);
@@ -248,6 +187,63 @@ std::vector<FigureView> by_kind(std::vector<FigureView> idle) {
 }
 
 }  // namespace
+
+std::string job_head(const JobPage& page) {
+  const JobView& job = page.job;
+  std::string text = fmt::format("job {}  {}  of {}: {}", job.job.value, job.name, job.user,
+                                 shown_word(job.state));
+  if (is_over(job) && job.exit_code.value_or(0) != 0) {
+    text += fmt::format(", exit code {}", *job.exit_code);
+  }
+  text += fmt::format(
+      "\n  {} finished of {}, {} failed, {} running, {} starting, {} waiting, {} held, {} "
+      "capped; {}\n",
+      job.finished, tasks_of(job), job.failed, job.running, job.starting, job.waiting, job.held,
+      job.elastic ? 0 : job.capped, count_text(job.failed_attempts, "failed attempt"));
+  if (job.elastic) text += fmt::format("  {}\n", elastic_text(*job.elastic));
+  if (job.reason && !job.reason->empty()) text += fmt::format("  {}\n", *job.reason);
+  text += fmt::format("  submitted {}", job.submitted ? time_text(*job.submitted) : "-");
+  if (job.over) text += fmt::format(", over {}", time_text(*job.over));
+  if (!job.master.empty()) text += fmt::format("; with {}", job.master);
+  text += fmt::format("; {}{}\n", least(page.complete), usd_text(job.usd));
+  if (page.submission) text += submission_text(*page.submission);
+  if (!job.movable) text += "  its tasks are not moved while they run\n";
+  if (job.distinct_instances) text += "  each of its tasks has an instance without the others\n";
+  if (job.most_an_instance > 1) {
+    text += fmt::format("  at most {} of its tasks share an instance\n", job.most_an_instance);
+  }
+  if (job.checkpoints) text += "  a task that is stopped goes on later where it was\n";
+  // So that it can be pasted it is cut only at lengths beyond any paste; --json has all of it.
+  constexpr std::size_t kCommandChars = 4'000;
+  return text + fmt::format("  {}\n", cut(shell_line(job.command), kCommandChars));
+}
+
+std::string ran_text(const std::optional<double>& seconds) {
+  // Well inside 64 bits: to convert a number beyond them is undefined.
+  constexpr double kMost = 1e15;
+  if (!seconds || !(*seconds >= 0 && *seconds < kMost)) return "-";
+  const auto whole = static_cast<std::uint64_t>(*seconds);
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+}
+
+std::string in_local_time(std::string text) {
+  constexpr std::string_view kForm = "0000-00-00 00:00:00 UTC";
+  constexpr std::string_view kMark = " UTC";
+  for (std::size_t mark = text.find(kMark); mark != text.npos; mark = text.find(kMark, mark + 1)) {
+    const std::size_t begin = mark + kMark.size() - kForm.size();
+    if (mark + kMark.size() < kForm.size()) continue;
+    std::tm parts{};
+    const std::string said = text.substr(begin, kForm.size());
+    const char* end = strptime(said.c_str(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+    if (end == nullptr || *end != 0) continue;
+    const std::string local = time_text(static_cast<double>(timegm(&parts)));
+    text.replace(begin, kForm.size(), local);
+    mark = begin + local.size() - 1;
+  }
+  return text;
+}
 
 std::string usd_text(double usd) {
   // Rounded to four decimals it would read as free.
@@ -311,7 +307,7 @@ std::string TaskTable::next(const JobPage& page) {
   for (const TaskView& task : page.tasks) {
     table_.add_row({std::to_string(task.index), std::string(shown_word(task.phase)),
                     std::to_string(task.attempt), seat(task), number_or_dash(task.exit_code),
-                    ran_text(task.ran_s),
+                    ran_text(task.wall_s ? task.wall_s : task.ran_s),
                     // Before its first attempt a task cannot have moved: "-" and not 0.
                     task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd),
                     reason_of(task)});
@@ -328,7 +324,7 @@ std::string WhyLines::next(const JobPage& page) {
     text = fmt::format("job {}  {}: {}\n", job.job.value, job.name, shown_word(job.state));
     if (job.elastic) text += elastic_text(*job.elastic) + "\n";
   }
-  for (const TaskView& task : page.tasks) text += task_line(task);
+  for (const TaskView& task : page.tasks) text += task_line(task) + attempt_lines(task);
   return text;
 }
 
@@ -387,14 +383,6 @@ std::string view(const NodesView& shown) {
                    fmt::format("{}", fmt::join(node.roles, ", ")),
                    load.policy.empty() ? "-" : load.policy, count(load.jobs),
                    count(load.pending_tasks), count(load.instances)});
-  }
-  return table.text();
-}
-
-std::string view(const DecisionsView& shown) {
-  TextTable table({{"TIME"}, {"MASTER"}, {"ROUND", true}, {"DECISION", false, kSentence}});
-  for (const DecisionView& one : shown.decisions) {
-    table.add_row({time_text(one.at), one.master, std::to_string(one.round), one.sentence});
   }
   return table.text();
 }

@@ -55,8 +55,6 @@ class WhyLines {
 std::string view(const InstancesView& shown);
 /// A table of nodes.
 std::string view(const NodesView& shown);
-/// A line for each decision, the newest first.
-std::string view(const DecisionsView& shown);
 /// A line for each kind of thing, then caps and trouble.
 std::string view(const StatusAnswer& status);
 /// The masters and sites that do not answer, since when, and their last figures.
@@ -70,6 +68,15 @@ std::string never_text(const PlanView& plan);
 
 /// "3 waiting, 4 running, 9 of 16 finished": how far the jobs' tasks are.
 std::string progress_line(const std::vector<JobView>& jobs);
+
+/// A job's figures and its request, without its tasks.
+std::string job_head(const JobPage& page);
+
+/// "42s", "3m07s", "2h05m"; "-": not known.
+std::string ran_text(const std::optional<double>& seconds);
+
+/// Times in sentences of the API, "2026-07-01 12:34:56 UTC", as all others are shown here.
+std::string in_local_time(std::string text);
 
 /// "$0.0123": with enough digits that small amounts are seen.
 std::string usd_text(double usd);

@@ -84,8 +84,12 @@ class Contract(unittest.TestCase):
                  ("/v1/cost/today", "/v1/cost/today", None)]
         paths += [("/v1/cost", f"/v1/cost?by={by}", ["cost", "--by", by])
                   for by in ("user", "job", "instance")]
+        rented = self.ask("/v1/instances")[1].get("instances", [])
+        paths += [("/v1/instances/{id}", f"/v1/instances/{one['instance']}",
+                   ["instance", one["instance"]]) for one in rented[:1]]
         for job in jobs:
             paths += [("/v1/jobs/{id}", f"/v1/jobs/{job}", ["job", job]),
+                      ("/v1/jobs/{id}", f"/v1/jobs/{job}?attempts=1", ["job", job, "--attempts"]),
                       ("/v1/jobs/{id}/explain", f"/v1/jobs/{job}/explain", ["explain", job]),
                       ("/v1/jobs/{id}/tasks/{index}/log", f"/v1/jobs/{job}/tasks/0/log",
                        ["logs", job, "--task", 0])]

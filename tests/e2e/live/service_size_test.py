@@ -65,7 +65,7 @@ class ServiceSize(unittest.TestCase):
             self.assertGreaterEqual(min(fewest), 2, "each stays until another one is ready")
             self.assertIn("2 x 0.1 GiB", cluster.run("service", "web").stdout)
             with self.subTest("decisions name sizes by their cores and memory"):
-                said = cluster.run("decisions").stdout
+                said = cluster.run("decisions", "--details").stdout
                 self.assertIn("25 at 4 cores and 0.1 GiB", said)
                 self.assertIn("one tries 2 cores and 0.1 GiB", said)
             with self.subTest("the size stays over a restart of the master"):

@@ -126,7 +126,7 @@ TEST_F(MasterPlanningTest, TheSlicesOfAPlanAreOneDecision) {
   for (std::uint64_t job : {1, 2, 3}) accept(job);
   system_.run_until_s(20);
   caf::scoped_actor self{system_.actors()};
-  auto asked = self->request(master_, caf::infinite, decisions_atom_v, std::uint32_t{0});
+  auto asked = self->request(master_, caf::infinite, decisions_atom_v, DecisionsQuestion{});
   system_.time().drain();
   asked.receive(
       [](const DecisionsView& view) {

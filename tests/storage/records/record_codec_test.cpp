@@ -93,6 +93,19 @@ TEST(RecordCodec, instance_types_stand_by_name) {
   EXPECT_THAT(missing.error().message, IsGolden());
 }
 
+AttemptHistory lost_attempt() {
+  AttemptHistory attempt{1, InstanceId{2}, TypeId{1}, Market::spot, test::at_s(1)};
+  attempt.started_at = test::at_s(2);
+  attempt.ended_at = test::at_s(63);
+  attempt.end = AttemptEnd::lost;
+  attempt.leaves = CauseCode::interrupted;
+  attempt.gone = CloudReason::reclaimed;
+  attempt.exit_code = -3;
+  attempt.reason = "its worker is gone";
+  attempt.cost = Money{static_cast<Money::Units>(3) << 65};
+  return attempt;
+}
+
 MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
   MasterSnapshot snapshot{cluster.state, cluster.ledger, {}, {}, {}, 0, 0, {}};
   TaskHistory story;
@@ -110,8 +123,22 @@ MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
   story.failed = true;
   story.losses = 4;
   story.metrics = {{"loss", 0.1}, {"p99_ms", -1e18}};
+  story.earlier = {lost_attempt()};
+  story.newest = {3, InstanceId{4}, TypeId{2}, Market::on_demand, test::at_s(9)};
+  story.paid = Money{7};
+  story.ran = std::chrono::seconds{61};
   snapshot.tasks.emplace(TaskId{8}, story);
   snapshot.tasks.emplace(TaskId{9}, TaskHistory{});
+  InstanceHistory life{TypeId{1}, Market::spot, "a", Price::from_usd_h(0.5), test::at_s(1)};
+  life.up_at = test::at_s(2);
+  life.ended_at = test::at_s(9);
+  life.rented_for = CauseCode::packed;
+  life.gone = CloudReason::reclaimed;
+  life.bill = Money{static_cast<Money::Units>(5) << 66};
+  life.visits_before = 7;
+  life.visits = {{JobId{3}, 4, 2, test::at_s(3), test::at_s(8), AttemptEnd::lost},
+                 {JobId{5}, 6, 1, test::at_s(4)}};
+  snapshot.instances.emplace(InstanceId{4}, life);
   snapshot.throughput.emplace(JobId{3}, ThroughputSum{0.1 + 0.2, 5});
   snapshot.unavailable[{TypeId{1}, Market::spot, "a"}] = {test::at_s(77), 3,
                                                           RefusalCode::cloud_quota};
@@ -140,11 +167,12 @@ MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
 
 bool same_story(const TaskHistory& a, const TaskHistory& b) {
   const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
-               end, cost, failure, failed, losses, metrics] = a;
+               end, cost, failure, failed, losses, metrics, newest, earlier, paid, ran] = a;
   return attempts == b.attempts && finished == b.finished && moves == b.moves &&
          failures == b.failures && reason == b.reason && instance == b.instance && type == b.type &&
          started_at == b.started_at && ended_at == b.ended_at && end == b.end && cost == b.cost &&
-         failure == b.failure && failed == b.failed && losses == b.losses && metrics == b.metrics;
+         failure == b.failure && failed == b.failed && losses == b.losses && metrics == b.metrics &&
+         newest == b.newest && earlier == b.earlier && paid == b.paid && ran == b.ran;
 }
 
 TEST(RecordCodec, an_image_reads_back_as_it_was) {
@@ -160,6 +188,7 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
     ASSERT_EQ(again->tasks.size(), 2u);
     EXPECT_TRUE(same_story(snapshot.tasks.at(TaskId{8}), again->tasks.at(TaskId{8})));
     EXPECT_TRUE(same_story(snapshot.tasks.at(TaskId{9}), again->tasks.at(TaskId{9})));
+    EXPECT_EQ(again->instances, snapshot.instances);
     EXPECT_EQ(again->throughput.at(JobId{3}).sum, 0.1 + 0.2);
     EXPECT_EQ(again->throughput.at(JobId{3}).count, 5u);
     EXPECT_EQ(again->failed_parts, snapshot.failed_parts);

@@ -197,17 +197,23 @@ TEST(InstanceOrders, AreGivenForOneAndSayWhatBecomesOfIt) {
 TEST(ClusterViews, AskForTheirDocument) {
   const std::string cost = R"({"total_usd": 2, "idle_usd": {}, "by": [{"name": "7", "usd": 2}]})";
   const FakeServer server({reply_of(200, cost), reply_of(200, R"({"decisions": []})"),
-                           reply_of(200, R"({"nodes": []})"), reply_of(200, R"({"instances": []})"),
-                           reply_of(200, "{}")});
+                           reply_of(200, R"({"decisions": []})"), reply_of(200, R"({"nodes": []})"),
+                           reply_of(200, R"({"instances": []})"), reply_of(200, "{}")});
   EXPECT_THAT(run(server, {"cost", "--by", "job"}).out, StartsWith("JOB"));
   EXPECT_THAT(run(server, {"decisions", "--limit", "3"}).out, StartsWith("TIME"));
+  EXPECT_THAT(run(server, {"decisions", "--job", "4", "--instance", "7", "--master", "m0",
+                           "--since", "90min", "--details"})
+                  .out,
+              StartsWith("TIME"));
   EXPECT_THAT(run(server, {"nodes"}).out, StartsWith("NODE"));
   EXPECT_THAT(run(server, {"instances"}).out, StartsWith("INSTANCE"));
   EXPECT_EQ(run(server, {"status"}).exit_code, kFailed) << "a document without anything is none";
   EXPECT_EQ(run(server, {"status", "--json"}).out, "{}\n") << "and is printed all the same";
-  EXPECT_THAT(asked(server),
-              ElementsAre("GET /v1/cost?by=job", "GET /v1/decisions?limit=3", "GET /v1/nodes",
-                          "GET /v1/instances", "GET /v1/status", "GET /v1/status"));
+  EXPECT_THAT(
+      asked(server),
+      ElementsAre("GET /v1/cost?by=job", "GET /v1/decisions?limit=3",
+                  "GET /v1/decisions?limit=20&job=4&instance=7&master=m0&within_s=5400",
+                  "GET /v1/nodes", "GET /v1/instances", "GET /v1/status", "GET /v1/status"));
 }
 
 TEST(SubmitCommand, SendsTheFileWithTheFlagsOverIt) {

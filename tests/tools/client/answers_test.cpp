@@ -9,6 +9,7 @@
 
 #include "tests/support/golden.hpp"
 #include "tests/support/line_with.hpp"
+#include "tools/client/story_views.hpp"
 #include "tools/client/views.hpp"
 
 namespace muster::client {
@@ -236,11 +237,13 @@ TEST(Answers, TakeDecisionsAndShowEachInAWholeSentence) {
       "with migrations for $0.0080, what is set up is expected to last 1.5 h.";
   const std::string text = R"({"decisions": [{"at_s": 1800000000, "master": "m0", "round": 7,
                               "choice": "full", "sentence": ")" +
-                           sentence + "\"}]}";
+                           sentence + R"(", "details": "Reconfigures all."}]})";
   const auto decisions = view_of<DecisionsView>(answer(text.c_str()));
   ASSERT_TRUE(decisions);
-  EXPECT_THAT(view(decisions.value()),
-              HasSubstr("2027-01-15 08:00:00  m0          7  " + sentence));
+  const std::string row = "2027-01-15 08:00:00  m0          7  " + sentence;
+  EXPECT_THAT(view(decisions.value(), false),
+              AllOf(HasSubstr(row), Not(HasSubstr("Reconfigures all."))));
+  EXPECT_THAT(view(decisions.value(), true), AllOf(HasSubstr(row), HasSubstr("Reconfigures all.")));
 }
 
 TEST(Views, ShowAmountsOfMoneyThatAreSmall) {
