@@ -69,7 +69,7 @@ std::vector<KeySpecOf<C>> master_keys() {
        Whole{[](C& c) -> std::uint32_t& { return c.master.kept_attempts; }, 1, 1'000}},
       {"master.kept_instances",
        "instances that are gone whose lives are kept to be shown, the last ones",
-       Whole{[](C& c) -> std::uint32_t& { return c.master.kept_instances; }, 0, 100'000}}};
+       Whole{[](C& c) -> std::uint32_t& { return c.master.kept_instances; }, 0, 10'000}}};
 }
 
 /// The keys of [master] that say what instances there may be and how they are watched, what is kept

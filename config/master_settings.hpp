@@ -88,7 +88,7 @@ struct MasterSettings {
   std::uint32_t max_interruptions = 5;
   std::uint32_t kept_attempts = 20;  ///< of a task: its first and its last ones, each; >= 1
   /// Instances that are gone whose lives are kept, the last ones, each with as many of its attempts
-  /// as a task has at most.
+  /// as a task has at most, but at most 100. Of those that never were up at most 50 are kept.
   std::uint32_t kept_instances = 500;
   std::uint32_t queue_capacity = 10'000;       ///< waiting tasks at which the load is 1; >= 1
   Duration min_stay{std::chrono::minutes{5}};  ///< no plan moves a task that ran for less; 0: any

@@ -114,7 +114,8 @@ struct MasterMemory::Fold {
     task.instance = e.instance;
     task.type = on.type;
     AttemptHistory next{e.attempt, e.instance, on.type, on.market, at};
-    begin_attempt(task, std::move(next), m.ledger.task(e.task), memory.settings_.kept_attempts);
+    const Money paid = e.attempt > 1 ? m.ledger.task(e.task) : Money{};
+    begin_attempt(task, std::move(next), paid, memory.settings_.kept_attempts);
   }
   void operator()(const TaskStarted& e) {
     TaskHistory& task = m.tasks[e.task];

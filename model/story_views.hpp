@@ -115,7 +115,7 @@ struct ChangeView {
   std::uint32_t tasks = 0;               ///< of the job
   std::optional<std::uint32_t> task{};   ///< the index of the first of these
   std::optional<std::uint32_t> width{};  ///< that the job is to have
-  InstanceId instance{};                 ///< to which the tasks go, or which is rented
+  InstanceId instance{};                 ///< to which the tasks go, or which is rented; none: any
   InstanceId from{};                     ///< of tasks that run: their instance
   std::string instance_type{};
   std::optional<Market> market{};
@@ -135,8 +135,11 @@ void fields(auto& a, Like<ChangeView> auto& v) {
   a(always("tasks", "number of these tasks"), v.tasks);
   a(always("task", "index of the first of them"), v.task);
   a(always("width", "number of workers that the job is to have"), v.width);
-  a(or_null("instance", "the instance, or the one to which the tasks go"), v.instance);
-  a(or_null("from", "the instance on which the tasks run"), v.from);
+  a(or_null("instance",
+            "the instance, or the one to which the tasks go; null: no instance, or several that "
+            "are not named"),
+    v.instance);
+  a(or_null("from", "the instance on which the tasks run; null: likewise"), v.from);
   a(or_null("instance_type", "type of the instance"), v.instance_type);
   a(always("market", "market of the instance"), v.market);
   a(always("usd_h", "price an hour of an instance that is rented"), v.usd_h);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace muster {
 
@@ -91,8 +92,7 @@ struct InstanceLives::Fold {
     if (known == nullptr) return;
     known->ended_at = at;
     known->gone = reason;
-    lives.gone_.push_back(id);
-    lives.drop_old();
+    lives.put_gone(id, *known);
   }
 };
 
@@ -105,10 +105,13 @@ const InstanceHistory* InstanceLives::find(InstanceId id) const {
   return found == lives_.end() ? nullptr : &found->second;
 }
 
-void InstanceLives::drop_old() {
-  while (gone_.size() > most_gone_) {
-    lives_.erase(gone_.front());
-    gone_.pop_front();
+void InstanceLives::put_gone(InstanceId id, const InstanceHistory& life) {
+  std::deque<InstanceId>& ended = life.up_at ? gone_ : never_up_;
+  const std::uint32_t most = life.up_at ? most_gone_ : most_never_up_;
+  ended.push_back(id);
+  while (ended.size() > most) {
+    lives_.erase(ended.front());
+    ended.pop_front();
   }
 }
 
@@ -116,11 +119,13 @@ void InstanceLives::restore(std::map<InstanceId, InstanceHistory>&& book,
                             const ClusterState& state) {
   lives_ = std::move(book);
   gone_.clear();
+  never_up_.clear();
+  std::vector<InstanceId> ended;
   for (const auto& [id, life] : lives_) {
-    if (life.ended_at) gone_.push_back(id);
+    if (life.ended_at) ended.push_back(id);
   }
-  std::ranges::stable_sort(gone_, {}, [&](InstanceId id) { return *lives_.at(id).ended_at; });
-  drop_old();
+  std::ranges::stable_sort(ended, {}, [&](InstanceId id) { return *lives_.at(id).ended_at; });
+  for (const InstanceId id : ended) put_gone(id, lives_.at(id));
   for (const InstanceRow& row : state.instances()) {
     const auto [entry, is_new] = lives_.try_emplace(row.id);
     if (!is_new) continue;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <map>
 
@@ -16,7 +18,9 @@ namespace muster {
 class InstanceLives {
  public:
   explicit InstanceLives(const MasterSettings& settings)
-      : most_visits_(2 * settings.kept_attempts), most_gone_(settings.kept_instances) {}
+      : most_visits_(std::min(2 * settings.kept_attempts, kMostVisits)),
+        most_gone_(settings.kept_instances),
+        most_never_up_(std::min(most_gone_, kMostNeverUp)) {}
 
   /// `before`: the state without the event.
   void absorb(const Event& event, const ClusterState& before);
@@ -31,11 +35,18 @@ class InstanceLives {
  private:
   struct Fold;
 
-  void drop_old();
+  /// An event looks at all attempts that are kept of an instance, so that these have a bound.
+  static constexpr std::uint32_t kMostVisits = 100;
+  /// Refusals of a cloud that is full would else drive out the lives of instances that ran.
+  static constexpr std::uint32_t kMostNeverUp = 50;
 
-  std::uint32_t most_visits_, most_gone_;
+  /// It has ended.
+  void put_gone(InstanceId id, const InstanceHistory& life);
+
+  std::uint32_t most_visits_, most_gone_, most_never_up_;
   std::map<InstanceId, InstanceHistory> lives_;
-  std::deque<InstanceId> gone_;  ///< of these, by the time of their ends
+  /// Of these, by the time of their ends: those that were up, and those that never were.
+  std::deque<InstanceId> gone_, never_up_;
 };
 
 }  // namespace muster

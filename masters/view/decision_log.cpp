@@ -9,10 +9,19 @@
 namespace muster {
 namespace {
 
-/// Changes that differ only in how many tasks of the job they are of.
-bool is_alike(const ChangeView& a, const ChangeView& b) {
-  return a.change == b.change && a.job == b.job && a.instance == b.instance && a.from == b.from &&
-         a.cause == b.cause && a.width == b.width;
+/// How a change differs from others of one decision. Those that differ only in how many tasks of
+/// the job they are of are one.
+struct ChangeKey {
+  ChangeKind change = ChangeKind::place;
+  CauseCode cause = CauseCode::alone;
+  JobId job{};
+  InstanceId instance{};
+  InstanceId from{};
+};
+
+bool is_of(const ChangeView& change, const ChangeKey& key) {
+  return change.change == key.change && change.job == key.job && change.instance == key.instance &&
+         change.from == key.from && change.cause == name_of(key.cause);
 }
 
 bool is_about(const DecisionView& decision, const DecisionsQuestion& wanted) {
@@ -35,88 +44,88 @@ struct DecisionLog::Watch {
   const ClusterState& state;
 
   void operator()(const LaunchRequested& e) {
-    ++into.launches;
-    ChangeView change = of_instance(ChangeKind::rent, e.instance, e.cause);
-    change.usd_h = e.price.usd_h();
-    add(std::move(change));
+    if (++into.launches > kMostOfInstances) return leave_out();
+    add({ChangeKind::rent, e.cause.code, {}, e.instance, {}}).usd_h = e.price.usd_h();
   }
   void operator()(const ReleaseDecided& e) {
-    ++into.releases;
-    add(of_instance(ChangeKind::give_back, e.instance, e.cause));
+    if (++into.releases > kMostOfInstances) return leave_out();
+    add({ChangeKind::give_back, e.cause.code, {}, e.instance, {}});
   }
   void operator()(const TaskAssigned& e) {
     ++into.placements;
     const TaskRow* task = state.find(e.task);
-    ChangeKind kind = ChangeKind::place;
-    InstanceId from{};
-    if (task != nullptr && task->at != kNoSlot) {
-      from = state.instance(task->at).id;
+    if (task == nullptr) return;  // its job is over by the same events
+    ChangeKey key{ChangeKind::place, e.cause.code, {}, e.to, {}};
+    if (task->at != kNoSlot) {
+      key.from = state.instance(task->at).id;
       // The events may have started it in its new place already.
-      const bool has_come = from == e.to && task->phase == TaskPhase::starting;
+      const bool has_come = key.from == e.to && task->phase == TaskPhase::starting;
       if (has_come) {
-        from = {};
+        key.from = {};
       } else {
-        kind = from == e.to ? ChangeKind::restart : ChangeKind::move;
+        key.change = key.from == e.to ? ChangeKind::restart : ChangeKind::move;
       }
     }
-    ChangeView change = of_instance(kind, e.to, e.cause);
-    change.from = from;
-    add_task(std::move(change), task);
+    add_task(key, *task);
   }
   void operator()(const TaskUnassigned& e) {
     const TaskRow* task = state.find(e.task);
-    ChangeView change = of_cause(ChangeKind::stop, e.cause);
-    if (task != nullptr && task->at != kNoSlot) change.from = state.instance(task->at).id;
-    add_task(std::move(change), task);
+    if (task == nullptr) return;
+    ChangeKey key{ChangeKind::stop, e.cause.code, {}, {}, {}};
+    if (task->at != kNoSlot) key.from = state.instance(task->at).id;
+    add_task(key, *task);
   }
   void operator()(const StopIssued&) { ++into.moves; }
   void operator()(const JobResized& e) {
     ++into.resizes;
-    ChangeView change = of_cause(ChangeKind::resize, e.cause);
-    change.job = e.job;
+    if (into.changes.size() >= kMostChanges + kMostJobs) return leave_out();
+    ChangeView& change = add({ChangeKind::resize, e.cause.code, e.job, {}, {}});
     change.width = e.width;
     if (const JobRow* job = state.find(e.job)) change.name = job->job.name;
-    add(std::move(change));
   }
   template <class Other>
   void operator()(const Other&) {}
 
-  static ChangeView of_cause(ChangeKind kind, const Cause& cause) {
-    ChangeView change;
-    change.change = kind;
-    change.cause = name_of(cause.code);
-    change.why = cell::cause_text(cause.code);
-    return change;
-  }
-  ChangeView of_instance(ChangeKind kind, InstanceId id, const Cause& cause) const {
-    ChangeView change = of_cause(kind, cause);
-    change.instance = id;
-    if (const InstanceRow* row = state.find(id)) {
+  void leave_out() { ++into.changes_left_out; }
+
+  ChangeView& add(const ChangeKey& key) {
+    ChangeView& change = into.changes.emplace_back();
+    change.change = key.change;
+    change.job = key.job;
+    change.instance = key.instance;
+    change.from = key.from;
+    change.cause = name_of(key.cause);
+    change.why = cell::cause_text(key.cause);
+    if (const InstanceRow* row = state.find(key.instance)) {
       change.instance_type = state.catalog()[row->type].name;
       change.market = row->market;
     }
     return change;
   }
-  void add_task(ChangeView change, const TaskRow* task) {
-    if (task == nullptr) return;  // its job is over by the same events
-    const JobRow& job = state.job(task->job);
-    change.job = job.job.id;
-    change.name = job.job.name;
-    change.tasks = 1;
-    change.task = state.spec(*task).array_index;
-    add(std::move(change));
-  }
-  void add(ChangeView change) {
-    const auto known = std::ranges::find_if(
-        into.changes, [&](const ChangeView& each) { return is_alike(each, change); });
-    if (known != into.changes.end() && change.job.valid() && change.tasks > 0) {
-      known->tasks += change.tasks;
-      known->task = std::min(*known->task, *change.task);
-    } else if (into.changes.size() < kMostChanges) {
-      into.changes.push_back(std::move(change));
-    } else {
-      ++into.changes_left_out;
+  /// Beyond the bound the tasks of a job are one change, which names no instance.
+  void add_task(ChangeKey key, const TaskRow& task) {
+    const JobRow& job = state.job(task.job);
+    key.job = job.job.id;
+    const std::uint32_t index = state.spec(task).array_index;
+    ChangeView* change = find(key);
+    if (change == nullptr && into.changes.size() >= kMostChanges) {
+      key.instance = key.from = {};
+      change = find(key);
     }
+    if (change == nullptr) {
+      if (into.changes.size() >= kMostChanges + kMostJobs) return leave_out();
+      change = &add(key);
+      change->name = job.job.name;
+      change->task = index;
+    }
+    ++change->tasks;
+    change->task = std::min(*change->task, index);
+  }
+  /// From the newest on: tasks that are alike follow one another.
+  ChangeView* find(const ChangeKey& key) {
+    const auto known = std::find_if(into.changes.rbegin(), into.changes.rend(),
+                                    [&](const ChangeView& each) { return is_of(each, key); });
+    return known == into.changes.rend() ? nullptr : &*known;
   }
 };
 

@@ -14,8 +14,12 @@ namespace muster {
 class DecisionLog {
  public:
   static constexpr std::size_t kKept = 200;
-  /// Of one decision. Changes of equal tasks are one, so that few decisions have more.
+  /// Changes of one decision that are kept with their instances; those of equal tasks are one.
   static constexpr std::size_t kMostChanges = 50;
+  /// Instances that are rented, and that are given back, which are named.
+  static constexpr std::size_t kMostOfInstances = 25;
+  /// Changes of tasks behind these, one a job and reason, without instances.
+  static constexpr std::size_t kMostJobs = 50;
 
   /// `state`: with the events.
   void watch(const std::vector<Event>& events, const ClusterState& state);

@@ -80,8 +80,10 @@ void ActorBackend::view_life(const api::View& what, api::Reply reply) {
                                "not every master can be reached at present, and the others do not "
                                "know of the instance"));
         }
-        reply(refusal(404, "not found",
-                      fmt::format("there is no instance {}, or it is gone for long", id.value)));
+        reply(
+            refusal(404, "not found",
+                    fmt::format("there is no instance {}, nor is it one of the last that are gone",
+                                id.value)));
       },
       InstanceQuestion{what.instance});
 }

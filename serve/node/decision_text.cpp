@@ -203,6 +203,7 @@ constexpr std::size_t kMostNamed = 10;
 
 /// "instance 5 (c7i.large, spot, $0.0357 an hour)"
 std::string instance_text(const ChangeView& change) {
+  if (!change.instance.valid()) return "other instances";
   std::string text = fmt::format("instance {}", change.instance.value);
   std::string about = change.instance_type;
   if (change.market)
@@ -230,6 +231,7 @@ std::string change_text(const ChangeView& change) {
     case ChangeKind::place:
       return fmt::format("puts {} on {}", tasks_text(change), instance_text(change));
     case ChangeKind::move:
+      if (!change.from.valid()) return fmt::format("moves {} elsewhere", tasks_text(change));
       return fmt::format("moves {} from instance {} to {}", tasks_text(change), change.from.value,
                          instance_text(change));
     case ChangeKind::restart:
@@ -237,7 +239,8 @@ std::string change_text(const ChangeView& change) {
     case ChangeKind::stop:
       return change.from.valid()
                  ? fmt::format("stops {} on instance {}", tasks_text(change), change.from.value)
-                 : fmt::format("takes {} off the instance that was meant", tasks_text(change));
+                 : fmt::format("takes {} off {}", tasks_text(change),
+                               change.tasks == 1 ? "its place" : "their places");
     case ChangeKind::resize:
       return fmt::format("gives job {} ({}) {}", change.job.value, change.name,
                          count_text(change.width.value_or(0), "worker"));

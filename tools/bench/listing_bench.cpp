@@ -1,7 +1,8 @@
 // Measures the processor time of a node that lists jobs, from the API's question to the document,
-// for jobs that wait and for jobs that are over, which are read from a store on disk. The master is
-// in the same process; "over a link" it is asked through a link between nodes, of which this
-// process pays for both ends.
+// for jobs that wait and for jobs that are over, which are read from a store on disk; and for the
+// attempts of jobs that are over, which are asked for job by job. The master is in the same
+// process; "over a link" it is asked through a link between nodes, of which this process pays for
+// both ends.
 //
 //   build/release/listing_bench [JOBS [TIMES]]
 
@@ -172,6 +173,54 @@ void list(ActorBackend& backend, api::JobState state, std::uint32_t jobs, int ti
                            bytes / jobs, us[us.size() / 2]);
 }
 
+constexpr std::uint64_t kFirstWithAttempts = 1'000'000'000;
+constexpr Attempt kAttempts = 10;
+
+/// Jobs of one task that has been lost again and again until it finished.
+void add_attempts(StoreHistory& history, std::uint64_t jobs) {
+  for (std::uint64_t i = 0; i < jobs; ++i) {
+    JobHistory over{job_of(kFirstWithAttempts + i), JobOutcome::completed, {}, {}, 1, {}};
+    TaskHistory& task = over.tasks.emplace_back();
+    for (Attempt number = 1; number <= kAttempts; ++number) {
+      const Instant at{std::chrono::minutes{number}};
+      task.attempts = number;
+      begin_attempt(task, {number, InstanceId{i + number}, TypeId{0}, Market::spot, at}, {}, 20);
+      task.newest.started_at = at;
+      const bool last = number == kAttempts;
+      end_attempt(task, {last ? AttemptEnd::finished : AttemptEnd::lost, {}, {}, {}},
+                  at + std::chrono::seconds{50});
+    }
+    task.finished = true;
+    history.add(std::move(over));
+  }
+}
+
+/// Asks for the attempts of each of the jobs; the processor time for each attempt, and the longest
+/// time until an answer.
+void tell_attempts(ActorBackend& backend, std::uint64_t jobs, const std::string& title) {
+  using Clock = std::chrono::steady_clock;
+  Clock::duration longest{};
+  std::size_t bytes = 0;
+  const double begin = processor_us();
+  for (std::uint64_t i = 0; i < jobs; ++i) {
+    std::promise<api::Answer> promise;
+    const auto asked = Clock::now();
+    backend.view({.of = api::Operation::job,
+                  .job = JobId{kFirstWithAttempts + i},
+                  .limit = 100,
+                  .attempts = true},
+                 [&](api::Answer answer) { promise.set_value(std::move(answer)); });
+    const api::Answer answer = promise.get_future().get();
+    longest = std::max(longest, Clock::now() - asked);
+    MUSTER_CHECK(answer.status == 200, "the attempts of a job are told");
+    bytes = answer.json.size();
+  }
+  const double us = (processor_us() - begin) / static_cast<double>(jobs * kAttempts);
+  std::cout << fmt::format("{:<32}{:>8} rows{:>10} bytes a job{:>10.1f} us a row, longest {} ms\n",
+                           title, jobs * kAttempts, bytes, us,
+                           std::chrono::ceil<std::chrono::milliseconds>(longest).count());
+}
+
 int run(std::uint32_t jobs, int times) {
   auto catalog = load_catalog(std::filesystem::path(MUSTER_SOURCE_DIR) /
                               "config/catalogs/ec2-us-east-1-2026-07.csv");
@@ -186,6 +235,7 @@ int run(std::uint32_t jobs, int times) {
   const CloudForMasters cloud = spawn_cloud(here);
   const MasterActor master = here.spawn<MasterActorImpl>(disk.setup(origin, cloud));
   fill(here, master, jobs);
+  add_attempts(*disk.history, jobs);
   const auto port = here.middleman().publish(master, 0, "127.0.0.1");
   MUSTER_CHECK(port, "there is a free port");
   const auto far = there.middleman().remote_actor<MasterActor>("127.0.0.1", *port);
@@ -212,6 +262,8 @@ int run(std::uint32_t jobs, int times) {
     list(near, JobState::over, jobs, times, "jobs that are over");
     list(linked, JobState::active, jobs, times, "jobs that wait, over a link");
     list(linked, JobState::over, jobs, times, "jobs that are over, over a link");
+    tell_attempts(near, jobs, "attempts");
+    tell_attempts(linked, jobs, "attempts, over a link");
   }
   caf::anon_send_exit(master, caf::exit_reason::kill);
   caf::anon_send_exit(cloud, caf::exit_reason::kill);

@@ -2,57 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "model/rounded_text.hpp"
+#include "tools/client/task_groups.hpp"
 #include "tools/client/views.hpp"
 
 namespace muster::client {
 namespace {
-
-/// "0-3, 7", of numbers that rise; beyond some ranges only how many there are.
-std::string ranges_text(const std::vector<std::uint64_t>& tasks) {
-  constexpr int kMostRanges = 6;
-  std::string text;
-  int ranges = 0;
-  for (std::size_t from = 0; from < tasks.size();) {
-    std::size_t to = from;
-    while (to + 1 < tasks.size() && tasks[to + 1] == tasks[to] + 1) ++to;
-    if (++ranges > kMostRanges) return fmt::format("{}, ... ({} tasks)", text, tasks.size());
-    text += fmt::format("{}{}", from == 0 ? "" : ", ", tasks[from]);
-    if (to > from) text += fmt::format("-{}", tasks[to]);
-    from = to + 1;
-  }
-  return text;
-}
-
-/// Tasks with equal texts, in the order of their first ones.
-class TaskGroups {
- public:
-  void add(std::uint64_t task, const std::string& what) {
-    const auto [at, is_new] = known_.try_emplace(what, groups_.size());
-    if (is_new) groups_.emplace_back(what, std::vector<std::uint64_t>{});
-    groups_[at->second].second.push_back(task);
-  }
-  /// `words` makes the end of a line of what is said and whether it is of one task.
-  std::string text(const std::function<std::string(const std::string&, bool)>& words) {
-    std::string lines;
-    for (auto& [what, tasks] : groups_) {
-      std::sort(tasks.begin(), tasks.end());
-      const bool one = tasks.size() == 1;
-      lines += fmt::format("task{} {} {}\n", one ? "" : "s", ranges_text(tasks), words(what, one));
-    }
-    return lines;
-  }
-
- private:
-  std::map<std::string, std::size_t> known_;
-  std::vector<std::pair<std::string, std::vector<std::uint64_t>>> groups_;
-};
 
 std::string placed_text(const PlanView& plan) {
   TaskGroups groups;
@@ -60,8 +19,8 @@ std::string placed_text(const PlanView& plan) {
   return groups.text([](const std::string& to, bool one) {
     // Several tasks may go to several new instances, whose number the launches say.
     constexpr std::string_view kNew = "a new ";
-    if (one || !to.starts_with(kNew)) return "to " + to;
-    return "to new " + to.substr(kNew.size());
+    if (one || !to.starts_with(kNew)) return " to " + to;
+    return " to new " + to.substr(kNew.size());
   });
 }
 
@@ -71,7 +30,7 @@ std::string refused_text(const PlanView& plan, bool for_ever) {
     if ((each.kind == RefusalKind::never) == for_ever) groups.add(each.task, each.why);
   }
   return groups.text([for_ever](const std::string& why, bool one) {
-    return (for_ever ? "can never run: " : one ? "waits: " : "wait: ") + why;
+    return (for_ever ? " can never run: " : one ? " waits: " : " wait: ") + why;
   });
 }
 

@@ -104,11 +104,11 @@ std::string AttemptTable::next(const JobPage& page) {
   return head + table_.take();
 }
 
-std::string attempt_lines(const TaskView& task) {
+std::string attempt_lines(const TaskView& task, bool whole) {
   if (!task.attempts || task.attempts->empty()) return "";
   const AttemptEnd last = task.attempts->back().end;
   const bool plain = last == AttemptEnd::not_over || last == AttemptEnd::finished;
-  if (plain && task.attempts->size() == 1 && task.attempts_left_out == 0) return "";
+  if (!whole && plain && task.attempts->size() == 1 && task.attempts_left_out == 0) return "";
   const std::size_t gap = gap_in(task);
   std::string text;
   for (std::size_t i = 0; i < task.attempts->size(); ++i) {
@@ -153,6 +153,9 @@ std::string view(const InstanceLife& life) {
 }
 
 std::string view(const DecisionsView& shown, bool details) {
+  if (shown.decisions.empty()) {
+    return "no decision to show; a master keeps its last ones, since it started\n";
+  }
   TextTable table({{"TIME"}, {"MASTER"}, {"ROUND", true}, {"DECISION", false, kSentence}});
   for (const DecisionView& one : shown.decisions) {
     table.add_row({time_text(one.at), one.master, std::to_string(one.round), one.sentence});

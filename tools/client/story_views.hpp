@@ -19,9 +19,9 @@ class AttemptTable {
   bool begun_ = false;
 };
 
-/// A line for each attempt of the task, where there is more to say of them than that one runs or
-/// has finished; else empty.
-std::string attempt_lines(const TaskView& task);
+/// A line for each attempt of the task. Empty where there is no more to say of them than that one
+/// runs or has finished, unless `whole` wants that, too.
+std::string attempt_lines(const TaskView& task, bool whole = false);
 
 /// The life of an instance: its times, why it came and went, its bill, and the attempts there.
 std::string view(const InstanceLife& life);

@@ -19,6 +19,7 @@
 #include "tools/client/shared_text.hpp"
 #include "tools/client/shell_words.hpp"
 #include "tools/client/story_views.hpp"
+#include "tools/client/task_groups.hpp"
 
 namespace muster::client {
 namespace {
@@ -154,13 +155,17 @@ std::string submission_text(const SubmittedAs& said) {
   return text;
 }
 
-std::string task_line(const TaskView& task) {
-  std::string text = fmt::format("task {}: {}", task.index, shown_word(task.phase));
+/// The words of `muster explain` for a task, behind its index.
+std::string why_text(const TaskView& task, bool whole) {
+  std::string text = fmt::format(": {}", shown_word(task.phase));
   if (task.instance.valid()) text += " on " + seat(task);
   const std::string why = task.why.empty() && task.reason ? task.reason->text : task.why;
   if (!why.empty()) text += ": " + in_local_time(why);
   if (const std::string reports = reports_of(task); !reports.empty()) text += "; " + reports;
-  return text + "\n";
+  std::string attempts = attempt_lines(task, whole);
+  if (attempts.empty()) return text;
+  attempts.pop_back();  // the line's own end
+  return text + "\n" + attempts;
 }
 
 std::string caps_text(const StatusView& status) {
@@ -323,9 +328,16 @@ std::string WhyLines::next(const JobPage& page) {
     const JobView& job = page.job;
     text = fmt::format("job {}  {}: {}\n", job.job.value, job.name, shown_word(job.state));
     if (job.elastic) text += elastic_text(*job.elastic) + "\n";
+    if (is_over(job) && tasks_of(job) > 1) {
+      text += fmt::format("`muster job {} --attempts` shows where each task ran\n", job.job.value);
+    }
   }
-  for (const TaskView& task : page.tasks) text += task_line(task) + attempt_lines(task);
-  return text;
+  // Of an array that is over it would be a line a task.
+  const bool whole = is_over(page.job) && tasks_of(page.job) == 1;
+  TaskGroups groups;
+  for (const TaskView& task : page.tasks) groups.add(task.index, why_text(task, whole));
+  constexpr int kMostRanges = 20;
+  return text + groups.text([](const std::string& why, bool) { return why; }, kMostRanges);
 }
 
 std::string view(const InstancesView& shown) {

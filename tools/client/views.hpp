@@ -42,7 +42,8 @@ class TaskTable {
   bool begun_ = false;
 };
 
-/// A job and one line a task: where it is, and why; page by page.
+/// A job, and where its tasks are, and why: a line for tasks that are alike; page by page. Below a
+/// task its attempts, where they say more.
 class WhyLines {
  public:
   std::string next(const JobPage& page);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "masters/instances/instance_lives.hpp"
 #include "masters/view/cell_view.hpp"
 #include "storage/records/record_codec.hpp"
 #include "tests/masters/scripted_master.hpp"
@@ -212,6 +213,31 @@ TEST_F(AttemptViews, KeepTheLivesOfTheLastInstancesAlone) {
   EXPECT_FALSE(life(2).known);
   EXPECT_TRUE(life(3).known);
   EXPECT_TRUE(life(4).known);
+}
+
+TEST_F(AttemptViews, KeepTheLivesOfInstancesThatRanWhateverTheCloudRefusesAfterThem) {
+  ClusterState state(catalog_);
+  InstanceLives lives(settings_);
+  double at = 0;
+  const auto happen = [&](EventBody body) {
+    const Event event{at_s(++at), std::move(body)};
+    lives.absorb(event, state);
+    state.apply(event);
+  };
+  happen(LaunchRequested{InstanceId{0}, it3(), Market::spot, {}, {}});
+  happen(InstanceUp{InstanceId{0}, {}, {}});
+  happen(InstanceGone{InstanceId{0}, {}, {}});
+  for (std::uint64_t id = 1; id <= settings_.kept_instances; ++id) {
+    happen(LaunchRequested{InstanceId{id}, it3(), Market::spot, {}, {}});
+    happen(LaunchRefused{InstanceId{id}, {}, CloudReason::capacity});
+  }
+  EXPECT_NE(lives.find(InstanceId{0}), nullptr);
+  EXPECT_NE(lives.find(InstanceId{settings_.kept_instances}), nullptr);
+  EXPECT_EQ(lives.find(InstanceId{1}), nullptr) << "of those that are refused only the last ones";
+  InstanceLives restored(settings_);
+  auto book = lives.book();
+  restored.restore(std::move(book), state);
+  EXPECT_EQ(restored.book(), lives.book());
 }
 
 TEST_F(AttemptViews, AWaitingTaskIsToldWhenTheNextRoundIs) {

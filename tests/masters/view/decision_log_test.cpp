@@ -105,7 +105,8 @@ TEST_F(DecisionLogs, ShowThoseOfAJobOrAnInstanceOrALaterTime) {
 }
 
 TEST_F(DecisionLogs, CountTheChangesBeyondTheirBound) {
-  const std::size_t jobs = DecisionLog::kMostChanges + 5;
+  constexpr std::size_t kMost = DecisionLog::kMostChanges + DecisionLog::kMostJobs;
+  const std::size_t jobs = kMost + 5;
   Plan plan;
   plan.launches.push_back({it3(), Market::on_demand, {}});
   for (std::uint64_t id = 1; id <= jobs; ++id) {
@@ -116,8 +117,40 @@ TEST_F(DecisionLogs, CountTheChangesBeyondTheirBound) {
   watch();
   decide(std::move(plan));
   ASSERT_EQ(decisions().size(), 1U);
-  EXPECT_EQ(decisions()[0].changes.size(), DecisionLog::kMostChanges);
+  EXPECT_EQ(decisions()[0].changes.size(), kMost);
   EXPECT_EQ(decisions()[0].changes_left_out + decisions()[0].changes.size(), jobs + 1);
+}
+
+TEST_F(DecisionLogs, NameEachJobAlsoOfARoundThatRentsManyInstances) {
+  const std::uint32_t tasks = DecisionLog::kMostChanges + 10;
+  ASSERT_EQ(master_->submit(JobBuilder(1).tasks(tasks).gang(false).build(), now()),
+            SubmitResult::accepted);
+  Plan plan;
+  for (const JobRow& job : master_->state().jobs()) {
+    for (const Slot slot : job.tasks) {
+      plan.places.push_back({master_->state().task(slot).id,
+                             LaunchIndex{static_cast<std::uint32_t>(plan.launches.size())},
+                             {}});
+      plan.launches.push_back({it3(), Market::on_demand, {}});
+    }
+  }
+  watch();
+  decide(std::move(plan));
+  const auto of_job = decisions({.job = JobId{1}});
+  ASSERT_EQ(of_job.size(), 1U);
+  const DecisionView& one = of_job[0];
+  EXPECT_EQ(one.launches, tasks);
+  std::uint32_t rents = 0;
+  std::uint32_t told = 0;
+  for (const ChangeView& change : one.changes) {
+    rents += change.change == ChangeKind::rent;
+    told += change.tasks;
+  }
+  EXPECT_EQ(rents, DecisionLog::kMostOfInstances);
+  EXPECT_EQ(told, tasks) << "of every task it is said which job it is of";
+  EXPECT_EQ(one.changes_left_out, tasks - rents);
+  EXPECT_FALSE(one.changes.back().instance.valid()) << "the last ones are on several instances";
+  EXPECT_EQ(one.changes.size(), DecisionLog::kMostChanges + 1);
 }
 
 }  // namespace

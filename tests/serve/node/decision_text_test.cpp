@@ -68,7 +68,7 @@ TEST(DecisionText, says_how_many_replicas_of_a_service_an_instance_may_hold) {
                       {"services_together_gib_of_9", 4},   {"services_limit_of_9", 0},
                       {"services_together_2_of_9", 0.712}, {"services_together_cores_of_9", 2},
                       {"services_together_gib_of_9", 4},   {"services_limit_of_9", 1}};
-  EXPECT_THAT(sentence_of(decision), IsGolden());
+  EXPECT_THAT(details_of(decision), IsGolden());
 }
 
 TEST(DecisionText, leaves_out_figures_of_zero) {

@@ -128,6 +128,31 @@ TEST_F(StoryViews, ExplainAttemptsBelowTheirTask) {
   EXPECT_THAT(lines.next(page_of(three_attempts())), IsGolden());
 }
 
+TEST_F(StoryViews, ExplainTheOnlyAttemptOfAJobThatIsOver) {
+  TaskView task = three_attempts();
+  task.attempts->erase(task.attempts->begin(), task.attempts->begin() + 2);
+  JobPage page = page_of(std::move(task));
+  page.job.state = ShownState::completed;
+  WhyLines lines;
+  EXPECT_THAT(lines.next(page), IsGolden());
+}
+
+TEST_F(StoryViews, ExplainTasksThatAreAlikeInOneLine) {
+  JobPage page = page_of(three_attempts());
+  page.job.state = ShownState::completed;
+  page.job.tasks = page.job.whole = 60;
+  page.tasks.clear();
+  for (std::uint32_t index = 0; index < 60; ++index) {
+    TaskView task = three_attempts();
+    task.index = index;
+    task.why = "has finished";
+    if (index != 7) task.attempts->erase(task.attempts->begin(), task.attempts->begin() + 2);
+    page.tasks.push_back(std::move(task));
+  }
+  WhyLines lines;
+  EXPECT_THAT(lines.next(page), IsGolden());
+}
+
 TEST_F(StoryViews, TakeTheTimeByTheClockForHowLongATaskRan) {
   TaskView task = three_attempts();
   task.wall_s = 180;
@@ -167,6 +192,10 @@ TEST_F(StoryViews, TellOfAnInstanceThatTheCloudDidNotGive) {
   life.ended = at_s(101);
   life.why_ended = "the cloud did not give it: capacity";
   EXPECT_THAT(view(life), IsGolden());
+}
+
+TEST_F(StoryViews, SayThatNoDecisionIsKept) {
+  EXPECT_THAT(view(DecisionsView{}, true), IsGolden());
 }
 
 }  // namespace
