@@ -98,7 +98,7 @@ class Gathering {
     return left > Duration{} ? std::optional(left) : std::nullopt;
   }
 
-  /// What its instance takes to start, and a move of it.
+  /// The start of an instance for the task, and a move of it.
   Duration change_of(const TaskRow& row) const {
     const Delays& d = p_.view.state.spec(row).delays;
     const Duration move = d.stop + d.upload + d.fetch + d.build + d.init;

@@ -232,50 +232,54 @@ class ActorBackendTest : public ::testing::Test {
   }
 
   MasterForUsers spawn_master(FakeMaster& fake) {
-    return system_.actors().spawn([&fake](
-                                      MasterForUsers::pointer) -> MasterForUsers::behavior_type {
-      return {
-          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-          [&fake](hold_atom, JobId id, bool) -> caf::result<JobId> {
-            ++fake.held;
-            if (fake.holds != ActorError{}) return fake.holds;
-            return id;
-          },
-          [&fake](scale_atom, JobId id, std::uint32_t replicas) -> caf::result<JobId> {
-            fake.scaled = replicas;
-            if (fake.scales != ActorError{}) return fake.scales;
-            return id;
-          },
-          [](drain_atom, InstanceId id) { return id; },
-          [&fake](const JobsQuestion& wanted) { return shown_by(fake, listed(fake, wanted)); },
-          [&fake](const JobQuestion& wanted) { return shown_by(fake, detailed(fake, wanted)); },
-          [&fake](const FindQuestion&) { return shown_by(fake, fake.finds); },
-          [&fake](const RequestQuestion&) { return shown_by(fake, fake.request); },
-          [&fake](instances_atom, InstanceId after) {
-            return shown_by(fake, instances_after(fake, after));
-          },
-          [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
-          [&fake](const ServicesQuestion&) { return shown_by(fake, fake.services); },
-          [&fake](const InstanceQuestion&) { return shown_by(fake, InstanceLife{.known = true}); },
-          [&fake](decisions_atom, const DecisionsQuestion&) {
-            return shown_by(fake, DecisionsView{});
-          },
-          [&fake](figures_atom) { return shown_by(fake, fake.figures); },
-          [&fake](series_atom) {
-            ++fake.series_asked;
-            return shown_by(fake, fake.figures);
-          },
-          [&fake](history_atom, std::uint32_t) { return shown_by(fake, fake.past); },
-          [&fake](plan_atom, const Job&) -> caf::result<PlanView> {
-            if (fake.plans == ActorError::busy) {
-              return caf::make_error(fake.plans, std::string("ask again in a few seconds"));
-            }
-            if (fake.plans_late) return caf::make_error(caf::sec::request_timeout);
-            return shown_by(fake, PlanView{});
-          },
-          [](const LogRequest&) { return LogAnswer{}; },
-      };
-    });
+    return system_.actors().spawn(
+        [&fake](MasterForUsers::pointer) -> MasterForUsers::behavior_type {
+          return {
+              [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
+              [&fake](hold_atom, JobId id, bool) -> caf::result<JobId> {
+                ++fake.held;
+                if (fake.holds != ActorError{}) return fake.holds;
+                return id;
+              },
+              [&fake](scale_atom, JobId id, std::uint32_t replicas) -> caf::result<JobId> {
+                fake.scaled = replicas;
+                if (fake.scales != ActorError{}) return fake.scales;
+                return id;
+              },
+              [](drain_atom, InstanceId id) { return id; },
+              [&fake](const JobsQuestion& wanted) { return shown_by(fake, listed(fake, wanted)); },
+              [&fake](const JobQuestion& wanted) { return shown_by(fake, detailed(fake, wanted)); },
+              [&fake](const FindQuestion&) { return shown_by(fake, fake.finds); },
+              [&fake](const RequestQuestion&) { return shown_by(fake, fake.request); },
+              [&fake](instances_atom, InstanceId after) {
+                return shown_by(fake, instances_after(fake, after));
+              },
+              [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
+              [&fake](const ServicesQuestion&) { return shown_by(fake, fake.services); },
+              [&fake](const InstanceQuestion&) {
+                InstanceLife life;
+                life.known = true;
+                return shown_by(fake, std::move(life));
+              },
+              [&fake](decisions_atom, const DecisionsQuestion&) {
+                return shown_by(fake, DecisionsView{});
+              },
+              [&fake](figures_atom) { return shown_by(fake, fake.figures); },
+              [&fake](series_atom) {
+                ++fake.series_asked;
+                return shown_by(fake, fake.figures);
+              },
+              [&fake](history_atom, std::uint32_t) { return shown_by(fake, fake.past); },
+              [&fake](plan_atom, const Job&) -> caf::result<PlanView> {
+                if (fake.plans == ActorError::busy) {
+                  return caf::make_error(fake.plans, std::string("ask again in a few seconds"));
+                }
+                if (fake.plans_late) return caf::make_error(caf::sec::request_timeout);
+                return shown_by(fake, PlanView{});
+              },
+              [](const LogRequest&) { return LogAnswer{}; },
+          };
+        });
   }
   api::Answer change(JobChange change) {
     api::Answer answer;
