@@ -55,6 +55,22 @@ void describe_fleet(Description<MusterParams>& description) {
       });
 }
 
+void describe_run_times(Description<MusterParams>& description) {
+  description
+      .param("run_times", &MusterParams::run_times,
+             params::choice<RunTimes>({{"unknown", RunTimes::unknown},
+                                       {"predicted", RunTimes::predicted},
+                                       {"hinted", RunTimes::hinted}}),
+             "source of run times: the cost of a change is spread over no more than a task's "
+             "remaining time")
+      .param("short_runs", &MusterParams::short_runs, params::number(params::from(0).up_to(1e9)),
+             "tasks whose run times are known are packed by their ends when small, or when they "
+             "run for less than this many times an instance's start and a move; 0: no such tasks")
+      .param("learnt_runs", &MusterParams::learnt_runs, params::number(params::from(0).up_to(1e9)),
+             "likewise of tasks of which nothing is said, by how long those of their class "
+             "have run; 0: no such tasks");
+}
+
 }  // namespace
 
 PolicyModule muster_module() {
@@ -90,37 +106,24 @@ PolicyModule muster_module() {
                  "most tasks that are repartitioned together")
           .param("steps", &MusterParams::steps, params::whole(0, 4'000'000'000),
                  "steps of the subset search that a round takes where no deadline bounds them; 0: "
-                 "no bound")
-          .param("run_times", &MusterParams::run_times,
-                 params::choice<RunTimes>({{"unknown", RunTimes::unknown},
-                                           {"predicted", RunTimes::predicted},
-                                           {"hinted", RunTimes::hinted}}),
-                 "source of run times: the cost of a change is spread over no more than a task's "
-                 "remaining time")
-          .param(
-              "short_runs", &MusterParams::short_runs, params::number(params::from(0).up_to(1e9)),
-              "tasks whose run times are known are packed by their ends when small, or when they "
-              "run for less than this many times an instance's start and a move; 0: no such tasks")
-          .param("learnt_runs", &MusterParams::learnt_runs,
-                 params::number(params::from(0).up_to(1e9)),
-                 "likewise of tasks of which nothing is said, by how long those of their class "
-                 "have run; 0: no such tasks")
-          .param("keep", &MusterParams::keep, params::number(params::from(0).up_to(1000)),
-                 "an empty instance is kept for this many times as long as a start of another one "
-                 "takes, a period at most; less where no other one was wanted soon lately")
-          .param("at_once", &MusterParams::at_once, params::flag(),
-                 "an instance is given back as soon as it is empty, not at the next round")
-          .param(
-              "spot", &MusterParams::spot,
-              params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
-              "jobs on spot instances where that pays: all that take any market, or only those "
-              "that ask for it")
-          .param("interruptions_h", &MusterParams::interruptions_h,
-                 params::number(params::from(0).up_to(1000)),
-                 "expected interruptions of a spot instance in an hour, where the cloud states no "
-                 "rate")
-          .param("t", &MusterParams::default_pair, params::number(params::above(0).up_to(1)),
-                 "expected throughput of a task beside a neighbour never observed");
+                 "no bound");
+  describe_run_times(description);
+  description
+      .param("keep", &MusterParams::keep, params::number(params::from(0).up_to(1000)),
+             "an empty instance is kept for this many times as long as a start of another one "
+             "takes, a period at most; less where no other one was wanted soon lately")
+      .param("at_once", &MusterParams::at_once, params::flag(),
+             "an instance is given back as soon as it is empty, not at the next round")
+      .param("spot", &MusterParams::spot,
+             params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
+             "jobs on spot instances where that pays: all that take any market, or only those "
+             "that ask for it")
+      .param("interruptions_h", &MusterParams::interruptions_h,
+             params::number(params::from(0).up_to(1000)),
+             "expected interruptions of a spot instance in an hour, where the cloud states no "
+             "rate")
+      .param("t", &MusterParams::default_pair, params::number(params::above(0).up_to(1)),
+             "expected throughput of a task beside a neighbour never observed");
   describe_fleet(description);
   return description.period(&MusterParams::period)
       .eager(&MusterParams::eager)

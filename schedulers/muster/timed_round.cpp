@@ -162,40 +162,10 @@ void TimedRound::add_rooms() {
     for (const std::uint32_t task : p_.input.residents(one)) {
       const Kind kind = kind_of(task);
       raise(room.end, later(kind.left, room.left_s));
-      join(kind, 1, room.company);
+      room.company.add(kind.cls, 1, kind.least_usd_h * kind.mean_s);
     }
     rooms_.push_back(room);
   }
-}
-
-/// Tasks of the kind come to the company.
-void TimedRound::join(const Kind& kind, std::size_t tasks, std::vector<Company>& company) {
-  auto of_class = std::ranges::find(company, kind.cls, &Company::cls);
-  if (of_class == company.end()) of_class = company.insert(company.end(), Company{kind.cls});
-  const auto more = static_cast<double>(tasks);
-  of_class->tasks += more;
-  of_class->work += more * (kind.least_usd_h * kind.mean_s);
-}
-
-/// Work that is lost by the task and those that it comes to, as they slow each other.
-double TimedRound::slowed_usd(const Kind& kind, const Room& room) const {
-  double lost = 0, log = 0;
-  for (const Company& other : room.company) {
-    lost += other.work * (1 - p_.rates.rate(other.cls, kind.cls));
-    log += other.tasks * p_.rates.log_rate(kind.cls, other.cls);
-  }
-  return (lost + kind.least_usd_h * kind.mean_s * (1 - std::exp(log))) / 3600;
-}
-
-/// Work that the company does in the time that all would take alone.
-double TimedRound::done(std::span<const Company> company) const {
-  double done = 0;
-  for (const Company& one : company) {
-    double log = -p_.rates.log_rate(one.cls, one.cls);
-    for (const Company& other : company) log += other.tasks * p_.rates.log_rate(one.cls, other.cls);
-    done += one.work * std::exp(log);
-  }
-  return done;
 }
 
 void TimedRound::list_waiting() {
@@ -281,7 +251,9 @@ std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::s
     const double sooner_s = mean_excess(room.end, end);
     const double held_s = longer_s / std::max(1.0, fits) +
                           kLeftUnused * share_of(kind.asks.shape, room.type) * sooner_s;
-    const double usd = room.usd_h * held_s / 3600 + slowed_usd(kind, room);
+    const double work = kind.least_usd_h * kind.mean_s;
+    const double lost = room.company.lost_by(kind.cls, work, p_.rates);
+    const double usd = (room.usd_h * held_s + lost) / 3600;
     if (!best || usd < best->usd) best = Choice{i, usd};
   }
   return best;
@@ -318,7 +290,7 @@ void TimedRound::pack(std::uint32_t number) {
       ++packed_;
     }
     raise(room.end, later(kind.left, room.left_s));
-    join(kind, kind.placed - before, room.company);
+    room.company.add(kind.cls, kind.placed - before, kind.least_usd_h * kind.mean_s);
     room.taken = true;
   }
 }
@@ -360,7 +332,7 @@ TimedRound::Group TimedRound::best_group(std::span<const Item> items) {
   Group best;
   Cases end{};
   double sum = 0, usd_h = 0;
-  std::vector<Company> company;
+  Company company;
   const double least_gain = first.is_learnt ? 1 + kLargerGain : 1;
   for (std::size_t next = 0; next < items.size() && !open.empty(); ++next) {
     const Kind& kind = kinds_[items[next].kind];
@@ -373,10 +345,10 @@ TimedRound::Group TimedRound::best_group(std::span<const Item> items) {
     raise(end, kind.left);
     sum += kind.least_usd_h * kind.mean_s;
     usd_h += kind.least_usd_h;
-    join(kind, 1, company);
+    company.add(kind.cls, 1, kind.least_usd_h * kind.mean_s);
     const double average_s = usd_h > 0 ? sum / usd_h : kind.mean_s;
     const double held_s = kHeldShare * mean(end) + (1 - kHeldShare) * average_s;
-    const double worth = done(company);
+    const double worth = company.done(p_.rates);
     for (const Open& one : open) {
       const double score = worth / std::max(one.usd_h * held_s, std::numeric_limits<double>::min());
       if (score < best.score * least_gain) continue;

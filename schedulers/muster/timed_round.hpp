@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schedulers/muster/class_times.hpp"
+#include "schedulers/muster/company.hpp"
 #include "schedulers/muster/muster_params.hpp"
 #include "schedulers/muster/pair_rates.hpp"
 #include "schedulers/muster/run_times.hpp"
@@ -40,21 +41,15 @@ class TimedRound {
   std::uint32_t moved() const { return moved_; }
 
  private:
-  /// Tasks of a class that share an instance, by what is left of their work.
-  struct Company {
-    ClassId cls;
-    double tasks = 0;
-    double work = 0;  ///< seconds times what an hour of it costs at least
-  };
   /// An instance, with the number that it has in the input.
   struct Room {
     TypeId type;
     Market market = Market::on_demand;
     Resources free;
-    double usd_h = 0;   ///< its price, with what interruptions cost
-    double left_s = 0;  ///< until tasks can start on it
-    Cases end{};        ///< until its last task has ended
-    std::vector<Company> company{};
+    double usd_h = 0;    ///< its price, with what interruptions cost
+    double left_s = 0;   ///< until tasks can start on it
+    Cases end{};         ///< until its last task has ended
+    Company company{};   ///< its tasks; work is seconds times what an hour costs at least
     bool open = true;    ///< tasks may be placed there
     bool taken = false;  ///< a task comes or leaves in this round
   };
@@ -122,9 +117,6 @@ class TimedRound {
 
   std::optional<double> usd_h_on(TypeId type, const Kind& kind) const;
   double with_risk(double usd_h, const Room& room) const;
-  double slowed_usd(const Kind& kind, const Room& room) const;
-  double done(std::span<const Company> company) const;
-  static void join(const Kind& kind, std::size_t tasks, std::vector<Company>& company);
   double share_of(ShapeId shape, TypeId type) const;
   double used_share(std::uint32_t room) const;
   void note_looks(std::uint64_t looks);

@@ -474,37 +474,5 @@ class Lists(ClientTest):
         self.assert_fails(1, ["no task 7"], "explain", "12", "--task", "7")
 
 
-
-
-class Completion(MusterTest):
-    def complete(self, *words):
-        """What bash offers for the last of the words."""
-        script = self.write("muster.bash", self.succeed("completion", "bash"))
-        typed = " ".join(f"'{word}'" for word in ("muster", *words))
-        probe = (f"source {script}; COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _muster; "
-                 'printf "%s\\n" "${COMPREPLY[@]}"')
-        return subprocess.run(["bash", "-c", probe], stdout=subprocess.PIPE, text=True, check=True,
-                              timeout=60).stdout.split()
-
-    def test_bash_completes_commands_and_options(self):
-        self.assertEqual(self.complete("comp"), ["completion"])
-        self.assertIn("submit", self.complete(""))
-        self.assertEqual(self.complete("submit", "--ga"), ["--gang"])
-        self.assertEqual(self.complete("jobs", "--user", "x", "--li"), ["--limit"])
-
-    def test_bash_completes_the_values_of_options_that_choose(self):
-        self.assertEqual(self.complete("jobs", "--state", "a"), ["active", "all"])
-        self.assertEqual(self.complete("up", "--policy", "must"), ["muster"])
-        self.assertIn("compadd -- active over all", self.succeed("completion", "zsh"))
-
-    def test_both_scripts_know_every_command(self):
-        commands = [word for word in self.complete("") if not word.startswith("-")]
-        self.assertGreater(len(commands), 15)
-        zsh = self.succeed("completion", "zsh")
-        for command in commands:
-            self.assertIn(f"'muster {command}'", zsh)
-        self.assert_refused(2, ["shell"], "completion", "fish")
-
-
 if __name__ == "__main__":
     unittest.main()

@@ -178,7 +178,7 @@ class ShapeTest(PageTest):
             }
             return lines;""")
         self.assertGreater(len(broken), 5)
-        self.assertEqual(set(broken), {1}, "each piece of the name is on one line")
+        self.assertEqual(set(broken), {1}, "pieces in one line")
 
     def test_is_used_by_keyboard_with_the_focus_in_sight(self):
         self.page.size(1280, 900)

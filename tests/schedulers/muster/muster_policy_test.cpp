@@ -452,8 +452,9 @@ TEST(MusterPolicy, reads_and_writes_its_memory_of_rented_instances_as_it_is_stor
   cluster.submit(JobBuilder(1).workload_class("a").build());
   cluster.submit(JobBuilder(2).workload_class("b").build());
   const std::string text =
-      R"({"again":false,"changed":true,"class_times":[["a",7.5,12.0]],"dirty":[3,5],"emptied":[[2,[8,9],[0.25,1.0]]],)"
-      R"("empty_since":[],"held_at":7,"news":false,"place_usd_h":1.5,"rates":[["a","b",-0.25]],)"
+      R"({"again":false,"changed":true,"class_times":[["a",7.5,12.0]],"dirty":[3,5],)"
+      R"("emptied":[[2,[8,9],[0.25,1.0]]],"empty_since":[],"held_at":7,"news":false,)"
+      R"("place_usd_h":1.5,"rates":[["a","b",-0.25]],)"
       R"("refused":false,"run_times":[[10,-3,2.0]],"waits":[[1,5,null,null],[2,0,9,4]],)"
       R"("waits_until":45})";
   own::RentedPolicy policy(cluster.catalog(), own::MusterParams{});
