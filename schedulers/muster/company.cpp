@@ -28,7 +28,7 @@ double Company::lost_by(ClassId cls, double work, const PairRates& rates) const 
 double Company::done(const PairRates& rates) const {
   double done = 0;
   for (const OfClass& one : classes_) {
-    // Nobody is a neighbour of his own.
+    // A task is not its own neighbour.
     done += one.work * std::exp(log_of(one.cls, rates) - rates.log_rate(one.cls, one.cls));
   }
   return done;

@@ -7,11 +7,11 @@
 
 namespace muster::own {
 
-/// Tasks that share an instance, by class, with the work that each has left: what they lose as they
-/// slow each other. Every answer is O(classes there), `done` O(its square).
+/// Tasks that share an instance, by class, with the work that each has left. It tells how they slow
+/// each other. Every answer is O(classes there), `done` O(its square).
 class Company {
  public:
-  /// So many tasks of the class come, each with that work left.
+  /// That number of tasks of the class come, each with that work left.
   void add(ClassId cls, std::size_t tasks, double work);
   /// Work that those there and a newcomer, who has that work left, lose by each other.
   double lost_by(ClassId cls, double work, const PairRates& rates) const;
