@@ -5,6 +5,12 @@
 #include "schedulers/muster/run_times.hpp"
 
 namespace muster::own {
+namespace {
+
+/// Shares of jobs add up to one but for rounding.
+constexpr double kShareRounding = 1e-6;
+
+}  // namespace
 
 void ClassTimes::observe(const Event& event, const ClusterView& view) {
   const auto* finished = std::get_if<TaskFinished>(&event.body);
@@ -24,7 +30,8 @@ void ClassTimes::observe(const Event& event, const ClusterView& view) {
 
 std::optional<Duration> ClassTimes::mean(ClassId cls) const {
   const auto found = classes_.find(cls);
-  if (found == classes_.end() || found->second.jobs < kLeastJobs) return std::nullopt;
+  if (found == classes_.end() || found->second.jobs < kLeastJobs - kShareRounding)
+    return std::nullopt;
   return from_seconds(found->second.mean_s);
 }
 

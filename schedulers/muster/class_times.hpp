@@ -19,13 +19,13 @@ class ClassTimes {
     double jobs = 0;    ///< that have counted, kMemory at most
     double mean_s = 0;  ///< time that their tasks have run
   };
-  /// Jobs that a class's time is known by.
+  /// Jobs that a class's time is known by; tasks count as their share of a job.
   static constexpr double kLeastJobs = 5;
   /// Jobs that it is a mean of at most.
   static constexpr double kMemory = 50;
 
   void observe(const Event& event, const ClusterView& view);
-  /// Nothing before kLeastJobs jobs of the class have ended.
+  /// Nothing before tasks that make up kLeastJobs jobs of the class have finished.
   std::optional<Duration> mean(ClassId cls) const;
 
   const std::map<ClassId, OfClass>& classes() const { return classes_; }

@@ -4,7 +4,9 @@
 #include <future>
 #include <optional>
 #include <system_error>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "actors/time/clock_wall.hpp"
 #include "config/worker_config.hpp"
@@ -20,6 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 /// Less than whoever waits for the ends of instances waits from one to the next.
 constexpr double kLongestS = 20;
+constexpr const char* kUnreadable = "it could not be read when `muster down` ended the cluster";
 constexpr const char* kTooLate =
     "it was not across when `muster down` had taken as long for it as logs.handover_s allows";
 
@@ -29,6 +32,17 @@ std::optional<KeptLog> kept_of(LogStore& store, const LogName& name, bool error_
   const auto use = [&](std::optional<KeptLog> kept) { told.set_value(std::move(kept)); };
   if (!store.read({name, error_stream, 0, 0}, use)) return std::nullopt;
   return told.get_future().get();
+}
+
+/// Bytes of both files of an attempt.
+std::uint64_t bytes_of(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  for (const char* file : {process::kOutLog, process::kErrLog}) {
+    std::error_code failed;
+    const std::uintmax_t size = fs::file_size(folder / file, failed);
+    if (!failed) bytes += size;
+  }
+  return bytes;
 }
 
 bool deliver(LogStore& store, LogDelivery delivery) {
@@ -70,12 +84,17 @@ void LogsOfEnd::bring(const fs::path& machine) {
   if (!worker) return;
   const fs::path attempts = worker->state_dir / process::kAttemptsFolder;
   std::error_code ignored;
+  // Short outputs go first: a long one is not to use up the time of all others.
+  std::vector<std::tuple<std::uint64_t, fs::path>> found;
   for (fs::directory_iterator each(attempts, ignored), end; each != end; each.increment(ignored)) {
-    const auto key = process::key_from(each->path().filename().string());
-    if (ignored || !key) continue;
+    if (!ignored) found.emplace_back(bytes_of(each->path()), each->path());
+  }
+  std::ranges::sort(found);
+  for (const auto& [bytes, folder] : found) {
+    const auto key = process::key_from(folder.filename().string());
+    if (!key) continue;
     LogStore* store = store_of(worker->master_name);
-    const bool kept =
-        store != nullptr && bring_attempt(*store, each->path(), {key->task, key->attempt});
+    const bool kept = store != nullptr && bring_attempt(*store, folder, {key->task, key->attempt});
     ++(kept ? done_.kept : done_.lost);
   }
 }
@@ -94,7 +113,10 @@ bool LogsOfEnd::bring_attempt(LogStore& store, const fs::path& folder, const Log
         return false;
       }
       std::string text = reader.read(at, kPieceBytes);
-      if (text.empty()) break;
+      if (text.empty()) {
+        deliver(store, {name, {}, true, kUnreadable});
+        return false;
+      }
       const std::uint64_t next = at + text.size();
       if (!deliver(store, {name, {{error_stream, at, std::move(text)}}})) return false;
       at = next;

@@ -15,6 +15,8 @@ namespace {
 constexpr double kDayS = 86400;
 /// Costs that were noted so short a time before midnight count as those at midnight.
 constexpr double kNearMidnightS = 150;
+/// The last line of a file that is whole.
+constexpr const char* kEndLine = "end";
 /// Less is rounding of the masters' sums.
 constexpr double kRounding = 1e-9;
 
@@ -41,10 +43,11 @@ DayCosts::~DayCosts() {
   writer_.join();
 }
 
-/// The costs before the day are those that were known last.
+/// The costs before the day are those that were known last. A clock that is put back begins no day
+/// again.
 void DayCosts::begin_day(double now_s) {
   const std::int64_t day = day_of(now_s);
-  if (day == day_) return;
+  if (day <= day_) return;
   const double midnight_s = static_cast<double>(day) * kDayS;
   if (day_ < 0) {
     since_s_ = now_s;
@@ -62,10 +65,13 @@ void DayCosts::note(const std::vector<std::optional<CostView>>& said, Instant no
   {
     const std::lock_guard lock(mutex_);
     begin_day(now_s);
+    bool all = true;  // that are known
     for (std::size_t i = 0; i < std::min(said.size(), names_.size()); ++i) {
       if (said[i]) note(names_[i], said[i]->by, now_s);
+      all &= said[i].has_value() || !masters_.contains(names_[i]);
     }
-    noted_s_ = now_s;
+    // One that is silent over midnight may have spent its sums on either day.
+    if (all) noted_s_ = now_s;
     if (!writer_.joinable()) return;
     waiting_ = text();
   }
@@ -79,7 +85,7 @@ void DayCosts::note(const std::string& master, const std::vector<CostPart>& part
   for (const CostPart& part : parts) {
     const auto [at, added] = users.try_emplace(part.name);
     if (added && is_new) at->second.before = part.usd;
-    at->second.in_all = part.usd;
+    at->second.in_all = std::max(at->second.in_all, part.usd);
   }
   if (is_new && !parts.empty()) since_s_ = now_s;
 }
@@ -110,7 +116,7 @@ bool DayCosts::has_heard_all() const {
                              [this](const std::string& name) { return masters_.contains(name); });
 }
 
-// ---- the file: a line for the day, then one for each user of each master ----
+// ---- the file: a line for the day, one for each user of each master, and one that ends it ----
 
 std::string DayCosts::text() const {
   std::string text = fmt::format("{} {} {}\n", day_, since_s_, noted_s_);
@@ -120,12 +126,16 @@ std::string DayCosts::text() const {
       text += fmt::format("{} {} {} {}\n", name, spent.before, spent.in_all, user);
     }
   }
-  return text;
+  return text + kEndLine + "\n";
 }
 
-/// A line that cannot be read is passed over: its user is new then.
+/// A file that was cut short counts as no file: users that it lacks would seem to have cost all
+/// that they ever did today.
 void DayCosts::read() {
-  std::ifstream in(file_);
+  std::ostringstream all;
+  all << std::ifstream(file_).rdbuf();
+  if (!all.str().ends_with(std::string("\n") + kEndLine + "\n")) return;
+  std::istringstream in(all.str());
   std::string line;
   if (!std::getline(in, line)) return;
   if (!(std::istringstream(line) >> day_ >> since_s_ >> noted_s_)) {

@@ -1,5 +1,7 @@
 #include "serve/node/keep_asking.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "serve/node/backend_answers.hpp"
@@ -11,7 +13,8 @@ namespace {
 
 /// How often masters are asked what users have cost, to know it at midnight.
 constexpr Duration kCostsPeriod = std::chrono::minutes{1};
-/// How often, while a master has not been heard yet: its costs before that are counted for no day.
+/// How soon again, while a master has not been heard yet: its costs before that are counted for no
+/// day. Each time it takes twice as long, for one that never answers.
 constexpr Duration kSoon = std::chrono::seconds{1};
 
 void ask_for_figures(const AskedParts& parts) {
@@ -47,18 +50,19 @@ void ask_for_costs(const AskedParts& parts, std::function<void(const Answers<Cos
 
 /// It has all that it uses, for it outlives whoever spawns it by moments.
 caf::actor spawn_asker(const AskedParts& parts) {
-  return parts.system.spawn([parts](caf::event_based_actor* self) {
+  const auto pause = std::make_shared<Duration>(kSoon);
+  return parts.system.spawn([parts, pause](caf::event_based_actor* self) {
     self->delayed_send(self, Duration::zero(), load_atom_v);
     self->delayed_send(self, Duration::zero(), sample_atom_v);
     return caf::behavior{[parts, self](load_atom) {
                            ask_for_figures(parts);
                            self->delayed_send(self, parts.timeout, load_atom_v);
                          },
-                         [parts, self](sample_atom) {
+                         [parts, self, pause](sample_atom) {
                            ask_for_costs(parts, [](const Answers<CostView>&) {});  // are noted
-                           self->delayed_send(self,
-                                              parts.days->has_heard_all() ? kCostsPeriod : kSoon,
-                                              sample_atom_v);
+                           if (parts.days->has_heard_all()) *pause = kCostsPeriod;
+                           self->delayed_send(self, *pause, sample_atom_v);
+                           *pause = std::min(2 * *pause, kCostsPeriod);
                          }};
   });
 }

@@ -95,6 +95,33 @@ TEST_F(DayCostsTest, KeepsThePartOfAMasterThatIsSilent) {
   EXPECT_THAT(of(costs, kNoon + 120), UnorderedElementsAre(Pair("ann", 3.5)));
 }
 
+TEST_F(DayCostsTest, CountsSinceAMasterWasHeardThatIsSilentAtMidnight) {
+  DayCosts costs(names_);
+  note(costs, kNoon, says({}));
+  note(costs, kNoon + 60, says({{"ann", 1}}));
+  const double midnight = kNoon + kDay / 2;
+  note(costs, midnight - 20, says({{"ann", 1}}), std::nullopt);
+  note(costs, midnight + 40, says({{"ann", 2}}), says({{"ann", 6}}));
+  EXPECT_EQ(to_seconds(costs.today(test::at_s(midnight + 40)).since), kNoon + 60);
+}
+
+TEST_F(DayCostsTest, BeginsNoDayAgainWhenTheClockIsPutBack) {
+  DayCosts costs(names_);
+  const double midnight = kNoon + kDay / 2;
+  note(costs, midnight - 60, says({{"ann", 1}}));
+  note(costs, midnight + 5, says({{"ann", 1.5}}));
+  note(costs, midnight - 5, says({{"ann", 1.5}}));
+  note(costs, midnight + 60, says({{"ann", 2}}));
+  EXPECT_THAT(of(costs, midnight + 60), UnorderedElementsAre(Pair("ann", 1)));
+}
+
+TEST_F(DayCostsTest, BeginsAnewWhereItsFileWasCutShort) {
+  const test::TempFile file("day-costs", "20000 1728000000 1728043200\nm0 0 0\nm1 0 0\n");
+  DayCosts costs(names_, file.path());
+  note(costs, kNoon + 60, says({{"ann", 70}}));
+  EXPECT_THAT(of(costs, kNoon + 60), UnorderedElementsAre());
+}
+
 TEST_F(DayCostsTest, GoesOnWithWhatAnEarlierProcessHasKept) {
   const test::TempFile file("day-costs", "");
   {
