@@ -83,10 +83,12 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
       return Missing{fmt::format("node {} has ended {} times", node, LastWords::kVainStarts), node};
     }
     // It takes a moment to begin; once it is there it ends by somebody's will alone. One that was
-    // started here, and begins and ends between two looks, is told by its own end.
+    // started here, and begins and ends between two looks, is told by its own end; it ends, too,
+    // where another one was before it, as one that nodes have started again.
     const bool is_kept = cluster.keeper().has_value();
     const bool has_ended = waitpid(-1, nullptr, WNOHANG) > 0;
-    if (has_ended || (std::exchange(kept, is_kept) && !is_kept)) {
+    const bool was_kept = std::exchange(kept, is_kept);
+    if ((has_ended || was_kept) && !is_kept) {
       return Missing{"it was ended while it started, perhaps by `muster down`", {}, true};
     }
     missing = look_everywhere(context.value(), nodes);
