@@ -7,6 +7,7 @@
 
 #include "schedulers/boa/glue_plan.hpp"
 #include "schedulers/packing/node_packing.hpp"
+#include "schedulers/packing/rounds/moves.hpp"
 
 namespace muster::boa {
 
@@ -46,8 +47,7 @@ bool states_speedups(const ElasticSpec& spec) {
 Duration rescale_of(const Job& job) {
   Duration longest{};
   for (const TaskSpec& task : job.tasks) {
-    const Delays& own = task.delays;
-    longest = std::max(longest, own.stop + own.upload + own.fetch + own.build + own.init);
+    longest = std::max(longest, move_time(task.delays));
   }
   return longest;
 }

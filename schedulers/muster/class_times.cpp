@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedulers/muster/run_times.hpp"
+#include "schedulers/packing/rounds/moves.hpp"
 
 namespace muster::own {
 namespace {
@@ -12,17 +13,11 @@ constexpr double kShareRounding = 1e-6;
 
 }  // namespace
 
-void ClassTimes::observe(const Event& event, const ClusterView& view) {
-  const auto* finished = std::get_if<TaskFinished>(&event.body);
-  if (finished == nullptr) return;
-  const TaskRow* row = view.state.find(finished->task);
-  if (row == nullptr || row->ran <= Duration{}) return;
-  OfClass& of = classes_[row->cls];
-  const double weight = 1.0 / static_cast<double>(view.state.job(row->job).tasks.size());
-  of.jobs = std::min(of.jobs + weight, kMemory);
-  of.mean_s += (to_seconds(row->ran) - of.mean_s) * weight / std::max(of.jobs, weight);
+void ClassTimes::add(const TaskRow& task, double share, const ClassTable& classes) {
+  OfClass& of = classes_[task.cls];
+  of.jobs = std::min(of.jobs + share, kMemory);
+  of.mean_s += (to_seconds(task.ran) - of.mean_s) * share / of.jobs;
   forgetting_.look(classes_.size(), [&] {
-    const ClassTable& classes = view.state.classes();
     std::erase_if(classes_, [&](const auto& one) { return classes.name(one.first) == nullptr; });
     return classes_.size();
   });
@@ -33,6 +28,10 @@ std::optional<Duration> ClassTimes::mean(ClassId cls) const {
   if (found == classes_.end() || found->second.jobs < kLeastJobs - kShareRounding)
     return std::nullopt;
   return from_seconds(found->second.mean_s);
+}
+
+Duration change_time(const InstanceType& type, const Delays& delays) {
+  return type.acquire + type.setup + move_time(delays);
 }
 
 std::optional<KnownTime> KnownTimes::of(const Job& job, const TaskSpec& spec, ClassId cls) const {

@@ -4,14 +4,14 @@
 #include <map>
 #include <optional>
 
-#include "model/event.hpp"
+#include "model/cluster_state.hpp"
 #include "schedulers/muster/muster_params.hpp"
 #include "schedulers/packing/forgetting.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::own {
 
-/// How long tasks of each class have run: a fold over the events. Each job counts as one, and those
+/// How long tasks of each class have run. Each job counts as one, and those
 /// of long ago for less and less.
 class ClassTimes {
  public:
@@ -24,7 +24,8 @@ class ClassTimes {
   /// Jobs that it is a mean of at most.
   static constexpr double kMemory = 50;
 
-  void observe(const Event& event, const ClusterView& view);
+  /// A task has finished that is that share of its job.
+  void add(const TaskRow& task, double share, const ClassTable& classes);
   /// Nothing before tasks that make up kLeastJobs jobs of the class have finished.
   std::optional<Duration> mean(ClassId cls) const;
 
@@ -35,6 +36,9 @@ class ClassTimes {
   std::map<ClassId, OfClass> classes_;
   Forgetting forgetting_;
 };
+
+/// The start of an instance of that type, and a move of a task to it.
+Duration change_time(const InstanceType& type, const Delays& delays);
 
 /// The run time of a task, from its start to its end, and where that is known from.
 struct KnownTime {
@@ -51,7 +55,7 @@ struct KnownTimes {
   /// known.
   std::optional<KnownTime> of(const Job& job, const TaskSpec& spec, ClassId cls) const;
   /// Such a task is over so soon that a start of an instance, and a move, count for much: `change`
-  /// is the time that both take.
+  /// is the time that both take (change_time).
   bool is_short(const KnownTime& time, Duration change) const;
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/feasible.hpp"
+#include "schedulers/packing/rounds/moves.hpp"
 
 namespace muster::own {
 namespace {
@@ -85,14 +86,13 @@ class Gathering {
   /// outlived it.
   std::optional<Duration> expected_left(const TaskRow& row) const {
     const muster::Job& job = p_.view.state.job(row.job).job;
-    const KnownTimes times{p_.params, p_.times};
-    const auto known = times.of(job, p_.view.state.spec(row), row.cls);
+    const auto known = p_.times.of(job, p_.view.state.spec(row), row.cls);
     if (!known) return std::nullopt;
     Duration left = known->run - row.ran;
     if (row.phase == TaskPhase::running) left -= p_.view.now - row.started_at;
     if (known->is_learnt) {
       const Duration change = change_of(row);
-      if (!times.is_short(*known, change)) return std::nullopt;
+      if (!p_.times.is_short(*known, change)) return std::nullopt;
       left = std::max(left, kLeastHorizon * change);
     }
     return left > Duration{} ? std::optional(left) : std::nullopt;
@@ -100,12 +100,10 @@ class Gathering {
 
   /// The start of an instance for the task, and a move of it.
   Duration change_of(const TaskRow& row) const {
-    const Delays& d = p_.view.state.spec(row).delays;
-    const Duration move = d.stop + d.upload + d.fetch + d.build + d.init;
+    const Delays& delays = p_.view.state.spec(row).delays;
     const ReservationPrice& alone = p_.prices.of(row.shape, p_.view.state.markets(row));
-    if (!alone.fits()) return move;
-    const InstanceType& type = p_.view.catalog[alone.type];
-    return type.acquire + type.setup + move;
+    if (!alone.fits()) return move_time(delays);
+    return change_time(p_.view.catalog[alone.type], delays);
   }
 
   /// The price of the task's work on the market where it is least.

@@ -28,7 +28,7 @@ struct RoundParts {
   const Memory& memory;
   WorkPrices& work;
   const TaskKinds& kinds;
-  const ClassTimes& times;
+  KnownTimes times;
 };
 
 /// The spot market as a whole is refused for now, and nothing of it is there.

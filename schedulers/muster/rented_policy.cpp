@@ -86,12 +86,14 @@ Cadence RentedPolicy::cadence() const {
 void RentedPolicy::observe(const Event& event, const ClusterView& view) {
   memory_.observe(event, view);
   place_.observe(event);
-  const KnownTimes known{params_, times_};
-  record_.observe(event, view, [&](const TaskRow& row) -> std::optional<Duration> {
-    const auto time = known.of(view.state.job(row.job).job, view.state.spec(row), row.cls);
-    return time ? std::optional(time->run) : std::nullopt;
-  });
-  times_.observe(event, view);
+  if (const TaskRow* task = finished_run(event, view.state)) {
+    const JobRow& job = view.state.job(task->job);
+    const double share = 1.0 / static_cast<double>(job.tasks.size());
+    const KnownTimes times{params_, times_};
+    const auto known = times.of(job.job, view.state.spec(*task), task->cls);
+    if (known) record_.add(*task, known->run, share);
+    times_.add(*task, share, view.state.classes());
+  }
   if (follows_empties()) idle_.observe(event, view.state);
   if (params_.keep > 0) empties_.observe(event, idle_.changes(), view);
   const auto* round = std::get_if<RoundDecided>(&event.body);
@@ -185,7 +187,8 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
     params.triples = 0;
     params.steps = (params.steps + kShareOfSteps - 1) / kShareOfSteps;
   }
-  Round round({params, view, input_, prices_, rates_, memory_, work_, kinds_, times_}, rng, budget);
+  Round round({params, view, input_, prices_, rates_, memory_, work_, kinds_, {params, times_}},
+              rng, budget);
   round.run();
   const bool unfinished = round.is_unfinished();
   const Layout layout = round.layout();
@@ -250,8 +253,8 @@ void RentedPolicy::hold_timed_round(const TimedJobs& split, const ClusterView& v
                                     Plan& plan) {
   timed_input_.gather({view, prices_.types().markets(), split.jobs, split.instances}, prices_,
                       kinds_);
-  const TimedParts parts{params_, view,   timed_input_, prices_,
-                         record_, rates_, times_,       !memory_.was_refused()};
+  const TimedParts parts{params_, view,   timed_input_,      prices_,
+                         record_, rates_, {params_, times_}, !memory_.was_refused()};
   TimedRound round(parts, budget);
   append(plan, round.run());
   changes_with_time_ = true;

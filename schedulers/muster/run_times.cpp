@@ -36,6 +36,12 @@ std::optional<Duration> said_run_time(const Job& job, const TaskSpec& task, RunT
   return task.runtime_hint ? task.runtime_hint : job.runtime_hint;
 }
 
+const TaskRow* finished_run(const Event& event, const ClusterState& state) {
+  const auto* finished = std::get_if<TaskFinished>(&event.body);
+  const TaskRow* row = finished != nullptr ? state.find(finished->task) : nullptr;
+  return row != nullptr && row->ran > Duration{} ? row : nullptr;
+}
+
 double mean(const Cases& cases) {
   float sum = 0;
   for (const float one : cases) sum += one;
@@ -57,12 +63,11 @@ void raise(Cases& cases, const Cases& least) {
   for (std::size_t i = 0; i < kCases; ++i) cases[i] = std::max(cases[i], least[i]);
 }
 
-void RunTimeRecord::add(const TaskRow& row, Duration said, const ClusterView& view) {
-  const double said_s = std::max(to_seconds(said), kShortest_s);
-  const double octaves = std::log2(to_seconds(row.ran) / said_s);
+void RunTimeRecord::add(const TaskRow& task, Duration expected, double share) {
+  const double said_s = std::max(to_seconds(expected), kShortest_s);
+  const double octaves = std::log2(to_seconds(task.ran) / said_s);
   const auto step = static_cast<std::int32_t>(std::lround(octaves * kStepsOfOctave));
-  const auto tasks = static_cast<double>(view.state.job(row.job).tasks.size());
-  counts_[{octave_of(said_s), step}] += 1.0 / tasks;
+  counts_[{octave_of(said_s), step}] += share;
 }
 
 const RunTimeOutlook::Curve& RunTimeOutlook::curve_of(std::int32_t octave) {

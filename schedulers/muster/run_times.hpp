@@ -18,6 +18,9 @@ namespace muster::own {
 /// without a statement.
 std::optional<Duration> said_run_time(const Job& job, const TaskSpec& task, RunTimes source);
 
+/// The task that the event finishes, after some run; null: it finishes no such task.
+const TaskRow* finished_run(const Event& event, const ClusterState& state);
+
 /// Number of equally likely cases that stand for an unknown run time.
 inline constexpr std::size_t kCases = 32;
 /// Seconds until something ends, in each case.
@@ -32,29 +35,19 @@ Cases later(Cases cases, double seconds);
 /// Raises each case to that of `least`, as the end of an instance by one of its tasks.
 void raise(Cases& cases, const Cases& least);
 
-/// How many times as long as was said tasks have run: a fold over the events. Each job counts as
-/// one. Kept by the octave of what was said, since who says little errs otherwise than who says
-/// much.
+/// How many times as long as was said tasks have run. Each job counts as one. Kept by the octave of
+/// what was said, since who says little errs otherwise than who says much.
 class RunTimeRecord {
  public:
   /// Octave of the seconds that were said, and the ratio in sixteenths of an octave.
   using Key = std::pair<std::int32_t, std::int32_t>;
 
-  /// `known` gives what a task was expected to run for.
-  template <class Known>
-  void observe(const Event& event, const ClusterView& view, const Known& known) {
-    const auto* finished = std::get_if<TaskFinished>(&event.body);
-    if (finished == nullptr) return;
-    const TaskRow* row = view.state.find(finished->task);
-    if (row == nullptr || row->ran <= Duration{}) return;
-    if (const std::optional<Duration> said = known(*row)) add(*row, *said, view);
-  }
+  /// A task has finished that was expected to run for `expected`, and is that share of its job.
+  void add(const TaskRow& task, Duration expected, double share);
   const std::map<Key, double>& counts() const { return counts_; }
   void restore(std::map<Key, double> counts) { counts_ = std::move(counts); }
 
  private:
-  void add(const TaskRow& row, Duration said, const ClusterView& view);
-
   std::map<Key, double> counts_;
 };
 

@@ -63,8 +63,7 @@ TimedRound::Exodus TimedRound::exodus_of(std::uint32_t number) {
   Exodus exodus;
   for (const std::uint32_t task : p_.input.residents(instance(number))) {
     Kind kind = kind_of(task);
-    const Delays& d = p_.view.state.spec(row(task)).delays;
-    const double takes_s = to_seconds(d.stop + d.upload + d.fetch + d.build + d.init);
+    const double takes_s = to_seconds(move_time(p_.view.state.spec(row(task)).delays));
     exodus.usd += kLostTime * kind.least_usd_h * takes_s / 3600;
     exodus.delay_s = std::max(exodus.delay_s, takes_s);
     kind.left = later(kind.left, takes_s);

@@ -51,10 +51,7 @@ bool is_timed(const JobRow& row, const ClusterView& view, const KnownTimes& time
     const auto known = times.of(row.job, spec, task.cls);
     if (!known || !prices.of(task.shape, row.job.markets).fits()) return false;
     const InstanceType& type = view.catalog[steady_type(task.shape, row.job.markets, prices)];
-    const Delays& d = spec.delays;
-    const Duration change =
-        type.acquire + type.setup + d.stop + d.upload + d.fetch + d.build + d.init;
-    return times.is_short(*known, change) ||
+    return times.is_short(*known, change_time(type, spec.delays)) ||
            (!known->is_learnt && is_small(task.shape, prices, times.params.max_tasks));
   });
 }

@@ -123,8 +123,7 @@ TimedRound::Kind TimedRound::kind_of(std::uint32_t task) {
   const TaskRow& of = row(task);
   const Job& job = p_.view.state.job(of.job).job;
   // Jobs of whose time nothing is known are not timed.
-  const auto known =
-      KnownTimes{p_.params, p_.times}.of(job, p_.view.state.spec(of), of.cls).value_or(KnownTime{});
+  const auto known = p_.times.of(job, p_.view.state.spec(of), of.cls).value_or(KnownTime{});
   const double said_s = std::max(1.0, to_seconds(known.run));
   const double rounded_s = std::exp2(std::round(std::log2(said_s) * kSaidSteps) / kSaidSteps);
   Kind kind{.tasks = {task},
@@ -162,7 +161,7 @@ void TimedRound::add_rooms() {
     for (const std::uint32_t task : p_.input.residents(one)) {
       const Kind kind = kind_of(task);
       raise(room.end, later(kind.left, room.left_s));
-      room.company.add(kind.cls, 1, kind.least_usd_h * kind.mean_s);
+      room.company.add(kind.cls, 1, kind.work());
     }
     rooms_.push_back(room);
   }
@@ -251,8 +250,7 @@ std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::s
     const double sooner_s = mean_excess(room.end, end);
     const double held_s = longer_s / std::max(1.0, fits) +
                           kLeftUnused * share_of(kind.asks.shape, room.type) * sooner_s;
-    const double work = kind.least_usd_h * kind.mean_s;
-    const double lost = room.company.lost_by(kind.cls, work, p_.rates);
+    const double lost = room.company.lost_by(kind.cls, kind.work(), p_.rates);
     const double usd = (room.usd_h * held_s + lost) / 3600;
     if (!best || usd < best->usd) best = Choice{i, usd};
   }
@@ -290,7 +288,7 @@ void TimedRound::pack(std::uint32_t number) {
       ++packed_;
     }
     raise(room.end, later(kind.left, room.left_s));
-    room.company.add(kind.cls, kind.placed - before, kind.least_usd_h * kind.mean_s);
+    room.company.add(kind.cls, kind.placed - before, kind.work());
     room.taken = true;
   }
 }
@@ -343,9 +341,9 @@ TimedRound::Group TimedRound::best_group(std::span<const Item> items) {
       return !on.fits || !one.used.fits_in(p_.prices.types()[one.type].capacity);
     });
     raise(end, kind.left);
-    sum += kind.least_usd_h * kind.mean_s;
+    sum += kind.work();
     usd_h += kind.least_usd_h;
-    company.add(kind.cls, 1, kind.least_usd_h * kind.mean_s);
+    company.add(kind.cls, 1, kind.work());
     const double average_s = usd_h > 0 ? sum / usd_h : kind.mean_s;
     const double held_s = kHeldShare * mean(end) + (1 - kHeldShare) * average_s;
     const double worth = company.done(p_.rates);

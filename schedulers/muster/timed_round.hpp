@@ -25,7 +25,7 @@ struct TimedParts {
   const ReservationPrices& prices;
   const RunTimeRecord& record;
   const PairRates& rates;
-  const ClassTimes& times;
+  KnownTimes times;
   bool moves = true;  ///< false: nothing that runs is moved in this round
 };
 
@@ -49,7 +49,7 @@ class TimedRound {
     double usd_h = 0;    ///< its price, with what interruptions cost
     double left_s = 0;   ///< until tasks can start on it
     Cases end{};         ///< until its last task has ended
-    Company company{};   ///< its tasks; work is seconds times what an hour costs at least
+    Company company{};   ///< its tasks, each with its work()
     bool open = true;    ///< tasks may be placed there
     bool taken = false;  ///< a task comes or leaves in this round
   };
@@ -66,6 +66,9 @@ class TimedRound {
     double least_usd_h = 0;  ///< of its share of an instance, where that is least
     double at_risk_s = 0;    ///< of work that an interruption would undo
     std::size_t placed = 0;  ///< number of its first tasks that are placed
+
+    /// Work that each has left: seconds times what an hour of it costs at least.
+    double work() const { return least_usd_h * mean_s; }
   };
   /// Where tasks of a kind go, and what that costs for each of them.
   struct Choice {

@@ -8,6 +8,7 @@
 
 #include "model/feasible.hpp"
 #include "schedulers/packing/node_packing.hpp"
+#include "schedulers/packing/rounds/moves.hpp"
 
 // Workers of jobs that ask for different amounts share nodes by units: a node has as many as every
 // count of workers that fill one divides, so that with equal workers a unit is a worker.
@@ -25,8 +26,7 @@ constexpr double kMostKept = 1 - 1e-6;
 double rescale_s(const Job& job) {
   Duration longest{};
   for (const TaskSpec& task : job.tasks) {
-    const Delays& own = task.delays;
-    longest = std::max(longest, own.stop + own.upload + own.fetch + own.build + own.init);
+    longest = std::max(longest, move_time(task.delays));
   }
   return to_seconds(longest);
 }

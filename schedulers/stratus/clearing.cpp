@@ -73,9 +73,7 @@ Duration StratusRound::migration_time(std::span<const Waiting> tasks) const {
   for (const Waiting& waiting : tasks) {
     const TaskRow& row = row_of(waiting);
     gib += row.held.amount[Resource::memory];
-    const Delays& delays = p_.view.state.spec(row).delays;
-    longest =
-        std::max(longest, delays.stop + delays.upload + delays.fetch + delays.build + delays.init);
+    longest = std::max(longest, move_time(p_.view.state.spec(row).delays));
   }
   const double mbit_s = p_.params.clearing.bandwidth_mbit_s;
   return mbit_s > 0 ? time_to_send(gib, mbit_s) : longest;

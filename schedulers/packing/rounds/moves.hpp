@@ -29,6 +29,11 @@ struct MoveTo {
   Duration left{};  ///< of its longest task
 };
 
+/// Time for which a task that moves does not work: it stops, and starts again elsewhere.
+inline Duration move_time(const Delays& delays) {
+  return delays.stop + delays.upload + delays.fetch + delays.build + delays.init;
+}
+
 /// The time to send that amount of memory over a link.
 Duration time_to_send(double memory_gib, double bandwidth_mbit_s);
 
