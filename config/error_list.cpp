@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/closest_word.hpp"
+#include "model/text_cut.hpp"
 
 namespace muster {
 namespace {
@@ -14,11 +15,6 @@ namespace {
 /// Names and messages of our own are shorter.
 constexpr std::size_t kFieldBytes = 200;
 constexpr std::size_t kMessageBytes = 1500;
-
-/// A byte that begins a character of UTF-8, or is one.
-bool begins_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-}
 
 /// Control characters become '?', those of two bytes (U+0080 to U+009F) too.
 std::string without_controls(std::string_view text) {
@@ -41,9 +37,8 @@ std::string cut_to(std::string_view text, std::size_t most) {
   // A few bytes more are shown rather than a note of their number.
   constexpr std::size_t kNote = 24;
   if (text.size() <= most + kNote) return without_controls(text);
-  std::size_t end = most;
-  while (end > 0 && !begins_character(text[end])) --end;
-  return without_controls(text.substr(0, end)) + fmt::format("... ({} bytes)", text.size());
+  return without_controls(whole_characters(text, most)) +
+         fmt::format("... ({} bytes)", text.size());
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "config/numbers.hpp"
 #include "config/request_text.hpp"
+#include "model/text_cut.hpp"
 
 namespace muster::config {
 namespace {
@@ -334,11 +335,7 @@ std::string toml_reason(std::string_view description) {
 
 std::string shown(std::string text) {
   if (text.size() > kShownBytes) {
-    // UTF-8 bytes after the first begin with the bits 10.
-    // Not in the middle of a character.
-    std::size_t end = kShownBytes;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-    text.resize(end);
+    text.resize(whole_characters(text, kShownBytes).size());
     text += "...";
   }
   for (char& c : text) {

@@ -3,22 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/text_cut.hpp"
+
 namespace muster {
 namespace {
 
 /// Bytes of an attempt's reason that are kept: workers send reasons of any length.
 constexpr std::size_t kReasonBytes = 200;
 
-bool is_inside_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
-}
-
 std::string cut(std::string text) {
   if (text.size() <= kReasonBytes) return text;
-  std::size_t end = kReasonBytes;
-  while (end > 0 && is_inside_character(text[end])) --end;
-  text.resize(end);
-  return text + "...";
+  return std::string(whole_characters(text, kReasonBytes)) + "...";
 }
 
 /// The instance itself goes, so that no plan could have kept the task there.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/task_metrics.hpp"
+#include "model/text_cut.hpp"
 
 namespace muster {
 
@@ -11,13 +12,7 @@ bool is_port_name(std::string_view name) {
 }
 
 std::string trouble_text(std::string_view text) {
-  std::size_t size = std::min(text.size(), kMostTroubleBytes);
-  // A letter of several bytes is there whole or not at all.
-  while (size > 0 && size < text.size() &&
-         (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80) {
-    --size;
-  }
-  std::string clean(text.substr(0, size));
+  std::string clean(whole_characters(text, kMostTroubleBytes));
   std::ranges::replace_if(
       clean, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
   return clean;
