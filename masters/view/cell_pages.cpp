@@ -253,6 +253,7 @@ CellAnswer<JobDetails> CellView::job(const JobQuestion& wanted) const {
     page.offer(state.spec(task).array_index, i, [&] { return cell::phase_of(task); });
   }
   if (wanted.tasks_only) details.job.command.clear();
+  const TaskHistory unknown;
   put_tasks(details, page.positions(), [&](std::size_t i) {
     const TaskRow& row_of = state.task(row->tasks[i]);
     TaskView task = task_view(row_of, master, now);
@@ -260,7 +261,7 @@ CellAnswer<JobDetails> CellView::job(const JobQuestion& wanted) const {
       task.why = cell::why(row_of, master) + cell::next_round_text(row_of, master, now);
     if (wanted.attempts) {
       const TaskHistory* known = master.facts().task_history(row_of.id);
-      cell::put_attempts(task, known == nullptr ? TaskHistory{} : *known,
+      cell::put_attempts(task, known == nullptr ? unknown : *known,
                          {master.catalog(), master.ledger().task(row_of.id), now, {}});
     }
     return task;

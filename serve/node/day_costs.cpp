@@ -6,8 +6,9 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
-#include <system_error>
 #include <utility>
+
+#include "serve/api/private_file.hpp"
 
 namespace muster {
 namespace {
@@ -153,9 +154,9 @@ void DayCosts::read() {
   }
 }
 
-/// Puts the new file in the old one's place in one step, so that a crash leaves one of them.
+/// A crash, or a power cut, leaves the old file or the new one. One that cannot be written is tried
+/// again with the next news.
 void DayCosts::write() {
-  const std::filesystem::path made = file_.string() + ".new";
   while (true) {
     std::string text;
     {
@@ -164,11 +165,7 @@ void DayCosts::write() {
       if (!waiting_) return;
       text = *std::exchange(waiting_, std::nullopt);
     }
-    std::ofstream out(made, std::ios::trunc);
-    out << text;
-    out.close();
-    std::error_code ignored;
-    if (out) std::filesystem::rename(made, file_, ignored);
+    api::replace_private(file_, text);
   }
 }
 

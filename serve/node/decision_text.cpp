@@ -263,12 +263,12 @@ std::string details_of(const DecisionView& decision) {
 }
 
 std::string sentence_of(const DecisionView& decision) {
-  // A master of an earlier version counts its changes and does not name them.
-  if (decision.changes.empty()) {
-    std::string text = changes_text(decision);
+  const auto sentence = [](std::string text) {
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     return text + ".";
-  }
+  };
+  // A master of an earlier version counts its changes and does not name them.
+  if (decision.changes.empty()) return sentence(changes_text(decision));
   std::string text;
   std::string_view why;
   const std::size_t named = std::min(decision.changes.size(), kMostNamed);
@@ -283,8 +283,7 @@ std::string sentence_of(const DecisionView& decision) {
   if (!why.empty()) text += fmt::format(": {}", why);
   const std::size_t others = decision.changes.size() - named + decision.changes_left_out;
   if (others > 0) text += fmt::format("; and {}", count_text(others, "further change"));
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text + ".";
+  return sentence(std::move(text));
 }
 
 }  // namespace muster

@@ -1,7 +1,6 @@
 #include "serve/node/keep_asking.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "serve/node/backend_answers.hpp"
@@ -50,19 +49,18 @@ void ask_for_costs(const AskedParts& parts, std::function<void(const Answers<Cos
 
 /// It has all that it uses, for it outlives whoever spawns it by moments.
 caf::actor spawn_asker(const AskedParts& parts) {
-  const auto pause = std::make_shared<Duration>(kSoon);
-  return parts.system.spawn([parts, pause](caf::event_based_actor* self) {
+  return parts.system.spawn([parts](caf::event_based_actor* self) {
     self->delayed_send(self, Duration::zero(), load_atom_v);
     self->delayed_send(self, Duration::zero(), sample_atom_v);
     return caf::behavior{[parts, self](load_atom) {
                            ask_for_figures(parts);
                            self->delayed_send(self, parts.timeout, load_atom_v);
                          },
-                         [parts, self, pause](sample_atom) {
+                         [parts, self, pause = kSoon](sample_atom) mutable {
                            ask_for_costs(parts, [](const Answers<CostView>&) {});  // are noted
-                           if (parts.days->has_heard_all()) *pause = kCostsPeriod;
-                           self->delayed_send(self, *pause, sample_atom_v);
-                           *pause = std::min(2 * *pause, kCostsPeriod);
+                           if (parts.days->has_heard_all()) pause = kCostsPeriod;
+                           self->delayed_send(self, pause, sample_atom_v);
+                           pause = std::min(2 * pause, kCostsPeriod);
                          }};
   });
 }

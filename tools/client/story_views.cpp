@@ -15,15 +15,6 @@ namespace {
 /// A sentence is told whole: it is what was asked for.
 constexpr std::size_t kSentence = 2'000;
 
-template <class Number>
-std::string code_or_dash(const std::optional<Number>& number) {
-  return number ? std::to_string(*number) : "-";
-}
-
-std::string time_or_dash(const std::optional<Instant>& at) {
-  return at ? time_text(*at) : "-";
-}
-
 /// "instance 4 (c7i.large, spot)"
 std::string place_of(const AttemptView& attempt) {
   std::string about = attempt.instance_type;
@@ -95,7 +86,7 @@ std::string AttemptTable::next(const JobPage& page) {
       table_.add_row({index, std::to_string(attempt.attempt),
                       std::to_string(attempt.instance.value), type, market,
                       time_or_dash(attempt.started), time_or_dash(attempt.ended),
-                      ran_text(attempt.ran_s), code_or_dash(attempt.exit_code),
+                      ran_text(attempt.ran_s), number_or_dash(attempt.exit_code),
                       usd_text(attempt.usd), attempt.why});
     }
   }

@@ -43,11 +43,6 @@ std::string seat(const TaskView& task) {
   return fmt::format("instance {} ({})", number, task.instance_type);
 }
 
-template <class Number>
-std::string number_or_dash(const std::optional<Number>& number) {
-  return number ? std::to_string(*number) : "-";
-}
-
 /// "reports loss 0.25, p99_ms 12.5"; empty: it reports nothing.
 std::string reports_of(const TaskView& task) {
   std::string text;
@@ -207,7 +202,7 @@ std::string job_head(const JobPage& page) {
       job.elastic ? 0 : job.capped, count_text(job.failed_attempts, "failed attempt"));
   if (job.elastic) text += fmt::format("  {}\n", elastic_text(*job.elastic));
   if (job.reason && !job.reason->empty()) text += fmt::format("  {}\n", *job.reason);
-  text += fmt::format("  submitted {}", job.submitted ? time_text(*job.submitted) : "-");
+  text += fmt::format("  submitted {}", time_or_dash(job.submitted));
   if (job.over) text += fmt::format(", over {}", time_text(*job.over));
   if (!job.master.empty()) text += fmt::format("; with {}", job.master);
   text += fmt::format("; {}{}\n", least(page.complete), usd_text(job.usd));
@@ -292,7 +287,7 @@ std::string JobTable::next(const std::vector<JobView>& jobs) {
                     std::to_string(waiting(job)), std::to_string(job.starting + job.running),
                     std::to_string(job.finished), std::to_string(job.failed),
                     is_over(job) ? number_or_dash(job.exit_code) : "-", usd_text(job.usd),
-                    job.submitted ? time_text(*job.submitted) : "-"});
+                    time_or_dash(job.submitted)});
   }
   return table_.take();
 }

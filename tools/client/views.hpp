@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,5 +86,14 @@ std::string usd_text(double usd);
 /// "2026-07-01 12:34:56" from seconds since 1970, in the time zone of TZ or else the machine's.
 std::string time_text(double seconds);
 std::string time_text(Instant at);
+/// "-" where it is not known, as in the tables.
+inline std::string time_or_dash(const std::optional<Instant>& at) {
+  return at ? time_text(*at) : "-";
+}
+/// Likewise.
+template <class Number>
+std::string number_or_dash(const std::optional<Number>& number) {
+  return number ? std::to_string(*number) : "-";
+}
 
 }  // namespace muster::client
