@@ -110,6 +110,13 @@ struct Claims::Fold {
     if (job.pending <= 1) return c.forget(job);
     if (!runs_whole(job)) drop(job.job.id);
   }
+  /// One that was refused while it left its place is not refused again for a reason that stands.
+  void operator()(const TaskCheckpointed& e) {
+    const TaskRow& task = *state.find(e.task);
+    const JobRow& job = state.job(task.job);
+    if (task.target != kNoSlot || job.held_by_user || job.terminal_outcome) return;
+    if (c.is_bounded_wait(task.reason)) wait_of(job, e.task, task.reason);
+  }
   void operator()(const JobFinished& e) {
     const JobRow& job = *state.find(e.job);
     const auto count = c.by_priority_.find(job.job.priority);
@@ -155,6 +162,11 @@ void Claims::absorb(const Event& event, const ClusterState& state) {
 
 bool Claims::is_bounded(RefusalCode code) const {
   return can_be_claimed(lack_of(code), settings_.caps.any());
+}
+
+/// A task that has lost its place keeps what it was told there, and was refused nothing since.
+bool Claims::is_bounded_wait(const Refusal& reason) const {
+  return reason.code != RefusalCode::awaiting_capacity && is_bounded(reason.code);
 }
 
 void Claims::forget(const JobRow& job) {
@@ -338,9 +350,7 @@ const RoomWait* Claims::wait_of(JobId id) const {
 void Claims::add_those_that_wait(const ClusterState& state) {
   if (!on_) return;
   for (const TaskRow& task : state.pending()) {
-    // A task that has lost its place keeps what it was told there, and was refused nothing since.
-    const bool of_place = task.reason.code == RefusalCode::awaiting_capacity;
-    if (of_place || !is_bounded(task.reason.code)) continue;
+    if (!is_bounded_wait(task.reason)) continue;
     const JobRow& job = state.job(task.job);
     if (job.terminal_outcome) continue;
     book_.waits.try_emplace(job.job.id,

@@ -80,6 +80,7 @@ class Claims {
     return {-std::int64_t{job.job.priority}, job.accepted_at, job.job.id};
   }
   bool is_bounded(RefusalCode code) const;
+  bool is_bounded_wait(const Refusal& reason) const;
   void add_those_that_wait(const ClusterState& state);
   bool caps_have_room(const ClusterState& state) const;
   bool has_room(const ClusterState& state) const;

@@ -249,15 +249,26 @@ TEST(Fold, TheSameWhenWhatMayBeSpentIsCapped) {
 
 #ifndef MUSTER_TRIED_POLICY
 TEST(Fold, TheSameWithOtherParameters) {
-  for (const char* policy :
-       {"eva,artifact", "eva,full-only,eager", "eva,partial-only,single", "eva,rp,period_s=60",
-        "no-packing,eager", "hcoop,group=3", "hcoop,pairing=exact", "hcoop,backfill=false",
-        "hcoop,on_demand_fallback=false,max_interruptions=0,period_s=300",
-        "hcoop-no-packing,backfill=false", "stratus,eager,clear_after=1,clear_below=0.9",
-        "stratus,period_s=20,packing=dot,at_once=false", "spot-fleet,eager,pack=memory",
-        "supercloud,dot,run_times=unknown,default_s=100000", "synergy,artifact,eager",
-        "synergy,spot=allowed", "owl,artifact,eager", "owl,spot=allowed",
-        "stratus,artifact,run_times=hinted"}) {
+  for (const char* policy : {"eva,artifact",
+                             "eva,full-only,eager",
+                             "eva,partial-only,single",
+                             "eva,rp,period_s=60",
+                             "no-packing,eager",
+                             "hcoop,group=3",
+                             "hcoop,pairing=exact",
+                             "hcoop,backfill=false",
+                             "hcoop,on_demand_fallback=false,max_interruptions=0,period_s=300",
+                             "hcoop-no-packing,backfill=false",
+                             "stratus,eager,clear_after=1,clear_below=0.9",
+                             "stratus,period_s=20,packing=dot,at_once=false",
+                             "spot-fleet,eager,pack=memory",
+                             "supercloud,dot,run_times=unknown,default_s=100000",
+                             "synergy,artifact,eager",
+                             "synergy,spot=allowed",
+                             "owl,artifact,eager",
+                             "owl,spot=allowed",
+                             "stratus,artifact,run_times=hinted",
+                             "muster,at_once,eager=false,keep=0"}) {
     expect_the_same(policy, false, Effort::of(10'000));
   }
 }
