@@ -28,7 +28,8 @@ enum class Phase2 : std::uint8_t {
 /// (tools/bench/service_placement.cpp).
 struct LraParams {
   /// For all but services; its rounds are those of services, too, and are held at each period.
-  own::MusterParams batch{.eager = false, .keep = 0};
+  /// Empty instances go back at once, and there a round is held when room comes free, too.
+  own::MusterParams batch{.eager = false, .keep = 0, .at_once = true};
   Scheme scheme = Scheme::phase_1;
   PlacementRules rules{};
   std::uint32_t limit = 0;  ///< replicas of a service on one instance at most; 0: any number

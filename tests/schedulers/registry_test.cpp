@@ -120,13 +120,13 @@ TEST(Registry, describes_each_policy_with_its_papers_defaults) {
                           "goal_limit=2", "limits=learnt", "phase2=rent", "spread=0.1",
                           "moves=true", "clears=true", "sizes=learnt", "learner=history",
                           "probe_for_s=30", "changes_a_day=3", "history=", "strict=false",
-                          "free_wait_s=36", "at_once=false", "period_s=300", "eager=false"));
+                          "free_wait_s=36", "at_once=true", "period_s=300", "eager=false"));
   EXPECT_THAT(params_of("ffd"),
               ElementsAre("fit=first", "phase2=rent", "strict=false", "free_wait_s=36",
-                          "at_once=false", "period_s=300", "eager=false"));
+                          "at_once=true", "period_s=300", "eager=false"));
   EXPECT_THAT(params_of("lra-ilp"),
               ElementsAre("nodes=2000", "seconds=5", "cells=20000", "limit=0", "strict=false",
-                          "free_wait_s=36", "at_once=false", "period_s=300", "eager=false"));
+                          "free_wait_s=36", "at_once=true", "period_s=300", "eager=false"));
   EXPECT_THAT(params_of("sparrow"),
               ElementsAre("probe_ratio=2", "min_probes=1", "replacement=false",
                           "cancellation=false", "skip_blocked=false", "network_delay_ms=0.5"));
