@@ -17,8 +17,9 @@ namespace muster {
 
 /// Goes behind what is damaged.
 inline constexpr std::string_view kWhatToDo =
-    ". Put a backup in the folder's place (muster store restore), or move the folder away and "
-    "start the node with --new-store (docs/storage.md)";
+    ". Put a backup in the folder's place (muster store restore), save what can be read of it "
+    "(muster store salvage), or move the folder away and start the node with --new-store "
+    "(docs/storage.md)";
 
 /// State of a store's folder.
 enum class FolderState : std::uint8_t {

@@ -20,9 +20,10 @@
 #include "tools/cli/json_option.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/store_fold.hpp"
+#include "tools/cli/store_salvage.hpp"
 
-// Commands for stores: check, dump, backup and restore, and the roster. All but `restore` and
-// `roster` open for reading and may run beside the node whose store it is.
+// Commands for stores: check, dump, backup, restore and salvage, and the roster. All but those that
+// make a store and `roster` open for reading and may run beside the node whose store it is.
 
 namespace muster::cli {
 namespace {
@@ -432,6 +433,7 @@ void add_store(CLI::App& app, int& exit_code) {
   roster->callback(
       [given, target, &exit_code] { exit_code = run_roster(given->directory, *target); });
   add_copies(*store, exit_code);
+  add_salvage(*store, exit_code);
 }
 
 }  // namespace muster::cli

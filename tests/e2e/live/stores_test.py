@@ -34,6 +34,32 @@ class Stores(unittest.TestCase):
             cluster.up()
             self.assertEqual(len(cluster.ask("jobs", "--state", "over")["jobs"]), 3)
 
+    def test_a_salvaged_master_runs_no_task_twice_and_gives_no_number_out_again(self):
+        with Cluster(nodes=1) as cluster:
+            lines = cluster.dir / "lines"
+            before = [int(cluster.shell(f"echo once >> {lines}")) for _ in range(3)]
+            cluster.wait_over(before)
+            cluster.run("down", "--dir", cluster.dir)
+            store = cluster.dir / "state/n0/master"
+            log = max(store.glob("*.log"))
+            whole = log.read_bytes()
+            # Behind the events with which the jobs were taken, before those with which they ended.
+            at = len(whole.rstrip(b"\0")) * 2 // 3
+            log.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "6", check=False)
+            self.assertIn("muster store salvage", told.stderr)
+            made = cluster.dir / "made"
+            salvaged = cluster.run("store", "salvage", store, "--to", made, check=False)
+            self.assertEqual(salvaged.returncode, 3, salvaged.stderr)
+            self.assertIn("lost: journal: ", salvaged.stdout)
+            shutil.rmtree(store)
+            made.rename(store)
+            cluster.up()
+            after = int(cluster.shell("true"))
+            self.assertGreater(after, max(before))
+            self.assertEqual(cluster.wait_over([after])[after]["state"], "completed")
+            self.assertEqual(lines.read_text().count("once"), 3)
+
     def test_a_site_that_has_lost_its_store_gives_no_number_out_twice(self):
         with Cluster(nodes=2) as cluster:
             jobs = [int(cluster.shell("true")) for _ in range(3)]

@@ -1,0 +1,164 @@
+#include "storage/stores/damaged_log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "storage/stores/store_folder.hpp"
+
+// Write-ahead logs read piece by piece, in RocksDB's format (db/log_format.h): blocks of pieces,
+// each with a masked CRC-32C of its type and bytes. A damaged piece is passed over by the length
+// that it says only when a whole piece follows there. Pieces are not looked for elsewhere in the
+// block: the bytes of a user's job could be made to look like one.
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLogBlock = 32768;
+constexpr std::size_t kPieceHead = 7;
+constexpr std::size_t kBatchHead = 12;  ///< number of the first change and count of changes
+enum PieceKind : unsigned char { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
+
+std::uint64_t number_at(const char* bytes, std::size_t count) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    number |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  }
+  return number;
+}
+
+std::array<std::uint32_t, 256> crc_table() {
+  constexpr std::uint32_t kCastagnoli = 0x82f63b78;
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
+    std::uint32_t sum = byte;
+    for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ ((sum & 1) != 0 ? kCastagnoli : 0);
+    table[byte] = sum;
+  }
+  return table;
+}
+
+/// CRC-32C as RocksDB writes it: turned and shifted, so that a sum over sums is no special case.
+std::uint32_t masked_sum(const char* bytes, std::size_t count) {
+  static const std::array<std::uint32_t, 256> table = crc_table();
+  std::uint32_t sum = ~std::uint32_t{0};
+  for (std::size_t i = 0; i < count; ++i) {
+    sum = table[(sum ^ static_cast<unsigned char>(bytes[i])) & 0xff] ^ (sum >> 8);
+  }
+  sum = ~sum;
+  return ((sum >> 15) | (sum << 17)) + 0xa282ead8U;
+}
+
+/// Whole records of a log, in their order.
+class LogReader {
+ public:
+  explicit LogReader(const fs::path& log) : in_(log, std::ios::binary) {}
+
+  std::vector<std::string> records() {
+    std::string block(kLogBlock, '\0');
+    while (in_) {
+      in_.read(block.data(), kLogBlock);
+      const auto got = static_cast<std::size_t>(in_.gcount());
+      if (got == 0) break;
+      take_block(block.data(), got);
+    }
+    return std::move(records_);
+  }
+
+ private:
+  static bool fits(const char* piece, std::size_t room) {
+    const auto kind = static_cast<unsigned char>(piece[6]);
+    return kind >= kWhole && kind <= kLast && kPieceHead + number_at(piece + 4, 2) <= room;
+  }
+  static bool is_whole(const char* piece, std::size_t room) {
+    return room >= kPieceHead && fits(piece, room) &&
+           masked_sum(piece + 6, 1 + number_at(piece + 4, 2)) == number_at(piece, 4);
+  }
+
+  void take_block(const char* block, std::size_t size) {
+    std::size_t at = 0;
+    while (at + kPieceHead <= size) {
+      const char* piece = block + at;
+      const std::size_t room = size - at;
+      const std::size_t length = kPieceHead + number_at(piece + 4, 2);
+      if (is_whole(piece, room)) {
+        take_piece(static_cast<PieceKind>(piece[6]), {piece + kPieceHead, length - kPieceHead});
+      } else {
+        // A record of which a piece is damaged is lost with all its pieces.
+        inside_ = false;
+        if (!fits(piece, room) || !is_whole(piece + length, room - length)) return;
+      }
+      at += length;
+    }
+  }
+
+  void take_piece(PieceKind kind, std::string_view bytes) {
+    const bool begins = kind == kWhole || kind == kFirst;
+    if (begins) record_.clear();
+    if (!begins && !inside_) return;
+    record_ += bytes;
+    inside_ = kind == kFirst || kind == kMiddle;
+    if (!inside_ && record_.size() >= kBatchHead) records_.push_back(record_);
+  }
+
+  std::ifstream in_;
+  std::vector<std::string> records_;
+  std::string record_;
+  bool inside_ = false;  ///< the record goes on in another piece
+};
+
+/// The log of these records.
+std::string log_of(const std::vector<std::string>& records) {
+  std::string log;
+  for (const std::string& record : records) {
+    std::size_t at = 0;
+    bool first = true;
+    do {
+      std::size_t room = kLogBlock - log.size() % kLogBlock;
+      if (room < kPieceHead) {
+        log.append(room, '\0');
+        room = kLogBlock;
+      }
+      const std::size_t length = std::min(room - kPieceHead, record.size() - at);
+      const bool last = at + length == record.size();
+      const PieceKind kind = first ? (last ? kWhole : kFirst) : (last ? kLast : kMiddle);
+      const std::string summed = static_cast<char>(kind) + record.substr(at, length);
+      const std::uint32_t sum = masked_sum(summed.data(), summed.size());
+      for (int byte = 0; byte < 4; ++byte) log += static_cast<char>(sum >> (8 * byte) & 0xff);
+      log += static_cast<char>(length & 0xff);
+      log += static_cast<char>(length >> 8);
+      log += summed;
+      at += length;
+      first = false;
+    } while (at < record.size());
+  }
+  return log;
+}
+
+}  // namespace
+
+Expected<MendedLogs, StoreError> mend_logs(const fs::path& folder) {
+  MendedLogs mended;
+  for (const auto& [number, log] : logs_in(folder)) {
+    std::vector<std::string> whole;
+    for (std::string& record : LogReader(log).records()) {
+      const std::uint64_t first = number_at(record.data(), 8);
+      if (mended.next != 0 && first > mended.next) {
+        mended.lost.push_back({log.filename().string(), mended.next, first});
+      }
+      // A write that failed may have left its record, and the next one has the numbers again.
+      mended.next = std::max(mended.next, first + number_at(record.data() + 8, 4));
+      whole.push_back(std::move(record));
+    }
+    std::ofstream out(log, std::ios::binary | std::ios::trunc);
+    out << log_of(whole) << std::flush;
+    if (!out) return Failure<StoreError>{StoreError::unwritable, log.string() + ": is not written"};
+  }
+  return mended;
+}
+
+}  // namespace muster

@@ -1,0 +1,268 @@
+// Damaged stores of which a new one is made: it opens, has only what was durable, and what it lacks
+// is said.
+
+#include "storage/stores/store_salvage.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "model/rng.hpp"
+#include "storage/stores/recovery.hpp"
+#include "storage/stores/rocks_site_store.hpp"
+#include "storage/stores/store_check.hpp"
+#include "storage/stores/store_journal.hpp"
+#include "storage/stores/store_roster.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/random_cluster.hpp"
+#include "tests/support/temp_store.hpp"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+using test::IsGolden;
+using test::opened;
+using test::TempStore;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
+
+using Files = std::map<std::string, std::string>;
+
+Files files_of(const fs::path& folder) {
+  Files files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    files[entry.path().filename().string()] = text.str();
+  }
+  return files;
+}
+
+void put_files(const Files& files, const fs::path& folder) {
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  for (const auto& [name, text] : files) std::ofstream(folder / name, std::ios::binary) << text;
+}
+
+void keep_numbers(Store& store) {
+  EXPECT_FALSE(keep_roster(store, {{{"s0", 0}}, {{"m0", 0}}}));
+}
+
+/// A master's store, and the events that it has.
+struct MasterStore {
+  Files files;
+  std::vector<Event> events;
+};
+
+MasterStore master_store() {
+  const TempStore folder;
+  MasterStore made;
+  const Catalog catalog = test::table3_catalog();
+  test::RandomCluster cluster(catalog, 5);
+  for (int opening = 0; opening < 3; ++opening) {
+    const auto store = opened<Store>(folder.path(), folder.options());
+    if (opening == 0) keep_numbers(*store);
+    RecoveredMaster found;
+    found.next_event = made.events.size();
+    StoreJournal journal(*store, catalog, found);
+    for (int i = 0; i < 20; ++i) {
+      made.events.push_back(cluster.step());
+      // One by one: each has a record of its own in the log.
+      std::promise<void> durable;
+      journal.append({made.events.back()}, [&] { durable.set_value(); });
+      durable.get_future().wait();
+    }
+  }
+  made.files = files_of(folder.path());
+  return made;
+}
+
+/// A site's store with jobs that it answers for: ten in tables, ten in the log.
+Files site_store() {
+  const TempStore folder;
+  for (int opening = 0; opening < 2; ++opening) {
+    const auto store = opened<Store>(folder.path(), folder.options("site s0"));
+    if (opening == 0) keep_numbers(*store);
+    const auto records = opened<RocksSiteStore>(*store);
+    for (int i = 1; i <= 10; ++i) {
+      const std::uint64_t job = static_cast<std::uint64_t>(opening) * 10 + i;
+      std::promise<void> durable;
+      records->persist({{{test::JobBuilder(static_cast<int>(job)).build(), {}}},
+                        {{"t" + std::to_string(job), JobId{job}, "ann"}},
+                        job + 1},
+                       [&](const std::string&) { durable.set_value(); });
+      durable.get_future().wait();
+    }
+  }
+  return files_of(folder.path());
+}
+
+std::unique_ptr<Store> reader(const fs::path& folder) {
+  StoreOptions options;
+  options.read_only = true;
+  return opened<Store>(folder, options);
+}
+
+bool is_refused(const fs::path& folder) {
+  StoreOptions options;
+  options.read_only = true;
+  return !Store::open(folder, options);
+}
+
+SalvageReport salvaged(const SalvageOrder& order) {
+  auto report = salvage_store(order);
+  if (!report) ADD_FAILURE() << report.error().message;
+  return report ? std::move(report).value() : SalvageReport{};
+}
+
+std::string refusal(const SalvageOrder& order) {
+  const auto report = salvage_store(order);
+  return report ? "it was made" : report.error().message;
+}
+
+std::string lines_of(const SalvageReport& report) {
+  std::string lines;
+  for (const SalvageLoss& loss : report.lost) lines += loss.where + ": " + loss.what + "\n";
+  return lines;
+}
+
+/// Flips the byte of the file whose name ends so: the last such file.
+Files flipped(Files files, const std::string& ending, std::size_t at) {
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    if (!file->first.ends_with(ending) || file->second.size() <= at) continue;
+    file->second[at] = static_cast<char>(file->second[at] ^ 0x10);
+    return files;
+  }
+  ADD_FAILURE() << "no " << ending;
+  return files;
+}
+
+class StoreSalvage : public testing::Test {
+ protected:
+  test::TempFile place_{"beside", ""};
+  fs::path from_ = place_.folder() / "from";
+  fs::path to_ = place_.folder() / "to";
+  SalvageOrder order_{from_, to_, {}};
+};
+
+TEST_F(StoreSalvage, of_a_store_that_is_whole_loses_nothing_and_its_owner_asks_for_numbers) {
+  put_files(site_store(), from_);
+  const SalvageReport report = salvaged(order_);
+  EXPECT_EQ(lines_of(report), "");
+  const auto store = opened<Store>(to_, TempStore().options("site s0"));
+  const SiteMemory memory = opened<RocksSiteStore>(*store)->recall();
+  EXPECT_TRUE(memory.asks_numbers);
+  EXPECT_EQ(memory.handoffs.size(), 20u);
+  EXPECT_EQ(memory.next_job, 21u);
+}
+
+TEST_F(StoreSalvage,
+       of_any_one_flipped_byte_opens_has_only_what_was_durable_and_says_what_is_lost) {
+  const MasterStore made = master_store();
+  const fs::path like = place_.folder() / "like";
+  put_files(made.files, like);
+  order_.like = like;
+  int refused = 0;
+  for (std::uint64_t round = 0; round < 12; ++round) {
+    Rng dice(round);
+    Files files = made.files;
+    auto file = std::next(files.begin(), static_cast<std::ptrdiff_t>(dice.below(files.size())));
+    if (file->second.empty()) continue;
+    const std::size_t at = dice.below(file->second.size());
+    file->second[at] = static_cast<char>(file->second[at] ^ (1 << dice.below(8)));
+    SCOPED_TRACE("round " + std::to_string(round) + ": " + file->first + " " + std::to_string(at));
+    put_files(files, from_);
+    fs::remove_all(to_);
+    const bool whole = !is_refused(from_);
+    const SalvageReport report = salvaged(order_);
+    EXPECT_EQ(report.lost.empty(), whole);
+    EXPECT_EQ(files_of(from_), files);
+    refused += whole ? 0 : 1;
+
+    EXPECT_THAT(check_store(*reader(to_)).problems, IsEmpty());
+    const auto store = opened<Store>(to_, TempStore().options());
+    const auto found = recover_master(*store, store->meta().catalog);
+    ASSERT_TRUE(found) << found.error().message;
+    ASSERT_LE(report.next_event, made.events.size());
+    const auto kept = static_cast<std::ptrdiff_t>(whole ? made.events.size() : report.next_event);
+    ASSERT_GE(found->tail.size(), static_cast<std::size_t>(kept));
+    EXPECT_TRUE(std::equal(made.events.begin(), made.events.begin() + kept, found->tail.begin()));
+    for (std::size_t i = static_cast<std::size_t>(kept); i < found->tail.size(); ++i) {
+      EXPECT_TRUE(std::holds_alternative<JobHeld>(found->tail[i].body));
+    }
+  }
+  EXPECT_GT(refused, 2);
+}
+
+TEST_F(StoreSalvage, of_a_master_ends_before_the_first_gap_and_holds_every_open_job) {
+  const MasterStore made = master_store();
+  put_files(flipped(made.files, ".log", 1500), from_);
+  const SalvageReport report = salvaged(order_);
+  EXPECT_THAT(lines_of(report), IsGolden());
+  EXPECT_EQ(report.next_event + report.lost_events, made.events.size());
+  EXPECT_GE(report.next_event, 40u);
+  const auto store = opened<Store>(to_, TempStore().options());
+  const auto found = recover_master(*store, store->meta().catalog);
+  ASSERT_TRUE(found) << found.error().message;
+  ClusterState state(store->meta().catalog);
+  for (const Event& event : found->tail) state.apply(event);
+  ASSERT_FALSE(report.held.empty());
+  for (const JobId job : report.held) EXPECT_TRUE(state.find(job)->held_by_user);
+  for (const JobRow& row : state.jobs()) EXPECT_TRUE(row.held_by_user || row.terminal_outcome);
+}
+
+TEST_F(StoreSalvage,
+       of_a_site_keeps_the_jobs_beside_the_damaged_one_and_gives_out_no_number_again) {
+  put_files(flipped(site_store(), ".log", 1500), from_);
+  const SalvageReport report = salvaged(order_);
+  EXPECT_FALSE(report.lost.empty());
+  EXPECT_GT(report.lost_changes, 0u);
+  const auto store = opened<Store>(to_, TempStore().options("site s0"));
+  const SiteMemory memory = opened<RocksSiteStore>(*store)->recall();
+  EXPECT_GE(memory.next_job, 21u);
+  EXPECT_TRUE(memory.asks_numbers);
+  std::set<std::uint64_t> jobs;
+  for (const Handoff& handoff : memory.handoffs) jobs.insert(handoff.job.id.value);
+  EXPECT_THAT(jobs, IsSupersetOf({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20}));
+  EXPECT_EQ(jobs.size(), 19u);
+}
+
+TEST_F(StoreSalvage, of_a_store_that_does_not_say_whose_it_is_asks_for_another_one) {
+  const TempStore young;
+  keep_numbers(*young.open());
+  const Files files = files_of(young.path());
+  put_files(flipped(files, ".log", 300), from_);
+  EXPECT_THAT(refusal(order_), testing::HasSubstr("whose store it is cannot be read of it"));
+  EXPECT_FALSE(fs::exists(to_));
+  put_files(files, place_.folder() / "like");
+  order_.like = place_.folder() / "like";
+  EXPECT_EQ(salvaged(order_).meta.kind, "master m0");
+}
+
+TEST_F(StoreSalvage, is_refused_where_it_could_do_harm) {
+  const TempStore used;
+  const auto store = used.open();
+  order_.from = used.path();
+  EXPECT_THAT(refusal(order_), testing::HasSubstr("another process has this store open"));
+  put_files(site_store(), from_);
+  order_.from = from_;
+  order_.to = from_ / "new";
+  EXPECT_THAT(refusal(order_), testing::HasSubstr("is in the folder of the damaged store"));
+  put_files({{"something", "else"}}, to_);
+  order_.to = to_;
+  EXPECT_THAT(refusal(order_), testing::HasSubstr("it is not empty"));
+  order_.from = place_.folder() / "nothing";
+  EXPECT_THAT(refusal(order_), testing::HasSubstr("there is no store here"));
+}
+
+}  // namespace
+}  // namespace muster
