@@ -38,6 +38,7 @@ struct NodeConfig {
 /// Settings of a live master besides those of every master.
 struct LiveMasterConfig {
   std::uint64_t history_jobs = 100'000;  ///< finished jobs that are kept
+  std::uint64_t history_days = 30;       ///< days that they are kept
   bool uncapped = false;  ///< it may rent without limit; otherwise one of its caps has to be given
 };
 

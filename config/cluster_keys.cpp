@@ -55,6 +55,9 @@ Keys live_master_keys() {
   return {
       {"master.history_jobs", "finished jobs that are kept",
        WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}},
+      {"master.history_days",
+       "days that finished jobs are kept; older ones go when the next job has finished",
+       WholeKey{[](C& c) -> U64& { return c.live_master.history_days; }, 1, 3'650}},
       {"master.decision_deadline",
        "a decision is allowed as many steps as the policy has taken in that time before; at "
        "most master.decision_budget; 0: any number",

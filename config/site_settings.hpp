@@ -25,6 +25,8 @@ struct SiteSettings {
   std::uint32_t max_waiting = 100'000;  ///< jobs that no master has taken; more are refused
   std::uint32_t max_unrouted = 10'000;  ///< jobs that wait for loads to be heard; more are refused
   std::uint32_t tokens = 100'000;       ///< submissions whose repetition is recognised
+  /// Jobs say when they were taken in. Replays go without: their logs say it of each job already.
+  bool says_when = false;
 };
 
 }  // namespace muster

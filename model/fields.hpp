@@ -256,6 +256,7 @@ void fields(auto& a, Like<Job> auto& v) {
   a.unless_default("done_on_stop", v.done_on_stop, false);
   a.unless_default("retry_on", v.retry_on, {});
   a.unless_default("constraint", v.constraint, {});
+  a("submitted_s", v.submitted);
 }
 
 void fields(auto& a, Like<JobAccepted> auto& e) {

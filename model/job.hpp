@@ -180,6 +180,8 @@ struct Job {
   /// After which failures a task is tried again: exit codes as texts, and "signal"; none: all.
   std::vector<std::string> retry_on{};
   std::string constraint{};  ///< on which types its tasks may be (Constraint); empty: on all
+  /// When its site took it in; nothing: in a replay, or under a version that did not say it.
+  std::optional<Instant> submitted{};
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {

@@ -140,12 +140,19 @@ struct JobsDocument {
 
   std::vector<JobView> jobs{};
   std::optional<std::string> next{};  ///< where the next page begins
+  std::optional<std::uint64_t> sorted_of{};
 };
 
 void fields(auto& a, Like<JobsDocument> auto& v) {
-  a(always("jobs", "first those that are not over, then the others, each by id, the highest first"),
+  a(always("jobs",
+           "first those that are not over, then the others, each by time of submission, the newest "
+           "first, unless `sort` asks for another order"),
     v.jobs);
   a(always("next", "to be given as `after` for the next page; null: this is the last one"), v.next);
+  a(later("sorted_of",
+          "where `sort` asks for another order than that of submission, how many jobs were sorted: "
+          "all that match or the newest 10,000 of them; else null"),
+    v.sorted_of);
 }
 
 /// A job with a page of its tasks.

@@ -5,6 +5,8 @@ namespace muster {
 JobView view_of(const Job& job) {
   JobView view;
   view.job = job.id;
+  view.place = list_place(job);
+  view.submitted = job.submitted;
   view.name = job.name;
   view.user = job.user;
   view.workload_class = job.workload_class;

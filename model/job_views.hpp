@@ -9,6 +9,7 @@
 #include "model/event.hpp"
 #include "model/history.hpp"
 #include "model/job.hpp"
+#include "model/job_cursor.hpp"
 #include "model/refusal.hpp"
 #include "model/shown_states.hpp"
 #include "model/view_fields.hpp"
@@ -90,6 +91,7 @@ struct JobView {
   std::optional<ElasticView> elastic{};
   std::uint32_t revision = 0;
   std::optional<SubmissionView> submission{};  ///< only of a job that was asked for alone
+  JobPlace place{};
 };
 
 void fields(auto& a, Like<JobView> auto& v) {
@@ -128,7 +130,9 @@ void fields(auto& a, Like<JobView> auto& v) {
   a(always("finished", "tasks that have finished"), v.finished);
   a(always("failed", "tasks that have failed and are not tried again"), v.failed);
   a(always("failed_attempts", "attempts that have failed, of all its tasks"), v.failed_attempts);
-  a(always("submitted_s", "when it was submitted; null before a master has it"), v.submitted);
+  a(always("submitted_s",
+           "when it was submitted; null where a site of an earlier version still has it"),
+    v.submitted);
   a(always("over_s", "when it was over; null while it is not"), v.over);
   a(always("usd", "cost of its tasks so far"), v.usd);
   a(later("max_fails",
@@ -155,6 +159,7 @@ void fields(auto& a, Like<JobView> auto& v) {
     v.elastic);
   a(if_any("revision", "of a service, which of its revisions the job is"), v.revision);
   a(inside("submission"), v.submission);
+  a(inside("place"), v.place);
 }
 
 /// Why a task waits or was refused.
@@ -304,6 +309,9 @@ void fields(auto& a, Like<TaskView> auto& v) {
 struct JobsView {
   std::vector<JobView> jobs;
   bool cut = false;  ///< more are wanted, and go on behind the last of these
+  /// Where it is cut and this is set: up to here all that are wanted are among these, and the
+  /// others go on behind it.
+  std::optional<JobCursor> looked{};
   std::vector<JobId>
       rest{};  ///< of JobsQuestion::only, where it is cut: those still to be asked for
 };
@@ -311,6 +319,7 @@ struct JobsView {
 void fields(auto& a, Like<JobsView> auto& v) {
   a("jobs", v.jobs);
   a(inside("cut"), v.cut);
+  a(inside("looked"), v.looked);
   a(inside("rest"), v.rest);
 }
 

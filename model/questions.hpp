@@ -9,6 +9,7 @@
 
 #include "model/job.hpp"
 #include "model/job_cursor.hpp"
+#include "model/job_filter.hpp"
 #include "model/view_fields.hpp"
 
 // Questions to masters, sites and clouds by those who look at the cluster. Their answers are views
@@ -24,10 +25,10 @@ struct JobsQuestion {
 
   bool active = true;
   bool over = true;
-  std::string user{};  ///< empty: anybody's
+  JobFilter filter{};
   std::uint32_t most = kUnlessAsked;
-  JobId active_below{};  ///< of those that are not over only lower numbers; none: all
-  JobId over_below{};    ///< likewise, of jobs that are over
+  JobPlace active_below{};  ///< of those that are not over only later places
+  JobPlace over_below{};    ///< likewise, of jobs that are over
   /// Of these all parts, whatever else is said; nothing: of all jobs.
   std::optional<std::vector<JobId>> only{};
 
@@ -35,7 +36,6 @@ struct JobsQuestion {
   static JobsQuestion parts_of(std::vector<JobId> jobs);
   /// Only what comes behind the cursor.
   void begin_behind(const JobCursor& cursor);
-  bool takes(const Job& job) const { return user.empty() || job.user == user; }
   /// How many are shown, whoever asks for more.
   std::size_t bound() const { return std::clamp<std::size_t>(most, 1, kMost); }
 };
@@ -43,7 +43,7 @@ struct JobsQuestion {
 void fields(auto& a, Like<JobsQuestion> auto& v) {
   a("active", v.active);
   a("over", v.over);
-  a("user", v.user);
+  a("filter", v.filter);
   a("most", v.most);
   a("active_below", v.active_below);
   a("over_below", v.over_below);

@@ -262,7 +262,8 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   // Names every member, so that a new one does not compile until it is decided whether it counts.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
-               checkpoints, max_fails, most_an_instance, done_on_stop, retry_on, constraint] = job;
+               checkpoints, max_fails, most_an_instance, done_on_stop, retry_on, constraint,
+               submitted] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);

@@ -264,6 +264,8 @@ struct Job {
   constraint @33 :Text;
   service @34 :ServiceSpec;  # set: the job is a service
   mostAnInstance @35 :UInt32;  # 0 also where distinctInstances is set, which means 1
+  submittedSet @36 :Bool;
+  submitted @37 :Int64;
 }
 
 enum CheckKind {
@@ -915,6 +917,14 @@ struct HistoryPlace {
   user @2 :Text;
   name @3 :Text;
   cost @4 :Money;
+  known @5 :Bool;  # the following members; they came later than those above
+  listedAt @6 :Int64;
+  submitted @7 :Int64;
+  outcome @8 :JobOutcome;
+  failed @9 :Bool;
+  exitCodeSet @10 :Bool;
+  exitCode @11 :Int32;
+  overAt @12 :Int64;
 }
 
 struct Handoff {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -122,40 +123,70 @@ JobDetails over_job(const JobHistory& over, const JobQuestion& wanted, const Cat
   return details;
 }
 
-/// The jobs that are not over and are wanted, the highest number first.
-std::vector<Slot> active_page(const ClusterState& state, const JobsQuestion& wanted) {
-  const std::size_t most = wanted.bound();
-  std::vector<std::pair<JobId, Slot>> page;  // a heap, the lowest number on top
-  const auto above = std::greater<std::pair<JobId, Slot>>();
-  // Those that came last mostly have the highest numbers, so that few are put in and out again.
+/// Jobs that are not over, in the order of lists.
+struct ActivePage {
+  std::vector<Slot> slots{};
+  std::optional<JobPlace> looked{};  ///< more may be wanted, which come later than this
+};
+
+/// A job as filters ask for it; valid while the row is.
+FilteredJob filtered(const JobRow& row) {
+  return {row.job.user, row.job.name, row.job.submitted.value_or(row.accepted_at), row.failed > 0};
+}
+
+/// The jobs that are not over and come first of those behind the place, as many as `most`, whatever
+/// their names.
+std::vector<std::pair<JobPlace, Slot>> first_active(const ClusterState& state,
+                                                    const JobsQuestion& wanted, std::size_t most) {
+  JobFilter filter = wanted.filter;
+  filter.name.clear();
+  const JobSieve sieve(std::move(filter));
+  std::vector<std::pair<JobPlace, Slot>> page;  // a heap, the one that comes last on top
+  const auto above = std::greater<std::pair<JobPlace, Slot>>();
+  // Those that came last mostly come first in lists, so that few are put in and out again.
   for (Slot slot = state.last_job(); slot != kNoSlot; slot = state.job_before(slot)) {
-    const Job& job = state.job(slot).job;
-    if (!(job.id < wanted.active_below)) continue;
-    if (page.size() == most && job.id < page.front().first) continue;
-    if (!wanted.takes(job)) continue;
-    page.emplace_back(job.id, slot);
+    const JobRow& row = state.job(slot);
+    const JobPlace place = list_place(row.job);
+    if (!(place < wanted.active_below)) continue;
+    if (page.size() == most && place < page.front().first) continue;
+    if (!sieve.takes(filtered(row))) continue;
+    page.emplace_back(place, slot);
     std::push_heap(page.begin(), page.end(), above);
     if (page.size() <= most) continue;
     std::pop_heap(page.begin(), page.end(), above);
     page.pop_back();
   }
   std::sort_heap(page.begin(), page.end(), above);
-  std::vector<Slot> slots;
-  for (const auto& [id, slot] : page) slots.push_back(slot);
-  return slots;
+  return page;
+}
+
+/// The page of a question among the jobs that are not over. Looks at no more names than a page may
+/// have jobs, so that a name of few jobs does not hold up the master; the API goes on behind them.
+ActivePage active_page(const ClusterState& state, const JobsQuestion& wanted) {
+  const bool any_name = wanted.filter.name.empty();
+  const std::size_t most = any_name ? wanted.bound() : JobsQuestion::kMost;
+  const auto first = first_active(state, wanted, most);
+  const NamePattern name(wanted.filter.name);
+  ActivePage page;
+  for (const auto& [place, slot] : first) {
+    if (page.slots.size() == wanted.bound()) return page;
+    if (any_name || name.matches(state.job(slot).job.name)) page.slots.push_back(slot);
+  }
+  const bool more = first.size() == most && page.slots.size() < wanted.bound();
+  if (more) page.looked = first.back().first;
+  return page;
 }
 
 /// The page of a question in the history. A member that questions have more stops the compiler
-/// here: takes() of storage/stores/history_page.hpp has to ask for it too, or jobs that are over
-/// would be shown whatever it says.
+/// here, so that jobs that are over are not shown whatever it says.
 HistoryPage page_of(const JobsQuestion& wanted) {
-  const auto& [active, over, user, most, active_below, over_below, only] = wanted;
+  const auto& [active, over, filter, most, active_below, over_below, only] = wanted;
   static_cast<void>(active);  // which sections are asked for is known before the page is read
   static_cast<void>(over);
   static_cast<void>(most);  // by its bound
   static_cast<void>(active_below);
   static_cast<void>(only);
-  return {user, over_below, wanted.bound()};
+  return {filter, over_below, wanted.bound()};
 }
 
 /// Part of a list that is read from the history, behind the jobs that are not over.
@@ -177,7 +208,7 @@ struct OverPart {
       view.master = master;
       return take(whole, so_far, std::move(view));
     };
-    if (!only) history.by_number(page, use);
+    if (!only) history.list(page, use);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const auto job = history.find(wanted[i]);
       if (!job || use(*job)) continue;
@@ -193,13 +224,13 @@ struct OverPart {
 CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
   const ClusterState& state = master.state();
   OverPart over{{}, {}, {}, wanted.only.has_value(), {}, name, ByteCut()};
-  std::vector<Slot> active;
+  ActivePage active;
   if (wanted.only) {
     const std::size_t asked = std::min<std::size_t>(wanted.only->size(), JobsQuestion::kMost);
     for (std::size_t i = 0; i < asked; ++i) {
       const JobId id = (*wanted.only)[i];
       if (const JobRow* row = state.find(id)) {
-        active.push_back(row->slot);
+        active.slots.push_back(row->slot);
       } else if (history != nullptr && history->contains(id)) {
         over.wanted.push_back(id);
       }
@@ -207,22 +238,28 @@ CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
   } else if (wanted.active) {
     active = active_page(state, wanted);
   }
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    const JobRow& row = state.job(active[i]);
+  const std::vector<Slot>& slots = active.slots;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const JobRow& row = state.job(slots[i]);
     JobView view = job_view(row, master);
     view.master = name;
     if (!take(over.list, over.cut, std::move(view))) {
       if (!wanted.only) return {std::move(over.list), {}};
-      for (; i < active.size(); ++i) over.list.rest.push_back(state.job(active[i]).job.id);
+      for (; i < slots.size(); ++i) over.list.rest.push_back(state.job(slots[i]).job.id);
       over.list.rest.insert(over.list.rest.end(), over.wanted.begin(), over.wanted.end());
       return {std::move(over.list), {}};
     }
     over.listed.insert(row.job.id);
   }
+  if (active.looked) {
+    over.list.cut = true;
+    over.list.looked = JobCursor{false, *active.looked};
+    return {std::move(over.list), {}};
+  }
   // A page that is full of jobs that are not over shows no others.
   const bool more = wanted.only
                         ? !over.wanted.empty()
-                        : wanted.over && history != nullptr && active.size() < wanted.bound();
+                        : wanted.over && history != nullptr && slots.size() < wanted.bound();
   if (!more) return {std::move(over.list), {}};
   over.page = page_of(wanted);
   return {{}, [over = std::move(over), kept = history] { return over.read(*kept); }};

@@ -246,7 +246,7 @@ JobView job_view(const JobRow& row, const Master& master) {
   view.finished = row.finished;
   view.failed = row.failed;
   view.failed_attempts = failures == nullptr ? 0 : failures->attempts;
-  view.submitted = row.accepted_at;
+  view.submitted = row.job.submitted.value_or(row.accepted_at);
   view.usd = master.ledger().job(row.slot).usd();
   if (view.elastic) {
     view.elastic->width = row.width;
@@ -273,7 +273,7 @@ JobView job_view(const JobHistory& job) {
     cost += task.cost;
   }
   view.state = shown(job.outcome);
-  view.submitted = job.accepted_at;
+  view.submitted = job.job.submitted.value_or(job.accepted_at);
   view.over = job.over_at;
   view.usd = cost.usd();
   put_failure(view, first_failed(job));

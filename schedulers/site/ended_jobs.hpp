@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "model/job_cursor.hpp"
 #include "storage/stores/site_store.hpp"
 
 namespace muster {
@@ -18,6 +19,7 @@ class EndedJobs {
   // Several parts of one job may end here, so that ages_ holds more than one age of a job.
   void add(EndedHandoff ended) {
     ages_.emplace(ended.job.id, next_);
+    listed_.emplace(list_place(ended.job), next_);
     by_age_.emplace(next_++, std::move(ended));
     if (by_age_.size() > most_) drop_oldest();
   }
@@ -28,12 +30,12 @@ class EndedJobs {
     const auto [from, to] = ages_.equal_range(job);
     for (auto it = from; it != to; ++it) use(by_age_.at(it->second));
   }
-  /// Calls `use` for the parts of jobs with numbers below one (none: for all), the highest number
-  /// first, until it says false.
+  /// Calls `use` for the parts of jobs that come later in lists than a place, in the order of
+  /// lists, until it says false.
   template <class Use>
-  void highest_first(JobId below, Use use) const {
-    auto it = below.valid() ? ages_.lower_bound(below) : ages_.end();
-    while (it != ages_.begin()) {
+  void listed(const JobPlace& below, Use use) const {
+    auto it = listed_.lower_bound(below);
+    while (it != listed_.begin()) {
       --it;
       if (!use(by_age_.at(it->second))) return;
     }
@@ -43,20 +45,26 @@ class EndedJobs {
  private:
   void drop_oldest() {
     const auto oldest = by_age_.begin();
-    // Of the job's parts only the one of this age goes.
-    const auto [from, to] = ages_.equal_range(oldest->second.job.id);
-    for (auto it = from; it != to; ++it) {
-      if (it->second != oldest->first) continue;
-      ages_.erase(it);
-      break;
-    }
+    drop(ages_, oldest->second.job.id, oldest->first);
+    drop(listed_, list_place(oldest->second.job), oldest->first);
     by_age_.erase(oldest);
+  }
+  /// Of the job's parts only the one of this age goes.
+  template <class Key>
+  static void drop(std::multimap<Key, std::uint64_t>& from, const Key& key, std::uint64_t age) {
+    const auto [begin, end] = from.equal_range(key);
+    for (auto it = begin; it != end; ++it) {
+      if (it->second != age) continue;
+      from.erase(it);
+      return;
+    }
   }
 
   std::size_t most_;
   std::uint64_t next_ = 0;
   std::map<std::uint64_t, EndedHandoff> by_age_;
   std::multimap<JobId, std::uint64_t> ages_;
+  std::multimap<JobPlace, std::uint64_t> listed_;
 };
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/job.hpp"
+#include "model/job_cursor.hpp"
 
 namespace muster {
 
@@ -21,6 +22,7 @@ class HandoffQueue {
   /// False, and nothing changes, when the job is in it already.
   bool push(Entry entry) {
     if (!ages_.emplace(entry.job.id, next_).second) return false;
+    listed_.emplace(list_place(entry.job), next_);
     by_age_.emplace(next_++, std::move(entry));
     return true;
   }
@@ -38,6 +40,7 @@ class HandoffQueue {
     const auto age = ages_.find(job);
     if (age == ages_.end()) return std::nullopt;
     const auto place = by_age_.find(age->second);
+    listed_.erase(list_place(place->second.job));
     std::optional<Entry> entry(std::move(place->second));
     by_age_.erase(place);
     ages_.erase(age);
@@ -50,11 +53,11 @@ class HandoffQueue {
       if (!use(entry)) return;
     }
   }
-  /// Likewise, for those with numbers below one (invalid: for all), the highest number first.
+  /// Likewise, for those that come later in lists than a place, in the order of lists.
   template <class Use>
-  void highest_first(JobId below, Use use) const {
-    auto it = below.valid() ? ages_.lower_bound(below) : ages_.end();
-    while (it != ages_.begin()) {
+  void listed(const JobPlace& below, Use use) const {
+    auto it = listed_.lower_bound(below);
+    while (it != listed_.begin()) {
       --it;
       if (!use(by_age_.at(it->second))) return;
     }
@@ -62,9 +65,11 @@ class HandoffQueue {
 
  private:
   std::uint64_t next_ = 0;
-  /// Two indexes, so that verdicts (by job) and batches (by age) each cost O(log n).
+  /// Three indexes, so that verdicts (by job), batches (by age) and lists each cost O(log n) an
+  /// entry.
   std::map<std::uint64_t, Entry> by_age_;
   std::map<JobId, std::uint64_t> ages_;
+  std::map<JobPlace, std::uint64_t> listed_;
 };
 
 }  // namespace muster

@@ -45,16 +45,50 @@ void put_tokens(std::vector<JobRequest>& requests, const std::string& number) {
   }
 }
 
-/// Which jobs are asked for; false when they cannot begin where they are to.
-bool put_place(const Query& query, View& what) {
+/// Which jobs a list is to have.
+JobFilter filter_of(const Query& query) {
+  JobFilter filter;
+  filter.user = query.text("user");
+  filter.name = query.text("name");
+  const auto time = [&](std::string_view name) -> std::optional<Instant> {
+    if (query.text(name).empty()) return std::nullopt;
+    return Instant{std::chrono::seconds{query.number(name)}};
+  };
+  filter.since = time("since_s");
+  filter.until = time("until_s");
+  filter.failed = query.number("failed") == 1;
+  filter.outcome = named<JobOutcome>(query.text("outcome"));
+  if (!query.text("exit_code").empty()) {
+    filter.exit_code = static_cast<std::int32_t>(query.number("exit_code"));
+  }
+  return filter;
+}
+
+/// Which jobs are asked for; why they cannot be listed, or an empty text.
+std::string put_list(const Query& query, View& what) {
   what.state = named<JobState>(query.text("state")).value_or(JobState::active);
-  what.user = query.text("user");
+  what.filter = filter_of(query);
+  what.sort = named<JobSort>(query.text("sort")).value_or(JobSort::submitted);
+  if (!NamePattern::is_valid(what.filter.name)) {
+    return fmt::format("name: has at most {} bytes besides its stars", NamePattern::kMostBytes);
+  }
   const std::string& after = query.text("after");
-  if (after.empty()) return true;
+  if (after.empty()) return {};
+  if (what.sort != JobSort::submitted) {
+    return "after: goes with sort=submitted alone; in another order all jobs are in one page";
+  }
+  if (is_earlier_cursor(after)) {
+    return fmt::format(
+        "after: {} is a place in a list of an earlier version; leave it out to begin anew", after);
+  }
   what.after = job_cursor_from(after);
-  if (!what.after) return false;
   // A cursor of active jobs means nothing among those that are over, and the other way round.
-  return what.state == JobState::all || what.after->over == (what.state == JobState::over);
+  const bool fits = what.after && (what.state == JobState::all ||
+                                   what.after->over == (what.state == JobState::over));
+  return fits
+             ? std::string()
+             : "after: has to be the 'next' of an answer to the same question before, which begins "
+               "with active: or, when jobs that are over are asked for, with over:";
 }
 
 /// Which decisions are asked for.
@@ -406,11 +440,9 @@ void Api::view(const Call& call) {
   if (call.query.has("user")) what.user = call.query.text("user");
   if (call.query.has("revision")) what.revision = call.query.text("revision");
   if (call.query.has("wait_s")) what.wait = std::chrono::seconds{call.query.number("wait_s")};
-  if (of == Operation::jobs && !put_place(call.query, what)) {
-    return call.exchange->finish(error_response(
-        422,
-        "after: has to be the 'next' of an answer to the same question before, like active:12 "
-        "or, when jobs that are over are asked for, over:12"));
+  if (of == Operation::jobs) {
+    const std::string fault = put_list(call.query, what);
+    if (!fault.empty()) return call.exchange->finish(error_response(422, fault));
   }
   if (of == Operation::job || of == Operation::explain) {
     what.phase = call.query.text("phase");

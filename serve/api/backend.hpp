@@ -11,6 +11,7 @@
 #include "model/ids.hpp"
 #include "model/job.hpp"
 #include "model/job_cursor.hpp"
+#include "model/job_filter.hpp"
 #include "serve/api/routes.hpp"
 
 /// The HTTP API and what it asks of the cluster; free of actors.
@@ -79,6 +80,13 @@ constexpr auto words_of(JobState) {
   return words_as_spelt<JobState>();
 }
 
+/// Order of a list of jobs: by time of submission, the newest first; by cost or by the time from
+/// submission to the end, the most first; by name.
+enum class JobSort : std::uint8_t { submitted, cost, ran, name };
+constexpr auto words_of(JobSort) {
+  return words_as_spelt<JobSort>();
+}
+
 /// Key that costs are split by.
 enum class CostBy : std::uint8_t { user, job, instance };
 constexpr auto words_of(CostBy) {
@@ -91,9 +99,11 @@ struct View {
   Operation of = Operation::status;
   JobId job{};
   JobState state = JobState::active;
-  std::string user{};                         ///< empty: everybody's
-  std::uint32_t limit = 100;                  ///< of jobs, tasks or decisions: 1 to 10,000
-  std::optional<JobCursor> after{};           ///< nothing: from the beginning
+  std::string user{};                ///< empty: everybody's
+  std::uint32_t limit = 100;         ///< of jobs, tasks or decisions: 1 to 10,000
+  std::optional<JobCursor> after{};  ///< nothing: from the beginning
+  JobFilter filter{};                ///< of jobs
+  JobSort sort = JobSort::submitted;
   std::optional<std::uint32_t> after_task{};  ///< an index, likewise
   std::string phase{};                        ///< of tasks; empty: any
   CostBy by = CostBy::user;

@@ -23,7 +23,9 @@ inline constexpr std::uint64_t kMaxUserBytes = 256;
 inline constexpr std::uint64_t kMaxWaitS = 30;
 /// Ten years: the log is not that long.
 inline constexpr std::uint64_t kMaxWithinS = 315'360'000;
-inline constexpr std::uint64_t kMaxCursorBytes = 40;
+/// The year 2200: nanoseconds of it are within a signed 64-bit number.
+inline constexpr std::uint64_t kMaxTimeS = 7'258'118'400;
+inline constexpr std::uint64_t kMaxCursorBytes = 60;
 inline constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
 /// Ids stay within a signed 64-bit number, as many JSON libraries know no larger ones.
 inline constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
@@ -35,6 +37,29 @@ inline constexpr std::array kJobsQuery{
     Parameter{"user", Kind::text, "only this user's jobs", 0, kMaxUserBytes},
     Parameter{"limit", Kind::number, "most entries of the answer", 1, kMaxLimit, "100"},
     Parameter{"after", Kind::text, "`next` of the page before", 0, kMaxCursorBytes},
+    Parameter{"name", Kind::text,
+              "only jobs with this in their names or, with * (any text) or ? (one character), with "
+              "such a name",
+              0, kMaxUserBytes},
+    Parameter{"since_s", Kind::number, "only jobs submitted then or later, in seconds since 1970",
+              0, kMaxTimeS},
+    Parameter{"until_s", Kind::number, "only jobs submitted before, in seconds since 1970", 0,
+              kMaxTimeS},
+    Parameter{"failed", Kind::number,
+              "1: only jobs that have failed or of which a task has failed for good", 0, 1, "0"},
+    Parameter{"outcome",
+              Kind::choice,
+              "only jobs that are over and ended so",
+              0,
+              0,
+              {},
+              kWords<JobOutcome>},
+    Parameter{"exit_code", Kind::number, "only jobs that are over and have this exit code", 0, 255},
+    Parameter{
+        "sort", Kind::choice,
+        "order of the answer; but for `submitted` of the newest 10,000 jobs that match, in one "
+        "page",
+        0, 0, "submitted", kWords<JobSort>},
 };
 inline constexpr Parameter kTaskLimit{"limit", Kind::number, "most tasks of the answer",
                                       1,       kMaxLimit,    "1000"};

@@ -91,7 +91,8 @@ JobAsks ActorBackend::job_asks() {
               if (!masters[i]) nothing.silent.push_back(i);
             }
             return not_found(nothing, job);
-          }};
+          },
+          [this] { return now(); }};
 }
 
 void ActorBackend::end_asking() {

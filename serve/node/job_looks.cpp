@@ -24,6 +24,22 @@ namespace {
 
 /// Jobs of a page that are asked for at once.
 constexpr std::size_t kJobsAtOnce = 250;
+/// Jobs that are sorted in another order than that of submission: they are all in memory then.
+constexpr std::size_t kMostSorted = 10'000;
+
+/// Puts the jobs into the order and keeps the first ones.
+void sort_jobs(merge::Jobs& jobs, api::JobSort sort, std::size_t limit, Instant now) {
+  const auto ran = [now](const JobView& job) {
+    return job.submitted ? job.over.value_or(now) - *job.submitted : Duration{};
+  };
+  // Jobs that are equal stay in the order of submission.
+  std::stable_sort(jobs.begin(), jobs.end(), [&](const JobView& a, const JobView& b) {
+    if (sort == api::JobSort::cost) return a.usd > b.usd;
+    if (sort == api::JobSort::ran) return ran(a) > ran(b);
+    return a.name < b.name;
+  });
+  if (jobs.size() > limit) jobs.resize(limit);
+}
 
 /// Calls `done` once: when the site says that the job is over, or ends, or when the time has
 /// passed.
@@ -52,7 +68,7 @@ void await_end(caf::actor_system& system, const SiteForSubmitters& site, JobId j
 
 /// The next question to a master or site that has cut its list; nothing when its list is complete.
 std::optional<JobsQuestion> behind(JobsQuestion wanted, const JobsView& cut) {
-  if (!cut.cut || cut.jobs.empty()) return std::nullopt;
+  if (!cut.cut || (cut.jobs.empty() && !cut.looked)) return std::nullopt;
   if (wanted.only) {
     wanted.only = cut.rest;
     return wanted;
@@ -61,8 +77,12 @@ std::optional<JobsQuestion> behind(JobsQuestion wanted, const JobsView& cut) {
   for (const JobView& job : cut.jobs) listed.insert(job.job);
   if (listed.size() >= wanted.most) return std::nullopt;
   wanted.most -= static_cast<std::uint32_t>(listed.size());
-  const JobView& last = cut.jobs.back();
-  wanted.begin_behind({last.over.has_value(), last.job});
+  if (cut.looked) {
+    wanted.begin_behind(*cut.looked);
+  } else {
+    const JobView& last = cut.jobs.back();
+    wanted.begin_behind({last.over.has_value(), merge::place_of(last)});
+  }
   return wanted;
 }
 
@@ -160,9 +180,11 @@ struct JobLooks::JobsLook {
   Answered sites{};
   Answered masters{};
   std::size_t pieces_left = 0;
+  std::size_t most = 0;  ///< jobs that are gathered
   std::size_t shown = 0;
   bool too_large = false;  ///< somebody's answer
   JsonText list{};
+  merge::Jobs to_sort{};  ///< in the list's stead, where there is another order
 };
 
 /// A job with a page of its tasks that is being put together; empty likewise.
@@ -181,7 +203,8 @@ void JobLooks::look_at_jobs(const api::View& what, api::Reply reply) {
   auto look = std::make_shared<JobsLook>(JobsLook{what, std::move(reply), what.after});
   // A piece may settle to fewer jobs than were asked for. The number of pieces is bounded, so that
   // a page of jobs that change all the time still ends.
-  look->pieces_left = (what.limit + kJobsAtOnce - 1) / kJobsAtOnce;
+  look->most = what.sort == api::JobSort::submitted ? what.limit : kMostSorted;
+  look->pieces_left = (look->most + kJobsAtOnce - 1) / kJobsAtOnce;
   add_jobs(look);
 }
 
@@ -213,11 +236,11 @@ void JobLooks::ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQue
 
 /// Asks for the next piece of the page.
 void JobLooks::add_jobs(const std::shared_ptr<JobsLook>& look) {
-  const std::size_t piece = std::min(look->what.limit - look->shown, kJobsAtOnce);
+  const std::size_t piece = std::min(look->most - look->shown, kJobsAtOnce);
   JobsQuestion wanted;
   wanted.active = look->what.state != api::JobState::over;
   wanted.over = look->what.state != api::JobState::active;
-  wanted.user = look->what.user;
+  wanted.filter = look->what.filter;
   wanted.most = static_cast<std::uint32_t>(piece + 1);  // one more says whether there are more
   if (look->after) wanted.begin_behind(*look->after);
   --look->pieces_left;
@@ -245,13 +268,19 @@ void JobLooks::add_jobs(const std::shared_ptr<JobsLook>& look) {
 void JobLooks::take_jobs(const std::shared_ptr<JobsLook>& look, const merge::ListedPage& page) {
   const Silent missing = asks_.silent(look->masters, look->sites);
   const bool over_only = look->what.state == api::JobState::over;
-  const merge::Jobs jobs = merge::jobs(page, over_only, missing.empty());
-  view_json::add_jobs(look->list, jobs);
+  const bool in_order = look->what.sort == api::JobSort::submitted;
+  merge::Jobs jobs = merge::jobs(page, over_only, missing.empty());
+  merge::sift(jobs, look->what.filter);
+  if (in_order) view_json::add_jobs(look->list, jobs);
   look->shown += jobs.size();
+  if (!in_order) append(look->to_sort, {std::move(jobs)});
   const bool on = page.next && !page.jobs.empty() && look->pieces_left > 0;
   look->after = page.next;
-  if (on && look->shown < look->what.limit) return add_jobs(look);
-  look->reply(ok(view_json::jobs(look->list, page.next, missing)));
+  if (on && look->shown < look->most) return add_jobs(look);
+  if (in_order) return look->reply(ok(view_json::jobs(look->list, page.next, missing)));
+  sort_jobs(look->to_sort, look->what.sort, look->what.limit, asks_.now());
+  view_json::add_jobs(look->list, look->to_sort);
+  look->reply(ok(view_json::sorted_jobs(look->list, look->shown, missing)));
 }
 
 void JobLooks::look_at_job(const api::View& what, api::Reply reply) {

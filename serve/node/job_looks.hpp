@@ -25,6 +25,7 @@ struct JobAsks {
   std::function<Silent(const Answered& masters, const Answered& sites)> silent;
   /// The answer about a job of which no node that answered has a part.
   std::function<api::Answer(JobId job, const Answered& masters, bool all_answered)> unknown;
+  std::function<Instant()> now{};
 };
 
 /// Views of jobs and their tasks, which masters and sites have in parts: pages are asked for in

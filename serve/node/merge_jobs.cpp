@@ -129,7 +129,7 @@ bool is_over(const JobView& job) {
 
 /// Whether the job stands behind the place in the list.
 bool comes_behind(const ListedJob& job, const JobCursor& place) {
-  return job.over == place.over ? job.job < place.behind : job.over;
+  return job.over == place.over ? job.place < place.behind : job.over;
 }
 
 /// One job of its parts; tasks of a part that is not among them have finished, when everybody who
@@ -203,25 +203,30 @@ class TaskLists {
 
 }  // namespace
 
+JobPlace place_of(const JobView& part) {
+  return part.place.job == part.job ? part.place : JobPlace{Instant{}, part.job};
+}
+
 ListedPage page(Jobs parts, const std::optional<JobCursor>& after, std::size_t limit) {
   std::map<JobId, Jobs> by_id;
   for (JobView& part : parts) by_id[part.job].push_back(std::move(part));
   std::vector<ListedJob> all;
   for (auto& [id, job] : by_id) {
     const bool over = std::all_of(job.begin(), job.end(), is_over);
-    ListedJob listed{id, over, std::move(job)};
+    JobPlace place = place_of(job.front());
+    for (const JobView& part : job) place = std::max(place, place_of(part));
+    ListedJob listed{id, place, over, std::move(job)};
     if (!after || comes_behind(listed, *after)) all.push_back(std::move(listed));
   }
-  // Active jobs first, the highest number first in each half: the order in which a JobCursor goes
-  // on.
+  // Active jobs first, the newest first in each half: the order in which a JobCursor goes on.
   std::sort(all.begin(), all.end(), [](const ListedJob& a, const ListedJob& b) {
-    return a.over != b.over ? b.over : a.job > b.job;
+    return a.over != b.over ? b.over : a.place > b.place;
   });
   ListedPage page;
   // Everybody is asked for one job more than `limit`, so a longer list says that there are more.
   if (all.size() > limit) {
     all.resize(limit);
-    page.next = JobCursor{all.back().over, all.back().job};
+    page.next = JobCursor{all.back().over, all.back().place};
   }
   page.jobs = std::move(all);
   return page;
@@ -261,6 +266,14 @@ Jobs jobs(const ListedPage& page, bool over_only, bool complete) {
     list.push_back(std::move(whole));
   }
   return list;
+}
+
+void sift(Jobs& list, const JobFilter& filter) {
+  std::erase_if(list, [&](const JobView& job) {
+    if (filter.failed && job.failed == 0 && job.state != ShownState::failed) return true;
+    if (filter.exit_code && (!is_over(job) || job.exit_code != filter.exit_code)) return true;
+    return filter.outcome && (!is_over(job) || job.state != shown(*filter.outcome));
+  });
 }
 
 void drop_arrived(std::vector<Jobs>& sites, const Jobs& masters) {

@@ -15,9 +15,14 @@ namespace muster::merge {
 /// Jobs, and parts of them.
 using Jobs = std::vector<JobView>;
 
+/// Where the job of the part stands in lists. A master or site of an earlier version does not say
+/// it.
+JobPlace place_of(const JobView& part);
+
 /// A job of a list, as the parts of it that are known.
 struct ListedJob {
   JobId job;
+  JobPlace place;
   bool over = false;  ///< no part of these runs any more
   Jobs parts;
 };
@@ -43,6 +48,9 @@ void settle(ListedPage& page, Jobs answers);
 /// everybody has answered, so that a part that is missing has finished; else nothing is known of
 /// it.
 Jobs jobs(const ListedPage& page, bool over_only, bool complete = true);
+
+/// Leaves out jobs that the filter does not take; it has let parts pass where the job might.
+void sift(Jobs& list, const JobFilter& filter);
 
 /// Leaves out of what each site says of jobs on their way what another has by now, who was asked
 /// later: a master that lists it, or, of a job left to another site, anybody.

@@ -71,6 +71,7 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   role->journal = std::make_unique<StoreJournal>(*role->store, context.catalog, recovered.value());
   StoreHistoryOptions history_options;
   history_options.max_jobs = config.live_master.history_jobs;
+  history_options.max_age = std::chrono::hours{24 * config.live_master.history_days};
   auto history = StoreHistory::open(*role->store, *role->journal, context.catalog, history_options);
   if (!history) return store_failure(history.error());
   role->history = std::move(history).value();
@@ -157,7 +158,8 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.classifier = std::move(classifier).value();
   // The API waits half of that time for the site.
   site.cancel_wait = config.link.request_timeout / 4;
-  const SiteSettings settings = site_settings(config.site, intake.value());
+  SiteSettings settings = site_settings(config.site, intake.value());
+  settings.says_when = true;
   role->actor = context.system.spawn<SiteScheduler>(settings, std::move(site));
   return role;
 }

@@ -62,6 +62,12 @@ std::string jobs(const JsonText& list, const std::optional<JobCursor>& next, con
   return page<JobView>(document, list, silent);
 }
 
+std::string sorted_jobs(const JsonText& list, std::uint64_t sorted_of, const Silent& silent) {
+  JobsDocument document;
+  document.sorted_of = sorted_of;
+  return page<JobView>(document, list, silent);
+}
+
 std::string job(const JobDocument& job, const JsonText& tasks, const Silent& silent) {
   return page<TaskView>(job, tasks, silent);
 }

@@ -36,7 +36,7 @@ struct StoreMeta {
 struct HistoryPlace {
   std::uint64_t place = 0;
   HistoryEntry entry;
-  bool known = true;  ///< the entry; records of format 1 have the place alone
+  bool known = true;  ///< all of the entry; records of earlier versions have less
 };
 
 /// One record. The events' instance types have to be in the catalog.

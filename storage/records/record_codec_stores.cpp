@@ -288,13 +288,22 @@ Expected<NumberSet, StoreError> decode_numbers(std::string_view bytes) {
 
 std::string encode_place(const HistoryPlace& place) {
   return encode_record([&](record::Record::Builder root) {
-    const auto& [job, user, name, cost] = place.entry;
+    const auto& [job, user, name, cost, listed_at, submitted, over_at, outcome, failed, exit_code] =
+        place.entry;
     auto out = root.initPlace();
     out.setPlace(place.place);
     out.setJob(job.value);
     out.setUser(text(user));
     out.setName(text(name));
     put(out.initCost(), cost);
+    out.setKnown(place.known);
+    out.setListedAt(nanos(listed_at));
+    out.setSubmitted(nanos(submitted));
+    out.setOverAt(nanos(over_at));
+    out.setOutcome(to_record(outcome));
+    out.setFailed(failed);
+    out.setExitCodeSet(exit_code.has_value());
+    out.setExitCode(exit_code.value_or(0));
   });
 }
 
@@ -302,10 +311,17 @@ Expected<HistoryPlace, StoreError> decode_place(std::string_view bytes) {
   auto place =
       decode_record<HistoryPlace>(bytes, RecordKind::PLACE, [](record::Record::Reader root) {
         const auto in = root.getPlace();
-        return HistoryPlace{in.getPlace(),
-                            {JobId{in.getJob()}, string_of(in.getUser()), string_of(in.getName()),
-                             get(in.getCost())},
-                            true};
+        HistoryPlace out{in.getPlace(),
+                         {JobId{in.getJob()}, string_of(in.getUser()), string_of(in.getName()),
+                          get(in.getCost())},
+                         in.getKnown()};
+        out.entry.listed_at = instant(in.getListedAt());
+        out.entry.submitted = instant(in.getSubmitted());
+        out.entry.over_at = instant(in.getOverAt());
+        out.entry.outcome = from_record<JobOutcome>(in.getOutcome());
+        out.entry.failed = in.getFailed();
+        if (in.getExitCodeSet()) out.entry.exit_code = in.getExitCode();
+        return out;
       });
   if (place) return place;
   // Earlier versions kept the place alone; StoreHistory::complete() fills in the rest.

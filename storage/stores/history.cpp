@@ -13,21 +13,38 @@
 namespace muster {
 
 HistoryEntry entry_of(const JobHistory& history) {
-  HistoryEntry entry{history.job.id, history.job.user, history.job.name, {}};
-  for (const TaskHistory& task : history.tasks) entry.cost += task.cost;
+  const Job& job = history.job;
+  HistoryEntry entry{job.id, job.user, job.name, {}};
+  entry.listed_at = list_place(job).at;
+  entry.submitted = job.submitted.value_or(history.accepted_at);
+  entry.over_at = history.over_at;
+  entry.outcome = history.outcome;
+  if (history.outcome == JobOutcome::completed) entry.exit_code = 0;
+  std::optional<std::uint32_t> first;
+  for (std::size_t i = 0; i < history.tasks.size(); ++i) {
+    const TaskHistory& task = history.tasks[i];
+    entry.cost += task.cost;
+    if (!task.failed) continue;
+    entry.failed = true;
+    const std::uint32_t index = i < job.tasks.size() ? job.tasks[i].array_index : 0;
+    if (history.outcome == JobOutcome::completed || (first && *first <= index)) continue;
+    first = index;
+    entry.exit_code = task.end.exit_code != 0 ? std::optional(task.end.exit_code) : std::nullopt;
+  }
   return entry;
 }
 
-void History::by_number(const HistoryPage& page, const Use& use) const {
-  std::vector<JobId> jobs;
+void History::list(const HistoryPage& page, const Use& use) const {
+  const JobSieve sieve(page.filter);
+  std::vector<JobPlace> jobs;
   newest_entries(size(), [&](const HistoryEntry& entry) {
-    if (takes(page, entry) && entry.job < page.below) jobs.push_back(entry.job);
+    if (entry.place() < page.below && sieve.takes(filtered(entry))) jobs.push_back(entry.place());
   });
-  // Newest entries are those that ended last; pages go by number.
+  // Newest entries are those that ended last; pages go by submission.
   std::sort(jobs.begin(), jobs.end(), std::greater<>());
   if (jobs.size() > page.limit) jobs.resize(page.limit);
-  for (const JobId id : jobs) {
-    const auto job = find(id);
+  for (const JobPlace& place : jobs) {
+    const auto job = find(place.job);
     if (job && !use(*job)) return;
   }
 }

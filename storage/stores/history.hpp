@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "model/history.hpp"
+#include "model/job_cursor.hpp"
+#include "model/job_filter.hpp"
 
 namespace muster {
 
@@ -15,17 +18,25 @@ struct HistoryEntry {
   JobId job;
   std::string user;
   std::string name;
-  Money cost;  ///< of all its tasks
+  Money cost;           ///< of all its tasks
+  Instant listed_at{};  ///< of its place in lists
+  Instant submitted{};  ///< where its site did not say, when its master had it
+  Instant over_at{};
+  JobOutcome outcome = JobOutcome::completed;
+  bool failed = false;  ///< a task of it, for good
+  std::optional<std::int32_t> exit_code{};
 
+  JobPlace place() const { return {listed_at, job}; }
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
-/// The job's cost is the sum over its tasks.
+/// The job's cost is the sum over its tasks; its exit code is 0 when it is completed, else that of
+/// the task that has failed and has the lowest index.
 HistoryEntry entry_of(const JobHistory& history);
 
 /// Which of the jobs that are over a page of them shows.
 struct HistoryPage {
-  std::string user{};  ///< empty: anybody's
-  JobId below{};       ///< only lower numbers; none: all
+  JobFilter filter{};
+  JobPlace below{};  ///< only later places
   std::size_t limit = 0;
 };
 
@@ -43,13 +54,13 @@ class History {
   virtual void drop(JobId /*job*/) {}
   /// How many jobs are kept.
   virtual std::size_t size() const = 0;
-  /// The job as it was added; may wait for the disk, as newest() and by_number() may.
+  /// The job as it was added; may wait for the disk, as newest() and list() may.
   virtual std::optional<JobHistory> find(JobId id) const = 0;
   /// Newest first, at most `limit`; calls `use` for each until it says false.
   virtual void newest(std::size_t limit, const Use& use) const = 0;
 
-  /// The jobs of the page, the highest number first; calls `use` for each until it says false.
-  virtual void by_number(const HistoryPage& page, const Use& use) const;
+  /// The jobs of the page in the order of JobPlace; calls `use` for each until it says false.
+  virtual void list(const HistoryPage& page, const Use& use) const;
   /// Whether the job is kept; never waits for the disk where that matters.
   virtual bool contains(JobId id) const { return find(id).has_value(); }
   /// Cost of each user's jobs, including those that are no longer kept; no wait for the disk, as

@@ -4,13 +4,10 @@
 
 namespace muster {
 
-/// Whether a page shows jobs such as this one, wherever the page begins. Both kinds of history ask
-/// it; JobsQuestion::takes() has the rule for jobs that are not over.
-inline bool takes(const HistoryPage& page, const HistoryEntry& entry) {
-  const auto& [user, below, limit] = page;
-  static_cast<void>(below);  // where the page begins and ends is for those who go over the jobs
-  static_cast<void>(limit);
-  return user.empty() || entry.user == user;
+/// A job that is over as filters ask for it; valid while the entry is. Both kinds of history ask
+/// the sieve of their page about it, as masters do about jobs that are not over.
+inline FilteredJob filtered(const HistoryEntry& entry) {
+  return {entry.user, entry.name, entry.submitted, entry.failed, entry.outcome, entry.exit_code};
 }
 
 }  // namespace muster

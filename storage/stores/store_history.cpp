@@ -9,7 +9,8 @@
 
 // The history of a master. Jobs lie in the store by their place, the order in which they were
 // added, and an index of all of them (entries_, places_) is in memory, so that lists need no disk.
-// Jobs beyond max_jobs are dropped from both in the write that adds a job.
+// Jobs beyond max_jobs, and those that are over for longer than max_age, are dropped from both in
+// the write that adds a job.
 
 namespace muster {
 Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
@@ -22,7 +23,10 @@ Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
   if (auto trouble = history->load_places(bare)) return *std::move(trouble);
   if (auto trouble = history->complete(bare)) return *std::move(trouble);
   if (auto trouble = history->load_spent()) return *std::move(trouble);
-  for (const auto& [place, entry] : history->entries_) history->kept_[entry.user] += entry.cost;
+  for (const auto& [place, entry] : history->entries_) {
+    history->kept_[entry.user] += entry.cost;
+    history->listed_.emplace(entry.place(), place);
+  }
   history->reader_.thread = std::thread([raw = history.get()] { raw->run_reader(); });
   return history;
 }
@@ -106,7 +110,7 @@ void StoreHistory::add(JobHistory job) {
     // and two adds in a row never take the same place.
     const std::lock_guard lock(shared_->mutex);
     place = enter(entry, dropped);
-    while (entries_.size() > options_.max_jobs) drop_oldest(dropped);
+    drop_old(kept->over_at, dropped);
     shared_->waiting.emplace(place, kept);
   }
   journal_.change(
@@ -138,8 +142,7 @@ void StoreHistory::drop(JobId job) {
     Money& kept = kept_[entry.user];
     kept -= entry.cost;
     if (kept == Money{}) kept_.erase(entry.user);
-    entries_.erase(place);
-    places_.erase(known);
+    take_out(place);
     last_read_ = {};  // its place may be given again
   }
   journal_.change(
@@ -160,16 +163,41 @@ std::uint64_t StoreHistory::enter(const HistoryEntry& entry, Dropped& dropped) {
     dropped.places.push_back(old->second);
     const HistoryEntry& before = entries_.at(old->second);
     kept_[before.user] -= before.cost;
-    entries_.erase(old->second);
+    take_out(old->second);
   }
-  entries_.emplace(place, entry);
-  places_[entry.job] = place;
+  put_in(place, entry);
   kept_[entry.user] += entry.cost;
   return place;
 }
 
+void StoreHistory::put_in(std::uint64_t place, const HistoryEntry& entry) {
+  entries_.emplace(place, entry);
+  places_[entry.job] = place;
+  listed_[entry.place()] = place;
+}
+
+void StoreHistory::take_out(std::uint64_t place) {
+  const auto found = entries_.find(place);
+  places_.erase(found->second.job);
+  listed_.erase(found->second.place());
+  entries_.erase(found);
+}
+
+/// Drops what is too much or too old when a job is added. The places are in the order of adding, so
+/// the oldest are those with the lowest.
+void StoreHistory::drop_old(Instant now, Dropped& dropped) {
+  // Bounds the write of one job: after a shorter max_age was set, several writes drop what is old.
+  constexpr std::size_t kTogether = 1'000;
+  while (entries_.size() > options_.max_jobs) drop_oldest(dropped);
+  if (options_.max_age <= Duration::zero()) return;
+  while (entries_.size() > 1 && dropped.jobs.size() < kTogether) {
+    if (now - entries_.begin()->second.over_at <= options_.max_age) return;
+    drop_oldest(dropped);
+  }
+}
+
 void StoreHistory::drop_oldest(Dropped& dropped) {
-  const auto& [place, entry] = *entries_.begin();
+  const auto [place, entry] = *entries_.begin();
   dropped.places.push_back(place);
   dropped.jobs.push_back(entry.job);
   Money& kept = kept_[entry.user];
@@ -182,8 +210,7 @@ void StoreHistory::drop_oldest(Dropped& dropped) {
   if (dropped_.contains(entry.user) || dropped_.size() < options_.max_users) {
     dropped.spent[entry.user] = dropped_[entry.user] += entry.cost;
   }
-  places_.erase(entry.job);
-  entries_.erase(entries_.begin());
+  take_out(place);
 }
 
 std::shared_ptr<const JobHistory> StoreHistory::at(std::uint64_t place) const {
@@ -251,32 +278,34 @@ void StoreHistory::newest(std::size_t limit, const Use& use) const {
   visit(places, use);
 }
 
-void StoreHistory::by_number(const HistoryPage& page, const Use& use) const {
+void StoreHistory::list(const HistoryPage& page, const Use& use) const {
   if (page.limit == 0) return;
+  const JobSieve sieve(page.filter);
   std::vector<std::uint64_t> places;
-  JobId below = page.below;
+  std::optional<JobPlace> below = page.below;
   do {
-    // The lock is let go between the pieces; a job added meanwhile has a higher number than
-    // `below` or is missed by this page, as one added after it would be.
-    below = look_on(page, below, places);
-  } while (below.valid() && places.size() < page.limit);
+    // The lock is let go between the pieces; a job added meanwhile stands before `below` or is
+    // missed by this page, as one added after it would be.
+    below = look_on(sieve, page, *below, places);
+  } while (below && places.size() < page.limit);
   visit(places, use);
 }
 
-/// Adds places of the page's jobs with numbers below one. Looks at few enough jobs that a master
-/// that adds one meanwhile does not notice; the number where to go on, no job at the end.
-JobId StoreHistory::look_on(const HistoryPage& page, JobId below,
-                            std::vector<std::uint64_t>& places) const {
+/// Adds places of the page's jobs that come later in lists than one. Looks at few enough jobs that
+/// a master that adds one meanwhile does not notice; the place where to go on, nothing at the end.
+std::optional<JobPlace> StoreHistory::look_on(const JobSieve& sieve, const HistoryPage& page,
+                                              const JobPlace& below,
+                                              std::vector<std::uint64_t>& places) const {
   // A page of one user may pass over every job of the others.
   constexpr std::size_t kTogether = 2'000;
   const std::lock_guard lock(shared_->mutex);
-  auto it = below.valid() ? places_.lower_bound(below) : places_.end();
-  for (std::size_t i = 0; it != places_.begin(); ++i) {
+  auto it = listed_.lower_bound(below);
+  for (std::size_t i = 0; it != listed_.begin(); ++i) {
     if (i >= kTogether || places.size() >= page.limit) return it->first;
     --it;
-    if (takes(page, entries_.at(it->second))) places.push_back(it->second);
+    if (sieve.takes(filtered(entries_.at(it->second)))) places.push_back(it->second);
   }
-  return {};
+  return std::nullopt;
 }
 
 std::map<std::string, Money> StoreHistory::spent_by_user() const {

@@ -19,6 +19,7 @@ namespace muster {
 /// Bounds of a history.
 struct StoreHistoryOptions {
   std::size_t max_jobs = 100'000;  ///< the oldest go first; from 1
+  Duration max_age{};              ///< since they were over; 0: any
   std::size_t max_users = 10'000;  ///< whose jobs that are no longer kept are still summed; from 0
   std::size_t max_reads = 1'000;   ///< of read_apart() that wait; from 1
 };
@@ -41,7 +42,7 @@ class StoreHistory final : public History {
   std::size_t size() const override;
   std::optional<JobHistory> find(JobId id) const override;
   void newest(std::size_t limit, const Use& use) const override;
-  void by_number(const HistoryPage& page, const Use& use) const override;
+  void list(const HistoryPage& page, const Use& use) const override;
   bool contains(JobId id) const override;
   std::map<std::string, Money> spent_by_user() const override;
   void newest_entries(std::size_t limit,
@@ -77,10 +78,14 @@ class StoreHistory final : public History {
   StoreTrouble complete(const std::vector<std::uint64_t>& bare);
   StoreTrouble load_spent();
   std::uint64_t enter(const HistoryEntry& entry, Dropped& dropped);
+  void put_in(std::uint64_t place, const HistoryEntry& entry);
+  void take_out(std::uint64_t place);
+  void drop_old(Instant now, Dropped& dropped);
   void drop_oldest(Dropped& dropped);
   std::shared_ptr<const JobHistory> at(std::uint64_t place) const;
   void visit(const std::vector<std::uint64_t>& places, const Use& use) const;
-  JobId look_on(const HistoryPage& page, JobId below, std::vector<std::uint64_t>& places) const;
+  std::optional<JobPlace> look_on(const JobSieve& sieve, const HistoryPage& page,
+                                  const JobPlace& below, std::vector<std::uint64_t>& places) const;
   void run_reader() const;
 
   Store& store_;
@@ -91,8 +96,9 @@ class StoreHistory final : public History {
   // Under the shared mutex as well.
   std::map<std::uint64_t, HistoryEntry> entries_;  ///< by place
   std::map<JobId, std::uint64_t> places_;
-  std::map<std::string, Money> kept_;     ///< cost of a user's jobs that are kept
-  std::map<std::string, Money> dropped_;  ///< cost of a user's jobs that are no longer kept
+  std::map<JobPlace, std::uint64_t> listed_;  ///< the same places, in the order of lists
+  std::map<std::string, Money> kept_;         ///< cost of a user's jobs that are kept
+  std::map<std::string, Money> dropped_;      ///< cost of a user's jobs that are no longer kept
   /// The record that was read last, with its place: the tasks of a large job are asked for in many
   /// pieces. Under the shared mutex.
   mutable std::pair<std::uint64_t, std::shared_ptr<const JobHistory>> last_read_;

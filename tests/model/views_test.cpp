@@ -11,22 +11,19 @@ TEST(JobsQuestion, AsksForAllOfEverybodyUnlessItSaysOtherwise) {
   EXPECT_TRUE(all.over);
   EXPECT_FALSE(all.only);
   EXPECT_EQ(all.bound(), JobsQuestion::kUnlessAsked);
-  Job job;
-  job.user = "ann";
-  EXPECT_TRUE(all.takes(job));
-  EXPECT_FALSE(JobsQuestion{.user = "bob"}.takes(job));
+  EXPECT_EQ(all.filter, JobFilter{});
 }
 
 TEST(JobsQuestion, BeginsBehindACursor) {
   JobsQuestion active;
-  active.begin_behind({false, JobId{12}});
+  active.begin_behind({false, {Instant{}, JobId{12}}});
   EXPECT_TRUE(active.active);
-  EXPECT_EQ(active.active_below, JobId{12});
-  EXPECT_FALSE(active.over_below.valid());
+  EXPECT_EQ(active.active_below, (JobPlace{Instant{}, JobId{12}}));
+  EXPECT_EQ(active.over_below, JobPlace{});
   JobsQuestion over;
-  over.begin_behind({true, JobId{7}});
+  over.begin_behind({true, {Instant{}, JobId{7}}});
   EXPECT_FALSE(over.active) << "these come first";
-  EXPECT_EQ(over.over_below, JobId{7});
+  EXPECT_EQ(over.over_below, (JobPlace{Instant{}, JobId{7}}));
 }
 
 TEST(JobsQuestion, ShowsNoMoreThanTheMostWhoeverAsks) {

@@ -186,19 +186,22 @@ bool listed(const Json& job, const View& what) {
   const std::string state = job["state"];
   const bool over = state == "completed" || state == "failed";
   const bool in_state = what.state == JobState::all || (what.state == JobState::over) == over;
-  return in_state && (what.user.empty() || job["user"] == what.user);
+  const std::string name = job["name"];
+  const NamePattern pattern(what.filter.name);
+  return in_state && (what.user.empty() || job["user"] == what.user) && pattern.matches(name) &&
+         (!what.filter.failed || state == "failed");
 }
 
 /// By number alone.
 Json jobs_document(const View& what, std::uint64_t tick) {
-  Json out{{"jobs", Json::array()}, {"next", nullptr}};
-  std::uint64_t job = what.after ? what.after->behind.value : FakeBackend::kJobs;
+  Json out{{"jobs", Json::array()}, {"next", nullptr}, {"sorted_of", nullptr}};
+  std::uint64_t job = what.after ? what.after->behind.job.value : FakeBackend::kJobs;
   while (job-- > 0) {
     Json entry = job_document(job, tick);
     if (!listed(entry, what)) continue;
     if (out["jobs"].size() >= what.limit) {
       const JobId last{out["jobs"].back()["job"].get<std::uint64_t>()};
-      out["next"] = to_text({what.state == JobState::over, last});
+      out["next"] = to_text({what.state == JobState::over, {Instant{}, last}});
       break;
     }
     out["jobs"].push_back(std::move(entry));

@@ -1,5 +1,6 @@
 #include "schedulers/site/actor/job_intake.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "actors/messages/byte_cut.hpp"
@@ -136,6 +137,8 @@ JobIntake::News JobIntake::news_of(std::vector<Job> jobs,
     }
     // The number is spent from here on, whether the write succeeds or not.
     number_job(job, parts_.numbers.give());
+    // A job that is submitted once more brings the time of the one before.
+    job.submitted = settings_.says_when ? std::optional(host_.now()) : std::nullopt;
     made.verdicts.push_back({job.id, true, {}});
     if (!job.token.empty()) {
       SubmissionKey key = submission_key(job);

@@ -31,6 +31,7 @@ class JobIntake {
     std::function<std::vector<Handoff>(Job)> split;
     /// Runs the step after that time.
     std::function<void(Duration, std::function<void()> step)> after;
+    std::function<Instant()> now{};
   };
   struct Parts {
     const SitePeers& peers;

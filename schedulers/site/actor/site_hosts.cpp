@@ -229,6 +229,7 @@ JobIntake::Host SiteScheduler::intake_host() {
   host.after = [this](Duration wait, std::function<void()> step) {
     timer_.after(wait, std::move(step));
   };
+  host.now = [this] { return now(); };
   return host;
 }
 

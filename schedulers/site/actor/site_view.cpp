@@ -54,23 +54,23 @@ JobView over_here(const EndedHandoff& ended) {
 
 JobsView SiteView::jobs(const JobsQuestion& wanted) const {
   std::vector<Shown> found;
+  JobsView list;
   if (wanted.only) {
     for (const JobId job : *wanted.only) {
       for (const Shown& part : parts_of(job)) found.push_back(part);
     }
   } else {
-    found = page(wanted);
+    found = page(wanted, list);
   }
   // A question for some jobs gets all parts of each, wherever they stand in lists.
   const auto place = [&](const Shown& shown) {
-    return std::pair(!wanted.only && shown.ended != nullptr, shown.job->id);
+    return std::pair(!wanted.only && shown.ended != nullptr, list_place(*shown.job));
   };
   std::stable_sort(found.begin(), found.end(), [&](const Shown& a, const Shown& b) {
     const auto [a_over, a_job] = place(a);
     const auto [b_over, b_job] = place(b);
     return a_over != b_over ? b_over : a_job > b_job;
   });
-  JobsView list;
   ByteCut cut;
   std::size_t jobs = 0;
   const Shown* last = nullptr;
@@ -91,6 +91,7 @@ JobsView SiteView::jobs(const JobsQuestion& wanted) const {
     if (!is_new) drop_texts(view);
     if (!cut.takes(view) && is_new) {
       list.cut = true;
+      list.looked.reset();
       if (wanted.only)
         put_rest(list, {found.begin() + static_cast<std::ptrdiff_t>(i), found.end()});
       break;
@@ -118,32 +119,59 @@ void SiteView::put_rest(JobsView& list, const std::vector<Shown>& rest) {
   list.rest.assign(jobs.begin(), jobs.end());
 }
 
-/// Of each way out, and of what ended here, as many jobs as may be shown.
-std::vector<SiteView::Shown> SiteView::page(const JobsQuestion& wanted) const {
+/// Of each way out, and of what ended here, as many jobs as may be shown. Looks at a bounded number
+/// of jobs on their way, for jobs that are not wanted must not hold up the site; the list says then
+/// how far it is whole.
+std::vector<SiteView::Shown> SiteView::page(const JobsQuestion& wanted, JobsView& list) const {
+  constexpr std::size_t kLooks = 10'000;
+  const JobSieve sieve(wanted.filter);
   std::vector<Shown> found;
   std::size_t jobs = 0;
   JobId last;
   const auto use = [&](const Shown& one) {
-    if (!wanted.takes(*one.job)) return true;
+    if (!sieve.takes(filtered(one))) return true;
     if (std::exchange(last, one.job->id) != one.job->id && ++jobs > wanted.bound()) return false;
     found.push_back(one);
     return true;
   };
+  const std::size_t looks = std::max<std::size_t>(kLooks / (peers_.all().size() + 1), 1);
+  std::optional<JobPlace> looked;
   for (const HandoffTarget& to : peers_.all()) {
     if (!wanted.active) continue;
     jobs = 0;
     last = {};
-    handoffs_.queue(to).highest_first(wanted.active_below, [&](const PendingHandoff& one) {
-      return use({&one.job, &to, nullptr, &one});
+    std::size_t left = looks;
+    handoffs_.queue(to).listed(wanted.active_below, [&](const PendingHandoff& one) {
+      if (!use({&one.job, &to, nullptr, &one})) return false;
+      if (--left > 0) return true;
+      looked = std::max(looked.value_or(list_place(one.job)), list_place(one.job));
+      return false;
     });
+  }
+  if (looked) {
+    // Behind the place at which one way out was left, jobs of the others would come too early.
+    std::erase_if(found, [&](const Shown& one) { return list_place(*one.job) < *looked; });
+    list.cut = true;
+    list.looked = JobCursor{false, *looked};
+    return found;
   }
   if (!wanted.over) return found;
   jobs = 0;
   last = {};
-  ended_.highest_first(wanted.over_below, [&](const EndedHandoff& one) {
+  ended_.listed(wanted.over_below, [&](const EndedHandoff& one) {
     return use({&one.job, nullptr, &one});
   });
   return found;
+}
+
+FilteredJob SiteView::filtered(const Shown& one) {
+  const Job& job = *one.job;
+  FilteredJob asked{job.user, job.name, job.submitted.value_or(Instant{})};
+  if (one.ended != nullptr) {
+    asked.outcome = one.ended->outcome;
+    if (!job.submitted) asked.submitted = one.ended->at;
+  }
+  return asked;
 }
 
 std::vector<SiteView::Shown> SiteView::parts_of(JobId job) const {

@@ -11,8 +11,8 @@ namespace muster {
 
 /// A site's jobs as its users are shown them: those on their way, and those that ended here.
 ///
-/// Pages go from the highest number down. Every way out gives as many jobs as a page has, which is
-/// enough for any order among them, so that a page costs O(peers x page).
+/// Pages go by submission, the newest first. Every way out gives as many jobs as a page has, which
+/// is enough for any order among them, so that a page costs O(peers x page).
 class SiteView {
  public:
   SiteView(const SitePeers& peers, const Handoffs& handoffs, const EndedJobs& ended)
@@ -31,7 +31,8 @@ class SiteView {
     const PendingHandoff* waiting = nullptr;  ///< null when it ended here
   };
 
-  std::vector<Shown> page(const JobsQuestion& wanted) const;
+  std::vector<Shown> page(const JobsQuestion& wanted, JobsView& list) const;
+  static FilteredJob filtered(const Shown& one);
   std::vector<Shown> parts_of(JobId job) const;
   JobView view_of_part(const Shown& each) const;
   static void put_rest(JobsView& list, const std::vector<Shown>& rest);

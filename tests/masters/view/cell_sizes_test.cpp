@@ -86,7 +86,7 @@ class CellSizesTest : public ::testing::Test {
       if (wanted.only) {
         wanted.only = piece.rest;
       } else {
-        wanted.begin_behind({piece.jobs.back().over.has_value(), piece.jobs.back().job});
+        wanted.begin_behind({piece.jobs.back().over.has_value(), piece.jobs.back().place});
       }
     }
     ADD_FAILURE() << "it never ends";

@@ -69,7 +69,8 @@ TEST_F(CellViewTest, AListReadsNoMoreThanItShows) {
   EXPECT_EQ(list[1].job, JobId{50});
   EXPECT_EQ(list[2].master, "m0");
   EXPECT_EQ(history_.reads, 3);
-  const std::vector<JobView> of_bob = jobs({.active = false, .user = "bob", .most = 2}).jobs;
+  const std::vector<JobView> of_bob =
+      jobs({.active = false, .filter = {.user = "bob"}, .most = 2}).jobs;
   ASSERT_EQ(of_bob.size(), 2u);
   EXPECT_EQ(of_bob[0].job, JobId{49});
   EXPECT_TRUE(view().jobs({.over = false}).read == nullptr);
@@ -89,11 +90,50 @@ TEST_F(CellViewTest, APageBeginsBehindItsCursorAndGoesByNumber) {
   };
   EXPECT_EQ(page("all", "", 9), "31 20 15 12 9 8 5 3 ");
   EXPECT_EQ(page("all", "", 2), "31 20 ") << "it has as many that are not over";
-  EXPECT_EQ(page("active", "active:20", 9), "15 12 ");
-  EXPECT_EQ(page("all", "active:20", 3), "15 12 9 8 5 ") << "three of each";
-  EXPECT_EQ(page("all", "over:8", 9), "5 3 ");
+  EXPECT_EQ(page("active", "active:0:20", 9), "15 12 ");
+  EXPECT_EQ(page("all", "active:0:20", 3), "15 12 9 8 5 ") << "three of each";
+  EXPECT_EQ(page("all", "over:0:8", 9), "5 3 ");
   EXPECT_EQ(page("over", "", 3), "9 8 5 ");
-  EXPECT_EQ(page("over", "over:3", 3), "");
+  EXPECT_EQ(page("over", "over:0:3", 3), "");
+}
+
+TEST_F(CellViewTest, ListsJobsByTheTimeOfTheirSubmission) {
+  const auto submit = [&](std::uint64_t id, int submitted_s) {
+    Job job = JobBuilder(id).build();
+    job.submitted = at_s(submitted_s);
+    ASSERT_EQ(master_->submit(std::move(job), at_s(100)), SubmitResult::accepted);
+  };
+  submit(353, 30);
+  submit(1'000'000'002, 20);
+  submit(1'000'000'003, 40);
+  submit(352, 10);
+  std::vector<std::uint64_t> ids;
+  for (const JobView& each : jobs({}).jobs) ids.push_back(each.job.value);
+  EXPECT_THAT(ids, testing::ElementsAre(1'000'000'003, 353, 1'000'000'002, 352));
+  EXPECT_EQ(jobs({}).jobs[0].submitted, at_s(40)) << "and not when the master had it";
+  JobsQuestion behind{.over = false, .most = 2};
+  behind.begin_behind({false, {at_s(30), JobId{353}}});
+  ids.clear();
+  for (const JobView& each : jobs(behind).jobs) ids.push_back(each.job.value);
+  EXPECT_THAT(ids, testing::ElementsAre(1'000'000'002, 352));
+}
+
+TEST_F(CellViewTest, LooksAtABoundedNumberOfNamesAndSaysWhereToGoOn) {
+  constexpr std::uint64_t kJobs = JobsQuestion::kMost + 5;
+  for (std::uint64_t id = 1; id <= kJobs; ++id) {
+    Job job = JobBuilder(id).build();
+    job.name = id == 3 ? "rare" : "plenty";
+    ASSERT_EQ(master_->submit(std::move(job), at_s(1)), SubmitResult::accepted);
+  }
+  JobsQuestion wanted{.over = false, .filter = {.name = "rare"}};
+  JobsView piece = jobs(wanted);
+  EXPECT_TRUE(piece.jobs.empty());
+  ASSERT_TRUE(piece.cut && piece.looked);
+  wanted.begin_behind(*piece.looked);
+  piece = jobs(wanted);
+  ASSERT_EQ(piece.jobs.size(), 1U);
+  EXPECT_EQ(piece.jobs[0].job, JobId{3});
+  EXPECT_FALSE(piece.cut);
 }
 
 TEST_F(CellViewTest, SaysWhatItHasOfTheJobsThatAreAskedFor) {

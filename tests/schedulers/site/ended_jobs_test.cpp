@@ -24,9 +24,9 @@ std::vector<std::string> reasons_of(const EndedJobs& jobs, std::uint64_t job) {
   return reasons;
 }
 
-std::vector<std::uint64_t> highest_first(const EndedJobs& jobs, JobId below, std::size_t most) {
+std::vector<std::uint64_t> listed(const EndedJobs& jobs, JobPlace below, std::size_t most) {
   std::vector<std::uint64_t> ids;
-  jobs.highest_first(below, [&](const EndedHandoff& part) {
+  jobs.listed(below, [&](const EndedHandoff& part) {
     ids.push_back(part.job.id.value);
     return ids.size() < most;
   });
@@ -57,9 +57,9 @@ TEST(EndedJobs, TheOldestPartGoesAloneWhenThereAreTooMany) {
 TEST(EndedJobs, AreShownFromTheHighestNumberDown) {
   EndedJobs jobs(9);
   for (const std::uint64_t id : {3, 9, 1, 7}) jobs.add(ended(id, ""));
-  EXPECT_THAT(highest_first(jobs, {}, 9), ElementsAre(9, 7, 3, 1));
-  EXPECT_THAT(highest_first(jobs, JobId{7}, 9), ElementsAre(3, 1));
-  EXPECT_THAT(highest_first(jobs, {}, 2), ElementsAre(9, 7));
+  EXPECT_THAT(listed(jobs, {}, 9), ElementsAre(9, 7, 3, 1));
+  EXPECT_THAT(listed(jobs, {Instant{}, JobId{7}}, 9), ElementsAre(3, 1));
+  EXPECT_THAT(listed(jobs, {}, 2), ElementsAre(9, 7));
 }
 
 }  // namespace

@@ -42,18 +42,18 @@ TEST(HandoffQueue, KeepsTheOrderInWhichJobsCame) {
 TEST(HandoffQueue, GoesDownByNumber) {
   HandoffQueue<Waiting> queue;
   for (const std::uint64_t id : {5, 3, 9, 7}) queue.push(job(id));
-  const auto below = [&](JobId end, std::size_t most) {
+  const auto below = [&](JobPlace end, std::size_t most) {
     std::vector<std::uint64_t> ids;
-    queue.highest_first(end, [&](const Waiting& each) {
+    queue.listed(end, [&](const Waiting& each) {
       ids.push_back(each.job.id.value);
       return ids.size() < most;
     });
     return ids;
   };
   EXPECT_THAT(below({}, 9), ElementsAre(9, 7, 5, 3));
-  EXPECT_THAT(below(JobId{7}, 9), ElementsAre(5, 3));
-  EXPECT_THAT(below(JobId{8}, 1), ElementsAre(7));
-  EXPECT_THAT(below(JobId{3}, 9), ElementsAre());
+  EXPECT_THAT(below({Instant{}, JobId{7}}, 9), ElementsAre(5, 3));
+  EXPECT_THAT(below({Instant{}, JobId{8}}, 1), ElementsAre(7));
+  EXPECT_THAT(below({Instant{}, JobId{3}}, 9), ElementsAre());
 }
 
 // A walk from the front for each answer would be 5,000,000,000 steps here.

@@ -111,7 +111,7 @@ TEST(Api, hands_filters_on_with_their_defaults) {
   EXPECT_EQ(served.backend.last_view().limit, 100U);
   served.get("/v1/jobs?state=over&user=ann%20lee+x&limit=7");
   EXPECT_EQ(served.backend.last_view().state, JobState::over);
-  EXPECT_EQ(served.backend.last_view().user, "ann lee x");
+  EXPECT_EQ(served.backend.last_view().filter.user, "ann lee x");
   EXPECT_EQ(served.backend.last_view().limit, 7U);
   served.get("/v1/cost?by=instance");
   EXPECT_EQ(served.backend.last_view().by, CostBy::instance);
@@ -129,7 +129,8 @@ TEST(Api, hands_on_where_a_page_begins) {
   Served served;
   served.get("/v1/jobs");
   EXPECT_FALSE(served.backend.last_view().after);
-  for (const JobCursor& place : {JobCursor{false, JobId{12}}, JobCursor{true, JobId{7}}}) {
+  for (const JobCursor& place : {JobCursor{false, {Instant{}, JobId{12}}},
+                                 JobCursor{true, {Instant{Duration{9}}, JobId{7}}}}) {
     served.get("/v1/jobs?state=all&after=" + to_text(place));
     EXPECT_EQ(served.backend.last_view().after, place);
   }
@@ -147,14 +148,15 @@ TEST(Api, hands_on_where_a_page_begins) {
 
 TEST(Api, names_the_place_that_is_none) {
   Served served;
-  for (const char* wrong : {"x", "12", "active:", "active:x", "active:-1", "active:1x", "over",
-                            "gone:1", "over:99999999999999999999", "active:9223372036854775808"}) {
+  for (const char* wrong :
+       {"x", "12", "active:", "active:0:x", "active:0:-1", "active:0:1x", "over", "gone:0:1",
+        "over:0:99999999999999999999", "active:9223372036854775808:1", "active:12"}) {
     const RawResponse response = served.get(fmt::format("/v1/jobs?state=all&after={}", wrong));
     EXPECT_EQ(response.status, 422) << wrong;
     EXPECT_THAT(message_of(response), IsGoldenAt("after")) << wrong;
   }
-  EXPECT_EQ(served.get("/v1/jobs?state=active&after=over:5").status, 422);
-  EXPECT_EQ(served.get("/v1/jobs?state=over&after=active:5").status, 422);
+  EXPECT_EQ(served.get("/v1/jobs?state=active&after=over:0:5").status, 422);
+  EXPECT_EQ(served.get("/v1/jobs?state=over&after=active:0:5").status, 422);
   const RawResponse tasks = served.get("/v1/jobs/5?limit=0&after=-1&phase=gone");
   EXPECT_EQ(tasks.status, 422);
   for (const char* name : {"limit: ", "after: ", "phase: has to be one of pending"}) {

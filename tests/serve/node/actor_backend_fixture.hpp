@@ -81,11 +81,12 @@ inline JobsView listed(const FakeMaster& fake, const JobsQuestion& wanted) {
   std::size_t count[2] = {0, 0};
   for (const JobView& job : jobs) {
     const bool over = job.over.has_value();
-    const bool is_wanted = wanted.only ? std::find(wanted.only->begin(), wanted.only->end(),
-                                                   job.job) != wanted.only->end()
-                                       : (over ? wanted.over && job.job < wanted.over_below
-                                               : wanted.active && job.job < wanted.active_below) &&
-                                             count[over]++ < wanted.most;
+    const bool is_wanted =
+        wanted.only
+            ? std::find(wanted.only->begin(), wanted.only->end(), job.job) != wanted.only->end()
+            : (over ? wanted.over && merge::place_of(job) < wanted.over_below
+                    : wanted.active && merge::place_of(job) < wanted.active_below) &&
+                  count[over]++ < wanted.most;
     if (is_wanted) list.jobs.push_back(job);
   }
   cut(list, wanted, fake.at_once);

@@ -12,14 +12,32 @@ TEST_F(ActorBackendTest, AListGoesOverAllMastersPageByPage) {
   fakes_[1].jobs = {part(3, false), part(8, true), part(1'000'000'001, true)};
   using enum api::JobState;
   EXPECT_EQ(page(all, 9), "4 3 1 -1000000001 -9 -8 -2 end");
-  EXPECT_EQ(page(all, 2), "4 3 active:3");
-  EXPECT_EQ(page(all, 2, "active:3"), "1 -1000000001 over:1000000001");
-  EXPECT_EQ(page(all, 2, "over:1000000001"), "-9 -8 over:8");
-  EXPECT_EQ(page(all, 2, "over:8"), "-2 end");
+  EXPECT_EQ(page(all, 2), "4 3 active:0:3");
+  EXPECT_EQ(page(all, 2, "active:0:3"), "1 -1000000001 over:0:1000000001");
+  EXPECT_EQ(page(all, 2, "over:0:1000000001"), "-9 -8 over:0:8");
+  EXPECT_EQ(page(all, 2, "over:0:8"), "-2 end");
   EXPECT_EQ(page(active, 3), "4 3 1 end");
-  EXPECT_EQ(page(active, 2, "active:4"), "3 1 end");
-  EXPECT_EQ(page(over, 1), "-1000000001 over:1000000001");
-  EXPECT_EQ(page(over, 9, "over:9"), "-8 -2 end");
+  EXPECT_EQ(page(active, 2, "active:0:4"), "3 1 end");
+  EXPECT_EQ(page(over, 1), "-1000000001 over:0:1000000001");
+  EXPECT_EQ(page(over, 9, "over:0:9"), "-8 -2 end");
+}
+
+TEST_F(ActorBackendTest, AListInAnotherOrderIsMadeOfAllThatMatch) {
+  for (std::uint64_t job = 1; job <= 600; ++job) {
+    JobView made = part(job, job % 2 == 0);
+    made.usd = static_cast<double>(job % 100);
+    made.failed = job % 3 == 0 ? 1 : 0;
+    fakes_[job % 2].jobs.push_back(made);
+  }
+  api::View what{.of = api::Operation::jobs, .state = api::JobState::all, .limit = 3};
+  what.sort = api::JobSort::cost;
+  const nlohmann::json all = look(what);
+  ASSERT_EQ(all["jobs"].size(), 3U);
+  EXPECT_EQ(all["jobs"][0]["usd"], 99);
+  EXPECT_EQ(all["sorted_of"], 600);
+  EXPECT_TRUE(all["next"].is_null());
+  what.filter.failed = true;
+  EXPECT_EQ(look(what)["sorted_of"], 200);
 }
 
 TEST_F(ActorBackendTest, AJobOfWhichAPartRunsOnIsListedOnceAndNotAsOver) {
@@ -27,9 +45,9 @@ TEST_F(ActorBackendTest, AJobOfWhichAPartRunsOnIsListedOnceAndNotAsOver) {
   fakes_[1].jobs = {part(7, false, 2, 5), part(20, false), part(21, false)};
   using enum api::JobState;
   EXPECT_EQ(page(all, 9), "21 20 7 -9 -2 end");
-  EXPECT_EQ(page(all, 3), "21 20 7 active:7");
-  EXPECT_EQ(page(all, 2, "active:7"), "-9 over:7") << "it looks over to one of them only";
-  EXPECT_EQ(page(all, 2, "over:7"), "-2 end");
+  EXPECT_EQ(page(all, 3), "21 20 7 active:0:7");
+  EXPECT_EQ(page(all, 2, "active:0:7"), "-9 over:0:7") << "it looks over to one of them only";
+  EXPECT_EQ(page(all, 2, "over:0:7"), "-2 end");
   EXPECT_EQ(page(over, 9), "-9 -2 end");
   const nlohmann::json jobs =
       look({.of = api::Operation::jobs, .state = active, .limit = 9})["jobs"];
@@ -57,7 +75,7 @@ TEST_F(ActorBackendTest, ALongPageIsAskedForInPiecesOfThoseThatAnswer) {
   const nlohmann::json jobs =
       look({.of = api::Operation::jobs, .state = api::JobState::all, .limit = 650});
   ASSERT_EQ(jobs["jobs"].size(), 650U);
-  EXPECT_EQ(jobs["next"], "over:255");
+  EXPECT_EQ(jobs["next"], "over:0:255");
   EXPECT_EQ(jobs["complete"], false);
   EXPECT_EQ(fakes_[0].asked, 3);
   EXPECT_EQ(fakes_[2].asked, 1) << "a silent one is waited for once";
@@ -94,8 +112,8 @@ TEST_F(ActorBackendTest, AListThatMastersCutIsAskedOnUntilItIsWhole) {
   for (FakeMaster& fake : fakes_) fake.at_once = 1;
   using enum api::JobState;
   EXPECT_EQ(page(all, 9), "4 3 1 -9 -8 -7 -2 end");
-  EXPECT_EQ(page(all, 2), "4 3 active:3");
-  EXPECT_EQ(page(all, 4, "active:3"), "1 -9 -8 -7 over:7");
+  EXPECT_EQ(page(all, 2), "4 3 active:0:3");
+  EXPECT_EQ(page(all, 4, "active:0:3"), "1 -9 -8 -7 over:0:7");
   EXPECT_EQ(page(over, 9), "-9 -8 -7 -2 end");
 }
 

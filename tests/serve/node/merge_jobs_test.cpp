@@ -215,8 +215,8 @@ std::string text_of(const merge::ListedPage& page) {
 TEST(MergeJobs, ShowsWhatIsNotOverFirstAndOfEachTheHighestNumbers) {
   const Jobs masters{whole(1, false), whole(9, true), whole(3, false), whole(8, true),
                      whole(5, true)};
-  EXPECT_EQ(text_of(merge::page(masters, std::nullopt, 3)), "3 1 -9 over:9");
-  EXPECT_EQ(text_of(merge::page(masters, std::nullopt, 2)), "3 1 active:1");
+  EXPECT_EQ(text_of(merge::page(masters, std::nullopt, 3)), "3 1 -9 over:0:9");
+  EXPECT_EQ(text_of(merge::page(masters, std::nullopt, 2)), "3 1 active:0:1");
   EXPECT_EQ(text_of(merge::page(masters, std::nullopt, 5)), "3 1 -9 -8 -5 end");
 }
 
@@ -226,12 +226,55 @@ TEST(MergeJobs, GoesOnBehindACursor) {
   const auto behind = [&](const char* cursor, std::size_t limit) {
     return text_of(merge::page(masters, job_cursor_from(cursor), limit));
   };
-  EXPECT_EQ(behind("active:3", 2), "1 -9 over:9");
-  EXPECT_EQ(behind("active:1", 2), "-9 -8 over:8");
-  EXPECT_EQ(behind("over:9", 2), "-8 -5 end");
-  EXPECT_EQ(behind("over:9", 1), "-8 over:8");
-  EXPECT_EQ(behind("over:5", 2), "end");
-  EXPECT_EQ(behind("active:0", 1), "-9 over:9");
+  EXPECT_EQ(behind("active:0:3", 2), "1 -9 over:0:9");
+  EXPECT_EQ(behind("active:0:1", 2), "-9 -8 over:0:8");
+  EXPECT_EQ(behind("over:0:9", 2), "-8 -5 end");
+  EXPECT_EQ(behind("over:0:9", 1), "-8 over:0:8");
+  EXPECT_EQ(behind("over:0:5", 2), "end");
+  EXPECT_EQ(behind("active:0:0", 1), "-9 over:0:9");
+}
+
+JobView submitted(std::uint64_t job, int at_s) {
+  JobView view = whole(job, false);
+  view.place = {Instant{std::chrono::seconds{at_s}}, JobId{job}};
+  return view;
+}
+
+TEST(MergeJobs, ListsByTimeOfSubmissionOverAllSites) {
+  const Jobs masters{submitted(1'000'000'001, 10), submitted(353, 30), submitted(354, 40),
+                     submitted(1'000'000'002, 35)};
+  const merge::ListedPage first = merge::page(masters, std::nullopt, 2);
+  EXPECT_EQ(text_of(first), "354 1000000002 active:35000000000:1000000002");
+  EXPECT_EQ(text_of(merge::page(masters, first.next, 2)), "353 1000000001 end");
+}
+
+TEST(MergeJobs, AJobThatComesBetweenTwoPagesMovesNoOther) {
+  Jobs masters{submitted(1'000'000'001, 10), submitted(353, 30), submitted(354, 40)};
+  const merge::ListedPage first = merge::page(masters, std::nullopt, 1);
+  masters.push_back(submitted(1'000'000'002, 50));
+  EXPECT_EQ(text_of(merge::page(masters, first.next, 5)), "353 1000000001 end");
+}
+
+TEST(MergeJobs, SiftsWholeJobsOnceMore) {
+  JobView failed = whole(1, true);
+  failed.state = ShownState::failed;
+  failed.failed = 1;
+  failed.exit_code = 3;
+  JobView done = whole(2, true);
+  done.state = ShownState::completed;
+  done.exit_code = 0;
+  JobView runs = whole(3, false);
+  const auto left = [&](const JobFilter& filter) {
+    Jobs list{failed, done, runs};
+    merge::sift(list, filter);
+    std::string text;
+    for (const JobView& job : list) text += std::to_string(job.job.value) + " ";
+    return text;
+  };
+  EXPECT_EQ(left({}), "1 2 3 ");
+  EXPECT_EQ(left({.failed = true}), "1 ");
+  EXPECT_EQ(left({.outcome = JobOutcome::completed}), "2 ");
+  EXPECT_EQ(left({.exit_code = 3}), "1 ");
 }
 
 TEST(MergeJobs, ThePagesTogetherHaveEveryJobOnce) {
@@ -255,9 +298,9 @@ TEST(MergeJobs, ThePagesTogetherHaveEveryJobOnce) {
 TEST(MergeJobs, TheNextPageBeginsBehindAJobThatOnlyLookedOver) {
   const Jobs masters{whole(9, true), part("m0", completed, 3), whole(5, true)};
   merge::ListedPage page = merge::page(masters, std::nullopt, 2);
-  EXPECT_EQ(text_of(page), "-9 -7 over:7");
+  EXPECT_EQ(text_of(page), "-9 -7 over:0:7");
   merge::settle(page, {part("m1", running, 2)});
-  EXPECT_EQ(text_of(page), "-9 over:7");
+  EXPECT_EQ(text_of(page), "-9 over:0:7");
 }
 
 JobDetails with_tasks(const std::string& master, const std::vector<std::uint32_t>& tasks,

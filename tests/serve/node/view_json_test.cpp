@@ -83,14 +83,15 @@ JobView plain_job() {
 TEST(ViewJson, a_page_of_jobs) {
   JsonText list;
   view_json::add_jobs(list, {test::sample_job(), plain_job()});
-  const json page =
-      checked(view_json::jobs(list, JobCursor{true, JobId{7}}, sample_silent()), "Jobs");
+  const json page = checked(
+      view_json::jobs(list, JobCursor{true, {Instant{Duration{5}}, JobId{7}}}, sample_silent()),
+      "Jobs");
   ASSERT_EQ(page["jobs"].size(), 2U);
   EXPECT_EQ(page["jobs"][0]["name"], kOddText);
   EXPECT_EQ(page["jobs"][0]["tasks_total"], 9);
   EXPECT_EQ(page["jobs"][0]["usd"], 0.1 + 0.2);
   EXPECT_TRUE(page["jobs"][1]["master"].is_null());
-  EXPECT_EQ(page["next"], "over:7");
+  EXPECT_EQ(page["next"], "over:5:7");
   EXPECT_EQ(names_in(page), members_of("Jobs"));
   EXPECT_EQ(page["complete"], false);
   EXPECT_EQ(page["silent"][0]["last"]["pending_tasks"], 6);

@@ -29,9 +29,9 @@ JobHistory history_of(std::uint64_t job) {
   return made;
 }
 
-std::vector<std::uint64_t> by_number(const History& history, const HistoryPage& page) {
+std::vector<std::uint64_t> listed(const History& history, const HistoryPage& page) {
   std::vector<std::uint64_t> jobs;
-  history.by_number(page, [&](const JobHistory& job) {
+  history.list(page, [&](const JobHistory& job) {
     jobs.push_back(job.job.id.value);
     return true;
   });
@@ -150,15 +150,17 @@ TEST(StoreHistory, lists_without_reading_and_by_user) {
   for (std::uint64_t job = 1; job <= 6; ++job) {
     history->add(paid(job, job % 2 == 0 ? "ada" : "bob", 1));
   }
-  EXPECT_THAT(by_number(*history, {"ada", {}, 2}), ElementsAre(6, 4));
+  EXPECT_THAT(listed(*history, {{.user = "ada"}, {}, 2}), ElementsAre(6, 4));
   std::vector<HistoryEntry> entries;
   history->newest_entries(1, [&](const HistoryEntry& entry) { entries.push_back(entry); });
-  EXPECT_THAT(entries, ElementsAre(HistoryEntry{JobId{6}, "ada", "job-6", dollars(1)}));
+  HistoryEntry sixth{JobId{6}, "ada", "job-6", dollars(1)};
+  sixth.exit_code = 0;
+  EXPECT_THAT(entries, ElementsAre(sixth));
   EXPECT_TRUE(history->contains(JobId{3}));
   EXPECT_FALSE(history->contains(JobId{7}));
 }
 
-TEST(StoreHistory, lists_by_number_whatever_ended_last) {
+TEST(StoreHistory, lists_by_number_what_has_no_time_of_submission) {
   const TempStore folder;
   const Catalog catalog = test::table3_catalog();
   for (int life = 0; life < 2; ++life) {
@@ -170,13 +172,91 @@ TEST(StoreHistory, lists_by_number_whatever_ended_last) {
         history->add(paid(job, job == 3 ? "ada" : "bob", 1));
       }
     }
-    EXPECT_THAT(by_number(*history, {{}, {}, 9}), ElementsAre(1'000'000'001, 9, 5, 3))
+    EXPECT_THAT(listed(*history, {{}, {}, 9}), ElementsAre(1'000'000'001, 9, 5, 3))
         << "the first to end is not kept";
-    EXPECT_THAT(by_number(*history, {{}, JobId{9}, 9}), ElementsAre(5, 3));
-    EXPECT_THAT(by_number(*history, {{}, JobId{1'000'000'000}, 1}), ElementsAre(9));
-    EXPECT_THAT(by_number(*history, {"ada", JobId{9}, 9}), ElementsAre(3));
-    EXPECT_THAT(by_number(*history, {"ada", JobId{3}, 9}), ElementsAre());
-    EXPECT_THAT(by_number(*history, {{}, {}, 0}), ElementsAre());
+    EXPECT_THAT(listed(*history, {{}, {Instant{}, JobId{9}}, 9}), ElementsAre(5, 3));
+    EXPECT_THAT(listed(*history, {{}, {Instant{}, JobId{1'000'000'000}}, 1}), ElementsAre(9));
+    EXPECT_THAT(listed(*history, {{.user = "ada"}, {Instant{}, JobId{9}}, 9}), ElementsAre(3));
+    EXPECT_THAT(listed(*history, {{.user = "ada"}, {Instant{}, JobId{3}}, 9}), ElementsAre());
+    EXPECT_THAT(listed(*history, {{}, {}, 0}), ElementsAre());
+  }
+}
+
+JobHistory submitted(std::uint64_t job, int at_s, const std::string& name = "job") {
+  JobHistory made = paid(job, "ada", 1);
+  made.job.name = name;
+  made.job.submitted = Instant{std::chrono::seconds{at_s}};
+  return made;
+}
+
+TEST(StoreHistory, lists_by_time_of_submission_over_all_sites) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  for (int life = 0; life < 2; ++life) {
+    const auto store = folder.open();
+    StoreJournal journal(*store, catalog, {});
+    const auto history = opened<StoreHistory>(*store, journal, catalog);
+    if (life == 0) {
+      history->add(submitted(1'000'000'001, 10));
+      history->add(submitted(353, 30));
+      history->add(submitted(354, 20));
+      history->add(submitted(1'000'000'002, 20));
+      history->add(paid(9, "ada", 1));
+    }
+    EXPECT_THAT(listed(*history, {{}, {}, 9}),
+                ElementsAre(353, 1'000'000'002, 354, 1'000'000'001, 9))
+        << "those of before such times were kept come last";
+    const JobPlace behind{Instant{std::chrono::seconds{20}}, JobId{1'000'000'002}};
+    EXPECT_THAT(listed(*history, {{}, behind, 2}), ElementsAre(354, 1'000'000'001));
+  }
+}
+
+TEST(StoreHistory, lists_what_a_filter_takes) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  for (int life = 0; life < 2; ++life) {
+    const auto store = folder.open();
+    StoreJournal journal(*store, catalog, {});
+    const auto history = opened<StoreHistory>(*store, journal, catalog);
+    if (life == 0) {
+      history->add(submitted(1, 10, "sweep-1"));
+      JobHistory failed = submitted(2, 20, "train");
+      failed.outcome = JobOutcome::failed;
+      failed.tasks[0].failed = true;
+      failed.tasks[0].end.exit_code = 3;
+      history->add(failed);
+      history->add(submitted(3, 30, "sweep-2"));
+    }
+    EXPECT_THAT(listed(*history, {{.name = "sweep*"}, {}, 9}), ElementsAre(3, 1));
+    EXPECT_THAT(listed(*history, {{.failed = true}, {}, 9}), ElementsAre(2));
+    EXPECT_THAT(listed(*history, {{.exit_code = 3}, {}, 9}), ElementsAre(2));
+    EXPECT_THAT(listed(*history, {{.outcome = JobOutcome::completed}, {}, 1}), ElementsAre(3));
+    EXPECT_THAT(listed(*history, {{.since = Instant{std::chrono::seconds{20}}}, {}, 9}),
+                ElementsAre(3, 2));
+  }
+}
+
+TEST(StoreHistory, keeps_jobs_no_longer_than_it_is_told) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  const auto ended = [](std::uint64_t job, int day) {
+    JobHistory made = paid(job, "ada", 1);
+    made.over_at = Instant{std::chrono::hours{24 * day}};
+    return made;
+  };
+  for (int life = 0; life < 2; ++life) {
+    const auto store = folder.open();
+    StoreJournal journal(*store, catalog, {});
+    StoreHistoryOptions options;
+    options.max_age = std::chrono::hours{24 * 30};
+    const auto history = opened<StoreHistory>(*store, journal, catalog, options);
+    if (life == 0) {
+      for (int day = 1; day <= 40; ++day) history->add(ended(static_cast<unsigned>(day), day));
+    }
+    EXPECT_EQ(history->size(), 31U);
+    EXPECT_FALSE(history->contains(JobId{9}));
+    EXPECT_TRUE(history->contains(JobId{10}));
+    EXPECT_EQ(history->spent_by_user(), (Spent{{"ada", dollars(40)}}));
   }
 }
 
@@ -189,8 +269,9 @@ TEST(StoreHistory, finds_a_users_few_jobs_among_many) {
   for (std::uint64_t job = 1; job <= 9'000; ++job) {
     history->add(paid(job, job % 4'000 == 1 ? "ada" : "bob", 1));
   }
-  EXPECT_THAT(by_number(*history, {"ada", {}, 9}), ElementsAre(8'001, 4'001, 1));
-  EXPECT_THAT(by_number(*history, {"ada", JobId{8'001}, 1}), ElementsAre(4'001));
+  EXPECT_THAT(listed(*history, {{.user = "ada"}, {}, 9}), ElementsAre(8'001, 4'001, 1));
+  EXPECT_THAT(listed(*history, {{.user = "ada"}, {Instant{}, JobId{8'001}}, 1}),
+              ElementsAre(4'001));
 }
 
 TEST(StoreHistory, an_index_of_the_first_format_is_brought_up_to_date_once) {
@@ -217,7 +298,9 @@ TEST(StoreHistory, an_index_of_the_first_format_is_brought_up_to_date_once) {
   ASSERT_TRUE(place);
   EXPECT_TRUE(place->known);
   EXPECT_EQ(place->place, 7500u);
-  EXPECT_EQ(place->entry, (HistoryEntry{JobId{2500}, "ada", "job-2500", dollars(1)}));
+  HistoryEntry last{JobId{2500}, "ada", "job-2500", dollars(1)};
+  last.exit_code = 0;
+  EXPECT_EQ(place->entry, last);
 }
 
 TEST(StoreHistory, an_index_that_names_a_job_that_is_not_there_is_refused) {

@@ -53,7 +53,8 @@ struct JobIntakeTest : ::testing::Test {
             [](const Job& job) {
               return std::vector<Handoff>{{job, master_at(0)}};
             },
-            [this](Duration, std::function<void()> step) { later.taker()(std::move(step)); }};
+            [this](Duration, std::function<void()> step) { later.taker()(std::move(step)); },
+            [] { return Instant{std::chrono::seconds{7}}; }};
   }
   void submit(std::vector<Job> jobs, bool forwarded = false) {
     intake.submit(std::move(jobs), forwarded, [this](const auto& outcome) {
@@ -85,6 +86,16 @@ TEST_F(JobIntakeTest, SaysAndSendsNothingBeforeItIsDurable) {
   EXPECT_THAT(said, IsEmpty()) << "their master may have them in a moment";
   out.front()(Handoffs::Verdicts{{JobId{1}, true, {}}, {JobId{2}, true, {}}});
   EXPECT_THAT(said, ElementsAre("job 1", "job 2"));
+}
+
+TEST_F(JobIntakeTest, SaysWhenAJobCameWhereItIsTo) {
+  const auto submitted = [&](std::uint64_t id) {
+    submit({job_of(0)});
+    return handoffs.find(master_at(0), JobId{id})->job.submitted;
+  };
+  EXPECT_EQ(submitted(1), std::nullopt);
+  settings.says_when = true;
+  EXPECT_EQ(submitted(2), Instant{std::chrono::seconds{7}});
 }
 
 TEST_F(JobIntakeTest, AnswersAfterAWhileThoughNoMasterDoes) {

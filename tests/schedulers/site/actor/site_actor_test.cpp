@@ -284,7 +284,7 @@ TEST_F(SiteActorTest, ShowsTheNewestOfTheJobsOnTheirWayAndNoMoreThanAsked) {
   jobs.push_back(tasks(2));  // with a part for each master
   submit(site, jobs);
   EXPECT_THAT(ids_shown(site, {.most = 3}), ElementsAre(301, 301, 300, 299));
-  EXPECT_THAT(ids_shown(site, {.user = "bob", .most = 2}), ElementsAre(299, 297));
+  EXPECT_THAT(ids_shown(site, {.filter = {.user = "bob"}, .most = 2}), ElementsAre(299, 297));
   EXPECT_THAT(ids_shown(site, {.active = false, .most = 2}), IsEmpty());
   EXPECT_EQ(ids_shown(site, {}).size(), 101u) << "100 jobs unless said";
   const auto behind = [&](const char* place) {
@@ -292,9 +292,9 @@ TEST_F(SiteActorTest, ShowsTheNewestOfTheJobsOnTheirWayAndNoMoreThanAsked) {
     page.begin_behind(job_cursor_from(place).value());
     return ids_shown(site, page);
   };
-  EXPECT_THAT(behind("active:301"), ElementsAre(300, 299));
-  EXPECT_THAT(behind("active:2"), ElementsAre(1));
-  EXPECT_THAT(behind("over:301"), IsEmpty());
+  EXPECT_THAT(behind("active:0:301"), ElementsAre(300, 299));
+  EXPECT_THAT(behind("active:0:2"), ElementsAre(1));
+  EXPECT_THAT(behind("over:0:301"), IsEmpty());
   const JobsQuestion some = JobsQuestion::parts_of({JobId{7}, JobId{301}, JobId{999}});
   EXPECT_THAT(ids_shown(site, some), ElementsAre(301, 301, 7));
   system_.end(site);

@@ -121,7 +121,7 @@ TEST_F(SiteSizesTest, ShowsItsJobsInAsManyAnswersAsTheyNeed) {
     EXPECT_LT(encoded_bytes(piece), kLeastMessageBytes);
     for (const JobView& job : piece.jobs) all.push_back(job.job.value);
     if (!piece.cut) break;
-    wanted.active_below = piece.jobs.back().job;
+    wanted.active_below = piece.jobs.back().place;
   }
   EXPECT_EQ(all, (std::vector<std::uint64_t>{9, 8, 7, 6, 5, 4, 3, 2, 1}));
   std::vector<JobId> some;

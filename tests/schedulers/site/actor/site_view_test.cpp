@@ -46,6 +46,40 @@ TEST_F(SiteViewTest, ShowsTheHighestNumbersFirstAndTheEndedBehind) {
   EXPECT_THAT(shown({}), ElementsAre("3 london", "2 m1", "1 m0", "9 over"));
 }
 
+TEST_F(SiteViewTest, ShowsJobsByTheTimeOfTheirSubmission) {
+  const auto submitted = [](std::uint64_t id, int at_s) {
+    Job job = job_of(id);
+    job.submitted = Instant{std::chrono::seconds{at_s}};
+    return job;
+  };
+  handoffs.push(master_at(0), {submitted(1, 30)});
+  handoffs.push(master_at(1), {submitted(1'000'000'001, 20)});
+  handoffs.push(master_at(1), {submitted(2, 40)});
+  EXPECT_THAT(shown({}), ElementsAre("2 m1", "1 m0", "1000000001 m1"));
+  JobsQuestion since{.filter = {.since = Instant{std::chrono::seconds{30}}}};
+  EXPECT_THAT(shown(since), ElementsAre("2 m1", "1 m0"));
+}
+
+TEST_F(SiteViewTest, LooksAtABoundedNumberOfJobsAndSaysWhereToGoOn) {
+  for (std::uint64_t id = 1; id <= 12'000; ++id) {
+    Job job = job_of(id);
+    job.name = id == 7 ? "rare" : "plenty";
+    handoffs.push(master_at(id % 2), {std::move(job)});
+  }
+  JobsQuestion wanted{.filter = {.name = "rare"}};
+  std::vector<std::uint64_t> found;
+  int questions = 0;
+  for (bool more = true; more && questions < 20; ++questions) {
+    const JobsView list = view.jobs(wanted);
+    for (const JobView& each : list.jobs) found.push_back(each.job.value);
+    more = list.cut;
+    if (more) wanted.begin_behind(list.looked.value());
+  }
+  EXPECT_THAT(found, ElementsAre(7));
+  EXPECT_GT(questions, 1);
+  EXPECT_LT(questions, 20);
+}
+
 TEST_F(SiteViewTest, KeepsThePartsOfAJobOnOnePage) {
   for (const std::uint64_t id : {1, 2, 3}) {
     handoffs.push(master_at(0), {job_of(id)});
@@ -54,7 +88,7 @@ TEST_F(SiteViewTest, KeepsThePartsOfAJobOnOnePage) {
   JobsQuestion wanted;
   wanted.most = 2;
   EXPECT_THAT(shown(wanted), ElementsAre("3 m0", "3 m1", "2 m0", "2 m1"));
-  wanted.active_below = JobId{2};
+  wanted.active_below = {Instant{}, JobId{2}};
   EXPECT_THAT(shown(wanted), ElementsAre("1 m0", "1 m1"));
 }
 
