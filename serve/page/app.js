@@ -252,12 +252,25 @@ function questionsOfOpen(turn) {
   return asked;
 }
 
-function questions(turn) {
+// Which jobs are asked for; the cluster looks for them, wherever in the list they are.
+function jobsQuestion() {
   const limit = by_id("job-search").value.trim() ? MAX_SEARCHED : MAX_JOBS;
-  const jobs = new URLSearchParams({ state: by_id("job-state").value, limit });
-  const user = by_id("job-user").value.trim();
-  if (user) jobs.set("user", user);
+  const shown = by_id("job-state").value;
+  const failed = shown === "failed";
+  const jobs = new URLSearchParams({ state: failed ? "all" : shown, limit });
+  if (failed) jobs.set("failed", "1");
+  for (const key of ["user", "name"]) {
+    const text = by_id("job-" + key).value.trim();
+    if (text) jobs.set(key, text);
+  }
+  const within = Number(by_id("job-since").value);
+  if (within > 0) jobs.set("since_s", Math.floor(Date.now() / 1000) - within);
   if (state.jobs.after !== null) jobs.set("after", state.jobs.after);
+  return jobs;
+}
+
+function questions(turn) {
+  const jobs = jobsQuestion();
   const asked = questionsOfOpen(turn);
   if (!isFolded("jobs-section")) asked.push(refresh(turn, "/v1/jobs?" + jobs, showJobs));
   if (isWatched("decisions")) {
@@ -390,8 +403,10 @@ function reopenLog(how) {
 }
 
 function startLists() {
-  by_id("job-state").addEventListener("change", () => turnTo(state.jobs, null));
-  for (const id of ["job-user", "job-search"]) {
+  for (const id of ["job-state", "job-since"]) {
+    by_id(id).addEventListener("change", () => turnTo(state.jobs, null));
+  }
+  for (const id of ["job-user", "job-name", "job-search"]) {
     by_id(id).addEventListener("input", whenTyped(() => turnTo(state.jobs, null)));
   }
   for (const id of ["decision-job", "decision-instance", "decision-text"]) {

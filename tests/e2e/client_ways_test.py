@@ -222,9 +222,6 @@ class Wait(ClientTest):
             asked = [path for method, path, _ in self.api.requests[before:] if method == "POST"]
             self.assertEqual(asked, [f"/v1/jobs/3/{verb}", f"/v1/jobs/1/{verb}"])
         self.assertEqual(self.muster("wait", "--name", "other").returncode, 0)
-        self.assertNotIn("sweep", self.succeed("jobs", "--name", "other"))
-        self.assertEqual(self.succeed("jobs", "--name", "other").count("other"), 2)
-        self.assertEqual(self.succeed("jobs", "--name", "other", "--limit", "1").count("other"), 1)
         self.assert_fails(2, ["say which jobs"], "cancel", "3", "--name", "other")
         self.assert_fails(2, ["say which jobs"], "wait")
         done = self.assert_fails_at(1, (), "wait", "--name", "absent")
@@ -233,6 +230,21 @@ class Wait(ClientTest):
             said = self.assert_fails_at(1, (), verb, "--name", "absent").stderr
             self.assertIn("'absent'", said)
             self.assertIn(done, said)
+
+    def test_lists_leave_the_choice_to_the_cluster(self):
+        self.api.on("GET", "/v1/jobs", {"jobs": [job(3, "failed", None)], "next": None,
+                                        "sorted_of": 10000})
+        self.succeed("jobs", "--name", "sw*p", "--user", "a&b", "--failed", "--since",
+                     "2025-11-29T08:00Z", "--until", "2025-11-30Z")
+        self.assertEqual(self.api.paths()[-1], "/v1/jobs?state=all&user=a%26b&name=sw%2Ap"
+                         "&since_s=1764403200&until_s=1764460800&failed=1&limit=50")
+        said = self.succeed("history", "--state", "failed", "--exit", "3", "--sort", "cost")
+        self.assertEqual(self.api.paths()[-1], "/v1/jobs?state=over&outcome=failed&exit_code=3"
+                         "&sort=cost&limit=50")
+        self.assertEqual(said.splitlines()[-1],
+                         "Only the newest 10000 jobs that match were sorted.")
+        for words in (("--since", "yesterdayish"), ("--sort", "size"), ("--state", "active")):
+            self.assert_fails(2, [words[0]], "history", *words)
 
     def test_of_all_jobs_there_may_be_none(self):
         self.api.on("GET", "/v1/jobs", {"jobs": [], "next": None})

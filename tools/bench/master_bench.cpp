@@ -281,7 +281,7 @@ BENCHMARK_CAPTURE(answer, first_page_of_jobs,
 BENCHMARK_CAPTURE(answer, page_in_the_middle,
                   [](const CellView& view) {
                     JobsQuestion wanted = active_jobs();
-                    wanted.begin_behind({false, JobId{100'000}});
+                    wanted.begin_behind({false, {Instant{}, JobId{100'000}}});
                     return view.jobs(wanted);
                   })
     ->Arg(200'000)
@@ -290,7 +290,18 @@ BENCHMARK_CAPTURE(answer, page_in_the_middle,
 BENCHMARK_CAPTURE(answer, page_of_a_user,
                   [](const CellView& view) {
                     JobsQuestion wanted = active_jobs();
-                    wanted.user = "user 8";
+                    wanted.filter.user = "user 8";
+                    return view.jobs(wanted);
+                  })
+    ->Arg(200'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+// No job has such a name: the longest look at the jobs that are not over.
+BENCHMARK_CAPTURE(answer, page_of_a_name_that_is_none,
+                  [](const CellView& view) {
+                    JobsQuestion wanted = active_jobs();
+                    wanted.filter.name = "*none*";
                     return view.jobs(wanted);
                   })
     ->Arg(200'000)

@@ -187,8 +187,8 @@ void page_of_user_apart(benchmark::State& state) {
     const auto begin = std::chrono::steady_clock::now();
     filled.history->read_apart([&] {
       std::size_t found = 0;
-      filled.history->by_number({"user-3", {}, 100},
-                                [&](const JobHistory&) { return ++found > 0; });
+      filled.history->list({{.user = "user-3"}, {}, 100},
+                           [&](const JobHistory&) { return ++found > 0; });
       read.set_value(found);
     });
     on_actor_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -201,10 +201,10 @@ void page_of_user_apart(benchmark::State& state) {
 /// A page of 100 of that number of jobs that are over, at the beginning and in the middle.
 void page_of_over_jobs(benchmark::State& state) {
   const FilledHistory filled(static_cast<std::uint64_t>(state.range(0)));
-  const JobId below{static_cast<std::uint64_t>(state.range(1))};
+  const JobPlace below{Instant{}, JobId{static_cast<std::uint64_t>(state.range(1))}};
   for (auto _ : state) {
     std::size_t found = 0;
-    filled.history->by_number({{}, below, 100}, [&](const JobHistory&) { return ++found > 0; });
+    filled.history->list({{}, below, 100}, [&](const JobHistory&) { return ++found > 0; });
     benchmark::DoNotOptimize(found);
   }
 }

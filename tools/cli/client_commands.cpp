@@ -33,7 +33,7 @@ void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
 const std::array<Group, 13> kGroups = {{
     {{"submit"}, add_submit},
     {{"plan"}, add_plan},
-    {{"jobs", "job"}, without_words<add_jobs>},
+    {{"jobs", "history", "job"}, without_words<add_jobs>},
     {{"cancel", "hold", "release", "resubmit"}, without_words<add_job_orders>},
     {{"wait"}, without_words<add_wait>},
     {{"logs"}, without_words<add_logs>},

@@ -1,40 +1,27 @@
 #include <fmt/format.h>
 
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "serve/api/backend.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/job_choice.hpp"
+#include "tools/cli/job_lists.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/task_pages.hpp"
 #include "tools/client/pages.hpp"
 #include "tools/client/story_views.hpp"
 #include "tools/client/views.hpp"
 
-// The commands that list, show, cancel, hold, release and resubmit jobs. Lists are fetched and
-// printed page by page, so that a cluster with a million jobs needs no more memory here than one
-// with ten. Orders name one job each; an order that fails does not keep the others from being sent.
+// The commands that show, cancel, hold, release and resubmit jobs; job_lists.cpp lists them. Orders
+// name one job each; an order that fails does not keep the others from being sent.
 
 namespace muster::cli {
 namespace {
 
 using Fault = std::optional<Failure<client::ClientError>>;
-
-// A screen or two; a list that was asked for with --limit is as long as that says.
-constexpr std::uint64_t kShownJobs = 50;
-
-struct JobsOptions {
-  ClientOptions client;
-  std::string state = "all";
-  std::string user;
-  std::string name;
-  std::optional<std::uint64_t> limit;
-};
 
 struct JobOptions {
   ClientOptions client;
@@ -58,40 +45,6 @@ struct EachOptions {
   std::string done;  ///< the verb when it has been done
   JobChoice choice{};
 };
-
-/// Prints page after page, so that any number of jobs takes no room.
-int list_jobs(const JobsOptions& options) {
-  const auto api = connect(options.client);
-  if (!api) return kFailed;
-  JobChoice choice;
-  choice.user = options.user;
-  choice.name = options.name;
-  client::Pages pages = job_pages(choice, options.state, options.limit.value_or(kShownJobs));
-  client::JobTable table;
-  client::JsonOfPages document(pages.list, print_text);
-  const auto failure =
-      client::each_page(*api, pages, [&](const client::Answer& page, bool last) -> Fault {
-        if (last) warn_of_silent(page);
-        if (options.client.json) {
-          document.add(page, last);
-          return std::nullopt;
-        }
-        const auto jobs = client::job_list(page);
-        if (!jobs) return jobs.error();
-        print_text(table.next(jobs.value()));
-        return std::nullopt;
-      });
-  if (failure) return complain_of(*failure);
-  if (options.client.json) {
-    // The document has no line break of its own at its end.
-    print_text("\n");
-    // Only for the default bound: a user that has set one knows that the list is cut.
-  } else if (!pages.after.empty() && !options.limit) {
-    print_text(fmt::format("There are more: `muster jobs --limit {}` shows the first {}.\n",
-                           10 * kShownJobs, 10 * kShownJobs));
-  }
-  return kDone;
-}
 
 int show_job(const JobOptions& options) {
   const auto api = connect(options.client);
@@ -229,19 +182,7 @@ void add_each(CLI::App& app, int& exit_code, const EachOptions& words, const std
 }  // namespace
 
 void add_jobs(CLI::App& app, int& exit_code) {
-  auto list = std::make_shared<JobsOptions>();
-  CLI::App* jobs = app.add_subcommand(
-      "jobs", "List jobs: those that are not over, then the others, the newest first");
-  jobs->add_option("--state", list->state, "active, over or all")
-      ->check(CLI::IsMember(choices_of<api::JobState>()))
-      ->capture_default_str();
-  jobs->add_option("--user", list->user, "only those of this user")->check(is_filter());
-  jobs->add_option("--name", list->name, "only those that have this name")->check(is_filter());
-  jobs->add_option("--limit", list->limit, "most jobs; default: 50")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
-  add_client_options(*jobs, list->client);
-  jobs->callback([list, &exit_code] { exit_code = list_jobs(*list); });
-
+  add_job_lists(app, exit_code);
   auto one = std::make_shared<JobOptions>();
   CLI::App* job = app.add_subcommand("job", "Show a job and its tasks");
   job->add_option("job", one->job, "id of a job")->required()->check(is_id());

@@ -11,8 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kAtOnce = 1'000;
-
 /// The place of the next page, as a query takes it; empty: there is no next page.
 std::string next_of(const json& page) {
   const auto next = page.find("next");
@@ -50,7 +48,8 @@ std::optional<Failure<ClientError>> each_page(ApiClient& api, Pages& pages, cons
     std::string path = pages.path;
     if (path.back() != '?') path += '&';
     // Of those that come some are left out.
-    path += fmt::format("limit={}", pages.name.empty() ? std::min(left, kAtOnce) : kAtOnce);
+    path +=
+        fmt::format("limit={}", pages.name.empty() ? std::min(left, pages.at_once) : pages.at_once);
     if (!pages.after.empty()) path += "&after=" + pages.after;
     auto page = api.get(path);
     if (!page) return page.error();

@@ -16,11 +16,12 @@ namespace muster::client {
 
 /// The wanted part of a list.
 struct Pages {
-  std::string path;     ///< with its query, which may be empty: "/v1/jobs?"
-  std::string list;     ///< the member of the answer: "jobs" or "tasks"
-  std::uint64_t most;   ///< most entries, over all pages
-  std::string after{};  ///< where to begin as the API takes it; empty: at the beginning
-  std::string name{};   ///< only entries whose name it is; empty: all
+  std::string path;               ///< with its query, which may be empty: "/v1/jobs?"
+  std::string list;               ///< the member of the answer: "jobs" or "tasks"
+  std::uint64_t most;             ///< most entries, over all pages
+  std::string after{};            ///< where to begin as the API takes it; empty: at the beginning
+  std::string name{};             ///< only entries whose name it is; empty: all
+  std::uint64_t at_once = 1'000;  ///< most entries of a page
 };
 
 /// Takes a page; `last`: no other follows. A failure ends the asking.

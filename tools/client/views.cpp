@@ -3,14 +3,12 @@
 
 #include "tools/client/views.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ctime>
 #include <utility>
 
 #include "config/numbers.hpp"
@@ -228,23 +226,6 @@ std::string ran_text(const std::optional<double>& seconds) {
   return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
 }
 
-std::string in_local_time(std::string text) {
-  constexpr std::string_view kForm = "0000-00-00 00:00:00 UTC";
-  constexpr std::string_view kMark = " UTC";
-  for (std::size_t mark = text.find(kMark); mark != text.npos; mark = text.find(kMark, mark + 1)) {
-    const std::size_t begin = mark + kMark.size() - kForm.size();
-    if (mark + kMark.size() < kForm.size()) continue;
-    std::tm parts{};
-    const std::string said = text.substr(begin, kForm.size());
-    const char* end = strptime(said.c_str(), "%Y-%m-%d %H:%M:%S UTC", &parts);
-    if (end == nullptr || *end != 0) continue;
-    const std::string local = time_text(static_cast<double>(timegm(&parts)));
-    text.replace(begin, kForm.size(), local);
-    mark = begin + local.size() - 1;
-  }
-  return text;
-}
-
 std::string usd_text(double usd) {
   // Rounded to four decimals it would read as free.
   if (usd != 0 && std::abs(usd) < 0.00005) return "<$0.0001";
@@ -252,42 +233,42 @@ std::string usd_text(double usd) {
   return fmt::format("${:.{}f}", usd, std::abs(usd) < kLarge ? 4 : 2);
 }
 
-std::string time_text(double seconds) {
-  // A day before the last second whose year has four digits, wherever the reader is.
-  constexpr double kYear9999 = 253'402'300'799 - 86'400;
-  if (!(seconds >= 0 && seconds <= kYear9999)) return "?";
-  const auto whole = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  if (localtime_r(&whole, &parts) == nullptr) return "?";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", parts);
+namespace {
+
+std::vector<TextTable::Column> job_columns(bool of_past) {
+  std::vector<TextTable::Column> all{{"JOB", true}, {"NAME"}, {"USER"}, {"STATE"}, {"TASKS", true}};
+  if (!of_past) all.insert(all.end(), {{"WAIT", true}, {"RUN", true}});
+  all.insert(all.end(), {{"DONE", true}, {"FAILED", true}, {"EXIT", true}, {"COST", true}});
+  if (of_past) all.push_back({"TOOK", true});
+  all.push_back({"SUBMITTED"});
+  if (of_past) all.push_back({"ENDED"});
+  return all;
 }
 
-std::string time_text(Instant at) {
-  return time_text(to_seconds(at));
+std::string took_text(const JobView& job) {
+  if (!job.submitted || !job.over) return "-";
+  return ran_text(to_seconds(*job.over - *job.submitted));
 }
 
-JobTable::JobTable()
-    : table_({{"JOB", true},
-              {"NAME"},
-              {"USER"},
-              {"STATE"},
-              {"TASKS", true},
-              {"WAIT", true},
-              {"RUN", true},
-              {"DONE", true},
-              {"FAILED", true},
-              {"EXIT", true},
-              {"COST", true},
-              {"SUBMITTED"}}) {}
+}  // namespace
+
+JobTable::JobTable(bool of_past) : of_past_(of_past), table_(job_columns(of_past)) {}
 
 std::string JobTable::next(const std::vector<JobView>& jobs) {
   for (const JobView& job : jobs) {
-    table_.add_row({std::to_string(job.job.value), job.name, job.user,
-                    std::string(shown_word(job.state)), size_text(job),
-                    std::to_string(waiting(job)), std::to_string(job.starting + job.running),
-                    std::to_string(job.finished), std::to_string(job.failed),
-                    is_over(job) ? number_or_dash(job.exit_code) : "-", usd_text(job.usd),
-                    time_or_dash(job.submitted)});
+    std::vector<std::string> row{std::to_string(job.job.value), job.name, job.user,
+                                 std::string(shown_word(job.state)), size_text(job)};
+    const auto add = [&row](std::string cell) { row.push_back(std::move(cell)); };
+    if (!of_past_) add(std::to_string(waiting(job)));
+    if (!of_past_) add(std::to_string(job.starting + job.running));
+    add(std::to_string(job.finished));
+    add(std::to_string(job.failed));
+    add(is_over(job) ? number_or_dash(job.exit_code) : "-");
+    add(usd_text(job.usd));
+    if (of_past_) add(took_text(job));
+    add(time_or_dash(job.submitted));
+    if (of_past_) add(time_or_dash(job.over));
+    table_.add_row(std::move(row));
   }
   return table_.take();
 }

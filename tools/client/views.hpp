@@ -25,10 +25,12 @@ std::string_view shown_word(E value) {
 /// A table of jobs, page by page.
 class JobTable {
  public:
-  JobTable();
+  /// `of_past`: of jobs that are over, with how long they took and when they ended.
+  explicit JobTable(bool of_past = false);
   std::string next(const std::vector<JobView>& jobs);
 
  private:
+  bool of_past_;
   TextTable table_;
 };
 

@@ -20,6 +20,7 @@ class Pages(unittest.TestCase):
         cls.addClassCleanup(lambda: cls.cluster.__exit__(None, None, None))
         client = json.loads((cls.cluster.dir / "client.json").read_text())
         cls.api = client["api"]
+        cls.apis = [client["api"], *client["others"]]
         cls.token = (cls.cluster.dir / client["token_file"]).read_text().strip()
 
     def ask(self, path):
@@ -27,6 +28,14 @@ class Pages(unittest.TestCase):
                                        headers={"Authorization": f"Bearer {self.token}"})
         with urllib.request.urlopen(asked, timeout=60) as answer:
             return json.loads(answer.read())
+
+    def submit_at(self, api, name):
+        """The id of a job that the site of that API takes in."""
+        job = {"command": ["sleep", "600"], "user": "eve", "cpus": 0.5, "name": name}
+        asked = urllib.request.Request(api + "/v1/jobs", data=json.dumps(job).encode(),
+                                       headers={"Authorization": f"Bearer {self.token}"})
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            return json.loads(answer.read())["jobs"][0]["job"]
 
     def pages(self, path, key):
         """All pages of a list."""
@@ -68,8 +77,49 @@ class Pages(unittest.TestCase):
         cluster.wait_over(there)
         self.assertEqual(cluster.ask("jobs", "--user", "ann", "--state", "active")["jobs"], [])
 
+    def test_jobs_of_two_sites_are_listed_by_the_time_of_their_submission(self):
+        cluster = self.cluster
+        self.assertEqual(len(self.apis), 2)
+        names = [f"turn-{turn}" for turn in range(8)]
+        jobs = [self.submit_at(self.apis[turn % 2], name) for turn, name in enumerate(names)]
+        self.assertLess(jobs[0], 1_000_000_000)
+        self.assertGreater(jobs[1], 1_000_000_000)
+        newest_first = jobs[::-1]
+        seen = []
+        for page in self.pages("/v1/jobs?state=all&user=eve&limit=3", "jobs"):
+            seen += [job["job"] for job in page]
+            # They stand before the pages that come.
+            for api in self.apis:
+                self.submit_at(api, "late")
+        self.assertEqual(seen, newest_first)
+
+        def listed(*words):
+            return [job["job"] for job in cluster.ask("jobs", "--user", "eve", *words)["jobs"]]
+        self.assertEqual(listed("--name", "turn-*"), newest_first)
+        self.assertEqual(listed("--name", "urn-?"), [])
+        self.assertEqual(listed("--name", "urn-3"), [jobs[3]])
+        self.assertEqual(listed("--name", "turn", "--since", "1h", "--sort", "name"), jobs)
+        self.assertEqual(listed("--name", "turn", "--until", "1h"), [])
+        self.assertEqual(listed("--failed"), [])
+        cluster.run("cancel", "--user", "eve")
+        cluster.wait_over(jobs)
+        past = cluster.ask("history", "--name", "turn-*", "--state", "cancelled")
+        self.assertEqual([job["job"] for job in past["jobs"]], newest_first)
+        self.assertIsNone(past["sorted_of"])
+        self.assertEqual(cluster.ask("history", "--name", "turn", "--state", "failed")["jobs"], [])
+        table = cluster.run("history", "--name", "turn", "--sort", "ran").stdout.splitlines()
+        self.assertEqual(len(table), 1 + len(jobs))
+        self.assertRegex(table[0], "^ *JOB .* TOOK .*ENDED$")
+
+    def test_a_list_that_cannot_be_is_refused(self):
+        for words in (("--since", "yesterdayish"), ("--sort", "size"), ("--name", "x" * 61),
+                      ("--name", ""), ("--exit", "no")):
+            refused = self.cluster.run("history", *words, check=False)
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertIn(words[0], refused.stderr)
+
     def test_a_place_that_is_none_is_refused(self):
-        for path in ("/v1/jobs?after=7", "/v1/jobs?state=over&after=active:7",
+        for path in ("/v1/jobs?after=7", "/v1/jobs?state=over&after=active:0:7", "/v1/jobs?state=all&after=active:7",
                      "/v1/jobs/1?after=x", "/v1/jobs/1/explain?phase=gone"):
             with self.assertRaises(urllib.error.HTTPError) as caught:
                 self.ask(path)
