@@ -9,10 +9,9 @@
 #include "model/event.hpp"
 #include "model/most_an_instance.hpp"
 
-// The members of every event, and of what events are made of, named once for all who go over them:
-// event logs, records, messages and the generators of tests. An archive takes (key, value). A
-// member that came later than the first logs goes by unless_default(key, value, default): a log
-// without a use for it does not show it. docs/add-a-field.md says what else a new one needs.
+// The members of every event and of its parts, named once for all who go over them: event logs,
+// records, messages and the generators of tests. An archive takes (key, value). A later member goes
+// by unless_default(key, value, default), as docs/add-a-field.md says: a log has it if it is used.
 
 namespace muster {
 

@@ -87,9 +87,8 @@ JobAsks ActorBackend::job_asks() {
           [this](JobId job, const Answered& masters, bool all_answered) {
             Found nothing;
             nothing.all_answered = all_answered;
-            for (std::size_t i = 0; i < masters.size(); ++i) {
+            for (std::size_t i = 0; i < masters.size(); ++i)
               if (!masters[i]) nothing.silent.push_back(i);
-            }
             return not_found(nothing, job);
           },
           [this] { return now(); }};

@@ -45,6 +45,13 @@ Expected<std::unique_ptr<LogStore>, StoreError> open_logs(const RoleContext& con
                         std::move(options));
 }
 
+StoreHistoryOptions history_options(const LiveMasterConfig& config) {
+  StoreHistoryOptions options;
+  options.max_jobs = config.history_jobs;
+  options.max_age = std::chrono::hours{24} * config.history_days;
+  return options;
+}
+
 Failure<NodeError> store_failure(const Failure<StoreError>& error) {
   return {NodeError::store, error.message};
 }
@@ -69,10 +76,8 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   auto recovered = recover_master(*role->store, context.catalog);
   if (!recovered) return store_failure(recovered.error());
   role->journal = std::make_unique<StoreJournal>(*role->store, context.catalog, recovered.value());
-  StoreHistoryOptions history_options;
-  history_options.max_jobs = config.live_master.history_jobs;
-  history_options.max_age = std::chrono::hours{24 * config.live_master.history_days};
-  auto history = StoreHistory::open(*role->store, *role->journal, context.catalog, history_options);
+  auto history = StoreHistory::open(*role->store, *role->journal, context.catalog,
+                                    history_options(config.live_master));
   if (!history) return store_failure(history.error());
   role->history = std::move(history).value();
   const auto asks = role->store->get(Family::meta, kAsksNumbers);

@@ -126,7 +126,6 @@ remind_every = "500ms"
 worker_lost_after = 90
 snapshot_every = 1000
 history_jobs = 7
-history_days = 3650
 decision_deadline = "800ms"
 planner_lag = 2000
 planner_retry = 3
@@ -161,7 +160,6 @@ halt_grace = 0
   EXPECT_EQ(config.master.watch.worker_lost_after, 90s);
   EXPECT_EQ(config.master.watch.snapshot_every, 1000U);
   EXPECT_EQ(config.live_master.history_jobs, 7U);
-  EXPECT_EQ(config.live_master.history_days, 3650U);
   EXPECT_EQ(config.master.decision_deadline, 800ms);
   EXPECT_EQ(config.master.planner_lag, 2000U);
   EXPECT_EQ(config.master.planner_retry, 3s);

@@ -55,7 +55,7 @@ TYPED_TEST(ViewMessages, NoMemberIsLeftOutOfTheDescription) {
 using SomeView = ViewMessages<JobsView>;
 
 TEST_F(SomeView, ThatIsReadIsTheOneThatWasWritten) {
-  const JobsView jobs = read(bytes_of({{test::sample_job(), {}}, true, {JobId{3}}}));
+  const JobsView jobs = read(bytes_of({{test::sample_job(), {}}, true, {}, {JobId{3}}}));
   ASSERT_EQ(jobs.jobs.size(), 2U);
   const JobView& job = jobs.jobs[0];
   EXPECT_EQ(job.name, test::kOddText);

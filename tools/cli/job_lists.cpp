@@ -50,8 +50,9 @@ struct ListOptions {
   bool is_history() const { return command == "history"; }
 };
 
+/// By the clock of the user, whose "two hours ago" it is.
 Instant clock_now() {
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();  // NOLINT: see above
   return Instant{std::chrono::duration_cast<Duration>(since_1970)};
 }
 

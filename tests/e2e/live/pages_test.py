@@ -119,8 +119,9 @@ class Pages(unittest.TestCase):
             self.assertIn(words[0], refused.stderr)
 
     def test_a_place_that_is_none_is_refused(self):
-        for path in ("/v1/jobs?after=7", "/v1/jobs?state=over&after=active:0:7", "/v1/jobs?state=all&after=active:7",
-                     "/v1/jobs/1?after=x", "/v1/jobs/1/explain?phase=gone"):
+        for path in ("/v1/jobs?after=7", "/v1/jobs?state=over&after=active:0:7",
+                     "/v1/jobs?state=all&after=active:7", "/v1/jobs/1?after=x",
+                     "/v1/jobs/1/explain?phase=gone"):
             with self.assertRaises(urllib.error.HTTPError) as caught:
                 self.ask(path)
             self.assertEqual(caught.exception.code, 422)
