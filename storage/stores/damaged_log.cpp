@@ -21,7 +21,12 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLogBlock = 32768;
 constexpr std::size_t kPieceHead = 7;
 constexpr std::size_t kBatchHead = 12;  ///< number of the first change and count of changes
-enum PieceKind : unsigned char { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
+enum PieceKind : unsigned char {
+  whole_record = 1,
+  first_piece = 2,
+  middle_piece = 3,
+  last_piece = 4
+};
 
 std::uint64_t number_at(const char* bytes, std::size_t count) {
   std::uint64_t number = 0;
@@ -44,10 +49,10 @@ std::array<std::uint32_t, 256> crc_table() {
 
 /// CRC-32C as RocksDB writes it: turned and shifted, so that a sum over sums is no special case.
 std::uint32_t masked_sum(const char* bytes, std::size_t count) {
-  static const std::array<std::uint32_t, 256> table = crc_table();
+  static const std::array<std::uint32_t, 256> kTable = crc_table();
   std::uint32_t sum = ~std::uint32_t{0};
   for (std::size_t i = 0; i < count; ++i) {
-    sum = table[(sum ^ static_cast<unsigned char>(bytes[i])) & 0xff] ^ (sum >> 8);
+    sum = kTable[(sum ^ static_cast<unsigned char>(bytes[i])) & 0xff] ^ (sum >> 8);
   }
   sum = ~sum;
   return ((sum >> 15) | (sum << 17)) + 0xa282ead8U;
@@ -72,7 +77,8 @@ class LogReader {
  private:
   static bool fits(const char* piece, std::size_t room) {
     const auto kind = static_cast<unsigned char>(piece[6]);
-    return kind >= kWhole && kind <= kLast && kPieceHead + number_at(piece + 4, 2) <= room;
+    return kind >= whole_record && kind <= last_piece &&
+           kPieceHead + number_at(piece + 4, 2) <= room;
   }
   static bool is_whole(const char* piece, std::size_t room) {
     return room >= kPieceHead && fits(piece, room) &&
@@ -97,11 +103,11 @@ class LogReader {
   }
 
   void take_piece(PieceKind kind, std::string_view bytes) {
-    const bool begins = kind == kWhole || kind == kFirst;
+    const bool begins = kind == whole_record || kind == first_piece;
     if (begins) record_.clear();
     if (!begins && !inside_) return;
     record_ += bytes;
-    inside_ = kind == kFirst || kind == kMiddle;
+    inside_ = kind == first_piece || kind == middle_piece;
     if (!inside_ && record_.size() >= kBatchHead) records_.push_back(record_);
   }
 
@@ -125,7 +131,8 @@ std::string log_of(const std::vector<std::string>& records) {
       }
       const std::size_t length = std::min(room - kPieceHead, record.size() - at);
       const bool last = at + length == record.size();
-      const PieceKind kind = first ? (last ? kWhole : kFirst) : (last ? kLast : kMiddle);
+      const PieceKind kind =
+          first ? (last ? whole_record : first_piece) : (last ? last_piece : middle_piece);
       const std::string summed = static_cast<char>(kind) + record.substr(at, length);
       const std::uint32_t sum = masked_sum(summed.data(), summed.size());
       for (int byte = 0; byte < 4; ++byte) log += static_cast<char>(sum >> (8 * byte) & 0xff);

@@ -66,7 +66,7 @@ struct DamagedTables::Content {
   rocksdb::Status open() {
     const rocksdb::Options options = lenient_options();
     rocksdb::DB* opened = nullptr;
-    const auto status =
+    rocksdb::Status status =
         rocksdb::DB::Open(options, folder.string(), all_families(options), &handles, &opened);
     db.reset(opened);
     return status;
