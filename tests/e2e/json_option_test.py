@@ -26,6 +26,8 @@ CALLS = {
     "explain": ("--events", "events.jsonl", "--task", "1"),
     "store check": ("store",),
 }
+# It makes a folder that must not be there before.
+SALVAGE = ("store salvage", "store", "--to")
 
 
 def names_below(text):
@@ -61,7 +63,8 @@ class JsonOption(MusterTest):
 
     def test_every_command_has_it_as_a_flag_or_with_a_file_that_may_be_left_out(self):
         forms = self.forms()
-        self.assertEqual({name for name, value in forms.items() if value}, set(CALLS))
+        self.assertEqual({name for name, value in forms.items() if value},
+                         {*CALLS, SALVAGE[0]})
         self.assertLess({"jobs", "job", "submit", "nodes", "up", "token list", "store dump"},
                         {name for name, value in forms.items() if not value})
 
@@ -73,6 +76,12 @@ class JsonOption(MusterTest):
                                  document.keys())
                 self.assertIn("\n", self.printed(name, *call, "--json", "out.json"))
                 self.assertEqual(json.loads(self.read("out.json")).keys(), document.keys())
+
+    def test_that_of_a_salvage_is_one_wherever_it_goes(self):
+        document = json.loads(self.printed(*SALVAGE, "new", "--json"))
+        self.assertEqual(json.loads(self.printed(*SALVAGE, "other", "--json", "-")), document)
+        self.assertIn("\n", self.printed(*SALVAGE, "third", "--json", "out.json"))
+        self.assertEqual(json.loads(self.read("out.json")), document)
 
     def test_a_word_that_an_argument_needs_is_not_its_file(self):
         document = json.loads(self.printed("replay", *FEW, "--policy", "eva", "--json", EVA_200))
