@@ -6,35 +6,28 @@
 #include <iterator>
 #include <utility>
 
+#include "storage/stores/log_format.hpp"
 #include "storage/stores/store_folder.hpp"
 
-// Write-ahead logs read piece by piece, in RocksDB's format (db/log_format.h): blocks of pieces,
-// each with a masked CRC-32C of its type and bytes. A damaged piece is passed over by the length
-// that it says only when a whole piece follows there. Pieces are not looked for elsewhere in the
-// block: the bytes of a user's job could be made to look like one.
+// Write-ahead logs read piece by piece (log_format.hpp); the checksum of a piece is a masked
+// CRC-32C of its type and bytes. A damaged piece is passed over by the length that it says only
+// when a whole piece follows there. Pieces are not looked for elsewhere in the block: the bytes of
+// a user's job could be made to look like one.
 
 namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLogBlock = 32768;
-constexpr std::size_t kPieceHead = 7;
-constexpr std::size_t kBatchHead = 12;  ///< number of the first change and count of changes
-enum PieceKind : unsigned char {
-  whole_record = 1,
-  first_piece = 2,
-  middle_piece = 3,
-  last_piece = 4
-};
-
-std::uint64_t number_at(const char* bytes, std::size_t count) {
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    number |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  }
-  return number;
-}
+using log_format::first_part;
+using log_format::kBlock;
+using log_format::kHeader;
+using log_format::kRecordHead;
+using log_format::last_part;
+using log_format::little_endian;
+using log_format::middle_part;
+using log_format::Piece;
+using log_format::whole;
 
 std::array<std::uint32_t, 256> crc_table() {
   constexpr std::uint32_t kCastagnoli = 0x82f63b78;
@@ -64,9 +57,9 @@ class LogReader {
   explicit LogReader(const fs::path& log) : in_(log, std::ios::binary) {}
 
   std::vector<std::string> records() {
-    std::string block(kLogBlock, '\0');
+    std::string block(kBlock, '\0');
     while (in_) {
-      in_.read(block.data(), kLogBlock);
+      in_.read(block.data(), kBlock);
       const auto got = static_cast<std::size_t>(in_.gcount());
       if (got == 0) break;
       take_block(block.data(), got);
@@ -77,22 +70,21 @@ class LogReader {
  private:
   static bool fits(const char* piece, std::size_t room) {
     const auto kind = static_cast<unsigned char>(piece[6]);
-    return kind >= whole_record && kind <= last_piece &&
-           kPieceHead + number_at(piece + 4, 2) <= room;
+    return kind >= whole && kind <= last_part && kHeader + little_endian(piece + 4, 2) <= room;
   }
   static bool is_whole(const char* piece, std::size_t room) {
-    return room >= kPieceHead && fits(piece, room) &&
-           masked_sum(piece + 6, 1 + number_at(piece + 4, 2)) == number_at(piece, 4);
+    return room >= kHeader && fits(piece, room) &&
+           masked_sum(piece + 6, 1 + little_endian(piece + 4, 2)) == little_endian(piece, 4);
   }
 
   void take_block(const char* block, std::size_t size) {
     std::size_t at = 0;
-    while (at + kPieceHead <= size) {
+    while (at + kHeader <= size) {
       const char* piece = block + at;
       const std::size_t room = size - at;
-      const std::size_t length = kPieceHead + number_at(piece + 4, 2);
+      const std::size_t length = kHeader + little_endian(piece + 4, 2);
       if (is_whole(piece, room)) {
-        take_piece(static_cast<PieceKind>(piece[6]), {piece + kPieceHead, length - kPieceHead});
+        take_piece(static_cast<Piece>(piece[6]), {piece + kHeader, length - kHeader});
       } else {
         // A record of which a piece is damaged is lost with all its pieces.
         inside_ = false;
@@ -102,13 +94,13 @@ class LogReader {
     }
   }
 
-  void take_piece(PieceKind kind, std::string_view bytes) {
-    const bool begins = kind == whole_record || kind == first_piece;
+  void take_piece(Piece kind, std::string_view bytes) {
+    const bool begins = kind == whole || kind == first_part;
     if (begins) record_.clear();
     if (!begins && !inside_) return;
     record_ += bytes;
-    inside_ = kind == first_piece || kind == middle_piece;
-    if (!inside_ && record_.size() >= kBatchHead) records_.push_back(record_);
+    inside_ = kind == first_part || kind == middle_part;
+    if (!inside_ && record_.size() >= kRecordHead) records_.push_back(record_);
   }
 
   std::ifstream in_;
@@ -124,15 +116,14 @@ std::string log_of(const std::vector<std::string>& records) {
     std::size_t at = 0;
     bool first = true;
     do {
-      std::size_t room = kLogBlock - log.size() % kLogBlock;
-      if (room < kPieceHead) {
+      std::size_t room = kBlock - log.size() % kBlock;
+      if (room < kHeader) {
         log.append(room, '\0');
-        room = kLogBlock;
+        room = kBlock;
       }
-      const std::size_t length = std::min(room - kPieceHead, record.size() - at);
+      const std::size_t length = std::min(room - kHeader, record.size() - at);
       const bool last = at + length == record.size();
-      const PieceKind kind =
-          first ? (last ? whole_record : first_piece) : (last ? last_piece : middle_piece);
+      const Piece kind = first ? (last ? whole : first_part) : (last ? last_part : middle_part);
       const std::string summed = static_cast<char>(kind) + record.substr(at, length);
       const std::uint32_t sum = masked_sum(summed.data(), summed.size());
       for (int byte = 0; byte < 4; ++byte) log += static_cast<char>(sum >> (8 * byte) & 0xff);
@@ -151,18 +142,18 @@ std::string log_of(const std::vector<std::string>& records) {
 Expected<MendedLogs, StoreError> mend_logs(const fs::path& folder) {
   MendedLogs mended;
   for (const auto& [number, log] : logs_in(folder)) {
-    std::vector<std::string> whole;
+    std::vector<std::string> kept;
     for (std::string& record : LogReader(log).records()) {
-      const std::uint64_t first = number_at(record.data(), 8);
+      const std::uint64_t first = little_endian(record.data(), 8);
       if (mended.next != 0 && first > mended.next) {
         mended.lost.push_back({log.filename().string(), mended.next, first});
       }
       // A write that failed may have left its record, and the next one has the numbers again.
-      mended.next = std::max(mended.next, first + number_at(record.data() + 8, 4));
-      whole.push_back(std::move(record));
+      mended.next = std::max(mended.next, first + little_endian(record.data() + 8, 4));
+      kept.push_back(std::move(record));
     }
     std::ofstream out(log, std::ios::binary | std::ios::trunc);
-    out << log_of(whole) << std::flush;
+    out << log_of(kept) << std::flush;
     if (!out) return Failure<StoreError>{StoreError::unwritable, log.string() + ": is not written"};
   }
   return mended;

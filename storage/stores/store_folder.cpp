@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/stores/log_format.hpp"
+
 // A store's folder without RocksDB: tells by the files alone whether there is a store, whether one
 // was being made, and whether a manifest or a log has lost an end. RocksDB takes a log that was cut
 // off for one that never had more; these checks are what notices.
@@ -60,14 +62,6 @@ std::map<std::uint64_t, fs::path> numbered_in(const fs::path& folder, const char
   return found;
 }
 
-// How RocksDB writes its logs: blocks, in which each piece of a record has a header of checksum,
-// length and type; a record begins with the number of its first change and the count of them.
-// These sizes are RocksDB's format (db/log_format.h) and change only with it.
-constexpr std::size_t kBlock = 32768;
-constexpr std::size_t kHeader = 7;
-constexpr std::size_t kRecordHead = 12;
-enum Piece : unsigned char { whole = 1, first_part = 2, middle_part = 3, last_part = 4 };
-
 /// The changes of a log.
 struct LogExtent {
   std::optional<std::uint64_t> first;  ///< nothing: it has no change
@@ -75,11 +69,15 @@ struct LogExtent {
   bool torn = false;                   ///< something follows that is no whole record
 };
 
-std::uint64_t little_endian(const unsigned char* bytes, std::size_t count) {
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < count; ++i) number |= std::uint64_t{bytes[i]} << (8 * i);
-  return number;
-}
+using log_format::first_part;
+using log_format::kBlock;
+using log_format::kHeader;
+using log_format::kRecordHead;
+using log_format::last_part;
+using log_format::little_endian;
+using log_format::middle_part;
+using log_format::Piece;
+using log_format::whole;
 
 /// Goes through a log by the headers of its pieces. Their checksums are RocksDB's part.
 class LogWalk {
@@ -87,9 +85,9 @@ class LogWalk {
   explicit LogWalk(const fs::path& log) : in_(log, std::ios::binary) {}
 
   LogExtent walk() {
-    std::vector<unsigned char> block(kBlock);
+    std::vector<char> block(kBlock);
     while (!extent_.torn && in_) {
-      in_.read(reinterpret_cast<char*>(block.data()), kBlock);
+      in_.read(block.data(), kBlock);
       const auto got = static_cast<std::size_t>(in_.gcount());
       if (got == 0 || !take_block(block.data(), got)) break;
     }
@@ -99,11 +97,11 @@ class LogWalk {
 
  private:
   /// False at the end of what was written.
-  bool take_block(const unsigned char* block, std::size_t size) {
+  bool take_block(const char* block, std::size_t size) {
     std::size_t at = 0;
     while (at + kHeader <= size) {
       const std::size_t length = little_endian(block + at + 4, 2);
-      const unsigned char type = block[at + 6];
+      const auto type = static_cast<unsigned char>(block[at + 6]);
       if (type == 0 && length == 0) return false;  // room that was kept for more
       // A piece never crosses a block; one that says so, or is of a kind that is not known, was
       // cut off or overwritten.
@@ -121,13 +119,13 @@ class LogWalk {
   }
 
   /// Of a log without a whole record it is at least known which one it would begin with.
-  void take_torn(const unsigned char* bytes, std::size_t length, unsigned char type) {
+  void take_torn(const char* bytes, std::size_t length, unsigned char type) {
     extent_.torn = true;
     if (extent_.first || (type != whole && type != first_part) || length < kRecordHead) return;
     extent_.first = extent_.next = little_endian(bytes, 8);
   }
 
-  void take_piece(Piece type, const unsigned char* bytes, std::size_t length) {
+  void take_piece(Piece type, const char* bytes, std::size_t length) {
     if (type == whole || type == first_part) head_.clear();
     // The head alone is gathered: records may be megabytes, and it may itself be split over
     // pieces.
@@ -143,8 +141,8 @@ class LogWalk {
 
   std::ifstream in_;
   LogExtent extent_;
-  std::vector<unsigned char> head_;  ///< of the record that is being read
-  bool inside_ = false;              ///< it goes on in another piece
+  std::vector<char> head_;  ///< of the record that is being read
+  bool inside_ = false;     ///< it goes on in another piece
 };
 
 }  // namespace

@@ -195,13 +195,11 @@ Expected<SalvageReport, StoreError> salvage_store(const SalvageOrder& order) {
     } else {
       // Without the way out, of which this is one.
       std::string why = store.error().message.substr(0, store.error().message.find(kWhatToDo));
-      for (const std::string folder = scratch.path().string() + "/";
-           why.find(folder) != std::string::npos;) {
-        why.erase(why.find(folder), folder.size());
-      }
-      for (const std::string folder = scratch.path().string() + ": ";
-           why.find(folder) != std::string::npos;) {
-        why.erase(why.find(folder), folder.size());
+      for (const char* end : {"/", ": "}) {
+        const std::string folder = scratch.path().string() + end;
+        for (auto at = why.find(folder); at != why.npos; at = why.find(folder)) {
+          why.erase(at, folder.size());
+        }
       }
       losses.add({"store", "is refused as it is: " + why});
     }
