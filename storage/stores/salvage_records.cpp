@@ -258,7 +258,8 @@ StoreTrouble Salvager::copy_history(Store& made) {
     const auto job = number_of(key);
     if (!job || places.contains(JobId{*job})) return std::nullopt;
     const HistoryPlace place = decode_place(value).value();
-    if (place.known) spent[place.entry.user] += place.entry.cost;
+    // Records of earlier versions have user and cost, too, but for the first, which have the key.
+    if (!place.entry.user.empty()) spent[place.entry.user] += place.entry.cost;
     losses_.add({"history", "a job that is over is in the index only", JobId{*job}});
     return std::nullopt;
   };

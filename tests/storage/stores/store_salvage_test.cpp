@@ -238,6 +238,31 @@ TEST_F(StoreSalvage,
   EXPECT_EQ(jobs.size(), 19u);
 }
 
+TEST_F(StoreSalvage, keeps_the_cost_of_a_lost_job_in_its_users_sum_whatever_version_noted_it) {
+  const TempStore folder;
+  {
+    const auto store = folder.open();
+    keep_numbers(*store);
+    StoreBatch batch;
+    for (const std::uint64_t job : {7U, 8U}) {
+      // Earlier versions kept less than all of the entry.
+      const HistoryEntry entry{JobId{job}, "ada", "sweep", Money{2}};
+      batch.put(Family::place, key_of(job), encode_place({job, entry, job == 8}));
+    }
+    EXPECT_FALSE(store->write(batch, Durability::process));
+  }
+  order_.from = folder.path();
+  EXPECT_EQ(salvaged(order_).lost.size(), 3U) << "the store, and each of the jobs";
+  Money sum;
+  opened<Store>(to_, TempStore().options())
+      ->scan(Family::spent, {}, [&](std::string_view user, std::string_view value) {
+        EXPECT_EQ(user, "ada");
+        sum += decode_money(value).value();
+        return true;
+      });
+  EXPECT_EQ(sum, Money{4});
+}
+
 TEST_F(StoreSalvage, of_a_store_that_does_not_say_whose_it_is_asks_for_another_one) {
   const TempStore young;
   keep_numbers(*young.open());
