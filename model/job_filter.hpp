@@ -42,6 +42,7 @@ struct FilteredJob {
   bool failed = false;  ///< a task of it, for good
   std::optional<JobOutcome> outcome{};
   std::optional<std::int32_t> exit_code{};
+  bool is_part = false;  ///< of a job that is not over: a task of another part may have failed
 };
 
 /// A filter made ready for many jobs. Of a job in parts it lets a part pass where the whole job

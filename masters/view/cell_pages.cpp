@@ -131,7 +131,10 @@ struct ActivePage {
 
 /// A job as filters ask for it; valid while the row is.
 FilteredJob filtered(const JobRow& row) {
-  return {row.job.user, row.job.name, row.job.submitted.value_or(row.accepted_at), row.failed > 0};
+  FilteredJob asked{row.job.user, row.job.name, row.job.submitted.value_or(row.accepted_at)};
+  asked.failed = row.failed > 0;
+  asked.is_part = row.job.total_tasks > 0;
+  return asked;
 }
 
 /// The jobs that are not over and come first of those behind the place, as many as `most`, whatever

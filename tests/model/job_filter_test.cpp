@@ -46,6 +46,13 @@ TEST(JobSieve, TellsFailedJobsFromOthers) {
   EXPECT_TRUE(failed.takes(runs));
 }
 
+TEST(JobSieve, LetsARunningPartPassWhereAnotherMayHaveAFailedTask) {
+  FilteredJob part = job_of_ann();
+  part.is_part = true;
+  EXPECT_TRUE(JobSieve(JobFilter{.failed = true}).takes(part));
+  EXPECT_FALSE(JobSieve(JobFilter{.user = "bob", .failed = true}).takes(part));
+}
+
 TEST(JobSieve, TakesNoJobThatRunsWhereItsEndIsAskedFor) {
   EXPECT_FALSE(JobSieve({.outcome = JobOutcome::completed}).takes(job_of_ann()));
   EXPECT_TRUE(JobSieve({.outcome = JobOutcome::completed}).takes(over(JobOutcome::completed)));

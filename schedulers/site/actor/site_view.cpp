@@ -167,6 +167,7 @@ std::vector<SiteView::Shown> SiteView::page(const JobsQuestion& wanted, JobsView
 FilteredJob SiteView::filtered(const Shown& one) {
   const Job& job = *one.job;
   FilteredJob asked{job.user, job.name, job.submitted.value_or(Instant{})};
+  asked.is_part = one.ended == nullptr && job.total_tasks > 0;
   if (one.ended != nullptr) {
     asked.outcome = one.ended->outcome;
     if (!job.submitted) asked.submitted = one.ended->at;

@@ -136,6 +136,16 @@ TEST_F(CellViewTest, LooksAtABoundedNumberOfNamesAndSaysWhereToGoOn) {
   EXPECT_FALSE(piece.cut);
 }
 
+TEST_F(CellViewTest, ListsARunningPartWhereAnotherMasterMayHaveAFailedTask) {
+  Job part = JobBuilder(1).build();
+  part.total_tasks = 2;
+  ASSERT_EQ(master_->submit(std::move(part), at_s(1)), SubmitResult::accepted);
+  ASSERT_EQ(master_->submit(JobBuilder(2).build(), at_s(1)), SubmitResult::accepted);
+  const JobsView list = jobs({.over = false, .filter = {.failed = true}});
+  ASSERT_EQ(list.jobs.size(), 1U);
+  EXPECT_EQ(list.jobs[0].job, JobId{1});
+}
+
 TEST_F(CellViewTest, SaysWhatItHasOfTheJobsThatAreAskedFor) {
   for (const std::uint64_t id : {8, 3, 9}) over(id, "ada", 1);
   ASSERT_EQ(master_->submit(JobBuilder(20).build(), at_s(1)), SubmitResult::accepted);

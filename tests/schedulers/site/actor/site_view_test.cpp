@@ -60,6 +60,14 @@ TEST_F(SiteViewTest, ShowsJobsByTheTimeOfTheirSubmission) {
   EXPECT_THAT(shown(since), ElementsAre("2 m1", "1 m0"));
 }
 
+TEST_F(SiteViewTest, ListsAWaitingPartWhereAMasterMayHaveAFailedTask) {
+  Job part = job_of(1);
+  part.total_tasks = 2;
+  handoffs.push(master_at(0), {std::move(part)});
+  handoffs.push(master_at(0), {job_of(2)});
+  EXPECT_THAT(shown({.filter = {.failed = true}}), ElementsAre("1 m0"));
+}
+
 TEST_F(SiteViewTest, LooksAtABoundedNumberOfJobsAndSaysWhereToGoOn) {
   for (std::uint64_t id = 1; id <= 12'000; ++id) {
     Job job = job_of(id);
