@@ -125,14 +125,35 @@ TEST(MakeJob, NamesAJobAfterItsProgram) {
   EXPECT_EQ(name_of({"/usr/bin/train.py", "--fast"}), "train.py");
   EXPECT_EQ(name_of({"/bin/sh", "-c", " \t/opt/a.out | tee x"}), "a.out");
   EXPECT_EQ(name_of({"/bin/sh", "-c", "make;ls"}), "make");
-  EXPECT_EQ(name_of({"/bin/sh", "-c", "  "}), "job") << "there is no word";
   EXPECT_EQ(name_of({"/bin/sh", "-e", "x"}), "sh");
-  EXPECT_EQ(name_of({"/bin/sh", "-c", "x", "y"}), "sh");
   EXPECT_EQ(name_of({}), "job");
   EXPECT_EQ(name_of({"/opt/"}), "job");
   EXPECT_EQ(name_of({"a b"}), "job");
   EXPECT_EQ(name_of({"caf\xC3\xA9"}), "job");
   EXPECT_EQ(name_of({std::string(65, 'x')}), std::string(64, 'x'));
+}
+
+TEST(MakeJob, NamesALineForAShellAfterItsFirstProgram) {
+  const auto name_of = [](const std::string& shell, const std::string& line) {
+    JobRequest made;
+    made.command = {shell, "-c", line};
+    return make_job(made).name;
+  };
+  for (const char* shell : {"sh", "bash", "dash", "/bin/sh", "/usr/bin/bash"}) {
+    EXPECT_EQ(name_of(shell, "echo hello"), "echo");
+  }
+  EXPECT_EQ(name_of("zsh", "echo hello"), "zsh");
+  EXPECT_EQ(name_of("sh", "cd /data && A=1 exec ./train.py --fast"), "train.py");
+  EXPECT_EQ(name_of("bash", "set -e; export B=2\n(make all)"), "make");
+  EXPECT_EQ(name_of("sh", "A='x y' python3 t.py"), "sh") << "a quoted word is not taken apart";
+  EXPECT_EQ(name_of("sh", "while :; do x; done"), "sh") << "a word of the shell says nothing";
+  EXPECT_EQ(name_of("bash", "[ $A = 2 ] && x"), "bash");
+  EXPECT_EQ(name_of("sh", "\"$@\""), "sh");
+  EXPECT_EQ(name_of("sh", "cd /data"), "sh");
+  EXPECT_EQ(name_of("sh", "  "), "sh") << "there is no word";
+  JobRequest made;
+  made.command = {"bash", "-ec", "./run.sh $1", "bash", "7"};
+  EXPECT_EQ(make_job(made).name, "run.sh");
 }
 
 TEST(MakeJob, HasTheMaximumOfTheArrayOrOfTheKey) {

@@ -107,14 +107,16 @@ class Scripts(ClientTest):
 
 
 class Completion(MusterTest):
-    def complete(self, *words):
-        """What bash offers for the last of the words."""
+    def complete(self, *words, path=os.environ["PATH"]):
+        """What bash offers for the last of the words; `path`: where it finds programs."""
         script = self.write("muster.bash", self.succeed("completion", "bash"))
         typed = " ".join(f"'{word}'" for word in ("muster", *words))
         probe = (f"source {script}; COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _muster; "
                  'printf "%s\\n" "${COMPREPLY[@]}"')
-        return subprocess.run(["bash", "-c", probe], stdout=subprocess.PIPE, text=True, check=True,
-                              timeout=60).stdout.split()
+        done = subprocess.run(["bash", "-c", probe], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PATH": path}, timeout=60)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
 
     def test_bash_completes_commands_and_options(self):
         self.assertEqual(self.complete("comp"), ["completion"])
@@ -126,6 +128,30 @@ class Completion(MusterTest):
         self.assertEqual(self.complete("jobs", "--state", "a"), ["active", "all"])
         self.assertEqual(self.complete("up", "--policy", "must"), ["muster"])
         self.assertIn("compadd -- active over all", self.succeed("completion", "zsh"))
+
+    def offered_jobs(self, program, *words):
+        """What bash offers where `muster` is the program of that text; whether it was called."""
+        called = self.path("called")
+        if os.path.exists(called):
+            os.remove(called)
+        self.write("muster", f'#!/bin/sh\necho "$*" >{called}\n{program}\n')
+        os.chmod(self.path("muster"), 0o755)
+        offered = self.complete(*words, path=f"{self.folder}:{os.environ['PATH']}")
+        return [word for word in offered if not word.startswith("-")], os.path.exists(called)
+
+    def test_bash_completes_numbers_of_jobs(self):
+        lists = "printf 'JOB  NAME\\n 12  a\\n  7  b\\n'"
+        for command in ("job", "cancel", "logs", "explain"):
+            with self.subTest(command=command):
+                self.assertEqual(self.offered_jobs(lists, command, "1"), (["12"], True))
+        with open(self.path("called"), encoding="utf-8") as called:
+            self.assertEqual(called.read(), "jobs --limit 50 --retry-for 0s\n")
+        self.assertEqual(self.offered_jobs(lists, "cost", ""), ([], False))
+        self.assertEqual(self.offered_jobs(lists, "job", "--js"), ([], False))
+
+    def test_bash_completes_no_job_where_there_is_no_cluster(self):
+        silent = self.offered_jobs("echo muster: no cluster is known >&2; exit 1", "job", "")
+        self.assertEqual(silent, ([], True))
 
     def test_both_scripts_know_every_command(self):
         commands = [word for word in self.complete("") if not word.startswith("-")]

@@ -38,13 +38,15 @@ std::string check_url(const std::string& text) {
   return "has to be a URL like http://127.0.0.1:8800; it is '" + text + "'";
 }
 
-/// Name of the caller; empty where a header could not hold it.
+/// Name of the caller, "user-1001" of one without an account and USER, as in a container; empty
+/// where a header could not hold it.
 std::string user_name() {
   // The effective user and not USER, which anybody may set to another's name by mistake.
   const passwd* entry = getpwuid(geteuid());
   const std::string name = entry != nullptr && entry->pw_name != nullptr
                                ? entry->pw_name
-                               : client::process_environment()("USER").value_or("");
+                               : client::process_environment()("USER").value_or(std::string());
+  if (name.empty()) return fmt::format("user-{}", geteuid());
   const auto visible = [](char letter) { return letter > ' ' && letter < 0x7f; };
   return std::all_of(name.begin(), name.end(), visible) ? name : std::string();
 }

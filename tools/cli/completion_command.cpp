@@ -12,7 +12,8 @@
 #include "tools/cli/commands.hpp"
 
 // Writes completion scripts for bash and zsh from the commands themselves, so that no list of words
-// has to be kept beside them. The scripts hold all words: completing does not start muster.
+// has to be kept beside them. The scripts hold all words but the numbers of jobs, for which they
+// ask the cluster where one may stand.
 
 namespace muster::cli {
 namespace {
@@ -24,6 +25,7 @@ struct Completed {
   std::vector<std::string> commands;
   std::vector<std::pair<std::string, std::string>> options;  ///< name, meaning
   std::map<std::string, std::string> values;  ///< of an option that chooses: words, by its name
+  bool takes_jobs = false;                    ///< numbers of jobs may stand behind it
 };
 
 /// The text in single quotes, for a shell.
@@ -65,11 +67,13 @@ std::string choices_of_option(const CLI::Option& option, const ValueWords& known
 }
 
 Completed described(const CLI::App& app, const std::string& name, const ValueWords& known) {
-  Completed command{name, app.get_description(), {}, {}, {}};
+  Completed command{name, app.get_description(), {}, {}, {}, false};
   for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (!inner->get_name().empty()) command.commands.push_back(inner->get_name());
   }
   for (const CLI::Option* option : app.get_options()) {
+    const std::string positional = option->get_positional() ? option->get_name(true) : "";
+    command.takes_jobs |= positional == "job" || positional == "jobs";
     for (const std::string& word : option->get_lnames()) {
       command.options.emplace_back("--" + word, option->get_description());
       const std::string choices = choices_of_option(*option, known);
@@ -132,9 +136,32 @@ std::string value_cases(const std::vector<Completed>& all, const std::string& of
   return cases;
 }
 
+/// A pattern of `case` that the commands match which take numbers of jobs.
+std::string pattern_of_jobs(const std::vector<Completed>& all) {
+  std::string pattern;
+  for (const Completed& command : all) {
+    if (!command.takes_jobs) continue;
+    pattern += (pattern.empty() ? "" : " | ") + quoted(command.name);
+  }
+  return pattern;
+}
+
+// A list that is bounded, and no long wait for a cluster that does not answer: somebody is typing.
+constexpr const char* kJobsFunction = R"(_muster_jobs() {
+  local number rest
+  timeout 2 muster jobs --limit 50 --retry-for 0s 2>/dev/null | while read -r number rest; do
+    case $number in
+      '' | *[!0-9]*) ;;
+      *) echo "$number" ;;
+    esac
+  done
+}
+)";
+
 std::string bash_script(const std::vector<Completed>& all) {
-  std::string script = R"(# Completion of muster for bash; written by `muster completion bash`.
-_muster() {
+  std::string script = "# Completion of muster for bash; written by `muster completion bash`.\n";
+  script += kJobsFunction;
+  script += R"(_muster() {
   local current=${COMP_WORDS[COMP_CWORD]} verb=muster words i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$verb ${COMP_WORDS[i]}" in
@@ -148,6 +175,14 @@ _muster() {
   done
   case "$verb" in
 )" + cases + R"(  esac
+  case "$current" in
+    '' | [0-9]*)
+      case "$verb" in
+        )" + pattern_of_jobs(all) +
+            R"() words+=" $(_muster_jobs) " ;;
+      esac
+      ;;
+  esac
   case "$verb ${COMP_WORDS[COMP_CWORD - 1]}" in
 )" + value_cases(all, "words='{}'") +
             R"(  esac
@@ -168,9 +203,10 @@ std::string zsh_command(const Completed& command) {
 }
 
 std::string zsh_script(const std::vector<Completed>& all) {
-  std::string script = R"(#compdef muster
-# Completion of muster for zsh; written by `muster completion zsh`.
-_muster() {
+  std::string script =
+      "#compdef muster\n# Completion of muster for zsh; written by `muster completion zsh`.\n";
+  script += kJobsFunction;
+  script += R"(_muster() {
   local verb=muster word
   local -a words_here
   for word in ${words[2,CURRENT-1]}; do
@@ -188,6 +224,14 @@ _muster() {
             R"(  esac
   case "$verb" in
 )" + cases + R"(  esac
+  case "$PREFIX" in
+    '' | [0-9]*)
+      case "$verb" in
+        )" + pattern_of_jobs(all) +
+            R"() compadd -V jobs -- $(_muster_jobs) ;;
+      esac
+      ;;
+  esac
   _describe 'muster' words_here
   _files
 }
