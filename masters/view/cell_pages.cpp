@@ -137,46 +137,22 @@ FilteredJob filtered(const JobRow& row) {
   return asked;
 }
 
-/// The jobs that are not over and come first of those behind the place, as many as `most`, whatever
-/// their names.
-std::vector<std::pair<JobPlace, Slot>> first_active(const ClusterState& state,
-                                                    const JobsQuestion& wanted, std::size_t most) {
-  JobFilter filter = wanted.filter;
-  filter.name.clear();
-  const JobSieve sieve(std::move(filter));
-  std::vector<std::pair<JobPlace, Slot>> page;  // a heap, the one that comes last on top
-  const auto above = std::greater<std::pair<JobPlace, Slot>>();
-  // Those that came last mostly come first in lists, so that few are put in and out again.
-  for (Slot slot = state.last_job(); slot != kNoSlot; slot = state.job_before(slot)) {
-    const JobRow& row = state.job(slot);
-    const JobPlace place = list_place(row.job);
-    if (!(place < wanted.active_below)) continue;
-    if (page.size() == most && place < page.front().first) continue;
-    if (!sieve.takes(filtered(row))) continue;
-    page.emplace_back(place, slot);
-    std::push_heap(page.begin(), page.end(), above);
-    if (page.size() <= most) continue;
-    std::pop_heap(page.begin(), page.end(), above);
-    page.pop_back();
-  }
-  std::sort_heap(page.begin(), page.end(), above);
-  return page;
-}
-
-/// The page of a question among the jobs that are not over. Looks at no more names than a page may
-/// have jobs, so that a name of few jobs does not hold up the master; the API goes on behind them.
-ActivePage active_page(const ClusterState& state, const JobsQuestion& wanted) {
-  const bool any_name = wanted.filter.name.empty();
-  const std::size_t most = any_name ? wanted.bound() : JobsQuestion::kMost;
-  const auto first = first_active(state, wanted, most);
-  const NamePattern name(wanted.filter.name);
+/// The page of a question among the jobs that are not over. Looks at no more of them than a page
+/// may have, so that a filter through which few come does not hold up the master; the API goes on
+/// behind them.
+ActivePage active_page(const Master& master, const JobsQuestion& wanted) {
+  const OpenJobs::Places& open = master.open_jobs().places();
+  const JobSieve sieve(wanted.filter);
   ActivePage page;
-  for (const auto& [place, slot] : first) {
-    if (page.slots.size() == wanted.bound()) return page;
-    if (any_name || name.matches(state.job(slot).job.name)) page.slots.push_back(slot);
+  std::size_t looks = JobsQuestion::kMost;
+  for (auto at = open.upper_bound(wanted.active_below); at != open.end(); ++at) {
+    if (page.slots.size() == wanted.bound()) break;
+    if (looks-- == 0) {
+      page.looked = std::prev(at)->first;
+      break;
+    }
+    if (sieve.takes(filtered(master.state().job(at->second)))) page.slots.push_back(at->second);
   }
-  const bool more = first.size() == most && page.slots.size() < wanted.bound();
-  if (more) page.looked = first.back().first;
   return page;
 }
 
@@ -239,7 +215,7 @@ CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
       }
     }
   } else if (wanted.active) {
-    active = active_page(state, wanted);
+    active = active_page(master, wanted);
   }
   const std::vector<Slot>& slots = active.slots;
   for (std::size_t i = 0; i < slots.size(); ++i) {

@@ -125,6 +125,7 @@ TEST_F(CellViewTest, LooksAtABoundedNumberOfNamesAndSaysWhereToGoOn) {
     job.name = id == 3 ? "rare" : "plenty";
     ASSERT_EQ(master_->submit(std::move(job), at_s(1)), SubmitResult::accepted);
   }
+  EXPECT_TRUE(jobs({.over = false, .filter = {.user = "nobody"}}).looked);
   JobsQuestion wanted{.over = false, .filter = {.name = "rare"}};
   JobsView piece = jobs(wanted);
   EXPECT_TRUE(piece.jobs.empty());
