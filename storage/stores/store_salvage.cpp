@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <rocksdb/env.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +44,12 @@ class ScratchFolder {
   std::string path_;
 };
 
+/// Nobody can write there, nor take a lock, which needs the right to write.
+bool is_mounted_read_only(const fs::path& folder) {
+  struct statvfs disk {};
+  return ::statvfs(folder.c_str(), &disk) == 0 && (disk.f_flag & ST_RDONLY) != 0;
+}
+
 /// RocksDB's lock of a store: no other process opens it as long as this lives.
 class HeldLock {
  public:
@@ -50,7 +57,8 @@ class HeldLock {
     std::error_code bad;
     // Without the file no process has it open, and to lock it would be to write into the folder.
     const fs::path file = folder / "LOCK";
-    if (fs::exists(file, bad)) status_ = rocksdb::Env::Default()->LockFile(file.string(), &lock_);
+    if (!fs::exists(file, bad) || is_mounted_read_only(folder)) return;
+    status_ = rocksdb::Env::Default()->LockFile(file.string(), &lock_);
   }
   HeldLock(const HeldLock&) = delete;
   HeldLock& operator=(const HeldLock&) = delete;

@@ -1,6 +1,8 @@
 """Stores that are damaged or gone: nothing goes on as if all were well."""
 
+import os
 import shutil
+import subprocess
 import unittest
 
 from cluster import Cluster
@@ -52,6 +54,7 @@ class Stores(unittest.TestCase):
             salvaged = cluster.run("store", "salvage", store, "--to", made, check=False)
             self.assertEqual(salvaged.returncode, 3, salvaged.stderr)
             self.assertIn("lost: journal: ", salvaged.stdout)
+            self.salvage_from_a_disk_that_is_mounted_read_only(cluster, store)
             shutil.rmtree(store)
             made.rename(store)
             cluster.up()
@@ -59,6 +62,18 @@ class Stores(unittest.TestCase):
             self.assertGreater(after, max(before))
             self.assertEqual(cluster.wait_over([after])[after]["state"], "completed")
             self.assertEqual(lines.read_text().count("once"), 3)
+
+    def salvage_from_a_disk_that_is_mounted_read_only(self, cluster, store):
+        bind = f"mount --bind '{store}' '{store}' && mount -o remount,bind,ro '{store}'"
+        apart = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+        if subprocess.run([*apart, bind], check=False, capture_output=True).returncode != 0:
+            print("not tried: this machine lets nobody mount in a namespace of their own")
+            return
+        made = cluster.dir / "of-read-only"
+        salvage = f"'{os.environ['MUSTER']}' store salvage '{store}' --to '{made}'"
+        done = subprocess.run([*apart, f"{bind} && {salvage}"], check=False, capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 3, done.stderr)
 
     def test_a_site_that_has_lost_its_store_gives_no_number_out_twice(self):
         with Cluster(nodes=2) as cluster:
