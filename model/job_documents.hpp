@@ -141,6 +141,7 @@ struct JobsDocument {
   std::vector<JobView> jobs{};
   std::optional<std::string> next{};  ///< where the next page begins
   std::optional<std::uint64_t> sorted_of{};
+  std::optional<bool> sorted_all{};
 };
 
 void fields(auto& a, Like<JobsDocument> auto& v) {
@@ -153,6 +154,9 @@ void fields(auto& a, Like<JobsDocument> auto& v) {
           "where `sort` asks for another order than that of submission, how many jobs were sorted: "
           "all that match or the newest 10,000 of them; else null"),
     v.sorted_of);
+  a(later("sorted_all",
+          "likewise, whether they are all that match: false where older ones were not looked at"),
+    v.sorted_all);
 }
 
 /// A job with a page of its tasks.

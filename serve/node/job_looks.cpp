@@ -30,7 +30,9 @@ constexpr std::size_t kMostSorted = 10'000;
 /// Puts the jobs into the order and keeps the first ones.
 void sort_jobs(merge::Jobs& jobs, api::JobSort sort, std::size_t limit, Instant now) {
   const auto ran = [now](const JobView& job) {
-    return job.submitted ? job.over.value_or(now) - *job.submitted : Duration{};
+    // The site's clock, which says when a job was submitted, may be ahead of the master's.
+    const Instant end = job.over.value_or(now);
+    return job.submitted ? std::max(Duration{}, end - *job.submitted) : Duration{};
   };
   // Jobs that are equal stay in the order of submission.
   std::stable_sort(jobs.begin(), jobs.end(), [&](const JobView& a, const JobView& b) {
@@ -280,7 +282,9 @@ void JobLooks::take_jobs(const std::shared_ptr<JobsLook>& look, const merge::Lis
   if (in_order) return look->reply(ok(view_json::jobs(look->list, page.next, missing)));
   sort_jobs(look->to_sort, look->what.sort, look->what.limit, asks_.now());
   view_json::add_jobs(look->list, look->to_sort);
-  look->reply(ok(view_json::sorted_jobs(look->list, look->shown, missing)));
+  // The number alone does not say it: jobs that fell out of a piece leave it below the bound.
+  const view_json::Sorted sorted{look->shown, !page.next};
+  look->reply(ok(view_json::sorted_jobs(look->list, sorted, missing)));
 }
 
 void JobLooks::look_at_job(const api::View& what, api::Reply reply) {

@@ -62,9 +62,10 @@ std::string jobs(const JsonText& list, const std::optional<JobCursor>& next, con
   return page<JobView>(document, list, silent);
 }
 
-std::string sorted_jobs(const JsonText& list, std::uint64_t sorted_of, const Silent& silent) {
+std::string sorted_jobs(const JsonText& list, Sorted sorted, const Silent& silent) {
   JobsDocument document;
-  document.sorted_of = sorted_of;
+  document.sorted_of = sorted.of;
+  document.sorted_all = sorted.all;
   return page<JobView>(document, list, silent);
 }
 

@@ -23,8 +23,14 @@ void add_tasks(JsonText& list, const std::vector<TaskView>& tasks, bool explaine
 
 /// A page of jobs.
 std::string jobs(const JsonText& list, const std::optional<JobCursor>& next, const Silent& silent);
-/// A list in another order than that of submission, the first ones of `sorted_of` jobs.
-std::string sorted_jobs(const JsonText& list, std::uint64_t sorted_of, const Silent& silent);
+/// How many jobs a list in another order than that of submission was made of.
+struct Sorted {
+  std::uint64_t of = 0;
+  bool all = true;  ///< that match
+};
+
+/// A list in another order than that of submission, the first ones of the sorted jobs.
+std::string sorted_jobs(const JsonText& list, Sorted sorted, const Silent& silent);
 
 /// A job with a page of its tasks, whose list is written already.
 std::string job(const JobDocument& job, const JsonText& tasks, const Silent& silent);

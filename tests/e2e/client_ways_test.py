@@ -242,6 +242,11 @@ class Wait(ClientTest):
         self.assertEqual(self.api.paths()[-1], "/v1/jobs?state=over&outcome=failed&exit_code=3"
                          "&sort=cost&limit=50")
         self.assertIn("10000", said.splitlines()[-1])
+        for sorted_all, cut in ((True, False), (False, True)):
+            self.api.on("GET", "/v1/jobs", {"jobs": [job(3, "failed", None)], "next": None,
+                                            "sorted_of": 9999, "sorted_all": sorted_all})
+            said = self.succeed("history", "--sort", "cost")
+            self.assertEqual("9999" in said, cut)
         for words in (("--since", "yesterdayish"), ("--sort", "size"), ("--state", "active")):
             self.assert_fails(2, [words[0]], "history", *words)
 

@@ -194,7 +194,8 @@ bool listed(const Json& job, const View& what) {
 
 /// By number alone.
 Json jobs_document(const View& what, std::uint64_t tick) {
-  Json out{{"jobs", Json::array()}, {"next", nullptr}, {"sorted_of", nullptr}};
+  Json out{
+      {"jobs", Json::array()}, {"next", nullptr}, {"sorted_of", nullptr}, {"sorted_all", nullptr}};
   std::uint64_t job = what.after ? what.after->behind.job.value : FakeBackend::kJobs;
   while (job-- > 0) {
     Json entry = job_document(job, tick);

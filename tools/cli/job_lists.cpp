@@ -114,11 +114,22 @@ std::string path_of(const ListOptions& options) {
   return path;
 }
 
+/// How many jobs of all that match were sorted, where they are not all.
+std::optional<std::uint64_t> cut_at(const client::Answer& page) {
+  const auto of = page.document.find("sorted_of");
+  const auto all = page.document.find("sorted_all");
+  if (of == page.document.end() || !of->is_number_unsigned()) return std::nullopt;
+  const std::uint64_t sorted = *of;
+  // A cluster of an earlier version says only how many were sorted.
+  const bool whole =
+      all != page.document.end() && all->is_boolean() ? all->get<bool>() : sorted < kMostSorted;
+  return whole ? std::nullopt : std::optional{sorted};
+}
+
 /// Says that there are more jobs than were shown, or were sorted.
-std::string more_line(const ListOptions& options, bool more, std::uint64_t sorted_of) {
+std::string more_line(const ListOptions& options, bool more, std::optional<std::uint64_t> cut) {
   if (options.is_sorted()) {
-    if (sorted_of < kMostSorted) return "";
-    return fmt::format("Only the newest {} jobs that match were sorted.\n", kMostSorted);
+    return cut ? fmt::format("Only the newest {} jobs that match were sorted.\n", *cut) : "";
   }
   // Only for the default bound: a user that has set one knows that the list is cut.
   if (!more || options.limit) return "";
@@ -134,7 +145,7 @@ int list_jobs(const ListOptions& options) {
   if (options.is_sorted()) pages.at_once = kMostSorted;
   client::JobTable table(options.is_history());
   client::JsonOfPages document(pages.list, print_text);
-  std::uint64_t sorted_of = 0;
+  std::optional<std::uint64_t> cut;
   const auto failure =
       client::each_page(*api, pages, [&](const client::Answer& page, bool last) -> Fault {
         if (last) warn_of_silent(page);
@@ -144,14 +155,13 @@ int list_jobs(const ListOptions& options) {
         }
         const auto jobs = client::job_list(page);
         if (!jobs) return jobs.error();
-        const auto of = page.document.find("sorted_of");
-        if (of != page.document.end() && of->is_number_unsigned()) sorted_of = *of;
+        cut = cut_at(page);
         print_text(table.next(jobs.value()));
         return std::nullopt;
       });
   if (failure) return complain_of(*failure);
   // The document has no line break of its own at its end.
-  print_text(options.client.json ? "\n" : more_line(options, !pages.after.empty(), sorted_of));
+  print_text(options.client.json ? "\n" : more_line(options, !pages.after.empty(), cut));
   return kDone;
 }
 

@@ -247,7 +247,8 @@ std::vector<TextTable::Column> job_columns(bool of_past) {
 
 std::string took_text(const JobView& job) {
   if (!job.submitted || !job.over) return "-";
-  return ran_text(to_seconds(*job.over - *job.submitted));
+  // The site's clock, which says when it was submitted, may be ahead of the master's.
+  return ran_text(std::max(0.0, to_seconds(*job.over - *job.submitted)));
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ TEST_F(ActorBackendTest, AListInAnotherOrderIsMadeOfAllThatMatch) {
   ASSERT_EQ(all["jobs"].size(), 3U);
   EXPECT_EQ(all["jobs"][0]["usd"], 99);
   EXPECT_EQ(all["sorted_of"], 600);
+  EXPECT_EQ(all["sorted_all"], true);
   EXPECT_TRUE(all["next"].is_null());
   what.filter.failed = true;
   EXPECT_EQ(look(what)["sorted_of"], 200);
