@@ -15,11 +15,16 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
 /// Puts every record of the family into the other store.
-StoreTrouble copy_family(const Store& from, Family family, Store& to) {
+StoreTrouble copy_family(const Store& from, Family family, Store& to,
+                         const std::atomic<bool>* stop) {
   StoreBatch batch;
   std::size_t bytes = 0;
   StoreTrouble trouble;
   const auto flush = [&] {
+    if (stop != nullptr && *stop) {
+      trouble = Failure<StoreError>{StoreError::unwritable, "the copy was given up"};
+      return false;
+    }
     // Not durable one by one: the copy is a store only after the durable write at the end.
     trouble = to.write(std::exchange(batch, {}), Durability::process);
     bytes = 0;
@@ -38,7 +43,8 @@ StoreTrouble copy_family(const Store& from, Family family, Store& to) {
 
 }  // namespace
 
-StoreTrouble copy_store(const Store& from, const fs::path& to, CopyFor purpose) {
+StoreTrouble copy_store(const Store& from, const fs::path& to, CopyFor purpose,
+                        const std::atomic<bool>* stop) {
   std::error_code bad;
   const bool has_content = fs::exists(to, bad) && !fs::is_empty(to, bad);
   if (bad || (has_content && state_of(to) != FolderState::unfinished)) {
@@ -49,7 +55,9 @@ StoreTrouble copy_store(const Store& from, const fs::path& to, CopyFor purpose) 
   options.meta = from.meta();
   options.fill = [&](Store& made) -> StoreTrouble {
     for (std::size_t family = 0; family < kFamilies; ++family) {
-      if (auto trouble = copy_family(from, static_cast<Family>(family), made)) return trouble;
+      if (auto trouble = copy_family(from, static_cast<Family>(family), made, stop)) {
+        return trouble;
+      }
     }
     if (purpose == CopyFor::use) {
       // The original may go on and give out numbers that the copy does not know: an owner that

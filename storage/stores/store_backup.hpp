@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 
 #include "storage/stores/store.hpp"
@@ -14,7 +15,9 @@ enum class CopyFor : std::uint8_t {
 
 /// Makes a copy of the store, which was opened for reading, in a folder where nothing is yet; an
 /// owner that has it open goes on meanwhile. Until all of it is on the disk the folder has no
-/// store.
-StoreTrouble copy_store(const Store& from, const std::filesystem::path& to, CopyFor purpose);
+/// store. `stop`, when it is not null, may be set by another thread: the copy is given up within a
+/// MiB.
+StoreTrouble copy_store(const Store& from, const std::filesystem::path& to, CopyFor purpose,
+                        const std::atomic<bool>* stop = nullptr);
 
 }  // namespace muster
