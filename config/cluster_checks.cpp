@@ -14,6 +14,7 @@
 namespace muster::config {
 namespace {
 
+constexpr Duration kShortestBackup = std::chrono::minutes{1};
 constexpr std::array<const char*, 3> kEndpointKeys = {"address", "workers", "api"};
 
 const Endpoint* endpoint_of(const NodeConfig& node, std::string_view key) {
@@ -178,6 +179,38 @@ void check_times(const ClusterEntry& entry) {
            {"planner_retry", c.master.planner_retry});
 }
 
+/// Both are normal.
+bool is_within(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  const std::filesystem::path way = path.lexically_relative(folder);
+  return !way.empty() && *way.begin() != "..";
+}
+
+void check_backup(const ClusterEntry& entry) {
+  const ClusterConfig& c = entry.config;
+  const BackupConfig& backup = c.backup;
+  if (!backup.to.empty()) {
+    // Not `to` itself: it may be the folder that has the cluster's folder and others.
+    const std::filesystem::path folder = backup.to / c.name;
+    if (is_within(folder, c.state) || is_within(c.state, folder)) {
+      entry.reader.complain(
+          "backup.to", fmt::format("has to be a folder apart from the state's, {}, with which the "
+                                   "backups would be lost; they would be in {}",
+                                   c.state.string(), folder.string()));
+    }
+  }
+  if (backup.every == Duration{}) return;
+  if (!entry.reader.given("backup.to")) {
+    entry.reader.complain("backup.to",
+                          "is missing, and backup.every is given; it has to be a folder that is "
+                          "there, best on another disk, such as \"/backup/muster\"");
+  }
+  if (backup.every < kShortestBackup) {
+    entry.reader.complain("backup.every",
+                          fmt::format("has to be 0, for no backups, or at least {}; it is {}",
+                                      duration_text(kShortestBackup), duration_text(backup.every)));
+  }
+}
+
 }  // namespace
 
 void check_cluster(const ClusterEntry& entry) {
@@ -198,6 +231,7 @@ void check_cluster(const ClusterEntry& entry) {
   check_cloud(entry);
   check_folders(entry);
   check_caps(entry);
+  check_backup(entry);
   check_times(entry);
   check_task_keys(entry.config.worker, entry.reader, "worker", "task_uid");
 }

@@ -87,6 +87,16 @@ struct StorageConfig {
   std::uint64_t reserve_mib = 64;  ///< of each store, for a disk that runs full; 0: no reserve
 };
 
+/// Backups that each node makes of its stores.
+struct BackupConfig {
+  Duration every{};        ///< between two backups; 0: no backups
+  std::uint32_t keep = 7;  ///< complete ones of each node; past it the oldest goes
+  /// Has to be there on every node's computer; each node's are in TO/CLUSTER/NODE.
+  std::filesystem::path to{};
+
+  friend bool operator==(const BackupConfig&, const BackupConfig&) = default;
+};
+
 /// How the HTTP API is opened, and what it writes down.
 struct ApiConfig {
   std::filesystem::path tokens;  ///< file of the named tokens; default: in the folder of the state
@@ -133,6 +143,7 @@ struct ClusterConfig {
   LiveWorkerConfig worker;
   LogsConfig logs;
   StorageConfig storage;
+  BackupConfig backup;
   LinkConfig link;
   ApiConfig api;
 

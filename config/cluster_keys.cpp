@@ -139,6 +139,19 @@ Keys storage_keys() {
            WholeKey{[](C& c) -> U64& { return c.storage.reserve_mib; }, 0, kMany}}};
 }
 
+Keys backup_keys() {
+  return {{"backup.every",
+           "time between two backups that each node makes of its stores, at least 1min; 0: no "
+           "backups are made",
+           TimeKey{[](C& c) -> Duration& { return c.backup.every; }, 0ns, 720h}},
+          {"backup.keep", "complete backups of each node that are kept; past it the oldest goes",
+           WholeKey{[](C& c) -> U32& { return c.backup.keep; }, 1, 1000}},
+          {"backup.to",
+           "folder that is there on each node's computer, for its backups, in TO/CLUSTER/NODE; "
+           "needed with backup.every",
+           PathKey{[](C& c) -> fs::path& { return c.backup.to; }}}};
+}
+
 Keys link_keys() {
   return {{"link.heartbeat",
            "time between heartbeats of a connection; between nodes no less than a third of timeout",
@@ -191,7 +204,7 @@ Keys build_table() {
   for (const Keys& part :
        {top_keys(), master_keys<C>(), instance_keys<C>(), planning_keys<C>(), live_master_keys(),
         site_keys<C>(), classify_keys<C>(), predict_keys<C>(), cloud_keys<C>(), worker_keys(),
-        logs_keys(), storage_keys(), link_keys(), api_keys()}) {
+        logs_keys(), storage_keys(), backup_keys(), link_keys(), api_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -215,6 +215,10 @@ disk_check = "500ms"
 disk_free_mib = 100
 [storage]
 reserve_mib = 8
+[backup]
+every = "6h"
+keep = 3
+to = "backups"
 [logs]
 keep_mib = 5
 keep_days = 2
@@ -248,6 +252,10 @@ audit_files = 3
   EXPECT_EQ(config.worker.disk_check, 500ms);
   EXPECT_EQ(config.worker.disk_free_mib, 100U);
   EXPECT_EQ(config.storage.reserve_mib, 8U);
+  EXPECT_EQ(config.backup.every, 6h);
+  EXPECT_EQ(config.backup.keep, 3U);
+  EXPECT_EQ(config.backup.to.filename(), "backups");
+  EXPECT_TRUE(config.backup.to.is_absolute());
   EXPECT_EQ(config.logs.keep_mib, 5U);
   EXPECT_EQ(config.logs.keep_days, 2U);
   EXPECT_EQ(config.logs.handover_s, 1.5);

@@ -308,6 +308,26 @@ TEST(ClusterErrors, KeepsTheCheckpointsApartFromTheNodes) {
   EXPECT_THAT(errors_of(ClusterFile{}, {"worker.checkpoints=state/n0"}).size(), 1U);
 }
 
+TEST(ClusterErrors, WantsBackupsInAFolderThatIsNotLostWithTheState) {
+  const std::string often = "[backup]\nevery = \"6h\"\nto = ";
+  EXPECT_THAT(errors_of({.sections = often + "\"backups\"\n"}), ElementsAre("no error"));
+  EXPECT_THAT(errors_of({.sections = often + "\"state/n0\"\n"}),
+              ElementsAre(IsGoldenAt("local.toml:20:6: backup.to")));
+  // In a folder of the cluster's name.
+  EXPECT_THAT(
+      errors_of({.top = changed(kTop, "\"local\"", "\"state\""), .sections = often + "\".\"\n"}),
+      ElementsAre(IsGoldenAt("local.toml:20:6: backup.to")));
+}
+
+TEST(ClusterErrors, WantsAFolderForBackupsAndAMinuteBetweenThem) {
+  EXPECT_THAT(errors_of({.sections = "[backup]\nevery = \"59s\"\n"}),
+              testing::UnorderedElementsAre(HasSubstr("backup.to: is missing"),
+                                            HasSubstr("local.toml:19:9: backup.every")));
+  EXPECT_THAT(errors_of({}, {"backup.every=59s", "backup.to=b"}), ElementsAre(IsGolden()));
+  EXPECT_THAT(errors_of({}, {"backup.every=1h"}), ElementsAre(IsGolden()));
+  EXPECT_THAT(errors_of({}, {"backup.every=0", "backup.keep=0"}), ElementsAre(IsGolden()));
+}
+
 TEST(ClusterErrors, TellsEverythingThatIsWrongAtOnceInTheOrderOfTheFile) {
   const ClusterFile parts{
       .top = kTop + "sed = 1\n",
