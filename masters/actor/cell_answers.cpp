@@ -52,6 +52,10 @@ CellView CellAnswers::view() const {
   if (const std::string trouble = hooks_.planner_trouble(); !trouble.empty()) {
     view.trouble += (view.trouble.empty() ? "" : "; ") + trouble;
   }
+  if (setup_.node_trouble) {
+    const std::string trouble = setup_.node_trouble();
+    if (!trouble.empty()) view.trouble += (view.trouble.empty() ? "" : "; ") + trouble;
+  }
   if (!setup_.times->ms.empty()) view.last_decision_ms = setup_.times->ms.back();
   return view;
 }

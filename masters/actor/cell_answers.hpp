@@ -30,6 +30,8 @@ class CellAnswers {
     /// Is given a sample of the figures a minute while there is something to see; empty: no past is
     /// kept.
     std::function<void(const HistorySample&)> keep_sample;
+    /// As MasterSetup has it.
+    std::function<std::string()> node_trouble;
   };
   struct Host {
     /// The failure of the planner; empty: it has not failed.

@@ -59,6 +59,8 @@ struct MasterSetup {
   std::vector<HistorySample> past;  ///< the samples before it was started again
   /// Is told news for the user; nothing: news is dropped.
   std::function<void(const std::string&)> note;
+  /// Trouble of its node that keeps it from no work; nothing: there never is any.
+  std::function<std::string()> node_trouble;
 };
 
 /// The actor around a Master: messages in, effects out, rounds at the policy's cadence. Effects and

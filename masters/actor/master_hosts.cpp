@@ -80,7 +80,7 @@ MetricsIntake::Host MasterActorImpl::metrics_host() {
 }
 
 CellAnswers::Setup MasterActorImpl::answers_setup() {
-  return {setup_.journal, setup_.times, setup_.keep_sample};
+  return {setup_.journal, setup_.times, setup_.keep_sample, setup_.node_trouble};
 }
 
 CellAnswers::Host MasterActorImpl::answers_host() {

@@ -337,6 +337,10 @@ Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request
     if (fault.empty()) fault = passage_fault(dir_, own, prepared.config);
     if (!fault.empty()) return Failed{LocalError::bad_request, std::move(fault)};
   }
+  if (fresh || prepared.config.backup != before.value().backup) {
+    std::string fault = backup_fault(prepared.config, request);
+    if (!fault.empty()) return Failed{LocalError::bad_request, std::move(fault)};
+  }
   if (prepared.runs && request.new_stores) {
     return Failed{LocalError::running,
                   "it runs, and stores are made at its start only: `muster down` first, then "

@@ -1,8 +1,11 @@
 #include "serve/local/local_settings.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 
 #include "actors/cloud/providers.hpp"
@@ -329,6 +332,23 @@ std::string settings_fault(const ClusterConfig& config, const LocalRequest& requ
   }
   if (!fault.empty()) return fault;
   return from("master.fleet", "", fleet_fault(config, catalog.value()));
+}
+
+std::string backup_fault(const ClusterConfig& config, const LocalRequest& request) {
+  if (config.backup.every == Duration{}) return {};
+  const std::string to = config.backup.to.string();
+  std::error_code bad;
+  std::string fault;
+  if (!std::filesystem::exists(to, bad)) {
+    fault = fmt::format("there is no {} (mkdir -p {})", to, to);
+  } else if (!std::filesystem::is_directory(to, bad)) {
+    fault = fmt::format("{} is no folder", to);
+  } else if (access(to.c_str(), W_OK | X_OK) != 0) {
+    fault = fmt::format("{} cannot be written: {}", to, std::strerror(errno));
+  }
+  if (fault.empty()) return fault;
+  return fmt::format("{}: backup.to: has to be a folder that is there and can be written; {}",
+                     origin_of("backup.to", "", config, request), fault);
 }
 
 }  // namespace muster::local

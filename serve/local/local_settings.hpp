@@ -80,5 +80,8 @@ std::string refusal_while_it_runs(const std::vector<SettingChange>& changes);
 /// catalog, also by types that the masters' stores name, the policy, the prices and the fixed
 /// fleet. Names the flag, or the config's file, and what would be right; empty: nothing.
 std::string settings_fault(const ClusterConfig& config, const LocalRequest& request);
+/// The fault of settings of backups that are new: their folder cannot be used here. One that cannot
+/// be used any more keeps no cluster from starting.
+std::string backup_fault(const ClusterConfig& config, const LocalRequest& request);
 
 }  // namespace muster::local

@@ -16,6 +16,7 @@
 #include "config/catalog_file.hpp"
 #include "serve/api/server.hpp"
 #include "serve/node/actor_backend.hpp"
+#include "serve/node/backup_keeper.hpp"
 #include "serve/node/node_api.hpp"
 #include "serve/node/node_log.hpp"
 #include "serve/node/node_pki.hpp"
@@ -81,6 +82,8 @@ class LiveNode::Parts {
     end(site_);
     end(master_);
     system_.await_all_actors_done();
+    // Roles asked it for trouble until now.
+    backups_.reset();
     // Those that asked for it used it until now.
     backend_.reset();
     // Journals and stores write what is left; no actor is there any more to be notified.
@@ -134,16 +137,42 @@ class LiveNode::Parts {
     return node.name == self_.name ? cloud_->actor : peer(node.name).cloud.handle();
   }
 
+  /// Before the roles, which ask whether they are made.
+  void begin_backups(const NodeStores& stores) {
+    const ClusterConfig& config = setup_.config;
+    if (config.backup.every == Duration{}) return;
+    BackupPlan plan{config.backup.to,
+                    std::filesystem::path(config.name) / self_.name,
+                    config.backup.every,
+                    config.backup.keep,
+                    {}};
+    for (const auto* store : {&stores.cloud, &stores.master, &stores.site}) {
+      if (*store) plan.stores.push_back((*store)->directory());
+    }
+    BackupKeeper::Host host;
+    host.clock = [] {
+      return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    };
+    host.note = [log = log_](const std::string& text) { log->info(text); };
+    host.warn = [log = log_](const std::string& text) { log->warn(text); };
+    backups_ = std::make_unique<BackupKeeper>(std::move(plan), std::move(host));
+  }
+
   std::optional<Failure<NodeError>> start_roles() {
     const ClusterConfig& config = setup_.config;
     auto stores = open_stores(setup_, catalog_, state_);
     if (!stores) return stores.error();
     roster_ = stores->roster;
     numbered_ = stores->numbered;
-    const RoleContext context{
-        system_, setup_, catalog_, origin_, state_, roster_, [log = log_](const std::string& text) {
-          log->info(text);
-        }};
+    begin_backups(stores.value());
+    const RoleContext context{system_,
+                              setup_,
+                              catalog_,
+                              origin_,
+                              state_,
+                              roster_,
+                              [log = log_](const std::string& text) { log->info(text); },
+                              [this] { return backups_ ? backups_->trouble() : std::string{}; }};
     // Cloud, master, site: each role is given the handles of the roles before it.
     if (self_.cloud) {
       auto role = start_cloud(context, std::move(stores->cloud));
@@ -356,6 +385,7 @@ class LiveNode::Parts {
   std::unique_ptr<WorkerListener> listener_;
   std::unique_ptr<ActorBackend> backend_;
   std::unique_ptr<api::Server> api_;
+  std::unique_ptr<BackupKeeper> backups_;
 };
 
 LiveNode::LiveNode(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -105,6 +105,7 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   master.times = &role->times;
   master.parts.name = name;
   master.note = context.note;
+  master.node_trouble = context.trouble;
   master.asks_numbers = asks.value().has_value();
   master.history = role->history.get();
   master.logs.sink = role->logs.get();
@@ -157,6 +158,7 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.seed = config.seed;
   site.train_apart = true;
   site.note = context.note;
+  site.node_trouble = context.trouble;
   auto classifier =
       make_classifier_service(config.classify, intake.value(), role->records->classifier());
   if (!classifier) return Failure<NodeError>{NodeError::bad_policy, classifier.error().message};

@@ -30,6 +30,8 @@ struct RoleContext {
   std::filesystem::path state;  ///< the node's folder
   const ClusterRoster& roster;
   std::function<void(const std::string&)> note;
+  /// Trouble of the node that keeps its roles from no work; from any thread.
+  std::function<std::string()> trouble;
 };
 
 /// Stores and actors of a master's role.

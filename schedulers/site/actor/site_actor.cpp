@@ -146,6 +146,10 @@ SiteFigures SiteScheduler::figures() const {
   if (numbers_.learns()) {
     view.trouble += (view.trouble.empty() ? "" : "; ") + numbers_.who_is_learnt_from();
   }
+  if (dependencies_.node_trouble) {
+    const std::string trouble = dependencies_.node_trouble();
+    if (!trouble.empty()) view.trouble += (view.trouble.empty() ? "" : "; ") + trouble;
+  }
   return view;
 }
 

@@ -66,6 +66,8 @@ struct SiteDependencies {
   std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
   /// Is told news for the user; nothing: news is dropped.
   std::function<void(const std::string&)> note{};
+  /// Trouble of its node that keeps it from no work; nothing: there never is any.
+  std::function<std::string()> node_trouble{};
 };
 
 /// Takes jobs in at one place of the world (HCoop, Algorithm 3): leaves them to the nearest site

@@ -1,5 +1,6 @@
 """Stores that are damaged or gone: nothing goes on as if all were well."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -117,6 +118,39 @@ class Stores(unittest.TestCase):
             self.assertEqual(again.returncode, 1)
             self.assertIn("is not empty", again.stderr)
             cluster.wait_over(jobs)
+
+    def test_a_killed_cluster_is_restored_from_its_own_backup_and_has_its_jobs(self):
+        with Cluster(nodes=1) as cluster:
+            jobs = [int(cluster.shell("true")) for _ in range(3)]
+            cluster.wait_over(jobs)
+            cluster.run("down", "--dir", cluster.dir)
+            to = cluster.dir / "backups"
+            refused = cluster.run("up", "--dir", cluster.dir, "--set", "backup.every=1min",
+                                  "--set", f"backup.to={to}", check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(f"--set backup.to={to}: backup.to: ", refused.stderr)
+            to.mkdir()
+            cluster.up("--set", "backup.every=1min", "--set", f"backup.to={to}")
+            backups = to / "local/n0"
+            cluster.wait_until("a backup", lambda: list(backups.glob("*Z")))
+            cluster.kill(cluster.keeper())
+            for pid in cluster.nodes():
+                cluster.kill(pid)
+            cluster.wait_until("the end", lambda: not cluster.nodes())
+            [backup] = backups.glob("*Z")
+            for role in ("site", "master", "cloud"):
+                self.assertIn("all is well", cluster.run("store", "check", backup / role).stdout)
+                shutil.rmtree(cluster.dir / "state/n0" / role)
+                cluster.run("store", "restore", backup / role, cluster.dir / "state/n0" / role)
+            # Its disk is gone: the cluster comes up, and says so.
+            shutil.rmtree(to)
+            cluster.up()
+            self.assertIn("backup.to", json.dumps(cluster.ask("status")))
+            over = cluster.ask("jobs", "--state", "over")["jobs"]
+            self.assertEqual(sorted(job["job"] for job in over), jobs)
+            after = int(cluster.shell("true"))
+            self.assertGreater(after, max(jobs))
+            cluster.wait_over([after])
 
 
 if __name__ == "__main__":

@@ -128,6 +128,18 @@ TEST(LocalRounds, that_jobs_wait_for_are_said_and_long_ones_with_how_to_have_the
 }
 
 /// Of flags for prices on a cluster that is there.
+TEST_F(LocalSettings, of_new_backups_need_a_folder_that_is_there) {
+  config_.backup.to = types_.folder() / "backups";
+  EXPECT_EQ(backup_fault(config_, request_), "") << "no backups are made";
+  config_.backup.every = std::chrono::hours{6};
+  EXPECT_THAT(backup_fault(config_, request_), IsGoldenAt("c/cluster.toml: backup.to"));
+  std::filesystem::create_directory(config_.backup.to);
+  EXPECT_EQ(backup_fault(config_, request_), "");
+  config_.backup.to = types_.path();
+  request_.overrides = {"backup.to=types.csv"};
+  EXPECT_THAT(backup_fault(config_, request_), IsGoldenAt("--set backup.to=types.csv: backup.to"));
+}
+
 class LocalPrices : public LocalSettings {
  protected:
   /// What was said to have changed; empty: nothing. What is wrong where a flag is.
