@@ -45,10 +45,12 @@ Expected<std::unique_ptr<LogStore>, StoreError> open_logs(const RoleContext& con
                         std::move(options));
 }
 
-StoreHistoryOptions history_options(const LiveMasterConfig& config) {
+StoreHistoryOptions history_options(const RoleContext& context) {
+  const LiveMasterConfig& config = context.setup.config.live_master;
   StoreHistoryOptions options;
   options.max_jobs = config.history_jobs;
   options.max_age = std::chrono::hours{24} * config.history_days;
+  options.note = context.note;
   return options;
 }
 
@@ -76,8 +78,8 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   auto recovered = recover_master(*role->store, context.catalog);
   if (!recovered) return store_failure(recovered.error());
   role->journal = std::make_unique<StoreJournal>(*role->store, context.catalog, recovered.value());
-  auto history = StoreHistory::open(*role->store, *role->journal, context.catalog,
-                                    history_options(config.live_master));
+  auto history =
+      StoreHistory::open(*role->store, *role->journal, context.catalog, history_options(context));
   if (!history) return store_failure(history.error());
   role->history = std::move(history).value();
   const auto asks = role->store->get(Family::meta, kAsksNumbers);

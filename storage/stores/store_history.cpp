@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/rounded_text.hpp"
 #include "storage/stores/history_page.hpp"
 
 // The history of a master. Jobs lie in the store by their place, the order in which they were
@@ -24,7 +25,8 @@ Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
   if (auto trouble = history->complete(bare)) return *std::move(trouble);
   if (auto trouble = history->load_spent()) return *std::move(trouble);
   for (const auto& [place, entry] : history->entries_) {
-    history->kept_[entry.user] += entry.cost;
+    // The user of one that cannot be read may be unknown.
+    if (!entry.user.empty()) history->kept_[entry.user] += entry.cost;
     history->listed_.emplace(entry.place(), place);
   }
   history->reader_.thread = std::thread([raw = history.get()] { raw->run_reader(); });
@@ -66,23 +68,36 @@ StoreTrouble StoreHistory::complete(const std::vector<std::uint64_t>& bare) {
   // Bounds the memory of one batch: an old history may have as many bare entries as max_jobs.
   constexpr std::size_t kTogether = 1'000;
   StoreBatch batch;
-  for (std::size_t i = 0; i < bare.size(); ++i) {
-    const auto bytes = store_.get(Family::history, key_of(bare[i]));
+  std::size_t together = 0;
+  std::size_t unreadable = 0;
+  std::string first;
+  for (const std::uint64_t place : bare) {
+    const auto bytes = store_.get(Family::history, key_of(place));
     if (!bytes) return bytes.error();
-    HistoryEntry& entry = entries_.at(bare[i]);
+    HistoryEntry& entry = entries_.at(place);
     if (!bytes.value()) {
       return bad_record(store_, Family::history,
                         fmt::format("job {} is in the index only", entry.job.value));
     }
     const auto job = decode_history(*bytes.value(), catalog_);
-    if (!job) return bad_record(store_, Family::history, job.error().message);
+    if (!job) {
+      // As one that the index knows and that cannot be read: a past job keeps no master down.
+      if (unreadable++ == 0)
+        first = fmt::format("job {}: {}", entry.job.value, job.error().message);
+      continue;
+    }
     entry = entry_of(job.value());
-    batch.put(Family::place, key_of(entry.job.value), encode_place({bare[i], entry}));
-    if (i + 1 < bare.size() && (i + 1) % kTogether != 0) continue;
+    batch.put(Family::place, key_of(entry.job.value), encode_place({place, entry}));
+    if (++together < kTogether) continue;
     if (auto trouble = store_.write(batch, Durability::machine)) return trouble;
     batch = {};
+    together = 0;
   }
-  return std::nullopt;
+  if (unreadable > 0 && options_.note) {
+    options_.note(fmt::format("history: {} cannot be read (`muster store check` says why); {}",
+                              count_text(unreadable, "job"), first));
+  }
+  return together == 0 ? std::nullopt : store_.write(batch, Durability::machine);
 }
 
 StoreTrouble StoreHistory::load_spent() {

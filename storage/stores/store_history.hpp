@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,8 @@ struct StoreHistoryOptions {
   Duration max_age{};              ///< since they were over; 0: any
   std::size_t max_users = 10'000;  ///< whose jobs that are no longer kept are still summed; from 0
   std::size_t max_reads = 1'000;   ///< of read_apart() that wait; from 1
+  /// Is told of jobs that cannot be read; nothing: that is dropped.
+  std::function<void(const std::string&)> note{};
 };
 
 /// The finished jobs of a master in its store. Added jobs are written with the journal and can be
@@ -30,7 +33,8 @@ struct StoreHistoryOptions {
 class StoreHistory final : public History {
  public:
   /// The store, the journal and the catalog have to outlive the history. A store of an earlier
-  /// format is brought up to date once, which reads all of the history.
+  /// format is brought up to date once, which reads all of the history; a job of it that cannot be
+  /// read is noted and stays, as far as the index knows it.
   static Expected<std::unique_ptr<StoreHistory>, StoreError> open(
       Store& store, StoreJournal& journal, const Catalog& catalog,
       const StoreHistoryOptions& options = {});
