@@ -11,7 +11,10 @@
 // The history of a master. Jobs lie in the store by their place, the order in which they were
 // added, and an index of all of them (entries_, places_) is in memory, so that lists need no disk.
 // Jobs beyond max_jobs, and those that are over for longer than max_age, are dropped from both in
-// the write that adds a job.
+// the write that adds a job. Ages are by the end of the job that is added, but by no later time
+// than the newest end that was found at opening and what the stopwatch has counted since: a wall's
+// clock that is ahead for a while drops nothing. So what ended before a long downtime stays for as
+// much longer, until the next opening.
 
 namespace muster {
 Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
@@ -28,6 +31,7 @@ Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
     // The user of one that cannot be read may be unknown.
     if (!entry.user.empty()) history->kept_[entry.user] += entry.cost;
     history->listed_.emplace(entry.place(), place);
+    history->note_end(entry.over_at);
   }
   history->reader_.thread = std::thread([raw = history.get()] { raw->run_reader(); });
   return history;
@@ -198,6 +202,17 @@ void StoreHistory::take_out(std::uint64_t place) {
   entries_.erase(found);
 }
 
+void StoreHistory::note_end(Instant over_at) {
+  if (!newest_end_ && options_.stopwatch) since_ = options_.stopwatch();
+  newest_end_ = newest_end_ ? std::max(*newest_end_, over_at) : over_at;
+}
+
+/// The time that a wall's clock says, as far as it can be.
+Instant StoreHistory::bounded(Instant now) const {
+  if (!options_.stopwatch || !newest_end_) return now;
+  return std::min(now, *newest_end_ + (options_.stopwatch() - since_));
+}
+
 /// Drops what is too much or too old when a job is added. The places are in the order of adding, so
 /// the oldest are those with the lowest.
 void StoreHistory::drop_old(Instant now, Dropped& dropped) {
@@ -205,6 +220,8 @@ void StoreHistory::drop_old(Instant now, Dropped& dropped) {
   constexpr std::size_t kTogether = 1'000;
   while (entries_.size() > options_.max_jobs) drop_oldest(dropped);
   if (options_.max_age <= Duration::zero()) return;
+  if (!newest_end_) note_end(now);
+  now = bounded(now);
   while (entries_.size() > 1 && dropped.jobs.size() < kTogether) {
     if (now - entries_.begin()->second.over_at <= options_.max_age) return;
     drop_oldest(dropped);

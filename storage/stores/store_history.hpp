@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -23,6 +24,8 @@ struct StoreHistoryOptions {
   Duration max_age{};              ///< since they were over; 0: any
   std::size_t max_users = 10'000;  ///< whose jobs that are no longer kept are still summed; from 0
   std::size_t max_reads = 1'000;   ///< of read_apart() that wait; from 1
+  /// Time by a clock that only runs, which bounds ages; nothing: the ends of jobs are believed.
+  std::function<Duration()> stopwatch{};
   /// Is told of jobs that cannot be read; nothing: that is dropped.
   std::function<void(const std::string&)> note{};
 };
@@ -84,6 +87,8 @@ class StoreHistory final : public History {
   std::uint64_t enter(const HistoryEntry& entry, Dropped& dropped);
   void put_in(std::uint64_t place, const HistoryEntry& entry);
   void take_out(std::uint64_t place);
+  void note_end(Instant over_at);
+  Instant bounded(Instant now) const;
   void drop_old(Instant now, Dropped& dropped);
   void drop_oldest(Dropped& dropped);
   std::shared_ptr<const JobHistory> at(std::uint64_t place) const;
@@ -103,6 +108,9 @@ class StoreHistory final : public History {
   std::map<JobPlace, std::uint64_t> listed_;  ///< the same places, in the order of lists
   std::map<std::string, Money> kept_;         ///< cost of a user's jobs that are kept
   std::map<std::string, Money> dropped_;      ///< cost of a user's jobs that are no longer kept
+  /// The newest end of a job when the history was opened; of the first job in an empty one.
+  std::optional<Instant> newest_end_;
+  Duration since_{};  ///< the stopwatch's time of that
   /// The record that was read last, with its place: the tasks of a large job are asked for in many
   /// pieces. Under the shared mutex.
   mutable std::pair<std::uint64_t, std::shared_ptr<const JobHistory>> last_read_;

@@ -32,6 +32,78 @@ std::vector<std::uint64_t> kept_in(const History& history) {
   return jobs;
 }
 
+/// A history of 30 days whose stopwatch, and the clock by which its jobs end, the test sets.
+class AgedHistory : public ::testing::Test {
+ protected:
+  using Days = std::chrono::duration<int, std::ratio<86'400>>;
+
+  /// Opens it anew: the stopwatch begins again.
+  void open() {
+    history_.reset();
+    journal_.reset();
+    store_.reset();
+    store_ = folder_.open();
+    journal_ = std::make_unique<StoreJournal>(*store_, catalog_, RecoveredMaster{});
+    passed_ = Days{0};
+    StoreHistoryOptions options;
+    options.max_age = Days{30};
+    options.stopwatch = [this] { return Duration{passed_}; };
+    history_ = opened<StoreHistory>(*store_, *journal_, catalog_, options);
+  }
+  void end_of(std::uint64_t job, int day_of_clock) {
+    history_->add(over(job, Instant{Days{day_of_clock}}));
+  }
+  std::vector<std::uint64_t> kept() const { return kept_in(*history_); }
+
+  const TempStore folder_;
+  const Catalog catalog_ = test::table3_catalog();
+  Days passed_{0};
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<StoreJournal> journal_;
+  std::unique_ptr<StoreHistory> history_;
+};
+
+TEST_F(AgedHistory, drops_nothing_by_a_clock_that_is_ahead_for_a_while) {
+  open();
+  for (int day = 1; day <= 3; ++day) end_of(static_cast<unsigned>(day), day);
+  for (std::uint64_t job : {4u, 5u}) end_of(job, 400);
+  EXPECT_THAT(kept(), ElementsAre(5, 4, 3, 2, 1));
+  passed_ = Days{1};
+  end_of(6, 4);
+  EXPECT_EQ(history_->size(), 6U) << "the clock is right again";
+  open();
+  end_of(7, 5);
+  EXPECT_EQ(history_->size(), 7U) << "ends in the future make nothing old";
+}
+
+TEST_F(AgedHistory, drops_nothing_by_a_clock_that_was_ahead_when_it_was_opened) {
+  open();
+  for (int day = 1; day <= 3; ++day) end_of(static_cast<unsigned>(day), day);
+  open();
+  for (std::uint64_t job : {4u, 5u}) end_of(job, 400);
+  EXPECT_EQ(history_->size(), 5U);
+}
+
+TEST_F(AgedHistory, drops_by_the_time_that_has_passed) {
+  open();
+  for (int day = 1; day <= 40; ++day) {
+    passed_ = Days{day - 1};
+    end_of(static_cast<unsigned>(day), day);
+  }
+  EXPECT_EQ(history_->size(), 31U);
+}
+
+TEST_F(AgedHistory, keeps_what_is_old_after_a_long_downtime_until_it_is_opened_again) {
+  open();
+  end_of(1, 1);
+  open();
+  for (std::uint64_t job : {2u, 3u}) end_of(job, 100);
+  EXPECT_THAT(kept(), ElementsAre(3, 2, 1));
+  open();
+  end_of(4, 101);
+  EXPECT_THAT(kept(), ElementsAre(4, 3, 2));
+}
+
 TEST(StoreHistoryOfEarlierFormat, comes_up_without_a_job_that_cannot_be_read) {
   const TempStore folder;
   const Catalog catalog = test::table3_catalog();
