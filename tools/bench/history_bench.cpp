@@ -6,7 +6,6 @@
 #include <benchmark/benchmark.h>
 
 #include <ctime>
-#include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@
 #include "model/check.hpp"
 #include "storage/stores/store_history.hpp"
 #include "tools/bench/bench_master.hpp"
+#include "tools/bench/scratch_store.hpp"
 
 namespace muster::bench {
 namespace {
@@ -57,39 +57,23 @@ JobHistory over(std::uint64_t id, std::uint32_t tasks, std::uint32_t attempts) {
 class Filled {
  public:
   Filled() {
-    std::filesystem::remove_all(kFolder);
-    StoreOptions options;
-    options.meta = {"bench", "bench", catalog};
-    auto opened = Store::open(kFolder, options);
-    MUSTER_CHECK(opened, "the bench has a folder to write to");
-    store = std::move(opened).value();
-    journal = std::make_unique<StoreJournal>(*store, catalog, RecoveredMaster{});
-    auto history_opened = StoreHistory::open(*store, *journal, catalog);
+    auto history_opened = StoreHistory::open(*store, journal, catalog);
     MUSTER_CHECK(history_opened, "a new history opens");
     history = std::move(history_opened).value();
     for (std::uint64_t id = 1; id <= kJobs; ++id) history->add(over(id, 1, 10));
     history->add(over(kWideJob, kTasks, 10));
     std::promise<void> written;
-    journal->change([](StoreBatch&) {}, [&] { written.set_value(); });
+    journal.change([](StoreBatch&) {}, [&] { written.set_value(); });
     written.get_future().wait();
-  }
-  ~Filled() {
-    history.reset();
-    journal.reset();
-    store.reset();
-    std::filesystem::remove_all(kFolder);
   }
 
   CellView view() const { return {master, history.get(), {}, "m0", Instant{}}; }
 
   Catalog catalog = eights();
   Master master = master_with(catalog, {});
-  std::unique_ptr<Store> store;
-  std::unique_ptr<StoreJournal> journal;
+  ScratchStore store{"history_bench", catalog};
+  StoreJournal journal{*store, catalog, RecoveredMaster{}};
   std::unique_ptr<StoreHistory> history;
-
- private:
-  static constexpr const char* kFolder = "history_bench.tmp";
 };
 
 const Filled& filled() {

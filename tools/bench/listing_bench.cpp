@@ -17,7 +17,6 @@
 #include <future>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,11 +28,11 @@
 #include "serve/node/actor_backend.hpp"
 #include "storage/stores/store_history.hpp"
 #include "storage/stores/store_journal.hpp"
+#include "tools/bench/scratch_store.hpp"
 
 namespace muster {
 namespace {
 
-constexpr const char* kFolder = "listing_bench.tmp";
 constexpr std::uint64_t kAtOnce = 500;
 
 /// Places nothing, so that all jobs wait.
@@ -91,23 +90,9 @@ CloudForMasters spawn_cloud(caf::actor_system& system) {
 /// The store that the master writes to; outlives it.
 struct Disk {
   explicit Disk(Catalog of) : catalog(std::move(of)) {
-    std::filesystem::remove_all(kFolder);
-    StoreOptions options;
-    options.meta = {"bench", "bench", catalog};
-    auto opened = Store::open(kFolder, options);
-    MUSTER_CHECK(opened, "the bench has a folder to write to");
-    store = std::move(opened).value();
-    journal.emplace(*store, catalog, RecoveredMaster{});
-    auto empty = StoreHistory::open(*store, *journal, catalog, {});
+    auto empty = StoreHistory::open(*store, journal, catalog, {});
     MUSTER_CHECK(empty, "a new store has an empty history");
     history = std::move(empty).value();
-  }
-  ~Disk() {
-    // History and journal refer to the store.
-    history.reset();
-    journal.reset();
-    store.reset();
-    std::filesystem::remove_all(kFolder);
   }
 
   MasterSetup setup(ClockOrigin origin, CloudForMasters cloud) {
@@ -118,9 +103,9 @@ struct Disk {
     setup.parts.name = "m0";
     setup.history = history.get();
     setup.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
-      journal->save_snapshot(std::move(snapshot), behind);
+      journal.save_snapshot(std::move(snapshot), behind);
     };
-    setup.journal = &*journal;
+    setup.journal = &journal;
     setup.cloud = std::move(cloud);
     setup.origin = origin;
     setup.stopwatch = [] { return Duration{}; };
@@ -129,8 +114,8 @@ struct Disk {
   }
 
   Catalog catalog;
-  std::unique_ptr<Store> store;
-  std::optional<StoreJournal> journal;
+  bench::ScratchStore store{"listing_bench", catalog};
+  StoreJournal journal{*store, catalog, RecoveredMaster{}};
   std::unique_ptr<StoreHistory> history;
   DecisionTimes decisions;
 };

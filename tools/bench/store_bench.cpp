@@ -5,45 +5,30 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <deque>
 #include <filesystem>
 #include <future>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "model/check.hpp"
+#include "storage/stores/backup_folder.hpp"
 #include "storage/stores/rocks_cloud_store.hpp"
 #include "storage/stores/store_history.hpp"
+#include "tools/bench/scratch_store.hpp"
 
 namespace muster {
 namespace {
 
-/// A new store, which goes away with the object.
-class ScratchStore {
- public:
-  ScratchStore() {
-    std::filesystem::remove_all(kFolder);
-    StoreOptions options;
-    options.meta = {"bench", "bench", catalog};
-    auto opened = Store::open(kFolder, options);
-    MUSTER_CHECK(opened, "the bench has a folder to write to");
-    store = std::move(opened).value();
-  }
-  ~ScratchStore() {
-    store.reset();
-    std::filesystem::remove_all(kFolder);
-  }
-
-  Catalog catalog;
-  std::unique_ptr<Store> store;
-
- private:
-  static constexpr const char* kFolder = "store_bench.tmp";
-};
+using bench::ScratchStore;
 
 RentedRecord rented(std::uint64_t instance, bool refused) {
   RentedRecord record;
@@ -80,8 +65,8 @@ void records_one_by_one(benchmark::State& state) {
   const bool refused = state.range(1) != 0;
   for (auto _ : state) {
     // A new store for each iteration, or later ones would pay for compactions of the earlier.
-    const ScratchStore scratch;
-    PlainCloudStore records(*scratch.store);
+    const ScratchStore scratch("store_bench", Catalog{});
+    PlainCloudStore records(*scratch);
     for (std::uint64_t i = 0; i < count; ++i) records.put(rented(i, refused));
   }
 }
@@ -92,8 +77,8 @@ void records_in_groups(benchmark::State& state) {
   const bool refused = state.range(1) != 0;
   double on_actor_s = 0;
   for (auto _ : state) {
-    const ScratchStore scratch;
-    const auto records = RocksCloudStore::open(*scratch.store);
+    const ScratchStore scratch("store_bench", Catalog{});
+    const auto records = RocksCloudStore::open(*scratch);
     MUSTER_CHECK(records, "a new book opens");
     std::promise<void> last;
     const auto begin = std::chrono::steady_clock::now();
@@ -125,8 +110,8 @@ BENCHMARK(records_in_groups)
 
 /// A history of as many jobs, of ten users and with ten tasks each.
 struct FilledHistory {
-  explicit FilledHistory(std::uint64_t jobs) : journal(*scratch.store, scratch.catalog, {}) {
-    auto opened = StoreHistory::open(*scratch.store, journal, scratch.catalog);
+  explicit FilledHistory(std::uint64_t jobs) : journal(*scratch, catalog, {}) {
+    auto opened = StoreHistory::open(*scratch, journal, catalog);
     MUSTER_CHECK(opened, "a new history opens");
     history = std::move(opened).value();
     for (std::uint64_t id = 1; id <= jobs; ++id) {
@@ -144,7 +129,8 @@ struct FilledHistory {
     written.get_future().wait();
   }
 
-  ScratchStore scratch;
+  Catalog catalog;
+  ScratchStore scratch{"store_bench", catalog};
   StoreJournal journal;
   std::unique_ptr<StoreHistory> history;
 };
@@ -222,6 +208,60 @@ BENCHMARK(cost_by_user_kept)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(page_of_user_searched)->Arg(10'000)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(page_of_user_apart)->Arg(10'000)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+/// The writer's wait for each batch of a store of that many MiB, with backups of it one after the
+/// other beside that or without.
+void durable_writes(benchmark::State& state) {
+  constexpr std::uint64_t kWrites = 1'000;
+  constexpr auto kPace = std::chrono::milliseconds{5};
+  const auto mib = static_cast<std::uint64_t>(state.range(0));
+  const ScratchStore scratch("store_bench", Catalog{});
+  std::mt19937 random(1);
+  std::string record(std::size_t{64} << 10, ' ');
+  for (std::uint64_t i = 0; i < mib * 16; ++i) {
+    // Bytes that no compression makes less.
+    for (char& byte : record) byte = static_cast<char>(random());
+    StoreBatch batch;
+    batch.put(Family::history, key_of(i), record);
+    MUSTER_CHECK(!(*scratch).write(batch, Durability::process), "the disk takes records");
+  }
+  const std::filesystem::path backups = "store_bench_backups.tmp";
+  std::filesystem::create_directory(backups);
+  const BackupPlan plan{backups, "n", {}, 1, {(*scratch).directory()}};
+  std::atomic<bool> over{false};
+  std::uint64_t made = 0;
+  std::thread beside([&] {
+    constexpr std::chrono::sys_seconds kTime{std::chrono::hours{24 * 365 * 40}};
+    while (state.range(1) != 0 && !over) made += make_backup(plan, kTime, over) ? 0 : 1;
+  });
+  std::vector<double> waits;
+  for (auto _ : state) {
+    for (std::uint64_t i = 0; i < kWrites; ++i) {
+      std::this_thread::sleep_for(kPace);
+      StoreBatch batch;
+      batch.put(Family::journal, key_of(i), record.substr(0, 1024));
+      const auto begin = std::chrono::steady_clock::now();
+      MUSTER_CHECK(!(*scratch).write(batch, Durability::machine), "the disk takes records");
+      waits.push_back(
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+              .count());
+    }
+  }
+  over = true;
+  beside.join();
+  std::filesystem::remove_all(backups);
+  std::sort(waits.begin(), waits.end());
+  state.counters["backups"] = static_cast<double>(made);
+  state.counters["median_ms"] = waits[waits.size() / 2];
+  state.counters["p99_ms"] = waits[waits.size() * 99 / 100];
+  state.counters["longest_ms"] = waits.back();
+}
+BENCHMARK(durable_writes)
+    ->Args({100, 0})
+    ->Args({100, 1})
+    ->Iterations(1)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace muster

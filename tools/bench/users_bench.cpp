@@ -36,6 +36,7 @@
 #include "schedulers/registry.hpp"
 #include "storage/stores/store_history.hpp"
 #include "storage/stores/store_journal.hpp"
+#include "tools/bench/scratch_store.hpp"
 
 namespace muster {
 namespace {
@@ -49,7 +50,6 @@ constexpr std::uint64_t kSmallJobs = 400;  // one after the other is cancelled
 constexpr std::uint64_t kBigJob = 1'000'000;
 constexpr std::uint64_t kTriedJob = 2'000'000;  // only what would be done for it is asked
 constexpr std::uint64_t kDryRunEvery = 20;      // jobs that somebody has asked after
-constexpr const char* kFolder = "users_bench.tmp";
 
 double ms_since(steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
@@ -270,15 +270,7 @@ class SystemConfig : public caf::actor_system_config {
 /// Parts of the bench's master; all of them outlive the actors.
 struct World {
   explicit World(Catalog of) : catalog(std::move(of)) {
-    std::filesystem::remove_all(kFolder);
-    StoreOptions options;
-    options.meta = {"bench", "bench", catalog};
-    // A real store: the wait for the disk is part of what users wait for.
-    auto opened = Store::open(kFolder, options);
-    MUSTER_CHECK(opened, "the bench has a folder to write to");
-    store = std::move(opened).value();
-    journal.emplace(*store, catalog, RecoveredMaster{});
-    auto empty = StoreHistory::open(*store, *journal, catalog, {});
+    auto empty = StoreHistory::open(*store, journal, catalog, {});
     MUSTER_CHECK(empty, "a new store has an empty history");
     history = std::move(empty).value();
   }
@@ -291,9 +283,9 @@ struct World {
     setup.parts.name = "m0";
     setup.history = history.get();
     setup.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
-      journal->save_snapshot(std::move(snapshot), behind);
+      journal.save_snapshot(std::move(snapshot), behind);
     };
-    setup.journal = &*journal;
+    setup.journal = &journal;
     setup.cloud = std::move(cloud);
     setup.origin = origin;
     setup.settings.round_settle = milliseconds{1};
@@ -307,8 +299,9 @@ struct World {
   }
 
   Catalog catalog;
-  std::unique_ptr<Store> store;
-  std::optional<StoreJournal> journal;
+  /// Of a real disk: the wait for it is part of what users wait for.
+  bench::ScratchStore store{"users_bench", catalog};
+  StoreJournal journal{*store, catalog, RecoveredMaster{}};
   std::unique_ptr<StoreHistory> history;
   DecisionTimes decisions;
   Times handling;
@@ -396,10 +389,7 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
 }  // namespace muster
 
 int main(int argc, char** argv) {
-  const int result =
-      muster::run(argc > 1 ? argv[1] : "eva,eager", argc > 2 ? std::stoull(argv[2]) : 100'000,
-                  argc > 3 ? static_cast<std::uint32_t>(std::stoul(argv[3])) : 5'000,
-                  argc <= 4 || std::string(argv[4]) != "in-place");
-  std::filesystem::remove_all(muster::kFolder);
-  return result;
+  return muster::run(argc > 1 ? argv[1] : "eva,eager", argc > 2 ? std::stoull(argv[2]) : 100'000,
+                     argc > 3 ? static_cast<std::uint32_t>(std::stoul(argv[3])) : 5'000,
+                     argc <= 4 || std::string(argv[4]) != "in-place");
 }
