@@ -113,11 +113,16 @@ class LiveNode::Parts {
   }
 
   std::optional<RosterOffer> offer() const {
-    const std::lock_guard lock(offer_mutex_);
-    return offer_;
+    const std::lock_guard lock(offer_.mutex);
+    return offer_.first;
   }
 
  private:
+  struct Offered {
+    std::mutex mutex;
+    std::optional<RosterOffer> first;
+  };
+
   template <class Role>
   void end(const std::unique_ptr<Role>& role) {
     if (!role) return;
@@ -151,7 +156,8 @@ class LiveNode::Parts {
     }
     BackupKeeper::Host host;
     host.clock = [] {
-      return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+      return std::chrono::sys_seconds{
+          std::chrono::floor<std::chrono::seconds>(wall_now().time_since_epoch())};
     };
     host.note = [log = log_](const std::string& text) { log->info(text); };
     host.warn = [log = log_](const std::string& text) { log->warn(text); };
@@ -230,9 +236,9 @@ class LiveNode::Parts {
   /// The first one counts.
   void on_roster_offer(const RosterOffer& offer) {
     {
-      const std::lock_guard lock(offer_mutex_);
-      if (offer_) return;
-      offer_ = offer;
+      const std::lock_guard lock(offer_.mutex);
+      if (offer_.first) return;
+      offer_.first = offer;
     }
     log_->info("ends, to begin again with the numbers of {}: {}", offer.node, offer.difference);
     // Without the lock: has_to_end may ask for offer(), which takes it.
@@ -368,8 +374,7 @@ class LiveNode::Parts {
   Catalog catalog_;
   ClusterRoster roster_;
   bool numbered_ = false;
-  mutable std::mutex offer_mutex_;
-  std::optional<RosterOffer> offer_;
+  mutable Offered offer_;
   SystemConfig system_config_;
   caf::actor_system system_;
   ClockOrigin origin_;

@@ -17,6 +17,34 @@
 // much longer, until the next opening.
 
 namespace muster {
+namespace {
+
+/// Jobs of a history that cannot be decoded.
+struct Unreadable {
+  std::size_t count = 0;
+  std::string first;
+
+  void add(JobId job, const std::string& why) {
+    if (count++ == 0) first = fmt::format("job {}: {}", job.value, why);
+  }
+  std::string text() const {
+    return fmt::format("history: {} cannot be read (`muster store check` says why); {}",
+                       count_text(count, "job"), first);
+  }
+};
+
+}  // namespace
+
+void WallBound::note(Instant at) {
+  if (!newest_ && stopwatch_) since_ = stopwatch_();
+  newest_ = newest_ ? std::max(*newest_, at) : at;
+}
+
+Instant WallBound::bounded(Instant now) {
+  if (!newest_) note(now);
+  return stopwatch_ ? std::min(now, *newest_ + (stopwatch_() - since_)) : now;
+}
+
 Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
     Store& store, StoreJournal& journal, const Catalog& catalog,
     const StoreHistoryOptions& options) {
@@ -31,7 +59,7 @@ Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
     // The user of one that cannot be read may be unknown.
     if (!entry.user.empty()) history->kept_[entry.user] += entry.cost;
     history->listed_.emplace(entry.place(), place);
-    history->note_end(entry.over_at);
+    history->wall_.note(entry.over_at);
   }
   history->reader_.thread = std::thread([raw = history.get()] { raw->run_reader(); });
   return history;
@@ -73,8 +101,7 @@ StoreTrouble StoreHistory::complete(const std::vector<std::uint64_t>& bare) {
   constexpr std::size_t kTogether = 1'000;
   StoreBatch batch;
   std::size_t together = 0;
-  std::size_t unreadable = 0;
-  std::string first;
+  Unreadable unreadable;
   for (const std::uint64_t place : bare) {
     const auto bytes = store_.get(Family::history, key_of(place));
     if (!bytes) return bytes.error();
@@ -86,8 +113,7 @@ StoreTrouble StoreHistory::complete(const std::vector<std::uint64_t>& bare) {
     const auto job = decode_history(*bytes.value(), catalog_);
     if (!job) {
       // As one that the index knows and that cannot be read: a past job keeps no master down.
-      if (unreadable++ == 0)
-        first = fmt::format("job {}: {}", entry.job.value, job.error().message);
+      unreadable.add(entry.job, job.error().message);
       continue;
     }
     entry = entry_of(job.value());
@@ -97,10 +123,7 @@ StoreTrouble StoreHistory::complete(const std::vector<std::uint64_t>& bare) {
     batch = {};
     together = 0;
   }
-  if (unreadable > 0 && options_.note) {
-    options_.note(fmt::format("history: {} cannot be read (`muster store check` says why); {}",
-                              count_text(unreadable, "job"), first));
-  }
+  if (unreadable.count > 0 && options_.note) options_.note(unreadable.text());
   return together == 0 ? std::nullopt : store_.write(batch, Durability::machine);
 }
 
@@ -202,17 +225,6 @@ void StoreHistory::take_out(std::uint64_t place) {
   entries_.erase(found);
 }
 
-void StoreHistory::note_end(Instant over_at) {
-  if (!newest_end_ && options_.stopwatch) since_ = options_.stopwatch();
-  newest_end_ = newest_end_ ? std::max(*newest_end_, over_at) : over_at;
-}
-
-/// The time that a wall's clock says, as far as it can be.
-Instant StoreHistory::bounded(Instant now) const {
-  if (!options_.stopwatch || !newest_end_) return now;
-  return std::min(now, *newest_end_ + (options_.stopwatch() - since_));
-}
-
 /// Drops what is too much or too old when a job is added. The places are in the order of adding, so
 /// the oldest are those with the lowest.
 void StoreHistory::drop_old(Instant now, Dropped& dropped) {
@@ -220,8 +232,7 @@ void StoreHistory::drop_old(Instant now, Dropped& dropped) {
   constexpr std::size_t kTogether = 1'000;
   while (entries_.size() > options_.max_jobs) drop_oldest(dropped);
   if (options_.max_age <= Duration::zero()) return;
-  if (!newest_end_) note_end(now);
-  now = bounded(now);
+  now = wall_.bounded(now);
   while (entries_.size() > 1 && dropped.jobs.size() < kTogether) {
     if (now - entries_.begin()->second.over_at <= options_.max_age) return;
     drop_oldest(dropped);

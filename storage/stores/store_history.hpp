@@ -30,6 +30,24 @@ struct StoreHistoryOptions {
   std::function<void(const std::string&)> note{};
 };
 
+/// The latest time that a wall's clock can rightly say.
+class WallBound {
+ public:
+  /// `stopwatch` is as StoreHistoryOptions has it.
+  explicit WallBound(std::function<Duration()> stopwatch) : stopwatch_(std::move(stopwatch)) {}
+
+  /// Something has been at that time; known from the beginning on.
+  void note(Instant at);
+  /// The clock's time, but no later than the newest time that was noted and what the stopwatch has
+  /// counted since the first. With nothing noted it is believed once.
+  Instant bounded(Instant now);
+
+ private:
+  std::function<Duration()> stopwatch_;
+  std::optional<Instant> newest_;
+  Duration since_{};  ///< the stopwatch's time of the first
+};
+
 /// The finished jobs of a master in its store. Added jobs are written with the journal and can be
 /// found at once. Figures of every job that lists and bills need are in memory too. All members may
 /// be called from any thread.
@@ -79,7 +97,11 @@ class StoreHistory final : public History {
 
   StoreHistory(Store& store, StoreJournal& journal, const Catalog& catalog,
                const StoreHistoryOptions& options)
-      : store_(store), journal_(journal), catalog_(catalog), options_(options) {}
+      : store_(store),
+        journal_(journal),
+        catalog_(catalog),
+        options_(options),
+        wall_(options.stopwatch) {}
 
   StoreTrouble load_places(std::vector<std::uint64_t>& bare);
   StoreTrouble complete(const std::vector<std::uint64_t>& bare);
@@ -87,8 +109,6 @@ class StoreHistory final : public History {
   std::uint64_t enter(const HistoryEntry& entry, Dropped& dropped);
   void put_in(std::uint64_t place, const HistoryEntry& entry);
   void take_out(std::uint64_t place);
-  void note_end(Instant over_at);
-  Instant bounded(Instant now) const;
   void drop_old(Instant now, Dropped& dropped);
   void drop_oldest(Dropped& dropped);
   std::shared_ptr<const JobHistory> at(std::uint64_t place) const;
@@ -108,9 +128,7 @@ class StoreHistory final : public History {
   std::map<JobPlace, std::uint64_t> listed_;  ///< the same places, in the order of lists
   std::map<std::string, Money> kept_;         ///< cost of a user's jobs that are kept
   std::map<std::string, Money> dropped_;      ///< cost of a user's jobs that are no longer kept
-  /// The newest end of a job when the history was opened; of the first job in an empty one.
-  std::optional<Instant> newest_end_;
-  Duration since_{};  ///< the stopwatch's time of that
+  WallBound wall_;
   /// The record that was read last, with its place: the tasks of a large job are asked for in many
   /// pieces. Under the shared mutex.
   mutable std::pair<std::uint64_t, std::shared_ptr<const JobHistory>> last_read_;

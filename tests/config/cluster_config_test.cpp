@@ -215,10 +215,6 @@ disk_check = "500ms"
 disk_free_mib = 100
 [storage]
 reserve_mib = 8
-[backup]
-every = "6h"
-keep = 3
-to = "backups"
 [logs]
 keep_mib = 5
 keep_days = 2
@@ -252,10 +248,6 @@ audit_files = 3
   EXPECT_EQ(config.worker.disk_check, 500ms);
   EXPECT_EQ(config.worker.disk_free_mib, 100U);
   EXPECT_EQ(config.storage.reserve_mib, 8U);
-  EXPECT_EQ(config.backup.every, 6h);
-  EXPECT_EQ(config.backup.keep, 3U);
-  EXPECT_EQ(config.backup.to.filename(), "backups");
-  EXPECT_TRUE(config.backup.to.is_absolute());
   EXPECT_EQ(config.logs.keep_mib, 5U);
   EXPECT_EQ(config.logs.keep_days, 2U);
   EXPECT_EQ(config.logs.handover_s, 1.5);
@@ -273,6 +265,17 @@ audit_files = 3
   EXPECT_EQ(config.link.request_timeout, 4s);
   EXPECT_EQ(config.link.max_frame_bytes, 2U << 20);
   EXPECT_EQ(config.link.max_message_bytes, 4U << 20);
+}
+
+TEST(ClusterConfig, ReadsWhenAndWhereBackupsAreMade) {
+  const TempFile file("local.toml",
+                      test::ClusterFile{.sections = "[backup]\nevery = \"6h\"\nkeep = 3\n"
+                                                    "to = \"backups\"\n"}
+                          .text());
+  const ClusterConfig config = load_cluster_config(file.path(), with_no_caps()).value();
+  EXPECT_EQ(config.backup.every, 6h);
+  EXPECT_EQ(config.backup.keep, 3U);
+  EXPECT_EQ(config.backup.to, file.folder() / "backups");
 }
 
 TEST(ClusterConfig, TakesAmountsOfBytesWithAUnit) {
