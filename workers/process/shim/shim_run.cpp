@@ -70,8 +70,13 @@ bool ShimRun::run() {
 }
 
 bool ShimRun::prepare() {
+  lease_ = Lease::of_attempt(setup_.folder.get());
   // First: an executor may ask for a stop while the task is still being started.
   open_sockets();
+  if (const auto end = lease_.end(); end && boot_time() >= *end) {
+    fail_start(EndKind::not_launched, "cannot start: the lease of its machine has ended");
+    return false;
+  }
   if (!prepare_folders()) return false;
   if (!order_.worker.group.empty()) {
     group_ = TaskGroup::make(order_);
@@ -172,6 +177,7 @@ int ShimRun::wait_ms() const {
     if (due) until = std::min(until, *due);
   }
   if (progress_rest_ > now) until = std::min(until, progress_rest_);
+  if (const auto wait = lease_.look_in(now)) until = std::min(until, now + *wait);
   if (until == kNever) return -1;
   // Rounded up: a deadline looked at too early would only make the loop spin.
   const auto left = std::chrono::ceil<milliseconds>(until - now).count();
@@ -280,6 +286,8 @@ void ShimRun::check_deadlines() {
   }
   if (order_.worker.means != LimitMeans::cgroup2 && now >= usage_check_) check_usage();
   if (kill_at_ != Duration::zero() && now >= kill_at_) kill_task();
+  // The connector may count the machine as gone by now, and have the task run elsewhere.
+  if (const auto end = lease_.end(); end && now >= *end) kill_task();
 }
 
 void ShimRun::warn() {

@@ -7,6 +7,7 @@
 
 #include "workers/process/files/attempt_dir.hpp"
 #include "workers/process/limits/limits.hpp"
+#include "workers/process/shim/lease.hpp"
 #include "workers/process/shim/line_server.hpp"
 #include "workers/process/shim/shim_logs.hpp"
 #include "workers/process/shim/shim_progress.hpp"
@@ -62,6 +63,7 @@ class ShimRun {
   Order order_;
   TaskPlace place_;
   ShimLogs logs_;
+  Lease lease_;
   std::unique_ptr<char[]> buffer_;
   LineServer control_;
   LineServer progress_;
