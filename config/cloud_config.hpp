@@ -42,4 +42,10 @@ struct TraceCloudSettings {
   Duration from{};               ///< of the series: earlier rows are left out
 };
 
+/// Settings of the provider `hosts`.
+struct HostsCloudSettings {
+  Duration lease{std::chrono::minutes{10}};  ///< 0: no machine is given up by itself
+  Duration report{std::chrono::seconds{1}};  ///< between two reports of a machine
+};
+
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "config/cloud/delays.hpp"
+#include "config/cloud/hosts.hpp"
 #include "config/cloud/loopback.hpp"
 #include "config/cloud/trace.hpp"
 #include "config/key_reader.hpp"

@@ -15,12 +15,14 @@ namespace muster::config {
 namespace {
 
 constexpr Duration kShortestBackup = std::chrono::minutes{1};
-constexpr std::array<const char*, 3> kEndpointKeys = {"address", "workers", "api"};
+constexpr std::array<const char*, 4> kEndpointKeys = {"address", "workers", "api", "join"};
 
 const Endpoint* endpoint_of(const NodeConfig& node, std::string_view key) {
   // Port 0 is the mark of an endpoint that was not given.
   if (key == "address") return node.address.port == 0 ? nullptr : &node.address;
-  const std::optional<Endpoint>& endpoint = key == "workers" ? node.workers : node.api;
+  const std::optional<Endpoint>& endpoint = key == "workers" ? node.workers
+                                            : key == "api"   ? node.api
+                                                             : node.join;
   return endpoint ? &*endpoint : nullptr;
 }
 
@@ -51,9 +53,10 @@ void check_endpoints(NodeEntry& entry, bool insecure) {
   for (const char* key : kEndpointKeys) {
     const Endpoint* endpoint = endpoint_of(entry.node, key);
     if (endpoint == nullptr) continue;
-    // An address that others dial has to lead to one machine; the API may listen on all of a
-    // machine's.
-    if (is_wildcard(*endpoint) && std::string_view(key) != "api") {
+    // An address that others dial has to lead to one machine; the API and the join port may listen
+    // on all of a machine's.
+    const bool is_listened_on = std::string_view(key) == "api" || std::string_view(key) == "join";
+    if (is_wildcard(*endpoint) && !is_listened_on) {
       entry.reader.complain(key, fmt::format("has to be an address that others can reach; it is {}",
                                              to_text(*endpoint)));
     } else if (insecure && !is_loopback(*endpoint)) {
@@ -116,6 +119,31 @@ bool any_has(const std::deque<NodeEntry>& nodes, std::string_view key) {
                      [&](const NodeEntry& entry) { return entry.reader.given(key); });
 }
 
+/// The provider `hosts` and the port where its machines join go together.
+void check_hosts(const ClusterEntry& entry) {
+  const ClusterConfig& c = entry.config;
+  const bool is_hosts = c.cloud.provider == "hosts";
+  for (NodeEntry& node : entry.nodes) {
+    const bool given = node.reader.given("join");
+    if (given && !node.node.cloud) {
+      node.reader.complain("join", "is only for the node with cloud = true, and this is another");
+    } else if (given && !is_hosts) {
+      node.reader.complain("join",
+                           "needs cloud.provider = \"hosts\"; it is \"" + c.cloud.provider + "\"");
+    } else if (given && c.insecure_loopback) {
+      node.reader.complain("join", "needs certificates, and insecure_loopback is on");
+    } else if (is_hosts && node.node.cloud) {
+      node.reader.need("join", ", and cloud.provider is hosts");
+    }
+  }
+  const auto& hosts = c.cloud.own.of<HostsCloudSettings>();
+  if (!is_hosts || hosts.lease == Duration{} || hosts.lease >= 10 * hosts.report) return;
+  entry.reader.complain("cloud.host_lease",
+                        fmt::format("has to be at least ten times host_report, which is {}; it is "
+                                    "{}",
+                                    duration_text(hosts.report), duration_text(hosts.lease)));
+}
+
 void check_cloud(const ClusterEntry& entry) {
   const NodeEntry* first = nullptr;
   for (NodeEntry& node : entry.nodes) {
@@ -128,6 +156,7 @@ void check_cloud(const ClusterEntry& entry) {
       first = &node;
     }
   }
+  check_hosts(entry);
   if (first == nullptr)
     entry.reader.complain("node", "one node has to have cloud = true, and no node has it");
 }

@@ -33,6 +33,7 @@ struct NodeConfig {
   std::optional<Endpoint> workers;    ///< where the master's workers reach it; with a master
   bool cloud = false;                 ///< it runs the cloud connector; exactly one node does
   std::optional<Endpoint> api;        ///< where it serves the HTTP API; with a site
+  std::optional<Endpoint> join;       ///< where machines of one's own join; with the cloud
 };
 
 /// Settings of a live master besides those of every master.

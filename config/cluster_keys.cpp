@@ -230,7 +230,9 @@ std::vector<KeySpecOf<N>> node_keys() {
           {"workers", "where the master's workers reach it; needed with a master, and only then",
            Place{[](N& n) -> std::optional<Endpoint>& { return n.workers; }}},
           {"cloud", "it runs the cloud connector; exactly one node does",
-           FlagKeyOf<N>{[](N& n) -> bool& { return n.cloud; }}}};
+           FlagKeyOf<N>{[](N& n) -> bool& { return n.cloud; }}},
+          {"join", "where machines of your own join the cluster; only with cloud = true",
+           Place{[](N& n) -> std::optional<Endpoint>& { return n.join; }}}};
 }
 
 }  // namespace

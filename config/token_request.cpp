@@ -117,4 +117,28 @@ Expected<RotationRequest, ConfigError> rotation_request_from_json(std::string_vi
   return request;
 }
 
+Expected<JoinTokenRequest, ConfigError> join_token_request_from_json(std::string_view text,
+                                                                     const std::string& source) {
+  JoinTokenRequest request;
+  if (text.empty()) return request;
+  const std::vector<TokenKey> keys{
+      {"hosts",
+       [&](const config::RequestValue& value) -> std::string {
+         const auto* said = std::get_if<std::int64_t>(&value.data);
+         if (said == nullptr || *said < 1 || *said > kMostJoiningHosts) {
+           return "a whole number from 1 to " + std::to_string(kMostJoiningHosts);
+         }
+         request.hosts = static_cast<std::uint32_t>(*said);
+         return {};
+       }},
+      {"lifetime_s", [&](const config::RequestValue& value) {
+         std::optional<std::int64_t> lifetime_s;
+         std::string fault = read_time(value, 1, kLongestJoinS, lifetime_s);
+         request.lifetime_s = lifetime_s.value_or(request.lifetime_s);
+         return fault;
+       }}};
+  if (auto fault = read_body(text, source, keys, {})) return *std::move(fault);
+  return request;
+}
+
 }  // namespace muster

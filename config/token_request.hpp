@@ -34,6 +34,14 @@ struct RotationRequest {
       overlap_s{};  ///< time that the old secret stays valid; nothing: the usual time
 };
 
+/// Request for a token by which machines join.
+struct JoinTokenRequest {
+  std::uint32_t hosts = 1;
+  std::int64_t lifetime_s = 3600;
+};
+inline constexpr std::int64_t kMostJoiningHosts = 10'000;
+inline constexpr std::int64_t kLongestJoinS = 30L * 86'400;
+
 /// The longest times that they may name.
 inline constexpr std::int64_t kLongestLifetimeS = 3650L * 86'400;
 inline constexpr std::int64_t kLongestOverlapS = 30L * 86'400;
@@ -43,5 +51,9 @@ Expected<TokenRequest, ConfigError> token_request_from_json(std::string_view tex
                                                             const std::string& source);
 Expected<RotationRequest, ConfigError> rotation_request_from_json(std::string_view text,
                                                                   const std::string& source);
+
+/// Likewise; an empty body asks for the defaults.
+Expected<JoinTokenRequest, ConfigError> join_token_request_from_json(std::string_view text,
+                                                                     const std::string& source);
 
 }  // namespace muster

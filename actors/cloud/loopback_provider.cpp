@@ -48,7 +48,10 @@ double factor_of(const CloudDelays& delays, Rng& rng) {
 void LoopbackProvider::watch(std::shared_ptr<CloudHost> host,
                              const std::vector<RentedRecord>& rented) {
   host_ = std::move(host);
-  options_.machines->watch([host = host_](const MachineEvent& news) {
+  options_.machines->watch([this, host = host_](const MachineEvent& news) {
+    if (news.lost) {
+      return host->run([this, id = news.instance, text = news.text] { lose(id, text); });
+    }
     ProviderNews told;
     told.kind = news.restarted ? ProviderNewsKind::restarted : ProviderNewsKind::note;
     told.instance = news.instance;
@@ -57,7 +60,10 @@ void LoopbackProvider::watch(std::shared_ptr<CloudHost> host,
   });
   std::set<InstanceId> on_record;
   for (const RentedRecord& record : rented) {
-    add(record.instance, record);
+    const Held& held = add(record.instance, record);
+    if (held.type && !held.ending && held.machine.empty()) {
+      options_.machines->reserve(machine_order(record.instance, held), held_.size());
+    }
     on_record.insert(record.instance);
   }
   // Machines without a record would run for ever: no instance is known for them.
@@ -138,6 +144,7 @@ LoopbackProvider::Held& LoopbackProvider::add(InstanceId id, const RentedRecord&
 void LoopbackProvider::remove(InstanceId id) {
   const auto held = held_.extract(id);
   if (held.empty()) return;
+  options_.machines->release(id);
   --held_by_type_[held.mapped().type_name];
   --held_by_market_[held.mapped().market];
 }
@@ -197,9 +204,6 @@ LaunchAnswer LoopbackProvider::answer_to(const RentedRecord& order) const {
   if (limits.instances > 0 && held_.size() >= limits.instances) {
     return {LaunchResult::quota, "no more than " + std::to_string(limits.instances) + " instances"};
   }
-  if (!options_.machines->has_room(held_.size())) {
-    return {LaunchResult::capacity, "its computer has no room for another worker"};
-  }
   const auto reached = [](const auto& limit_of, const auto& counts, const auto& key) {
     const auto limit = limit_of.find(key);
     if (limit == limit_of.end()) return false;
@@ -211,6 +215,11 @@ LaunchAnswer LoopbackProvider::answer_to(const RentedRecord& order) const {
   }
   if (reached(limits.by_market, held_by_market_, order.market)) {
     return {LaunchResult::capacity, "nothing is left on that market"};
+  }
+  // Last: nothing refuses the order after it.
+  const MachineOrder machine{order.instance, *type, (*options_.catalog)[*type], order.market};
+  if (!options_.machines->reserve(machine, held_.size())) {
+    return {LaunchResult::capacity, options_.no_room};
   }
   return {};
 }
@@ -250,7 +259,7 @@ void LoopbackProvider::boot(InstanceId id) {
   const auto found = held_.find(id);
   if (found == held_.end() || found->second.ending || found->second.halting) return;
   Held& held = found->second;
-  auto machine = options_.machines->boot({id, *held.type, type_of(held), held.market});
+  auto machine = options_.machines->boot(machine_order(id, held));
   if (!machine) {
     note(id, machine.error().message);
     return step_at(now() + options_.boot_retry, &LoopbackProvider::boot, id);
@@ -315,6 +324,15 @@ void LoopbackProvider::await_interruption(InstanceId id) {
   constexpr double kFarthest_h = 24.0 * 365;
   const double wait_h = std::min(rng.exponential(1 / interruptions.per_h), kFarthest_h);
   step_at(*held.up_at + from_seconds(wait_h * 3600), &LoopbackProvider::interrupt_by_chance, id);
+}
+
+/// Its machine is not there any more.
+void LoopbackProvider::lose(InstanceId id, const std::string& text) {
+  const auto found = held_.find(id);
+  if (found == held_.end() || found->second.ending) return;
+  note(id, text);
+  found->second.reason = CloudReason::failed;
+  reclaim(id);
 }
 
 /// Ends the instance without delay, when it is on record that it ends: a provider that goes on from

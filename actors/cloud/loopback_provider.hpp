@@ -50,6 +50,8 @@ struct LoopbackOptions {
       std::chrono::seconds{2};  ///< time that running processes of a machine get to end
   Duration boot_retry = std::chrono::seconds{1};  ///< between attempts to boot a machine; > 0
   MachineBackend* machines = nullptr;
+  /// Answer to an order that the machines have no room for.
+  std::string no_room = "its computer has no room for another worker";
 };
 
 /// A cloud inside the cluster: its instances come up, get a machine and end after the delays of
@@ -91,6 +93,9 @@ class LoopbackProvider final : public CloudProvider {
   Instant next(Instant when) const;
   Duration drawn(InstanceId id, Duration InstanceType::*delay, const InstanceType& type) const;
   const InstanceType& type_of(const Held& held) const { return (*options_.catalog)[*held.type]; }
+  MachineOrder machine_order(InstanceId id, const Held& held) const {
+    return {id, *held.type, type_of(held), held.market};
+  }
   LaunchAnswer answer_to(const RentedRecord& order) const;
   Held& add(InstanceId id, const RentedRecord& record);
   void remove(InstanceId id);
@@ -103,6 +108,7 @@ class LoopbackProvider final : public CloudProvider {
   void boot(InstanceId id);
   void interrupt_by_chance(InstanceId id) { take_back(id); }
   void await_interruption(InstanceId id);
+  void lose(InstanceId id, const std::string& text);
   void reclaim(InstanceId id);
   void halt(InstanceId id);
   void gone(InstanceId id);

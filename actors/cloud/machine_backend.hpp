@@ -30,6 +30,7 @@ struct MachineEvent {
   InstanceId instance;
   std::string text;        ///< one line
   bool restarted = false;  ///< its worker has been started again
+  bool lost = false;       ///< nothing runs on it any more: its instance is over
 };
 
 /// Runs the machines that a loopback cloud rents out. A machine whose worker ends by itself gets a
@@ -50,6 +51,14 @@ class MachineBackend {
 
   /// Whether there is room for one machine more beside those of `rented` instances, booted or not.
   virtual bool has_room(std::size_t /*rented*/) const { return true; }
+
+  /// Keeps room for the machine of that order, beside those of `rented` instances, until release();
+  /// false: there is no room. Repeating it for an instance keeps nothing more.
+  virtual bool reserve(const MachineOrder& /*order*/, std::size_t rented) {
+    return has_room(rented);
+  }
+  /// The instance is over.
+  virtual void release(InstanceId) {}
 
   /// Takes over a machine that an earlier connector has booted; its worker is started again when
   /// it does not run any more. False: the machine is lost.

@@ -57,6 +57,19 @@ Maker make_trace(const CloudConfig& config, const Catalog& catalog) {
   });
 }
 
+/// Which machines they are is the composition root's choice: see HostMachines.
+Maker make_hosts(const CloudConfig& config, const Catalog& catalog) {
+  for (const InstanceType& type : catalog.types()) {
+    if (!type.spot) continue;
+    return Failure<ConfigError>{
+        ConfigError::invalid,
+        fmt::format("the type {} of the catalog has a spot price: machines of one's own are on no "
+                    "spot market, so leave spot_usd_per_hour empty",
+                    type.name)};
+  }
+  return make_loopback(config, catalog);
+}
+
 }  // namespace
 
 Expected<ProviderMaker, ConfigError> load_provider(const CloudConfig& config,

@@ -288,6 +288,9 @@ void Api::ask_backend(const Call& call) {
     backend_.change_instance(InstanceId{call.pass.found.numbers.at(0)}, change,
                              reply_to_order(call));
   };
+  if (is_about_hosts(call.route.operation))
+    return parts_.tokens->post(about_hosts(
+        parts_.hosts, {call.route.operation, call.pass.found, call.body}, call.exchange));
   switch (call.route.operation) {
     case Operation::submit:
       return submit(call);

@@ -11,6 +11,7 @@
 #include "serve/api/desk.hpp"
 #include "serve/api/exchange.hpp"
 #include "serve/api/gate.hpp"
+#include "serve/api/host_routes.hpp"
 #include "serve/api/http.hpp"
 #include "serve/api/query.hpp"
 #include "serve/api/request_book.hpp"
@@ -39,6 +40,8 @@ struct ApiParts {
   /// looked at: the one must not hold up the other, nor both the requests that need neither.
   std::shared_ptr<Desk> tokens{};
   std::shared_ptr<Desk> orders{};
+  /// Machines that have joined; null: no machine can join at this node.
+  std::shared_ptr<HostAdmin> hosts{};
 };
 
 /// Handling of requests, by whatever server they came. Every function may be called from any

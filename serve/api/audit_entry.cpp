@@ -14,10 +14,13 @@ constexpr std::size_t kShownPath = 200;
 
 std::string about_path(const Pass& pass) {
   if (pass.route == nullptr) return {};
-  if (!pass.found.name.empty()) return "token " + pass.found.name;
+  const bool joins = pass.route->pattern.starts_with("/v1/join-tokens");
+  if (!pass.found.name.empty()) return (joins ? "join token " : "token ") + pass.found.name;
   if (pass.found.numbers.empty()) return {};
   const bool of_job = pass.route->pattern.starts_with("/v1/jobs");
-  return fmt::format("{} {}", of_job ? "job" : "instance", pass.found.numbers.front());
+  const bool of_host = pass.route->pattern.starts_with("/v1/hosts");
+  return fmt::format("{} {}", of_job ? "job" : (of_host ? "host" : "instance"),
+                     pass.found.numbers.front());
 }
 
 }  // namespace

@@ -183,7 +183,8 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
   };
 
   ApiParts parts() const {
-    ApiParts parts{options_.audit, options_.requests, options_.api, tokens_desk_, orders_desk_};
+    ApiParts parts{options_.audit, options_.requests, options_.api,
+                   tokens_desk_,   orders_desk_,      options_.joined};
     if (!parts.requests) parts.requests = std::make_shared<RequestBook>("", RequestBook::Note{});
     return parts;
   }

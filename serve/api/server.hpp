@@ -23,6 +23,8 @@ struct ServerOptions {
   std::shared_ptr<AuditLog> audit;
   /// The orders that are known again when they are repeated; null: those of this server's life.
   std::shared_ptr<RequestBook> requests;
+  /// Machines that have joined; null: no machine can join here.
+  std::shared_ptr<HostAdmin> joined;
   std::vector<std::string> hosts;  ///< names that it may be asked by, besides those it knows itself
 
   /// TLS 1.2 or newer, when both are set: PEM files.

@@ -17,6 +17,7 @@
 #include "serve/api/server.hpp"
 #include "serve/node/actor_backend.hpp"
 #include "serve/node/backup_keeper.hpp"
+#include "serve/node/join_port.hpp"
 #include "serve/node/node_api.hpp"
 #include "serve/node/node_log.hpp"
 #include "serve/node/node_pki.hpp"
@@ -68,6 +69,7 @@ class LiveNode::Parts {
     log_->info("ends");
     // From the outside in: requests and workers, the relay, the actors, and at last the stores.
     // Each of these uses those behind it.
+    if (cloud_) cloud_->join.reset();
     api_.reset();
     listener_.reset();
     if (relay_) asio::post(io_, [this] { relay_->stop(); });
@@ -108,6 +110,7 @@ class LiveNode::Parts {
     for (const NodeConfig& node : setup_.config.nodes) dial(node);
     if (auto trouble = listen_to_workers()) return trouble;
     if (auto trouble = serve_api()) return trouble;
+    if (auto trouble = let_join()) return trouble;
     log_->info("ready");
     return std::nullopt;
   }
@@ -360,10 +363,28 @@ class LiveNode::Parts {
            return std::chrono::floor<std::chrono::seconds>(wall_now().time_since_epoch()).count();
          }});
     if (!options) return options.error();
+    if (cloud_) cloud_->audit = options->audit;
+    if (cloud_ && cloud_->hosts) {
+      auto admin = host_admin(join_parts());
+      if (!admin) return admin.error();
+      options->joined = std::move(admin).value();
+    }
     auto server = api::Server::start(*backend_, std::move(options).value());
     if (!server) return Failure<NodeError>{NodeError::listen, server.error().message};
     api_ = std::move(server).value();
     log_->info("serves the API at {}", api_->url());
+    return std::nullopt;
+  }
+
+  JoinPortParts join_parts() const { return {setup_.config, self_, cloud_->hosts, cloud_->audit}; }
+
+  /// Last: machines are taken into use by actors that are there.
+  std::optional<Failure<NodeError>> let_join() {
+    if (!cloud_ || !cloud_->hosts) return std::nullopt;
+    auto join = open_join_port(join_parts());
+    if (!join) return join.error();
+    cloud_->join = std::move(join).value();
+    log_->info("machines join at {} port {}", self_.join->host, cloud_->join->port());
     return std::nullopt;
   }
 

@@ -147,6 +147,22 @@ void open_passage(const ClusterConfig& config, const fs::path& node_state) {
 
 }  // namespace
 
+Expected<std::string, int> remote_worker_settings(const NodeSetup& setup,
+                                                  const ClusterRoster& roster,
+                                                  const MachineOrder& order) {
+  const NodeConfig* master = renter(setup.config, roster, order.instance);
+  if (master == nullptr) {
+    return Failure<int>{
+        1, fmt::format("instance {} is of no master of the cluster", order.instance.value)};
+  }
+  WorkerConfig worker = worker_config(setup, *master, order, "machine");
+  worker.state_dir = "machine/state";
+  worker.checkpoint_root = "machine/checkpoints";
+  worker.trusted = "machine/node-ca.pem";
+  worker.shim_program.clear();
+  return worker_config_text(worker);
+}
+
 fs::path machines_folder(const fs::path& node_state) {
   return node_state / kMachines;
 }

@@ -13,6 +13,12 @@ namespace muster {
 MachineOptions machine_template(const NodeSetup& setup, const ClusterRoster& roster,
                                 const std::filesystem::path& node_state);
 
+/// The settings of an instance's worker on a machine that has joined, TOML. Paths in them are
+/// placeholders: that machine has its own.
+Expected<std::string, int> remote_worker_settings(const NodeSetup& setup,
+                                                  const ClusterRoster& roster,
+                                                  const MachineOrder& order);
+
 /// Where a node keeps its machines.
 std::filesystem::path machines_folder(const std::filesystem::path& node_state);
 

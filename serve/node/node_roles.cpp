@@ -6,15 +6,19 @@
 #include <utility>
 
 #include "actors/cloud/providers.hpp"
+#include "actors/time/clock_wall.hpp"
 #include "model/rounded_text.hpp"
 #include "schedulers/registry.hpp"
 #include "serve/machines/computer.hpp"
 #include "serve/node/machine_template.hpp"
 #include "serve/solver/cbc_solver.hpp"
 #include "storage/stores/recovery.hpp"
+#include "workers/process/progress.hpp"
 
 namespace muster {
 namespace {
+
+constexpr const char* kHostsProvider = "hosts";
 
 /// Any time whatever: only differences are looked at.
 Duration steady_now() {
@@ -57,6 +61,41 @@ StoreHistoryOptions history_options(const RoleContext& context) {
 
 Failure<NodeError> store_failure(const Failure<StoreError>& error) {
   return {NodeError::store, error.message};
+}
+
+using Machines = Expected<std::unique_ptr<MachineBackend>, NodeError>;
+
+Machines open_processes(const RoleContext& context) {
+  MachineOptions machine = machine_template(context.setup, context.roster, context.state);
+  if (std::string fault = task_user_fault(context.setup.config, context.state); !fault.empty()) {
+    return Failure<NodeError>{NodeError::task_user, std::move(fault)};
+  }
+  auto machines = ProcessMachines::open(std::move(machine));
+  if (!machines) return Failure<NodeError>{NodeError::machines, machines.error().message};
+  return std::unique_ptr<MachineBackend>(std::move(machines).value());
+}
+
+Machines open_hosts(const RoleContext& context, CloudRole& role) {
+  const auto& settings = context.setup.config.cloud.own.of<HostsCloudSettings>();
+  hosts::HostBookSetup book;
+  book.file = context.state / "hosts.json";
+  book.catalog = &context.catalog;
+  book.lease = settings.lease;
+  book.report = settings.report;
+  book.wall_s = [] {
+    return std::chrono::floor<std::chrono::seconds>(wall_now().time_since_epoch()).count();
+  };
+  book.since_boot = process::boot_time;
+  book.note = context.note;
+  // The node's own, as they outlive the role.
+  book.settings = [setup = context.setup, roster = context.roster](InstanceId instance,
+                                                                   const InstanceType& type) {
+    return remote_worker_settings(setup, roster, {instance, {}, type, Market::on_demand});
+  };
+  auto opened = hosts::HostBook::open(std::move(book));
+  if (!opened) return Failure<NodeError>{NodeError::machines, opened.error().message};
+  role.hosts = std::move(opened).value();
+  return std::unique_ptr<MachineBackend>(std::make_unique<hosts::HostMachines>(role.hosts));
 }
 
 }  // namespace
@@ -182,20 +221,19 @@ Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& c
   auto records = RocksCloudStore::open(*role->store);
   if (!records) return store_failure(records.error());
   role->records = std::move(records).value();
-  MachineOptions machine = machine_template(context.setup, context.roster, context.state);
-  if (std::string fault = task_user_fault(config, context.state); !fault.empty()) {
-    return Failure<NodeError>{NodeError::task_user, std::move(fault)};
-  }
-  auto machines = ProcessMachines::open(std::move(machine));
-  if (!machines) return Failure<NodeError>{NodeError::machines, machines.error().message};
+  auto machines = config.cloud.provider == kHostsProvider ? open_hosts(context, *role)
+                                                          : open_processes(context);
+  if (!machines) return machines.error();
   role->machines = std::move(machines).value();
 
   auto make = load_provider(config.cloud, context.catalog);
   if (!make) return Failure<NodeError>{NodeError::bad_catalog, make.error().message};
   LoopbackOptions loopback = loopback_options(config.cloud);
   loopback.catalog = &context.catalog;
-  loopback.limits.instances =
-      config.cloud.max_instances.value_or(machines::most_workers(machines::look_at_computer()));
+  // Machines of one's own are their own bound.
+  loopback.limits.instances = config.cloud.max_instances.value_or(
+      role->hosts ? 0 : machines::most_workers(machines::look_at_computer()));
+  if (role->hosts) loopback.no_room = "no machine of that type is free";
   loopback.interruptions.seed = loopback.delays.seed = config.seed;
   loopback.machines = role->machines.get();
   role->provider = make.value()(std::move(loopback));

@@ -6,7 +6,11 @@
 #include <string>
 
 #include "actors/cloud/connector.hpp"
+#include "serve/api/audit_log.hpp"
 #include "serve/group/group.hpp"
+#include "serve/hosts/book_admin.hpp"
+#include "serve/hosts/host_machines.hpp"
+#include "serve/hosts/join_server.hpp"
 #include "serve/machines/process_machines.hpp"
 #include "serve/node/live_node.hpp"
 #include "serve/node/node_stores.hpp"
@@ -56,7 +60,10 @@ struct SiteRole {
 struct CloudRole {
   std::unique_ptr<Store> store;
   std::unique_ptr<RocksCloudStore> records;
-  std::unique_ptr<ProcessMachines> machines;
+  std::shared_ptr<hosts::HostBook> hosts;   ///< null: instances are of another provider
+  std::shared_ptr<api::AuditLog> audit;     ///< of the node's API; null: it has no API
+  std::unique_ptr<hosts::JoinServer> join;  ///< where machines join
+  std::unique_ptr<MachineBackend> machines;
   std::unique_ptr<CloudProvider> provider;
   CloudBill bill;
   CloudActor actor;

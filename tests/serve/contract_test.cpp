@@ -50,6 +50,29 @@ json schema_for(const json& operation, const RawResponse& response) {
   return content.value(media, json{{"schema", json::object()}})["schema"];
 }
 
+/// One machine and one join token.
+class SomeHosts final : public HostAdmin {
+ public:
+  Response hosts() override { return {.body = R"({"hosts": [)" + host_ + R"(], "lease_s": 600})"}; }
+  Response declare_lost(std::uint64_t /*host*/) override { return {.body = host_}; }
+  Response remove(std::uint64_t /*host*/) override { return {.body = host_}; }
+  Response join_tokens() override { return {.body = R"({"tokens": [)" + token_ + "}]}"}; }
+  Response create_join_token(const std::string& /*body*/) override {
+    return {.status = 201, .body = token_ + R"(, "secret": "muster-join-x"})"};
+  }
+  Response revoke_join_token(const std::string& /*id*/) override { return {.body = token_ + "}"}; }
+
+ private:
+  const std::string host_ =
+      R"({"host": 3, "name": "box", "type": "box.large", "state": "ready", "cpus": 2,)"
+      R"( "memory_gib": 2, "gpus": 0, "storage_gib": 10, "labels": {"rack": "3"},)"
+      R"( "instance": null, "heard_s": 1700000000, "trouble": ""})";
+  /// Without its last brace.
+  const std::string token_ =
+      R"({"id": "0123abcd", "state": "valid", "hosts": 1, "used": 0, "created_s": 1700000000,)"
+      R"( "expires_s": 1700003600)";
+};
+
 TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
   const test::TempFile folder("unused", "");
   ServerOptions options;
@@ -60,6 +83,7 @@ TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
   // One to be rotated and one to be revoked.
   ASSERT_TRUE(options.tokens->create({"3", Role::user}).has_value());
   ASSERT_TRUE(options.tokens->create({"5", Role::user}).has_value());
+  options.joined = std::make_shared<SomeHosts>();
   Served served(options);
   const json document = document_of(served);
   const SchemaChecker checker(document);
@@ -67,6 +91,7 @@ TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
     for (const auto& [method, operation] : methods.items()) {
       std::string body = operation.contains("requestBody") ? kJob : "";
       if (path.starts_with("/v1/tokens")) body = method == "post" ? kToken4 : "";
+      if (path.starts_with("/v1/join-tokens")) body = method == "post" ? "{}" : "";
       if (path.ends_with("/rotate")) body = R"({"overlap_s": 60})";
       if (path.ends_with("/revoke")) body = "";
       if (path.ends_with("/update")) body = kService;

@@ -30,7 +30,7 @@ void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
 }
 
 // tests/tools/client/client_commands_test.cpp holds the names to what the functions add.
-const std::array<Group, 13> kGroups = {{
+const std::array<Group, 15> kGroups = {{
     {{"submit"}, add_submit},
     {{"plan"}, add_plan},
     {{"jobs", "history", "job"}, without_words<add_jobs>},
@@ -44,6 +44,8 @@ const std::array<Group, 13> kGroups = {{
     {{"drain", "interrupt"}, without_words<add_instance_orders>},
     {{"open"}, without_words<add_open>},
     {{"token"}, without_words<add_tokens>},
+    {{"hosts"}, without_words<add_hosts>},
+    {{"join-token"}, without_words<add_join_tokens>},
     {{"audit"}, without_words<add_audit>},
 }};
 

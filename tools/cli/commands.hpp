@@ -44,6 +44,8 @@ void add_local_cluster(CLI::App& app, int& exit_code);
 /// `muster down`.
 void add_down(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
+/// `muster join`.
+void add_join(CLI::App& app, int& exit_code);
 /// As a keeper, which shims that are this command call: before all else, as the words that follow
 /// are a program's. Its exit code; nothing: the command is another one.
 std::optional<int> run_as_keeper(int argc, char** argv);
@@ -82,6 +84,10 @@ void add_open(CLI::App& app, int& exit_code);
 void add_instance_orders(CLI::App& app, int& exit_code);
 /// `muster token create`, `list`, `revoke` and `rotate`.
 void add_tokens(CLI::App& app, int& exit_code);
+/// `muster hosts`, `hosts lost` and `hosts remove`.
+void add_hosts(CLI::App& app, int& exit_code);
+/// `muster join-token create`, `list` and `revoke`.
+void add_join_tokens(CLI::App& app, int& exit_code);
 /// `muster audit`.
 void add_audit(CLI::App& app, int& exit_code);
 /// Words that may be the value of an option, by its name with the dashes.

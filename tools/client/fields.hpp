@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -116,6 +117,20 @@ class Fields {
         return {};
       }
       all.push_back(element.get<std::string>());
+    }
+    return all;
+  }
+  /// The texts of an object, by their keys.
+  std::map<std::string, std::string> entries(const char* key) const {
+    std::map<std::string, std::string> all;
+    const json* object = wanted(key, &json::is_object, "an object");
+    if (object == nullptr) return all;
+    for (const auto& [name, text] : object->items()) {
+      if (!text.is_string()) {
+        blame(key, "an object of texts");
+        return {};
+      }
+      all[printable(name)] = printable(text.get<std::string>());
     }
     return all;
   }

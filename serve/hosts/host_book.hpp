@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/expected.hpp"
+#include "model/ids.hpp"
+#include "model/time.hpp"
+#include "serve/hosts/host_entry.hpp"
+#include "serve/hosts/join_protocol.hpp"
+
+namespace muster::hosts {
+
+/// Bounds of a book.
+inline constexpr std::size_t kMaxHosts = 10'000;
+inline constexpr std::size_t kMaxJoinTokens = 1000;
+inline constexpr std::uint32_t kMaxHostsOfToken = 10'000;
+/// From the end of a lease until nothing of its machine can run: supervisors look each second, and
+/// what they kill is gone soon.
+inline constexpr Duration kLeaseMargin = std::chrono::seconds{5};
+
+/// Status of HTTP that answers a refusal.
+enum HostRefusal : int {
+  kHostMalformed = 400,
+  kHostForbidden = 403,
+  kHostUnknown = 404,
+  kHostConflict = 409,
+  kHostUnfit = 422,
+  kHostStorage = 500
+};
+
+/// A token as it is kept: its secret is not.
+struct JoinTokenRow {
+  std::string id;
+  std::string digest;       ///< SHA-256 of the secret, hexadecimal
+  std::uint32_t hosts = 1;  ///< machines that may join by it
+  std::uint32_t used = 0;
+  std::int64_t created_s = 0;  ///< since 1970
+  std::int64_t expires_s = 0;
+  bool revoked = false;
+};
+
+/// A joined machine, for people.
+struct HostRow {
+  std::uint32_t number = 0;
+  std::string name;
+  std::string type;
+  HostState state = HostState::waiting;
+  Measured measured;
+  Labels labels;
+  std::optional<InstanceId> instance;   ///< in use by it
+  std::optional<std::int64_t> heard_s;  ///< since 1970; nothing: not since the node's start
+  std::string trouble;
+};
+
+/// Of a book.
+struct HostBookSetup {
+  std::filesystem::path file;
+  const Catalog* catalog = nullptr;
+  Duration lease{};                      ///< 0: no machine is given up by itself
+  Duration report{};                     ///< that machines are told
+  std::function<std::int64_t()> wall_s;  ///< seconds since 1970
+  std::function<Duration()> since_boot;  ///< by a clock that counts sleep
+  std::function<void(const std::string&)> note{};
+  /// The settings of an instance's worker, TOML; a failure is noted and tried again.
+  std::function<Expected<std::string, int>(InstanceId, const InstanceType&)> settings{};
+};
+
+/// Machines of one's own: tokens by which they join, what they are, and the instance that each is
+/// in use by. A machine is in use by one instance at a time, and is free again when it has said
+/// that nothing of the instance is left, or when it has been silent for the lease and
+/// kLeaseMargin. An order to a machine is in the file before it is told. Every function may be
+/// called from any thread; those that write wait for the disk.
+class HostBook {
+ public:
+  static Expected<std::shared_ptr<HostBook>, int> open(HostBookSetup setup);
+
+  /// The file is written when it returns. `authority`: its SHA-256.
+  Expected<JoinToken, int> create_token(std::uint32_t hosts, std::int64_t lifetime_s,
+                                        const std::string& authority);
+  Expected<JoinTokenRow, int> revoke_token(const std::string& id);
+  std::vector<JoinTokenRow> tokens() const;
+  std::int64_t now_s() const { return setup_.wall_s(); }
+
+  /// Takes the machine with that key in, or finds it again: its number and type.
+  struct Joined {
+    std::uint32_t host = 0;
+    std::string type;
+  };
+  Expected<Joined, int> join(const JoinRequest& request, const std::string& key_print);
+  /// A report by the holder of that key, and what the machine is to do.
+  Expected<ReportAnswer, int> report(const std::string& key_print, const Report& report);
+  /// Whether that machine is to have a certificate for that instance.
+  std::optional<Failure<int>> may_certify(const std::string& key_print, InstanceId instance) const;
+
+  /// Keeps a free machine of the type for the instance; false: no machine is free.
+  bool reserve(InstanceId instance, const std::string& type);
+  /// Has the instance run on the machine that is kept for it, from its next report on. The
+  /// machine's name; nothing when it is lost or removed.
+  std::optional<std::string> begin(InstanceId instance);
+  /// Whether a machine is in use by it.
+  bool has(InstanceId instance) const;
+  /// True: nothing of it runs. False: `done` is called when that is so.
+  bool end(InstanceId instance, std::function<void()> done);
+  /// Ends those that are on no record.
+  void keep_only(const std::function<bool(InstanceId)>& is_rented);
+  /// Hears of instances that are over with their machine; any thread.
+  void watch(std::function<void(InstanceId, const std::string&)> lost);
+  /// Gives up machines whose lease has ended.
+  void sweep();
+
+  std::vector<HostRow> list() const;
+  /// An admin's word that nothing runs on the machine any more.
+  Expected<HostRow, int> declare_lost(std::uint32_t host);
+  /// The machine's key counts no more. It must not be in use.
+  Expected<HostRow, int> remove(std::uint32_t host);
+
+ private:
+  using Steps = std::vector<std::function<void()>>;
+
+  explicit HostBook(HostBookSetup setup);
+  std::optional<Failure<int>> load();
+  std::optional<Failure<int>> save(std::unique_lock<std::mutex>& lock);
+  std::string text() const;
+  HostEntry* find(const std::string& key_print);
+  HostEntry* host_of(InstanceId instance);
+  const HostEntry* host_of(InstanceId instance) const;
+  bool is_free(const HostEntry& host) const;
+  HostRow row_of(const HostEntry& host) const;
+  Expected<HostEntry*, int> add(const JoinRequest& request, const std::string& key_print);
+  ReportAnswer answer_to(HostEntry& host);
+  void give_up(HostEntry& host, const std::string& why, Steps& steps);
+  void free(HostEntry& host, Steps& steps);
+  void changed() { ++changes_; }
+  void note(const std::string& text) const;
+
+  const HostBookSetup setup_;
+  const Duration opened_;
+  std::mutex writing_;        ///< held while the file is written; taken before the other one
+  mutable std::mutex mutex_;  ///< never held for a wait
+  std::map<std::string, JoinTokenRow> tokens_;
+  std::map<std::uint32_t, HostEntry> hosts_;
+  std::map<std::string, std::uint32_t> by_key_;
+  std::map<InstanceId, std::uint32_t> by_instance_;
+  std::uint32_t next_ = 1;
+  std::uint64_t changes_ = 0;  ///< so far
+  std::uint64_t saved_ = 0;    ///< of these, those that are in the file
+  std::function<void(InstanceId, const std::string&)> lost_;
+};
+
+}  // namespace muster::hosts

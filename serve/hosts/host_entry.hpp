@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/ids.hpp"
+#include "model/time.hpp"
+#include "serve/hosts/join_protocol.hpp"
+
+namespace muster::hosts {
+
+/// State of a machine, for people.
+enum class HostState : std::uint8_t { waiting, ready, silent, lost };
+std::string_view name_of(HostState state);
+
+/// How an instance has a machine.
+enum class Use : std::uint8_t { reserved, ordered, ending };
+
+/// An instance that has a machine.
+struct Assignment {
+  InstanceId instance;
+  Use use = Use::reserved;
+  bool told = false;         ///< the machine may have heard of it
+  std::uint64_t change = 0;  ///< that is in the file before the machine hears of it
+  std::vector<std::function<void()>> done{};
+};
+
+/// A machine as the book has it.
+struct HostEntry {
+  std::uint32_t number = 0;
+  std::string name;
+  std::string key;    ///< SHA-256 of its public key
+  std::string token;  ///< id of the token by which it joined
+  std::string type;
+  Measured measured;
+  Labels labels;
+  std::optional<Assignment> use{};
+  // Since the start.
+  std::optional<Duration> heard{};
+  std::int64_t heard_s = 0;
+  std::string run, run_before;  ///< of its daemon
+  std::vector<InstanceId> present{};
+  std::string trouble{};
+  bool lost = false;
+};
+
+/// By when it was heard; `report`: the time between two reports.
+HostState state_of(const HostEntry& host, Duration now, Duration report);
+
+/// As the file has it. A reservation is not in it: nothing has come of it yet.
+nlohmann::ordered_json to_row(const HostEntry& host);
+HostEntry host_from_row(const nlohmann::ordered_json& row);
+
+/// The largest type that fits; empty: no type does. Equal machines have equal amounts, as these are
+/// rounded down, and so one type.
+std::string type_for(const Catalog& catalog, const Measured& has);
+
+/// "4 cores, 8 GiB of memory, 0 GPUs and 100 GiB of disk"
+std::string amounts_text(const Measured& has);
+
+}  // namespace muster::hosts

@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "serve/hosts/host_book.hpp"
+
+// The part of the book that is about instances: which machine is in use by which, and until when.
+
+namespace muster::hosts {
+namespace {
+
+using UseRefused = Failure<int>;
+
+UseRefused no_host(std::uint32_t number) {
+  return {kHostUnknown, fmt::format("there is no host {}: `muster hosts` shows them", number)};
+}
+
+}  // namespace
+
+bool HostBook::is_free(const HostEntry& host) const {
+  return !host.use && host.present.empty() &&
+         state_of(host, setup_.since_boot(), setup_.report) == HostState::ready;
+}
+
+/// O(machines), and only for a launch.
+bool HostBook::reserve(InstanceId instance, const std::string& type) {
+  const std::lock_guard lock(mutex_);
+  if (by_instance_.contains(instance)) return true;
+  for (auto& [number, host] : hosts_) {
+    if (host.type != type || !is_free(host)) continue;
+    host.use = Assignment{instance, Use::reserved, false, 0, {}};
+    by_instance_[instance] = number;
+    return true;
+  }
+  return false;
+}
+
+HostEntry* HostBook::host_of(InstanceId instance) {
+  const auto found = by_instance_.find(instance);
+  return found == by_instance_.end() ? nullptr : &hosts_.at(found->second);
+}
+
+const HostEntry* HostBook::host_of(InstanceId instance) const {
+  const auto found = by_instance_.find(instance);
+  return found == by_instance_.end() ? nullptr : &hosts_.at(found->second);
+}
+
+std::optional<std::string> HostBook::begin(InstanceId instance) {
+  const std::lock_guard lock(mutex_);
+  HostEntry* host = host_of(instance);
+  if (host == nullptr) return std::nullopt;
+  if (host->use->use == Use::reserved) {
+    host->use->use = Use::ordered;
+    changed();
+    host->use->change = changes_;
+  }
+  return fmt::format("host-{}", host->number);
+}
+
+bool HostBook::has(InstanceId instance) const {
+  const std::lock_guard lock(mutex_);
+  const HostEntry* host = host_of(instance);
+  return host != nullptr && host->use->use != Use::reserved;
+}
+
+void HostBook::free(HostEntry& host, Steps& steps) {
+  by_instance_.erase(host.use->instance);
+  for (auto& done : host.use->done) steps.push_back(std::move(done));
+  host.use.reset();
+  changed();
+}
+
+bool HostBook::end(InstanceId instance, std::function<void()> done) {
+  const std::lock_guard lock(mutex_);
+  HostEntry* host = host_of(instance);
+  if (host == nullptr) return true;
+  if (!host->use->told) {
+    Steps none;
+    free(*host, none);
+    return true;
+  }
+  host->use->use = Use::ending;
+  if (done) host->use->done.push_back(std::move(done));
+  return false;
+}
+
+void HostBook::keep_only(const std::function<bool(InstanceId)>& is_rented) {
+  std::vector<InstanceId> others;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [instance, number] : by_instance_) {
+      if (!is_rented(instance)) others.push_back(instance);
+    }
+  }
+  for (const InstanceId instance : others) end(instance, {});
+}
+
+void HostBook::watch(std::function<void(InstanceId, const std::string&)> lost) {
+  const std::lock_guard lock(mutex_);
+  lost_ = std::move(lost);
+}
+
+/// Nothing of its instance runs any more.
+void HostBook::give_up(HostEntry& host, const std::string& why, Steps& steps) {
+  host.lost = true;
+  host.present.clear();
+  note(fmt::format("host {} is lost: {}", host.number, why));
+  if (!host.use) return;
+  const InstanceId instance = host.use->instance;
+  const bool was_ending = host.use->use == Use::ending;
+  free(host, steps);
+  if (was_ending || !lost_) return;
+  steps.push_back(
+      [lost = lost_, instance, text = fmt::format("is lost with host {}: {}", host.number, why)] {
+        lost(instance, text);
+      });
+}
+
+void HostBook::sweep() {
+  if (setup_.lease == Duration::zero()) return;
+  Steps steps;
+  {
+    const std::lock_guard lock(mutex_);
+    const Duration now = setup_.since_boot();
+    for (auto& [number, host] : hosts_) {
+      if (host.lost || !host.use) continue;
+      // A lease may have been renewed until the end of the process before this one.
+      const Duration renewed = host.heard.value_or(opened_);
+      if (now - renewed <= setup_.lease + kLeaseMargin) continue;
+      give_up(host,
+              fmt::format("nothing has been heard of it for its lease of {:.0f} s",
+                          to_seconds(setup_.lease)),
+              steps);
+    }
+  }
+  for (const auto& step : steps) step();
+}
+
+HostRow HostBook::row_of(const HostEntry& host) const {
+  HostRow row{
+      host.number,   host.name,   host.type,    state_of(host, setup_.since_boot(), setup_.report),
+      host.measured, host.labels, std::nullopt, {},
+      host.trouble};
+  if (host.use) row.instance = host.use->instance;
+  if (host.heard) row.heard_s = host.heard_s;
+  return row;
+}
+
+std::vector<HostRow> HostBook::list() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<HostRow> rows;
+  for (const auto& [number, host] : hosts_) rows.push_back(row_of(host));
+  return rows;
+}
+
+Expected<HostRow, int> HostBook::declare_lost(std::uint32_t number) {
+  Steps steps;
+  std::unique_lock lock(mutex_);
+  const auto found = hosts_.find(number);
+  if (found == hosts_.end()) return no_host(number);
+  if (state_of(found->second, setup_.since_boot(), setup_.report) == HostState::ready) {
+    return UseRefused{
+        kHostConflict,
+        fmt::format("host {} reports, so it is not lost: end its daemon first", number)};
+  }
+  give_up(found->second, "an admin says so", steps);
+  const HostRow row = row_of(found->second);
+  auto fault = save(lock);
+  lock.unlock();
+  for (const auto& step : steps) step();
+  if (fault) return *std::move(fault);
+  return row;
+}
+
+Expected<HostRow, int> HostBook::remove(std::uint32_t number) {
+  std::unique_lock lock(mutex_);
+  const auto found = hosts_.find(number);
+  if (found == hosts_.end()) return no_host(number);
+  if (found->second.use) {
+    return UseRefused{
+        kHostConflict,
+        fmt::format("host {} is in use by instance {}: `muster drain {}` first", number,
+                    found->second.use->instance.value, found->second.use->instance.value)};
+  }
+  const HostRow row = row_of(found->second);
+  by_key_.erase(found->second.key);
+  hosts_.erase(found);
+  changed();
+  if (auto fault = save(lock)) return *std::move(fault);
+  return row;
+}
+
+}  // namespace muster::hosts

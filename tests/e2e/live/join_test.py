@@ -1,0 +1,209 @@
+"""Machines of one's own join a cluster by the real commands, run its tasks, and are given up when
+they vanish."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from cluster import MUSTER, processes
+
+COLUMNS = ["name", "family", "gpu", "cpu", "memory_gib", "usd_per_hour", "spot_usd_per_hour",
+           "acquire_s", "setup_s", "terminate_s"]
+TYPES = ",".join(COLUMNS) + """
+box.small,box,0,1,1,0.01,,0,0,0
+box.large,box,0,2,2,0.02,,0,0,0
+"""
+LEASE_S = 6
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+def muster(*words, code=0, timeout=120, cluster=None):
+    environment = {**os.environ, **({"MUSTER_CLUSTER": str(cluster)} if cluster else {})}
+    done = subprocess.run([MUSTER, *map(str, words)], capture_output=True, text=True,
+                          timeout=timeout, env=environment)
+    if code is not None and done.returncode != code:
+        raise AssertionError(f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+def until(what, seconds=60):
+    """The first true value of `what`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := what():
+            return value
+        time.sleep(0.1)
+    raise AssertionError("it did not come so far in time")
+
+
+class Host:
+    """A joined machine: a process of `muster join` with a state folder of its own."""
+
+    def __init__(self, root, name, url, *words):
+        self.state = root / name
+        self.log = open(root / f"{name}.log", "w")
+        self.words = [MUSTER, "join", url, "--state", str(self.state), *words]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.words, stdout=self.log, stderr=self.log)
+
+    def workers(self):
+        return [pid for pid, words in processes()
+                if "worker" in words[1:2] and any(str(self.state) in word for word in words)]
+
+    def kill(self):
+        """As a power cut would, but for what the tasks' supervisors keep running."""
+        self.process.kill()
+        self.process.wait()
+        for pid in self.workers():
+            os.kill(pid, signal.SIGKILL)
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+        self.log.close()
+
+
+class Joining(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.root = pathlib.Path(tempfile.mkdtemp(prefix="muster-join-"))
+        cls.hosts = []
+        cls.dir = cls.root / "cluster"
+        (cls.root / "types.csv").write_text(TYPES)
+        cls.port = free_port()
+        cls.url = f"https://127.0.0.1:{cls.port}"
+        muster("up", "--dir", cls.dir, "--nodes", 1, "--catalog", cls.root / "types.csv",
+               "--policy", "muster,period_s=1,eager,free_wait_s=0", "--set",
+               "cloud.provider=\"hosts\"", "--set", f"node.n0.join=\"127.0.0.1:{cls.port}\"",
+               "--set", f"cloud.host_lease=\"{LEASE_S}s\"", "--set", "cloud.host_report=\"200ms\"")
+
+    @classmethod
+    def tearDownClass(cls):
+        for host in cls.hosts:
+            host.end()
+        subprocess.run([MUSTER, "down", "--dir", cls.dir, "--erase"], capture_output=True)
+        time.sleep(LEASE_S + 1)  # what still runs ends with its lease
+        shutil.rmtree(cls.root, ignore_errors=True)
+
+    def on(self, *words, **options):
+        return muster(*words, cluster=self.dir, **options)
+
+    def token(self, *words):
+        return self.on("join-token", "create", "--quiet", *words).stdout.strip()
+
+    def listed(self):
+        hosts = json.loads(self.on("hosts", "--json").stdout)["hosts"]
+        return {host["host"]: host for host in hosts}
+
+    def refused(self, *words):
+        done = muster("join", *words, "--only-join", code=None)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        return done.stderr
+
+    def test_1_bad_input_is_one_line_with_the_remedy(self):
+        state = self.root / "bad"
+        token = self.token("--hosts", "1")
+        self.assertIn("node.join", self.refused("127.0.0.1:1", "--token", token))
+        self.assertIn("node.join", self.refused(
+            f"https://127.0.0.1:{free_port()}", "--token", token, "--state", state))
+        self.assertIn("muster join-token create", self.refused(
+            self.url, "--token", "muster-join-x", "--state", state))
+        other = token[:-64] + "0" * 64
+        self.assertIn("nothing was sent", self.refused(
+            self.url, "--token", other, "--state", state))
+        unknown = token.replace(token.split("-")[3], "0" * 32)
+        self.refused(self.url, "--token", unknown, "--state", state)
+        short = self.token("--expires", "1s")
+        time.sleep(1.5)
+        self.assertIn("has expired", self.refused(self.url, "--token", short, "--state", state))
+        # Used by one key, which may repeat its request, and refused for another.
+        muster("join", self.url, "--token", token, "--state", state, "--only-join", "--cpus", 1,
+               "--memory", 1)
+        (state / "join.json").unlink()
+        muster("join", self.url, "--token", token, "--state", state, "--only-join", "--cpus", 1,
+               "--memory", 1)
+        self.assertIn("is used up", self.refused(
+            self.url, "--token", token, "--state", self.root / "second"))
+        audit = json.loads(self.on("audit", "--json").stdout)["entries"]
+        self.assertTrue(any(entry["path"] == "/v1/join" and entry["status"] == 403 and
+                            entry["about"] for entry in audit), audit)
+        number = [n for n, host in self.listed().items() if host["state"] == "waiting"]
+        self.on("hosts", "remove", number[0])
+        self.assertEqual(self.listed(), {})
+
+    def test_2_tasks_run_on_machines_that_joined_and_again_where_one_has_vanished(self):
+        token = self.token("--hosts", "2")
+        for name in ("one", "two"):
+            host = Host(self.root, name, self.url, "--token", token, "--cpus", "2", "--memory",
+                        "2", "--label", f"rack={name}")
+            self.hosts.append(host)
+        until(lambda: [h["state"] for h in self.listed().values()] == ["ready", "ready"])
+        marks = self.root / "marks"
+        marks.mkdir()
+        # Each attempt leaves a line when it begins and another one when it ends.
+        script = (f'echo "$MUSTER_TASK_INDEX $MUSTER_ATTEMPT begin $(date +%s.%N)" >> {marks}/'
+                  f'$MUSTER_TASK_INDEX; for i in 1 2 3 4 5 6 7 8; do sleep 1; '
+                  f'echo "$MUSTER_TASK_INDEX $MUSTER_ATTEMPT alive $(date +%s.%N)" >> '
+                  f'{marks}/$MUSTER_TASK_INDEX; done')
+        self.on("submit", "--tasks", 4, "--cpus", 1, "--memory", "0.5", "--", "sh", "-c", script)
+        until(lambda: len(list(marks.iterdir())) == 4)
+        used = [h["instance"] for h in self.listed().values()]
+        self.assertNotIn(None, used, "tasks run on both machines")
+        self.assertNotEqual(used[0], used[1])
+        self.hosts[0].kill()
+        until(lambda: any(h["state"] == "lost" for h in self.listed().values()), 40)
+        table = self.on("hosts").stdout
+        self.assertRegex(table, r"lost")
+        self.on("wait", 1, timeout=180)
+        self.no_two_at_once(marks)
+        self.assertEqual(sorted(marks.iterdir()), sorted(marks / str(i) for i in range(4)))
+        # The machine comes back by its folder alone.
+        self.hosts[0].start()
+        until(lambda: all(h["state"] == "ready" for h in self.listed().values()), 40)
+
+    def test_3_the_guide_is_true(self):
+        text = (pathlib.Path(__file__).parents[3] / "docs" / "own-machines.md").read_text()
+        block = text.split("## Try it on one machine")[1].split("```sh\n")[1].split("```")[0]
+        folder = self.root / "guide"
+        folder.mkdir()
+        done = subprocess.run(["bash", "-e", "-c", block.replace("7443", str(free_port()))],
+                              capture_output=True, text=True, timeout=180, cwd=folder,
+                              env={**os.environ, "PATH": f"{pathlib.Path(MUSTER).parent}:"
+                                                         f"{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count(" ready "), 2, done.stdout)
+
+    def no_two_at_once(self, marks):
+        """No attempt of a task says that it lives once a later one has begun."""
+        again = 0
+        for file in marks.iterdir():
+            begun = {}
+            alive = {}
+            for line in file.read_text().splitlines():
+                _, attempt, what, at = line.split()
+                if what == "begin":
+                    begun[int(attempt)] = float(at)
+                alive[int(attempt)] = float(at)
+            again += len(begun) > 1
+            for attempt, at in alive.items():
+                later = [begin for number, begin in begun.items() if number > attempt]
+                self.assertTrue(all(at < begin for begin in later), file.read_text())
+        self.assertGreater(again, 0, "the tasks of the machine that vanished run again")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,345 @@
+#include "serve/hosts/host_book.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "actors/link/join_pki.hpp"
+#include "actors/link/pki.hpp"
+#include "model/rng.hpp"
+#include "serve/hosts/join_desk.hpp"
+#include "tests/support/temp_file.hpp"
+
+namespace muster::hosts {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::int64_t kNow = 1'700'000'000;
+const std::string kAuthority(64, 'a');
+
+InstanceType type_of(const std::string& name, double cpus, double memory) {
+  InstanceType type;
+  type.name = name;
+  type.capacity[Resource::cpu] = cpus;
+  type.capacity[Resource::memory] = memory;
+  return type;
+}
+
+/// A book on a file, whose clocks the test sets.
+class HostBookTest : public testing::Test {
+ protected:
+  HostBookTest() { open(); }
+
+  void open() {
+    HostBookSetup setup;
+    setup.file = scratch_.folder() / "hosts.json";
+    setup.catalog = &catalog_;
+    setup.lease = lease_;
+    setup.report = seconds{1};
+    setup.wall_s = [this] { return wall_s_; };
+    setup.since_boot = [this] { return since_boot_; };
+    setup.settings = [](InstanceId id, const InstanceType&) {
+      return Expected<std::string, int>("instance = " + std::to_string(id.value));
+    };
+    auto opened = HostBook::open(std::move(setup));
+    ASSERT_TRUE(opened.has_value()) << opened.error().message;
+    book_ = std::move(opened).value();
+    book_->watch([this](InstanceId id, const std::string&) { lost_.push_back(id); });
+  }
+
+  JoinToken token(std::uint32_t hosts = 1, std::int64_t lifetime_s = 3600) {
+    return book_->create_token(hosts, lifetime_s, kAuthority).value();
+  }
+  JoinRequest request(const JoinToken& by, Measured has = {4, 8, 0, 100}) {
+    return {by.id, by.secret, "", "box", has, {}, wall_s_};
+  }
+  /// A machine that has joined and reported.
+  void add_host(const std::string& key) {
+    ASSERT_TRUE(book_->join(request(token()), key).has_value());
+    ASSERT_TRUE(report(key).has_value());
+  }
+  Expected<ReportAnswer, int> report(const std::string& key, std::vector<InstanceId> here = {},
+                                     const std::string& run = "r") {
+    return book_->report(key, {run, {4, 8, 0, 100}, std::move(here)});
+  }
+  /// Instances that the machine is told to run.
+  std::vector<InstanceId> told(const std::string& key, std::vector<InstanceId> here = {}) {
+    std::vector<InstanceId> ids;
+    const auto answer = report(key, std::move(here));
+    if (!answer) return {};
+    for (const WantedInstance& each : answer->instances) ids.push_back(each.instance);
+    return ids;
+  }
+
+  test::TempFile scratch_{"unused", ""};
+  Catalog catalog_{{type_of("small", 1, 1), type_of("large", 4, 8), type_of("huge", 64, 256)}};
+  Duration lease_ = seconds{60};
+  std::int64_t wall_s_ = kNow;
+  Duration since_boot_ = seconds{1000};
+  std::vector<InstanceId> lost_;
+  std::shared_ptr<HostBook> book_;
+};
+
+TEST_F(HostBookTest, a_machine_is_of_the_largest_type_that_fits_it) {
+  EXPECT_EQ(book_->join(request(token()), "k")->type, "large");
+  EXPECT_EQ(book_->join(request(token(), {3, 8, 0, 100}), "l")->type, "small");
+  EXPECT_EQ(book_->join(request(token(), {0, 0, 0, 0}), "m").error().code, kHostUnfit);
+}
+
+TEST_F(HostBookTest, a_token_lets_in_as_many_keys_as_it_says) {
+  const JoinToken by = token(2);
+  EXPECT_EQ(book_->join(request(by), "one")->host, 1u);
+  EXPECT_EQ(book_->join(request(by), "two")->host, 2u);
+  EXPECT_EQ(book_->join(request(by), "one")->host, 1u) << "the answer may have been lost";
+  EXPECT_THAT(book_->join(request(by), "three").error().message, HasSubstr("used up"));
+  open();
+  EXPECT_EQ(book_->join(request(by), "two")->host, 2u) << "also after a restart";
+  EXPECT_FALSE(book_->join(request(by), "three"));
+}
+
+TEST_F(HostBookTest, tokens_that_are_unknown_revoked_or_over_let_nobody_in) {
+  JoinToken by = token();
+  JoinToken other = by;
+  other.secret = std::string(32, '0');
+  EXPECT_EQ(book_->join(request(other), "k").error().code, kHostForbidden);
+  ASSERT_TRUE(book_->revoke_token(by.id).has_value());
+  EXPECT_THAT(book_->join(request(by), "k").error().message, HasSubstr("revoked"));
+  by = token(1, 10);
+  wall_s_ += 11;
+  EXPECT_THAT(book_->join(request(by), "k").error().message, HasSubstr("expired"));
+}
+
+TEST_F(HostBookTest, a_machine_whose_clock_is_far_off_is_told_so) {
+  JoinRequest early = request(token());
+  early.now_s -= 86'400;
+  EXPECT_THAT(book_->join(early, "k").error().message, HasSubstr("clock is 86400 s behind"));
+}
+
+TEST_F(HostBookTest, an_instance_has_a_free_machine_of_its_type_for_itself) {
+  add_host("k");
+  EXPECT_FALSE(book_->reserve(InstanceId{1}, "small"));
+  EXPECT_TRUE(book_->reserve(InstanceId{1}, "large"));
+  EXPECT_TRUE(book_->reserve(InstanceId{1}, "large")) << "repeated";
+  EXPECT_FALSE(book_->reserve(InstanceId{2}, "large"));
+  EXPECT_THAT(told("k"), IsEmpty()) << "it is only kept";
+  EXPECT_EQ(book_->begin(InstanceId{1}), "host-1");
+  EXPECT_THAT(told("k"), ElementsAre(InstanceId{1}));
+  open();
+  EXPECT_TRUE(book_->has(InstanceId{1})) << "the machine may have heard of it";
+}
+
+TEST_F(HostBookTest, a_machine_is_free_when_it_says_that_nothing_is_left) {
+  add_host("k");
+  book_->reserve(InstanceId{1}, "large");
+  book_->begin(InstanceId{1});
+  told("k");
+  bool ended = false;
+  EXPECT_FALSE(book_->end(InstanceId{1}, [&] { ended = true; }));
+  EXPECT_THAT(told("k", {InstanceId{1}}), IsEmpty());
+  EXPECT_FALSE(ended);
+  EXPECT_FALSE(book_->reserve(InstanceId{2}, "large"));
+  told("k");
+  EXPECT_TRUE(ended);
+  EXPECT_TRUE(book_->reserve(InstanceId{2}, "large"));
+}
+
+TEST_F(HostBookTest, an_instance_of_which_no_machine_has_heard_ends_at_once) {
+  add_host("k");
+  book_->reserve(InstanceId{1}, "large");
+  book_->begin(InstanceId{1});
+  EXPECT_TRUE(book_->end(InstanceId{1}, {}));
+  EXPECT_THAT(told("k"), IsEmpty());
+}
+
+TEST_F(HostBookTest, a_machine_is_given_up_after_its_lease_and_the_margin_and_not_before) {
+  add_host("k");
+  book_->reserve(InstanceId{1}, "large");
+  book_->begin(InstanceId{1});
+  told("k");
+  since_boot_ += lease_ + kLeaseMargin;
+  book_->sweep();
+  EXPECT_THAT(lost_, IsEmpty());
+  since_boot_ += seconds{1};
+  book_->sweep();
+  EXPECT_THAT(lost_, ElementsAre(InstanceId{1}));
+  EXPECT_EQ(book_->list().front().state, HostState::lost);
+  EXPECT_THAT(told("k", {InstanceId{1}}), IsEmpty()) << "what it still has is to end";
+  EXPECT_FALSE(book_->reserve(InstanceId{2}, "large")) << "it is not empty yet";
+}
+
+TEST_F(HostBookTest, a_connector_that_starts_waits_for_a_whole_lease) {
+  add_host("k");
+  book_->reserve(InstanceId{1}, "large");
+  book_->begin(InstanceId{1});
+  told("k");
+  since_boot_ += seconds{50};
+  open();
+  since_boot_ += lease_ + kLeaseMargin;
+  book_->sweep();
+  EXPECT_THAT(lost_, IsEmpty());
+  since_boot_ += seconds{1};
+  book_->sweep();
+  EXPECT_THAT(lost_, ElementsAre(InstanceId{1}));
+}
+
+TEST_F(HostBookTest, without_a_lease_an_admin_says_that_a_machine_is_lost) {
+  lease_ = {};
+  open();
+  add_host("k");
+  book_->reserve(InstanceId{1}, "large");
+  book_->begin(InstanceId{1});
+  told("k");
+  EXPECT_EQ(book_->declare_lost(1).error().code, kHostConflict) << "it reports";
+  since_boot_ += seconds{100'000};
+  book_->sweep();
+  EXPECT_THAT(lost_, IsEmpty());
+  EXPECT_TRUE(book_->declare_lost(1).has_value());
+  EXPECT_THAT(lost_, ElementsAre(InstanceId{1}));
+}
+
+TEST_F(HostBookTest, a_copy_of_a_machine_is_refused) {
+  add_host("k");
+  EXPECT_TRUE(report("k", {}, "second").has_value()) << "a daemon that was started again";
+  EXPECT_EQ(report("k", {}, "r").error().code, kHostConflict);
+}
+
+TEST_F(HostBookTest, a_machine_that_was_removed_is_unknown) {
+  add_host("k");
+  book_->reserve(InstanceId{1}, "large");
+  EXPECT_EQ(book_->remove(1).error().code, kHostConflict);
+  book_->end(InstanceId{1}, {});
+  EXPECT_TRUE(book_->remove(1).has_value());
+  EXPECT_EQ(report("k").error().code, kHostUnknown);
+}
+
+TEST_F(HostBookTest, a_certificate_is_for_the_machine_that_has_the_instance) {
+  add_host("k");
+  add_host("l");
+  book_->reserve(InstanceId{1}, "large");
+  book_->begin(InstanceId{1});
+  EXPECT_TRUE(book_->may_certify("k", InstanceId{1})) << "not on the disk yet";
+  told("k");
+  EXPECT_FALSE(book_->may_certify("k", InstanceId{1}));
+  EXPECT_TRUE(book_->may_certify("l", InstanceId{1}));
+}
+
+/// The desk over a real authority.
+class JoinDeskTest : public HostBookTest {
+ protected:
+  JoinDeskTest() {
+    EXPECT_TRUE(create_authorities(scratch_.folder() / "pki", {}).has_value());
+    desk_ = std::make_unique<JoinDesk>(
+        book_, JoinDeskSetup{scratch_.folder() / "pki", "PEM",
+                             [this](const JoinPeer&, int status, const std::string& about) {
+                               audited_.push_back(std::to_string(status) + " " + about);
+                             }});
+  }
+  api::Response post(const std::string& path, const std::string& body,
+                     const std::string& key = "") {
+    api::Request asked;
+    asked.head.method = "POST";
+    asked.head.target = path;
+    asked.body = body;
+    return desk_->answer(asked, {"10.0.0.1", key});
+  }
+
+  std::unique_ptr<JoinDesk> desk_;
+  std::vector<std::string> audited_;
+};
+
+TEST_F(JoinDeskTest, a_machine_gets_a_certificate_for_its_number_alone) {
+  JoinRequest asked = request(token());
+  const KeyRequest key = make_key_request().value();
+  asked.request = key.request;
+  const api::Response response = post(kJoinPath, to_json(asked));
+  ASSERT_EQ(response.status, 201) << response.body;
+  const JoinAnswer answer = join_answer_from(response.body).value();
+  EXPECT_EQ(answer.host, 1u);
+  const auto file = scratch_.folder() / "host.pem";
+  std::ofstream(file) << answer.certificate;
+  const CertificateInfo info = describe_certificates(file)->front();
+  EXPECT_EQ(info.subject, "host-1");
+  EXPECT_THAT(info.hosts, ElementsAre("host-1"));
+  EXPECT_FALSE(info.authority);
+  EXPECT_THAT(audited_, ElementsAre("201 host 1 by join token " + asked.token_id));
+}
+
+TEST_F(JoinDeskTest, nothing_but_joining_goes_without_a_certificate) {
+  EXPECT_EQ(post(kReportPath, to_json(Report{"r", {}})).status, 401);
+  EXPECT_EQ(post(kCertifyPath, to_json(CertifyRequest{InstanceId{1}, ""})).status, 401);
+  EXPECT_EQ(post("/v1/jobs", "{}").status, 404);
+  EXPECT_EQ(post(kReportPath, to_json(Report{"r", {}}), "somebody").status, 404);
+}
+
+/// Changes, adds, drops and repeats bytes, as whoever looks for a hole would.
+std::string mutated(std::string text, Rng& rng) {
+  const auto at = [&] { return static_cast<std::size_t>(rng.below(text.size() + 1)); };
+  const std::uint64_t changes = 1 + rng.below(6);
+  for (std::uint64_t i = 0; i < changes && !text.empty(); ++i) {
+    const std::size_t place = std::min(at(), text.size() - 1);
+    switch (rng.below(5)) {
+      case 0:
+        text[place] = static_cast<char>(rng.below(256));
+        break;
+      case 1:
+        text.erase(place, rng.below(20));
+        break;
+      case 2:
+        text.insert(place, text.substr(at() / 2, rng.below(40)));
+        break;
+      case 3:
+        text.insert(place, std::string(rng.below(30), "[{\"9\\"[rng.below(5)]));
+        break;
+      default:
+        text.resize(place);
+    }
+  }
+  return text;
+}
+
+TEST_F(JoinDeskTest, requests_of_chance_are_answered_and_let_nobody_in) {
+  JoinRequest good = request(token());
+  good.request = make_key_request()->request;
+  JoinRequest used_up = good;
+  used_up.secret = std::string(32, '0');
+  const std::vector<std::string> bodies{to_json(used_up), to_json(Report{"r", {1, 1, 0, 1}}),
+                                        to_json(CertifyRequest{InstanceId{3}, good.request})};
+  Rng rng(7);
+  for (int i = 0; i < 5000; ++i) {
+    const std::string body = mutated(bodies[rng.below(bodies.size())], rng);
+    for (const char* path : {kJoinPath, kReportPath, kCertifyPath}) {
+      const int status = post(path, body, "nobody").status;
+      EXPECT_GE(status, 400) << body;
+      EXPECT_LT(status, 500) << body;
+    }
+  }
+  EXPECT_THAT(book_->list(), IsEmpty());
+}
+
+TEST(JoinToken, is_read_as_it_is_written) {
+  const JoinToken made{"0123abcd", std::string(32, '1'), std::string(64, 'f')};
+  const JoinToken read = token_from(to_text(made)).value();
+  EXPECT_EQ(read.id, made.id);
+  EXPECT_EQ(read.secret, made.secret);
+  EXPECT_EQ(read.authority, made.authority);
+  EXPECT_THAT(token_from("muster-join-x").error().message, HasSubstr("muster join-token create"));
+  EXPECT_FALSE(token_from(to_text(made) + "0"));
+}
+
+TEST(Answers, are_read_as_they_are_written) {
+  const ReportAnswer made{seconds{5}, seconds{1}, {{InstanceId{3}, "a = 1\n"}}};
+  const ReportAnswer read = report_answer_from(to_json(made)).value();
+  EXPECT_EQ(read.lease, made.lease);
+  EXPECT_EQ(read.report, made.report);
+  ASSERT_EQ(read.instances.size(), 1u);
+  EXPECT_EQ(read.instances[0].settings, "a = 1\n");
+}
+
+}  // namespace
+}  // namespace muster::hosts

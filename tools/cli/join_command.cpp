@@ -1,0 +1,224 @@
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/numbers.hpp"
+#include "serve/hosts/host_daemon.hpp"
+#include "serve/hosts/measured.hpp"
+#include "serve/machines/computer.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+#include "workers/process/descriptor.hpp"
+
+// `muster join`: on a machine of one's own, which becomes one of a cluster. It runs in the
+// foreground, as a unit of systemd has it.
+
+namespace muster::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using hosts::Labels;
+
+struct JoinArguments {
+  std::string url;
+  std::string token;
+  std::string state;
+  std::string checkpoints;
+  std::vector<std::string> labels;
+  std::optional<std::uint32_t> cpus;
+  std::optional<double> memory_gib;
+  bool once = false;
+};
+
+/// Nothing after a complaint.
+std::optional<Endpoint> place_of(const std::string& url) {
+  constexpr std::string_view kScheme = "https://";
+  std::string_view rest = url;
+  const bool is_https = rest.starts_with(kScheme);
+  if (is_https) rest.remove_prefix(kScheme.size());
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  auto place = is_https ? parse_endpoint(rest) : std::nullopt;
+  if (!place) {
+    complain(
+        "URL: has to be https://HOST:PORT, the address of node.join in the cluster file; it "
+        "is '" +
+        url + "'");
+  }
+  return place;
+}
+
+/// False after a complaint.
+bool read_labels(const std::vector<std::string>& words, Labels& labels) {
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    const bool fits = equals != std::string::npos && equals > 0 && equals <= hosts::kMaxText &&
+                      word.size() - equals - 1 <= hosts::kMaxText;
+    if (!fits || labels.size() >= hosts::kMaxLabels) {
+      complain(
+          fmt::format("--label: has to be KEY=TEXT, like rack=3, of at most {} bytes each, and "
+                      "at most {} times; it is '{}'",
+                      hosts::kMaxText, hosts::kMaxLabels, word));
+      return false;
+    }
+    labels[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return true;
+}
+
+fs::path default_state() {
+  if (geteuid() == 0) return "/var/lib/muster-host";
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state != '\0') return fs::path(state) / "muster-host";
+  const char* home = std::getenv("HOME");
+  return fs::path(home == nullptr ? "." : home) / ".local/state/muster-host";
+}
+
+/// Amounts for workers: as measured, unless an option says how much of it.
+hosts::Measured measure(const JoinArguments& arguments, const fs::path& state) {
+  const machines::Computer computer = machines::look_at_computer();
+  hosts::Measured has;
+  has.cpus = arguments.cpus.value_or(computer.cores);
+  has.memory_gib = static_cast<std::uint32_t>(
+      arguments.memory_gib.value_or(static_cast<double>(computer.memory_bytes >> 30)));
+  hosts::measure_rest(state, has);
+  return has;
+}
+
+std::string own_name() {
+  std::array<char, hosts::kMaxText> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// Nothing after a complaint. The folder's lock goes with the process.
+std::optional<process::Descriptor> open_state(const fs::path& state) {
+  std::error_code bad;
+  fs::create_directories(state, bad);
+  if (!bad)
+    fs::permissions(state, fs::perms::group_write | fs::perms::others_all, fs::perm_options::remove,
+                    bad);
+  const fs::path file = state / "lock";
+  process::Descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (bad || !lock) {
+    complain(fmt::format("{}: cannot be written: {}; give another folder by --state",
+                         state.string(), bad ? bad.message() : std::strerror(errno)));
+    return std::nullopt;
+  }
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    complain(fmt::format("{}: another `muster join` runs with this folder", state.string()));
+    return std::nullopt;
+  }
+  return lock;
+}
+
+/// Nothing after a complaint.
+std::optional<hosts::JoinedHost> joined(const JoinArguments& arguments, const Endpoint& place,
+                                        const fs::path& state) {
+  auto known = hosts::joined_in(state);
+  if (!known) {
+    complain(known.error().message);
+    return std::nullopt;
+  }
+  if (known.value()) {
+    if (known.value()->port.place == place) return *known.value();
+    complain(fmt::format("{}: has joined by {} and not by {}: give another folder by --state",
+                         state.string(), to_text(known.value()->port.place), to_text(place)));
+    return std::nullopt;
+  }
+  hosts::JoinWish wish;
+  wish.place = place;
+  if (arguments.token.empty()) {
+    complain("--token is missing: an admin makes one by `muster join-token create`");
+    return std::nullopt;
+  }
+  const auto token = hosts::token_from(arguments.token);
+  if (!token) {
+    complain("--token: " + token.error().message);
+    return std::nullopt;
+  }
+  wish.token = token.value();
+  if (!read_labels(arguments.labels, wish.labels)) return std::nullopt;
+  wish.name = own_name();
+  wish.measured = measure(arguments, state);
+  const auto host = hosts::join_cluster(state, wish);
+  if (!host) {
+    complain(host.error().message);
+    return std::nullopt;
+  }
+  complain(fmt::format("joined as host {}, of the type {}", host->number, host->type));
+  return host.value();
+}
+
+int run_join(const JoinArguments& arguments) {
+  const auto place = place_of(arguments.url);
+  if (!place) return kUsage;
+  umask(077);
+  const fs::path state =
+      fs::absolute(arguments.state.empty() ? default_state() : fs::path(arguments.state));
+  const auto lock = open_state(state);
+  if (!lock) return kFailed;
+  std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): the former handler is of no interest
+  const auto host = joined(arguments, *place, state);
+  if (!host) return kFailed;
+  if (arguments.once) return kDone;
+  // Blocked before there are threads, which inherit it.
+  sigset_t endings;
+  sigemptyset(&endings);
+  sigaddset(&endings, SIGTERM);
+  sigaddset(&endings, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &endings, nullptr);
+  hosts::DaemonSetup setup;
+  setup.state = state;
+  setup.checkpoints =
+      arguments.checkpoints.empty() ? state / "checkpoints" : fs::absolute(arguments.checkpoints);
+  setup.program = fs::read_symlink("/proc/self/exe");
+  setup.note = [](const std::string& text) { complain(text); };
+  setup.wait = [&endings](std::chrono::milliseconds time) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+    const timespec wait{seconds.count(), static_cast<long>((time - seconds).count()) * 1'000'000L};
+    return sigtimedwait(&endings, nullptr, &wait) > 0;
+  };
+  const std::string fault = hosts::run_host(*host, setup);
+  if (fault.empty()) return kDone;
+  complain(fault);
+  return kFailed;
+}
+
+}  // namespace
+
+void add_join(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<JoinArguments>();
+  CLI::App* command = app.add_subcommand(
+      "join", "Make this machine one of a cluster's, and run what the cluster has it run");
+  command->add_option("URL", arguments->url, "https://HOST:PORT of the cluster's join port")
+      ->required();
+  command->add_option("--token", arguments->token,
+                      "by `muster join-token create`; needed until the machine has joined");
+  command->add_option("--state", arguments->state,
+                      "folder of this machine's part; default: /var/lib/muster-host, or for others "
+                      "than root muster-host in the folder of states");
+  command->add_option("--checkpoints", arguments->checkpoints,
+                      "folder of tasks' checkpoints, shared by all machines; default: one of this "
+                      "machine alone, so that a task that moves begins anew");
+  command->add_option("--label", arguments->labels, "KEY=TEXT, shown by `muster hosts`")
+      ->take_all();
+  command->add_option("--cpus", arguments->cpus, "cores for tasks; default: all")
+      ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--memory", arguments->memory_gib, "GiB for tasks; default: all")
+      ->check(number_from(1, 1'000'000));
+  command->add_flag("--only-join", arguments->once, "join and end, to run later");
+  command->callback([arguments, &exit_code] { exit_code = run_join(*arguments); });
+}
+
+}  // namespace muster::cli
