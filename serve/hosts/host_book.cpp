@@ -1,6 +1,7 @@
 #include "serve/hosts/host_book.hpp"
 
 #include <fmt/format.h>
+#include <openssl/crypto.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
@@ -39,6 +40,13 @@ std::string print_of_secret(const std::string& secret) {
   return api::hexadecimal(api::digest_of(secret));
 }
 
+/// In a time that does not tell how much of it is right.
+bool is_secret_of(const JoinTokenRow& token, const std::string& secret) {
+  const std::string print = print_of_secret(secret);
+  return token.digest.size() == print.size() &&
+         CRYPTO_memcmp(token.digest.data(), print.data(), print.size()) == 0;
+}
+
 Json token_json(const JoinTokenRow& token) {
   return {{"id", token.id},          {"digest", token.digest},       {"hosts", token.hosts},
           {"used", token.used},      {"created_s", token.created_s}, {"expires_s", token.expires_s},
@@ -70,11 +78,11 @@ JoinTokenRow token_of(const Json& row) {
   return token;
 }
 
-/// Why nobody may join by the token with that secret; nothing: somebody may.
+/// Why no machine may join by the token with that secret; nothing: one may.
 std::optional<Refused> fault_of(const JoinTokenRow* token, const std::string& secret,
                                 std::int64_t now_s) {
   const char* const again = "; an admin makes one: `muster join-token create`";
-  if (token == nullptr || token->digest != print_of_secret(secret)) {
+  if (token == nullptr || !is_secret_of(*token, secret)) {
     return Refused{kHostForbidden, std::string("the cluster has no such join token") + again};
   }
   if (token->revoked) {
@@ -232,7 +240,7 @@ Expected<HostBook::Joined, int> HostBook::join(const JoinRequest& request,
   HostEntry* known = find(key_print);
   // The answer to the first request may have got lost; only who has the key can make use of it.
   if (known != nullptr && token != tokens_.end() && known->token == request.token_id &&
-      token->second.digest == print_of_secret(request.secret)) {
+      is_secret_of(token->second, request.secret)) {
     return Joined{known->number, known->type};
   }
   if (fault) return *fault;

@@ -19,6 +19,8 @@ constexpr std::size_t kIdDigits = 8, kSecretDigits = 32, kPrintDigits = 64;
 /// Of a worker's settings or certificate in an answer.
 constexpr std::size_t kMaxLongText = std::size_t{64} << 10;
 constexpr std::uint64_t kMaxAmount = 1'000'000;
+/// Levels of a request or an answer; three are in use.
+constexpr int kMaxDepth = 8;
 
 Failure<int> bad(const std::string& what) {
   return {kBadRequest, what};
@@ -39,11 +41,16 @@ std::string written(const Json& document) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// Copies of a value take stack for each level; deeper values are left out.
+bool is_shallow(int depth, Json::parse_event_t, const Json&) {
+  return depth <= kMaxDepth;
+}
+
 /// Members of an object; the first fault stands.
 class Reader {
  public:
   explicit Reader(std::string_view text)
-      : document_(Json::parse(text, nullptr, /*allow_exceptions=*/false)) {
+      : document_(Json::parse(text, is_shallow, /*allow_exceptions=*/false)) {
     if (!document_.is_object()) fail("the body has to be a JSON object");
   }
   Reader(Json value, const char* name) : document_(std::move(value)) {

@@ -47,6 +47,11 @@ def until(what, seconds=60):
     raise AssertionError("it did not come so far in time")
 
 
+def workers_under(folder):
+    return [pid for pid, words in processes()
+            if "worker" in words[1:2] and any(str(folder) in word for word in words)]
+
+
 class Host:
     """A joined machine: a process of `muster join` with a state folder of its own."""
 
@@ -60,8 +65,7 @@ class Host:
         self.process = subprocess.Popen(self.words, stdout=self.log, stderr=self.log)
 
     def workers(self):
-        return [pid for pid, words in processes()
-                if "worker" in words[1:2] and any(str(self.state) in word for word in words)]
+        return workers_under(self.state)
 
     def kill(self):
         """As a power cut would, but for what the tasks' supervisors keep running."""
@@ -96,6 +100,9 @@ class Joining(unittest.TestCase):
             host.end()
         subprocess.run([MUSTER, "down", "--dir", cls.dir, "--erase"], capture_output=True)
         time.sleep(LEASE_S + 1)  # what still runs ends with its lease
+        # The guide's lease is long, and its daemons, killed, leave their workers.
+        for pid in workers_under(cls.root):
+            os.kill(pid, signal.SIGKILL)
         shutil.rmtree(cls.root, ignore_errors=True)
 
     def on(self, *words, **options):

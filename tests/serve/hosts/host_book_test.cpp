@@ -277,6 +277,14 @@ TEST_F(JoinDeskTest, nothing_but_joining_goes_without_a_certificate) {
   EXPECT_EQ(post(kReportPath, to_json(Report{"r", {}}), "somebody").status, 404);
 }
 
+TEST_F(JoinDeskTest, a_request_that_is_nested_deeply_is_refused) {
+  const std::string nested = std::string(6000, '[') + std::string(6000, ']');
+  const std::string head = R"({"version":1,"run":"r","token_id":"","secret":"","request":"",)";
+  const std::string body = head + R"("name":"","measured":{"cpus":)" + nested + "}}";
+  EXPECT_EQ(post(kJoinPath, body).status, 400);
+  EXPECT_EQ(post(kReportPath, body, "nobody").status, 400);
+}
+
 /// Changes, adds, drops and repeats bytes, as whoever looks for a hole would.
 std::string mutated(std::string text, Rng& rng) {
   const auto at = [&] { return static_cast<std::size_t>(rng.below(text.size() + 1)); };
