@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -22,6 +24,8 @@
 #include "tools/cli/output.hpp"
 #include "workers/process/limits/limits.hpp"
 #include "workers/process/limits/task_limits.hpp"
+#include "workers/process/progress.hpp"
+#include "workers/process/shim/lease.hpp"
 
 // The command that is the worker of an instance. Flags become overrides of its config, so that
 // there is one way to state a setting. How the process ends decides what becomes of the tasks: on
@@ -151,6 +155,21 @@ std::string task_user_fault(const WorkerConfig& config) {
   return {};
 }
 
+/// Waits until the worker is to end: the signal that says so, or nothing when the lease of its
+/// machine is over. Supervisors, which see to their tasks, have the first seconds after it.
+std::optional<int> await_end(const sigset_t& endings, const process::Lease& lease) {
+  constexpr timespec kLook{1, 0};
+  constexpr Duration kOfSupervisors = std::chrono::seconds{2};
+  while (true) {
+    const auto lease_end = lease.end();
+    if (lease_end && process::boot_time() >= *lease_end + kOfSupervisors) return std::nullopt;
+    const int signal = sigtimedwait(&endings, nullptr, lease_end ? &kLook : nullptr);
+    if (signal < 0) continue;
+    // Anybody who may signal this process could say that its instance ends.
+    if (signal != machines::kInstanceEnds || machines::is_told_to_end()) return signal;
+  }
+}
+
 int run_worker(const WorkerFlags& flags) {
   std::vector<std::string> overrides;
   if (!collect(flags, overrides)) return kUsage;
@@ -181,14 +200,16 @@ int run_worker(const WorkerFlags& flags) {
     complain(node.error().message);
     return kFailed;
   }
-  int signal = 0;
-  do {  // anybody who may signal this process could say that its instance ends
-    sigwait(&endings, &signal);
-  } while (signal == machines::kInstanceEnds && !machines::is_told_to_end());
-  if (signal != machines::kInstanceEnds)
-    return kDone;  // its tasks go on First of all: the worker must not report later ends of tasks
-                   // as their own.
+  const auto lease = process::Lease::of_worker(config->state_dir);
+  const auto signal = await_end(endings, lease);
+  if (signal && *signal != machines::kInstanceEnds) return kDone;  // its tasks go on
+  // First of all: the worker must not report later ends of tasks as their own.
   node.value().reset();
+  if (!signal) {
+    // A daemon that is gone ends nothing, nor does a supervisor that is stopped itself.
+    process::kill_descendants();
+    return kDone;
+  }
   machines::notify_ending();
   hold_orphans(endings);
   return kDone;

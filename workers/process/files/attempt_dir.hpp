@@ -104,6 +104,7 @@ enum class EndKind : std::uint8_t {
   disk_full,     ///< ended for what it took of a full disk
   too_many_processes,
   folder_gone,  ///< it ended well, and what it wrote is lost
+  lease_ended   ///< killed when the lease of its machine was over
 };
 
 /// Why an attempt that ended so has failed.

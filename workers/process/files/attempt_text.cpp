@@ -283,6 +283,7 @@ FailureKind failure_of(EndKind kind) {
       return FailureKind::cannot_start;
     case EndKind::supervisor_killed:
     case EndKind::not_launched:
+    case EndKind::lease_ended:
       return FailureKind::lost;
     case EndKind::disk_full:
       return FailureKind::disk_full;

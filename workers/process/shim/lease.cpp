@@ -44,6 +44,12 @@ Lease Lease::of_attempt(int folder) {
   return lease;
 }
 
+Lease Lease::of_worker(const std::filesystem::path& state) {
+  Lease lease;
+  lease.file_ = Descriptor(::open((state / kLeaseFile).c_str(), O_RDONLY | O_CLOEXEC));
+  return lease;
+}
+
 std::optional<Duration> Lease::end() const {
   if (!file_) return std::nullopt;
   // A lease that cannot be read has ended: somebody has damaged it.

@@ -19,6 +19,8 @@ class Lease {
   Lease() = default;
   /// Of the attempt in that folder. Without the file there is no lease, also later.
   static Lease of_attempt(int folder);
+  /// Of the worker with that state folder, likewise.
+  static Lease of_worker(const std::filesystem::path& state);
 
   /// Nothing: it never ends.
   std::optional<Duration> end() const;

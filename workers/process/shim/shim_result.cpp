@@ -52,6 +52,10 @@ void describe(const TaskEnd& end, const Order& order, const TaskGroup* group,
   } else if (end.why == Ending::time) {
     result.kind = EndKind::timed_out;
     result.reason = time_limit_text(order.program.time_limit);
+  } else if (end.why == Ending::lease && exit_code_of(end.status) != 0) {
+    // A task that had done its work before the signal came has finished.
+    result.kind = EndKind::lease_ended;
+    result.reason = "the lease of its machine was over, as the connector did not renew it";
   } else if (WIFSIGNALED(end.status)) {
     result.kind = EndKind::signalled;
     result.reason = "killed by signal " + std::to_string(WTERMSIG(end.status));

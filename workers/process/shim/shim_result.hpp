@@ -13,7 +13,7 @@
 namespace muster::process {
 
 /// Why a shim ends its task.
-enum class Ending : std::uint8_t { none, stop, time, memory, disk, processes };
+enum class Ending : std::uint8_t { none, stop, time, memory, disk, processes, lease };
 
 /// The start and the end of a task as its shim has seen them.
 struct TaskEnd {

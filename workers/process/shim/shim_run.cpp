@@ -286,8 +286,16 @@ void ShimRun::check_deadlines() {
   }
   if (order_.worker.means != LimitMeans::cgroup2 && now >= usage_check_) check_usage();
   if (kill_at_ != Duration::zero() && now >= kill_at_) kill_task();
-  // The connector may count the machine as gone by now, and have the task run elsewhere.
-  if (const auto end = lease_.end(); end && now >= *end) kill_task();
+  if (const auto end = lease_.end(); end && now >= *end) end_for_lease();
+}
+
+/// At once: the connector may count the machine as gone by now, and have the task run elsewhere.
+void ShimRun::end_for_lease() {
+  // A process that has ended before has an end of its own.
+  reap();
+  if (over_) return;
+  if (end_.why == Ending::none) end_.why = Ending::lease;
+  kill_task();
 }
 
 void ShimRun::warn() {

@@ -52,6 +52,7 @@ class ShimRun {
   void warn();
   void end_gently(Ending why);
   void end_for_disk(std::string_view reason, bool drop_checkpoint);
+  void end_for_lease();
   void make_space_on_disk() const;
   bool kill_replica(const std::vector<pid_t>& processes) const;
   void kill_task();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.hpp"
 #include "tests/support/process_host.hpp"
 #include "workers/process/progress.hpp"
 
@@ -39,12 +40,17 @@ class LeaseTest : public ::testing::Test {
 
 TEST_F(LeaseTest, a_task_is_killed_when_the_lease_ends) {
   lease_until(process::boot_time() + milliseconds{300});
-  EXPECT_EQ(run("trap '' TERM; sleep 600").what, "failed");
+  const ProcessHost::News end = run("trap '' TERM; sleep 600");
+  EXPECT_EQ(end.what, "failed");
+  EXPECT_EQ(end.end.failure, FailureKind::lost) << "that is no fault of the program";
+  EXPECT_THAT(end.reason, test::IsGolden());
 }
 
 TEST_F(LeaseTest, no_task_starts_when_the_lease_has_ended) {
   lease_until(process::boot_time() - milliseconds{1});
-  EXPECT_EQ(run("exit 0").what, "failed");
+  const ProcessHost::News end = run("exit 0");
+  EXPECT_EQ(end.what, "failed");
+  EXPECT_EQ(end.end.failure, FailureKind::lost);
 }
 
 TEST_F(LeaseTest, a_task_runs_while_the_lease_holds) {

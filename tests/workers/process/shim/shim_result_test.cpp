@@ -54,11 +54,19 @@ TEST(ShimResultTest, TheReasonOfTheShimCountsAndNotTheSignalThatItSent) {
   const std::pair<Ending, EndKind> kinds[] = {{Ending::time, EndKind::timed_out},
                                               {Ending::disk, EndKind::disk_full},
                                               {Ending::processes, EndKind::too_many_processes},
+                                              {Ending::lease, EndKind::lease_ended},
                                               {Ending::memory, EndKind::out_of_memory}};
   for (const auto& [why, kind] : kinds) {
     end.why = why;
     EXPECT_EQ(result_of(end).kind, kind);
   }
+}
+
+TEST(ShimResultTest, ATaskThatIsDoneWhenTheLeaseIsOverHasFinished) {
+  TaskEnd end;
+  end.why = Ending::lease;
+  EXPECT_EQ(result_of(end).kind, EndKind::exited);
+  EXPECT_TRUE(result_of(end).reason.empty());
 }
 
 TEST(ShimResultTest, ATaskThatIsOverItsMemoryWhileItStopsIsOutOfMemory) {
