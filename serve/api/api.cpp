@@ -19,6 +19,7 @@
 #include "serve/api/openapi.hpp"
 #include "serve/api/request_mark.hpp"
 #include "serve/api/token_routes.hpp"
+#include "serve/api/view_request.hpp"
 #include "serve/page/chart_js.hpp"
 
 namespace muster::api {
@@ -43,60 +44,6 @@ void put_tokens(std::vector<JobRequest>& requests, const std::string& number) {
     if (!requests[i].token.empty()) continue;
     requests[i].token = requests.size() == 1 ? number : fmt::format("{} {}", number, i);
   }
-}
-
-/// Which jobs a list is to have.
-JobFilter filter_of(const Query& query) {
-  JobFilter filter;
-  filter.user = query.text("user");
-  filter.name = query.text("name");
-  const auto time = [&](std::string_view name) -> std::optional<Instant> {
-    if (query.text(name).empty()) return std::nullopt;
-    return Instant{std::chrono::seconds{query.number(name)}};
-  };
-  filter.since = time("since_s");
-  filter.until = time("until_s");
-  filter.failed = query.number("failed") == 1;
-  filter.outcome = named<JobOutcome>(query.text("outcome"));
-  if (!query.text("exit_code").empty()) {
-    filter.exit_code = static_cast<std::int32_t>(query.number("exit_code"));
-  }
-  return filter;
-}
-
-/// Which jobs are asked for; why they cannot be listed, or an empty text.
-std::string put_list(const Query& query, View& what) {
-  what.state = named<JobState>(query.text("state")).value_or(JobState::active);
-  what.filter = filter_of(query);
-  what.sort = named<JobSort>(query.text("sort")).value_or(JobSort::submitted);
-  if (!NamePattern::is_valid(what.filter.name)) {
-    return fmt::format("name: has at most {} bytes besides its stars", NamePattern::kMostBytes);
-  }
-  const std::string& after = query.text("after");
-  if (after.empty()) return {};
-  if (what.sort != JobSort::submitted) {
-    return "after: goes with sort=submitted alone; in another order all jobs are in one page";
-  }
-  if (is_earlier_cursor(after)) {
-    return fmt::format(
-        "after: {} is a place in a list of an earlier version; leave it out to begin anew", after);
-  }
-  what.after = job_cursor_from(after);
-  // A cursor of active jobs means nothing among those that are over, and the other way round.
-  const bool fits = what.after && (what.state == JobState::all ||
-                                   what.after->over == (what.state == JobState::over));
-  return fits
-             ? std::string()
-             : "after: has to be the 'next' of an answer to the same question before, which begins "
-               "with active: or, when jobs that are over are asked for, with over:";
-}
-
-/// Which decisions are asked for.
-void put_filters(const Query& query, View& what) {
-  if (!query.text("job").empty()) what.job = JobId{query.number("job")};
-  if (!query.text("instance").empty()) what.instance = InstanceId{query.number("instance")};
-  what.master = query.text("master");
-  what.within = std::chrono::seconds{query.number("within_s")};
 }
 
 std::string_view asset_of(Operation operation) {
@@ -433,38 +380,11 @@ void Api::read_audit(const Call& call) {
 }
 
 void Api::view(const Call& call) {
-  const Operation of = call.route.operation;
-  View what{.of = of};
-  if (!call.pass.found.numbers.empty()) {
-    what.job = JobId{call.pass.found.numbers.front()};
+  const auto what = view_from({call.route.operation, call.pass.found, call.query});
+  if (!what) {
+    return call.exchange->finish(error_response(what.error().code, what.error().message));
   }
-  if (of == Operation::instance) what.instance = InstanceId{what.job.value};
-  what.name = call.pass.found.name;
-  if (call.query.has("user")) what.user = call.query.text("user");
-  if (call.query.has("revision")) what.revision = call.query.text("revision");
-  if (call.query.has("wait_s")) what.wait = std::chrono::seconds{call.query.number("wait_s")};
-  if (of == Operation::jobs) {
-    const std::string fault = put_list(call.query, what);
-    if (!fault.empty()) return call.exchange->finish(error_response(422, fault));
-  }
-  if (of == Operation::job || of == Operation::explain) {
-    what.phase = call.query.text("phase");
-    if (!call.query.text("after").empty()) {
-      what.after_task = static_cast<std::uint32_t>(call.query.number("after"));
-    }
-    what.attempts = call.query.number("attempts") == 1;
-  }
-  if (of == Operation::decisions) put_filters(call.query, what);
-  if (call.query.has("limit")) {
-    what.limit = static_cast<std::uint32_t>(call.query.number("limit"));
-  }
-  if (of == Operation::history) {
-    what.hours = static_cast<std::uint32_t>(call.query.number("hours"));
-  }
-  if (of == Operation::cost) {
-    what.by = named<CostBy>(call.query.text("by")).value_or(CostBy::user);
-  }
-  backend_.view(what, reply_to(call.exchange));
+  backend_.view(what.value(), reply_to(call.exchange));
 }
 
 }  // namespace muster::api
