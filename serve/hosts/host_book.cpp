@@ -1,18 +1,13 @@
 #include "serve/hosts/host_book.hpp"
 
 #include <fmt/format.h>
-#include <openssl/crypto.h>
-#include <openssl/rand.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 
-#include "model/check.hpp"
 #include "serve/api/private_file.hpp"
-#include "serve/api/token_record.hpp"
+#include "serve/hosts/row_value.hpp"
 
 // One table under one mutex, which is never held for a wait. The file is one JSON document: a
 // machine is a line of some 300 bytes, and few things change it.
@@ -26,74 +21,6 @@ using Refused = Failure<int>;
 constexpr std::size_t kMaxFile = std::size_t{16} << 20;
 /// A clock that is further off would not take certificates that are made now.
 constexpr std::int64_t kClockS = 240;
-
-std::string random_digits(std::size_t bytes) {
-  std::vector<unsigned char> random(bytes);
-  MUSTER_CHECK(RAND_bytes(random.data(), static_cast<int>(bytes)) == 1,
-               "the system gives no random bytes");
-  std::string text;
-  for (const unsigned char each : random) text += fmt::format("{:02x}", each);
-  return text;
-}
-
-std::string print_of_secret(const std::string& secret) {
-  return api::hexadecimal(api::digest_of(secret));
-}
-
-/// In a time that does not tell how much of it is right.
-bool is_secret_of(const JoinTokenRow& token, const std::string& secret) {
-  const std::string print = print_of_secret(secret);
-  return token.digest.size() == print.size() &&
-         CRYPTO_memcmp(token.digest.data(), print.data(), print.size()) == 0;
-}
-
-Json token_json(const JoinTokenRow& token) {
-  return {{"id", token.id},          {"digest", token.digest},       {"hosts", token.hosts},
-          {"used", token.used},      {"created_s", token.created_s}, {"expires_s", token.expires_s},
-          {"revoked", token.revoked}};
-}
-
-template <class T>
-T value_of(const Json& object, const char* name, T otherwise) {
-  const auto found = object.find(name);
-  if (found == object.end()) return otherwise;
-  if constexpr (std::is_same_v<T, std::string>) {
-    return found->is_string() ? found->template get<std::string>() : otherwise;
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return found->is_boolean() ? found->template get<bool>() : otherwise;
-  } else {
-    return found->is_number_integer() ? found->template get<T>() : otherwise;
-  }
-}
-
-JoinTokenRow token_of(const Json& row) {
-  JoinTokenRow token;
-  token.id = value_of<std::string>(row, "id", "");
-  token.digest = value_of<std::string>(row, "digest", "");
-  token.hosts = value_of<std::uint32_t>(row, "hosts", 0);
-  token.used = value_of<std::uint32_t>(row, "used", 0);
-  token.created_s = value_of<std::int64_t>(row, "created_s", 0);
-  token.expires_s = value_of<std::int64_t>(row, "expires_s", 0);
-  token.revoked = value_of<bool>(row, "revoked", true);
-  return token;
-}
-
-/// Why no machine may join by the token with that secret; nothing: one may.
-std::optional<Refused> fault_of(const JoinTokenRow* token, const std::string& secret,
-                                std::int64_t now_s) {
-  const char* const again = "; an admin makes one: `muster join-token create`";
-  if (token == nullptr || !is_secret_of(*token, secret)) {
-    return Refused{kHostForbidden, std::string("the cluster has no such join token") + again};
-  }
-  if (token->revoked) {
-    return Refused{kHostForbidden, fmt::format("the join token {} is revoked{}", token->id, again)};
-  }
-  if (now_s >= token->expires_s) {
-    return Refused{kHostForbidden, fmt::format("the join token {} has expired {} s ago{}",
-                                               token->id, now_s - token->expires_s, again)};
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -124,29 +51,16 @@ std::optional<Refused> HostBook::load() {
                    fmt::format("{}: is not the list of machines that this release writes",
                                setup_.file.string())};
   }
-  for (const Json& row : document["tokens"]) {
-    const JoinTokenRow token = token_of(row);
-    tokens_[token.id] = token;
-  }
-  next_ = value_of<std::uint32_t>(document, "next", 1);
-  for (const Json& row : document["hosts"]) {
-    HostEntry host = host_from_row(row);
-    if (host.use) by_instance_[host.use->instance] = host.number;
-    by_key_[host.key] = host.number;
-    next_ = std::max(next_, host.number + 1);
-    hosts_[host.number] = std::move(host);
-  }
+  tokens_.load(document["tokens"]);
+  hosts_.load(document["hosts"], row_value<std::uint32_t>(document, "next", 1));
   return std::nullopt;
 }
 
 std::string HostBook::text() const {
-  Json tokens = Json::array();
-  for (const auto& [id, token] : tokens_) tokens.push_back(token_json(token));
-  Json hosts = Json::array();
-  for (const auto& [number, host] : hosts_) {
-    hosts.push_back(to_row(host));
-  }
-  const Json document{{"version", 1}, {"next", next_}, {"tokens", tokens}, {"hosts", hosts}};
+  const Json document{{"version", 1},
+                      {"next", hosts_.next()},
+                      {"tokens", tokens_.to_rows()},
+                      {"hosts", hosts_.to_rows()}};
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -169,29 +83,12 @@ std::optional<Refused> HostBook::save(std::unique_lock<std::mutex>& lock) {
 
 Expected<JoinToken, int> HostBook::create_token(std::uint32_t hosts, std::int64_t lifetime_s,
                                                 const std::string& authority) {
-  if (hosts < 1 || hosts > kMaxHostsOfToken) {
-    return Refused{kHostUnfit, fmt::format("hosts: has to be from 1 to {}", kMaxHostsOfToken)};
-  }
   std::unique_lock lock(mutex_);
-  const std::int64_t now = now_s();
-  std::erase_if(tokens_, [&](const auto& each) {
-    constexpr std::int64_t kKeptS = 30L * 86'400;
-    return each.second.expires_s + kKeptS < now;
-  });
-  if (tokens_.size() >= kMaxJoinTokens) {
-    return Refused{kHostConflict,
-                   fmt::format("there are {} join tokens, and no more are kept: one goes 30 days "
-                               "after its end",
-                               kMaxJoinTokens)};
-  }
-  constexpr std::size_t kIdBytes = 4, kSecretBytes = 16;
-  JoinToken made{random_digits(kIdBytes), random_digits(kSecretBytes), authority};
-  while (tokens_.contains(made.id)) made.id = random_digits(kIdBytes);
-  tokens_[made.id] = {made.id, print_of_secret(made.secret), hosts, 0, now, now + lifetime_s,
-                      false};
+  auto made = tokens_.make(hosts, lifetime_s, authority, now_s());
+  if (!made) return made;
   changed();
   if (auto fault = save(lock)) {
-    tokens_.erase(made.id);
+    tokens_.forget(made->id);
     return *std::move(fault);
   }
   return made;
@@ -199,29 +96,16 @@ Expected<JoinToken, int> HostBook::create_token(std::uint32_t hosts, std::int64_
 
 Expected<JoinTokenRow, int> HostBook::revoke_token(const std::string& id) {
   std::unique_lock lock(mutex_);
-  const auto found = tokens_.find(id);
-  if (found == tokens_.end()) {
-    return Refused{
-        kHostUnknown,
-        fmt::format("there is no join token '{}': `muster join-token list` shows them", id)};
-  }
-  found->second.revoked = true;
+  auto row = tokens_.revoke(id);
+  if (!row) return row;
   changed();
-  const JoinTokenRow row = found->second;
   if (auto fault = save(lock)) return *std::move(fault);
   return row;
 }
 
 std::vector<JoinTokenRow> HostBook::tokens() const {
   const std::lock_guard lock(mutex_);
-  std::vector<JoinTokenRow> all;
-  for (const auto& [id, token] : tokens_) all.push_back(token);
-  return all;
-}
-
-HostEntry* HostBook::find(const std::string& key_print) {
-  const auto found = by_key_.find(key_print);
-  return found == by_key_.end() ? nullptr : &hosts_.at(found->second);
+  return tokens_.list();
 }
 
 Expected<HostBook::Joined, int> HostBook::join(const JoinRequest& request,
@@ -234,39 +118,31 @@ Expected<HostBook::Joined, int> HostBook::join(const JoinRequest& request,
                                "would not hold: set it (`timedatectl set-ntp true`) and join again",
                                std::abs(ahead), ahead > 0 ? "before" : "behind")};
   }
-  const auto token = tokens_.find(request.token_id);
-  const auto fault =
-      fault_of(token == tokens_.end() ? nullptr : &token->second, request.secret, now_s());
-  HostEntry* known = find(key_print);
+  const JoinTokenRow* token = tokens_.find(request.token_id, request.secret);
   // The answer to the first request may have got lost; only who has the key can make use of it.
-  if (known != nullptr && token != tokens_.end() && known->token == request.token_id &&
-      is_secret_of(token->second, request.secret)) {
+  const HostEntry* known = hosts_.of_key(key_print);
+  if (known != nullptr && token != nullptr && known->token == token->id) {
     return Joined{known->number, known->type};
   }
-  if (fault) return *fault;
-  auto added = add(request, key_print);
-  if (!added) return added.error();
-  const Joined joined{added.value()->number, added.value()->type};
+  if (auto fault = JoinTokens::fault_of(token, now_s())) return *std::move(fault);
+  if (auto fault = add(request, key_print)) return *std::move(fault);
+  const HostEntry& added = *hosts_.of_key(key_print);
+  const Joined joined{added.number, added.type};
   if (auto unwritten = save(lock)) return *std::move(unwritten);
   note(fmt::format("host {} joins: {} ({}), as {}, by the join token {}", joined.host, request.name,
                    amounts_text(request.measured), joined.type, request.token_id));
   return joined;
 }
 
-Expected<HostEntry*, int> HostBook::add(const JoinRequest& request, const std::string& key_print) {
-  JoinTokenRow& token = tokens_.at(request.token_id);
-  if (token.used >= token.hosts) {
-    return Refused{kHostForbidden,
-                   fmt::format("the join token {} is used up: {} of {} machines have joined by "
-                               "it; an admin makes another: `muster join-token create`",
-                               token.id, token.used, token.hosts)};
-  }
-  if (hosts_.size() >= kMaxHosts || by_key_.contains(key_print)) {
+std::optional<Refused> HostBook::add(const JoinRequest& request, const std::string& key_print) {
+  if (hosts_.is_full()) {
     return Refused{kHostConflict,
-                   hosts_.size() >= kMaxHosts
-                       ? fmt::format("the cluster has {} machines, and no more may join", kMaxHosts)
-                       : "the machine's key has joined by another token: give `muster join` "
-                         "another --state folder"};
+                   fmt::format("the cluster has {} machines, and no more may join", kMaxHosts)};
+  }
+  if (hosts_.of_key(key_print) != nullptr) {
+    return Refused{kHostConflict,
+                   "the machine's key has joined by another token: give `muster join` another "
+                   "--state folder"};
   }
   std::string type = type_for(*setup_.catalog, request.measured);
   if (type.empty()) {
@@ -275,36 +151,36 @@ Expected<HostEntry*, int> HostBook::add(const JoinRequest& request, const std::s
                                "{}: the catalog (catalog in the cluster file) needs a smaller one",
                                amounts_text(request.measured))};
   }
-  ++token.used;
-  HostEntry& host = hosts_[next_];
-  host.number = next_++;
+  tokens_.use(request.token_id);
+  HostEntry host;
   host.name = request.name;
   host.key = key_print;
-  host.token = token.id;
+  host.token = request.token_id;
   host.type = std::move(type);
   host.measured = request.measured;
   host.labels = request.labels;
-  by_key_[key_print] = host.number;
+  hosts_.add(std::move(host));
   changed();
-  return &host;
+  return std::nullopt;
 }
 
 Expected<ReportAnswer, int> HostBook::report(const std::string& key_print, const Report& report) {
   Steps steps;
   std::unique_lock lock(mutex_);
-  HostEntry* host = find(key_print);
+  HostEntry* host = hosts_.of_key(key_print);
   if (host == nullptr) {
     return Refused{kHostUnknown,
                    "the cluster does not know this machine (any more): remove its state folder "
                    "and join again"};
   }
-  if (!host->run_before.empty() && report.run == host->run_before && report.run != host->run) {
+  if (is_copy(*host, now_of(*host), report)) {
     return Refused{kHostConflict,
                    fmt::format("two daemons report as host {}, so one is a copy: `muster hosts "
                                "remove {}`, then join each with a --state folder of its own",
                                host->number, host->number)};
   }
   if (report.run != host->run) host->run_before = std::exchange(host->run, report.run);
+  host->boot = report.boot;
   host->heard = setup_.since_boot();
   host->heard_s = now_s();
   host->present = report.instances;
@@ -319,10 +195,10 @@ Expected<ReportAnswer, int> HostBook::report(const std::string& key_print, const
   const std::uint32_t number = host->number;
   auto fault = save(lock);
   // It may have been removed meanwhile.
-  const auto again = hosts_.find(number);
-  if (!fault && again == hosts_.end()) fault = Refused{kHostUnknown, "the machine was removed"};
+  HostEntry* again = hosts_.find(number);
+  if (!fault && again == nullptr) fault = Refused{kHostUnknown, "the machine was removed"};
   Expected<ReportAnswer, int> answer =
-      fault ? Expected<ReportAnswer, int>(*fault) : answer_to(again->second);
+      fault ? Expected<ReportAnswer, int>(*fault) : answer_to(*again);
   lock.unlock();
   for (const auto& step : steps) step();
   return answer;
@@ -351,8 +227,7 @@ ReportAnswer HostBook::answer_to(HostEntry& host) {
 std::optional<Refused> HostBook::may_certify(const std::string& key_print,
                                              InstanceId instance) const {
   const std::lock_guard lock(mutex_);
-  const auto found = by_key_.find(key_print);
-  const HostEntry* host = found == by_key_.end() ? nullptr : &hosts_.at(found->second);
+  const HostEntry* host = hosts_.of_key(key_print);
   if (host != nullptr && host->use && host->use->instance == instance &&
       host->use->use == Use::ordered && host->use->change <= saved_) {
     return std::nullopt;

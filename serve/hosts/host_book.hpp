@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,51 +14,16 @@
 #include "model/ids.hpp"
 #include "model/time.hpp"
 #include "serve/hosts/host_entry.hpp"
+#include "serve/hosts/host_refusal.hpp"
+#include "serve/hosts/host_table.hpp"
 #include "serve/hosts/join_protocol.hpp"
+#include "serve/hosts/join_tokens.hpp"
 
 namespace muster::hosts {
 
-/// Bounds of a book.
-inline constexpr std::size_t kMaxHosts = 10'000;
-inline constexpr std::size_t kMaxJoinTokens = 1000;
-inline constexpr std::uint32_t kMaxHostsOfToken = 10'000;
 /// From the end of a lease until nothing of its machine can run: supervisors look each second, and
 /// what they kill is gone soon.
 inline constexpr Duration kLeaseMargin = std::chrono::seconds{5};
-
-/// Status of HTTP that answers a refusal.
-enum HostRefusal : int {
-  kHostMalformed = 400,
-  kHostForbidden = 403,
-  kHostUnknown = 404,
-  kHostConflict = 409,
-  kHostUnfit = 422,
-  kHostStorage = 500
-};
-
-/// A token as it is kept: its secret is not.
-struct JoinTokenRow {
-  std::string id;
-  std::string digest;       ///< SHA-256 of the secret, hexadecimal
-  std::uint32_t hosts = 1;  ///< machines that may join by it
-  std::uint32_t used = 0;
-  std::int64_t created_s = 0;  ///< since 1970
-  std::int64_t expires_s = 0;
-  bool revoked = false;
-};
-
-/// A joined machine, for people.
-struct HostRow {
-  std::uint32_t number = 0;
-  std::string name;
-  std::string type;
-  HostState state = HostState::waiting;
-  Measured measured;
-  Labels labels;
-  std::optional<InstanceId> instance;   ///< in use by it
-  std::optional<std::int64_t> heard_s;  ///< since 1970; nothing: not since the node's start
-  std::string trouble;
-};
 
 /// Of a book.
 struct HostBookSetup {
@@ -130,12 +94,10 @@ class HostBook {
   std::optional<Failure<int>> load();
   std::optional<Failure<int>> save(std::unique_lock<std::mutex>& lock);
   std::string text() const;
-  HostEntry* find(const std::string& key_print);
-  HostEntry* host_of(InstanceId instance);
-  const HostEntry* host_of(InstanceId instance) const;
-  bool is_free(const HostEntry& host) const;
-  HostRow row_of(const HostEntry& host) const;
-  Expected<HostEntry*, int> add(const JoinRequest& request, const std::string& key_print);
+  HostState now_of(const HostEntry& host) const {
+    return state_of(host, setup_.since_boot(), setup_.report);
+  }
+  std::optional<Failure<int>> add(const JoinRequest& request, const std::string& key_print);
   ReportAnswer answer_to(HostEntry& host);
   void give_up(HostEntry& host, const std::string& why, Steps& steps);
   void free(HostEntry& host, Steps& steps);
@@ -146,11 +108,8 @@ class HostBook {
   const Duration opened_;
   std::mutex writing_;        ///< held while the file is written; taken before the other one
   mutable std::mutex mutex_;  ///< never held for a wait
-  std::map<std::string, JoinTokenRow> tokens_;
-  std::map<std::uint32_t, HostEntry> hosts_;
-  std::map<std::string, std::uint32_t> by_key_;
-  std::map<InstanceId, std::uint32_t> by_instance_;
-  std::uint32_t next_ = 1;
+  JoinTokens tokens_;
+  HostTable hosts_;
   std::uint64_t changes_ = 0;  ///< so far
   std::uint64_t saved_ = 0;    ///< of these, those that are in the file
   std::function<void(InstanceId, const std::string&)> lost_;

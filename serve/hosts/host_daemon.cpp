@@ -47,7 +47,9 @@ std::string text_in(const fs::path& file) {
 }
 
 std::string boot_id() {
-  return text_in("/proc/sys/kernel/random/boot_id");
+  std::string id = text_in("/proc/sys/kernel/random/boot_id");
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
 }
 
 std::string quoted(const fs::path& path) {
@@ -144,7 +146,7 @@ class Daemon {
 
   /// Instances go on where the lease holds; a lease of an earlier boot says nothing of this one.
   void adopt() {
-    if (text_in(setup_.state / "boot") == boot_id()) {
+    if (text_in(setup_.state / "boot") == boot_) {
       lease_end_ = process::read_lease(setup_.state / "lease").value_or(Duration{}).count();
     }
     if (Duration{lease_end_} > boot_time()) {
@@ -160,7 +162,7 @@ class Daemon {
   }
 
   Duration report(std::string& fault) {
-    const Report report{run_, host_.measured, machines_->left(), trouble_};
+    const Report report{run_, boot_, host_.measured, machines_->left(), trouble_};
     // The connector counts from when it hears this, which is later.
     const Duration sent = boot_time();
     const auto text = client_.post(kReportPath, to_json(report));
@@ -188,7 +190,7 @@ class Daemon {
   void renew(Duration sent, Duration lease) {
     const Duration end = lease == Duration{} ? kForever : sent + lease;
     if (!is_boot_written_) {
-      is_boot_written_ = machines::write_durably(setup_.state / "boot", boot_id()).empty();
+      is_boot_written_ = machines::write_durably(setup_.state / "boot", boot_).empty();
     }
     for (const InstanceId id : machines_->left()) put_lease(folder_of(id), end);
     if (const auto why = process::write_lease(setup_.state / "lease", end); !why.empty()) say(why);
@@ -308,6 +310,7 @@ class Daemon {
   const DaemonSetup& setup_;
   HostClient client_;
   const std::string run_ = fmt::format("{}-{}", getpid(), wall_now().time_since_epoch().count());
+  const std::string boot_ = boot_id();
   std::unique_ptr<ProcessMachines> machines_;
   std::set<InstanceId> ending_;
   std::string settings_;  ///< of the instance that begins

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <tuple>
-#include <type_traits>
+
+#include "serve/hosts/row_value.hpp"
 
 namespace muster::hosts {
 namespace {
@@ -15,19 +16,6 @@ using EntryJson = nlohmann::ordered_json;
 /// Silence after which a machine is not taken into use: some reports have been missed.
 constexpr int kMissedReports = 5;
 constexpr Duration kLeastSilence = std::chrono::seconds{5};
-
-template <class T>
-T entry_value(const EntryJson& object, const char* name, T otherwise) {
-  const auto found = object.find(name);
-  if (found == object.end()) return otherwise;
-  if constexpr (std::is_same_v<T, std::string>) {
-    return found->is_string() ? found->template get<std::string>() : otherwise;
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return found->is_boolean() ? found->template get<bool>() : otherwise;
-  } else {
-    return found->is_number_integer() ? found->template get<T>() : otherwise;
-  }
-}
 
 bool fits(const InstanceType& type, const Measured& has) {
   const Resources& needs = type.capacity;
@@ -59,6 +47,21 @@ HostState state_of(const HostEntry& host, Duration now, Duration report) {
   return silence <= most ? HostState::ready : HostState::silent;
 }
 
+bool is_copy(const HostEntry& host, HostState state, const Report& report) {
+  if (report.run == host.run) return false;
+  if (!host.run_before.empty() && report.run == host.run_before) return true;
+  // A machine cannot have booted while it went on reporting.
+  return state == HostState::ready && report.boot != host.boot;
+}
+
+HostRow row_of(const HostEntry& host, HostState state) {
+  HostRow row{host.number, host.name,    host.type, state,       host.measured,
+              host.labels, std::nullopt, {},        host.trouble};
+  if (host.use) row.instance = host.use->instance;
+  if (host.heard) row.heard_s = host.heard_s;
+  return row;
+}
+
 EntryJson to_row(const HostEntry& host) {
   EntryJson labels = EntryJson::object();
   for (const auto& [key, text] : host.labels) labels[key] = text;
@@ -78,22 +81,21 @@ EntryJson to_row(const HostEntry& host) {
 
 HostEntry host_from_row(const EntryJson& row) {
   HostEntry host;
-  host.number = entry_value<std::uint32_t>(row, "number", 0);
-  host.name = entry_value<std::string>(row, "name", "");
-  host.key = entry_value<std::string>(row, "key", "");
-  host.token = entry_value<std::string>(row, "token", "");
-  host.type = entry_value<std::string>(row, "type", "");
-  host.measured = {entry_value<std::uint32_t>(row, "cpus", 0),
-                   entry_value<std::uint32_t>(row, "memory_gib", 0),
-                   entry_value<std::uint32_t>(row, "gpus", 0),
-                   entry_value<std::uint32_t>(row, "storage_gib", 0)};
+  host.number = row_value<std::uint32_t>(row, "number", 0);
+  host.name = row_value<std::string>(row, "name", "");
+  host.key = row_value<std::string>(row, "key", "");
+  host.token = row_value<std::string>(row, "token", "");
+  host.type = row_value<std::string>(row, "type", "");
+  host.measured = {
+      row_value<std::uint32_t>(row, "cpus", 0), row_value<std::uint32_t>(row, "memory_gib", 0),
+      row_value<std::uint32_t>(row, "gpus", 0), row_value<std::uint32_t>(row, "storage_gib", 0)};
   if (row.contains("labels") && row["labels"].is_object()) {
     for (const auto& [key, text] : row["labels"].items()) {
       if (text.is_string()) host.labels[key] = text.get<std::string>();
     }
   }
   if (row.contains("instance")) {
-    const InstanceId instance{entry_value<std::uint64_t>(row, "instance", InstanceId::kNone)};
+    const InstanceId instance{row_value<std::uint64_t>(row, "instance", InstanceId::kNone)};
     // Before the end of the process the machine may have heard of it.
     host.use = Assignment{instance, Use::ordered, true, 0, {}};
   }

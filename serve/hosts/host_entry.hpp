@@ -44,13 +44,33 @@ struct HostEntry {
   std::optional<Duration> heard{};
   std::int64_t heard_s = 0;
   std::string run, run_before;  ///< of its daemon
+  std::string boot;             ///< of the machine on which that runs
   std::vector<InstanceId> present{};
   std::string trouble{};
   bool lost = false;
 };
 
+/// A joined machine, for people.
+struct HostRow {
+  std::uint32_t number = 0;
+  std::string name;
+  std::string type;
+  HostState state = HostState::waiting;
+  Measured measured;
+  Labels labels;
+  std::optional<InstanceId> instance;   ///< in use by it
+  std::optional<std::int64_t> heard_s;  ///< since 1970; nothing: not since the node's start
+  std::string trouble;
+};
+
+HostRow row_of(const HostEntry& host, HostState state);
+
 /// By when it was heard; `report`: the time between two reports.
 HostState state_of(const HostEntry& host, Duration now, Duration report);
+
+/// Whether somebody else than the machine's daemon reports with its key: the state folder was
+/// copied. `state`: the machine's before the report.
+bool is_copy(const HostEntry& host, HostState state, const Report& report);
 
 /// As the file has it. A reservation is not in it: nothing has come of it yet.
 nlohmann::ordered_json to_row(const HostEntry& host);

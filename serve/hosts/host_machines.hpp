@@ -11,7 +11,7 @@ namespace muster::hosts {
 /// Machines of one's own that have joined, as the cloud's machines: to boot one is to take it into
 /// use, to halt it is to give it back empty. Calls wait for nothing: orders stand in the book,
 /// and the machines ask for them.
-class HostMachines final : public MachineBackend {
+class HostMachines : public MachineBackend {
  public:
   explicit HostMachines(std::shared_ptr<HostBook> book) : book_(std::move(book)) {}
   ~HostMachines() override;

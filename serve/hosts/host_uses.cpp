@@ -18,37 +18,22 @@ UseRefused no_host(std::uint32_t number) {
 
 }  // namespace
 
-bool HostBook::is_free(const HostEntry& host) const {
-  return !host.use && host.present.empty() &&
-         state_of(host, setup_.since_boot(), setup_.report) == HostState::ready;
-}
-
 /// O(machines), and only for a launch.
 bool HostBook::reserve(InstanceId instance, const std::string& type) {
   const std::lock_guard lock(mutex_);
-  if (by_instance_.contains(instance)) return true;
-  for (auto& [number, host] : hosts_) {
-    if (host.type != type || !is_free(host)) continue;
-    host.use = Assignment{instance, Use::reserved, false, 0, {}};
-    by_instance_[instance] = number;
+  if (hosts_.of_instance(instance) != nullptr) return true;
+  for (auto& [number, host] : hosts_.all()) {
+    const bool is_free = !host.use && host.present.empty();
+    if (host.type != type || !is_free || now_of(host) != HostState::ready) continue;
+    hosts_.assign(host, instance);
     return true;
   }
   return false;
 }
 
-HostEntry* HostBook::host_of(InstanceId instance) {
-  const auto found = by_instance_.find(instance);
-  return found == by_instance_.end() ? nullptr : &hosts_.at(found->second);
-}
-
-const HostEntry* HostBook::host_of(InstanceId instance) const {
-  const auto found = by_instance_.find(instance);
-  return found == by_instance_.end() ? nullptr : &hosts_.at(found->second);
-}
-
 std::optional<std::string> HostBook::begin(InstanceId instance) {
   const std::lock_guard lock(mutex_);
-  HostEntry* host = host_of(instance);
+  HostEntry* host = hosts_.of_instance(instance);
   if (host == nullptr) return std::nullopt;
   if (host->use->use == Use::reserved) {
     host->use->use = Use::ordered;
@@ -60,20 +45,19 @@ std::optional<std::string> HostBook::begin(InstanceId instance) {
 
 bool HostBook::has(InstanceId instance) const {
   const std::lock_guard lock(mutex_);
-  const HostEntry* host = host_of(instance);
+  const HostEntry* host = hosts_.of_instance(instance);
   return host != nullptr && host->use->use != Use::reserved;
 }
 
 void HostBook::free(HostEntry& host, Steps& steps) {
-  by_instance_.erase(host.use->instance);
-  for (auto& done : host.use->done) steps.push_back(std::move(done));
-  host.use.reset();
+  Assignment had = hosts_.release(host);
+  for (auto& done : had.done) steps.push_back(std::move(done));
   changed();
 }
 
 bool HostBook::end(InstanceId instance, std::function<void()> done) {
   const std::lock_guard lock(mutex_);
-  HostEntry* host = host_of(instance);
+  HostEntry* host = hosts_.of_instance(instance);
   if (host == nullptr) return true;
   if (!host->use->told) {
     Steps none;
@@ -89,8 +73,8 @@ void HostBook::keep_only(const std::function<bool(InstanceId)>& is_rented) {
   std::vector<InstanceId> others;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [instance, number] : by_instance_) {
-      if (!is_rented(instance)) others.push_back(instance);
+    for (const auto& [number, host] : hosts_.all()) {
+      if (host.use && !is_rented(host.use->instance)) others.push_back(host.use->instance);
     }
   }
   for (const InstanceId instance : others) end(instance, {});
@@ -123,7 +107,7 @@ void HostBook::sweep() {
   {
     const std::lock_guard lock(mutex_);
     const Duration now = setup_.since_boot();
-    for (auto& [number, host] : hosts_) {
+    for (auto& [number, host] : hosts_.all()) {
       if (host.lost || !host.use) continue;
       // A lease may have been renewed until the end of the process before this one.
       const Duration renewed = host.heard.value_or(opened_);
@@ -137,35 +121,25 @@ void HostBook::sweep() {
   for (const auto& step : steps) step();
 }
 
-HostRow HostBook::row_of(const HostEntry& host) const {
-  HostRow row{
-      host.number,   host.name,   host.type,    state_of(host, setup_.since_boot(), setup_.report),
-      host.measured, host.labels, std::nullopt, {},
-      host.trouble};
-  if (host.use) row.instance = host.use->instance;
-  if (host.heard) row.heard_s = host.heard_s;
-  return row;
-}
-
 std::vector<HostRow> HostBook::list() const {
   const std::lock_guard lock(mutex_);
   std::vector<HostRow> rows;
-  for (const auto& [number, host] : hosts_) rows.push_back(row_of(host));
+  for (const auto& [number, host] : hosts_.all()) rows.push_back(row_of(host, now_of(host)));
   return rows;
 }
 
 Expected<HostRow, int> HostBook::declare_lost(std::uint32_t number) {
   Steps steps;
   std::unique_lock lock(mutex_);
-  const auto found = hosts_.find(number);
-  if (found == hosts_.end()) return no_host(number);
-  if (state_of(found->second, setup_.since_boot(), setup_.report) == HostState::ready) {
+  HostEntry* found = hosts_.find(number);
+  if (found == nullptr) return no_host(number);
+  if (now_of(*found) == HostState::ready) {
     return UseRefused{
         kHostConflict,
         fmt::format("host {} reports, so it is not lost: end its daemon first", number)};
   }
-  give_up(found->second, "an admin says so", steps);
-  const HostRow row = row_of(found->second);
+  give_up(*found, "an admin says so", steps);
+  const HostRow row = row_of(*found, now_of(*found));
   auto fault = save(lock);
   lock.unlock();
   for (const auto& step : steps) step();
@@ -175,17 +149,15 @@ Expected<HostRow, int> HostBook::declare_lost(std::uint32_t number) {
 
 Expected<HostRow, int> HostBook::remove(std::uint32_t number) {
   std::unique_lock lock(mutex_);
-  const auto found = hosts_.find(number);
-  if (found == hosts_.end()) return no_host(number);
-  if (found->second.use) {
-    return UseRefused{
-        kHostConflict,
-        fmt::format("host {} is in use by instance {}: `muster drain {}` first", number,
-                    found->second.use->instance.value, found->second.use->instance.value)};
+  HostEntry* found = hosts_.find(number);
+  if (found == nullptr) return no_host(number);
+  if (found->use) {
+    return UseRefused{kHostConflict,
+                      fmt::format("host {} is in use by instance {}: `muster drain {}` first",
+                                  number, found->use->instance.value, found->use->instance.value)};
   }
-  const HostRow row = row_of(found->second);
-  by_key_.erase(found->second.key);
-  hosts_.erase(found);
+  const HostRow row = row_of(*found, now_of(*found));
+  hosts_.erase(number);
   changed();
   if (auto fault = save(lock)) return *std::move(fault);
   return row;

@@ -234,6 +234,7 @@ std::string to_json(const Report& report) {
   for (const InstanceId id : report.instances) instances.push_back(id.value);
   return written({{"version", kProtocol},
                   {"run", report.run},
+                  {"boot", report.boot},
                   {"measured", measured_json(report.measured)},
                   {"instances", instances},
                   {"trouble", report.trouble}});
@@ -245,6 +246,7 @@ Expected<Report, int> report_from(std::string_view text) {
   reader.need_version();
   Report report;
   report.run = reader.text("run", kMaxText);
+  report.boot = reader.text("boot", kMaxText);
   report.measured = read_measured(reader);
   for (const Json& each : reader.list("instances", kMaxInstances)) {
     if (!each.is_number_unsigned() || each.get<std::uint64_t>() > kMaxNumber) {

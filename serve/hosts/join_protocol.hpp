@@ -74,7 +74,8 @@ struct JoinAnswer {
 
 /// State of a machine, told again and again.
 struct Report {
-  std::string run;  ///< of the daemon's process, by chance
+  std::string run;   ///< of the daemon's process, by chance
+  std::string boot;  ///< id of the machine's boot, by the kernel
   Measured measured;
   std::vector<InstanceId> instances{};  ///< of which something may run
   std::string trouble{};                ///< why an instance could not begin; empty: all did

@@ -65,8 +65,8 @@ class HostBookTest : public testing::Test {
     ASSERT_TRUE(report(key).has_value());
   }
   Expected<ReportAnswer, int> report(const std::string& key, std::vector<InstanceId> here = {},
-                                     const std::string& run = "r") {
-    return book_->report(key, {run, {4, 8, 0, 100}, std::move(here)});
+                                     const std::string& run = "r", const std::string& boot = "b") {
+    return book_->report(key, {run, boot, {4, 8, 0, 100}, std::move(here)});
   }
   /// Instances that the machine is told to run.
   std::vector<InstanceId> told(const std::string& key, std::vector<InstanceId> here = {}) {
@@ -209,6 +209,23 @@ TEST_F(HostBookTest, a_copy_of_a_machine_is_refused) {
   EXPECT_EQ(report("k", {}, "r").error().code, kHostConflict);
 }
 
+TEST_F(HostBookTest, a_copy_that_begins_beside_the_machine_changes_nothing) {
+  add_host("k");
+  EXPECT_EQ(report("k", {}, "copy", "other boot").error().code, kHostConflict);
+  EXPECT_TRUE(report("k").has_value()) << "the machine goes on";
+}
+
+TEST_F(HostBookTest, a_machine_that_has_booted_again_goes_on) {
+  add_host("k");
+  book_->reserve(InstanceId{1}, "large");
+  book_->begin(InstanceId{1});
+  told("k");
+  since_boot_ += seconds{6};
+  const auto answer = report("k", {}, "later", "other boot");
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->instances.front().instance, InstanceId{1});
+}
+
 TEST_F(HostBookTest, a_machine_that_was_removed_is_unknown) {
   add_host("k");
   book_->reserve(InstanceId{1}, "large");
@@ -271,15 +288,16 @@ TEST_F(JoinDeskTest, a_machine_gets_a_certificate_for_its_number_alone) {
 }
 
 TEST_F(JoinDeskTest, nothing_but_joining_goes_without_a_certificate) {
-  EXPECT_EQ(post(kReportPath, to_json(Report{"r", {}})).status, 401);
+  EXPECT_EQ(post(kReportPath, to_json(Report{"r", "b", {}})).status, 401);
   EXPECT_EQ(post(kCertifyPath, to_json(CertifyRequest{InstanceId{1}, ""})).status, 401);
   EXPECT_EQ(post("/v1/jobs", "{}").status, 404);
-  EXPECT_EQ(post(kReportPath, to_json(Report{"r", {}}), "somebody").status, 404);
+  EXPECT_EQ(post(kReportPath, to_json(Report{"r", "b", {}}), "somebody").status, 404);
 }
 
 TEST_F(JoinDeskTest, a_request_that_is_nested_deeply_is_refused) {
   const std::string nested = std::string(6000, '[') + std::string(6000, ']');
-  const std::string head = R"({"version":1,"run":"r","token_id":"","secret":"","request":"",)";
+  const std::string head =
+      R"({"version":1,"run":"r","boot":"b","token_id":"","secret":"","request":"",)";
   const std::string body = head + R"("name":"","measured":{"cpus":)" + nested + "}}";
   EXPECT_EQ(post(kJoinPath, body).status, 400);
   EXPECT_EQ(post(kReportPath, body, "nobody").status, 400);
@@ -316,7 +334,7 @@ TEST_F(JoinDeskTest, requests_of_chance_are_answered_and_let_nobody_in) {
   good.request = make_key_request()->request;
   JoinRequest used_up = good;
   used_up.secret = std::string(32, '0');
-  const std::vector<std::string> bodies{to_json(used_up), to_json(Report{"r", {1, 1, 0, 1}}),
+  const std::vector<std::string> bodies{to_json(used_up), to_json(Report{"r", "b", {1, 1, 0, 1}}),
                                         to_json(CertifyRequest{InstanceId{3}, good.request})};
   Rng rng(7);
   for (int i = 0; i < 5000; ++i) {
