@@ -1,0 +1,101 @@
+// Machines of one's own may cost nothing: every policy of the table takes a price of 0.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/rng.hpp"
+#include "schedulers/registry.hpp"
+#include "tests/replay/replay_setup.hpp"
+
+namespace muster::replay {
+namespace {
+
+using test::SmallReplay;
+
+InstanceType type_at(const std::string& name, double cpus, double usd_h) {
+  InstanceType type;
+  type.name = name;
+  type.family = "box";
+  type.capacity = Resources::of(0, cpus, 4 * cpus);
+  type.on_demand = Price::from_usd_h(usd_h);
+  type.setup = std::chrono::seconds{30};
+  return type;
+}
+
+/// Jobs of which each fits on a machine of 8 cores.
+SmallReplay jobs_on(Catalog catalog, std::uint64_t seed) {
+  Rng rng(seed);
+  SmallReplay replay;
+  replay.use(std::move(catalog));
+  double at = 0;
+  for (int i = 0; i < 20; ++i) {
+    at += rng.exponential(120);
+    const double cpus = 0.5 * static_cast<double>(1 + rng.below(7));
+    replay.job(at, rng.uniform(60, 2000), Resources::of(0, cpus, 1), 1 + rng.below(4));
+    Job& job = replay.workload().jobs.back().job;
+    job.gang = rng.below(3) == 0;
+    job.runtime_hint = from_seconds(600);
+  }
+  return replay;
+}
+
+std::map<std::string, std::size_t> launches(const Run& run, const Catalog& catalog) {
+  std::map<std::string, std::size_t> count;
+  for (const Event& event : run.events) {
+    const auto* launch = std::get_if<LaunchRequested>(&event.body);
+    if (launch != nullptr) ++count[catalog[launch->type].name];
+  }
+  return count;
+}
+
+class PriceOfNothingUnder : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PriceOfNothingUnder, IsPaidForAllInstancesAndEveryJobEnds) {
+  const SmallReplay replay =
+      jobs_on(Catalog({type_at("small", 4, 0), type_at("large", 8, 0)}), /*seed=*/1);
+  const auto run = replay.run(GetParam());
+  ASSERT_TRUE(run.has_value()) << run.error().message;
+  EXPECT_EQ(run->result.jobs_completed, 20U);
+  EXPECT_EQ(run->result.total_cost_usd, 0);
+}
+
+TEST_P(PriceOfNothingUnder, IsTakenWhereOtherTypesCostSomething) {
+  InstanceType rented = type_at("rented", 8, 0.4);
+  rented.spot = Price::from_usd_h(0.1);
+  const Catalog catalog({type_at("own", 8, 0), rented, type_at("large", 16, 0.8)});
+  const SmallReplay replay = jobs_on(catalog, /*seed=*/2);
+  const auto run = replay.run(GetParam());
+  ASSERT_TRUE(run.has_value()) << run.error().message;
+  EXPECT_EQ(run->result.jobs_completed, 20U);
+  EXPECT_TRUE(std::isfinite(run->result.total_cost_usd));
+  const auto of_type = launches(run.value(), catalog);
+  EXPECT_TRUE(of_type.contains("own")) << run->result.total_cost_usd;
+}
+
+std::vector<std::string> policies_of_masters() {
+  std::vector<std::string> names;
+  for (const PolicyModule& module : known_policies()) names.push_back(module.name);
+  for (const char* more : {"eva,artifact", "stratus,artifact", "muster,spot=any",
+                           "no-packing,spot=any", "supercloud,dot=false"}) {
+    const auto spec = parse_policy(more);
+    if (spec && find_module(spec->name).value()->read(spec.value())) names.emplace_back(more);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, PriceOfNothingUnder, ::testing::ValuesIn(policies_of_masters()),
+                         [](const auto& policy) {
+                           std::string name = policy.param;
+                           for (char& c : name)
+                             c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace muster::replay
