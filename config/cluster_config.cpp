@@ -108,6 +108,14 @@ ClusterConfig Loader::finish() {
   if (parsed_.worker.checkpoints.empty()) {
     parsed_.worker.checkpoints = parsed_.state / kCheckpointsFolder;
   }
+  MasterSettings unsaid = parsed_.master;
+  config::put_defaults_beside(parsed_.cloud.provider, unsaid);
+  if (!reader_.given("master.launch_backoff")) {
+    parsed_.master.launch_backoff = unsaid.launch_backoff;
+  }
+  if (!reader_.given("master.launch_backoff_longest")) {
+    parsed_.master.launch_backoff_longest = unsaid.launch_backoff_longest;
+  }
   config::read_fleet(parsed_, reader_);
   config::check_cloud(parsed_, reader_);
   config::check_cluster({parsed_, reader_, nodes_});

@@ -249,4 +249,11 @@ const std::vector<KeySpecOf<NodeConfig>>& key_table<NodeConfig>() {
   return kTable;
 }
 
+void put_defaults_beside(const std::string& provider, MasterSettings& master) {
+  if (provider != "hosts") return;
+  // To ask for a machine of one's own is free, and each may join or become free at any time.
+  master.launch_backoff = std::chrono::seconds{5};
+  master.launch_backoff_longest = master.launch_backoff;
+}
+
 }  // namespace muster::config

@@ -13,4 +13,7 @@ const std::vector<KeySpecOf<ClusterConfig>>& key_table<ClusterConfig>();
 template <>
 const std::vector<KeySpecOf<NodeConfig>>& key_table<NodeConfig>();
 
+/// Sets those defaults of masters that are others beside that provider.
+void put_defaults_beside(const std::string& provider, MasterSettings& master);
+
 }  // namespace muster::config

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "config/cloud_keys.hpp"
 #include "config/cluster_config.hpp"
 #include "config/cluster_keys.hpp"
@@ -15,6 +17,9 @@ template <class C>
 std::string line_of(C& config, const KeySpecOf<C>& key, std::string_view name) {
   // Keys at their defaults are left out: the file shows what its writer decided.
   C defaults;
+  if constexpr (std::is_same_v<C, ClusterConfig>) {
+    config::put_defaults_beside(config.cloud.provider, defaults.master);
+  }
   const std::string value = config::value_text(config, key);
   if (value.empty() || value == config::value_text(defaults, key)) return "";
   return fmt::format("{} = {}\n", name, value);

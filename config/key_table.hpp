@@ -30,11 +30,13 @@ std::vector<KeySpecOf<C>> master_keys() {
        Time{[](C& c) -> Duration& { return c.master.sample_timeout; }, kShortest, kHour}},
       {"master.accept_timeout", "how long a master may take to accept a job",
        Time{[](C& c) -> Duration& { return c.master.accept_timeout; }, kShortest, kHour}},
-      {"master.launch_backoff", "how long an offering the cloud refused is not asked for again",
+      {"master.launch_backoff",
+       "how long an offering the cloud refused is not asked for again; not given: 10m, with the "
+       "provider hosts 5s",
        Time{[](C& c) -> Duration& { return c.master.launch_backoff; }, kNone, 24 * kHour}},
       {"master.launch_backoff_longest",
        "longest time that an offering is not asked for again; launch_backoff doubles with each "
-       "refusal in a row, up to this",
+       "refusal in a row, up to this; not given: 1h, with the provider hosts 5s",
        Time{[](C& c) -> Duration& { return c.master.launch_backoff_longest; }, kNone, 168 * kHour}},
       {"master.gang_patience",
        "how long a gang waits for room that caps or the cloud did not have before it has a turn, "

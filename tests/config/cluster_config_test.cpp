@@ -356,6 +356,19 @@ TEST(ClusterConfig, WritesATextThatMeansTheSame) {
   EXPECT_EQ(again.cloud_node().name, "n2");
 }
 
+TEST(ClusterConfig, AsksForMachinesOfOnesOwnAgainSoonUnlessItSaysOtherwise) {
+  ClusterFile parts{.sections = "[cloud]\nprovider = \"hosts\"\n"};
+  const std::vector<std::string> port = {"node.n2.join=127.0.0.1:7443"};
+  const ClusterConfig soon = load(parts, port).value();
+  EXPECT_EQ(soon.master.launch_backoff, 5s);
+  EXPECT_EQ(soon.master.launch_backoff_longest, 5s);
+  EXPECT_EQ(cluster_config_text(soon).find("launch_backoff"), std::string::npos);
+  parts.sections += "[master]\nlaunch_backoff = \"10m\"\n";
+  const TempFile file("again.toml", cluster_config_text(load(parts, port).value()));
+  const ClusterConfig again = load_cluster_config(file.path(), with_no_caps()).value();
+  EXPECT_EQ(again.master.launch_backoff, 10min) << "the default of other providers";
+}
+
 TEST(ClusterConfig, WritesPathsInTheFolderOfItsFileAsTheyGoOnFromThere) {
   ClusterConfig config;
   config.file = "/srv/c/cluster.toml";
