@@ -4,6 +4,7 @@
 #include "actors/cloud/loopback_provider.hpp"
 #include "actors/cloud/trace_provider.hpp"
 #include "tests/actors/cloud/cloud_desk.hpp"
+#include "tests/actors/cloud/host_world.hpp"
 #include "tests/support/scripted_cloud.hpp"
 
 // What holds for every cloud provider. Whoever adds one adds it to `Providers`, with a world around
@@ -139,7 +140,7 @@ class CloudProviderSuite : public ::testing::Test {
   std::unique_ptr<CloudProvider> provider_;
 };
 
-using Providers = ::testing::Types<LoopbackWorld, TraceWorld, RemoteWorld>;
+using Providers = ::testing::Types<LoopbackWorld, TraceWorld, RemoteWorld, test::HostWorld>;
 TYPED_TEST_SUITE(CloudProviderSuite, Providers);
 
 TYPED_TEST(CloudProviderSuite, AnInstanceIsUpOnceAndGoneOnce) {
