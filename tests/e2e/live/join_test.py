@@ -52,6 +52,12 @@ def workers_under(folder):
             if "worker" in words[1:2] and any(str(folder) in word for word in words)]
 
 
+def living(marks, seconds):
+    """A script of which each attempt leaves a line when it begins, each second, and at its end."""
+    return (f'say() {{ echo "$MUSTER_ATTEMPT $1 $(date +%s.%N)" >> {marks}/$MUSTER_TASK_INDEX; }};'
+            f'say begin; for i in $(seq {seconds}); do sleep 1; say alive; done; say end')
+
+
 class Host:
     """A joined machine: a process of `muster join` with a state folder of its own."""
 
@@ -66,6 +72,9 @@ class Host:
 
     def workers(self):
         return workers_under(self.state)
+
+    def stop(self, process=signal.SIGSTOP):
+        self.process.send_signal(process)
 
     def kill(self):
         """As a power cut would, but for what the tasks' supervisors keep running."""
@@ -161,12 +170,8 @@ class Joining(unittest.TestCase):
         until(lambda: [h["state"] for h in self.listed().values()] == ["ready", "ready"])
         marks = self.root / "marks"
         marks.mkdir()
-        # Each attempt leaves a line when it begins and another one when it ends.
-        script = (f'echo "$MUSTER_TASK_INDEX $MUSTER_ATTEMPT begin $(date +%s.%N)" >> {marks}/'
-                  f'$MUSTER_TASK_INDEX; for i in 1 2 3 4 5 6 7 8; do sleep 1; '
-                  f'echo "$MUSTER_TASK_INDEX $MUSTER_ATTEMPT alive $(date +%s.%N)" >> '
-                  f'{marks}/$MUSTER_TASK_INDEX; done')
-        self.on("submit", "--tasks", 4, "--cpus", 1, "--memory", "0.5", "--", "sh", "-c", script)
+        self.on("submit", "--tasks", 4, "--cpus", 1, "--memory", "0.5", "--", "sh", "-c",
+                living(marks, 8))
         until(lambda: len(list(marks.iterdir())) == 4)
         used = [h["instance"] for h in self.listed().values()]
         self.assertNotIn(None, used, "tasks run on both machines")
@@ -182,7 +187,35 @@ class Joining(unittest.TestCase):
         self.hosts[0].start()
         until(lambda: all(h["state"] == "ready" for h in self.listed().values()), 40)
 
-    def test_3_the_guide_is_true(self):
+    def test_3_a_daemon_that_is_killed_or_stopped_past_the_lease_leaves_nothing_running(self):
+        marks = self.root / "faults"
+        marks.mkdir()
+        self.on("submit", "--tasks", 4, "--cpus", 1, "--memory", "0.5", "--", "sh", "-c",
+                f'echo $PPID > {self.root}/supervisor-$MUSTER_TASK_INDEX;' + living(marks, 14))
+        until(lambda: len(list(marks.iterdir())) == 4)
+        killed, stopped = self.hosts
+        supervisors = [int((self.root / f"supervisor-{i}").read_text()) for i in range(4)]
+        killed.process.kill()
+        killed.process.wait()
+        stopped.stop()
+        # Neither the daemon nor this supervisor can end its task: the worker does.
+        os.kill(supervisors[0], signal.SIGSTOP)
+        until(lambda: [h["state"] for h in self.listed().values()] == ["lost", "lost"], 40)
+        self.assertEqual(killed.workers(), [])
+        self.assertEqual(stopped.workers(), [])
+        for pid in supervisors:
+            self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), pid)
+        stopped.stop(signal.SIGCONT)
+        killed.start()
+        self.on("wait", 2, timeout=180)
+        self.no_two_at_once(marks)
+        for file in marks.iterdir():
+            self.assertEqual(file.read_text().count("end"), 1, file.read_text())
+        told = json.loads(self.on("job", 2, "--attempts", "--json").stdout)
+        first = [task["attempts"][0] for task in told["tasks"]]
+        self.assertEqual({attempt["end"] for attempt in first}, {"lost"}, first)
+
+    def test_4_the_guide_is_true(self):
         text = (pathlib.Path(__file__).parents[3] / "docs" / "own-machines.md").read_text()
         block = text.split("## Try it on one machine")[1].split("```sh\n")[1].split("```")[0]
         folder = self.root / "guide"
@@ -201,7 +234,7 @@ class Joining(unittest.TestCase):
             begun = {}
             alive = {}
             for line in file.read_text().splitlines():
-                _, attempt, what, at = line.split()
+                attempt, what, at = line.split()
                 if what == "begin":
                     begun[int(attempt)] = float(at)
                 alive[int(attempt)] = float(at)
