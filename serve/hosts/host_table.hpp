@@ -12,8 +12,8 @@ namespace muster::hosts {
 
 inline constexpr std::size_t kMaxHosts = 10'000;
 
-/// Machines, found by number, by key and by the instance that each is in use by; null: there is
-/// none. Its owner locks it and writes it to the disk.
+/// Machines, found by number, by key and by the instance that each is in use by; null: there is no
+/// such machine. Its owner locks it and writes it to the disk.
 class HostTable {
  public:
   HostEntry* find(std::uint32_t number);
@@ -33,7 +33,7 @@ class HostTable {
   bool is_full() const { return hosts_.size() >= kMaxHosts; }
   std::map<std::uint32_t, HostEntry>& all() { return hosts_; }
   const std::map<std::uint32_t, HostEntry>& all() const { return hosts_; }
-  /// The number that the next machine gets; none is given twice.
+  /// The number that the next machine gets; no number is given twice.
   std::uint32_t next() const { return next_; }
 
   nlohmann::ordered_json to_rows() const;
