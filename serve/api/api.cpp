@@ -125,8 +125,8 @@ std::shared_ptr<Exchange> Api::handle(const Request& request, const std::string&
   Pass pass = gate_.look(request.head);
   // A missing route is not a fault of its own: a refused request has its reason.
   const Route* route = pass.route;
-  const auto exchange = std::make_shared<Exchange>(route ? route->pattern : std::string_view(),
-                                                   traffic_, std::move(respond));
+  auto exchange = std::make_shared<Exchange>(route ? route->pattern : std::string_view(), traffic_,
+                                             std::move(respond));
   if (pass.refused) {
     exchange->finish(std::move(*pass.refused));
     return exchange;

@@ -59,7 +59,7 @@ api::Response JoinDesk::join(const std::string& body, const JoinPeer& peer) {
     return to_json(
         JoinAnswer{joined->host, joined->type, std::move(certificate).value(), setup_.authority});
   }();
-  const api::Response response =
+  api::Response response =
       answered ? api::Response{.status = 201, .body = answered.value()} : refused(answered.error());
   if (setup_.audit) setup_.audit(peer, response.status, about);
   return response;
