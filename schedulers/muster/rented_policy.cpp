@@ -143,7 +143,11 @@ bool RentedPolicy::is_regular(Instant now) const {
 bool RentedPolicy::wants_round(const ClusterView& view) const {
   if (memory_.is_quiet() && view.state.pending().empty()) return false;
   if (is_regular(view.now)) return true;
-  if (!params_.eager) return !params_.at_once;
+  if (!params_.eager) {
+    // Where no more may be rented, room that comes free is for those that wait, and not given back.
+    const bool is_full = view.left.instances == std::uint64_t{0} && !view.state.pending().empty();
+    return !params_.at_once || (is_full && memory_.has_news());
+  }
   if (rest_ == Duration{}) return memory_.has_news() || memory_.asks_again();
   if (!memory_.has_news() && !memory_.has_waited_out(view.now)) return false;
   const auto& by_phase = view.state.work().tasks;

@@ -147,6 +147,19 @@ TEST(EagerRounds, are_held_at_once_where_periods_are_short) {
   EXPECT_EQ(cluster.ask().places.size(), 1U);
 }
 
+TEST(RoundsOnceAPeriod, leave_what_comes_free_under_a_cap_to_those_that_wait) {
+  Cluster cluster(slow(), "muster,eager=false,at_once,keep=0,period_s=3000");
+  cluster.cap(1);
+  cluster.submit(job(1));
+  cluster.round();
+  cluster.submit(job(2));
+  cluster.finish(1);
+  cluster.let_pass(-kRound + std::chrono::seconds{60});
+  const Plan plan = cluster.ask();
+  EXPECT_TRUE(plan.releases.empty());
+  EXPECT_EQ(plan.places.size(), 1U);
+}
+
 TEST(PricesOfWork, keep_tasks_that_slow_each_other_from_crowding_a_large_instance) {
   Cluster cluster(Catalog({type_of("c48", "c", Resources::of(0, 192, 384), 8.568)}), "muster");
   for (std::uint64_t id = 1; id <= 60; ++id) {
