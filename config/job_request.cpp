@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "config/after_keys.hpp"
 #include "config/array_indices.hpp"
 #include "config/elastic_keys.hpp"
 #include "config/error_list.hpp"
+#include "config/job_name.hpp"
 #include "config/request_keys.hpp"
 #include "config/request_value.hpp"
 #include "config/script_keys.hpp"
@@ -172,11 +173,13 @@ const RequestValue* batch_of(const RequestValue& document) {
   return &members->front().value;
 }
 
-std::vector<JobRequest> read_batch(const RequestValue& batch, ErrorList& errors) {
+/// `slash`: as the names of fields begin.
+std::vector<JobRequest> read_batch(const RequestValue& batch, std::string_view slash,
+                                   ErrorList& errors) {
   std::vector<JobRequest> requests;
   const auto* list = std::get_if<RequestValue::List>(&batch.data);
   if (list == nullptr || list->empty() || list->size() > kMaxJobsPerBatch) {
-    errors.add(batch.place, "/jobs",
+    errors.add(batch.place, fmt::format("{}jobs", slash),
                fmt::format("has to be a list of 1 to {} job requests", kMaxJobsPerBatch));
     return requests;
   }
@@ -184,72 +187,29 @@ std::vector<JobRequest> read_batch(const RequestValue& batch, ErrorList& errors)
   for (std::size_t i = 0; i < list->size() && errors.size() <= kShownErrors; ++i) {
     const RequestValue& document = (*list)[i];
     requests.push_back(
-        RequestReader(fmt::format("/jobs/{}/", i), errors).read(document, document.place));
+        RequestReader(fmt::format("{}jobs/{}/", slash, i), errors).read(document, document.place));
     settle_array(requests.back());
   }
   return requests;
 }
 
-std::string_view without_folder(std::string_view program) {
-  const std::size_t slash = program.find_last_of('/');
-  if (slash != std::string_view::npos) program.remove_prefix(slash + 1);
-  return program;
+/// The requests of a batch, or the single one that the document is. `slash`: names of fields begin
+/// with it.
+std::vector<JobRequest> read_requests(const RequestValue& document, const std::string& slash,
+                                      const TextPlace& place, ErrorList& errors) {
+  if (const RequestValue* batch = batch_of(document)) return read_batch(*batch, slash, errors);
+  std::vector<JobRequest> requests{RequestReader(slash, errors).read(document, place)};
+  settle_array(requests.back());
+  return requests;
 }
 
-/// Whether the command is a shell that is given a line: `sh -c`, `bash -ec`.
-bool is_shell_line(const std::vector<std::string>& command) {
-  if (command.size() < 3) return false;
-  const std::string_view shell = without_folder(command[0]);
-  const std::string_view flags = command[1];
-  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
-  return (shell == "sh" || shell == "bash" || shell == "dash") && flags.size() > 1 &&
-         flags.starts_with('-') && flags.ends_with('c') &&
-         std::all_of(flags.begin() + 1, flags.end(), small);
-}
-
-/// The first program of a line for the shell. Empty: it begins with something that is no name of a
-/// program, or a word that says nothing of the job.
-std::string_view program_of_line(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\n;&(";
-  constexpr std::string_view kNameOfFile =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-/";
-  constexpr std::array<std::string_view, 3> kSettings{"cd", "export", "set"};
-  constexpr std::array<std::string_view, 8> kOfShell{"case", "exit", "for",   "if",
-                                                     "test", "trap", "until", "while"};
-  constexpr auto kNowhere = std::string_view::npos;
-  // Each turn takes at least one letter off the line.
-  for (;;) {
-    line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
-    const std::string_view word = line.substr(0, line.find_first_of(" \t\n;|&<>()"));
-    if (std::ranges::find(kSettings, word) != kSettings.end()) {
-      line.remove_prefix(std::min(line.find_first_of(";&\n"), line.size()));
-    } else if (word == "exec") {
-      line.remove_prefix(word.size());
-    } else if (word.find('=', 1) != kNowhere && word.find_first_of("'\"`$") == kNowhere) {
-      line.remove_prefix(word.size());
-    } else {
-      const bool named = word.find_first_not_of(kNameOfFile) == kNowhere &&
-                         std::ranges::find(kOfShell, word) == kOfShell.end();
-      return named ? word : std::string_view{};
-    }
-  }
-}
-
-/// "train.py" from "/usr/bin/train.py --fast".
-std::string program_name(const JobRequest& request) {
-  const auto& command = request.command;
-  if (command.empty()) return "job";
-  std::string_view program = without_folder(command.front());
-  if (is_shell_line(command)) {
-    const std::string_view called = without_folder(program_of_line(command[2]));
-    if (!called.empty()) program = called;
-  }
-  constexpr std::size_t kLongestName = 64;
-  // Names are shown in lists; a name with control characters or spaces is not taken over.
-  const bool plain = std::none_of(program.begin(), program.end(), [](char c) {
-    return static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7F;
+/// Puts places for names of jobs that others wait for; adds what is wrong.
+void settle_names(std::vector<JobRequest>& requests, bool batch, const TextPlace& place,
+                  ErrorList& errors) {
+  if (!errors.empty()) return;  // names may be missing
+  config::settle_after(requests, [&](std::size_t at, const std::string& fault) {
+    errors.add(place, batch ? fmt::format("/jobs/{}/after", at) : "/after", fault);
   });
-  return plain && !program.empty() ? std::string(program.substr(0, kLongestName)) : "job";
 }
 
 std::vector<TaskSpec> tasks_of(const JobRequest& request, const ArrayIndices& array) {
@@ -338,16 +298,26 @@ Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::strin
   ErrorList errors;
   const auto document = config::parse_json(text, source, errors);
   if (!document) return failure(ConfigError::malformed, errors);
-  std::vector<JobRequest> requests;
-  if (const RequestValue* batch = batch_of(*document)) {
-    requests = read_batch(*batch, errors);
-    // A single request may be as large as any single one, although a batch may be larger.
-  } else if (auto refused = refuse_size(text, kMaxRequestBytes, source)) {
-    return *refused;
-  } else {
-    requests.push_back(RequestReader("/", errors).read(*document, {source}));
-    settle_array(requests.back());
+  // A single request may be as large as any single one, although a batch may be larger.
+  const bool batch = batch_of(*document) != nullptr;
+  if (!batch) {
+    if (auto refused = refuse_size(text, kMaxRequestBytes, source)) return *refused;
   }
+  std::vector<JobRequest> requests = read_requests(*document, "/", {source}, errors);
+  settle_names(requests, batch, {source}, errors);
+  if (!errors.empty()) return failure(ConfigError::invalid, errors);
+  return requests;
+}
+
+Expected<std::vector<JobRequest>, ConfigError> job_requests_from_file(std::string_view text,
+                                                                      const std::string& source,
+                                                                      bool json) {
+  if (auto refused = refuse_size(text, kMaxRequestBytes, source)) return *refused;
+  ErrorList errors;
+  const auto document =
+      json ? config::parse_json(text, source, errors) : config::parse_toml(text, source, errors);
+  if (!document) return failure(ConfigError::malformed, errors);
+  std::vector<JobRequest> requests = read_requests(*document, json ? "/" : "", {source}, errors);
   if (!errors.empty()) return failure(ConfigError::invalid, errors);
   return requests;
 }
@@ -385,7 +355,7 @@ Job make_job(const JobRequest& request) {
   ArrayIndices array;
   if (auto parsed = parse_array(request.array)) array = std::move(parsed).value();
   Job job;
-  job.name = request.name.empty() ? program_name(request) : request.name;
+  job.name = config::job_name(request);
   job.user = request.user;
   // Without a class jobs of one name are taken to interfere alike.
   job.workload_class = request.workload_class.empty() ? job.name : request.workload_class;
@@ -412,6 +382,7 @@ Job make_job(const JobRequest& request) {
   job.constraint = request.constraint;
   config::make_script(request, job);
   config::make_stops(request, job);
+  job.after = config::after_of(request.after);
   if (!request.elastic.empty()) config::make_elastic(request, job);
   if (request.service) config::make_service(request, job);
   return job;
@@ -450,6 +421,7 @@ JobRequest request_of(const Job& job) {
   request.constraint = job.constraint;
   config::ask_script(job, request);
   config::ask_stops(job, request);
+  request.after = config::after_texts(job.after);
   config::ask_elastic(job, request);
   config::ask_service(job, request);
   if (job.origin) {

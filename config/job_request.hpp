@@ -64,6 +64,7 @@ struct JobRequest {
   bool done_on_stop = false;  ///< exit code 0 after a request to stop: the task has done its work
   std::vector<std::string> retry_on;  ///< exit codes as texts, and "signal"; none: any failure
   std::string signal;                 ///< "USR1@60": before the time limit; empty: no signal
+  std::vector<std::string> after;     ///< "12:any", "prep", "#3": jobs that have to be over before
   // Of an elastic job:
   std::string elastic;  ///< "1-8": bounds of its number of workers; empty: it is not elastic
   std::string progress_unit;
@@ -103,9 +104,15 @@ Expected<JobRequest, ConfigError> job_request_from_json(std::string_view text,
                                                         const std::string& source);
 
 /// Reads what POST /v1/jobs takes: one request, or {"jobs": [...]} with up to kMaxJobsPerBatch.
-/// Fields in errors are then named like /jobs/3/cpus.
+/// Fields in errors are then named like /jobs/3/cpus. Names in `after` become places.
 Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::string_view text,
                                                                       const std::string& source);
+
+/// Reads what a job file may be: one request, or several as a list `jobs` (in TOML [[jobs]]). Names
+/// in `after` stay, for they may be of jobs in other files (config::settle_after()).
+Expected<std::vector<JobRequest>, ConfigError> job_requests_from_file(std::string_view text,
+                                                                      const std::string& source,
+                                                                      bool json);
 
 /// GiB from "4", or from what parse_bytes() takes: "4G", "512MiB"; nothing when it is no such
 /// amount.

@@ -189,6 +189,9 @@ std::vector<KeySpecOf<C>> site_keys() {
        Time{[](C& c) -> Duration& { return c.site.hand_retry; }, kMillisecond, kHour}},
       {"site.max_waiting", "jobs that no master has taken yet; more are refused",
        Whole{[](C& c) -> std::uint32_t& { return c.site.max_waiting; }, 1, kMostKept}},
+      {"site.max_dependent", "jobs that wait for other jobs to be over; more are refused",
+       Whole{[](C& c) -> std::uint32_t& { return c.site.max_dependent; }, kMostJobsAtOnce,
+             kMostKept}},
       {"site.max_unrouted",
        "jobs that wait for the loads to be heard, by which their masters are chosen; more are "
        "refused",

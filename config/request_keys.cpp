@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "config/after_keys.hpp"
 #include "config/array_indices.hpp"
 #include "config/elastic_keys.hpp"
 #include "config/request_text.hpp"
@@ -372,7 +373,7 @@ const std::vector<RequestKey>& request_keys() {
   static const Keys kKeys = [] {
     Keys all;
     for (const Keys& part : {what_keys(), script_keys(), task_keys(), demand_keys(), run_keys(),
-                             stop_keys(), elastic_keys(), service_keys()}) {
+                             stop_keys(), after_keys(), elastic_keys(), service_keys()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -453,6 +454,7 @@ void check_together(const JobRequest& request, bool tasks_given, const Report& r
   }
   check_elastic(request, tasks_given, report);
   check_stops(request, report);
+  check_after(request, report);
   check_service(request, tasks_given, report);
   if (!request.gang) return;
   if (!request.array.empty()) report("gang", "cannot be an array: a gang has `tasks`");

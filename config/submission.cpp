@@ -17,6 +17,7 @@ SubmissionView shown_submission(const Job& job) {
   SubmissionView shown{make_job(request), {}};
   shown.job.gang = job.gang;
   shown.job.max_running = job.max_running;
+  shown.job.again_of = job.again_of;
   // Of a part it would be the part's alone.
   if (job.task_count() == job.tasks.size()) {
     std::vector<std::uint32_t> indices;
@@ -59,6 +60,9 @@ SubmittedAs submitted_as(const SubmissionView& submission, std::uint64_t tasks) 
   for (const auto& [key, value] : given.items()) {
     if (has_member<SubmittedAs>(key)) continue;
     said.others.push_back({key, value.dump(-1, ' ', false, Json::error_handler_t::replace)});
+  }
+  if (const JobId first = submission.job.again_of; first.valid()) {
+    said.others.push_back({kResubmittedFrom, std::to_string(first.value)});
   }
   return said;
 }

@@ -253,7 +253,8 @@ enum class JobOutcome : std::uint8_t {
   failed,     ///< a task failed for good
   refused,    ///< a task can never be placed
   cancelled,  ///< its user did not want it any more
-  replaced    ///< a later revision of the service has its place
+  replaced,   ///< a later revision of the service has its place
+  skipped     ///< a job that it waited for did not end as it should have
 };
 constexpr auto words_of(JobOutcome) {
   using E = JobOutcome;
@@ -261,7 +262,8 @@ constexpr auto words_of(JobOutcome) {
                                      {E::failed, "failed"},
                                      {E::refused, "refused"},
                                      {E::cancelled, "cancelled"},
-                                     {E::replaced, "replaced"}});
+                                     {E::replaced, "replaced"},
+                                     {E::skipped, "skipped"}});
 }
 
 /// A held task waits as the others do: one more of its job's tasks may have a place.

@@ -65,6 +65,12 @@ void fields(auto& a, Like<GeoPoint> auto& v) {
   a("longitude_deg", v.longitude_deg);
 }
 
+void fields(auto& a, Like<AfterJob> auto& v) {
+  a.optional_id("job", v.job);
+  a.unless_default("end", v.end, AfterEnd::ok);
+  a.unless_default("place", v.place, 0u);
+}
+
 void fields(auto& a, Like<Delays> auto& v) {
   a("fetch_s", v.fetch);
   a("build_s", v.build);
@@ -255,6 +261,8 @@ void fields(auto& a, Like<Job> auto& v) {
   a.unless_default("done_on_stop", v.done_on_stop, false);
   a.unless_default("retry_on", v.retry_on, {});
   a.unless_default("constraint", v.constraint, {});
+  a.unless_default("after", v.after, {});
+  a.optional_id("again_of", v.again_of);
   a("submitted_s", v.submitted);
 }
 

@@ -178,12 +178,14 @@ struct SiteFigures {
   std::string site;
   std::uint64_t waiting = 0;  ///< jobs on their way to a master
   std::string trouble{};
+  std::uint64_t dependent = 0;  ///< jobs that wait there for other jobs
 };
 
 void fields(auto& a, Like<SiteFigures> auto& v) {
   a("site", v.site);
   a("waiting", v.waiting);
   a("trouble", v.trouble);
+  a("dependent", v.dependent);
 }
 
 /// How far an instance has come in the eyes of its cloud.

@@ -149,6 +149,27 @@ struct ElasticSpec {
 
 using JobKind = std::variant<BatchSpec, ElasticSpec, ServiceSpec>;
 
+/// How a job has to have ended for one that waits for it to begin.
+enum class AfterEnd : std::uint8_t {
+  ok,   ///< completed
+  any,  ///< in whatever way
+  fail  ///< failed, or refused
+};
+constexpr auto words_of(AfterEnd) {
+  using E = AfterEnd;
+  return std::to_array<EnumWord<E>>({{E::ok, "ok"}, {E::any, "any"}, {E::fail, "fail"}});
+}
+
+/// A job that has to be over before another one begins.
+struct AfterJob {
+  JobId job;
+  AfterEnd end = AfterEnd::ok;
+  /// Its place in the submission that it came with, from 1: it had no number yet. 0: `job` says it.
+  std::uint32_t place = 0;
+
+  friend bool operator==(const AfterJob&, const AfterJob&) = default;
+};
+
 /// A job as a user submits it: tasks that belong together. The tasks of a gang start together and
 /// all run at the pace of the slowest (Eva 4.4).
 struct Job {
@@ -179,7 +200,9 @@ struct Job {
   bool done_on_stop = false;
   /// After which failures a task is tried again: exit codes as texts, and "signal"; none: all.
   std::vector<std::string> retry_on{};
-  std::string constraint{};  ///< on which types its tasks may be (Constraint); empty: on all
+  std::string constraint{};       ///< on which types its tasks may be (Constraint); empty: on all
+  std::vector<AfterJob> after{};  ///< the site keeps it until these are over; none: it begins
+  JobId again_of{};  ///< the job that it is a resubmission of; not valid: it is none
   /// When its site took it in; nothing: in a replay, or under a version that did not say it.
   std::optional<Instant> submitted{};
 

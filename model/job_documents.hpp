@@ -58,6 +58,9 @@ constexpr OthersKey others_than() {
   return OthersKey(&has_member<View>);
 }
 
+/// The further key of a job that is a resubmission: the number of the job before it.
+inline constexpr const char* kResubmittedFrom = "resubmitted_from";
+
 /// The request that a job was submitted with, by its keys: those that matter to every job, and
 /// those that were given besides.
 struct SubmittedAs {

@@ -23,6 +23,7 @@ enum class ShownState : std::uint8_t {
   held,
   refused,
   cancelled,
+  skipped,  ///< a job that it waited for did not end as it should have
   failed,
   replaced,  ///< a later revision of the service has its place
   completed,
@@ -38,6 +39,7 @@ constexpr auto words_of(ShownState) {
                                      {E::held, "held"},
                                      {E::refused, "refused"},
                                      {E::cancelled, "cancelled"},
+                                     {E::skipped, "skipped"},
                                      {E::failed, "failed"},
                                      {E::replaced, "replaced"},
                                      {E::completed, "completed"},

@@ -55,6 +55,7 @@ enum class Part : std::uint64_t {
   replica_range,
   size_range,
   most_an_instance,
+  after,
   // A new one stands here.
 };
 
@@ -262,8 +263,8 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   // Names every member, so that a new one does not compile until it is decided whether it counts.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
-               checkpoints, max_fails, most_an_instance, done_on_stop, retry_on, constraint,
-               submitted] = job;
+               checkpoints, max_fails, most_an_instance, done_on_stop, retry_on, constraint, after,
+               again_of, submitted] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -303,6 +304,13 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   digest.whole(Part::done_on_stop, done_on_stop ? 1 : 0);
   for (const std::string& each : retry_on) digest.words(Part::retry_on, each);
   digest.words(Part::constraint, constraint);
+  // By place where it has one, for its number is given by the site; the end by name, as above.
+  for (const AfterJob& each : after) {
+    digest.begin(Part::after);
+    digest.word(each.place > 0 ? each.place : each.job.value);
+    digest.word(each.place > 0 ? 1 : 0);
+    digest.text(name_of(each.end));
+  }
   return digest.value();
 }
 

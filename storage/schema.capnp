@@ -85,7 +85,7 @@ enum Market { onDemand @0; spot @1; }
 enum MarketChoice { any @0; onDemand @1; spot @2; }
 enum JobLength { unknown @0; shortRun @1; longRun @2; }
 enum ResourceKind { gpu @0; cpu @1; memory @2; storage @3; network @4; spare @5; }
-enum JobOutcome { completed @0; failed @1; refused @2; cancelled @3; replaced @4; }
+enum JobOutcome { completed @0; failed @1; refused @2; cancelled @3; replaced @4; skipped @5; }
 enum RefusalKind { notNow @0; never @1; broken @2; }
 enum RefusalCode {
   awaitingRound @0;
@@ -266,6 +266,14 @@ struct Job {
   mostAnInstance @35 :UInt32;  # 0 also where distinctInstances is set, which means 1
   submittedSet @36 :Bool;
   submitted @37 :Int64;
+  after @38 :List(AfterJob);
+  againOf @39 :UInt64 = 0xffffffffffffffff;
+}
+enum AfterEnd { ok @0; any @1; fail @2; }
+struct AfterJob {
+  job @0 :UInt64;
+  end @1 :AfterEnd;
+  place @2 :UInt32;
 }
 
 enum CheckKind {

@@ -113,10 +113,10 @@ using SiteForSubmitters =
 
 /// A site as other sites know it. `forward` takes jobs that another site has numbered and could not
 /// see to itself; that site goes on asking to cancel until this one has nothing of them on its way
-/// any more.
+/// any more. `watch` speaks of whole jobs.
 using SiteForSites = caf::typed_actor<
     caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>, CancelJobs,
-    TellLoad>;
+    TellLoad, WatchJobs>;
 
 /// Goes before all that waits at a site: users' cancels, theirs and those of another site.
 using SiteOrders =

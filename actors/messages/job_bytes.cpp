@@ -33,6 +33,7 @@ class ByteBound {
   void unless_default(Key, T& value, const std::type_identity_t<T>&) {
     add(value);
   }
+  void optional_id(Key, const auto& id) { add(id); }
   /// Of jobs that have no such member.
   template <class T>
   void alternative(Key, auto&) {

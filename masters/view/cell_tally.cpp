@@ -43,8 +43,9 @@ HistogramView Histogram::view(std::string name) const {
 CellTally::CellTally() : decisions_(kDecisionBounds), starts_(kStartBounds) {
   // A series that appears with its first event hides that event from rate(): the usual ones begin
   // at 0.
-  for (const JobOutcome outcome : {JobOutcome::completed, JobOutcome::failed, JobOutcome::refused,
-                                   JobOutcome::cancelled, JobOutcome::replaced}) {
+  for (const JobOutcome outcome :
+       {JobOutcome::completed, JobOutcome::failed, JobOutcome::refused, JobOutcome::cancelled,
+        JobOutcome::replaced, JobOutcome::skipped}) {
     counts_[{CountKind::job_over, name_of(outcome)}] = 0;
   }
   for (const char* end : {"finished", "stopped", kWithInstance})

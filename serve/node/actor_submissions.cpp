@@ -34,6 +34,8 @@ using backend::ok;
 constexpr std::uint32_t kMostLookers = 16;
 /// Different constraints of the jobs of one request.
 constexpr std::size_t kMostConstraints = 32;
+/// Jobs of other requests that the jobs of one wait for: all are looked up.
+constexpr std::size_t kMostAwaited = 1'000;
 
 /// As many jobs as the site has room for wait there: the same may be sent again.
 Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
@@ -144,7 +146,10 @@ std::vector<std::string> beyond_caps(const ClusterHandles& cluster, const Cluste
 void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
   check_service_names(job_asks(), std::move(jobs), std::move(reply),
                       [this](std::vector<Job> named, api::Reply answer) {
-                        check(std::move(named), false, std::move(answer));
+                        check_after(std::move(named), std::move(answer),
+                                    [this](std::vector<Job> known, const api::Reply& fine) {
+                                      check(std::move(known), false, fine);
+                                    });
                       });
 }
 
@@ -153,6 +158,47 @@ void ActorBackend::change_service(api::ServiceChange what, api::Reply reply) {
     check(std::move(jobs), false, std::move(answer));
   };
   muster::change_service({job_asks(), submit}, std::move(what), std::move(reply));
+}
+
+/// The jobs of other submissions that these wait for have to be there, and be of their user: how a
+/// job ends is nobody else's business.
+void ActorBackend::check_after(std::vector<Job> jobs, api::Reply reply, AfterChecks go_on) {
+  std::set<JobId> asked;
+  for (const Job& job : jobs) {
+    for (const AfterJob& each : job.after) {
+      if (each.place == 0) asked.insert(each.job);
+    }
+  }
+  if (asked.empty()) return go_on(std::move(jobs), reply);
+  if (asked.size() > kMostAwaited) {
+    return reply(refusal(422, "too large",
+                         fmt::format("after: the jobs of one request wait for at most {} jobs of "
+                                     "other requests",
+                                     kMostAwaited)));
+  }
+  const auto use = [jobs = std::move(jobs), reply, go_on](const JobLooks::Users& users,
+                                                          bool all_answered) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const std::string field = jobs.size() == 1 ? "after" : fmt::format("/jobs/{}/after", i);
+      for (const AfterJob& each : jobs[i].after) {
+        if (each.place > 0) continue;
+        const auto found = users.find(each.job);
+        // Whether there is a job of somebody else's is not said, either.
+        if (found != users.end() && found->second == jobs[i].user) continue;
+        if (found == users.end() && !all_answered) {
+          return reply(refusal(503, "unreachable",
+                               fmt::format("{}: nobody who answers at present knows job {}", field,
+                                           each.job.value)));
+        }
+        return reply(refusal(422, "invalid",
+                             fmt::format("{}: {:.64} has no job {}, or it is over for longer than "
+                                         "the history goes back",
+                                         field, jobs[i].user, each.job.value)));
+      }
+    }
+    go_on(jobs, reply);
+  };
+  looks_.find_users({asked.begin(), asked.end()}, use);
 }
 
 /// Hands in what can run. The look at work folders and programs has a thread of its own, as it
@@ -211,6 +257,7 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
         auto job = submitted_again(heard(std::move(masters)), what.failed_only);
         if (job) {
           job->token = token_of(what);
+          job->again_of = what.job;
           // An admin may have given the first one more than its user may give.
           if (what.max_priority) job->priority = std::min(job->priority, *what.max_priority);
           if (what.max_fails) job->max_fails = what.max_fails;

@@ -236,6 +236,17 @@ void JobLooks::ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQue
       });
 }
 
+void JobLooks::find_users(const std::vector<JobId>& jobs,
+                          std::function<void(const Users& users, bool all_answered)> done) {
+  const auto look = std::make_shared<JobsLook>();
+  ask_for_jobs(look, JobsQuestion::parts_of(jobs),
+               [this, look, done = std::move(done)](bool, const merge::Jobs& parts) {
+                 Users users;
+                 for (const JobView& part : parts) users.emplace(part.job, part.user);
+                 done(users, asks_.silent(look->masters, look->sites).empty());
+               });
+}
+
 /// Asks for the next piece of the page.
 void JobLooks::add_jobs(const std::shared_ptr<JobsLook>& look) {
   const std::size_t piece = std::min(look->most - look->shown, kJobsAtOnce);

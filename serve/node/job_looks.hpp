@@ -2,8 +2,10 @@
 
 #include <caf/all.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "actors/messages/interfaces.hpp"
@@ -36,6 +38,10 @@ class JobLooks {
 
   /// A page of jobs.
   void look_at_jobs(const api::View& what, api::Reply reply);
+  /// Whose the jobs are; those that nobody knows who answers are not among them.
+  using Users = std::map<JobId, std::string>;
+  void find_users(const std::vector<JobId>& jobs,
+                  std::function<void(const Users& users, bool all_answered)> done);
   /// A job with a page of its tasks, explained or not, at once or when it is over.
   void look_at_job(const api::View& what, api::Reply reply);
 

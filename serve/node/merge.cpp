@@ -239,6 +239,7 @@ StatusView status(const std::vector<CellFigures>& masters, const std::vector<Sit
   for (const auto& [offer, count] : counts) all.instances.push_back(count);
   for (const SiteFigures& site : sites) {
     all.jobs.handing_over += site.waiting;
+    all.jobs.waiting += site.dependent;
     if (!site.trouble.empty()) all.trouble.push_back("site " + site.site + ": " + site.trouble);
   }
   for (const NodeView& node : nodes) {
@@ -319,6 +320,8 @@ api::MetricsInput metrics(const std::vector<CellFigures>& masters,
   for (const SiteFigures& site : sites) {
     jobs.samples.push_back(
         {{{"state", "handing over"}, {"site", site.site}}, number(site.waiting)});
+    jobs.samples.push_back(
+        {{{"state", "after others"}, {"site", site.site}}, number(site.dependent)});
   }
   api::MetricsInput all;
   all.metrics = {jobs, tasks, instances, rate, spent, rounds, decision};

@@ -47,6 +47,7 @@ Expected<Job, ResubmitError> submitted_again(const std::vector<RequestView>& par
     job.tasks.back().array_index = task.index;
   }
   job.max_running = max_running;
+  job.after.clear();  // they were over when it began
   if (auto* service = std::get_if<ServiceSpec>(&job.kind)) {
     // As a first revision, unless the one who asks makes it another one.
     service->revision = 1;

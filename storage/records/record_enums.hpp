@@ -36,6 +36,8 @@ struct RecordOf<Resource> : std::type_identity<record::ResourceKind> {};
 template <>
 struct RecordOf<JobOutcome> : std::type_identity<record::JobOutcome> {};
 template <>
+struct RecordOf<AfterEnd> : std::type_identity<record::AfterEnd> {};
+template <>
 struct RecordOf<RefusalKind> : std::type_identity<record::RefusalKind> {};
 template <>
 struct RecordOf<RefusalCode> : std::type_identity<record::RefusalCode> {};

@@ -31,6 +31,7 @@ class MemorySiteStore final : public SiteStore {
     return memory;
   }
   void persist(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override {
+    for (const Handoff& waited : news.begun) handoffs_.erase({waited.job.id, waited.to});
     for (Handoff& handoff : news.handoffs) {
       const std::pair key{handoff.job.id, handoff.to};
       handoffs_.insert_or_assign(key, std::move(handoff.job));

@@ -278,6 +278,10 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
     for (const Handoff& handoff : entry.news.handoffs) {
       undo_.erase(Family::handoff, key_of(handoff.job.id, handoff.to));
     }
+    // They wait on: without these nobody would have them.
+    for (const Handoff& waited : entry.news.begun) {
+      undo_.put(Family::handoff, key_of(waited.job.id, waited.to), encode_handoff(waited));
+    }
   }
   undo_what_is_done(group);
   // The tokens of the failed group, which batch_of() has numbered from `before` on.
@@ -295,11 +299,11 @@ void RocksSiteStore::refuse_new_jobs(std::vector<Entry>& group) {
   store_.mend();
   const std::string strain = store_.strain();
   if (strain.empty()) return;
-  // Only entries with new jobs: all others either shrink the store or are needed to end what it
-  // has.
+  // Only entries with new jobs: all others either shrink the store, are needed to end what it has,
+  // or are of jobs that waited in it.
   std::erase_if(group, [&](const Entry& entry) {
     const std::size_t jobs = entry.news.handoffs.size();
-    if (jobs == 0) return false;
+    if (jobs == 0 || !entry.news.begun.empty()) return false;
     {
       const std::lock_guard lock(mutex_);
       queued_jobs_ -= jobs;
@@ -358,6 +362,9 @@ void RocksSiteStore::erase_what_is_done(const Entry& entry, StoreBatch& batch) {
 }
 
 void RocksSiteStore::put_news(const SiteNews& news, StoreBatch& batch) {
+  for (const Handoff& waited : news.begun) {
+    batch.erase(Family::handoff, key_of(waited.job.id, waited.to));
+  }
   for (const Handoff& handoff : news.handoffs) {
     batch.put(Family::handoff, key_of(handoff.job.id, handoff.to), encode_handoff(handoff));
   }

@@ -21,7 +21,8 @@ struct HandoffTarget {
   friend auto operator<=>(const HandoffTarget&, const HandoffTarget&) = default;
 };
 
-/// A job, or a part of one, that a site answers for until another has taken it.
+/// A job, or a part of one, that a site answers for until another has taken it. One that is for
+/// the site itself waits there for other jobs to be over.
 struct Handoff {
   Job job;
   HandoffTarget to;  ///< never changes
@@ -54,6 +55,7 @@ struct SiteNews {
   std::vector<KnownToken> tokens;
   std::uint64_t next_job = 0;  ///< none of the site's own jobs has this number or a later one
   std::vector<EndedHandoff> ended{};  ///< in place of their hand-offs
+  std::vector<Handoff> begun{};       ///< waited here, and are among `handoffs` from now on
   std::vector<JobId> cancels{};       ///< that are to reach everybody
   bool numbers_known = false;         ///< no site or master has to be asked for next_job any more
   bool asks_numbers = false;          ///< others have to be asked for next_job again

@@ -178,6 +178,7 @@ void MemorySiteStore::persist(SiteNews&& news,
 }
 
 void MemorySiteStore::put(const SiteNews& news) {
+  for (const Handoff& waited : news.begun) disk_.handoffs.erase({waited.job.id, waited.to});
   for (const Handoff& handoff : news.handoffs) {
     disk_.handoffs[{handoff.job.id, handoff.to}] = handoff.job;
   }
@@ -198,6 +199,9 @@ void MemorySiteStore::put(const SiteNews& news) {
 void MemorySiteStore::forget(const SiteNews& news) {
   for (const Handoff& handoff : news.handoffs) {
     disk_.handoffs.erase({handoff.job.id, handoff.to});
+  }
+  for (const Handoff& waited : news.begun) {
+    disk_.handoffs[{waited.job.id, waited.to}] = waited.job;
   }
   for (const KnownToken& token : news.tokens) {
     const auto same = [&](const KnownToken& other) { return other.job == token.job; };

@@ -144,7 +144,60 @@ void Invariants::accepted(std::uint32_t master, const Job& job) {
     broken(fmt::format("task {} of job {} is accepted by master {} and by master {}",
                        position_of(task.id), job.id.value, known->second, master));
   }
-  parts_[job.id].insert(master);
+  const bool fresh = parts_[job.id].insert(master).second;
+  if (!fresh || job.after.empty()) return;
+  for (const Submission& submission : users_.submissions()) {
+    if (submission.job == job.id) check_begun(submission);
+  }
+}
+
+/// A job begins when all are over that it waits for, and no sooner.
+void Invariants::check_begun(const Submission& submission) {
+  for (const auto& [before, end] : submission.wish->after) {
+    const Submission& other = users_.submissions()[before];
+    if (rest_of(other).empty()) continue;
+    broken(fmt::format("job {} begins, and {}", submission.job->value, rest_of(other)));
+  }
+}
+
+/// The worst outcome of the parts, at masters and at sites; nothing: it is not over.
+std::optional<JobOutcome> Invariants::outcome_of(JobId job) const {
+  const auto badness = [](JobOutcome outcome) {
+    if (outcome == JobOutcome::failed) return 3;
+    if (outcome == JobOutcome::refused) return 2;
+    return outcome == JobOutcome::completed ? 0 : 1;
+  };
+  std::optional<JobOutcome> worst;
+  const auto add = [&](JobOutcome outcome) {
+    if (!worst || badness(outcome) > badness(*worst)) worst = outcome;
+  };
+  for (const Cell& cell : cells_) {
+    const auto found = cell.finished.find(job);
+    if (found != cell.finished.end()) add(found->second);
+  }
+  for (std::uint32_t i = 0; i < cluster_.scenario().sites; ++i) {
+    for (const EndedHandoff& ended : cluster_.site_disk(i).ended) {
+      if (ended.job.id == job) add(ended.outcome);
+    }
+  }
+  return worst;
+}
+
+/// When all is over, a job has begun if all that it waited for ended as it had to, and was skipped
+/// if not; a user may have cancelled it before either.
+void Invariants::check_after(const Submission& submission) {
+  if (submission.wish->after.empty() || submission.cancelled) return;
+  bool may_begin = true;
+  for (const auto& [before, end] : submission.wish->after) {
+    const auto outcome = outcome_of(*users_.submissions()[before].job);
+    const bool completed = outcome == JobOutcome::completed;
+    const bool failed = outcome == JobOutcome::failed || outcome == JobOutcome::refused;
+    may_begin &= end == AfterEnd::any || (end == AfterEnd::ok ? completed : failed);
+  }
+  const bool skipped = outcome_of(*submission.job) == JobOutcome::skipped;
+  if (may_begin != skipped && parts_.contains(*submission.job) == may_begin) return;
+  broken(fmt::format("job {} {} begin, and is {}", submission.job->value,
+                     may_begin ? "was to" : "was not to", skipped ? "skipped" : "not skipped"));
 }
 
 /// A job whose cancel was promised is not gone on with: no task of it `starts` when everybody has
@@ -414,6 +467,7 @@ void Invariants::check_end() {
 /// Every acknowledged job has ended once, as it had to. Services have laws of their own.
 void Invariants::check_job(const Submission& submission) {
   if (!submission.job || submission.wish->is_service()) return;
+  check_after(submission);
   const JobId job = *submission.job;
   bool may_fail = submission.cancelled;
   for (std::uint32_t i = 0; i < submission.wish->job.tasks.size(); ++i) {

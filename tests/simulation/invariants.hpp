@@ -104,6 +104,9 @@ class Invariants {
   void check_cloud();
   std::string standing(const InstanceRow& row) const;
   void check_job(const Submission& submission);
+  void check_begun(const Submission& submission);
+  void check_after(const Submission& submission);
+  std::optional<JobOutcome> outcome_of(JobId job) const;
   std::string rest_of(const Submission& submission) const;
   std::string differences() const;
   void check_money();

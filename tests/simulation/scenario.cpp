@@ -242,6 +242,23 @@ void draw_stream(Scenario& scenario) {
   }
 }
 
+/// Some jobs wait for jobs before them. Drawn apart from all else. A job whose token is forgotten
+/// may have two numbers, and a hopeless one is given up when all others are over.
+void draw_after(Scenario& scenario) {
+  Rng rng(scenario.seed ^ 0xAF7E5);
+  if (rng.below(3) != 0 || scenario.bounds.tokens < Bounds{}.tokens) return;
+  for (std::size_t i = 1; i < scenario.wishes.size(); ++i) {
+    Wish& wish = scenario.wishes[i];
+    const std::uint64_t others = rng.below(2) == 0 ? 0 : 1 + rng.below(2);
+    for (std::uint64_t k = 0; k < others; ++k) {
+      const std::size_t before = rng.below(i);
+      const auto end = static_cast<AfterEnd>(rng.below(3));
+      if (wish.hopeless || scenario.wishes[before].hopeless) continue;
+      wish.after.emplace_back(before, end);
+    }
+  }
+}
+
 ServiceSpec draw_service(Rng& rng) {
   ServiceSpec service;
   const std::uint64_t ports = rng.below(3);
@@ -418,6 +435,7 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   if (limits.bounds) draw_bounds(scenario);
   if (limits.hardships) draw_hardships(scenario);
   if (limits.hardships) draw_stream(scenario);
+  draw_after(scenario);
   draw_services(scenario, limits.services);
   draw_bounds_together(scenario);
   return scenario;

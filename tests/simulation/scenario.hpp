@@ -70,6 +70,9 @@ struct Wish {
   std::vector<std::pair<Instant, std::uint32_t>> scales{};
   std::vector<Instant> updates{};
 
+  /// The wishes before it that its job waits for, by their places.
+  std::vector<std::pair<std::size_t, AfterEnd>> after{};
+
   bool is_service() const { return job.service() != nullptr; }
 };
 

@@ -111,13 +111,21 @@ void Users::check_name(std::size_t index, Instant asked) {
 
 void Users::hand(std::size_t index) {
   const Submission& submission = submissions_[index];
+  Job job = submission.wish->job;
+  for (const auto& [before, end] : submission.wish->after) {
+    if (!submissions_[before].job) {
+      cluster_.timeline().after(kRetry, [this, index] { hand(index); });
+      return;
+    }
+    job.after.push_back({*submissions_[before].job, end});
+  }
   asked_.push_back({cluster_.now(), submission.wish->site, index});
   ask<std::vector<SubmitVerdict>>(
       cluster_.timeline().system(), cluster_.site_for_users(submission.wish->site), kPatience,
       [this, index](const caf::expected<std::vector<SubmitVerdict>>& answer) {
         heard(index, answer);
       },
-      hand_atom_v, std::vector<Job>{submission.wish->job});
+      hand_atom_v, std::vector<Job>{std::move(job)});
 }
 
 /// The site has been asked to keep so many others since that it need not know the token any more.

@@ -130,10 +130,9 @@ bool names_a_script(const std::string& name) {
   return is_one;
 }
 
-Expected<JobRequest, ConfigError> request_from(const JobSource& file) {
+Expected<std::vector<JobRequest>, ConfigError> requests_from(const JobSource& file) {
   const std::string source = file.name == kStandardInput ? "standard input" : file.name;
-  return is_json(file) ? job_request_from_json(file.text, source)
-                       : job_request_from_toml(file.text, source);
+  return job_requests_from_file(file.text, source, is_json(file));
 }
 
 JobRequest request_from(const JobSource& script, const std::vector<std::string>& arguments) {

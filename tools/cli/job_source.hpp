@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/job_request.hpp"
 
@@ -23,8 +24,8 @@ bool is_written_as_job(const JobSource& file);
 /// Whether the file of that name is there and would be taken for a script.
 bool names_a_script(const std::string& name);
 
-/// The request that a job file makes.
-Expected<JobRequest, ConfigError> request_from(const JobSource& file);
+/// The requests that a job file makes: one, or those of a pipeline.
+Expected<std::vector<JobRequest>, ConfigError> requests_from(const JobSource& file);
 
 /// The request for a script and its arguments.
 JobRequest request_from(const JobSource& script, const std::vector<std::string>& arguments);

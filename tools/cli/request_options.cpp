@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "config/after_keys.hpp"
 #include "config/array_indices.hpp"
 #include "config/request_keys.hpp"
 #include "config/script.hpp"
@@ -170,6 +171,7 @@ class FileRequests {
       complain("either files or a command behind --, not both");
       good_ = false;
     }
+    if (good_ && !alone_) good_ = are_few_enough() && know_each_other();
     // A file that is not there is a failure of the call's surroundings, not of its words.
     if (!all_there_) exit_code = kFailed;
     return good_ ? std::optional(std::move(requests_)) : std::nullopt;
@@ -185,14 +187,40 @@ class FileRequests {
       good_ = all_there_ = false;
     } else if (source->is_script) {
       add_script(source.value(), i);
-    } else if (auto request = request_from(source.value()); !request) {
-      complain(request.error().message);
+    } else if (auto requests = requests_from(source.value()); !requests) {
+      complain(requests.error().message);
       if (const std::string hint = script_hint(source.value()); !hint.empty()) complain(hint);
       good_ = false;
     } else {
-      requests_.push_back(std::move(request).value());
-      good_ = complete(options_, file, requests_.back()) && good_;
+      for (JobRequest& request : requests.value()) {
+        requests_.push_back(std::move(request));
+        sources_.push_back(file);
+        good_ = complete(options_, file, requests_.back()) && good_;
+      }
     }
+  }
+
+  bool are_few_enough() const {
+    if (requests_.size() > kMaxJobsPerBatch) {
+      complain(fmt::format("at most {} jobs at once; the files have {}", kMaxJobsPerBatch,
+                           requests_.size()));
+      return false;
+    }
+    if (requests_.size() == 1 || !options_.flags.contains("token")) return true;
+    complain(fmt::format("--token is for one job; the files have {}", requests_.size()));
+    return false;
+  }
+
+  /// Whether the jobs that others wait for are there; they may be in other files.
+  bool know_each_other() {
+    bool good = true;
+    // The cluster puts the places, too: what is sent is what the files say.
+    std::vector<JobRequest> requests = requests_;
+    config::settle_after(requests, [&](std::size_t at, const std::string& fault) {
+      complain(fmt::format("{}: after: {}", sources_[at], fault));
+      good = false;
+    });
+    return good;
   }
 
   void add_script(const JobSource& script, std::size_t i) {
@@ -210,6 +238,7 @@ class FileRequests {
 
   const RequestOptions& options_;
   std::vector<JobRequest> requests_;
+  std::vector<std::string> sources_;  ///< the file of each
   bool good_ = true;
   bool all_there_ = true;
   bool alone_ = false;  ///< it is a script, and what stands behind are its arguments

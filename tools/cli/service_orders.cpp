@@ -187,27 +187,35 @@ int restart(const OrderOptions& options) {
                 "");
 }
 
-int update_by_file(const OrderOptions& options) {
+/// The revision that the file describes; nothing after complaints.
+std::optional<JobRequest> revision_from(const OrderOptions& options) {
   const auto source = read_source(options.file);
   if (!source) {
     complain(source.error().message);
-    return kUsage;
+    return std::nullopt;
   }
-  auto request = request_from(source.value());
-  if (!request) {
-    complain(request.error().message);
-    return kUsage;
+  auto requests = requests_from(source.value());
+  if (!requests) {
+    complain(requests.error().message);
+    return std::nullopt;
   }
-  if (!request->service) {
-    complain(
-        fmt::format("{}: has no table [service]: a service is updated to a service", options.file));
-    return kUsage;
+  JobRequest& request = requests->front();
+  if (requests->size() > 1 || !request.service) {
+    complain(fmt::format("{}: has {}: a service is updated to a service", options.file,
+                         requests->size() > 1 ? "several jobs" : "no table [service]"));
+    return std::nullopt;
   }
-  if (request->name != options.name) {
+  if (request.name != options.name) {
     complain(fmt::format("{}: name is '{}', and not '{}': a revision has the name of its service",
-                         options.file, request->name, options.name));
-    return kUsage;
+                         options.file, request.name, options.name));
+    return std::nullopt;
   }
+  return std::move(request);
+}
+
+int update_by_file(const OrderOptions& options) {
+  auto request = revision_from(options);
+  if (!request) return kUsage;
   const auto api = connect(options.client);
   if (!api) return kFailed;
   const auto service = find_service(*api, options);
@@ -221,7 +229,7 @@ int update_by_file(const OrderOptions& options) {
   }
   if (request->token.empty()) request->token = client::random_token();
   return revise(options, *api, *service, fmt::format("/v1/jobs/{}/update", service->job.value),
-                to_json(request.value()));
+                to_json(*request));
 }
 
 int update(const OrderOptions& options) {

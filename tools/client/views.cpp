@@ -135,6 +135,10 @@ std::string submission_text(const SubmittedAs& said) {
   if (said.retries) parts.push_back(fmt::format("retries {}", *said.retries));
   if (said.max_fails) parts.push_back(fmt::format("max fails {}", *said.max_fails));
   for (const auto& [key, value] : said.others) {
+    if (key == kResubmittedFrom) {
+      parts.push_back("resubmitted from job " + value);
+      continue;
+    }
     // An elastic job is shown with its widths anyhow.
     if (key != "elastic") parts.push_back(key + " " + value);
   }

@@ -82,6 +82,23 @@ void HandoffEnds::resume(const Endings& ended) {
   for (const EndedHandoff& each : ended) parts_.handoffs.resume(each.to, each.job.id);
 }
 
+void HandoffEnds::skip(const std::vector<SkippedJob>& jobs) {
+  const HandoffTarget here = parts_.peers.self().to;
+  SiteNews news;
+  for (const SkippedJob& each : jobs) {
+    const PendingHandoff* found = parts_.handoffs.find(here, each.job);
+    // A cancel ends it already.
+    if (found == nullptr || found->ending || found->sent) continue;
+    news.ended.push_back(begin_end(here, each.job, JobOutcome::skipped, each.reason));
+  }
+  if (news.ended.empty()) return;
+  persist(std::move(news), [this, jobs](const Endings& ended, bool durable) {
+    if (durable) return;
+    resume(ended);
+    host_.retry([this, jobs] { skip(jobs); });
+  });
+}
+
 void HandoffEnds::refuse(const HandoffTarget& by, const std::vector<SubmitVerdict>& verdicts) {
   SiteNews news;
   for (const SubmitVerdict& verdict : verdicts) {

@@ -7,6 +7,7 @@
 
 #include "actors/messages/messages.hpp"
 #include "schedulers/site/actor/handoffs.hpp"
+#include "schedulers/site/actor/waiting_room.hpp"
 #include "schedulers/site/ended_jobs.hpp"
 #include "schedulers/site/job_numbers.hpp"
 #include "schedulers/site/site_peers.hpp"
@@ -49,6 +50,8 @@ class HandoffEnds {
   /// here. Messages that may have left have to arrive first: a master that has the job without this
   /// site's knowing would run it.
   void cancel(const std::vector<JobId>& jobs, const std::function<void(const Verdicts&)>& then);
+  /// Ends those of the jobs that wait here for others.
+  void skip(const std::vector<SkippedJob>& jobs);
   /// Ends the parts that a peer has refused for good. The other parts of such a job are cancelled:
   /// it cannot be completed any more.
   void refuse(const HandoffTarget& by, const std::vector<SubmitVerdict>& verdicts);

@@ -27,7 +27,31 @@ std::size_t Handoffs::jobs_in_hand() const {
   std::size_t count = 0;
   for (const Way& each : ways_.masters()) count += each.waiting.size();
   for (const Way& each : ways_.sites()) count += each.waiting.size();
-  return count;
+  return count - jobs_waiting();
+}
+
+std::size_t Handoffs::jobs_waiting() const {
+  return ways_.at(peers_.self().to).waiting.size();
+}
+
+std::vector<Job> Handoffs::begin_waiting(const std::vector<JobId>& jobs) {
+  std::vector<Job> begun;
+  for (const JobId job : jobs) {
+    PendingHandoff* found = ways_.at(peers_.self().to).waiting.find(job);
+    // A cancel that came before ends it.
+    if (found == nullptr || found->ending || std::exchange(found->sent, true)) continue;
+    begun.push_back(found->job);
+  }
+  return begun;
+}
+
+void Handoffs::end_waiting(JobId job, bool begun) {
+  HandoffQueue<PendingHandoff>& waiting = ways_.at(peers_.self().to).waiting;
+  if (begun) {
+    waiting.take(job);
+  } else if (PendingHandoff* found = waiting.find(job)) {
+    found->sent = false;
+  }
 }
 
 bool Handoffs::holds_another(const Job& job) const {
@@ -86,6 +110,7 @@ void Handoffs::send_all() {
 
 /// One request at a time, until all are taken.
 void Handoffs::send(const HandoffTarget& to) {
+  if (peers_.is_self(to)) return;  // they wait for other jobs
   Way& out = ways_.at(to);
   if (out.busy) return;
   Batch batch = next_batch(out);

@@ -72,7 +72,14 @@ class Handoffs {
   /// Null when the job is not on that way.
   const PendingHandoff* find(const HandoffTarget& to, JobId job) const;
   const HandoffQueue<PendingHandoff>& queue(const HandoffTarget& to) const;
+  /// Without those that wait here for other jobs.
   std::size_t jobs_in_hand() const;
+  /// Jobs that wait here for other jobs; they are on the way to the site itself, and are not sent.
+  std::size_t jobs_waiting() const;
+  /// Those of the waiting jobs, which may have left from now on. end_waiting() follows for each.
+  std::vector<Job> begin_waiting(const std::vector<JobId>& jobs);
+  /// The job has other ways out from now on, or waits on.
+  void end_waiting(JobId job, bool begun);
   /// Whether a job of that number waits for a master that was submitted as another one. Of those
   /// that have gone on there is only the number.
   bool holds_another(const Job& job) const;

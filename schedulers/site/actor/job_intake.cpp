@@ -1,5 +1,6 @@
 #include "schedulers/site/actor/job_intake.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,15 @@ std::vector<std::uint64_t> digests_of(const std::vector<Job>& jobs) {
   digests.reserve(jobs.size());
   for (const Job& job : jobs) digests.push_back(job.token.empty() ? 0 : submission_digest(job));
   return digests;
+}
+
+/// A job waits for one of its submission that is not there.
+bool names_no_job(const std::vector<Job>& jobs) {
+  return std::any_of(jobs.begin(), jobs.end(), [&](const Job& job) {
+    return std::any_of(job.after.begin(), job.after.end(), [&](const AfterJob& each) {
+      return each.place > jobs.size() || (each.place > 0 && jobs[each.place - 1].tasks.empty());
+    });
+  });
 }
 
 }  // namespace
@@ -41,9 +51,19 @@ void JobIntake::recall(std::vector<KnownToken> tokens, NumberSet forwarded,
     known_.recall(std::move(known));
   }
   for (Handoff& handoff : handoffs) {
+    if (parts_.peers.is_self(handoff.to)) {
+      wait_here(std::move(handoff.job));
+      continue;
+    }
     const std::size_t bytes = job_bytes(handoff.job);
     parts_.handoffs.push(handoff.to, {std::move(handoff.job), {}, true, bytes});
   }
+}
+
+void JobIntake::wait_here(Job job) {
+  host_.waits(job);
+  const std::size_t bytes = job_bytes(job);
+  parts_.handoffs.push(parts_.peers.self().to, {std::move(job), {}, false, bytes});
 }
 
 /// The verdict is that of the first time, and no word of it leaves before that is durable.
@@ -75,12 +95,20 @@ void JobIntake::take(std::vector<Job> jobs, bool forwarded, const SubmitAnswer& 
   if (numbers.learns() && !forwarded) {
     return answer(Failure<ActorError>{ActorError::learns_numbers, numbers.who_is_learnt_from()});
   }
-  if (parts_.handoffs.jobs_in_hand() + jobs.size() > settings_.max_waiting) {
+  const bool full = parts_.handoffs.jobs_in_hand() + jobs.size() > settings_.max_waiting;
+  const bool any_waits =
+      std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.after.empty(); });
+  if (full ||
+      (any_waits && parts_.handoffs.jobs_waiting() + jobs.size() > settings_.max_dependent)) {
     return answer(Failure<ActorError>{ActorError::too_many, {}});
   }
   if (forwarded) return persist(news_of_forwarded(std::move(jobs)), answer);
   if (const auto why = why_too_large(jobs)) {
     return answer(Verdicts(jobs.size(), SubmitVerdict{{}, false, *why}));
+  }
+  if (names_no_job(jobs)) {
+    const SubmitVerdict refused{{}, false, "a job waits for one that is not in the submission"};
+    return answer(Verdicts(jobs.size(), refused));
   }
   const std::vector<std::uint64_t> digests = digests_of(jobs);
   auto refused = tokens_of_others(jobs, digests);
@@ -124,9 +152,33 @@ std::optional<JobIntake::News> JobIntake::tokens_of_others(
 JobIntake::News JobIntake::news_of(std::vector<Job> jobs,
                                    const std::vector<std::uint64_t>& digests) {
   News made{++last_write_};
+  give_numbers(jobs, digests, made);
+  for (Job& job : jobs) {
+    // It is known, or was not taken.
+    if (!job.id.valid()) continue;
+    bool waits = false;
+    for (AfterJob& each : job.after) {
+      if (each.place > 0) each.job = made.verdicts[each.place - 1].job;
+      each.place = 0;
+      waits = true;
+    }
+    if (waits) {
+      made.news.handoffs.push_back({std::move(job), parts_.peers.self().to});
+    } else {
+      choose(std::move(job), made.news.handoffs);
+    }
+  }
+  made.news.next_job = parts_.numbers.next();
+  return made;
+}
+
+/// Numbers all jobs of a submission before any is looked at further: they may wait for each other.
+void JobIntake::give_numbers(std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests,
+                             News& made) {
   std::size_t place = 0;
   for (Job& job : jobs) {
     const std::uint64_t digest = digests[place++];
+    job.id = {};
     if (job.tasks.empty()) {
       made.verdicts.push_back({{}, false, "the job has no tasks"});
       continue;
@@ -140,22 +192,22 @@ JobIntake::News JobIntake::news_of(std::vector<Job> jobs,
     // A job that is submitted once more brings the time of the one before.
     job.submitted = settings_.says_when ? std::optional(host_.now()) : std::nullopt;
     made.verdicts.push_back({job.id, true, {}});
-    if (!job.token.empty()) {
-      SubmissionKey key = submission_key(job);
-      made.news.tokens.push_back(
-          {std::move(key.token), job.id, std::move(key.scope), false, digest});
-      // Known before it is durable, so that a repetition finds it and waits for the same write.
-      known_.add(made.news.tokens.back(), made.write);
-    }
-    const HandoffTarget site = host_.choose_site(job);
-    if (!parts_.peers.is_self(site)) {
-      made.news.handoffs.push_back({std::move(job), site});
-      continue;
-    }
-    for (Handoff& part : host_.split(std::move(job))) made.news.handoffs.push_back(std::move(part));
+    if (job.token.empty()) continue;
+    SubmissionKey key = submission_key(job);
+    made.news.tokens.push_back({std::move(key.token), job.id, std::move(key.scope), false, digest});
+    // Known before it is durable, so that a repetition finds it and waits for the same write.
+    known_.add(made.news.tokens.back(), made.write);
   }
-  made.news.next_job = parts_.numbers.next();
-  return made;
+}
+
+/// Adds who is to get the job, or its parts.
+void JobIntake::choose(Job job, std::vector<Handoff>& handoffs) {
+  const HandoffTarget site = host_.choose_site(job);
+  if (!parts_.peers.is_self(site)) {
+    handoffs.push_back({std::move(job), site});
+    return;
+  }
+  for (Handoff& part : host_.split(std::move(job))) handoffs.push_back(std::move(part));
 }
 
 /// Another site has promised these and left them to this one, maybe more than once.
@@ -205,6 +257,11 @@ void JobIntake::hand_over(std::vector<Handoff> handoffs,
   // Counted before written(), which answers at once when nothing is open.
   reply->add_open(handoffs.size());
   for (Handoff& handoff : handoffs) {
+    if (parts_.peers.is_self(handoff.to)) {
+      wait_here(std::move(handoff.job));
+      reply->arrived();
+      continue;
+    }
     const std::size_t bytes = job_bytes(handoff.job);
     // Where its master has it waiting already, no reply waits for this one.
     if (!parts_.handoffs.push(handoff.to, {std::move(handoff.job), reply, false, bytes})) {
@@ -215,6 +272,44 @@ void JobIntake::hand_over(std::vector<Handoff> handoffs,
   written(write, trouble);
   // Nothing leaves before it is durable: a crash would forget who was chosen, and draw again.
   for (const HandoffTarget& to : targets) parts_.handoffs.send(to);
+  host_.all_wait();
+}
+
+void JobIntake::begin(const std::vector<JobId>& jobs) {
+  LoadRounds& rounds = parts_.rounds;
+  rounds.note_news();
+  if (rounds.is_fresh()) return place(jobs);
+  if (!rounds.has_room(jobs.size())) return begin_later(jobs);
+  rounds.await(jobs.size(), [this, jobs] { place(jobs); });
+}
+
+void JobIntake::begin_later(const std::vector<JobId>& jobs) {
+  host_.after(settings_.hand_retry, [this, jobs] { begin(jobs); });
+}
+
+/// In one write they wait no more and are on their way.
+void JobIntake::place(const std::vector<JobId>& jobs) {
+  SiteNews news;
+  for (Job& job : parts_.handoffs.begin_waiting(jobs)) {
+    news.begun.push_back({job, parts_.peers.self().to});
+    choose(std::move(job), news.handoffs);
+  }
+  if (news.begun.empty()) return;
+  std::vector<JobId> begun;
+  for (const Handoff& each : news.begun) begun.push_back(each.job.id);
+  const auto handoffs = std::make_shared<std::vector<Handoff>>(news.handoffs);
+  parts_.writer.persist(std::move(news), [this, begun, handoffs](const std::string& trouble) {
+    for (const JobId job : begun) parts_.handoffs.end_waiting(job, trouble.empty());
+    if (!trouble.empty()) return begin_later(begun);
+    std::set<HandoffTarget> targets;
+    for (Handoff& handoff : *handoffs) {
+      const std::size_t bytes = job_bytes(handoff.job);
+      parts_.handoffs.push(handoff.to, {std::move(handoff.job), {}, false, bytes});
+      targets.insert(handoff.to);
+    }
+    for (const JobId job : begun) host_.begun(job);
+    for (const HandoffTarget& to : targets) parts_.handoffs.send(to);
+  });
 }
 
 /// A write of the store has ended: all who depend on it share its fate.

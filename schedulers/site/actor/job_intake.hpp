@@ -31,6 +31,12 @@ class JobIntake {
     std::function<std::vector<Handoff>(Job)> split;
     /// Runs the step after that time.
     std::function<void(Duration, std::function<void()> step)> after;
+    /// The job is durable and waits here for others.
+    std::function<void(const Job&)> waits;
+    /// All jobs are told of that wait here since the last time.
+    std::function<void()> all_wait;
+    /// The job waited here, and is on its way from now on.
+    std::function<void(JobId)> begun;
     std::function<Instant()> now{};
   };
   struct Parts {
@@ -52,6 +58,10 @@ class JobIntake {
   /// durable here and, if that does not take too long, with those who are to have them.
   void submit(std::vector<Job> jobs, bool forwarded, const SubmitAnswer& answer);
 
+  /// Jobs that have waited here for others begin: who gets them is chosen now. Repeats itself until
+  /// that is durable.
+  void begin(const std::vector<JobId>& jobs);
+
   const KnownSubmissions& known() const { return known_; }
 
  private:
@@ -72,6 +82,11 @@ class JobIntake {
                                        const std::vector<std::uint64_t>& digests) const;
   News news_of(std::vector<Job> jobs, const std::vector<std::uint64_t>& digests);
   News news_of_forwarded(std::vector<Job> jobs);
+  void give_numbers(std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests, News& made);
+  void choose(Job job, std::vector<Handoff>& handoffs);
+  void place(const std::vector<JobId>& jobs);
+  void begin_later(const std::vector<JobId>& jobs);
+  void wait_here(Job job);
   void persist(News news, const SubmitAnswer& answer);
   void hand_over(std::vector<Handoff> handoffs, const std::shared_ptr<SubmissionReply>& reply,
                  KnownSubmissions::Write write, const std::string& trouble);

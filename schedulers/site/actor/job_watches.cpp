@@ -15,6 +15,7 @@ int badness(JobOutcome outcome) {
     case JobOutcome::replaced:
       return 0;
     case JobOutcome::cancelled:
+    case JobOutcome::skipped:
       return 1;
     case JobOutcome::refused:
       return 2;
@@ -66,6 +67,36 @@ void JobWatches::watch(const JobListener& listener, const std::vector<JobId>& jo
     for (const std::vector<JobId>& piece : pieces) watch_at(master.to, piece, asking);
   }
   if (asking->open == 0) answered(*asking);
+}
+
+void JobWatches::watch_here(const std::vector<JobId>& jobs) {
+  for (const JobId job : jobs) subscriptions_[job].here = true;
+  std::vector<EndedHandoff> ended;
+  for (const JobId job : jobs) {
+    parts_.ended.parts_of(job, [&](const EndedHandoff& part) { ended.push_back(part); });
+  }
+  for (const EndedHandoff& part : ended) part_ended_here(part, nullptr);
+  std::vector<JobId> open = jobs;
+  std::erase_if(open, [this](JobId job) { return !subscriptions_.contains(job); });
+  for (const SitePeer& master : parts_.peers.masters()) watch_again(master.to, open);
+  // Of one that no master ever had only the site knows at which it ended.
+  for (const SitePeer& site : parts_.peers.sites()) {
+    if (parts_.peers.is_self(site.to)) continue;
+    for (std::vector<JobId>& piece : watch_pieces(open)) {
+      host_.ask(site.to, std::move(piece), [this](const Ends* ends) {
+        if (ends == nullptr) return;  // it is asked again with the next look
+        for (const JobEnd& end : *ends) over(end, nullptr);
+      });
+    }
+  }
+}
+
+void JobWatches::unwatch_here(JobId job) {
+  const auto found = subscriptions_.find(job);
+  if (found == subscriptions_.end() || !std::exchange(found->second.here, false)) return;
+  if (listeners_.watches(job)) return;
+  subscriptions_.erase(found);
+  unwatch({job});
 }
 
 /// Until the master has answered or nobody watches the jobs any more. Without `asking` it is asked
@@ -138,7 +169,7 @@ void JobWatches::over(const JobEnd& end, PendingWatch* asking) {
   // Those that have told of their part have dropped the subscription themselves.
   if (watched.parts.size() < parts_.peers.masters().size()) unwatch({end.job});
   subscriptions_.erase(found);
-  host_.over(end.job);
+  host_.over(whole);
   for (const JobListener& listener : listeners_.take(end.job)) {
     if (asking != nullptr && listener == asking->listener) {
       asking->ends.push_back(whole);
@@ -161,7 +192,11 @@ void JobWatches::part_ended_here(const EndedHandoff& ended, PendingWatch* asking
 
 void JobWatches::drop(const caf::actor_addr& listener) {
   // A job that others watch as well stays subscribed.
-  const std::vector<JobId> alone = listeners_.drop(listener);
+  std::vector<JobId> alone = listeners_.drop(listener);
+  std::erase_if(alone, [this](JobId job) {
+    const auto found = subscriptions_.find(job);
+    return found != subscriptions_.end() && found->second.here;
+  });
   if (alone.empty()) return;
   for (JobId job : alone) subscriptions_.erase(job);
   unwatch(alone);

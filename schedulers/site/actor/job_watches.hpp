@@ -26,9 +26,9 @@ class JobWatches {
   using Answer = std::function<void(Expected<Ends, ActorError>)>;
   using Heard = std::function<void(const Ends*)>;
   struct Host {
-    /// Asks a master of which jobs it has ended parts; it tells of the others later. Calls `heard`
-    /// once; null: no answer came in time.
-    std::function<void(const HandoffTarget& master, std::vector<JobId>, Heard heard)> ask;
+    /// Asks a master of which jobs it has ended parts, or another site which are over; it tells of
+    /// the others later. Calls `heard` once; null: no answer came in time.
+    std::function<void(const HandoffTarget& whom, std::vector<JobId>, Heard heard)> ask;
     std::function<void(const HandoffTarget& master, const std::vector<JobId>&)> unwatch;
     /// A job is over.
     std::function<void(const JobListener&, const JobEnd&)> tell;
@@ -37,7 +37,7 @@ class JobWatches {
     /// The job cannot be completed: its other parts are for nothing.
     std::function<void(JobId)> cancel;
     /// All of the job has ended, whether it was cancelled or not.
-    std::function<void(JobId)> over;
+    std::function<void(const JobEnd& whole)> over;
     /// Runs the step after a pause.
     std::function<void(std::function<void()> step)> retry;
   };
@@ -52,6 +52,11 @@ class JobWatches {
   /// Answers with those of the jobs that are over, when all masters have answered or have not in
   /// time. The listener is told of the others as they end.
   void watch(const JobListener& listener, const std::vector<JobId>& jobs, Answer answer);
+  /// The site itself waits for the jobs: Host::over says when each is over, soon for those that
+  /// are. It may be asked again of jobs that it waits for, which repeats the questions.
+  void watch_here(const std::vector<JobId>& jobs);
+  /// The site waits for the job no more.
+  void unwatch_here(JobId job);
   /// A master tells that a part of a job is over, maybe more than once.
   void hear(const JobEnd& end) { over(end, nullptr); }
   /// No master has had the part.
@@ -66,6 +71,7 @@ class JobWatches {
     std::vector<std::uint32_t> parts{};  ///< by their first tasks
     std::uint32_t tasks = 0;             ///< of these
     JobOutcome outcome = JobOutcome::completed;
+    bool here = false;  ///< the site itself waits for it
   };
   /// A watch that waits for what masters say of it.
   struct PendingWatch {

@@ -57,8 +57,9 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
       broken_({peers_, writer_, loads_}, now(),
               {[this] { return now(); }, [this](JobId job) { cancels_.on_kept(job); }}),
       watches_({peers_, numbers_, ends_.ended()}, dependencies_.max_watches, watches_host()),
+      waiting_(waiting_host()),
       intake_({peers_, writer_, numbers_, rounds_, handoffs_}, settings_, intake_host()),
-      view_(peers_, handoffs_, ends_.ended()) {
+      view_(peers_, handoffs_, ends_.ended(), waiting_) {
   set_down_handler([this](const caf::down_msg& down) { watches_.drop(down.source); });
   recall(dependencies_.store->recall());
 }
@@ -85,6 +86,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
   if (settings_.load_every > Duration::zero()) rounds_.ask();
   handoffs_.send_all();
   cancels_.ask_all();
+  waiting_.ask();
   return {
       [this](hand_atom, std::vector<Job>& jobs) { return submit(std::move(jobs), false); },
       [this](forward_atom, std::vector<Job>& jobs) { return submit(std::move(jobs), true); },
@@ -142,7 +144,8 @@ LoadReport SiteScheduler::load_report() const {
 }
 
 SiteFigures SiteScheduler::figures() const {
-  SiteFigures view{peers_.self().name, handoffs_.jobs_in_hand(), writer_.trouble()};
+  SiteFigures view{peers_.self().name, handoffs_.jobs_in_hand(), writer_.trouble(),
+                   handoffs_.jobs_waiting()};
   if (numbers_.learns()) {
     view.trouble += (view.trouble.empty() ? "" : "; ") + numbers_.who_is_learnt_from();
   }

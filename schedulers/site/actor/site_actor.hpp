@@ -21,6 +21,7 @@
 #include "schedulers/site/actor/load_rounds.hpp"
 #include "schedulers/site/actor/peer_loads.hpp"
 #include "schedulers/site/actor/site_view.hpp"
+#include "schedulers/site/actor/waiting_room.hpp"
 #include "schedulers/site/job_classifier_service.hpp"
 #include "schedulers/site/job_numbers.hpp"
 #include "schedulers/site/site_classifier.hpp"
@@ -110,6 +111,7 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   HandoffEnds::Host ends_host();
   JobCancels::Host cancels_host();
   JobWatches::Host watches_host();
+  WaitingRoom::Host waiting_host();
   JobIntake::Host intake_host();
   void cancel_here(const std::vector<JobId>& jobs,
                    const std::function<void(const std::vector<CancelVerdict>&)>& then);
@@ -139,6 +141,7 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   JobCancels cancels_;
   BrokenJobs broken_;
   JobWatches watches_;
+  WaitingRoom waiting_;
   JobIntake intake_;
   SiteView view_;
 };

@@ -159,7 +159,10 @@ HandoffEnds::Host SiteScheduler::ends_host() {
   host.was_forwarded = [this](JobId job) {
     return intake_.known().find_forwarded(job).has_value();
   };
-  host.ended = [this](const EndedHandoff& ended) { watches_.ended_here(ended); };
+  host.ended = [this](const EndedHandoff& ended) {
+    if (peers_.is_self(ended.to)) waiting_.drop(ended.job.id);
+    watches_.ended_here(ended);
+  };
   host.cancel_kept = [this](JobId job) { cancels_.on_kept(job); };
   host.retry = retrying();
   host.note = noting();
@@ -199,12 +202,18 @@ void SiteScheduler::cancel_here(
 
 JobWatches::Host SiteScheduler::watches_host() {
   JobWatches::Host host;
-  host.ask = [this](const HandoffTarget& master, std::vector<JobId> jobs,
+  host.ask = [this](const HandoffTarget& whom, std::vector<JobId> jobs,
                     const JobWatches::Heard& heard) {
-    request(master_at(master), dependencies_.accept_timeout, watch_atom_v, JobListener{this},
-            std::move(jobs))
-        .then([heard](const JobWatches::Ends& ends) { heard(&ends); },
-              [heard](const caf::error&) { heard(nullptr); });
+    const auto answered = [heard](const JobWatches::Ends& ends) { heard(&ends); };
+    const auto failed = [heard](const caf::error&) { heard(nullptr); };
+    const Duration timeout = dependencies_.accept_timeout;
+    if (whom.site) {
+      request(site_at(whom), timeout, watch_atom_v, JobListener{this}, std::move(jobs))
+          .then(answered, failed);
+    } else {
+      request(master_at(whom), timeout, watch_atom_v, JobListener{this}, std::move(jobs))
+          .then(answered, failed);
+    }
   };
   host.unwatch = [this](const HandoffTarget& master, const std::vector<JobId>& jobs) {
     send(master_at(master), unwatch_atom_v, JobListener{this}, jobs);
@@ -214,7 +223,10 @@ JobWatches::Host SiteScheduler::watches_host() {
   };
   host.monitor = [this](const JobListener& listener) { monitor(listener); };
   host.cancel = [this](JobId job) { cancels_.begin(job); };
-  host.over = [this](JobId job) { cancels_.note_over(job); };
+  host.over = [this](const JobEnd& whole) {
+    cancels_.note_over(whole.job);
+    waiting_.hear(whole);
+  };
   host.retry = retrying();
   return host;
 }
@@ -230,6 +242,21 @@ JobIntake::Host SiteScheduler::intake_host() {
     timer_.after(wait, std::move(step));
   };
   host.now = [this] { return now(); };
+  host.waits = [this](const Job& job) { waiting_.add(job); };
+  host.all_wait = [this] { waiting_.ask(); };
+  host.begun = [this](JobId job) { waiting_.drop(job); };
+  return host;
+}
+
+WaitingRoom::Host SiteScheduler::waiting_host() {
+  WaitingRoom::Host host;
+  host.watch = [this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); };
+  host.unwatch = [this](JobId job) { watches_.unwatch_here(job); };
+  host.begin = [this](const std::vector<JobId>& jobs) { intake_.begin(jobs); };
+  host.skip = [this](const std::vector<SkippedJob>& jobs) { ends_.skip(jobs); };
+  host.later = [this](std::function<void()> step) {
+    timer_.after(settings_.load_stale_after, std::move(step));
+  };
   return host;
 }
 

@@ -104,6 +104,11 @@ JobsView SiteView::jobs(const JobsQuestion& wanted) const {
 JobView SiteView::view_of_part(const Shown& each) const {
   JobView view = each.ended != nullptr ? over_here(*each.ended) : on_its_way(*each.job);
   if (each.to == nullptr) return view;
+  if (peers_.is_self(*each.to)) {
+    view.state = ShownState::waiting;
+    if (std::string why = waiting_.why(each.job->id); !why.empty()) view.reason = std::move(why);
+    return view;
+  }
   view.to = peers_.name_of(*each.to);
   view.to_site = each.to->site;
   if (each.waiting == nullptr) return view;

@@ -4,6 +4,7 @@
 
 #include "model/views.hpp"
 #include "schedulers/site/actor/handoffs.hpp"
+#include "schedulers/site/actor/waiting_room.hpp"
 #include "schedulers/site/ended_jobs.hpp"
 #include "schedulers/site/site_peers.hpp"
 
@@ -15,8 +16,9 @@ namespace muster {
 /// is enough for any order among them, so that a page costs O(peers x page).
 class SiteView {
  public:
-  SiteView(const SitePeers& peers, const Handoffs& handoffs, const EndedJobs& ended)
-      : peers_(peers), handoffs_(handoffs), ended_(ended) {}
+  SiteView(const SitePeers& peers, const Handoffs& handoffs, const EndedJobs& ended,
+           const WaitingRoom& waiting)
+      : peers_(peers), handoffs_(handoffs), ended_(ended), waiting_(waiting) {}
 
   /// The jobs that were asked for, in the order of JobCursor, as many as go into one message. Only
   /// those that are shown are written out; the parts of a job stay together.
@@ -40,6 +42,7 @@ class SiteView {
   const SitePeers& peers_;
   const Handoffs& handoffs_;
   const EndedJobs& ended_;
+  const WaitingRoom& waiting_;
 };
 
 }  // namespace muster

@@ -58,6 +58,7 @@ class Arrays(unittest.TestCase):
         self.assertRegex(cluster.run("job", job).stdout, r"\n +2  failed .* exit code 3\n")
 
         again = cluster.run("resubmit", "--failed", "--quiet", job).stdout.strip()
+        self.assertIn(f"resubmitted from job {job}", cluster.run("job", again).stdout)
         shown = self.assert_ends(cluster, again, "failed", {2: "failed"})
         self.assertEqual(shown["exit_code"], 3)
         whole = cluster.run("resubmit", "--quiet", job).stdout.strip()

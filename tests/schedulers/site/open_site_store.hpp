@@ -27,6 +27,7 @@ class OpenSiteStore final : public SiteStore {
     durable({});
   }
   void put(SiteNews&& news) {
+    for (const Handoff& waited : news.begun) handed_over(waited.job.id, waited.to);
     for (Handoff& handoff : news.handoffs) memory.handoffs.push_back(std::move(handoff));
     for (KnownToken& token : news.tokens) memory.tokens.push_back(std::move(token));
     memory.next_job = std::max(memory.next_job, news.next_job);

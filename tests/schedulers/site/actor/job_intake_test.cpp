@@ -20,6 +20,8 @@ struct JobIntakeTest : ::testing::Test {
   std::vector<Handoffs::Done> out;
   Steps later;
   std::vector<LoadRounds::Answered> loads_asked;
+  std::vector<Job> waits;
+  std::vector<std::uint64_t> begun;
 
   JobNumbers numbers{
       parts.peers, parts.writer, 100, {parts.retries.taker(), [] {}, parts.noting()}};
@@ -49,12 +51,17 @@ struct JobIntakeTest : ::testing::Test {
             parts.retries.taker(), parts.noting()};
   }
   JobIntake::Host host() {
-    return {[this](const Job&) { return site; },
-            [](const Job& job) {
-              return std::vector<Handoff>{{job, master_at(0)}};
-            },
-            [this](Duration, std::function<void()> step) { later.taker()(std::move(step)); },
-            [] { return Instant{std::chrono::seconds{7}}; }};
+    JobIntake::Host made;
+    made.choose_site = [this](const Job&) { return site; };
+    made.split = [](const Job& job) {
+      return std::vector<Handoff>{{job, master_at(0)}};
+    };
+    made.after = [this](Duration, std::function<void()> step) { later.taker()(std::move(step)); };
+    made.waits = [this](const Job& job) { waits.push_back(job); };
+    made.all_wait = [] {};
+    made.begun = [this](JobId job) { begun.push_back(job.value); };
+    made.now = [] { return Instant{std::chrono::seconds{7}}; };
+    return made;
   }
   void submit(std::vector<Job> jobs, bool forwarded = false) {
     intake.submit(std::move(jobs), forwarded, [this](const auto& outcome) {
@@ -86,6 +93,66 @@ TEST_F(JobIntakeTest, SaysAndSendsNothingBeforeItIsDurable) {
   EXPECT_THAT(said, IsEmpty()) << "their master may have them in a moment";
   out.front()(Handoffs::Verdicts{{JobId{1}, true, {}}, {JobId{2}, true, {}}});
   EXPECT_THAT(said, ElementsAre("job 1", "job 2"));
+}
+
+TEST_F(JobIntakeTest, KeepsAJobThatWaitsForAnotherUntilItMayBegin) {
+  settings.promise_wait = {};
+  Job second = job_of(0);
+  second.after = {{{}, AfterEnd::any, 2}};
+  submit({second, job_of(0)});
+  EXPECT_THAT(said, ElementsAre("job 1", "job 2"));
+  EXPECT_THAT(handed, ElementsAre("m0 2"));
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].after, (std::vector<AfterJob>{{JobId{2}, AfterEnd::any}}));
+  EXPECT_EQ(handoffs.jobs_in_hand(), 1u) << "the other one is no load";
+  EXPECT_EQ(parts.store.memory.handoffs.size(), 2u);
+  out.back()(Handoffs::Verdicts{{JobId{2}, true, {}}});
+  intake.begin({JobId{1}});
+  EXPECT_THAT(handed, ElementsAre("m0 2", "m0 1"));
+  EXPECT_THAT(begun, ElementsAre(1));
+  ASSERT_EQ(parts.store.memory.handoffs.size(), 1u);
+  EXPECT_EQ(parts.store.memory.handoffs[0].to, master_at(0));
+  intake.begin({JobId{1}});
+  EXPECT_EQ(handed.size(), 2u) << "it has begun already";
+}
+
+TEST_F(JobIntakeTest, BeginsAWaitingJobAgainWhenThatCouldNotBeKept) {
+  Job waiting = job_of(0);
+  waiting.after = {{JobId{99}}};
+  submit({waiting});
+  parts.store.trouble = "disk full";
+  intake.begin({JobId{1}});
+  EXPECT_THAT(handed, IsEmpty());
+  EXPECT_EQ(handoffs.jobs_waiting(), 1u);
+  parts.store.trouble.clear();
+  later.run();
+  EXPECT_THAT(handed, ElementsAre("m0 1"));
+  EXPECT_EQ(handoffs.jobs_waiting(), 0u);
+}
+
+TEST_F(JobIntakeTest, RemembersAWaitingJob) {
+  Job waiting = job_of(4);
+  waiting.after = {{JobId{2}}};
+  SiteMemory memory;
+  memory.handoffs = {{waiting, site_at(0)}, {job_of(5), master_at(0)}};
+  restart_with(memory);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].id, JobId{4});
+  EXPECT_EQ(handoffs.jobs_waiting(), 1u);
+  EXPECT_FALSE(handoffs.find(site_at(0), JobId{4})->sent) << "a cancel may end it here";
+}
+
+TEST_F(JobIntakeTest, RefusesToWaitForWhatIsNotThere) {
+  Job waiting = job_of(0);
+  waiting.after = {{{}, AfterEnd::ok, 2}};
+  submit({waiting});
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].substr(0, 4), "not ");
+  settings.max_dependent = 1;
+  waiting.after = {{JobId{7}}};
+  submit({waiting});
+  submit({waiting});
+  EXPECT_EQ(said.back(), to_string(ActorError::too_many) + ": ");
 }
 
 TEST_F(JobIntakeTest, SaysWhenAJobCameWhereItIsTo) {

@@ -49,7 +49,7 @@ struct JobWatchesTest : ::testing::Test {
     };
     made.monitor = [this](const JobListener&) { ++monitored; };
     made.cancel = [this](JobId job) { cancelled.push_back(job.value); };
-    made.over = [this](JobId job) { over.push_back(job.value); };
+    made.over = [this](const JobEnd& end) { over.push_back(end.job.value); };
     made.retry = parts.retries.taker();
     return made;
   }

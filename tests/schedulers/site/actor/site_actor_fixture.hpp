@@ -149,10 +149,12 @@ class SiteActorTest : public ::testing::Test {
     parts.max_cancels = 3;
     return parts;
   }
-  /// Another site, with this load, that is asked for nothing else.
+  /// Another site, with this load, at which the jobs are over that `over_there_` says.
   SiteForSites spawn_other(double load) {
-    return system_.actors().spawn([load](SiteForSites::pointer) -> SiteForSites::behavior_type {
+    return system_.actors().spawn([this,
+                                   load](SiteForSites::pointer) -> SiteForSites::behavior_type {
       return {
+          [this](watch_atom, const JobListener&, const std::vector<JobId>&) { return over_there_; },
           [](forward_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
           [](cancel_atom, const std::vector<JobId>& jobs) {
             std::vector<CancelVerdict> verdicts;
@@ -272,6 +274,7 @@ class SiteActorTest : public ::testing::Test {
   std::vector<FakeMaster> fakes_{2};
   std::vector<FakeMasterActor> masters_;
   SiteForSites other_;
+  std::vector<JobEnd> over_there_;
   std::vector<Heard> heard_;
   OpenSiteStore site_store_, other_store_;
 };

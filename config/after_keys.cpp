@@ -1,0 +1,267 @@
+#include "config/after_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "config/job_name.hpp"
+#include "config/numbers.hpp"
+#include "config/request_text.hpp"
+#include "config/request_value.hpp"
+
+namespace muster::config {
+namespace {
+
+using R = JobRequest;
+
+constexpr std::string_view kWantedAfter =
+    "a list like [\"12\", \"prep:any\"], or a text like \"12,prep:any\": numbers of jobs, names of "
+    "jobs of this submission, or places in it like #1; behind each :ok (the default), :any or "
+    ":fail";
+constexpr std::size_t kLongestAfter = kMaxRequestText + 8;
+
+/// One of the texts, taken apart.
+struct AfterText {
+  std::string_view job;  ///< its number, its place like "#3", or its name
+  AfterEnd end = AfterEnd::ok;
+};
+
+AfterText parse_after(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return {text};
+  const auto end = named<AfterEnd>(text.substr(colon + 1));
+  return end ? AfterText{text.substr(0, colon), *end} : AfterText{text};
+}
+
+/// "12:any"; that it has completed is not said.
+std::string after_text(std::string_view job, AfterEnd end) {
+  if (end == AfterEnd::ok) return std::string(job);
+  return fmt::format("{}:{}", job, name_of(end));
+}
+
+/// The place in a submission, from 1; nothing: the text is no place.
+std::optional<std::uint32_t> submission_place(std::string_view job) {
+  if (!job.starts_with('#')) return std::nullopt;
+  const auto place = parse_whole(job.substr(1));
+  if (!place || *place == 0 || *place > kMaxJobsPerBatch) return std::nullopt;
+  return static_cast<std::uint32_t>(*place);
+}
+
+std::string_view without_spaces(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+bool is_after_text(std::string_view text) {
+  const std::string_view job = parse_after(text).job;
+  if (job.empty() || text.size() > kLongestAfter || !is_label(text)) return false;
+  if (job.starts_with('#')) return submission_place(job).has_value();
+  const auto number = parse_whole(job);
+  return !number || *number > 0;
+}
+
+/// Adds the text; false: it stands for no job.
+bool add_after(std::vector<std::string>& texts, std::string_view text) {
+  text = without_spaces(text);
+  if (!is_after_text(text)) return false;
+  const AfterText parsed = parse_after(text);
+  texts.push_back(after_text(parsed.job, parsed.end));
+  return true;
+}
+
+/// Likewise, of a number of a job; a name may look like one below 1.
+bool add_after(std::vector<std::string>& texts, std::int64_t number) {
+  return number > 0 && add_after(texts, std::to_string(number));
+}
+
+bool read_after(JobRequest& request, const RequestValue& value) {
+  std::vector<std::string> texts;
+  if (const auto* text = std::get_if<std::string>(&value.data)) {
+    std::string_view rest = *text;
+    for (bool more = true; more;) {
+      const std::size_t comma = rest.find(',');
+      more = comma != std::string_view::npos;
+      if (!add_after(texts, rest.substr(0, comma))) return false;
+      if (more) rest.remove_prefix(comma + 1);
+    }
+  } else if (const auto* list = std::get_if<RequestValue::List>(&value.data)) {
+    for (const RequestValue& element : *list) {
+      const auto* word = std::get_if<std::string>(&element.data);
+      const auto* number = std::get_if<std::int64_t>(&element.data);
+      if (word != nullptr ? !add_after(texts, *word)
+                          : number == nullptr || !add_after(texts, *number)) {
+        return false;
+      }
+    }
+  } else if (const auto* number = std::get_if<std::int64_t>(&value.data)) {
+    if (!add_after(texts, *number)) return false;
+  } else {
+    return false;
+  }
+  // Each once and in one order: two spellings of a request are one submission.
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  request.after = std::move(texts);
+  return true;
+}
+
+void check_after_texts(const JobRequest& request, const Report& report) {
+  if (request.after.size() > kMostAfter) {
+    return report("after", fmt::format("has to be at most {} jobs; they are {}", kMostAfter,
+                                       request.after.size()));
+  }
+  for (const std::string& each : request.after) {
+    if (is_after_text(each)) continue;
+    return report("after", fmt::format("has to be {}; it has \"{:.60}\"", kWantedAfter, each));
+  }
+}
+
+/// Which requests of a submission wait for which, by their positions.
+using AfterGraph = std::vector<std::vector<std::size_t>>;
+
+/// The positions of a circle, the first one at its end once more; none: there is no circle. Walks
+/// with a list of its own, so that a long chain takes no stack.
+std::vector<std::size_t> circle_in(const AfterGraph& waits_for) {
+  enum class Mark : std::uint8_t { fresh, open, done };
+  std::vector<Mark> marks(waits_for.size(), Mark::fresh);
+  std::vector<std::pair<std::size_t, std::size_t>> path;  // a request, and its next edge
+  for (std::size_t start = 0; start < waits_for.size(); ++start) {
+    if (marks[start] != Mark::fresh) continue;
+    path.emplace_back(start, 0);
+    marks[start] = Mark::open;
+    while (!path.empty()) {
+      auto& [at, edge] = path.back();
+      if (edge == waits_for[at].size()) {
+        marks[at] = Mark::done;
+        path.pop_back();
+        continue;
+      }
+      const std::size_t next = waits_for[at][edge++];
+      if (marks[next] == Mark::done) continue;
+      if (marks[next] == Mark::fresh) {
+        marks[next] = Mark::open;
+        path.emplace_back(next, 0);
+        continue;
+      }
+      std::vector<std::size_t> circle;
+      for (const auto& [on_path, unused] : path) {
+        if (!circle.empty() || on_path == next) circle.push_back(on_path);
+      }
+      circle.push_back(next);
+      return circle;
+    }
+  }
+  return {};
+}
+
+/// Jobs of a submission by their names.
+using JobNames = std::map<std::string, std::vector<std::size_t>, std::less<>>;
+
+/// The position that the text stands for; nothing: it is of another submission. Says what is wrong.
+struct PlacedAfter {
+  std::optional<std::size_t> at{};
+  std::string fault{};
+};
+PlacedAfter placed_after(std::string_view job, const JobNames& names, std::size_t requests) {
+  if (const auto place = submission_place(job)) {
+    if (*place <= requests) return {*place - 1, {}};
+    return {{},
+            fmt::format("\"{}\" is no place in this submission, which has {} job{}", job, requests,
+                        requests == 1 ? "" : "s")};
+  }
+  if (parse_whole(job)) return {};
+  const auto named = names.find(job);
+  if (named == names.end()) {
+    return {{},
+            fmt::format("\"{:.60}\" is the name of no job of this submission; jobs of another "
+                        "one go by their numbers",
+                        job)};
+  }
+  if (named->second.size() == 1) return {named->second.front(), {}};
+  return {{},
+          fmt::format("\"{:.60}\" is the name of {} jobs of this submission: say its place, as "
+                      "\"#{}\"",
+                      job, named->second.size(), named->second.front() + 1)};
+}
+
+}  // namespace
+
+std::vector<RequestKey> after_keys() {
+  return {{"after", "list, or text like \"12,prep:any\"", "none",
+           "jobs that have to be over before this one begins: their numbers, or names of jobs of "
+           "the same submission; each has to have completed, behind `:any` to be over, behind "
+           "`:fail` to have failed. A job for which that cannot come true any more is skipped",
+           RequestOther{&R::after, std::string(kWantedAfter), read_after, check_after_texts,
+                        NumberRange{.low = 1, .high = 9e15, .whole = true}},
+           RequestFlag{"--after",
+                       "begin after these jobs, like 12,13:any: numbers, or names of jobs of this "
+                       "submission; :ok (default), :any, :fail"}}};
+}
+
+void check_after(const JobRequest& request, const Report& report) {
+  if (request.after.empty() || !request.service) return;
+  report("after", "is for jobs that end: a service waits for no other job");
+}
+
+std::vector<AfterJob> after_of(const std::vector<std::string>& texts) {
+  std::vector<AfterJob> jobs;
+  for (const std::string& text : texts) {
+    const AfterText parsed = parse_after(text);
+    if (const auto place = submission_place(parsed.job)) {
+      jobs.push_back({{}, parsed.end, *place});
+    } else if (const auto number = parse_whole(parsed.job)) {
+      jobs.push_back({JobId{*number}, parsed.end});
+    }
+  }
+  return jobs;
+}
+
+std::vector<std::string> after_texts(const std::vector<AfterJob>& jobs) {
+  std::vector<std::string> texts;
+  for (const AfterJob& each : jobs) {
+    const std::string job =
+        each.place > 0 ? fmt::format("#{}", each.place) : std::to_string(each.job.value);
+    texts.push_back(after_text(job, each.end));
+  }
+  return texts;
+}
+
+void settle_after(std::vector<JobRequest>& requests,
+                  const std::function<void(std::size_t, std::string)>& report) {
+  const bool any = std::any_of(requests.begin(), requests.end(),
+                               [](const JobRequest& each) { return !each.after.empty(); });
+  if (!any) return;
+  JobNames names;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    names[job_name(requests[i])].push_back(i);
+  }
+  AfterGraph waits_for(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    for (std::string& text : requests[i].after) {
+      const AfterText parsed = parse_after(text);
+      PlacedAfter found = placed_after(parsed.job, names, requests.size());
+      if (!found.fault.empty()) report(i, std::move(found.fault));
+      if (!found.at) continue;
+      waits_for[i].push_back(*found.at);
+      text = after_text(fmt::format("#{}", *found.at + 1), parsed.end);
+    }
+  }
+  const std::vector<std::size_t> circle = circle_in(waits_for);
+  if (circle.empty()) return;
+  constexpr std::size_t kShown = 6;
+  std::string path;
+  for (std::size_t i = 0; i < std::min(circle.size(), kShown); ++i) {
+    path += (i > 0 ? ", " : "") + fmt::format("{:.60}", job_name(requests[circle[i]]));
+  }
+  if (circle.size() > kShown) path += ", ...";
+  report(circle.front(), circle.size() == 2 ? "the job would wait for itself"
+                                            : "the jobs would wait for each other: " + path);
+}
+
+}  // namespace muster::config

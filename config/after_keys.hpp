@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/job_request.hpp"
+#include "config/request_keys.hpp"
+#include "model/job.hpp"
+
+// The key of a request that says after which jobs the job begins.
+
+namespace muster::config {
+
+/// Jobs that one may wait for, at most.
+inline constexpr std::size_t kMostAfter = 1'000;
+
+std::vector<RequestKey> after_keys();
+
+/// What does not go together with the key.
+void check_after(const JobRequest& request, const Report& report);
+
+/// The jobs that the texts stand for, in their order; the texts have to be right, and name no job
+/// by its name (settle_after()).
+std::vector<AfterJob> after_of(const std::vector<std::string>& texts);
+/// Texts that stand for the jobs.
+std::vector<std::string> after_texts(const std::vector<AfterJob>& jobs);
+
+/// Puts places in the submission, as "#3", for the names of its jobs. `report` is called with the
+/// position of a request that names a job which is not there, or is there twice, that waits for
+/// itself, or is in a circle of jobs that wait for each other.
+void settle_after(std::vector<JobRequest>& requests,
+                  const std::function<void(std::size_t request, std::string fault)>& report);
+
+}  // namespace muster::config

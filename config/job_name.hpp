@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace muster {
+struct JobRequest;
+}
+
+namespace muster::config {
+
+/// The name of the job: what the request says, or else the program's; of a line for a shell that of
+/// the first program in it.
+std::string job_name(const JobRequest& request);
+
+}  // namespace muster::config

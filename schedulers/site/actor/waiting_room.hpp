@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/messages/messages.hpp"
+#include "model/job.hpp"
+
+namespace muster {
+
+/// A job that will not begin, for another did not end as it should have.
+struct SkippedJob {
+  JobId job;
+  std::string reason;
+};
+
+/// Which of a site's jobs wait for which others to be over. It keeps no job itself: those are in
+/// the store, on the way to the site itself. O(log of all that wait) for each pair of a job and one
+/// that it waits for.
+class WaitingRoom {
+ public:
+  struct Host {
+    /// hear() is to be called when each is over, soon for those that are.
+    std::function<void(const std::vector<JobId>&)> watch;
+    std::function<void(JobId)> unwatch;
+    /// All that these waited for is over as it should be. begun() follows when they have left.
+    std::function<void(const std::vector<JobId>&)> begin;
+    /// These are to end.
+    std::function<void(const std::vector<SkippedJob>&)> skip;
+    /// Runs the step after a pause.
+    std::function<void(std::function<void()> step)> later;
+  };
+  explicit WaitingRoom(Host host) : host_(std::move(host)) {}
+
+  /// The job waits here; ask() follows. One that is there already stays as it is.
+  void add(const Job& job);
+  /// Asks how those stand that jobs wait for. Goes on by itself as long as any job waits, for who
+  /// was to say that a job is over may have lost count of that.
+  void ask();
+  /// A job is over, however often that is said.
+  void hear(const JobEnd& whole);
+  /// The job waits no more: it has begun, or has ended.
+  void drop(JobId job);
+
+  /// The job waits for others.
+  bool waits(JobId job) const { return open_.contains(job); }
+  /// Which jobs it waits for still, in words; empty: none.
+  std::string why(JobId job) const;
+
+ private:
+  void leave(const std::vector<AfterJob>& open, JobId job);
+  void look_again();
+
+  Host host_;
+  std::map<JobId, std::vector<AfterJob>> open_;  ///< by waiting job, what is not over
+  std::set<std::pair<JobId, JobId>> followers_;  ///< a job and one that waits for it
+  std::set<JobId> unasked_;                      ///< nobody has been asked how they stand
+  bool looks_ = false;                           ///< look_again() is to come
+};
+
+}  // namespace muster

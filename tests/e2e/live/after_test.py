@@ -1,0 +1,96 @@
+"""Jobs that begin after others: pipelines whose nodes are killed, and jobs that are skipped."""
+
+import json
+import random
+import time
+import unittest
+
+from cluster import Cluster, Witness
+
+STAGES, WIDTH = 3, 60
+SMALL = {"cpus": 0.25, "memory_gib": 0.1}
+
+
+class Pipelines(unittest.TestCase):
+    def pipeline(self, witness):
+        """As a file of jobs: each of a stage waits for two of the stage before."""
+        jobs = []
+        for stage in range(STAGES):
+            for i in range(WIDTH):
+                job = {"name": f"s{stage}-{i}", "retries": 20, **SMALL,
+                       "command": ["/bin/sh", "-c", witness.script("sleep 0.1")]}
+                if stage > 0:
+                    job["after"] = [f"s{stage - 1}-{i}", f"s{stage - 1}-{(i + 1) % WIDTH}"]
+                jobs.append(job)
+        return jobs
+
+    def test_each_stage_is_completed_once_in_its_order_though_every_role_is_killed(self):
+        with Cluster("worker.stop_grace=1s", "link.timeout=3s") as cluster:
+            witness = Witness(cluster.dir / "witness")
+            wanted = self.pipeline(witness)
+            random.Random(1).shuffle(wanted)
+            file = cluster.dir / "pipeline.json"
+            file.write_text(json.dumps({"jobs": wanted}))
+            numbers = cluster.submit(file)
+            job_of = {entry["name"]: number for entry, number in zip(wanted, numbers)}
+            for victim in ("n0", "n2", "n4", "n1", "n3"):
+                time.sleep(1)
+                cluster.kill(cluster.node(victim))
+            over = cluster.wait_over(numbers, timeout=240)
+            self.assertEqual({job["state"] for job in over.values()}, {"completed"})
+            self.assertEqual(set(witness.ends().values()), {1})
+            self.assertEqual(len(witness.ends()), STAGES * WIDTH)
+            self.assertEqual(witness.beside(), [])
+            ended = set()
+            names = {str(number): name for name, number in job_of.items()}
+            before = {entry["name"]: entry.get("after", []) for entry in wanted}
+            for line in witness.lines():
+                word, task, *_ = line.split()
+                name = names[task.partition(".")[0]]
+                if word == "end":
+                    ended.add(name)
+                else:
+                    self.assertLessEqual(set(before[name]), ended, name)
+
+
+class Ends(unittest.TestCase):
+    def test_jobs_begin_or_are_skipped_by_how_others_end(self):
+        with Cluster(nodes=1) as cluster:
+            small = ["--cpus", "0.2", "--memory", "0.1"]
+            gate = cluster.dir / "gate"
+            good = cluster.shell(f"until test -e {gate}; do sleep 0.1; done", *small)
+            bad = cluster.shell(f"until test -e {gate}; do sleep 0.1; done; exit 3", *small)
+            flags = {"both": f"{good},{bad}:fail", "never": bad, "whatever": f"{bad}:any",
+                     "unneeded": f"{good}:fail"}
+            jobs = {name: cluster.shell("true", "--after", after, *small)
+                    for name, after in flags.items()}
+            jobs["tail"] = cluster.shell("true", "--after", jobs["never"], *small)
+            jobs["gone"] = cluster.shell("true", "--after", good, *small)
+            state = cluster.job(jobs["both"])
+            self.assertEqual(state["state"], "waiting")
+            self.assertIn(f"job {good}", state["reason"])
+            self.assertIn(f"job {good}", cluster.run("explain", jobs["both"]).stdout)
+            self.assertEqual(cluster.ask("status")["jobs"]["waiting"], len(jobs))
+            cluster.run("cancel", jobs["gone"])
+            cluster.kill(cluster.keeper())
+            cluster.kill(cluster.node("n0"))
+            cluster.up()
+            gate.write_text("")
+            over = cluster.wait_over([good, bad, *jobs.values()])
+            states = {name: over[int(job)]["state"] for name, job in jobs.items()}
+            self.assertEqual(states, {"both": "completed", "never": "skipped", "tail": "skipped",
+                                      "whatever": "completed", "unneeded": "skipped",
+                                      "gone": "cancelled"})
+            self.assertIn(f"job {bad}", over[int(jobs["never"])]["reason"])
+            waited = cluster.run("wait", jobs["never"], check=False)
+            self.assertNotEqual(waited.returncode, 0)
+            late = cluster.shell("true", "--after", f"{good},{bad}:fail", *small)
+            self.assertEqual(cluster.wait_over([late])[int(late)]["state"], "completed")
+            for after in ("4711", "nobody", "0", f"{good}:soon"):
+                refused = cluster.run("submit", "--after", after, "--", "true", check=False)
+                self.assertNotEqual(refused.returncode, 0, after)
+                self.assertIn("after", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

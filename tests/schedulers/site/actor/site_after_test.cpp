@@ -1,0 +1,124 @@
+#include "tests/schedulers/site/actor/site_actor_fixture.hpp"
+
+// Jobs that wait at a site for others.
+
+namespace muster {
+namespace {
+
+using test::SiteActorTest;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class SiteAfterTest : public SiteActorTest {
+ protected:
+  SiteAfterTest() { settings_.masters_per_job = 1; }
+
+  static Job after(std::vector<AfterJob> jobs) {
+    Job job = tasks(1);
+    job.after = std::move(jobs);
+    return job;
+  }
+  static JobEnd end_of(std::uint64_t job, JobOutcome outcome = JobOutcome::completed) {
+    return {JobId{job}, outcome, 0, 1, 1, outcome != JobOutcome::completed};
+  }
+  void tell(const JobEnd& end) {
+    for (const test::FakeMaster& fake : fakes_) {
+      if (!fake.listener) continue;
+      caf::anon_send(fake.listener, over_atom_v, end);
+      break;
+    }
+    run_for_s(1);
+  }
+  /// Who has the job: the master that has taken it; empty: nobody.
+  std::vector<std::string> takes_of(std::uint64_t job) {
+    std::vector<std::string> found;
+    for (const std::string& line : said()) {
+      if (line.find("takes job " + std::to_string(job) + ":") != std::string::npos) {
+        found.push_back(line);
+      }
+    }
+    return found;
+  }
+};
+
+TEST_F(SiteAfterTest, AJobIsHandedOverWhenTheOneBeforeIsOver) {
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1), after({{{}, AfterEnd::ok, 1}})});
+  run_for_s(1);
+  EXPECT_THAT(takes_of(2), IsEmpty());
+  const auto parts = parts_shown(site, 2);
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].state, ShownState::waiting);
+  ASSERT_TRUE(parts[0].reason);
+  EXPECT_THAT(*parts[0].reason, HasSubstr("job 1"));
+  tell(end_of(1));
+  EXPECT_EQ(takes_of(2).size(), 1U);
+  EXPECT_THAT(parts_shown(site, 2), IsEmpty());
+  system_.end(site);
+}
+
+TEST_F(SiteAfterTest, ThroughARestartTheWaitGoesOn) {
+  {
+    const SiteActor site = spawn_site(site_store_);
+    system_.run_until_s(0.5);
+    submit(site, {tasks(1), after({{{}, AfterEnd::ok, 1}})});
+    run_for_s(1);
+    system_.end(site);
+  }
+  for (test::FakeMaster& fake : fakes_) fake.listener = nullptr;
+  said();
+  fakes_[0].over = {end_of(1)};
+  const SiteActor again = spawn_site(site_store_);
+  run_for_s(3);
+  EXPECT_EQ(takes_of(2).size(), 1U) << "it ended while the site was away";
+  system_.end(again);
+}
+
+TEST_F(SiteAfterTest, WhatCannotBeginAnyMoreIsSkippedWithAllThatWaitForIt) {
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1), after({{{}, AfterEnd::ok, 1}}), after({{{}, AfterEnd::ok, 2}}),
+                after({{{}, AfterEnd::any, 3}})});
+  run_for_s(1);
+  tell(end_of(1, JobOutcome::failed));
+  run_for_s(2);
+  EXPECT_EQ(parts_shown(site, 2).at(0).state, ShownState::skipped);
+  EXPECT_EQ(parts_shown(site, 3).at(0).state, ShownState::skipped);
+  EXPECT_EQ(takes_of(4).size(), 1U) << "it goes by any end";
+  EXPECT_EQ(site_store_.memory.ended.size(), 2U);
+  system_.end(site);
+}
+
+TEST_F(SiteAfterTest, AWaitingJobIsCancelledHere) {
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1), after({{{}, AfterEnd::ok, 1}})});
+  run_for_s(1);
+  cancel(site, 2);
+  run_for_s(3);
+  EXPECT_EQ(parts_shown(site, 2).at(0).state, ShownState::cancelled);
+  tell(end_of(1));
+  EXPECT_THAT(takes_of(2), IsEmpty());
+  system_.end(site);
+}
+
+TEST_F(SiteAfterTest, TheEndOfAJobOfAnotherSiteIsHeardFromThere) {
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  const JobId theirs = job_id_of(1, 7);
+  submit(site, {after({{theirs, AfterEnd::any}})});
+  run_for_s(1);
+  EXPECT_THAT(takes_of(1), IsEmpty());
+  JobEnd end = end_of(7, JobOutcome::cancelled);
+  end.job = theirs;
+  over_there_ = {end};
+  run_for_s(20);
+  EXPECT_EQ(takes_of(1).size(), 1U) << "it is asked again";
+  system_.end(site);
+}
+
+}  // namespace
+}  // namespace muster
