@@ -24,9 +24,9 @@ struct Group {
   Adder add;
 };
 
-template <void (*Add)(CLI::App&, int&)>
+template <void (*kAdd)(CLI::App&, int&)>
 void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
-  Add(app, exit_code);
+  kAdd(app, exit_code);
 }
 
 // tests/tools/client/client_commands_test.cpp holds the names to what the functions add.

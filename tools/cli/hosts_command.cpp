@@ -11,6 +11,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/client/api_client.hpp"
 #include "tools/client/host_views.hpp"
+#include "tools/client/views.hpp"
 
 // The commands about machines of one's own. `muster join`, which runs on such a machine, is
 // join_command.cpp.
