@@ -15,9 +15,10 @@ namespace muster::config {
 /// Jobs that one may wait for, at most.
 inline constexpr std::size_t kMostAfter = 1'000;
 
+/// The key, in a list as those of others.
 std::vector<RequestKey> after_keys();
 
-/// What does not go together with the key.
+/// Reports keys that do not go together with it.
 void check_after(const JobRequest& request, const Report& report);
 
 /// The jobs that the texts stand for, in their order; the texts have to be right, and name no job

@@ -8,8 +8,8 @@ struct JobRequest;
 
 namespace muster::config {
 
-/// The name of the job: what the request says, or else the program's; of a line for a shell that of
-/// the first program in it.
+/// The name of the job: the request's, or else the program's; of a line for a shell that of the
+/// first program in it.
 std::string job_name(const JobRequest& request);
 
 }  // namespace muster::config

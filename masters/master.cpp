@@ -55,7 +55,6 @@ Master::Master(const MasterSettings& settings, MasterDependencies parts)
       tasks_(recorder_, releases_, settings.move_when_ready),
       reconciler_(recorder_, tasks_, releases_),
       ends_(recorder_, tasks_, settings, parts.keep_history),
-      open_(recorder_),
       services_(recorder_, tasks_, releases_, ends_),
       rules_(recorder_, cloud_, guard_, settings),
       fleet_(recorder_, cloud_, rules_, {parts.fleet, settings.slice_parts}),

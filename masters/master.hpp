@@ -14,7 +14,6 @@
 #include "masters/plan/plan_application.hpp"
 #include "masters/plan/planner.hpp"
 #include "masters/tasks/attempt_news.hpp"
-#include "masters/tasks/open_jobs.hpp"
 
 namespace muster {
 
@@ -169,8 +168,6 @@ class Master {
   double load() const { return master_load(facts(), settings_, memory().fixed_fleet()); }
   /// See JobEnds.
   const JobEnds& ends() const { return ends_; }
-  /// See OpenJobs.
-  const OpenJobs& open_jobs() const { return open_; }
 
  private:
   void refuse_for_good(JobId id, const Refusal& never, Instant now);
@@ -187,7 +184,6 @@ class Master {
   TaskOrders tasks_;
   Reconciler reconciler_;
   JobEnds ends_;
-  OpenJobs open_;
   Services services_;
   PlanRules rules_;
   FleetKeeper fleet_;

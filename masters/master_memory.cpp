@@ -57,6 +57,7 @@ struct MasterMemory::Fold {
 
   void operator()(const JobAccepted& e) {
     m.accepted.add(e.job.id.value);
+    m.listed.insert(list_place(e.job));
     if (is_counted(e.job)) m.counted.insert(e.job.id);
     if (e.job.service() != nullptr) m.services.insert(e.job.id);
   }
@@ -224,6 +225,7 @@ struct MasterMemory::Fold {
     m.services.erase(e.job);
     // Sites ask for these: the job's other parts are for nothing.
     const JobRow& over = *m.state.find(e.job);
+    m.listed.erase(list_place(over.job));
     memory.note_over(over);
     if (!over.all_ended() && over.job.total_tasks > 0) {
       m.terminal_parts.push_back(e.job);
@@ -399,6 +401,7 @@ void MasterMemory::restore(MasterSnapshot&& snapshot) {
   count_parts();
   m.metrics.recall(m.state);
   m.accepted = std::move(snapshot.accepted);
+  for (const JobRow& row : m.state.jobs()) m.listed.insert(list_place(row.job));
 }
 
 }  // namespace muster

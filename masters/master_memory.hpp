@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "masters/tasks/gang_waits.hpp"
 #include "model/cluster_state.hpp"
 #include "model/history.hpp"
+#include "model/job_cursor.hpp"
 #include "model/ledger.hpp"
 #include "model/master_snapshot.hpp"
 
@@ -56,6 +58,8 @@ struct MasterFacts {
   /// Parts that are over, of jobs whose number of failures is bounded and that have failures: the
   /// last ones, a thousand at most.
   std::deque<FailedPart> failed_parts{};
+  /// Unfinished jobs in the order of lists, so that a page of them costs what it looks at.
+  std::set<JobPlace, std::greater<>> listed{};
   std::set<JobId> services{};  ///< unfinished jobs that are services
   std::set<JobId> counted{};   ///< unfinished parts of jobs whose number of failures is bounded
   std::set<JobId> failing{};   ///< of these, those of which some have

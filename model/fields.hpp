@@ -7,6 +7,8 @@
 #include <variant>
 
 #include "model/event.hpp"
+#include "model/field_key.hpp"
+#include "model/job_part_fields.hpp"
 #include "model/most_an_instance.hpp"
 
 // The members of every event and of its parts, named once for all who go over them: event logs,
@@ -14,21 +16,6 @@
 // by unless_default(key, value, default), as docs/add-a-field.md says: a log has it if it is used.
 
 namespace muster {
-
-/// Name of a member.
-struct Key {
-  std::string_view name;  ///< in event logs, with its unit
-  /// In records, where that is not its name without the unit in the schema's spelling. After a '!'
-  /// the name of a flag that is kept the other way round, so that what is not there is true.
-  std::string_view record{};
-
-  constexpr Key(const char* in_logs, const char* in_records = "")
-      : name(in_logs), record(in_records) {}
-  constexpr Key(std::string_view in_logs) : name(in_logs) {}
-};
-
-template <class T, class Plain>
-concept Like = std::same_as<std::remove_const_t<T>, Plain>;
 
 /// The names of the events, in the order of EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kEventNames = {
@@ -52,31 +39,6 @@ void fields(auto& a, Like<InstanceType> auto& v) {
   a("setup_s", v.setup);
   a("terminate_s", v.terminate);
   a.unless_default("labels", v.labels, {});
-}
-
-void fields(auto& a, Like<FamilyDemand> auto& v) {
-  a("family", v.family);
-  a("amount", v.amount);
-  a("speed", v.speed);
-}
-
-void fields(auto& a, Like<GeoPoint> auto& v) {
-  a("latitude_deg", v.latitude_deg);
-  a("longitude_deg", v.longitude_deg);
-}
-
-void fields(auto& a, Like<AfterJob> auto& v) {
-  a.optional_id("job", v.job);
-  a.unless_default("end", v.end, AfterEnd::ok);
-  a.unless_default("place", v.place, 0u);
-}
-
-void fields(auto& a, Like<Delays> auto& v) {
-  a("fetch_s", v.fetch);
-  a("build_s", v.build);
-  a("init_s", v.init);
-  a("stop_s", v.stop);
-  a("upload_s", v.upload);
 }
 
 void fields(auto& a, Like<TaskSpec> auto& v) {

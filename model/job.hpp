@@ -202,7 +202,7 @@ struct Job {
   std::vector<std::string> retry_on{};
   std::string constraint{};       ///< on which types its tasks may be (Constraint); empty: on all
   std::vector<AfterJob> after{};  ///< the site keeps it until these are over; none: it begins
-  JobId again_of{};  ///< the job that it is a resubmission of; not valid: it is none
+  JobId again_of{};               ///< the job that it is a resubmission of; not valid: of no job
   /// When its site took it in; nothing: in a replay, or under a version that did not say it.
   std::optional<Instant> submitted{};
 

@@ -140,18 +140,18 @@ FilteredJob filtered(const JobRow& row) {
 /// The page of a question among the jobs that are not over. Looks at no more of them than a page
 /// may have, so that a filter through which few come does not hold up the master; the API goes on
 /// behind them.
-ActivePage active_page(const Master& master, const JobsQuestion& wanted) {
-  const OpenJobs::Places& open = master.open_jobs().places();
+ActivePage active_page(const MasterFacts& facts, const JobsQuestion& wanted) {
   const JobSieve sieve(wanted.filter);
   ActivePage page;
   std::size_t looks = JobsQuestion::kMost;
-  for (auto at = open.upper_bound(wanted.active_below); at != open.end(); ++at) {
+  for (auto at = facts.listed.upper_bound(wanted.active_below); at != facts.listed.end(); ++at) {
     if (page.slots.size() == wanted.bound()) break;
     if (looks-- == 0) {
-      page.looked = std::prev(at)->first;
+      page.looked = *std::prev(at);
       break;
     }
-    if (sieve.takes(filtered(master.state().job(at->second)))) page.slots.push_back(at->second);
+    const JobRow& row = *facts.state.find(at->job);
+    if (sieve.takes(filtered(row))) page.slots.push_back(row.slot);
   }
   return page;
 }
@@ -215,7 +215,7 @@ CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
       }
     }
   } else if (wanted.active) {
-    active = active_page(master, wanted);
+    active = active_page(master.facts(), wanted);
   }
   const std::vector<Slot>& slots = active.slots;
   for (std::size_t i = 0; i < slots.size(); ++i) {

@@ -63,6 +63,7 @@ struct HostRow {
   std::string trouble;
 };
 
+/// As users are shown it.
 HostRow row_of(const HostEntry& host, HostState state);
 
 /// By when it was heard; `report`: the time between two reports.

@@ -82,8 +82,6 @@ class ActorBackend final : public api::Backend {
   void check(std::vector<Job> jobs, bool again, api::Reply reply);
   void hand_in(std::vector<Job> jobs, bool again, api::Reply reply);
 
-  using AfterChecks = std::function<void(std::vector<Job>, const api::Reply&)>;
-  void check_after(std::vector<Job> jobs, api::Reply reply, AfterChecks go_on);
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
   void view_instances(api::Reply reply);

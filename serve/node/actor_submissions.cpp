@@ -14,6 +14,7 @@
 #include "schedulers/packing/types/never_fits.hpp"
 #include "serve/machines/task_user.hpp"
 #include "serve/node/actor_backend.hpp"
+#include "serve/node/after_checks.hpp"
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/json_text.hpp"
 #include "serve/node/resubmission.hpp"
@@ -34,8 +35,6 @@ using backend::ok;
 constexpr std::uint32_t kMostLookers = 16;
 /// Different constraints of the jobs of one request.
 constexpr std::size_t kMostConstraints = 32;
-/// Jobs of other requests that the jobs of one wait for: all are looked up.
-constexpr std::size_t kMostAwaited = 1'000;
 
 /// As many jobs as the site has room for wait there: the same may be sent again.
 Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
@@ -141,15 +140,30 @@ std::vector<std::string> beyond_caps(const ClusterHandles& cluster, const Cluste
   return warnings;
 }
 
+/// Its number is apart from all that exist.
+void number_for_plan(Job& job) {
+  constexpr std::uint32_t kNoSite = 1'000;
+  job.id = job_id_of(kNoSite, 1);
+  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
+}
+
+/// The users of the jobs that were taken, in the order of the jobs.
+void note_owners(const std::vector<SubmitVerdict>& verdicts, const std::vector<std::string>& users,
+                 JobOwners& owners) {
+  for (std::size_t i = 0; i < std::min(users.size(), verdicts.size()); ++i) {
+    if (verdicts[i].accepted) owners.add(verdicts[i].job, users[i]);
+  }
+}
+
 }  // namespace
 
 void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
+  const auto take = [this](std::vector<Job> known, const api::Reply& answer) {
+    check(std::move(known), false, answer);
+  };
   check_service_names(job_asks(), std::move(jobs), std::move(reply),
-                      [this](std::vector<Job> named, api::Reply answer) {
-                        check_after(std::move(named), std::move(answer),
-                                    [this](std::vector<Job> known, const api::Reply& fine) {
-                                      check(std::move(known), false, fine);
-                                    });
+                      [this, take](std::vector<Job> named, api::Reply answer) {
+                        check_after(looks_, std::move(named), std::move(answer), take);
                       });
 }
 
@@ -158,47 +172,6 @@ void ActorBackend::change_service(api::ServiceChange what, api::Reply reply) {
     check(std::move(jobs), false, std::move(answer));
   };
   muster::change_service({job_asks(), submit}, std::move(what), std::move(reply));
-}
-
-/// The jobs of other submissions that these wait for have to be there, and be of their user: how a
-/// job ends is nobody else's business.
-void ActorBackend::check_after(std::vector<Job> jobs, api::Reply reply, AfterChecks go_on) {
-  std::set<JobId> asked;
-  for (const Job& job : jobs) {
-    for (const AfterJob& each : job.after) {
-      if (each.place == 0) asked.insert(each.job);
-    }
-  }
-  if (asked.empty()) return go_on(std::move(jobs), reply);
-  if (asked.size() > kMostAwaited) {
-    return reply(refusal(422, "too large",
-                         fmt::format("after: the jobs of one request wait for at most {} jobs of "
-                                     "other requests",
-                                     kMostAwaited)));
-  }
-  const auto use = [jobs = std::move(jobs), reply, go_on](const JobLooks::Users& users,
-                                                          bool all_answered) {
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const std::string field = jobs.size() == 1 ? "after" : fmt::format("/jobs/{}/after", i);
-      for (const AfterJob& each : jobs[i].after) {
-        if (each.place > 0) continue;
-        const auto found = users.find(each.job);
-        // Whether there is a job of somebody else's is not said, either.
-        if (found != users.end() && found->second == jobs[i].user) continue;
-        if (found == users.end() && !all_answered) {
-          return reply(refusal(503, "unreachable",
-                               fmt::format("{}: nobody who answers at present knows job {}", field,
-                                           each.job.value)));
-        }
-        return reply(refusal(422, "invalid",
-                             fmt::format("{}: {:.64} has no job {}, or it is over for longer than "
-                                         "the history goes back",
-                                         field, jobs[i].user, each.job.value)));
-      }
-    }
-    go_on(jobs, reply);
-  };
-  looks_.find_users({asked.begin(), asked.end()}, use);
 }
 
 /// Hands in what can run. The look at work folders and programs has a thread of its own, as it
@@ -239,10 +212,7 @@ void ActorBackend::hand_in(std::vector<Job> jobs, bool again, api::Reply reply) 
       [this, again, reply, users,
        warnings](const caf::expected<std::vector<SubmitVerdict>>& verdicts) {
         if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
-        for (std::size_t i = 0; i < std::min(users.size(), verdicts->size()); ++i) {
-          const SubmitVerdict& verdict = verdicts->at(i);
-          if (verdict.accepted) owners_.add(verdict.job, users[i]);
-        }
+        note_owners(*verdicts, users, owners_);
         reply(submitted(*verdicts, again, warnings));
       },
       hand_atom_v, std::move(jobs));
@@ -290,9 +260,7 @@ void ActorBackend::say_what_is_missing(JobId job, const api::Reply& reply) {
 /// Any master that answers will do: each has the same policy and catalog.
 void ActorBackend::plan(Job job, api::Reply reply) {
   if (const auto why = why_too_large(job)) return reply(refusal(422, "too large", *why));
-  constexpr std::uint32_t kNoSite = 1'000;  // its jobs are numbered apart from all that exist
-  job.id = job_id_of(kNoSite, 1);
-  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
+  number_for_plan(job);
   ask_first<PlanView>(
       system_, handles_.masters, timeout_,
       [this, reply](const caf::expected<PlanView>& answer) {

@@ -38,7 +38,7 @@ class JobLooks {
 
   /// A page of jobs.
   void look_at_jobs(const api::View& what, api::Reply reply);
-  /// Whose the jobs are; those that nobody knows who answers are not among them.
+  /// Users of the jobs; jobs that no node knows which answers are not among them.
   using Users = std::map<JobId, std::string>;
   void find_users(const std::vector<JobId>& jobs,
                   std::function<void(const Users& users, bool all_answered)> done);

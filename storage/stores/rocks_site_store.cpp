@@ -278,7 +278,7 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
     for (const Handoff& handoff : entry.news.handoffs) {
       undo_.erase(Family::handoff, key_of(handoff.job.id, handoff.to));
     }
-    // They wait on: without these nobody would have them.
+    // They wait on: without these they would be lost.
     for (const Handoff& waited : entry.news.begun) {
       undo_.put(Family::handoff, key_of(waited.job.id, waited.to), encode_handoff(waited));
     }

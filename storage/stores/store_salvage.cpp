@@ -44,7 +44,7 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Nobody can write there, nor take a lock, which needs the right to write.
+/// No process can write there, nor take a lock, which needs the right to write.
 bool is_mounted_read_only(const fs::path& folder) {
   struct statvfs disk {};
   return ::statvfs(folder.c_str(), &disk) == 0 && (disk.f_flag & ST_RDONLY) != 0;

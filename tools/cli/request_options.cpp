@@ -214,7 +214,7 @@ class FileRequests {
   /// Whether the jobs that others wait for are there; they may be in other files.
   bool know_each_other() {
     bool good = true;
-    // The cluster puts the places, too: what is sent is what the files say.
+    // The cluster puts the places, too: the words of the files are sent as they are.
     std::vector<JobRequest> requests = requests_;
     config::settle_after(requests, [&](std::size_t at, const std::string& fault) {
       complain(fmt::format("{}: after: {}", sources_[at], fault));

@@ -58,8 +58,8 @@ class JobIntake {
   /// durable here and, if that does not take too long, with those who are to have them.
   void submit(std::vector<Job> jobs, bool forwarded, const SubmitAnswer& answer);
 
-  /// Jobs that have waited here for others begin: who gets them is chosen now. Repeats itself until
-  /// that is durable.
+  /// Jobs that have waited here for others begin: their receivers are chosen now. Repeats itself
+  /// until that is durable.
   void begin(const std::vector<JobId>& jobs);
 
   const KnownSubmissions& known() const { return known_; }

@@ -57,7 +57,13 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
       broken_({peers_, writer_, loads_}, now(),
               {[this] { return now(); }, [this](JobId job) { cancels_.on_kept(job); }}),
       watches_({peers_, numbers_, ends_.ended()}, dependencies_.max_watches, watches_host()),
-      waiting_(waiting_host()),
+      waiting_({[this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); },
+                [this](JobId job) { watches_.unwatch_here(job); },
+                [this](const std::vector<JobId>& jobs) { intake_.begin(jobs); },
+                [this](const std::vector<SkippedJob>& jobs) { ends_.skip(jobs); },
+                [this](std::function<void()> step) {
+                  timer_.after(settings_.load_stale_after, std::move(step));
+                }}),
       intake_({peers_, writer_, numbers_, rounds_, handoffs_}, settings_, intake_host()),
       view_(peers_, handoffs_, ends_.ended(), waiting_) {
   set_down_handler([this](const caf::down_msg& down) { watches_.drop(down.source); });

@@ -111,7 +111,6 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   HandoffEnds::Host ends_host();
   JobCancels::Host cancels_host();
   JobWatches::Host watches_host();
-  WaitingRoom::Host waiting_host();
   JobIntake::Host intake_host();
   void cancel_here(const std::vector<JobId>& jobs,
                    const std::function<void(const std::vector<CancelVerdict>&)>& then);

@@ -248,16 +248,4 @@ JobIntake::Host SiteScheduler::intake_host() {
   return host;
 }
 
-WaitingRoom::Host SiteScheduler::waiting_host() {
-  WaitingRoom::Host host;
-  host.watch = [this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); };
-  host.unwatch = [this](JobId job) { watches_.unwatch_here(job); };
-  host.begin = [this](const std::vector<JobId>& jobs) { intake_.begin(jobs); };
-  host.skip = [this](const std::vector<SkippedJob>& jobs) { ends_.skip(jobs); };
-  host.later = [this](std::function<void()> step) {
-    timer_.after(settings_.load_stale_after, std::move(step));
-  };
-  return host;
-}
-
 }  // namespace muster

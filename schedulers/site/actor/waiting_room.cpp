@@ -14,7 +14,7 @@ std::optional<std::string> why_not(const AfterJob& wanted, const JobEnd& end) {
   if (wanted.end == AfterEnd::any) return std::nullopt;
   const std::string job = fmt::format("job {}", end.job.value);
   // A master that has dropped it from its history knows no more than that it is over.
-  if (end.whole == 0) return job + " is over, and nobody knows any more how it ended";
+  if (end.whole == 0) return job + " is over, and how it ended is no longer known";
   const bool completed =
       end.outcome == JobOutcome::completed || end.outcome == JobOutcome::replaced;
   const bool failed = end.outcome == JobOutcome::failed || end.outcome == JobOutcome::refused;
@@ -89,7 +89,7 @@ void WaitingRoom::hear(const JobEnd& whole) {
       return true;
     });
     if (why) {
-      // What else it waited for is of no matter.
+      // The other jobs that it waited for are of no matter.
       leave(std::exchange(open, {}), job);
       skipped.push_back({job, *std::move(why)});
     } else if (open.empty()) {
@@ -108,7 +108,7 @@ void WaitingRoom::drop(JobId job) {
   leave(open, job);
 }
 
-/// The job waits for these no more; nobody has to say how those end that no other job waits for.
+/// The job waits for these no more; ends that no other job waits for need not be told.
 void WaitingRoom::leave(const std::vector<AfterJob>& open, JobId job) {
   for (const AfterJob& each : open) {
     followers_.erase({each.job, job});

@@ -28,7 +28,7 @@ class WaitingRoom {
     /// hear() is to be called when each is over, soon for those that are.
     std::function<void(const std::vector<JobId>&)> watch;
     std::function<void(JobId)> unwatch;
-    /// All that these waited for is over as it should be. begun() follows when they have left.
+    /// All that these waited for is over as it should be. drop() follows when they have left.
     std::function<void(const std::vector<JobId>&)> begin;
     /// These are to end.
     std::function<void(const std::vector<SkippedJob>&)> skip;
@@ -49,7 +49,7 @@ class WaitingRoom {
 
   /// The job waits for others.
   bool waits(JobId job) const { return open_.contains(job); }
-  /// Which jobs it waits for still, in words; empty: none.
+  /// Which jobs it waits for still, in words; empty: it waits for no job.
   std::string why(JobId job) const;
 
  private:
@@ -59,7 +59,7 @@ class WaitingRoom {
   Host host_;
   std::map<JobId, std::vector<AfterJob>> open_;  ///< by waiting job, what is not over
   std::set<std::pair<JobId, JobId>> followers_;  ///< a job and one that waits for it
-  std::set<JobId> unasked_;                      ///< nobody has been asked how they stand
+  std::set<JobId> unasked_;                      ///< it has not been asked how they stand
   bool looks_ = false;                           ///< look_again() is to come
 };
 

@@ -53,9 +53,7 @@ struct JobIntakeTest : ::testing::Test {
   JobIntake::Host host() {
     JobIntake::Host made;
     made.choose_site = [this](const Job&) { return site; };
-    made.split = [](const Job& job) {
-      return std::vector<Handoff>{{job, master_at(0)}};
-    };
+    made.split = [](const Job& job) { return std::vector<Handoff>{{job, master_at(0)}}; };
     made.after = [this](Duration, std::function<void()> step) { later.taker()(std::move(step)); };
     made.waits = [this](const Job& job) { waits.push_back(job); };
     made.all_wait = [] {};

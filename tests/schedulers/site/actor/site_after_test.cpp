@@ -31,7 +31,7 @@ class SiteAfterTest : public SiteActorTest {
     }
     run_for_s(1);
   }
-  /// Who has the job: the master that has taken it; empty: nobody.
+  /// The masters that have taken the job.
   std::vector<std::string> takes_of(std::uint64_t job) {
     std::vector<std::string> found;
     for (const std::string& line : said()) {

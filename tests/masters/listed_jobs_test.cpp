@@ -1,4 +1,4 @@
-#include "masters/tasks/open_jobs.hpp"
+// Jobs that are not over, in the order of lists.
 
 #include <gmock/gmock.h>
 
@@ -13,7 +13,7 @@ namespace {
 using test::JobBuilder;
 using testing::ElementsAre;
 
-class OpenJobsTest : public test::MasterTest {
+class ListedJobsTest : public test::MasterTest {
  protected:
   void submit(std::uint64_t id, std::optional<Instant> submitted) {
     Job job = JobBuilder(id).build();
@@ -21,18 +21,15 @@ class OpenJobsTest : public test::MasterTest {
     ASSERT_EQ(master_->submit(std::move(job), now()), SubmitResult::accepted);
   }
 
-  /// The jobs in their order, each by its row.
+  /// The jobs in their order.
   std::vector<std::uint64_t> open() const {
     std::vector<std::uint64_t> jobs;
-    for (const auto& [place, slot] : master_->open_jobs().places()) {
-      EXPECT_EQ(master_->state().job(slot).job.id, place.job);
-      jobs.push_back(place.job.value);
-    }
+    for (const JobPlace& place : master_->facts().listed) jobs.push_back(place.job.value);
     return jobs;
   }
 };
 
-TEST_F(OpenJobsTest, StandInTheOrderOfSubmissionUntilTheyAreOver) {
+TEST_F(ListedJobsTest, StandInTheOrderOfSubmissionUntilTheyAreOver) {
   submit(5, test::at_s(20));
   submit(7, std::nullopt);
   submit(9, test::at_s(10));
@@ -40,10 +37,10 @@ TEST_F(OpenJobsTest, StandInTheOrderOfSubmissionUntilTheyAreOver) {
   master_->cancel(JobId{9}, now());
   EXPECT_THAT(open(), ElementsAre(5, 7));
   submit(3, test::at_s(10));
-  EXPECT_THAT(open(), ElementsAre(5, 3, 7)) << "in the row that has become free";
+  EXPECT_THAT(open(), ElementsAre(5, 3, 7));
 }
 
-TEST_F(OpenJobsTest, AreThoseOfTheSnapshotAndTheEventsAfterIt) {
+TEST_F(ListedJobsTest, AreThoseOfTheSnapshotAndTheEventsAfterIt) {
   submit(5, test::at_s(20));
   submit(9, test::at_s(10));
   commit();

@@ -1,0 +1,57 @@
+#include "serve/node/after_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+namespace muster {
+namespace {
+
+using api::refusal;
+
+/// Jobs of other requests that the jobs of one wait for: all are looked up.
+constexpr std::size_t kMostAwaited = 1'000;
+
+}  // namespace
+
+void check_after(JobLooks& looks, std::vector<Job> jobs, api::Reply reply, AfterChecks go_on) {
+  std::set<JobId> asked;
+  for (const Job& job : jobs) {
+    for (const AfterJob& each : job.after) {
+      if (each.place == 0) asked.insert(each.job);
+    }
+  }
+  if (asked.empty()) return go_on(std::move(jobs), reply);
+  if (asked.size() > kMostAwaited) {
+    return reply(refusal(422, "too large",
+                         fmt::format("after: the jobs of one request wait for at most {} jobs of "
+                                     "other requests",
+                                     kMostAwaited)));
+  }
+  const auto use = [jobs = std::move(jobs), reply, go_on](const JobLooks::Users& users,
+                                                          bool all_answered) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const std::string field = jobs.size() == 1 ? "after" : fmt::format("/jobs/{}/after", i);
+      for (const AfterJob& each : jobs[i].after) {
+        if (each.place > 0) continue;
+        const auto found = users.find(each.job);
+        // Whether there is a job of somebody else's is not said, either.
+        if (found != users.end() && found->second == jobs[i].user) continue;
+        if (found == users.end() && !all_answered) {
+          return reply(refusal(503, "unreachable",
+                               fmt::format("{}: no node that answers at present knows job {}",
+                                           field, each.job.value)));
+        }
+        return reply(refusal(422, "invalid",
+                             fmt::format("{}: {:.64} has no job {}, or it is over for longer than "
+                                         "the history goes back",
+                                         field, jobs[i].user, each.job.value)));
+      }
+    }
+    go_on(jobs, reply);
+  };
+  looks.find_users({asked.begin(), asked.end()}, use);
+}
+
+}  // namespace muster
