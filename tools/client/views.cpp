@@ -309,6 +309,8 @@ std::string WhyLines::next(const JobPage& page) {
     const JobView& job = page.job;
     text = fmt::format("job {}  {}: {}\n", job.job.value, job.name, shown_word(job.state));
     if (job.elastic) text += elastic_text(*job.elastic) + "\n";
+    // Of a job that waits at its site, or ended there, no task is known that could say why.
+    if (page.tasks.empty() && job.reason && !job.reason->empty()) text += "  " + *job.reason + "\n";
     if (is_over(job) && tasks_of(job) > 1) {
       text += fmt::format("`muster job {} --attempts` shows where each task ran\n", job.job.value);
     }
