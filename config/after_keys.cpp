@@ -175,8 +175,14 @@ PlacedAfter placed_after(std::string_view job, const JobNames& names, std::size_
             fmt::format("\"{}\" is no place in this submission, which has {} job{}", job, requests,
                         requests == 1 ? "" : "s")};
   }
-  if (parse_whole(job)) return {};
   const auto named = names.find(job);
+  if (parse_whole(job)) {
+    if (named == names.end()) return {};
+    return {{},
+            fmt::format("\"{:.60}\" may be a number or the name of a job of this submission: say "
+                        "its place, as \"#{}\", or name it otherwise",
+                        job, named->second.front() + 1)};
+  }
   if (named == names.end()) {
     return {{},
             fmt::format("\"{:.60}\" is the name of no job of this submission; jobs of another "

@@ -39,6 +39,16 @@ Duration rest_between_rounds(const MusterParams& params, const Catalog& catalog)
   return least;
 }
 
+/// Of an instance of whatever type, on the market where it is cheaper; free without types.
+Price cheapest_of(const Catalog& catalog) {
+  std::optional<Price> least;
+  for (const InstanceType& type : catalog.types()) {
+    const Price price = type.spot ? std::min(*type.spot, type.on_demand) : type.on_demand;
+    least = least ? std::min(*least, price) : price;
+  }
+  return least.value_or(Price());
+}
+
 /// Adds another plan, whose launches and groups get numbers behind those that are there.
 void append(Plan& plan, Plan&& more) {
   const auto launches = static_cast<std::uint32_t>(plan.launches.size());
@@ -72,7 +82,8 @@ RentedPolicy::RentedPolicy(const Catalog& catalog, const MusterParams& params)
     : params_(params),
       prices_(catalog, MarketChoice::any),
       rates_(params.default_pair),
-      rest_(rest_between_rounds(params, catalog)) {}
+      rest_(rest_between_rounds(params, catalog)),
+      cheapest_(cheapest_of(catalog)) {}
 
 Cadence RentedPolicy::cadence() const {
   return {.period = params_.eager ? std::min(params_.period, kLook) : params_.period,
@@ -145,7 +156,7 @@ bool RentedPolicy::wants_round(const ClusterView& view) const {
   if (is_regular(view.now)) return true;
   if (!params_.eager) {
     // Where no more may be rented, room that comes free is for those that wait, and not given back.
-    const bool is_full = view.left.instances == std::uint64_t{0} && !view.state.pending().empty();
+    const bool is_full = !view.left.allows(1, cheapest_) && !view.state.pending().empty();
     return !params_.at_once || (is_full && memory_.has_news());
   }
   if (rest_ == Duration{}) return memory_.has_news() || memory_.asks_again();

@@ -63,7 +63,8 @@ class RentedPolicy final : public Policy {
   TaskKinds kinds_{false};
   ThroughputIntake intake_{true};
   PairRates rates_;
-  Duration rest_;  ///< between two rounds
+  Duration rest_;   ///< between two rounds
+  Price cheapest_;  ///< of an instance
   Forgetting forgetting_;
   WorkPrices work_;
   Memory memory_;

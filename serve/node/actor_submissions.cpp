@@ -39,7 +39,9 @@ constexpr std::size_t kMostConstraints = 32;
 /// As many jobs as the site has room for wait there: the same may be sent again.
 Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
   if (error != ActorError::too_many) return from_error(error, system, "such site");
-  return refusal(503, "busy", "the site's limit of waiting jobs is reached");
+  return refusal(503, "busy",
+                 "the site's limit of waiting jobs is reached (site.max_waiting, and "
+                 "site.max_dependent of jobs that wait for others, of which a user has half)");
 }
 
 /// Token of a resubmission at its site. More tasks may have failed when the request is repeated, so

@@ -11,7 +11,7 @@ namespace {
 using api::refusal;
 
 /// Jobs of other requests that the jobs of one wait for: all are looked up.
-constexpr std::size_t kMostAwaited = 1'000;
+constexpr std::size_t kMostAwaited = 250;
 
 }  // namespace
 

@@ -155,7 +155,8 @@ Duration until_backup_again(Duration every) {
 StoreTrouble make_backup(const BackupPlan& plan, sys_seconds now, const std::atomic<bool>& stop) {
   if (auto trouble = make_folders(plan)) return trouble;
   const fs::path folder = plan.folder();
-  if (auto trouble = remove_partials(folder)) return trouble;
+  // A folder that cannot be removed keeps no newer backup from being made.
+  const StoreTrouble left = remove_partials(folder);
   // A clock that was put back must not make the newest backup the first to be removed.
   const std::vector<sys_seconds> made = backups_in(folder);
   if (!made.empty()) now = std::max(now, made.back() + std::chrono::seconds{1});
@@ -175,7 +176,7 @@ StoreTrouble make_backup(const BackupPlan& plan, sys_seconds now, const std::ato
   }
   // Before an older one goes: a power cut must not leave neither.
   if (!sync_folder(folder)) return unwritable(folder, "not synced");
-  return remove_oldest(plan);
+  return left ? left : remove_oldest(plan);
 }
 
 }  // namespace muster

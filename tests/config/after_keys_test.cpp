@@ -92,6 +92,7 @@ TEST(AfterKeys, RefuseNamesThatAreNotThereOrTwice) {
   EXPECT_THAT(fault({{"a", ""}, {"b", R"(["c"])"}}), IsGoldenAt("/jobs/1/after"));
   EXPECT_THAT(fault({{"a", ""}, {"a", ""}, {"b", R"(["a"])"}}), IsGoldenAt("/jobs/2/after"));
   EXPECT_THAT(fault({{"a", ""}, {"b", R"(["#3"])"}}), IsGoldenAt("/jobs/1/after"));
+  EXPECT_THAT(fault({{"2024", ""}, {"b", R"(["2024"])"}}), IsGoldenAt("/jobs/1/after"));
 }
 
 TEST(AfterKeys, RefuseJobsThatWaitForEachOther) {

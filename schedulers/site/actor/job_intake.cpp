@@ -96,10 +96,8 @@ void JobIntake::take(std::vector<Job> jobs, bool forwarded, const SubmitAnswer& 
     return answer(Failure<ActorError>{ActorError::learns_numbers, numbers.who_is_learnt_from()});
   }
   const bool full = parts_.handoffs.jobs_in_hand() + jobs.size() > settings_.max_waiting;
-  const bool any_waits =
-      std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.after.empty(); });
-  if (full ||
-      (any_waits && parts_.handoffs.jobs_waiting() + jobs.size() > settings_.max_dependent)) {
+  // Those of another site have waited there.
+  if (full || (!forwarded && !host_.has_room(jobs))) {
     return answer(Failure<ActorError>{ActorError::too_many, {}});
   }
   if (forwarded) return persist(news_of_forwarded(std::move(jobs)), answer);
@@ -276,15 +274,31 @@ void JobIntake::hand_over(std::vector<Handoff> handoffs,
 }
 
 void JobIntake::begin(const std::vector<JobId>& jobs) {
+  to_begin_.insert(to_begin_.end(), jobs.begin(), jobs.end());
+  if (!std::exchange(begins_, true)) begin_next();
+}
+
+/// Some hundred at a time: others are heard between, and the store takes them.
+void JobIntake::begin_next() {
+  constexpr std::size_t kAtOnce = 500;
+  begins_ = !to_begin_.empty();
+  if (!begins_) return;
+  const auto end =
+      to_begin_.begin() + static_cast<std::ptrdiff_t>(std::min(kAtOnce, to_begin_.size()));
+  std::vector<JobId> jobs(to_begin_.begin(), end);
   LoadRounds& rounds = parts_.rounds;
   rounds.note_news();
+  if (!rounds.is_fresh() && !rounds.has_room(jobs.size())) {
+    rounds.ask_soon();
+    return begin_later();
+  }
+  to_begin_.erase(to_begin_.begin(), end);
   if (rounds.is_fresh()) return place(jobs);
-  if (!rounds.has_room(jobs.size())) return begin_later(jobs);
   rounds.await(jobs.size(), [this, jobs] { place(jobs); });
 }
 
-void JobIntake::begin_later(const std::vector<JobId>& jobs) {
-  host_.after(settings_.hand_retry, [this, jobs] { begin(jobs); });
+void JobIntake::begin_later() {
+  host_.after(settings_.hand_retry, [this] { begin_next(); });
 }
 
 /// In one write they wait no more and are on their way.
@@ -294,13 +308,16 @@ void JobIntake::place(const std::vector<JobId>& jobs) {
     news.begun.push_back({job, parts_.peers.self().to});
     choose(std::move(job), news.handoffs);
   }
-  if (news.begun.empty()) return;
+  if (news.begun.empty()) return begin_next();
   std::vector<JobId> begun;
   for (const Handoff& each : news.begun) begun.push_back(each.job.id);
   const auto handoffs = std::make_shared<std::vector<Handoff>>(news.handoffs);
   parts_.writer.persist(std::move(news), [this, begun, handoffs](const std::string& trouble) {
     for (const JobId job : begun) parts_.handoffs.end_waiting(job, trouble.empty());
-    if (!trouble.empty()) return begin_later(begun);
+    if (!trouble.empty()) {
+      to_begin_.insert(to_begin_.begin(), begun.begin(), begun.end());
+      return begin_later();
+    }
     std::set<HandoffTarget> targets;
     for (Handoff& handoff : *handoffs) {
       const std::size_t bytes = job_bytes(handoff.job);
@@ -309,6 +326,7 @@ void JobIntake::place(const std::vector<JobId>& jobs) {
     }
     for (const JobId job : begun) host_.begun(job);
     for (const HandoffTarget& to : targets) parts_.handoffs.send(to);
+    begin_next();
   });
 }
 

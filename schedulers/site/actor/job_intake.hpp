@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,6 +38,8 @@ class JobIntake {
     std::function<void()> all_wait;
     /// The job waited here, and is on its way from now on.
     std::function<void(JobId)> begun;
+    /// Whether these jobs, of which some wait for others, may wait here as well.
+    std::function<bool(const std::vector<Job>&)> has_room;
     std::function<Instant()> now{};
   };
   struct Parts {
@@ -58,8 +61,8 @@ class JobIntake {
   /// durable here and, if that does not take too long, with those who are to have them.
   void submit(std::vector<Job> jobs, bool forwarded, const SubmitAnswer& answer);
 
-  /// Jobs that have waited here for others begin: their receivers are chosen now. Repeats itself
-  /// until that is durable.
+  /// Jobs that have waited here for others begin, some at a time: their receivers are chosen now.
+  /// Repeats itself until that is durable.
   void begin(const std::vector<JobId>& jobs);
 
   const KnownSubmissions& known() const { return known_; }
@@ -84,8 +87,9 @@ class JobIntake {
   News news_of_forwarded(std::vector<Job> jobs);
   void give_numbers(std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests, News& made);
   void choose(Job job, std::vector<Handoff>& handoffs);
+  void begin_next();
+  void begin_later();
   void place(const std::vector<JobId>& jobs);
-  void begin_later(const std::vector<JobId>& jobs);
   void wait_here(Job job);
   void persist(News news, const SubmitAnswer& answer);
   void hand_over(std::vector<Handoff> handoffs, const std::shared_ptr<SubmissionReply>& reply,
@@ -98,6 +102,8 @@ class JobIntake {
   KnownSubmissions known_;
   std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<SubmissionReply>>> awaiting_;
   KnownSubmissions::Write last_write_ = 0;
+  std::deque<JobId> to_begin_;
+  bool begins_ = false;  ///< some of these are being placed, or will be after a pause
 };
 
 }  // namespace muster

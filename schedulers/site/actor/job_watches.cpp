@@ -81,13 +81,7 @@ void JobWatches::watch_here(const std::vector<JobId>& jobs) {
   for (const SitePeer& master : parts_.peers.masters()) watch_again(master.to, open);
   // Of one that no master ever had only the site knows at which it ended.
   for (const SitePeer& site : parts_.peers.sites()) {
-    if (parts_.peers.is_self(site.to)) continue;
-    for (std::vector<JobId>& piece : watch_pieces(open)) {
-      host_.ask(site.to, std::move(piece), [this](const Ends* ends) {
-        if (ends == nullptr) return;  // it is asked again with the next look
-        for (const JobEnd& end : *ends) over(end, nullptr);
-      });
-    }
+    if (!parts_.peers.is_self(site.to)) watch_again(site.to, open);
   }
 }
 
@@ -153,7 +147,10 @@ void JobWatches::over(const JobEnd& end, PendingWatch* asking) {
   if (found == subscriptions_.end()) return;
   Subscription& watched = found->second;
   // Masters repeat ends until they are no longer watched; a part is known by its first task.
-  if (std::find(watched.parts.begin(), watched.parts.end(), end.first) != watched.parts.end()) {
+  // Another site speaks of the whole job, of which a part may have the first task that it names.
+  const bool whole_end = end.whole > 0 && end.tasks >= end.whole;
+  if (!whole_end &&
+      std::find(watched.parts.begin(), watched.parts.end(), end.first) != watched.parts.end()) {
     return;
   }
   watched.parts.push_back(end.first);

@@ -43,7 +43,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
       ask_alarm_(timer_, [this] { rounds_.ask(); }),
       peers_(peers_of(dependencies_)),
       writer_(*dependencies_.store, poster()),
-      numbers_(peers_, writer_, settings_.max_waiting, numbers_host()),
+      numbers_(peers_, writer_, settings_.max_waiting + settings_.max_dependent, numbers_host()),
       // Sites of one seed draw masters differently.
       loads_(peers_, settings_, dependencies_.seed + dependencies_.number),
       rounds_(peers_, loads_, settings_, rounds_host()),
@@ -57,7 +57,8 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
       broken_({peers_, writer_, loads_}, now(),
               {[this] { return now(); }, [this](JobId job) { cancels_.on_kept(job); }}),
       watches_({peers_, numbers_, ends_.ended()}, dependencies_.max_watches, watches_host()),
-      waiting_({[this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); },
+      waiting_(settings_.max_dependent,
+               {[this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); },
                 [this](JobId job) { watches_.unwatch_here(job); },
                 [this](const std::vector<JobId>& jobs) { intake_.begin(jobs); },
                 [this](const std::vector<SkippedJob>& jobs) { ends_.skip(jobs); },

@@ -245,6 +245,7 @@ JobIntake::Host SiteScheduler::intake_host() {
   host.waits = [this](const Job& job) { waiting_.add(job); };
   host.all_wait = [this] { waiting_.ask(); };
   host.begun = [this](JobId job) { waiting_.drop(job); };
+  host.has_room = [this](const std::vector<Job>& jobs) { return waiting_.has_room(jobs); };
   return host;
 }
 

@@ -9,6 +9,9 @@
 namespace muster {
 namespace {
 
+/// Pairs of a job and one that it waits for, which are remembered for each job that may wait.
+constexpr std::size_t kPairsOfJob = 4;
+
 /// Why a job cannot begin any more whose condition on the other one is that; nothing: it may.
 std::optional<std::string> why_not(const AfterJob& wanted, const JobEnd& end) {
   if (wanted.end == AfterEnd::any) return std::nullopt;
@@ -38,8 +41,27 @@ std::string shown_after(const AfterJob& after) {
 
 }  // namespace
 
+bool WaitingRoom::has_room(const std::vector<Job>& jobs) const {
+  std::map<std::string, std::size_t> more;
+  std::size_t waiting = 0, pairs = followers_.size();
+  for (const Job& job : jobs) {
+    if (job.after.empty()) continue;
+    ++waiting;
+    ++more[job.user];
+    pairs += job.after.size();
+  }
+  if (waiting == 0) return true;
+  if (open_.size() + waiting > most_ || pairs > kPairsOfJob * most_) return false;
+  return std::all_of(more.begin(), more.end(), [this](const auto& of_user) {
+    const auto there = of_users_.find(of_user.first);
+    const std::size_t before = there == of_users_.end() ? 0 : there->second;
+    return before + of_user.second <= most_ - most_ / 2;
+  });
+}
+
 void WaitingRoom::add(const Job& job) {
-  if (!open_.try_emplace(job.id, job.after).second) return;
+  if (!open_.try_emplace(job.id, Waiting{job.user, job.after}).second) return;
+  ++of_users_[job.user];
   for (const AfterJob& each : job.after) {
     followers_.emplace(each.job, job.id);
     unasked_.insert(each.job);
@@ -81,7 +103,7 @@ void WaitingRoom::hear(const JobEnd& whole) {
   std::vector<SkippedJob> skipped;
   for (const JobId job : followers) {
     followers_.erase({whole.job, job});
-    std::vector<AfterJob>& open = open_.at(job);
+    std::vector<AfterJob>& open = open_.at(job).open;
     std::optional<std::string> why;
     std::erase_if(open, [&](const AfterJob& each) {
       if (each.job != whole.job) return false;
@@ -103,9 +125,11 @@ void WaitingRoom::hear(const JobEnd& whole) {
 void WaitingRoom::drop(JobId job) {
   const auto found = open_.find(job);
   if (found == open_.end()) return;
-  const std::vector<AfterJob> open = std::move(found->second);
+  const Waiting gone = std::move(found->second);
   open_.erase(found);
-  leave(open, job);
+  const auto of_user = of_users_.find(gone.user);
+  if (--of_user->second == 0) of_users_.erase(of_user);
+  leave(gone.open, job);
 }
 
 /// The job waits for these no more; ends that no other job waits for need not be told.
@@ -120,8 +144,8 @@ void WaitingRoom::leave(const std::vector<AfterJob>& open, JobId job) {
 std::string WaitingRoom::why(JobId job) const {
   constexpr std::size_t kShown = 3;
   const auto found = open_.find(job);
-  if (found == open_.end() || found->second.empty()) return {};
-  const std::vector<AfterJob>& open = found->second;
+  if (found == open_.end() || found->second.open.empty()) return {};
+  const std::vector<AfterJob>& open = found->second.open;
   std::string text = "waits for ";
   for (std::size_t i = 0; i < std::min(open.size(), kShown); ++i) {
     text += (i > 0 ? ", " : "") + shown_after(open[i]);

@@ -35,7 +35,12 @@ class WaitingRoom {
     /// Runs the step after a pause.
     std::function<void(std::function<void()> step)> later;
   };
-  explicit WaitingRoom(Host host) : host_(std::move(host)) {}
+  /// `most`: jobs that may wait; of one user half of them.
+  WaitingRoom(std::size_t most, Host host) : most_(most), host_(std::move(host)) {}
+
+  /// Those of the jobs that wait for others may be added: there are places enough, for their users
+  /// too, and the jobs that they wait for are few enough to be remembered.
+  bool has_room(const std::vector<Job>& jobs) const;
 
   /// The job waits here; ask() follows. One that is there already stays as it is.
   void add(const Job& job);
@@ -56,8 +61,15 @@ class WaitingRoom {
   void leave(const std::vector<AfterJob>& open, JobId job);
   void look_again();
 
+  struct Waiting {
+    std::string user{};
+    std::vector<AfterJob> open{};  ///< jobs that it waits for and that are not over
+  };
+
+  const std::size_t most_;
   Host host_;
-  std::map<JobId, std::vector<AfterJob>> open_;  ///< by waiting job, what is not over
+  std::map<JobId, Waiting> open_;
+  std::map<std::string, std::size_t> of_users_;  ///< how many wait
   std::set<std::pair<JobId, JobId>> followers_;  ///< a job and one that waits for it
   std::set<JobId> unasked_;                      ///< it has not been asked how they stand
   bool looks_ = false;                           ///< look_again() is to come

@@ -80,6 +80,30 @@ TEST(RocksSiteStore, each_part_of_a_job_is_handed_over_by_itself) {
   EXPECT_EQ(memory.handoffs[1].to, (HandoffTarget{true, 1}));
 }
 
+TEST(RocksSiteStore, a_job_that_has_waited_is_on_its_way_from_one_write_on) {
+  const TempStore folder;
+  {
+    const auto store = folder.open();
+    const auto records = opened<RocksSiteStore>(*store);
+    Handoff waits = handoff(7);
+    waits.to.site = true;
+    waits.job.after = {{JobId{3}, AfterEnd::fail}};
+    EXPECT_EQ(persist(*records, {waits}), "");
+    SiteNews news;
+    news.begun = {waits};
+    news.handoffs = {waits};
+    news.handoffs[0].to.site = false;
+    std::promise<std::string> told;
+    records->persist(std::move(news), [&](const std::string& trouble) { told.set_value(trouble); });
+    EXPECT_EQ(told.get_future().get(), "");
+  }
+  const auto store = folder.open();
+  const SiteMemory memory = opened<RocksSiteStore>(*store)->recall();
+  ASSERT_EQ(memory.handoffs.size(), 1u);
+  EXPECT_FALSE(memory.handoffs[0].to.site);
+  EXPECT_THAT(memory.handoffs[0].job.after, ElementsAre(AfterJob{JobId{3}, AfterEnd::fail}));
+}
+
 TEST(RocksSiteStore, an_end_takes_the_place_of_its_hand_off_and_the_oldest_go_first) {
   const TempStore folder;
   RocksSiteStoreOptions options;

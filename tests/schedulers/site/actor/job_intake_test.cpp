@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/schedulers/site/site_parts.hpp"
 
 namespace muster::test {
@@ -22,6 +24,7 @@ struct JobIntakeTest : ::testing::Test {
   std::vector<LoadRounds::Answered> loads_asked;
   std::vector<Job> waits;
   std::vector<std::uint64_t> begun;
+  bool room = true;  ///< for jobs that wait for others
 
   JobNumbers numbers{
       parts.peers, parts.writer, 100, {parts.retries.taker(), [] {}, parts.noting()}};
@@ -58,6 +61,9 @@ struct JobIntakeTest : ::testing::Test {
     made.waits = [this](const Job& job) { waits.push_back(job); };
     made.all_wait = [] {};
     made.begun = [this](JobId job) { begun.push_back(job.value); };
+    made.has_room = [this](const std::vector<Job>& jobs) {
+      return room || std::ranges::all_of(jobs, [](const Job& job) { return job.after.empty(); });
+    };
     made.now = [] { return Instant{std::chrono::seconds{7}}; };
     return made;
   }
@@ -146,11 +152,39 @@ TEST_F(JobIntakeTest, RefusesToWaitForWhatIsNotThere) {
   submit({waiting});
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].substr(0, 4), "not ");
-  settings.max_dependent = 1;
+  room = false;
   waiting.after = {{JobId{7}}};
   submit({waiting});
-  submit({waiting});
   EXPECT_EQ(said.back(), to_string(ActorError::too_many) + ": ");
+  settings.promise_wait = {};
+  waiting.id = JobId{1'000'000'001};
+  submit({waiting}, true);
+  EXPECT_EQ(said.back(), "job 1000000001") << "it has waited at its site";
+}
+
+TEST_F(JobIntakeTest, BeginsManyInPiecesThatTheStoreTakes) {
+  std::vector<Job> many(1'100, job_of(0));
+  std::vector<JobId> ids;
+  for (Job& job : many) {
+    job.after = {{JobId{5'000}}};
+    ids.push_back(JobId{ids.size() + 1});
+  }
+  settings.promise_wait = {};
+  submit(many);
+  parts.store.slow = true;
+  intake.begin(ids);
+  ASSERT_EQ(parts.store.waiting.size(), 1U);
+  EXPECT_EQ(parts.store.waiting[0].news.begun.size(), 500U);
+  EXPECT_EQ(parts.store.waiting[0].news.handoffs.size(), 500U);
+  parts.end_write("disk full");
+  EXPECT_EQ(handoffs.jobs_waiting(), 1'100U);
+  later.run();
+  for (int pieces = 0; pieces < 3; ++pieces) {
+    ASSERT_EQ(parts.store.waiting.size(), 1U);
+    parts.end_write();
+  }
+  EXPECT_EQ(handoffs.jobs_waiting(), 0U);
+  EXPECT_EQ(begun.size(), 1'100U);
 }
 
 TEST_F(JobIntakeTest, SaysWhenAJobCameWhereItIsTo) {

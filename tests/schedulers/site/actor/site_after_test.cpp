@@ -120,5 +120,19 @@ TEST_F(SiteAfterTest, TheEndOfAJobOfAnotherSiteIsHeardFromThere) {
   system_.end(site);
 }
 
+TEST_F(SiteAfterTest, AnEndOfTheWholeCountsThoughAPartWithItsFirstTaskWasHeardBefore) {
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  const JobId theirs = job_id_of(1, 7);
+  submit(site, {after({{theirs, AfterEnd::any}})});
+  run_for_s(1);
+  tell({theirs, JobOutcome::completed, 0, 5, 10});
+  EXPECT_THAT(takes_of(1), IsEmpty());
+  over_there_ = {{theirs, JobOutcome::cancelled, 0, 10, 10}};
+  run_for_s(20);
+  EXPECT_EQ(takes_of(1).size(), 1U);
+  system_.end(site);
+}
+
 }  // namespace
 }  // namespace muster

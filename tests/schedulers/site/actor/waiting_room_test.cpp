@@ -18,7 +18,7 @@ struct WaitingRoomTest : ::testing::Test {
   std::vector<std::uint64_t> watched, unwatched, begun;
   std::vector<SkippedJob> skipped;
   Steps later;
-  WaitingRoom room{host()};
+  WaitingRoom room{4, host()};
 
   WaitingRoom::Host host() {
     WaitingRoom::Host made;
@@ -123,6 +123,26 @@ TEST_F(WaitingRoomTest, AsksAgainAboutJobsThatDoNotWaitHere) {
   room.drop(JobId{11});
   later.run();
   EXPECT_EQ(later.size(), 0U) << "no job waits";
+}
+
+TEST_F(WaitingRoomTest, HasRoomForSomeJobsAndForHalfOfThemOfAUser) {
+  const auto job = [](const char* user, std::size_t others = 1) {
+    Job made = job_of(1);
+    made.user = user;
+    for (std::uint64_t i = 0; i < others; ++i) made.after.push_back({JobId{i + 1}});
+    return made;
+  };
+  EXPECT_TRUE(room.has_room({job("ann", 0), job("ann", 0), job("ann", 0)}))
+      << "they wait for no job";
+  EXPECT_TRUE(room.has_room({job("ann"), job("ann"), job("bob"), job("bob")}));
+  EXPECT_FALSE(room.has_room({job("ann"), job("ann"), job("ann")}));
+  EXPECT_FALSE(room.has_room({job("ann", 17)})) << "too much to remember";
+  Job first = job("ann");
+  first.id = JobId{10};
+  room.add(first);
+  EXPECT_FALSE(room.has_room({job("ann"), job("ann")}));
+  room.drop(JobId{10});
+  EXPECT_TRUE(room.has_room({job("ann"), job("ann")}));
 }
 
 TEST_F(WaitingRoomTest, SaysInWordsWhatAJobWaitsFor) {
