@@ -111,8 +111,8 @@ TEST_F(JobSourceTest, JsonIsReadAsSuchByItsEnding) {
   ASSERT_TRUE(json && toml);
   EXPECT_TRUE(is_written_as_job(json.value()));
   EXPECT_TRUE(is_written_as_job(toml.value()));
-  EXPECT_THAT(request_from(json.value())->command, ElementsAre("a"));
-  EXPECT_THAT(request_from(toml.value())->command, ElementsAre("b"));
+  EXPECT_THAT(requests_from(json.value())->front().command, ElementsAre("a"));
+  EXPECT_THAT(requests_from(toml.value())->front().command, ElementsAre("b"));
   EXPECT_FALSE(is_written_as_job({"a.json", "command = [\"b\"]\n", false}));
   EXPECT_FALSE(is_written_as_job({"a", R"({"command": ["a"]})", false}));
 }
