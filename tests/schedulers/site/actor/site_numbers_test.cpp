@@ -32,10 +32,10 @@ TEST_F(SiteActorTest, TakesNothingOnANewStoreBeforeEveryMasterHasToldItsHighestN
   fakes_[1].report.newest = {JobId{41}};
   run_for_s(3);
   submit(site, {with_token("ann", "1")});
-  EXPECT_THAT(said(), Contains("promised 100042"))
+  EXPECT_THAT(said(), Contains("promised 200042"))
       << "its users may have been told as many numbers as may wait that nobody else has heard of";
   EXPECT_FALSE(site_store_.memory.asks_numbers);
-  EXPECT_EQ(site_store_.memory.next_job, 100043u);
+  EXPECT_EQ(site_store_.memory.next_job, 200043u);
   system_.end(site);
 }
 
@@ -47,7 +47,7 @@ TEST_F(SiteActorTest, AsksAnotherSiteTooWhichOfItsJobsItHas) {
   const SiteActor tokyo = spawn_site(site_store_, 0, london);
   run_for_s(3);
   submit(tokyo, {with_token("ann", "1")});
-  EXPECT_THAT(said(), Contains("promised 100010"));
+  EXPECT_THAT(said(), Contains("promised 200010"));
   system_.end(tokyo);
   system_.end(london);
 }
@@ -116,7 +116,7 @@ TEST_F(SiteActorTest, ANumberThatAMasterHasForAnotherJobIsALoudConflictThatCance
   fakes_[0].conflict = false;
   run_for_s(3);
   submit(site, {with_token("ann", "1")});
-  EXPECT_THAT(said(), Contains("promised 100018")) << "it has learnt its numbers anew";
+  EXPECT_THAT(said(), Contains("promised 200018")) << "it has learnt its numbers anew";
   system_.end(site);
 }
 
@@ -188,7 +188,7 @@ TEST_F(SiteActorTest, AConflictOverAJobOfAnotherSiteIsThatOnesToLearnFrom) {
   run_for_s(2);
   submit(tokyo, {with_token("ann", "1")});
   run_for_s(2);
-  EXPECT_THAT(said(), Contains("promised 100018"));
+  EXPECT_THAT(said(), Contains("promised 200018"));
   system_.end(tokyo);
   system_.end(london);
 }
