@@ -42,9 +42,8 @@ std::string_view program_of_line(std::string_view line) {
     const std::string_view word = line.substr(0, line.find_first_of(" \t\n;|&<>()"));
     if (std::ranges::find(kSettings, word) != kSettings.end()) {
       line.remove_prefix(std::min(line.find_first_of(";&\n"), line.size()));
-    } else if (word == "exec") {
-      line.remove_prefix(word.size());
-    } else if (word.find('=', 1) != kNowhere && word.find_first_of("'\"`$") == kNowhere) {
+    } else if (word == "exec" ||
+               (word.find('=', 1) != kNowhere && word.find_first_of("'\"`$") == kNowhere)) {
       line.remove_prefix(word.size());
     } else {
       const bool named = word.find_first_not_of(kNameOfFile) == kNowhere &&

@@ -175,6 +175,7 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.done_on_stop = true;
   full.retry_on = {"75", "signal"};
   full.signal = "USR1@60";
+  full.after = {"12:any"};
   full.elastic = "1-8";
   full.progress_unit = "samples";
   full.progress_ends = {10, 20};
