@@ -94,7 +94,7 @@ int main(int given, char** arguments) {
   add_node(app, exit_code);
   add_local_cluster(app, exit_code);
   add_worker(app, exit_code);
-  add_join(app, exit_code);
+  add_join(app, exit_code, asked);
   add_shim(app, exit_code);
   add_progress(app, exit_code);
   add_manual(app, exit_code);

@@ -44,8 +44,8 @@ void add_local_cluster(CLI::App& app, int& exit_code);
 /// `muster down`.
 void add_down(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
-/// `muster join`.
-void add_join(CLI::App& app, int& exit_code);
+/// `muster join`. `words`: the program's own arguments, of which a token is covered.
+void add_join(CLI::App& app, int& exit_code, const std::vector<char*>& words);
 /// As a keeper, which shims that are this command call: before all else, as the words that follow
 /// are a program's. Its exit code; nothing: the command is another one.
 std::optional<int> run_as_keeper(int argc, char** argv);

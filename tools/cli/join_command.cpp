@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,9 +32,12 @@ namespace {
 namespace fs = std::filesystem;
 using hosts::Labels;
 
+constexpr std::size_t kMostToken = 256;
+
 struct JoinArguments {
   std::string url;
   std::string token;
+  std::string token_file;
   std::string state;
   std::string checkpoints;
   std::vector<std::string> labels;
@@ -56,6 +61,31 @@ std::optional<Endpoint> place_of(const std::string& url) {
         url + "'");
   }
   return place;
+}
+
+/// Other users, and tasks, can read a process' arguments for as long as it runs.
+void cover(const std::vector<char*>& words, const std::string& secret) {
+  for (char* word : words) {
+    char* found = secret.empty() ? nullptr : std::strstr(word, secret.c_str());
+    if (found != nullptr) std::memset(found, 'x', secret.size());
+  }
+}
+
+/// The first line of that file, or of the standard input; nothing after a complaint.
+std::optional<std::string> token_in(const std::string& file) {
+  std::ifstream opened;
+  const bool is_input = file == "-";
+  if (!is_input) opened.open(file);
+  std::array<char, kMostToken> line{};
+  std::istream& in = is_input ? std::cin : opened;
+  // Longer lines are cut, and no token is as long.
+  in.getline(line.data(), line.size());
+  std::string token = line.data();
+  while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) token.pop_back();
+  if (!token.empty()) return token;
+  complain(fmt::format("--token-file: {} has no token in its first line, or may not be read",
+                       is_input ? "the standard input" : file));
+  return std::nullopt;
 }
 
 /// False after a complaint.
@@ -138,13 +168,18 @@ std::optional<hosts::JoinedHost> joined(const JoinArguments& arguments, const En
   }
   hosts::JoinWish wish;
   wish.place = place;
-  if (arguments.token.empty()) {
-    complain("--token is missing: an admin makes one by `muster join-token create`");
+  const bool by_file = !arguments.token_file.empty();
+  const auto given = by_file ? token_in(arguments.token_file) : arguments.token;
+  if (!given) return std::nullopt;
+  if (given->empty()) {
+    complain(
+        "--token-file is missing: an admin makes a token by `muster join-token create`, and - is "
+        "the standard input");
     return std::nullopt;
   }
-  const auto token = hosts::token_from(arguments.token);
+  const auto token = hosts::token_from(*given);
   if (!token) {
-    complain("--token: " + token.error().message);
+    complain((by_file ? "--token-file: " : "--token: ") + token.error().message);
     return std::nullopt;
   }
   wish.token = token.value();
@@ -197,14 +232,21 @@ int run_join(const JoinArguments& arguments) {
 
 }  // namespace
 
-void add_join(CLI::App& app, int& exit_code) {
+void add_join(CLI::App& app, int& exit_code, const std::vector<char*>& words) {
   auto arguments = std::make_shared<JoinArguments>();
   CLI::App* command = app.add_subcommand(
       "join", "Make this machine one of a cluster's, and run what the cluster has it run");
   command->add_option("URL", arguments->url, "https://HOST:PORT of the cluster's join port")
       ->required();
-  command->add_option("--token", arguments->token,
-                      "by `muster join-token create`; needed until the machine has joined");
+  CLI::Option* file = command->add_option(
+      "--token-file", arguments->token_file,
+      "file with the token by `muster join-token create`, or - for the standard input; needed "
+      "until the machine has joined");
+  command
+      ->add_option("--token", arguments->token,
+                   "the token itself, which others on the machine may read until the command has "
+                   "covered it")
+      ->excludes(file);
   command->add_option("--state", arguments->state,
                       "folder of this machine's part; default: /var/lib/muster-host, or for others "
                       "than root muster-host in the folder of states");
@@ -218,7 +260,10 @@ void add_join(CLI::App& app, int& exit_code) {
   command->add_option("--memory", arguments->memory_gib, "GiB for tasks; default: all")
       ->check(number_from(1, 1'000'000));
   command->add_flag("--only-join", arguments->once, "join and end, to run later");
-  command->callback([arguments, &exit_code] { exit_code = run_join(*arguments); });
+  command->callback([arguments, &exit_code, words] {
+    cover(words, arguments->token);
+    exit_code = run_join(*arguments);
+  });
 }
 
 }  // namespace muster::cli

@@ -31,7 +31,7 @@ def free_port():
 def muster(*words, code=0, timeout=120, cluster=None):
     environment = {**os.environ, **({"MUSTER_CLUSTER": str(cluster)} if cluster else {})}
     done = subprocess.run([MUSTER, *map(str, words)], capture_output=True, text=True,
-                          timeout=timeout, env=environment)
+                          stdin=subprocess.DEVNULL, timeout=timeout, env=environment)
     if code is not None and done.returncode != code:
         raise AssertionError(f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done
@@ -150,10 +150,13 @@ class Joining(unittest.TestCase):
         muster("join", self.url, "--token", token, "--state", state, "--only-join", "--cpus", 1,
                "--memory", 1)
         (state / "join.json").unlink()
-        muster("join", self.url, "--token", token, "--state", state, "--only-join", "--cpus", 1,
-               "--memory", 1)
+        (self.root / "join-token").write_text(token + "\n")
+        muster("join", self.url, "--token-file", self.root / "join-token", "--state", state,
+               "--only-join", "--cpus", 1, "--memory", 1)
         self.assertIn("is used up", self.refused(
             self.url, "--token", token, "--state", self.root / "second"))
+        self.assertIn("--token-file: the standard input has no token", self.refused(
+            self.url, "--token-file", "-", "--state", self.root / "second"))
         audit = json.loads(self.on("audit", "--json").stdout)["entries"]
         self.assertTrue(any(entry["path"] == "/v1/join" and entry["status"] == 403 and
                             entry["about"] for entry in audit), audit)
@@ -168,6 +171,10 @@ class Joining(unittest.TestCase):
                         "2", "--label", f"rack={name}")
             self.hosts.append(host)
         until(lambda: [h["state"] for h in self.listed().values()] == ["ready", "ready"])
+        for host in self.hosts:
+            words = pathlib.Path(f"/proc/{host.process.pid}/cmdline").read_text()
+            self.assertIn("--token", words)
+            self.assertNotIn(token.split("-")[3], words, "tasks can read arguments")
         marks = self.root / "marks"
         marks.mkdir()
         self.on("submit", "--tasks", 4, "--cpus", 1, "--memory", "0.5", "--", "sh", "-c",
