@@ -3,28 +3,74 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "serve/api/private_file.hpp"
-#include "serve/hosts/row_value.hpp"
+#include "serve/hosts/book_file.hpp"
 
-// One table under one mutex, which is never held for a wait. The file is one JSON document: a
-// machine is a line of some 300 bytes, and few things change it.
+// One table under one mutex, which is never held for a wait.
 
 namespace muster::hosts {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Refused = Failure<int>;
 
-constexpr std::size_t kMaxFile = std::size_t{16} << 20;
 /// A clock that is further off would not take certificates that are made now.
 constexpr std::int64_t kClockS = 240;
 
+Refused no_file(const HostBookSetup& setup) {
+  return {kHostStorage,
+          fmt::format("{}: is missing, and {} instances of the cloud's store run on the machines "
+                      "that it lists: put it back from the backup of the stores; to begin without "
+                      "machines, wait until the lease of each is over, write "
+                      "{{\"tokens\": [], \"hosts\": []}} into it, and give it the mode 0600",
+                      setup.file.string(), setup.rented)};
+}
+
+std::optional<Refused> clock_fault(std::int64_t ahead_s) {
+  if (ahead_s <= kClockS && ahead_s >= -kClockS) return std::nullopt;
+  return Refused{kHostUnfit,
+                 fmt::format("the machine's clock is {} s {} the cluster's, and certificates "
+                             "would not hold: set it (`timedatectl set-ntp true`) and join again",
+                             std::abs(ahead_s), ahead_s > 0 ? "ahead of" : "behind")};
+}
+
+Refused no_type(const Measured& has) {
+  return {kHostUnfit,
+          fmt::format("no type of the cluster's catalog fits into the machine, which has {}: the "
+                      "catalog (catalog in the cluster file) needs a smaller one",
+                      amounts_text(has))};
+}
+
+Refused no_room() {
+  return {kHostConflict,
+          fmt::format("the list of the cluster's machines has its {} MiB, and no more may join: "
+                      "`muster hosts remove` takes one out",
+                      kMaxHostBytes >> 20)};
+}
+
+Refused copied(std::uint32_t number) {
+  return {kHostConflict,
+          fmt::format("two daemons report as host {}, so one is a copy: `muster hosts remove {}`, "
+                      "then join each with a --state folder of its own",
+                      number, number)};
+}
+
+HostEntry entry_of(const JoinRequest& request, const std::string& key_print, std::string type) {
+  HostEntry host;
+  host.name = request.name;
+  host.key = key_print;
+  host.token = request.token_id;
+  host.type = std::move(type);
+  host.measured = request.measured;
+  host.labels = request.labels;
+  return host;
+}
+
 }  // namespace
 
-HostBook::HostBook(HostBookSetup setup) : setup_(std::move(setup)), opened_(setup_.since_boot()) {}
+HostBook::HostBook(HostBookSetup setup)
+    : setup_(std::move(setup)), terms_(setup_.lease, setup_.since_boot()) {}
 
 Expected<std::shared_ptr<HostBook>, int> HostBook::open(HostBookSetup setup) {
   auto book = std::unique_ptr<HostBook>(new HostBook(std::move(setup)));
@@ -37,31 +83,18 @@ void HostBook::note(const std::string& text) const {
 }
 
 std::optional<Refused> HostBook::load() {
-  const auto content = api::read_private(setup_.file, kMaxFile);
-  if (!content) {
-    if (content.error().code == api::FileError::missing) return std::nullopt;
-    return Refused{kHostStorage, content.error().message};
+  auto content = read_book(setup_.file);
+  if (!content) return content.error();
+  if (!content.value()) {
+    return setup_.rented == 0 ? std::nullopt : std::optional(no_file(setup_));
   }
-  const Json document = Json::parse(content.value(), nullptr, /*allow_exceptions=*/false);
-  const auto is_list = [&](const char* name) {
-    return document.contains(name) && document[name].is_array();
-  };
-  if (!document.is_object() || !is_list("tokens") || !is_list("hosts")) {
-    return Refused{kHostStorage,
-                   fmt::format("{}: is not the list of machines that this release writes",
-                               setup_.file.string())};
-  }
-  tokens_.load(document["tokens"]);
-  hosts_.load(document["hosts"], row_value<std::uint32_t>(document, "next", 1));
-  return std::nullopt;
-}
-
-std::string HostBook::text() const {
-  const Json document{{"version", 1},
-                      {"next", hosts_.next()},
-                      {"tokens", tokens_.to_rows()},
-                      {"hosts", hosts_.to_rows()}};
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  tokens_ = std::move(content.value()->tokens);
+  hosts_ = std::move(content.value()->hosts);
+  if (const auto earlier = content.value()->lease) terms_.set_earlier(*earlier);
+  // A longer lease is in the file before it is told.
+  if (content.value()->lease != terms_.longest(hosts_, setup_.since_boot())) changed();
+  std::unique_lock lock(mutex_);
+  return save(lock);
 }
 
 /// Writes what has changed; without the lock, which is held before and after.
@@ -72,10 +105,13 @@ std::optional<Refused> HostBook::save(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   if (saved_ == changes_) return std::nullopt;
   const std::uint64_t until = changes_;
-  const std::string content = text();
+  const std::string content =
+      book_text(tokens_, hosts_, terms_.longest(hosts_, setup_.since_boot()));
   lock.unlock();
   const auto fault = api::replace_private(setup_.file, content);
   lock.lock();
+  if (fault && !is_unsaved_) note("the list of machines cannot be written: " + *fault);
+  is_unsaved_ = fault.has_value();
   if (fault) return Refused{kHostStorage, *fault};
   saved_ = std::max(saved_, until);
   return std::nullopt;
@@ -111,18 +147,15 @@ std::vector<JoinTokenRow> HostBook::tokens() const {
 Expected<HostBook::Joined, int> HostBook::join(const JoinRequest& request,
                                                const std::string& key_print) {
   std::unique_lock lock(mutex_);
-  const std::int64_t ahead = request.now_s - now_s();
-  if (ahead > kClockS || ahead < -kClockS) {
-    return Refused{kHostUnfit,
-                   fmt::format("the machine's clock is {} s {} the cluster's, and certificates "
-                               "would not hold: set it (`timedatectl set-ntp true`) and join again",
-                               std::abs(ahead), ahead > 0 ? "before" : "behind")};
-  }
+  if (auto fault = clock_fault(request.now_s - now_s())) return *std::move(fault);
   const JoinTokenRow* token = tokens_.find(request.token_id, request.secret);
   // The answer to the first request may have got lost; only who has the key can make use of it.
   const HostEntry* known = hosts_.of_key(key_print);
   if (known != nullptr && token != nullptr && known->token == token->id) {
-    return Joined{known->number, known->type};
+    if (auto fault = JoinTokens::end_of(*token, now_s())) return *std::move(fault);
+    const Joined again{known->number, known->type, true};
+    if (auto unwritten = save(lock)) return *std::move(unwritten);
+    return again;
   }
   if (auto fault = JoinTokens::fault_of(token, now_s())) return *std::move(fault);
   if (auto fault = add(request, key_print)) return *std::move(fault);
@@ -145,20 +178,10 @@ std::optional<Refused> HostBook::add(const JoinRequest& request, const std::stri
                    "--state folder"};
   }
   std::string type = type_for(*setup_.catalog, request.measured);
-  if (type.empty()) {
-    return Refused{kHostUnfit,
-                   fmt::format("no type of the cluster's catalog fits into the machine, which has "
-                               "{}: the catalog (catalog in the cluster file) needs a smaller one",
-                               amounts_text(request.measured))};
-  }
+  if (type.empty()) return no_type(request.measured);
+  HostEntry host = entry_of(request, key_print, std::move(type));
+  if (!hosts_.has_room(host)) return no_room();
   tokens_.use(request.token_id);
-  HostEntry host;
-  host.name = request.name;
-  host.key = key_print;
-  host.token = request.token_id;
-  host.type = std::move(type);
-  host.measured = request.measured;
-  host.labels = request.labels;
   hosts_.add(std::move(host));
   changed();
   return std::nullopt;
@@ -173,12 +196,7 @@ Expected<ReportAnswer, int> HostBook::report(const std::string& key_print, const
                    "the cluster does not know this machine (any more): remove its state folder "
                    "and join again"};
   }
-  if (is_copy(*host, now_of(*host), report)) {
-    return Refused{kHostConflict,
-                   fmt::format("two daemons report as host {}, so one is a copy: `muster hosts "
-                               "remove {}`, then join each with a --state folder of its own",
-                               host->number, host->number)};
-  }
+  if (is_copy(*host, now_of(*host), report)) return copied(host->number);
   if (report.run != host->run) host->run_before = std::exchange(host->run, report.run);
   host->boot = report.boot;
   host->heard = setup_.since_boot();
@@ -193,12 +211,15 @@ Expected<ReportAnswer, int> HostBook::report(const std::string& key_print, const
   // The machine acts on an answer before it reports again, so this report knows of the order.
   if (host->use && host->use->use == Use::ending && !is_left) free(*host, steps);
   const std::uint32_t number = host->number;
-  auto fault = save(lock);
+  const auto unsaved = save(lock);
   // It may have been removed meanwhile.
   HostEntry* again = hosts_.find(number);
-  if (!fault && again == nullptr) fault = Refused{kHostUnknown, "the machine was removed"};
   Expected<ReportAnswer, int> answer =
-      fault ? Expected<ReportAnswer, int>(*fault) : answer_to(*again);
+      again == nullptr
+          ? Expected<ReportAnswer, int>(Refused{kHostUnknown, "the machine was removed"})
+          : answer_to(*again);
+  // It goes on with the orders that are in the file: without an answer its lease would end.
+  if (unsaved && again != nullptr) again->trouble = unsaved->message;
   lock.unlock();
   for (const auto& step : steps) step();
   return answer;
@@ -222,6 +243,11 @@ ReportAnswer HostBook::answer_to(HostEntry& host) {
   host.use->told = true;
   answer.instances.push_back(std::move(wanted));
   return answer;
+}
+
+bool HostBook::knows(const std::string& key_print) const {
+  const std::lock_guard lock(mutex_);
+  return hosts_.of_key(key_print) != nullptr;
 }
 
 std::optional<Refused> HostBook::may_certify(const std::string& key_print,

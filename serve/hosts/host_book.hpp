@@ -18,12 +18,9 @@
 #include "serve/hosts/host_table.hpp"
 #include "serve/hosts/join_protocol.hpp"
 #include "serve/hosts/join_tokens.hpp"
+#include "serve/hosts/lease_terms.hpp"
 
 namespace muster::hosts {
-
-/// From the end of a lease until nothing of its machine can run: supervisors look each second, and
-/// what they kill is gone soon.
-inline constexpr Duration kLeaseMargin = std::chrono::seconds{5};
 
 /// Of a book.
 struct HostBookSetup {
@@ -31,6 +28,7 @@ struct HostBookSetup {
   const Catalog* catalog = nullptr;
   Duration lease{};                      ///< 0: no machine is given up by itself
   Duration report{};                     ///< that machines are told
+  std::size_t rented = 0;                ///< instances on machines that are on record
   std::function<std::int64_t()> wall_s;  ///< seconds since 1970
   std::function<Duration()> since_boot;  ///< by a clock that counts sleep
   std::function<void(const std::string&)> note{};
@@ -45,6 +43,7 @@ struct HostBookSetup {
 /// called from any thread; those that write wait for the disk.
 class HostBook {
  public:
+  /// Fails without a file when there are instances: they would count as gone while they run.
   static Expected<std::shared_ptr<HostBook>, int> open(HostBookSetup setup);
 
   /// The file is written when it returns. `authority`: its SHA-256.
@@ -58,10 +57,12 @@ class HostBook {
   struct Joined {
     std::uint32_t host = 0;
     std::string type;
+    bool again = false;  ///< it had joined before
   };
   Expected<Joined, int> join(const JoinRequest& request, const std::string& key_print);
   /// A report by the holder of that key, and what the machine is to do.
   Expected<ReportAnswer, int> report(const std::string& key_print, const Report& report);
+  bool knows(const std::string& key_print) const;
   /// Whether that machine is to have a certificate for that instance.
   std::optional<Failure<int>> may_certify(const std::string& key_print, InstanceId instance) const;
 
@@ -82,7 +83,7 @@ class HostBook {
   void sweep();
 
   std::vector<HostRow> list() const;
-  /// An admin's word that nothing runs on the machine any more.
+  /// An admin's word that nothing runs on the machine any more. Refused until its lease is over.
   Expected<HostRow, int> declare_lost(std::uint32_t host);
   /// The machine's key counts no more. It must not be in use.
   Expected<HostRow, int> remove(std::uint32_t host);
@@ -93,7 +94,6 @@ class HostBook {
   explicit HostBook(HostBookSetup setup);
   std::optional<Failure<int>> load();
   std::optional<Failure<int>> save(std::unique_lock<std::mutex>& lock);
-  std::string text() const;
   HostState now_of(const HostEntry& host) const {
     return state_of(host, setup_.since_boot(), setup_.report);
   }
@@ -105,13 +105,14 @@ class HostBook {
   void note(const std::string& text) const;
 
   const HostBookSetup setup_;
-  const Duration opened_;
+  LeaseTerms terms_;
   std::mutex writing_;        ///< held while the file is written; taken before the other one
   mutable std::mutex mutex_;  ///< never held for a wait
   JoinTokens tokens_;
   HostTable hosts_;
   std::uint64_t changes_ = 0;  ///< so far
   std::uint64_t saved_ = 0;    ///< of these, those that are in the file
+  bool is_unsaved_ = false;    ///< the last write has failed, and that is noted
   std::function<void(InstanceId, const std::string&)> lost_;
 };
 

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "serve/hosts/book_file.hpp"
+
 namespace muster::hosts {
 namespace {
 
@@ -12,6 +14,15 @@ template <class Hosts, class Index, class Key>
 auto* found_by(Hosts& hosts, const Index& index, const Key& key) {
   const auto number = index.find(key);
   return number == index.end() ? nullptr : &hosts.at(number->second);
+}
+
+/// Of its row in the file, at most: indents, its number and its instance take the rest.
+std::size_t bytes_of(HostEntry host) {
+  constexpr std::size_t kRest = 256;
+  host.number = 0;
+  host.use.reset();
+  using Rows = nlohmann::ordered_json;
+  return to_row(host).dump(1, ' ', false, Rows::error_handler_t::replace).size() + kRest;
 }
 
 }  // namespace
@@ -37,7 +48,12 @@ const HostEntry* HostTable::of_instance(InstanceId instance) const {
   return found_by(hosts_, by_instance_, instance);
 }
 
+bool HostTable::has_room(const HostEntry& host) const {
+  return bytes_ + bytes_of(host) <= kMaxHostBytes;
+}
+
 HostEntry& HostTable::add(HostEntry host) {
+  bytes_ += bytes_of(host);
   host.number = next_++;
   by_key_[host.key] = host.number;
   HostEntry& added = hosts_[host.number];
@@ -49,6 +65,7 @@ void HostTable::erase(std::uint32_t number) {
   HostEntry* host = find(number);
   if (host == nullptr) return;
   if (host->use) release(*host);
+  bytes_ -= bytes_of(*host);
   by_key_.erase(host->key);
   hosts_.erase(number);
 }
@@ -74,6 +91,7 @@ void HostTable::load(const nlohmann::ordered_json& rows, std::uint32_t next) {
   next_ = next;
   for (const auto& row : rows) {
     HostEntry host = host_from_row(row);
+    bytes_ += bytes_of(host);
     if (host.use) by_instance_[host.use->instance] = host.number;
     by_key_[host.key] = host.number;
     next_ = std::max(next_, host.number + 1);

@@ -31,6 +31,8 @@ class HostTable {
   Assignment release(HostEntry& host);
 
   bool is_full() const { return hosts_.size() >= kMaxHosts; }
+  /// Whether the file could be read again with that machine, too.
+  bool has_room(const HostEntry& host) const;
   std::map<std::uint32_t, HostEntry>& all() { return hosts_; }
   const std::map<std::uint32_t, HostEntry>& all() const { return hosts_; }
   /// The number that the next machine gets; no number is given twice.
@@ -44,6 +46,7 @@ class HostTable {
   std::map<std::string, std::uint32_t> by_key_;
   std::map<InstanceId, std::uint32_t> by_instance_;
   std::uint32_t next_ = 1;
+  std::size_t bytes_ = 0;  ///< of the file, at most
 };
 
 }  // namespace muster::hosts

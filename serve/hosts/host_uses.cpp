@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "serve/hosts/host_book.hpp"
@@ -16,19 +17,31 @@ UseRefused no_host(std::uint32_t number) {
   return {kHostUnknown, fmt::format("there is no host {}: `muster hosts` shows them", number)};
 }
 
+UseRefused leased(const HostEntry& host, Duration left) {
+  return {kHostConflict,
+          fmt::format("host {} may run instance {} until its lease is over: for {:.0f} s more, and "
+                      "then it counts as lost by itself",
+                      host.number, host.use->instance.value, std::ceil(to_seconds(left)))};
+}
+
 }  // namespace
 
 /// O(machines), and only for a launch.
 bool HostBook::reserve(InstanceId instance, const std::string& type) {
   const std::lock_guard lock(mutex_);
   if (hosts_.of_instance(instance) != nullptr) return true;
+  HostEntry* found = nullptr;
   for (auto& [number, host] : hosts_.all()) {
     const bool is_free = !host.use && host.present.empty();
     if (host.type != type || !is_free || now_of(host) != HostState::ready) continue;
-    hosts_.assign(host, instance);
-    return true;
+    // One on which the last instance could not begin would take each launch.
+    if (found == nullptr) found = &host;
+    if (!host.trouble.empty()) continue;
+    found = &host;
+    break;
   }
-  return false;
+  if (found != nullptr) hosts_.assign(*found, instance);
+  return found != nullptr;
 }
 
 std::optional<std::string> HostBook::begin(InstanceId instance) {
@@ -102,16 +115,14 @@ void HostBook::give_up(HostEntry& host, const std::string& why, Steps& steps) {
 }
 
 void HostBook::sweep() {
-  if (setup_.lease == Duration::zero()) return;
   Steps steps;
   {
     const std::lock_guard lock(mutex_);
     const Duration now = setup_.since_boot();
     for (auto& [number, host] : hosts_.all()) {
       if (host.lost || !host.use) continue;
-      // A lease may have been renewed until the end of the process before this one.
-      const Duration renewed = host.heard.value_or(opened_);
-      if (now - renewed <= setup_.lease + kLeaseMargin) continue;
+      const auto over = terms_.end_of(host);
+      if (!over || now <= *over) continue;
       give_up(host,
               fmt::format("nothing has been heard of it for its lease of {:.0f} s",
                           to_seconds(setup_.lease)),
@@ -137,6 +148,11 @@ Expected<HostRow, int> HostBook::declare_lost(std::uint32_t number) {
     return UseRefused{
         kHostConflict,
         fmt::format("host {} reports, so it is not lost: end its daemon first", number)};
+  }
+  const auto over = terms_.end_of(*found);
+  const Duration now = setup_.since_boot();
+  if (found->use && found->use->told && over && now <= *over) {
+    return leased(*found, *over - now);
   }
   give_up(*found, "an admin says so", steps);
   const HostRow row = row_of(*found, now_of(*found));

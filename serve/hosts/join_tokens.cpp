@@ -18,6 +18,8 @@ namespace {
 using TokenJson = nlohmann::ordered_json;
 using TokenRefused = Failure<int>;
 
+constexpr const char* kAgain = "; an admin makes one: `muster join-token create`";
+
 std::string random_digits(std::size_t bytes) {
   std::vector<unsigned char> random(bytes);
   MUSTER_CHECK(RAND_bytes(random.data(), static_cast<int>(bytes)) == 1,
@@ -79,25 +81,29 @@ const JoinTokenRow* JoinTokens::find(const std::string& id, const std::string& s
   return found != rows_.end() && is_secret_of(found->second, secret) ? &found->second : nullptr;
 }
 
+std::optional<TokenRefused> JoinTokens::end_of(const JoinTokenRow& token, std::int64_t now_s) {
+  if (token.revoked) {
+    return TokenRefused{kHostForbidden,
+                        fmt::format("the join token {} is revoked{}", token.id, kAgain)};
+  }
+  if (now_s >= token.expires_s) {
+    return TokenRefused{kHostForbidden, fmt::format("the join token {} has expired {} s ago{}",
+                                                    token.id, now_s - token.expires_s, kAgain)};
+  }
+  return std::nullopt;
+}
+
 std::optional<TokenRefused> JoinTokens::fault_of(const JoinTokenRow* token, std::int64_t now_s) {
-  const char* const again = "; an admin makes one: `muster join-token create`";
-  const auto refused = [](std::string text) {
-    return TokenRefused{kHostForbidden, std::move(text)};
-  };
   if (token == nullptr) {
-    return refused(std::string("the cluster has no such join token") + again);
+    return TokenRefused{kHostForbidden, std::string("the cluster has no such join token") + kAgain};
   }
-  if (token->revoked)
-    return refused(fmt::format("the join token {} is revoked{}", token->id, again));
-  if (now_s >= token->expires_s) {
-    return refused(fmt::format("the join token {} has expired {} s ago{}", token->id,
-                               now_s - token->expires_s, again));
-  }
+  if (auto over = end_of(*token, now_s)) return over;
   if (token->used >= token->hosts) {
-    return refused(
+    return TokenRefused{
+        kHostForbidden,
         fmt::format("the join token {} is used up: {} of {} machines have joined by "
                     "it; an admin makes another: `muster join-token create`",
-                    token->id, token->used, token->hosts));
+                    token->id, token->used, token->hosts)};
   }
   return std::nullopt;
 }

@@ -38,6 +38,8 @@ class JoinTokens {
 
   /// The token with that id and that secret; null: there is no such token.
   const JoinTokenRow* find(const std::string& id, const std::string& secret) const;
+  /// Why nothing goes by that one any more; nothing: it is valid, or used up.
+  static std::optional<Failure<int>> end_of(const JoinTokenRow& token, std::int64_t now_s);
   /// Why no more machines may join by that one; nothing: one may.
   static std::optional<Failure<int>> fault_of(const JoinTokenRow* token, std::int64_t now_s);
   /// One more machine has joined by it.

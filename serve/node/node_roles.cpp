@@ -12,6 +12,7 @@
 #include "serve/machines/computer.hpp"
 #include "serve/node/machine_template.hpp"
 #include "serve/solver/cbc_solver.hpp"
+#include "storage/records/record_codec.hpp"
 #include "storage/stores/recovery.hpp"
 #include "workers/process/progress.hpp"
 
@@ -75,9 +76,26 @@ Machines open_processes(const RoleContext& context) {
   return std::unique_ptr<MachineBackend>(std::move(machines).value());
 }
 
+/// Instances of the cloud's store that run on machines of one's own.
+Expected<std::size_t, StoreError> on_hosts(const Store& store) {
+  std::size_t count = 0;
+  // Records that cannot be read have stopped the start before.
+  const auto trouble =
+      store.scan(Family::instance, {}, [&](std::string_view /*key*/, std::string_view bytes) {
+        const auto record = decode_rented(bytes);
+        if (record && !record->gone_at && record->machine.starts_with("host-")) ++count;
+        return true;
+      });
+  if (trouble) return *trouble;
+  return count;
+}
+
 Machines open_hosts(const RoleContext& context, CloudRole& role) {
   const auto& settings = context.setup.config.cloud.own.of<HostsCloudSettings>();
+  const auto rented = on_hosts(*role.store);
+  if (!rented) return store_failure(rented.error());
   hosts::HostBookSetup book;
+  book.rented = rented.value();
   book.file = context.state / "hosts.json";
   book.catalog = &context.catalog;
   book.lease = settings.lease;

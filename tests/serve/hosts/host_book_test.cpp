@@ -9,6 +9,7 @@
 #include "actors/link/join_pki.hpp"
 #include "actors/link/pki.hpp"
 #include "model/rng.hpp"
+#include "serve/hosts/book_file.hpp"
 #include "serve/hosts/join_desk.hpp"
 #include "tests/support/temp_file.hpp"
 
@@ -34,11 +35,22 @@ InstanceType type_of(const std::string& name, double cpus, double memory) {
 /// A book on a file, whose clocks the test sets.
 class HostBookTest : public testing::Test {
  protected:
-  HostBookTest() { open(); }
+  HostBookTest() {
+    std::filesystem::create_directories(folder());
+    open();
+  }
 
   void open() {
+    auto opened = try_open();
+    ASSERT_TRUE(opened.has_value()) << opened.error().message;
+    book_ = std::move(opened).value();
+    book_->watch([this](InstanceId id, const std::string&) { lost_.push_back(id); });
+  }
+  Expected<std::shared_ptr<HostBook>, int> try_open(std::size_t rented = 0) {
     HostBookSetup setup;
-    setup.file = scratch_.folder() / "hosts.json";
+    setup.rented = rented;
+    setup.file = folder() / "hosts.json";
+    setup.note = [this](const std::string& text) { notes_.push_back(text); };
     setup.catalog = &catalog_;
     setup.lease = lease_;
     setup.report = seconds{1};
@@ -47,10 +59,17 @@ class HostBookTest : public testing::Test {
     setup.settings = [](InstanceId id, const InstanceType&) {
       return Expected<std::string, int>("instance = " + std::to_string(id.value));
     };
-    auto opened = HostBook::open(std::move(setup));
-    ASSERT_TRUE(opened.has_value()) << opened.error().message;
-    book_ = std::move(opened).value();
-    book_->watch([this](InstanceId id, const std::string&) { lost_.push_back(id); });
+    return HostBook::open(std::move(setup));
+  }
+  std::filesystem::path folder() const { return scratch_.folder() / "state"; }
+  /// As on a disk that is full: no file can be written until the folder is back.
+  void take_folder() { std::filesystem::rename(folder(), scratch_.folder() / "away"); }
+  void give_folder() { std::filesystem::rename(scratch_.folder() / "away", folder()); }
+  /// The machine that reports as `key` runs the instance.
+  void run(const std::string& key, InstanceId instance) {
+    ASSERT_TRUE(book_->reserve(instance, "large"));
+    book_->begin(instance);
+    ASSERT_THAT(told(key), ElementsAre(instance));
   }
 
   JoinToken token(std::uint32_t hosts = 1, std::int64_t lifetime_s = 3600) {
@@ -83,6 +102,7 @@ class HostBookTest : public testing::Test {
   std::int64_t wall_s_ = kNow;
   Duration since_boot_ = seconds{1000};
   std::vector<InstanceId> lost_;
+  std::vector<std::string> notes_;
   std::shared_ptr<HostBook> book_;
 };
 
@@ -101,6 +121,8 @@ TEST_F(HostBookTest, a_token_lets_in_as_many_keys_as_it_says) {
   open();
   EXPECT_EQ(book_->join(request(by), "two")->host, 2u) << "also after a restart";
   EXPECT_FALSE(book_->join(request(by), "three"));
+  ASSERT_TRUE(book_->revoke_token(by.id).has_value());
+  EXPECT_EQ(book_->join(request(by), "two").error().code, kHostForbidden);
 }
 
 TEST_F(HostBookTest, tokens_that_are_unknown_revoked_or_over_let_nobody_in) {
@@ -118,7 +140,9 @@ TEST_F(HostBookTest, tokens_that_are_unknown_revoked_or_over_let_nobody_in) {
 TEST_F(HostBookTest, a_machine_whose_clock_is_far_off_is_told_so) {
   JoinRequest early = request(token());
   early.now_s -= 86'400;
-  EXPECT_THAT(book_->join(early, "k").error().message, HasSubstr("clock is 86400 s behind"));
+  EXPECT_THAT(book_->join(early, "k").error().message, HasSubstr("86400 s behind the cluster's"));
+  early.now_s += 2 * 86'400;
+  EXPECT_THAT(book_->join(early, "k").error().message, HasSubstr("86400 s ahead of the cluster's"));
 }
 
 TEST_F(HostBookTest, an_instance_has_a_free_machine_of_its_type_for_itself) {
@@ -186,6 +210,120 @@ TEST_F(HostBookTest, a_connector_that_starts_waits_for_a_whole_lease) {
   since_boot_ += seconds{1};
   book_->sweep();
   EXPECT_THAT(lost_, ElementsAre(InstanceId{1}));
+}
+
+TEST_F(HostBookTest, a_file_that_is_missing_is_an_error_while_instances_run) {
+  add_host("k");
+  take_folder();
+  std::filesystem::create_directories(folder());
+  EXPECT_TRUE(try_open(0).has_value());
+  const auto opened = try_open(2);
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_THAT(opened.error().message, HasSubstr("hosts.json: is missing, and 2 instances"));
+}
+
+TEST_F(HostBookTest, a_longer_lease_of_the_process_before_holds_on) {
+  add_host("k");
+  run("k", InstanceId{1});
+  lease_ = seconds{10};
+  open();
+  since_boot_ += seconds{60} + kLeaseMargin;
+  book_->sweep();
+  EXPECT_THAT(lost_, IsEmpty());
+  open();
+  since_boot_ += seconds{60} + kLeaseMargin;
+  book_->sweep();
+  EXPECT_THAT(lost_, IsEmpty()) << "it has not heard of another lease yet";
+  since_boot_ += seconds{1};
+  book_->sweep();
+  EXPECT_THAT(lost_, ElementsAre(InstanceId{1}));
+}
+
+TEST_F(HostBookTest, an_answer_with_a_shorter_lease_may_have_got_lost) {
+  add_host("k");
+  run("k", InstanceId{1});
+  lease_ = seconds{10};
+  open();
+  told("k", {InstanceId{1}});
+  since_boot_ += seconds{60} + kLeaseMargin;
+  book_->sweep();
+  EXPECT_THAT(lost_, IsEmpty());
+  told("k", {InstanceId{1}});
+  open();
+  since_boot_ += seconds{11} + kLeaseMargin;
+  book_->sweep();
+  EXPECT_THAT(lost_, IsEmpty());
+}
+
+TEST_F(HostBookTest, a_lease_without_an_end_holds_on_until_its_machine_is_heard) {
+  lease_ = {};
+  open();
+  add_host("k");
+  run("k", InstanceId{1});
+  lease_ = seconds{10};
+  open();
+  since_boot_ += seconds{100'000};
+  book_->sweep();
+  EXPECT_THAT(lost_, IsEmpty());
+  told("k", {InstanceId{1}});
+  since_boot_ += seconds{11} + kLeaseMargin;
+  book_->sweep();
+  EXPECT_THAT(lost_, ElementsAre(InstanceId{1}));
+}
+
+TEST_F(HostBookTest, a_machine_is_not_lost_by_an_admins_word_before_its_lease_is_over) {
+  add_host("k");
+  run("k", InstanceId{1});
+  since_boot_ += seconds{20};
+  EXPECT_THAT(book_->declare_lost(1).error().message, HasSubstr("for 45 s more"));
+  open();
+  EXPECT_THAT(book_->declare_lost(1).error().message, HasSubstr("for 65 s more"));
+  EXPECT_THAT(lost_, IsEmpty());
+}
+
+TEST_F(HostBookTest, a_file_that_cannot_be_written_ends_no_lease) {
+  add_host("k");
+  add_host("l");
+  run("k", InstanceId{1});
+  ASSERT_TRUE(book_->reserve(InstanceId{2}, "large"));
+  book_->begin(InstanceId{2});
+  take_folder();
+  EXPECT_THAT(told("k", {InstanceId{1}}), ElementsAre(InstanceId{1}));
+  EXPECT_THAT(told("l"), IsEmpty()) << "an order that is not in the file";
+  EXPECT_THAT(book_->list().front().trouble, HasSubstr("hosts.json"));
+  EXPECT_EQ(notes_.size(), 3u) << "two machines have joined, and the trouble is noted once";
+  give_folder();
+  EXPECT_THAT(told("l"), ElementsAre(InstanceId{2}));
+}
+
+TEST_F(HostBookTest, a_join_that_is_not_in_the_file_is_not_answered) {
+  const JoinToken by = token();
+  take_folder();
+  EXPECT_EQ(book_->join(request(by), "k").error().code, kHostStorage);
+  EXPECT_EQ(book_->join(request(by), "k").error().code, kHostStorage) << "asked again";
+  give_folder();
+  EXPECT_EQ(book_->join(request(by), "k")->host, 1u);
+  open();
+  EXPECT_EQ(book_->list().size(), 1u);
+}
+
+TEST_F(HostBookTest, a_machine_with_trouble_is_taken_after_the_others) {
+  add_host("k");
+  add_host("l");
+  ASSERT_TRUE(book_->report("k", {"r", "b", {4, 8, 0, 100}, {}, "no disk"}).has_value());
+  ASSERT_TRUE(book_->reserve(InstanceId{1}, "large"));
+  EXPECT_EQ(book_->begin(InstanceId{1}), "host-2");
+  ASSERT_TRUE(book_->reserve(InstanceId{2}, "large"));
+  EXPECT_EQ(book_->begin(InstanceId{2}), "host-1");
+}
+
+TEST_F(HostBookTest, no_machine_joins_whose_row_the_file_has_no_room_for) {
+  JoinRequest large = request(token());
+  large.labels["text"] = std::string(kMaxHostBytes, 'x');
+  EXPECT_EQ(book_->join(large, "k").error().code, kHostConflict);
+  add_host("l");
+  open();
+  EXPECT_EQ(book_->list().size(), 1u);
 }
 
 TEST_F(HostBookTest, without_a_lease_an_admin_says_that_a_machine_is_lost) {
