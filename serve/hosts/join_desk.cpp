@@ -7,6 +7,8 @@
 namespace muster::hosts {
 namespace {
 
+/// Certificates that are kept for machines that ask again; the others are signed anew.
+constexpr std::size_t kMaxSigned = 1000;
 constexpr int kNoCertificate = 401, kNotFound = 404, kNotAllowed = 405, kServerFault = 500;
 
 api::Response refused(const Failure<int>& why) {
@@ -44,6 +46,7 @@ api::Response JoinDesk::answer(const api::Request& request, const JoinPeer& peer
 
 api::Response JoinDesk::join(const std::string& body, const JoinPeer& peer) {
   std::string about = "a machine joins";
+  bool is_repeated = false;
   const auto answered = [&]() -> Expected<std::string, int> {
     const auto request = join_request_from(body);
     if (!request) return request.error();
@@ -53,16 +56,29 @@ api::Response JoinDesk::join(const std::string& body, const JoinPeer& peer) {
     const auto joined = book_->join(request.value(), key.value());
     if (!joined) return joined.error();
     about = fmt::format("host {} by join token {}", joined->host, request->token_id);
-    auto certificate =
-        sign_request(setup_.pki, request->request, fmt::format("host-{}", joined->host));
-    if (!certificate) return of_pki(certificate.error());
+    // Written down once; others could fill the log by one machine's key.
+    is_repeated = joined->again && signed_.contains(joined->host);
+    auto certificate = certificate_of(joined.value(), request->request);
+    if (!certificate) return certificate.error();
     return to_json(
         JoinAnswer{joined->host, joined->type, std::move(certificate).value(), setup_.authority});
   }();
   api::Response response =
       answered ? api::Response{.status = 201, .body = answered.value()} : refused(answered.error());
-  if (setup_.audit) setup_.audit(peer, response.status, about);
+  if (setup_.audit && !is_repeated) setup_.audit(peer, response.status, about);
   return response;
+}
+
+Expected<std::string, int> JoinDesk::certificate_of(const HostBook::Joined& joined,
+                                                    const std::string& request) {
+  // Its key is that of the first request, by which it was found.
+  const auto known = signed_.find(joined.host);
+  if (joined.again && known != signed_.end()) return known->second;
+  auto certificate = sign_request(setup_.pki, request, fmt::format("host-{}", joined.host));
+  if (!certificate) return of_pki(certificate.error());
+  if (signed_.size() >= kMaxSigned) signed_.clear();
+  signed_[joined.host] = certificate.value();
+  return certificate.value();
 }
 
 api::Response JoinDesk::report(const std::string& body, const JoinPeer& peer) {

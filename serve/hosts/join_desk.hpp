@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -23,7 +26,7 @@ struct JoinDeskSetup {
   std::function<void(const JoinPeer&, int status, const std::string& about)> audit{};
 };
 
-/// Answers requests to the join port. It may wait for a disk.
+/// Answers requests to the join port, one at a time. It may wait for a disk.
 class JoinDesk {
  public:
   JoinDesk(std::shared_ptr<HostBook> book, JoinDeskSetup setup)
@@ -37,8 +40,13 @@ class JoinDesk {
   api::Response report(const std::string& body, const JoinPeer& peer);
   api::Response certify(const std::string& body, const JoinPeer& peer);
 
+  /// The certificate of a machine that has joined; one that asks again gets that of before.
+  Expected<std::string, int> certificate_of(const HostBook::Joined& joined,
+                                            const std::string& request);
+
   std::shared_ptr<HostBook> book_;
   JoinDeskSetup setup_;
+  std::map<std::uint32_t, std::string> signed_;  ///< by the number of the machine
 };
 
 }  // namespace muster::hosts

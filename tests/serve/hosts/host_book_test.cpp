@@ -425,6 +425,14 @@ TEST_F(JoinDeskTest, a_machine_gets_a_certificate_for_its_number_alone) {
   EXPECT_THAT(audited_, ElementsAre("201 host 1 by join token " + asked.token_id));
 }
 
+TEST_F(JoinDeskTest, a_machine_that_asks_again_is_signed_and_written_down_once) {
+  JoinRequest asked = request(token());
+  asked.request = make_key_request()->request;
+  const std::string first = post(kJoinPath, to_json(asked)).body;
+  EXPECT_EQ(post(kJoinPath, to_json(asked)).body, first);
+  EXPECT_EQ(audited_.size(), 1u);
+}
+
 TEST_F(JoinDeskTest, nothing_but_joining_goes_without_a_certificate) {
   EXPECT_EQ(post(kReportPath, to_json(Report{"r", "b", {}})).status, 401);
   EXPECT_EQ(post(kCertifyPath, to_json(CertifyRequest{InstanceId{1}, ""})).status, 401);
