@@ -192,16 +192,19 @@ class Daemon {
     if (!is_boot_written_) {
       is_boot_written_ = machines::write_durably(setup_.state / "boot", boot_).empty();
     }
-    for (const InstanceId id : machines_->left()) put_lease(folder_of(id), end);
+    for (const InstanceId id : machines_->left()) {
+      const fs::path folder = folder_of(id);
+      const auto why = put_lease(folder, end);
+      std::error_code unknown;
+      // A folder that has just gone with its instance needs no lease.
+      if (!why.empty() && fs::exists(folder, unknown)) say(why);
+    }
     if (const auto why = process::write_lease(setup_.state / "lease", end); !why.empty()) say(why);
     lease_end_ = (lease == Duration{} ? end : end - lease / kLeaseParts).count();
     written_end_ = end;
   }
-  void put_lease(const fs::path& folder, Duration end) {
-    const auto why = process::write_lease(folder / "state" / process::kLeaseFile, end);
-    std::error_code unknown;
-    // A folder that has just gone with its instance needs no lease.
-    if (!why.empty() && fs::exists(folder, unknown)) say(why);
+  static std::string put_lease(const fs::path& folder, Duration end) {
+    return process::write_lease(folder / "state" / process::kLeaseFile, end);
   }
   fs::path folder_of(InstanceId id) const {
     return machines::MachineFolder::of(machines_->folder(), id).path();
@@ -281,7 +284,7 @@ class Daemon {
     fs::create_directories(folder / "state", bad);
     if (bad) return (folder / "state").string() + ": " + bad.message();
     // Before the worker: tasks that it starts find their lease.
-    put_lease(folder, written_end_);
+    if (auto why = put_lease(folder, written_end_); !why.empty()) return why;
     return machines::write_durably(file, worker_config_text(config.value()));
   }
 
