@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <array>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
@@ -14,11 +15,13 @@
 #include <asio/ssl/stream.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
+#include <map>
 #include <thread>
 
 #include "actors/link/join_pki.hpp"
 #include "actors/link/openssl_handles.hpp"
 #include "serve/api/request_reader.hpp"
+#include "serve/hosts/join_places.hpp"
 
 namespace muster::hosts {
 namespace {
@@ -49,6 +52,16 @@ std::string head_of(const api::Response& response, bool keep) {
       "{}\r\n\r\n",
       response.status, api::reason_phrase(response.status), response.body.size(),
       keep ? "keep-alive" : "close");
+}
+
+/// Whose an address is: of IPv6 one holder has a network of /64.
+std::string network_of(const std::string& address) {
+  std::error_code bad;
+  const auto read = asio::ip::make_address(address, bad);
+  if (bad || !read.is_v6() || read.to_v6().is_v4_mapped()) return address;
+  auto bytes = read.to_v6().to_bytes();
+  std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), std::uint8_t{0});
+  return asio::ip::address_v6(bytes).to_string();
 }
 
 std::string shown_key(SSL* connection) {
@@ -106,6 +119,9 @@ class JoinServer::Engine {
     });
   }
   void take(Tcp::socket socket);
+  /// Makes room for one more connection with that key; false: there is no room.
+  bool admit(std::uint64_t connection, const std::string& key);
+  void drop(std::uint64_t connection);
   void sweep() {
     setup_.desk->book().sweep();
     sweep_.expires_after(kSweep);
@@ -114,10 +130,12 @@ class JoinServer::Engine {
 
   JoinServerSetup setup_;
   TlsContext tls_;
-  std::size_t strangers_ = 0;
-  std::size_t machines_ = 0;
   std::uint16_t port_ = 0;
-  // Before the context: sessions end with it, and count down.
+  std::uint64_t taken_ = 0;  ///< connections so far
+  // Before the context: sessions end with it, and leave their places.
+  JoinPlaces strangers_;  ///< by address
+  JoinPlaces machines_;   ///< by key
+  std::map<std::uint64_t, Session*> sessions_;
   asio::io_context context_;
   Tcp::acceptor acceptor_{context_};
   asio::steady_timer pause_{context_};
@@ -129,13 +147,15 @@ class JoinServer::Engine::Session : public std::enable_shared_from_this<Session>
  public:
   Session(Engine& engine, Tcp::socket socket, std::string address)
       : engine_(engine),
+        number_(++engine.taken_),
         stream_(std::move(socket), *engine.tls_),
         timer_(engine.context_),
         reader_({.max_target = 64, .max_header = kMaxHead, .max_body = kMaxBody}) {
     peer_.address = std::move(address);
-    ++engine_.strangers_;
+    engine_.strangers_.enter(number_, network_of(peer_.address));
+    engine_.sessions_[number_] = this;
   }
-  ~Session() { peer_.key_print.empty() ? --engine_.strangers_ : --engine_.machines_; }
+  ~Session() { leave(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -148,13 +168,19 @@ class JoinServer::Engine::Session : public std::enable_shared_from_this<Session>
                             });
   }
 
+  /// Its place is free at once.
+  void close() {
+    std::error_code ignored;
+    leave();
+    timer_.cancel();
+    stream_.lowest_layer().close(ignored);
+  }
+
  private:
   void on_handshake() {
     const std::string key = shown_key(stream_.native_handle());
     if (!key.empty()) {
-      if (engine_.machines_ >= engine_.setup_.machines) return close();
-      --engine_.strangers_;
-      ++engine_.machines_;
+      if (!engine_.admit(number_, key)) return close();
       peer_.key_print = key;
     }
     read();
@@ -186,8 +212,9 @@ class JoinServer::Engine::Session : public std::enable_shared_from_this<Session>
                      false);
       }
       // Requests come one at a time: a client that sends more at once is no machine of ours.
-      const bool keep = reader_.keep_alive() && !peer_.key_print.empty() && bytes.empty();
-      return write(engine_.setup_.desk->answer(reader_.request(), peer_), keep);
+      const bool keep = reader_.keep_alive() && bytes.empty();
+      const api::Response answer = engine_.setup_.desk->answer(reader_.request(), peer_);
+      return write(answer, keep && is_of_machine());
     }
   }
 
@@ -203,6 +230,16 @@ class JoinServer::Engine::Session : public std::enable_shared_from_this<Session>
                       });
   }
 
+  /// Workers have certificates of that authority, too, and so have machines that were removed.
+  bool is_of_machine() const {
+    return !peer_.key_print.empty() && engine_.setup_.desk->book().knows(peer_.key_print);
+  }
+  void leave() {
+    engine_.strangers_.leave(number_);
+    engine_.machines_.leave(number_);
+    engine_.sessions_.erase(number_);
+  }
+
   /// Says that nothing more comes, within the time that is left.
   void shut_down() {
     stream_.async_shutdown([self = shared_from_this()](std::error_code) { self->close(); });
@@ -214,13 +251,9 @@ class JoinServer::Engine::Session : public std::enable_shared_from_this<Session>
       if (!error && self) self->close();
     });
   }
-  void close() {
-    std::error_code ignored;
-    timer_.cancel();
-    stream_.lowest_layer().close(ignored);
-  }
 
   Engine& engine_;
+  const std::uint64_t number_;
   asio::ssl::stream<Tcp::socket> stream_;
   asio::steady_timer timer_;
   api::RequestReader reader_;
@@ -232,11 +265,26 @@ class JoinServer::Engine::Session : public std::enable_shared_from_this<Session>
 
 void JoinServer::Engine::take(Tcp::socket socket) {
   std::error_code ignored;
-  // Closed at once: those that are let in have some seconds each, so that places come free.
-  if (strangers_ >= setup_.strangers) return;
-  socket.set_option(Tcp::no_delay(true), ignored);
   std::string address = socket.remote_endpoint(ignored).address().to_string();
+  // Closed at once: those that are let in have some seconds each, so that places come free.
+  if (strangers_.count_of(network_of(address)) >= setup_.strangers_of_address) return;
+  if (strangers_.size() >= setup_.strangers) drop(*strangers_.oldest());
+  socket.set_option(Tcp::no_delay(true), ignored);
   std::make_shared<Session>(*this, std::move(socket), std::move(address))->start();
+}
+
+bool JoinServer::Engine::admit(std::uint64_t connection, const std::string& key) {
+  // A machine whose connection has ended without a word comes again.
+  if (machines_.count_of(key) >= setup_.of_key) drop(*machines_.oldest_of(key));
+  if (machines_.size() >= setup_.machines) return false;
+  strangers_.leave(connection);
+  machines_.enter(connection, key);
+  return true;
+}
+
+void JoinServer::Engine::drop(std::uint64_t connection) {
+  const auto found = sessions_.find(connection);
+  if (found != sessions_.end()) found->second->close();
 }
 
 JoinServer::JoinServer(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}

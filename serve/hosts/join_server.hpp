@@ -19,8 +19,11 @@ struct JoinServerSetup {
   TlsFiles tls;                 ///< `trusted`: the authority of workers
   std::filesystem::path chain;  ///< the nodes' authority, which machines know by its SHA-256
   std::shared_ptr<JoinDesk> desk;
-  std::size_t strangers = 64;                 ///< connections without a certificate at once
-  std::size_t machines = 4096;                ///< and with one
+  /// Connections without a certificate at once; when all places are taken the oldest one is closed.
+  std::size_t strangers = 64;
+  std::size_t strangers_of_address = 8;       ///< a further one is closed
+  std::size_t machines = 2 * kMaxHosts;       ///< connections with a certificate
+  std::size_t of_key = 2;                     ///< of these; for a further one the oldest is closed
   std::chrono::milliseconds request{10'000};  ///< for the handshake and for each request
   std::chrono::milliseconds idle{120'000};    ///< between the requests of a machine
 };
