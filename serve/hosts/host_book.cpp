@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/rounded_text.hpp"
 #include "serve/api/private_file.hpp"
 #include "serve/hosts/book_file.hpp"
 
@@ -20,11 +21,11 @@ constexpr std::int64_t kClockS = 240;
 
 Refused no_file(const HostBookSetup& setup) {
   return {kHostStorage,
-          fmt::format("{}: is missing, and {} instances of the cloud's store run on the machines "
-                      "that it lists: put it back from the backup of the stores; to begin without "
-                      "machines, wait until the lease of each is over, write "
-                      "{{\"tokens\": [], \"hosts\": []}} into it, and give it the mode 0600",
-                      setup.file.string(), setup.rented)};
+          fmt::format("{}: is missing, and the cloud's store has {} on machines that it lists: put "
+                      "it back from the backup of the stores; to begin without machines, wait "
+                      "until the lease of each is over, write {{\"tokens\": [], \"hosts\": []}} "
+                      "into it, and give it the mode 0600",
+                      setup.file.string(), count_text(setup.rented, "instance"))};
 }
 
 std::optional<Refused> clock_fault(std::int64_t ahead_s) {

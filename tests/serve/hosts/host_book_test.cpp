@@ -219,7 +219,8 @@ TEST_F(HostBookTest, a_file_that_is_missing_is_an_error_while_instances_run) {
   EXPECT_TRUE(try_open(0).has_value());
   const auto opened = try_open(2);
   ASSERT_FALSE(opened.has_value());
-  EXPECT_THAT(opened.error().message, HasSubstr("hosts.json: is missing, and 2 instances"));
+  EXPECT_THAT(opened.error().message,
+              HasSubstr("hosts.json: is missing, and the cloud's store has 2 instances"));
 }
 
 TEST_F(HostBookTest, a_longer_lease_of_the_process_before_holds_on) {
