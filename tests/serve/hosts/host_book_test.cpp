@@ -140,9 +140,9 @@ TEST_F(HostBookTest, tokens_that_are_unknown_revoked_or_over_let_nobody_in) {
 TEST_F(HostBookTest, a_machine_whose_clock_is_far_off_is_told_so) {
   JoinRequest early = request(token());
   early.now_s -= 86'400;
-  EXPECT_THAT(book_->join(early, "k").error().message, HasSubstr("86400 s behind the cluster's"));
+  EXPECT_THAT(book_->join(early, "k").error().message, HasSubstr("86400 s behind"));
   early.now_s += 2 * 86'400;
-  EXPECT_THAT(book_->join(early, "k").error().message, HasSubstr("86400 s ahead of the cluster's"));
+  EXPECT_THAT(book_->join(early, "k").error().message, HasSubstr("86400 s ahead of"));
 }
 
 TEST_F(HostBookTest, an_instance_has_a_free_machine_of_its_type_for_itself) {
@@ -219,8 +219,9 @@ TEST_F(HostBookTest, a_file_that_is_missing_is_an_error_while_instances_run) {
   EXPECT_TRUE(try_open(0).has_value());
   const auto opened = try_open(2);
   ASSERT_FALSE(opened.has_value());
-  EXPECT_THAT(opened.error().message,
-              HasSubstr("hosts.json: is missing, and the cloud's store has 2 instances"));
+  EXPECT_EQ(opened.error().code, kHostStorage);
+  EXPECT_THAT(opened.error().message, HasSubstr("hosts.json: is missing"));
+  EXPECT_THAT(opened.error().message, HasSubstr("2 instances"));
 }
 
 TEST_F(HostBookTest, a_longer_lease_of_the_process_before_holds_on) {
@@ -493,25 +494,6 @@ TEST_F(JoinDeskTest, requests_of_chance_are_answered_and_let_nobody_in) {
     }
   }
   EXPECT_THAT(book_->list(), IsEmpty());
-}
-
-TEST(JoinToken, is_read_as_it_is_written) {
-  const JoinToken made{"0123abcd", std::string(32, '1'), std::string(64, 'f')};
-  const JoinToken read = token_from(to_text(made)).value();
-  EXPECT_EQ(read.id, made.id);
-  EXPECT_EQ(read.secret, made.secret);
-  EXPECT_EQ(read.authority, made.authority);
-  EXPECT_THAT(token_from("muster-join-x").error().message, HasSubstr("muster join-token create"));
-  EXPECT_FALSE(token_from(to_text(made) + "0"));
-}
-
-TEST(Answers, are_read_as_they_are_written) {
-  const ReportAnswer made{seconds{5}, seconds{1}, {{InstanceId{3}, "a = 1\n"}}};
-  const ReportAnswer read = report_answer_from(to_json(made)).value();
-  EXPECT_EQ(read.lease, made.lease);
-  EXPECT_EQ(read.report, made.report);
-  ASSERT_EQ(read.instances.size(), 1u);
-  EXPECT_EQ(read.instances[0].settings, "a = 1\n");
 }
 
 }  // namespace
