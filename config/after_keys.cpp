@@ -105,9 +105,8 @@ bool read_after(JobRequest& request, const RequestValue& value) {
     return false;
   }
   // Each once and in one order: two spellings of a request are one submission.
-  std::sort(texts.begin(), texts.end());
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-  request.after = std::move(texts);
+  request.after.clear();
+  add_after_texts(request.after, texts);
   return true;
 }
 
@@ -236,6 +235,12 @@ std::vector<std::string> after_texts(const std::vector<AfterJob>& jobs) {
     texts.push_back(after_text(job, each.end));
   }
   return texts;
+}
+
+void add_after_texts(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+  std::sort(to.begin(), to.end());
+  to.erase(std::unique(to.begin(), to.end()), to.end());
 }
 
 void settle_after(std::vector<JobRequest>& requests,

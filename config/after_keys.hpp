@@ -27,6 +27,9 @@ std::vector<AfterJob> after_of(const std::vector<std::string>& texts);
 /// Texts that stand for the jobs.
 std::vector<std::string> after_texts(const std::vector<AfterJob>& jobs);
 
+/// Adds texts to others, each job and condition once, in the order of requests.
+void add_after_texts(std::vector<std::string>& to, const std::vector<std::string>& more);
+
 /// Puts places in the submission, as "#3", for the names of its jobs. `report` is called with the
 /// position of a request that names a job which is not there, or is there twice, that waits for
 /// itself, or is in a circle of jobs that wait for each other.

@@ -146,7 +146,7 @@ void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const
 Answer ActorBackend::not_found(const Found& found, JobId job) const {
   const std::string name = "job " + std::to_string(job.value);
   if (found.at_site) {
-    return refusal(409, "no master yet", name + " is still on its way to a master");
+    return refusal(409, "no master yet", name + " waits for other jobs, or is on its way");
   }
   if (found.over_at_site) return refusal(409, "over", name + " is over");
   if (!found.silent.empty()) {

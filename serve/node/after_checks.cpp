@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace muster {
@@ -13,6 +15,20 @@ using api::refusal;
 /// Jobs of other requests that the jobs of one wait for: all are looked up.
 constexpr std::size_t kMostAwaited = 250;
 
+/// A job that waits for one of its submission which is another user's.
+std::optional<std::string> of_another_user(const std::vector<Job>& jobs) {
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (const AfterJob& each : jobs[i].after) {
+      if (each.place == 0 || each.place > jobs.size()) continue;
+      const Job& other = jobs[each.place - 1];
+      if (other.user == jobs[i].user) continue;
+      return fmt::format("/jobs/{}/after: the job is of {:.64}, and #{} of another user", i,
+                         jobs[i].user, each.place);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void check_after(JobLooks& looks, std::vector<Job> jobs, api::Reply reply, AfterChecks go_on) {
@@ -22,6 +38,7 @@ void check_after(JobLooks& looks, std::vector<Job> jobs, api::Reply reply, After
       if (each.place == 0) asked.insert(each.job);
     }
   }
+  if (const auto fault = of_another_user(jobs)) return reply(refusal(422, "invalid", *fault));
   if (asked.empty()) return go_on(std::move(jobs), reply);
   if (asked.size() > kMostAwaited) {
     return reply(refusal(422, "too large",

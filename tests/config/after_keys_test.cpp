@@ -76,6 +76,12 @@ TEST(AfterKeys, BecomeJobsAndTextsAgain) {
   EXPECT_EQ(request_of(make_job(request)).after, texts);
 }
 
+TEST(AfterKeys, AreAddedToThoseOfAFileOnce) {
+  std::vector<std::string> texts{"12", "prep:any"};
+  config::add_after_texts(texts, {"prep:any", "11"});
+  EXPECT_THAT(texts, ElementsAre("11", "12", "prep:any"));
+}
+
 TEST(AfterKeys, PutPlacesForNamesOfASubmission) {
   const auto read = job_requests_from_json(
       body_of({{"report", R"(["train:any", "prep"])"}, {"train", R"("prep,12")"}, {"prep", ""}}),

@@ -57,7 +57,12 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
   for (const config::RequestKey& key : config::request_keys()) {
     const auto given = options.flags.find(key.name);
     if (given == options.flags.end()) continue;
-    if (config::read_value(request, key, value_of(key, given->second))) continue;
+    std::vector<std::string> after = request.after;
+    if (config::read_value(request, key, value_of(key, given->second))) {
+      // The jobs that the file names are waited for, too.
+      if (key.name == "after") config::add_after_texts(request.after, after);
+      continue;
+    }
     complain(fmt::format("{}: has to be {}; it is '{}'", key.flag.name, config::wanted(key),
                          given->second));
     good = false;

@@ -51,6 +51,22 @@ std::int64_t wall_time_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+/// The lease of the attempt in the folder. One that is over is waited for: a worker that still took
+/// the task is gone in a moment, and this process with it. A word that the task could not start
+/// would bring it back to the worker at once, and cost it one of the losses that it may have.
+Lease lease_in_time(int folder) {
+  constexpr Duration kPatience = std::chrono::seconds{5};
+  constexpr int kLook_ms = 100;
+  const Duration begun = boot_time();
+  for (;;) {
+    Lease lease = Lease::of_attempt(folder);
+    const auto end = lease.end();
+    const Duration now = boot_time();
+    if (!end || now < *end || now - begun >= kPatience) return lease;
+    poll(nullptr, 0, kLook_ms);
+  }
+}
+
 }  // namespace
 
 ShimRun::ShimRun(ShimSetup setup, Order order)
@@ -70,9 +86,9 @@ bool ShimRun::run() {
 }
 
 bool ShimRun::prepare() {
-  lease_ = Lease::of_attempt(setup_.folder.get());
   // First: an executor may ask for a stop while the task is still being started.
   open_sockets();
+  lease_ = lease_in_time(setup_.folder.get());
   if (const auto end = lease_.end(); end && boot_time() >= *end) {
     fail_start(EndKind::not_launched, "cannot start: the lease of its machine has ended");
     return false;
