@@ -243,10 +243,11 @@ void draw_stream(Scenario& scenario) {
 }
 
 /// Some jobs wait for jobs before them. Drawn apart from all else. A job whose token is forgotten
-/// may have two numbers, and a hopeless one is given up when all others are over.
+/// may have two numbers, one that no history has any more may have ended in any way, and a hopeless
+/// one is given up when all others are over.
 void draw_after(Scenario& scenario) {
   Rng rng(scenario.seed ^ 0xAF7E5);
-  if (rng.below(3) != 0 || scenario.bounds.tokens < Bounds{}.tokens) return;
+  if (rng.below(3) != 0 || scenario.bounds.history < Bounds{}.history) return;
   for (std::size_t i = 1; i < scenario.wishes.size(); ++i) {
     Wish& wish = scenario.wishes[i];
     const std::uint64_t others = rng.below(2) == 0 ? 0 : 1 + rng.below(2);
