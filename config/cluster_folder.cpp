@@ -38,11 +38,6 @@ bool is_own(const fs::path& path, mode_t kind) {
   return found.st_uid == geteuid() && (found.st_mode & S_IFMT) == kind;
 }
 
-/// Another one after each start of the computer.
-std::string start_of_computer() {
-  return first_line("/proc/sys/kernel/random/boot_id");
-}
-
 /// The variable "NAME=value" is one of those that every command of a user has.
 bool is_plain(std::string_view variable) {
   constexpr std::array<std::string_view, 12> kPlain = {
@@ -61,6 +56,10 @@ int why_unreadable(const fs::path& dir) {
 }
 
 }  // namespace
+
+std::string start_of_computer() {
+  return first_line("/proc/sys/kernel/random/boot_id");
+}
 
 std::optional<ClusterPlace> place_of(const fs::path& dir) {
   std::ifstream in(dir / kPlaceFile);

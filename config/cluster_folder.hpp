@@ -17,6 +17,9 @@ inline constexpr const char* kPlaceFile = "place";
 inline constexpr const char* kKeeperLock = "keeper.lock";
 inline constexpr const char* kKeeperRuns = "keeper.runs";
 
+/// Another text after each start of the computer.
+std::string start_of_computer();
+
 /// Which cluster a folder holds, and where that is at home.
 struct ClusterPlace {
   std::string id;                ///< of this cluster and its copies alone

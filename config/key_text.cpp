@@ -13,6 +13,11 @@
 #include "config/worker_config.hpp"
 
 namespace muster::config {
+
+std::string quoted(const std::string& text) {
+  return written(toml::value<std::string>(text));
+}
+
 namespace {
 
 /// Names stand in file names, certificates and command lines.
@@ -130,10 +135,6 @@ struct Wanted {
         key.low, key.high, key.high);
   }
 };
-
-std::string quoted(const std::string& text) {
-  return written(toml::value<std::string>(text));
-}
 
 /// Writes values so that Set of the same kind takes them over again.
 template <class C>

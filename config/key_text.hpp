@@ -9,6 +9,9 @@
 
 namespace muster::config {
 
+/// The text as TOML has it.
+std::string quoted(const std::string& text);
+
 /// Documentation of a key.
 template <class C>
 KeyInfo info_of(const KeySpecOf<C>& key);

@@ -17,16 +17,6 @@ Failure<PkiError> bad_csr(const std::string& why) {
   return {PkiError::bad_request, "the request for a certificate " + why};
 }
 
-std::string hex_digits(const unsigned char* data, std::size_t size) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < size; ++i) {
-    text += kDigits[data[i] >> 4];
-    text += kDigits[data[i] & 15];
-  }
-  return text;
-}
-
 std::string print_of_key(EVP_PKEY* key) {
   unsigned char* encoded = nullptr;
   const int size = i2d_PUBKEY(key, &encoded);
@@ -36,7 +26,7 @@ std::string print_of_key(EVP_PKEY* key) {
   const bool made = EVP_Digest(encoded, static_cast<std::size_t>(size), digest.data(), &length,
                                EVP_sha256(), nullptr) == 1;
   OPENSSL_free(encoded);
-  return made ? hex_digits(digest.data(), length) : std::string{};
+  return made ? ssl::hexadecimal(digest.data(), length) : std::string{};
 }
 
 bool is_p256(EVP_PKEY* key) {
@@ -143,17 +133,10 @@ std::string key_print_of(const X509* certificate) {
   return key == nullptr ? std::string{} : print_of_key(key);
 }
 
-std::string print_of(const X509* certificate) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) != 1) return {};
-  return hex_digits(digest.data(), size);
-}
-
 Expected<std::string, LinkError> authority_print(const std::filesystem::path& file) {
   const auto certificates = ssl::read_certificates(file);
   if (!certificates) return certificates.error();
-  return print_of(certificates->front().get());
+  return ssl::fingerprint(certificates->front().get());
 }
 
 }  // namespace muster

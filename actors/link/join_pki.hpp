@@ -37,8 +37,6 @@ Expected<std::string, PkiError> sign_request(const std::filesystem::path& dir,
 
 /// SHA-256 of the public key of a certificate, hexadecimal; empty: it cannot be told.
 std::string key_print_of(const X509* certificate);
-/// SHA-256 of the whole certificate, hexadecimal; empty: it cannot be told.
-std::string print_of(const X509* certificate);
 /// SHA-256 of the first certificate in the file, which is an authority's.
 Expected<std::string, LinkError> authority_print(const std::filesystem::path& file);
 

@@ -52,6 +52,11 @@ Expected<bool, LinkError> check_validity(const X509* certificate,
 /// a NUL or control character in it.
 std::string common_name(const X509_NAME* name);
 
+/// Two digits a byte.
+std::string hexadecimal(const unsigned char* data, std::size_t size);
+/// The SHA-256 of the whole certificate, in hexadecimal digits; empty: it cannot be encoded.
+std::string fingerprint(const X509* certificate);
+
 /// A time of a certificate as "2026-11-21 10:53:00 UTC".
 std::string time_text(const ASN1_TIME* time);
 

@@ -141,16 +141,6 @@ Expected<std::vector<NewFile>, PkiError> make_pair(const Authority& authority,
                               {names.certificate, ssl::to_pem(made.get()), kPublicFile}};
 }
 
-std::string hexadecimal(const unsigned char* data, std::size_t size) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < size; ++i) {
-    text += kDigits[data[i] >> 4];
-    text += kDigits[data[i] & 15];
-  }
-  return text;
-}
-
 std::string state_of(const X509* certificate) {
   if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0) return "not yet valid";
   return X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 ? "expired" : "valid";
@@ -161,13 +151,9 @@ CertificateInfo describe(X509* certificate) {
   info.subject = ssl::common_name(X509_get_subject_name(certificate));
   info.issuer = ssl::common_name(X509_get_issuer_name(certificate));
   const ASN1_INTEGER* serial = X509_get0_serialNumber(certificate);
-  info.serial = hexadecimal(ASN1_STRING_get0_data(serial),
-                            static_cast<std::size_t>(ASN1_STRING_length(serial)));
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) == 1) {
-    info.fingerprint = hexadecimal(digest.data(), size);
-  }
+  info.serial = ssl::hexadecimal(ASN1_STRING_get0_data(serial),
+                                 static_cast<std::size_t>(ASN1_STRING_length(serial)));
+  info.fingerprint = ssl::fingerprint(certificate);
   info.valid_from = ssl::time_text(X509_get0_notBefore(certificate));
   info.valid_to = ssl::time_text(X509_get0_notAfter(certificate));
   info.state = state_of(certificate);

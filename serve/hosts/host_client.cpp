@@ -42,7 +42,7 @@ int verify_by_print(X509_STORE_CTX* chain, void* print) {
   X509* authority = nullptr;
   for (int i = 0; i < sk_X509_num(shown); ++i) {
     X509* each = sk_X509_value(shown, i);
-    if (X509_check_ca(each) == 1 && print_of(each) == *wanted) authority = each;
+    if (X509_check_ca(each) == 1 && ssl::fingerprint(each) == *wanted) authority = each;
   }
   if (authority == nullptr) {
     X509_STORE_CTX_set_error(chain, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN);

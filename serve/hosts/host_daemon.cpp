@@ -16,6 +16,8 @@
 #include "actors/link/join_pki.hpp"
 #include "actors/link/openssl_handles.hpp"
 #include "actors/time/clock_wall.hpp"
+#include "config/cluster_folder.hpp"
+#include "config/key_text.hpp"
 #include "config/worker_config.hpp"
 #include "serve/machines/process_machines.hpp"
 #include "serve/machines/task_user.hpp"
@@ -46,19 +48,9 @@ std::string text_in(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-std::string boot_id() {
-  std::string id = text_in("/proc/sys/kernel/random/boot_id");
-  while (!id.empty() && id.back() == '\n') id.pop_back();
-  return id;
-}
-
+/// As a setting of a worker has it.
 std::string quoted(const fs::path& path) {
-  std::string toml = "\"";
-  for (const char c : path.string()) {
-    if (c == '"' || c == '\\') toml += '\\';
-    toml += c;
-  }
-  return toml + "\"";
+  return config::quoted(path.string());
 }
 
 TlsFiles own_files(const fs::path& state) {
@@ -99,7 +91,7 @@ bool is_authority(const std::string& pem, const std::string& print) {
   const ssl::Certificate read(bio ? PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)
                                   : nullptr);
   ssl::last_error();
-  return read && print_of(read.get()) == print;
+  return read && ssl::fingerprint(read.get()) == print;
 }
 
 /// The daemon while it runs.
@@ -313,7 +305,7 @@ class Daemon {
   const DaemonSetup& setup_;
   HostClient client_;
   const std::string run_ = fmt::format("{}-{}", getpid(), wall_now().time_since_epoch().count());
-  const std::string boot_ = boot_id();
+  const std::string boot_ = start_of_computer();
   std::unique_ptr<ProcessMachines> machines_;
   std::set<InstanceId> ending_;
   std::string settings_;  ///< of the instance that begins

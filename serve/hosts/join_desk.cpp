@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "actors/link/join_pki.hpp"
+#include "actors/link/worker_link_options.hpp"
 
 namespace muster::hosts {
 namespace {
@@ -13,11 +14,6 @@ constexpr int kNoCertificate = 401, kNotFound = 404, kNotAllowed = 405, kServerF
 
 api::Response refused(const Failure<int>& why) {
   return api::error_response(why.code, why.message);
-}
-
-/// As in instance certificates; equal to actors/link/worker_link_options.hpp, which needs actors.
-std::string instance_name(InstanceId instance) {
-  return fmt::format("instance-{}", instance.value);
 }
 
 Failure<int> of_pki(const Failure<PkiError>& why) {
@@ -96,7 +92,7 @@ api::Response JoinDesk::certify(const std::string& body, const JoinPeer& peer) {
     return refused(*fault);
   }
   const auto certificate =
-      sign_request(setup_.pki, request->request, instance_name(request->instance));
+      sign_request(setup_.pki, request->request, certificate_name(request->instance));
   if (!certificate) return refused(of_pki(certificate.error()));
   return {.body = certificate_json(certificate.value())};
 }
