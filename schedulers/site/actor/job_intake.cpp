@@ -251,26 +251,32 @@ void JobIntake::persist(News news, const SubmitAnswer& answer) {
 void JobIntake::hand_over(std::vector<Handoff> handoffs,
                           const std::shared_ptr<SubmissionReply>& reply,
                           KnownSubmissions::Write write, const std::string& trouble) {
-  std::set<HandoffTarget> targets;
   // Counted before written(), which answers at once when nothing is open.
   reply->add_open(handoffs.size());
-  for (Handoff& handoff : handoffs) {
-    if (parts_.peers.is_self(handoff.to)) {
-      wait_here(std::move(handoff.job));
-      reply->arrived();
-      continue;
-    }
-    const std::size_t bytes = job_bytes(handoff.job);
-    // Where its master has it waiting already, no reply waits for this one.
-    if (!parts_.handoffs.push(handoff.to, {std::move(handoff.job), reply, false, bytes})) {
-      reply->arrived();
-    }
-    targets.insert(handoff.to);
-  }
+  const std::set<HandoffTarget> targets = put_on_way(std::move(handoffs), reply);
   written(write, trouble);
   // Nothing leaves before it is durable: a crash would forget who was chosen, and draw again.
   for (const HandoffTarget& to : targets) parts_.handoffs.send(to);
   host_.all_wait();
+}
+
+/// The peers to which they are to be sent; `reply` waits for those, if it is there.
+std::set<HandoffTarget> JobIntake::put_on_way(std::vector<Handoff> handoffs,
+                                              const std::shared_ptr<SubmissionReply>& reply) {
+  std::set<HandoffTarget> targets;
+  for (Handoff& handoff : handoffs) {
+    bool is_awaited = false;
+    if (parts_.peers.is_self(handoff.to)) {
+      wait_here(std::move(handoff.job));
+    } else {
+      const std::size_t bytes = job_bytes(handoff.job);
+      // Where its master has it waiting already, no reply waits for this one.
+      is_awaited = parts_.handoffs.push(handoff.to, {std::move(handoff.job), reply, false, bytes});
+      targets.insert(handoff.to);
+    }
+    if (reply && !is_awaited) reply->arrived();
+  }
+  return targets;
 }
 
 void JobIntake::begin(const std::vector<JobId>& jobs) {
@@ -318,12 +324,7 @@ void JobIntake::place(const std::vector<JobId>& jobs) {
       to_begin_.insert(to_begin_.begin(), begun.begin(), begun.end());
       return begin_later();
     }
-    std::set<HandoffTarget> targets;
-    for (Handoff& handoff : *handoffs) {
-      const std::size_t bytes = job_bytes(handoff.job);
-      parts_.handoffs.push(handoff.to, {std::move(handoff.job), {}, false, bytes});
-      targets.insert(handoff.to);
-    }
+    const std::set<HandoffTarget> targets = put_on_way(std::move(*handoffs), nullptr);
     for (const JobId job : begun) host_.begun(job);
     for (const HandoffTarget& to : targets) parts_.handoffs.send(to);
     begin_next();

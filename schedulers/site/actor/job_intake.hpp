@@ -91,6 +91,8 @@ class JobIntake {
   void begin_later();
   void place(const std::vector<JobId>& jobs);
   void wait_here(Job job);
+  std::set<HandoffTarget> put_on_way(std::vector<Handoff> handoffs,
+                                     const std::shared_ptr<SubmissionReply>& reply);
   void persist(News news, const SubmitAnswer& answer);
   void hand_over(std::vector<Handoff> handoffs, const std::shared_ptr<SubmissionReply>& reply,
                  KnownSubmissions::Write write, const std::string& trouble);

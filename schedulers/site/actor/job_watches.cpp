@@ -55,12 +55,7 @@ void JobWatches::watch(const JobListener& listener, const std::vector<JobId>& jo
   auto asking = std::make_shared<PendingWatch>();
   asking->answer = std::move(answer);
   asking->listener = listener;
-  // Copied first: an end may begin a cancel, which adds to what has ended here.
-  std::vector<EndedHandoff> ended;
-  for (JobId job : jobs) {
-    parts_.ended.parts_of(job, [&](const EndedHandoff& part) { ended.push_back(part); });
-  }
-  for (const EndedHandoff& part : ended) part_ended_here(part, asking.get());
+  hear_of_ended(jobs, asking.get());
   const auto pieces = watch_pieces(jobs);
   asking->open = parts_.peers.masters().size() * pieces.size();
   for (const SitePeer& master : parts_.peers.masters()) {
@@ -71,11 +66,7 @@ void JobWatches::watch(const JobListener& listener, const std::vector<JobId>& jo
 
 void JobWatches::watch_here(const std::vector<JobId>& jobs) {
   for (const JobId job : jobs) subscriptions_[job].here = true;
-  std::vector<EndedHandoff> ended;
-  for (const JobId job : jobs) {
-    parts_.ended.parts_of(job, [&](const EndedHandoff& part) { ended.push_back(part); });
-  }
-  for (const EndedHandoff& part : ended) part_ended_here(part, nullptr);
+  hear_of_ended(jobs, nullptr);
   std::vector<JobId> open = jobs;
   std::erase_if(open, [this](JobId job) { return !subscriptions_.contains(job); });
   for (const SitePeer& master : parts_.peers.masters()) watch_again(master.to, open);
@@ -85,12 +76,26 @@ void JobWatches::watch_here(const std::vector<JobId>& jobs) {
   }
 }
 
-void JobWatches::unwatch_here(JobId job) {
-  const auto found = subscriptions_.find(job);
-  if (found == subscriptions_.end() || !std::exchange(found->second.here, false)) return;
-  if (listeners_.watches(job)) return;
-  subscriptions_.erase(found);
-  unwatch({job});
+void JobWatches::unwatch_here(const std::vector<JobId>& jobs) {
+  std::vector<JobId> gone;
+  for (const JobId job : jobs) {
+    const auto found = subscriptions_.find(job);
+    if (found == subscriptions_.end() || !std::exchange(found->second.here, false)) continue;
+    if (listeners_.watches(job)) continue;
+    subscriptions_.erase(found);
+    gone.push_back(job);
+  }
+  if (!gone.empty()) unwatch(gone);
+}
+
+/// The parts that ended at this site.
+void JobWatches::hear_of_ended(const std::vector<JobId>& jobs, PendingWatch* asking) {
+  // Copied first: an end may begin a cancel, which adds to what has ended here.
+  std::vector<EndedHandoff> ended;
+  for (const JobId job : jobs) {
+    parts_.ended.parts_of(job, [&](const EndedHandoff& part) { ended.push_back(part); });
+  }
+  for (const EndedHandoff& part : ended) part_ended_here(part, asking);
 }
 
 /// Until the master has answered or nobody watches the jobs any more. Without `asking` it is asked

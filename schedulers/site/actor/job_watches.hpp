@@ -55,8 +55,8 @@ class JobWatches {
   /// The site itself waits for the jobs: Host::over says when each is over, soon for those that
   /// are. It may be asked again of jobs that it waits for, which repeats the questions.
   void watch_here(const std::vector<JobId>& jobs);
-  /// The site waits for the job no more.
-  void unwatch_here(JobId job);
+  /// The site waits for the jobs no more.
+  void unwatch_here(const std::vector<JobId>& jobs);
   /// A master tells that a part of a job is over, maybe more than once.
   void hear(const JobEnd& end) { over(end, nullptr); }
   /// No master has had the part.
@@ -90,6 +90,7 @@ class JobWatches {
                 std::shared_ptr<PendingWatch> asking);
   void watch_again(const HandoffTarget& master, const std::vector<JobId>& jobs);
   static void answered(PendingWatch& asking);
+  void hear_of_ended(const std::vector<JobId>& jobs, PendingWatch* asking);
   void over(const JobEnd& end, PendingWatch* asking);
   void part_ended_here(const EndedHandoff& ended, PendingWatch* asking);
   void unwatch(const std::vector<JobId>& jobs);

@@ -59,7 +59,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
       watches_({peers_, numbers_, ends_.ended()}, dependencies_.max_watches, watches_host()),
       waiting_(settings_.max_dependent,
                {[this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); },
-                [this](JobId job) { watches_.unwatch_here(job); },
+                [this](const std::vector<JobId>& jobs) { watches_.unwatch_here(jobs); },
                 [this](const std::vector<JobId>& jobs) { intake_.begin(jobs); },
                 [this](const std::vector<SkippedJob>& jobs) { ends_.skip(jobs); },
                 [this](std::function<void()> step) {

@@ -101,6 +101,7 @@ void WaitingRoom::hear(const JobEnd& whole) {
   }
   std::vector<JobId> ready;
   std::vector<SkippedJob> skipped;
+  std::vector<JobId> unneeded;
   for (const JobId job : followers) {
     followers_.erase({whole.job, job});
     std::vector<AfterJob>& open = open_.at(job).open;
@@ -112,12 +113,13 @@ void WaitingRoom::hear(const JobEnd& whole) {
     });
     if (why) {
       // The other jobs that it waited for are of no matter.
-      leave(std::exchange(open, {}), job);
+      leave(std::exchange(open, {}), job, unneeded);
       skipped.push_back({job, *std::move(why)});
     } else if (open.empty()) {
       ready.push_back(job);
     }
   }
+  if (!unneeded.empty()) host_.unwatch(unneeded);
   if (!skipped.empty()) host_.skip(skipped);
   if (!ready.empty()) host_.begin(ready);
 }
@@ -129,15 +131,19 @@ void WaitingRoom::drop(JobId job) {
   open_.erase(found);
   const auto of_user = of_users_.find(gone.user);
   if (--of_user->second == 0) of_users_.erase(of_user);
-  leave(gone.open, job);
+  std::vector<JobId> unneeded;
+  leave(gone.open, job, unneeded);
+  if (!unneeded.empty()) host_.unwatch(unneeded);
 }
 
-/// The job waits for these no more; ends that no other job waits for need not be told.
-void WaitingRoom::leave(const std::vector<AfterJob>& open, JobId job) {
+/// The job waits for these no more. Adds those that no other job waits for: their ends need not be
+/// told.
+void WaitingRoom::leave(const std::vector<AfterJob>& open, JobId job,
+                        std::vector<JobId>& unneeded) {
   for (const AfterJob& each : open) {
     followers_.erase({each.job, job});
     const auto next = followers_.lower_bound({each.job, JobId{0}});
-    if (next == followers_.end() || next->first != each.job) host_.unwatch(each.job);
+    if (next == followers_.end() || next->first != each.job) unneeded.push_back(each.job);
   }
 }
 

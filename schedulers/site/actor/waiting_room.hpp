@@ -27,7 +27,7 @@ class WaitingRoom {
   struct Host {
     /// hear() is to be called when each is over, soon for those that are.
     std::function<void(const std::vector<JobId>&)> watch;
-    std::function<void(JobId)> unwatch;
+    std::function<void(const std::vector<JobId>&)> unwatch;
     /// All that these waited for is over as it should be. drop() follows when they have left.
     std::function<void(const std::vector<JobId>&)> begin;
     /// These are to end.
@@ -58,7 +58,7 @@ class WaitingRoom {
   std::string why(JobId job) const;
 
  private:
-  void leave(const std::vector<AfterJob>& open, JobId job);
+  void leave(const std::vector<AfterJob>& open, JobId job, std::vector<JobId>& unneeded);
   void look_again();
 
   struct Waiting {

@@ -25,7 +25,9 @@ struct WaitingRoomTest : ::testing::Test {
     made.watch = [this](const std::vector<JobId>& jobs) {
       for (const JobId job : jobs) watched.push_back(job.value);
     };
-    made.unwatch = [this](JobId job) { unwatched.push_back(job.value); };
+    made.unwatch = [this](const std::vector<JobId>& jobs) {
+      for (const JobId job : jobs) unwatched.push_back(job.value);
+    };
     made.begin = [this](const std::vector<JobId>& jobs) {
       for (const JobId job : jobs) begun.push_back(job.value);
     };
