@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "model/rng.hpp"
-#include "schedulers/registry.hpp"
+#include "tests/replay/every_policy.hpp"
 #include "tests/replay/replay_setup.hpp"
 
 namespace muster::replay {
@@ -78,24 +77,8 @@ TEST_P(PriceOfNothingUnder, IsTakenWhereOtherTypesCostSomething) {
   EXPECT_TRUE(of_type.contains("own")) << run->result.total_cost_usd;
 }
 
-std::vector<std::string> policies_of_masters() {
-  std::vector<std::string> names;
-  for (const PolicyModule& module : known_policies()) names.push_back(module.name);
-  for (const char* more : {"eva,artifact", "stratus,artifact", "muster,spot=any",
-                           "no-packing,spot=any", "supercloud,dot=false"}) {
-    const auto spec = parse_policy(more);
-    if (spec && find_module(spec->name).value()->read(spec.value())) names.emplace_back(more);
-  }
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Policies, PriceOfNothingUnder, ::testing::ValuesIn(policies_of_masters()),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           for (char& c : name)
-                             c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Policies, PriceOfNothingUnder, ::testing::ValuesIn(test::every_policy()),
+                         [](const auto& policy) { return test::test_name(policy.param); });
 
 }  // namespace
 }  // namespace muster::replay
