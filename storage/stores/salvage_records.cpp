@@ -108,7 +108,7 @@ class Salvager {
   StoreTrouble copy_history(Store& made);
   StoreTrouble copy_journal(Store& made);
   StoreTrouble settle_journal(Store& made, std::uint64_t snapshot_at);
-  StoreTrouble hold_open_jobs(Store& made);
+  StoreTrouble settle_open_jobs(Store& made);
   StoreTrouble scan(Family family, const DamagedTables::Use& use);
 
   const DamagedTables& tables_;
@@ -117,6 +117,7 @@ class Salvager {
   SalvageLosses& losses_;
   SalvageReport report_;
   std::map<std::string, std::string> meta_;  ///< records of that family
+  std::map<JobId, JobOutcome> over_;         ///< jobs that the history or its index knows
   bool may_lack_events_ = false;             ///< of a master, beyond those that the mark knows of
 };
 
@@ -243,6 +244,7 @@ StoreTrouble Salvager::copy_history(Store& made) {
       batch.erase(Family::history, muster::key_of(old->second));
     }
     places[entry.job] = *place;
+    over_[entry.job] = entry.outcome;
     batch.put(Family::history, key, std::string(value));
     batch.put(Family::place, muster::key_of(entry.job.value), encode_place({*place, entry}));
     return made.write(batch, Durability::process);
@@ -260,6 +262,7 @@ StoreTrouble Salvager::copy_history(Store& made) {
     const HistoryPlace place = decode_place(value).value();
     // Records of earlier versions have user and cost, too, but for the first, which have the key.
     if (!place.entry.user.empty()) spent[place.entry.user] += place.entry.cost;
+    over_.emplace(*job, place.entry.outcome);
     losses_.add({"history", "a job that is over is in the index only", JobId{*job}});
     return std::nullopt;
   };
@@ -337,15 +340,31 @@ StoreTrouble Salvager::settle_journal(Store& made, std::uint64_t snapshot_at) {
     losses_.add({"journal", fmt::format("lost: {}, of the numbers {} to {}",
                                         count_text(report_.lost_events, "event"), next, had - 1)});
   }
-  if (may_lack_events_ || had > next) return hold_open_jobs(made);
+  if (may_lack_events_ || had > next) return settle_open_jobs(made);
   StoreBatch batch;
   batch.reaches({next, 0});
   return made.write(batch, Durability::process);
 }
 
-/// Each open job could have gone on in the events that are lost: its tasks may have ended, or run
-/// elsewhere. So no task is started again before a user has looked and releases the job.
-StoreTrouble Salvager::hold_open_jobs(Store& made) {
+/// The job is over, by its record: what is left of the events lacks its end only.
+void end_job(const ClusterState& state, const JobRow& row, const JobFinished& over,
+             std::vector<Event>& events, Instant at) {
+  for (const muster::Slot slot : row.tasks) {
+    const TaskRow& task = state.task(slot);
+    // A job is over when none of its tasks has resources.
+    if (task.at == kNoSlot) continue;
+    TaskFailed gone{task.id, task.attempt, "its end is lost"};
+    gone.blameless = true;
+    gone.kind = FailureKind::lost;
+    events.push_back({at, gone});
+  }
+  events.push_back({at, over});
+}
+
+/// Each open job could have gone on in the events that are lost. One that the history knows is
+/// over. Of another one tasks may have ended, or run elsewhere: no task of it is started again
+/// before a user has looked and releases the job.
+StoreTrouble Salvager::settle_open_jobs(Store& made) {
   auto found = recover_master(made, report_.meta.catalog);
   if (!found) return found.error();
   ClusterState state =
@@ -355,18 +374,23 @@ StoreTrouble Salvager::hold_open_jobs(Store& made) {
     state.apply(event);
     newest = std::max(newest, event.at);
   }
-  std::vector<Event> holds;
+  std::vector<Event> events;
   for (const JobRow& row : state.jobs()) {
+    if (const auto over = over_.find(row.job.id); over != over_.end()) {
+      report_.over.push_back(row.job.id);
+      end_job(state, row, {row.job.id, over->second}, events, newest);
+      continue;
+    }
     if (row.terminal_outcome) continue;
     report_.held.push_back(row.job.id);
-    if (!row.held_by_user) holds.push_back({newest, JobHeld{row.job.id}});
+    if (!row.held_by_user) events.push_back({newest, JobHeld{row.job.id}});
   }
   StoreBatch batch;
-  if (!holds.empty()) {
+  if (!events.empty()) {
     batch.put(Family::journal, muster::key_of(report_.next_event),
-              encode_events(holds, report_.meta.catalog));
+              encode_events(events, report_.meta.catalog));
   }
-  batch.reaches({report_.next_event + holds.size(), 0});
+  batch.reaches({report_.next_event + events.size(), 0});
   return made.write(batch, Durability::process);
 }
 

@@ -36,6 +36,7 @@ struct SalvageReport {
   std::uint64_t next_event = 0;   ///< of a master: its events are kept up to this number
   std::uint64_t lost_events = 0;  ///< of a master: durable ones after that; at least
   std::vector<JobId> held;        ///< open jobs of a master, held because its last events are lost
+  std::vector<JobId> over;        ///< open by those events, but over by the history: they stay over
 
   static constexpr std::size_t kMostNamed = 1'000;
 };
@@ -44,8 +45,9 @@ struct SalvageReport {
 /// new store has no gap: of a master it has the newest snapshot that can be read and the events
 /// behind it up to the first that is missing. Its owner asks others which numbers were given out,
 /// as that of a restored backup does. When events of a master are lost, or that cannot be ruled
-/// out, all its open jobs are held, so that no task runs again before a user says so. An error when
-/// the store is in use, the new folder is not empty, or there is no room.
+/// out, all its open jobs are held, so that no task runs again before a user says so, and those
+/// that its history has are over. An error when the store is in use, the new folder is not empty,
+/// or there is no room.
 Expected<SalvageReport, StoreError> salvage_store(const SalvageOrder& order);
 
 }  // namespace muster

@@ -50,7 +50,14 @@ Json document_of(const SalvageReport& report) {
           {"lost_changes", report.lost_changes},
           {"next_event", report.next_event},
           {"lost_events", report.lost_events},
-          {"held_jobs", numbers_of(report.held)}};
+          {"held_jobs", numbers_of(report.held)},
+          {"over_jobs", numbers_of(report.over)}};
+}
+
+std::string list_of(const std::vector<JobId>& jobs) {
+  std::string list;
+  for (const JobId job : jobs) list += fmt::format(" {}", job.value);
+  return list;
 }
 
 void print(const SalvageReport& report, const SalvageGiven& given) {
@@ -65,12 +72,14 @@ void print(const SalvageReport& report, const SalvageGiven& given) {
   }
   if (report.not_named > 0) std::cout << "lost: " << report.not_named << " more\n";
   if (!report.held.empty()) {
-    std::string jobs;
-    for (const JobId job : report.held) jobs += fmt::format(" {}", job.value);
     std::cout
         << "held, for their tasks may have gone on since (muster release, when no task runs or "
            "has ended):"
-        << jobs << "\n";
+        << list_of(report.held) << "\n";
+  }
+  if (!report.over.empty()) {
+    std::cout << "over, as the history says, though the events of their ends are lost:"
+              << list_of(report.over) << "\n";
   }
   std::cout << fmt::format("salvaged {} from {}, the store of {} of cluster {}: {}\n", given.to,
                            given.from, report.meta.kind, report.meta.cluster,

@@ -34,6 +34,7 @@ using test::opened;
 using test::TempStore;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
+using testing::Not;
 
 using Files = std::map<std::string, std::string>;
 
@@ -64,14 +65,30 @@ struct MasterStore {
   std::vector<Event> events;
 };
 
-MasterStore master_store() {
+/// A history has the job, which was cancelled.
+void keep_over(Store& store, const Catalog& catalog, int job) {
+  JobHistory history;
+  history.job = test::JobBuilder(job).build();
+  history.outcome = JobOutcome::cancelled;
+  const HistoryEntry entry = entry_of(history);
+  StoreBatch batch;
+  batch.put(Family::history, key_of(entry.job.value), encode_history(history, catalog));
+  batch.put(Family::place, key_of(entry.job.value), encode_place({entry.job.value, entry}));
+  EXPECT_FALSE(store.write(batch, Durability::process));
+}
+
+/// `over`: jobs that the history has, whatever the events say.
+MasterStore master_store(const std::set<int>& over = {}, std::uint64_t seed = 5) {
   const TempStore folder;
   MasterStore made;
   const Catalog catalog = test::table3_catalog();
-  test::RandomCluster cluster(catalog, 5);
+  test::RandomCluster cluster(catalog, seed);
   for (int opening = 0; opening < 3; ++opening) {
     const auto store = opened<Store>(folder.path(), folder.options());
-    if (opening == 0) keep_numbers(*store);
+    if (opening == 0) {
+      keep_numbers(*store);
+      for (const int job : over) keep_over(*store, catalog, job);
+    }
     RecoveredMaster found;
     found.next_event = made.events.size();
     StoreJournal journal(*store, catalog, found);
@@ -220,6 +237,33 @@ TEST_F(StoreSalvage, of_a_master_ends_before_the_first_gap_and_holds_every_open_
   ASSERT_FALSE(report.held.empty());
   for (const JobId job : report.held) EXPECT_TRUE(state.find(job)->held_by_user);
   for (const JobRow& row : state.jobs()) EXPECT_TRUE(row.held_by_user || row.terminal_outcome);
+}
+
+TEST_F(StoreSalvage, of_a_master_takes_the_historys_word_for_jobs_that_are_over) {
+  const MasterStore made = master_store({1'000'000, 1'000'001, 1'000'002, 1'000'003}, 9);
+  put_files(flipped(made.files, ".log", 1500), from_);
+  const SalvageReport report = salvaged(order_);
+  const auto store = opened<Store>(to_, TempStore().options());
+  const auto found = recover_master(*store, store->meta().catalog);
+  ASSERT_TRUE(found) << found.error().message;
+  ClusterState state(store->meta().catalog);
+  bool ran = false;
+  for (const Event& event : found->tail) {
+    state.apply(event);
+    ran = ran || std::holds_alternative<TaskFailed>(event.body);
+    const auto* end = std::get_if<JobFinished>(&event.body);
+    if (end != nullptr && end->job.value <= 1'000'003) {
+      EXPECT_EQ(end->outcome, JobOutcome::cancelled);
+    }
+  }
+  EXPECT_TRUE(ran) << "a task of these had resources by the events that are left";
+  EXPECT_THAT(report.over, Not(IsEmpty()));
+  for (const JobId job : report.over) {
+    EXPECT_LE(job.value, 1'000'003U);
+    EXPECT_EQ(state.find(job), nullptr);
+  }
+  for (const JobId job : report.held) EXPECT_GT(job.value, 1'000'003U);
+  EXPECT_THAT(check_store(*store).problems, IsEmpty());
 }
 
 TEST_F(StoreSalvage,
