@@ -179,6 +179,7 @@ struct SiteFigures {
   std::uint64_t waiting = 0;  ///< jobs on their way to a master
   std::string trouble{};
   std::uint64_t dependent = 0;  ///< jobs that wait there for other jobs
+  std::uint64_t over = 0;       ///< jobs that ended there, before a master had them
 };
 
 void fields(auto& a, Like<SiteFigures> auto& v) {
@@ -186,6 +187,7 @@ void fields(auto& a, Like<SiteFigures> auto& v) {
   a("waiting", v.waiting);
   a("trouble", v.trouble);
   a("dependent", v.dependent);
+  a("over", v.over);
 }
 
 /// How far an instance has come in the eyes of its cloud.

@@ -20,6 +20,7 @@ class EndedJobs {
   void add(EndedHandoff ended) {
     ages_.emplace(ended.job.id, next_);
     listed_.emplace(list_place(ended.job), next_);
+    whole_ += is_whole(ended);
     by_age_.emplace(next_++, std::move(ended));
     if (by_age_.size() > most_) drop_oldest();
   }
@@ -41,12 +42,16 @@ class EndedJobs {
     }
   }
   std::size_t size() const { return by_age_.size(); }
+  /// Those that are no parts of a job that masters have, too.
+  std::size_t whole_jobs() const { return whole_; }
 
  private:
+  static bool is_whole(const EndedHandoff& one) { return one.job.total_tasks == 0; }
   void drop_oldest() {
     const auto oldest = by_age_.begin();
     drop(ages_, oldest->second.job.id, oldest->first);
     drop(listed_, list_place(oldest->second.job), oldest->first);
+    whole_ -= is_whole(oldest->second);
     by_age_.erase(oldest);
   }
   /// Of the job's parts only the one of this age goes.
@@ -62,6 +67,7 @@ class EndedJobs {
 
   std::size_t most_;
   std::uint64_t next_ = 0;
+  std::size_t whole_ = 0;
   std::map<std::uint64_t, EndedHandoff> by_age_;
   std::multimap<JobId, std::uint64_t> ages_;
   std::multimap<JobPlace, std::uint64_t> listed_;

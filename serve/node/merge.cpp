@@ -240,6 +240,7 @@ StatusView status(const std::vector<CellFigures>& masters, const std::vector<Sit
   for (const SiteFigures& site : sites) {
     all.jobs.handing_over += site.waiting;
     all.jobs.waiting += site.dependent;
+    all.jobs.over += site.over;
     if (!site.trouble.empty()) all.trouble.push_back("site " + site.site + ": " + site.trouble);
   }
   for (const NodeView& node : nodes) {

@@ -152,7 +152,7 @@ LoadReport SiteScheduler::load_report() const {
 
 SiteFigures SiteScheduler::figures() const {
   SiteFigures view{peers_.self().name, handoffs_.jobs_in_hand(), writer_.trouble(),
-                   handoffs_.jobs_waiting()};
+                   handoffs_.jobs_waiting(), ends_.ended().whole_jobs()};
   if (numbers_.learns()) {
     view.trouble += (view.trouble.empty() ? "" : "; ") + numbers_.who_is_learnt_from();
   }

@@ -42,6 +42,19 @@ TEST(EndedJobs, KeepEveryPartOfAJob) {
   EXPECT_THAT(reasons_of(jobs, 6), IsEmpty());
 }
 
+TEST(EndedJobs, CountJobsThatNoMasterHasAnythingOf) {
+  EndedJobs jobs(2);
+  EndedHandoff part = ended(5, "part");
+  part.job.total_tasks = 9;
+  jobs.add(ended(4, "whole"));
+  jobs.add(part);
+  EXPECT_EQ(jobs.whole_jobs(), 1u);
+  jobs.add(ended(6, "whole"));
+  EXPECT_EQ(jobs.whole_jobs(), 1u) << "the oldest is dropped";
+  jobs.add(ended(7, "whole"));
+  EXPECT_EQ(jobs.whole_jobs(), 2u);
+}
+
 TEST(EndedJobs, TheOldestPartGoesAloneWhenThereAreTooMany) {
   EndedJobs jobs(2);
   jobs.add(ended(4, "first"));

@@ -193,10 +193,11 @@ TEST(ViewJson, the_status_of_two_masters) {
   std::vector<NodeView> nodes(2);
   nodes[0] = {"n0", {"master m0", "api"}, true, NodeLoad{6, 4, 5, 0.75, "eva"}};
   nodes[1].node = "n1";
-  const StatusView status = merge::status({test::sample_figures(), other}, {{"oslo", 3, "learns"}},
-                                          test::at_s(1'700'000'000.5), nodes);
+  const StatusView status =
+      merge::status({test::sample_figures(), other}, {{"oslo", 3, "learns", 0, 5}},
+                    test::at_s(1'700'000'000.5), nodes);
   const json document = checked(view_json::document(status, {}), "Status");
-  EXPECT_EQ(document["jobs"], json::parse(R"({"handing_over": 3, "held": 6, "over": 200000,
+  EXPECT_EQ(document["jobs"], json::parse(R"({"handing_over": 3, "held": 6, "over": 200005,
                                               "running": 4, "waiting": 2})"));
   EXPECT_EQ(document["tasks"]["pending"], 34) << "those that are held or capped among them";
   EXPECT_EQ(document["elastic"], json::parse(R"({"jobs": 4, "workers": 10})"));
