@@ -50,15 +50,19 @@ std::string script_safe(const nlohmann::ordered_json& json) {
 }
 
 std::string html_table(const Summary& summary) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < summary.columns.size(); ++i) {
+    if (i == 0 || says_something(summary, i)) shown.push_back(i);
+  }
   std::string html = "<table><thead><tr>";
-  for (const SummaryColumn& column : summary.columns) {
-    html += fmt::format("<th>{}<small>{}</small></th>", escape_html(column.name),
-                        escape_html(column.unit));
+  for (const std::size_t i : shown) {
+    html += fmt::format("<th>{}<small>{}</small></th>", escape_html(summary.columns[i].name),
+                        escape_html(summary.columns[i].unit));
   }
   html += "</tr></thead><tbody>\n";
   for (const auto& row : summary.rows) {
     html += "<tr>";
-    for (const std::string& cell : row) html += "<td>" + escape_html(cell) + "</td>";
+    for (const std::size_t i : shown) html += "<td>" + escape_html(row[i]) + "</td>";
     html += "</tr>\n";
   }
   return html + "</tbody></table>";

@@ -80,6 +80,12 @@ std::string grouped(double value, int decimals) {
   return text;
 }
 
+bool says_something(const Summary& summary, std::size_t column) {
+  return summary.rows.empty() ||
+         std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [&](const std::vector<std::string>& row) { return row[column] != "-"; });
+}
+
 std::vector<Runs> by_policy(std::span<const RunResult> runs) {
   std::vector<Runs> groups;
   for (const RunResult& run : runs) {

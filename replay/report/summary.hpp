@@ -24,6 +24,9 @@ struct Summary {
 /// "12.30 ± 0.45". A figure that has no meaning for the policy is "-".
 Summary summarize(std::span<const metrics::RunResult> runs);
 
+/// Whether the figure in this column has a meaning for at least one row: tables leave others out.
+bool says_something(const Summary& summary, std::size_t column);
+
 /// "POLICY: the solver failed in 3 of 8 rounds", a line a run in which it did by the notes of its
 /// rounds: such a round is decided without it, and its row looks like any other.
 std::vector<std::string> solver_failures(std::span<const metrics::RunResult> runs);

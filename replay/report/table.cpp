@@ -28,11 +28,6 @@ std::vector<std::string> column_of(const Summary& summary, std::size_t index) {
   return cells;
 }
 
-bool says_nothing(const std::vector<std::string>& cells) {
-  return cells.size() > 2 && std::all_of(cells.begin() + 2, cells.end(),
-                                         [](const std::string& cell) { return cell == "-"; });
-}
-
 /// The cells of a column, all of the same width; the first column is flush left.
 void align(std::vector<std::string>& cells, bool left) {
   std::size_t width = 0;
@@ -77,8 +72,8 @@ std::string table_text(const Summary& summary, std::size_t max_width) {
   std::vector<std::vector<std::string>> columns;
   std::size_t width = width_of(names[0]);
   for (std::size_t i = 1; i < summary.columns.size(); ++i) {
+    if (!says_something(summary, i)) continue;
     std::vector<std::string> cells = column_of(summary, i);
-    if (says_nothing(cells)) continue;
     align(cells, false);
     width += kGap + width_of(cells[0]);
     columns.push_back(std::move(cells));

@@ -22,7 +22,8 @@ std::vector<Figure> figures_of_metrics() {
   for (const metrics::Metric& metric : metrics::metric_table()) {
     // A run alone is its own baseline: its ratios are 1, and ours are made here.
     if (!metric.relative_to.empty()) continue;
-    figures.push_back({metric.key, metric.unit, metric.better, metric.timed, metric.column});
+    figures.push_back(
+        {metric.key, metric.unit, metric.better, metric.timed, metric.column, metric.how});
   }
   return figures;
 }

@@ -21,6 +21,7 @@ struct Figure {
   metrics::Better better = metrics::Better::neither;
   bool timed = false;  ///< by a clock of the machine
   std::optional<metrics::Column> column;
+  std::string how{};  ///< how it is computed, in one sentence; empty: it was not said
 };
 
 /// The run's value; absent where it has no meaning for the run.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "replay/report/assets.hpp"
 #include "replay/report/html_text.hpp"
 #include "serve/page/chart_js.hpp"
@@ -20,10 +22,22 @@ Json interval_of(const std::optional<Statistics>& of) {
   return Json::array({of->mean, of->half_width ? Json(*of->half_width) : Json(nullptr)});
 }
 
+/// The figure's name as tables have it, else its key in words.
+std::string name_of(const Figure& figure) {
+  if (figure.column) return figure.column->name;
+  std::string words = figure.key;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  std::replace(words.begin(), words.end(), '.', ' ');
+  return words;
+}
+
 Json data_of(const Results& results) {
   Json figures = Json::array(), points = Json::array();
   for (const Figure& figure : results.findings.figures) {
-    figures.push_back({{"key", figure.key}, {"unit", figure.unit}});
+    figures.push_back({{"key", figure.key},
+                       {"name", name_of(figure)},
+                       {"unit", figure.unit},
+                       {"how", figure.how}});
   }
   for (std::size_t i = 0; i < results.plan.points.size(); ++i) {
     const Point& point = results.plan.points[i];

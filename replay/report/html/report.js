@@ -134,6 +134,38 @@
     });
   }
 
+  /// The time within which the share of the jobs completes.
+  function within(points, share) {
+    const found = points.find(([, reached]) => reached >= share);
+    return found ? found[0] : NaN;
+  }
+
+  // Distributions that lie on one another differ by less than a line's width on a log scale.
+  function drawRatio() {
+    const first = policies.length ? policies[0].jct : [];
+    const others = policies.slice(1).filter((p) => p.jct.length);
+    const section = document.getElementById("jct-ratio");
+    section.hidden = !first.length || !others.length;
+    if (section.hidden) return;
+    const shares = Array.from({ length: 199 }, (_, i) => (i + 1) / 200);
+    const ratio = (p, x) => ({ x, y: within(p.jct, x) / within(first, x) });
+    const options = lineOptions(percentAxis("share of completed jobs", {
+      type: "linear", max: 1,
+    }), axis(`completion time over ${policies[0].policy}'s`),
+    (item) => ` ${item.dataset.label}: ${number(item.parsed.y, 3)}`);
+    draw("jct-ratio", {
+      type: "line",
+      data: {
+        datasets: [
+          ...others.map((p) => line(policies.indexOf(p), shares.map((x) => ratio(p, x))
+            .filter(({ y }) => Number.isFinite(y)))),
+          line(0, [{ x: 0, y: 1 }, { x: 1, y: 1 }], { borderWidth: 1 }),
+        ],
+      },
+      options,
+    });
+  }
+
   function drawAllocation() {
     const kind = Number(document.querySelector("#allocation select").value);
     draw("allocation", {
@@ -200,6 +232,7 @@
     drawInstances();
     drawDistribution("jct", "jct", "completed jobs");
     drawDistribution("uptime", "uptime", "instances");
+    drawRatio();
     drawAllocation();
     drawGpus();
     drawPurposes();

@@ -45,14 +45,22 @@ json data_of(const std::string& page) {
 TEST(HtmlReport, has_every_section) {
   const std::vector<metrics::RunResult> runs = {plotted("eva")};
   const std::string page = html_report("eva-200", runs);
-  for (const char* section :
-       {"summary", "cost-over-time", "instances-over-time", "jct", "uptime", "allocation",
-        "gpus-over-time", "efficiency", "width-error", "cost-by-purpose", "not-completed"}) {
+  for (const char* section : {"summary", "cost-over-time", "instances-over-time", "jct", "uptime",
+                              "jct-ratio", "allocation", "gpus-over-time", "efficiency",
+                              "width-error", "cost-by-purpose", "not-completed"}) {
     EXPECT_THAT(page, HasSubstr("<section id=\"" + std::string(section) + "\""));
   }
   EXPECT_THAT(page, HasSubstr("<td>eva</td><td>199/200</td><td>100.00</td>"));
   EXPECT_THAT(page, HasSubstr("<td>17</td><td>" + runs[0].not_completed[0].second + "</td>"));
   EXPECT_THAT(page, Not(HasSubstr("{{title")));
+}
+
+TEST(HtmlReport, leaves_out_columns_that_no_policy_has_a_figure_for) {
+  std::vector<metrics::RunResult> runs = {plotted("eva"), plotted("ffd")};
+  EXPECT_THAT(html_report("x", runs), Not(HasSubstr("bound %")));
+  runs[1].bound_usd = 80;
+  runs[1].jobs_completed = runs[1].jobs_submitted;
+  EXPECT_THAT(html_report("x", runs), HasSubstr("<th>above<small>bound %</small></th>"));
 }
 
 TEST(HtmlReport, needs_nothing_from_elsewhere) {

@@ -121,6 +121,11 @@ TEST(Results, as_a_page_hold_mean_and_interval_of_every_figure) {
   EXPECT_EQ(cost.at("difference").at(0), -20);
   EXPECT_EQ(data.at("points").at(1).at("family"), "eva,t={t}");
   EXPECT_EQ(data.at("shown").at(0), "total_cost_usd");
+  for (const json& figure : data.at("figures")) {
+    if (figure.at("key") != "total_cost_usd") continue;
+    EXPECT_EQ(figure.at("name"), "cost");
+    EXPECT_EQ(figure.at("how"), "bill of the cloud, which equals the sum of the ledger");
+  }
 }
 
 TEST(RunRecord, keeps_the_run_with_its_command_and_is_read_back) {

@@ -44,28 +44,34 @@
     if (first && numeric) over.value = numeric;
   }
 
-  /// Whiskers over the means; drawn here, as the library has none.
-  const whiskers = {
-    id: "whiskers",
+  /// Means and whiskers; drawn here, as the library has no whiskers, and bars are intervals.
+  const marks = {
+    id: "marks",
     afterDatasetsDraw(of) {
       const ctx = of.ctx;
+      const bars = of.config.type === "bar";
       ctx.save();
-      ctx.lineWidth = 1.5;
       of.data.datasets.forEach((set, i) => {
         const meta = of.getDatasetMeta(i);
         if (meta.hidden) return;
-        ctx.strokeStyle = of.config.type === "bar" ? ink("--ink") : set.borderColor;
         set.data.forEach((datum, k) => {
-          if (!datum || datum.half === null || datum.half === undefined || !meta.data[k]) return;
-          const x = meta.data[k].x;
-          const low = of.scales.y.getPixelForValue(datum.y - datum.half);
-          const high = of.scales.y.getPixelForValue(datum.y + datum.half);
+          if (!datum || datum.mean === undefined || !meta.data[k]) return;
+          const { x, width } = meta.data[k].getProps(["x", "width"], true);
+          const at = (value) => of.scales.y.getPixelForValue(value);
+          const mark = (value, half) => {
+            ctx.moveTo(x - half, at(value));
+            ctx.lineTo(x + half, at(value));
+          };
+          ctx.strokeStyle = set.borderColor;
+          ctx.lineWidth = bars ? 3 : 1.5;
           ctx.beginPath();
-          ctx.moveTo(x, low);
-          ctx.lineTo(x, high);
-          for (const y of [low, high]) {
-            ctx.moveTo(x - 5, y);
-            ctx.lineTo(x + 5, y);
+          if (bars) {
+            mark(datum.mean, width / 2);
+          } else if (datum.half) {
+            mark(datum.mean - datum.half, 5);
+            mark(datum.mean + datum.half, 5);
+            ctx.moveTo(x, at(datum.mean - datum.half));
+            ctx.lineTo(x, at(datum.mean + datum.half));
           }
           ctx.stroke();
         });
@@ -85,28 +91,36 @@
         const point = own.find((p) => at(p) === label);
         const value = point && valueOf(point);
         const x = numeric ? Number(label) : label;
-        return value ? { x, y: value.mean, half: value.half, runs: point.runs } : { x, y: null };
+        if (!value) return { x, y: null };
+        const { mean, half } = value;
+        const y = numeric ? mean : [mean - (half || 0), mean + (half || 0)];
+        return { x, y, mean, half, runs: point.runs };
       });
       return {
         label: name || "mean",
         data,
         borderColor: color(i),
-        backgroundColor: numeric ? color(i) : `${color(i)}b8`,
+        backgroundColor: numeric ? color(i) : `${color(i)}60`,
         maxBarThickness: 60,
       };
     });
   }
 
-  /// Room for the whiskers, which the library does not count.
-  function bounds(sets, bars) {
-    const values = sets.flatMap((set) => set.data).filter((d) => d.y !== null)
-      .flatMap((d) => [d.y - (d.half || 0), d.y + (d.half || 0)]);
+  /// From the lowest to the highest value, with room for the whiskers, so that small differences
+  /// are seen; nothing is drawn down to the axis, so that it need not begin at zero.
+  function bounds(sets) {
+    const values = sets.flatMap((set) => set.data).filter((d) => d.mean !== undefined)
+      .flatMap((d) => [d.mean - (d.half || 0), d.mean + (d.half || 0)]);
     if (!values.length) return {};
     const low = Math.min(...values);
     const high = Math.max(...values);
-    const room = (high - low || Math.abs(high) || 1) * 0.06;
-    if (bars) return { suggestedMin: Math.min(0, low), suggestedMax: Math.max(0, high) };
-    return { suggestedMin: low - room, suggestedMax: high + room };
+    const room = (high - low || Math.abs(high) || 1) * 0.1;
+    const zero = choice("axis").value === "zero";
+    return {
+      beginAtZero: zero,
+      suggestedMin: zero ? Math.min(0, low) : low - room,
+      suggestedMax: zero ? Math.max(0, high) : high + room,
+    };
   }
 
   function draw() {
@@ -123,25 +137,28 @@
       ticks: { color: ink("--faint") },
       ...more,
     });
+    choice("how").textContent = figure.how
+      ? `${figure.key}: ${figure.how.replaceAll("`", "")}.` : figure.key;
     if (chart) chart.destroy();
     chart = new Chart(document.querySelector("#plot canvas"), {
       type: numeric ? "line" : "bar",
       data: { labels: numeric ? undefined : labels, datasets: sets },
-      plugins: [whiskers],
+      plugins: [marks],
       options: {
         animation: false,
         responsive: true,
         maintainAspectRatio: false,
         scales: {
           x: axis(over, numeric ? { type: "linear" } : {}),
-          y: axis(show === "ratio" ? `${figure.key}, of 1` : `${figure.key}, ${figure.unit}`,
-                  bounds(sets, !numeric)),
+          y: axis(show === "ratio" ? `${figure.name}, of the baseline's`
+            : `${show === "own" ? "" : "difference in "}${figure.name}, ${figure.unit}`,
+          bounds(sets)),
         },
         plugins: {
           legend: { labels: { color: ink("--ink") } },
           tooltip: {
             callbacks: {
-              label: (item) => ` ${item.dataset.label}: ${number(item.parsed.y)}`
+              label: (item) => ` ${item.dataset.label}: ${number(item.raw.mean)}`
                 + (item.raw.half ? ` ± ${number(item.raw.half)}` : "")
                 + ` (${item.raw.runs} runs)`,
             },
@@ -152,11 +169,11 @@
   }
 
   fill(choice("grid"), unique(points.map((p) => p.grid)).map((grid) => [grid, grid]));
-  fill(choice("figure"), figures.map((f) => [f.key, `${f.key} [${f.unit}]`]));
+  fill(choice("figure"), figures.map((f) => [f.key, `${f.name} (${f.unit})`]));
   if (figures.some((f) => f.key === shown[0])) choice("figure").value = shown[0];
   fillAxes();
   choice("grid").addEventListener("change", () => { fillAxes(); draw(); });
-  for (const id of ["figure", "over", "show"]) choice(id).addEventListener("change", draw);
+  for (const id of ["figure", "over", "show", "axis"]) choice(id).addEventListener("change", draw);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   draw();
 })();
