@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "storage/stores/backup_owner.hpp"
+
 namespace muster {
 
 BackupKeeper::BackupKeeper(BackupPlan plan, Host host)
@@ -26,6 +28,9 @@ std::string BackupKeeper::trouble() const {
 /// Waits by the steady clock: a wall's clock that is set makes no backup late.
 void BackupKeeper::run() {
   Duration wait = until_first_backup(backups_in(plan_.folder()), host_.clock(), plan_.every);
+  // Backups of another cluster say nothing of when this one's is due: that is said at once.
+  std::error_code bad;
+  if (std::filesystem::is_directory(plan_.folder(), bad) && own_folder(plan_)) wait = {};
   for (;;) {
     {
       std::unique_lock lock(mutex_);

@@ -153,7 +153,8 @@ class LiveNode::Parts {
                     std::filesystem::path(config.name) / self_.name,
                     config.backup.every,
                     config.backup.keep,
-                    {}};
+                    {},
+                    state_ / "backup-owner"};
     for (const auto* store : {&stores.cloud, &stores.master, &stores.site}) {
       if (*store) plan.stores.push_back((*store)->directory());
     }

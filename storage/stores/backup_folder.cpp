@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "storage/stores/backup_owner.hpp"
 #include "storage/stores/store_backup.hpp"
 #include "storage/stores/store_folder.hpp"
 
@@ -154,6 +155,7 @@ Duration until_backup_again(Duration every) {
 
 StoreTrouble make_backup(const BackupPlan& plan, sys_seconds now, const std::atomic<bool>& stop) {
   if (auto trouble = make_folders(plan)) return trouble;
+  if (auto trouble = own_folder(plan)) return trouble;
   const fs::path folder = plan.folder();
   // A folder that cannot be removed keeps no newer backup from being made.
   const StoreTrouble left = remove_partials(folder);

@@ -21,6 +21,8 @@ struct BackupPlan {
   Duration every{};                           ///< between two backups
   std::uint32_t keep = 7;                     ///< complete ones that are kept; at least 1
   std::vector<std::filesystem::path> stores;  ///< a backup has a copy of each, by its folder's name
+  /// The node's own mark, beside its stores; empty: the folder is not marked as the node's.
+  std::filesystem::path mark{};
 
   /// Of this node alone: each backup is a folder in it.
   std::filesystem::path folder() const { return to / own; }

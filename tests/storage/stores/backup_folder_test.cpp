@@ -120,6 +120,31 @@ TEST_F(BackupFolderTest, makes_no_backup_where_the_folder_for_all_of_them_is_mis
   EXPECT_THAT(entries(), ElementsAre(backup_name(kNow)));
 }
 
+TEST_F(BackupFolderTest, is_of_one_node_alone_wherever_that_is_moved) {
+  const TempStore home, moved, other;
+  BackupPlan own = plan(2);
+  own.mark = home.path().parent_path() / "backup-owner";
+  EXPECT_FALSE(make_backup(own, kNow, stop_));
+  BackupPlan others = own;
+  others.mark = other.path().parent_path() / "backup-owner";
+  const auto trouble = make_backup(others, kNow + 6h, stop_);
+  ASSERT_TRUE(trouble);
+  std::string said = trouble->message;
+  for (const auto& [path, name] : {std::pair(to_, "TO"), std::pair(others.mark, "MARK")}) {
+    for (auto at = said.find(path.string()); at != said.npos; at = said.find(path.string())) {
+      said.replace(at, path.string().size(), name);
+    }
+  }
+  EXPECT_THAT(said, IsGolden());
+  EXPECT_THAT(backups_in(own.folder()), ElementsAre(kNow)) << "of the other one there is no backup";
+  const fs::path there = moved.path().parent_path() / "backup-owner";
+  fs::rename(own.mark, there);
+  own.mark = there;
+  EXPECT_FALSE(make_backup(own, kNow + 6h, stop_));
+  fs::copy_file(own.folder() / "owner", others.mark, fs::copy_options::overwrite_existing);
+  EXPECT_FALSE(make_backup(others, kNow + 12h, stop_)) << "what the message says";
+}
+
 TEST_F(BackupFolderTest, leaves_nothing_of_a_backup_that_is_given_up) {
   stop_ = true;
   EXPECT_NE(fault_of(kNow), "");
