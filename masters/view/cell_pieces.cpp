@@ -169,11 +169,15 @@ std::string instances_text(const std::vector<ClosedInstance>& closed) {
   return text;
 }
 
+RentLimits limits_of(const Master& master) {
+  return {master.settings().caps, master.catalog()};
+}
+
 /// Jobs that this job waits behind where something bounds the room, and since when; or the job that
 /// its room is kept for. Empty: neither.
 std::string room_text(const JobRow& job, const Refusal& reason, const Master& master) {
   // Nothing that others do gives it room.
-  if (is_beyond_cap(job.job, reason, master.settings().caps)) return {};
+  if (is_beyond_cap(job.job, reason, limits_of(master))) return {};
   const Claims& claims = master.facts().claims;
   const RoomClaim* claim = claims.claim();
   if (claim != nullptr && claim->room.place.job == job.job.id) {
@@ -307,7 +311,7 @@ std::optional<std::string> reason_of(const JobRow& row, const Master& master) {
       [](const Refusal& reason) { return reason.code == RefusalCode::awaiting_peers; });
   if (!most) return failure;
   std::string text = counted(most->count, row.size(), "waits", "wait");
-  text += ", " + sentence_under_caps(row.job, most->what, master.settings().caps);
+  text += ", " + sentence_under_caps(row.job, most->what, limits_of(master));
   if (const std::size_t others = reasons.size() - most->count; others > 0) {
     text += fmt::format("; {} for other reasons", others);
   }
@@ -435,8 +439,7 @@ std::string why(const TaskRow& row, const Master& master) {
       const JobRow& job = state.job(row.job);
       const bool is_spare =
           row.phase == TaskPhase::capped && job.job.service() != nullptr && !row.wanted;
-      std::string text =
-          "waits, " + sentence_under_caps(job.job, row.reason, master.settings().caps);
+      std::string text = "waits, " + sentence_under_caps(job.job, row.reason, limits_of(master));
       if (is_spare) {
         text = "is not needed: the service has " + count_text(job.replicas, "replica");
       } else if (row.phase == TaskPhase::pending) {

@@ -280,9 +280,9 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
   view.usd_h = view.usd_h_now + launched_usd_h;
   const auto refuse = [&](std::uint32_t task, const Refusal& why) {
     const Job& job = run.state->find(id)->job;
-    const bool beyond = cell::is_beyond_cap(job, why, run.caps);
+    const bool beyond = cell::is_beyond_cap(job, why, {run.caps, catalog});
     view.refusals.push_back({task, beyond ? RefusalKind::never : why.kind,
-                             cell::sentence_under_caps(job, why, run.caps)});
+                             cell::sentence_under_caps(job, why, {run.caps, catalog})});
   };
   const auto index_of = [&](TaskId task) {
     return run.state->spec(*run.state->find(task)).array_index;

@@ -60,5 +60,31 @@ TEST_F(GangUnderACap, ThatWillFitWaitsForOthers) {
   EXPECT_THAT(reason_when_asking_for(2), Optional(IsGolden()));
 }
 
+class TaskUnderACap : public test::MasterTest {
+ protected:
+  /// The job's reason after a round that would have rented at this price.
+  std::optional<std::string> reason_when_asking_for(double usd_h, double cap_usd_h) {
+    MasterCaps caps;
+    caps.max_usd_h = cap_usd_h;
+    make_master(caps);
+    master_->submit(JobBuilder(1).build(), now());
+    Plan plan;
+    plan.refusals.push_back(
+        {TaskId{1}, {RefusalKind::not_now, RefusalCode::spend_cap, {}, usd_h, cap_usd_h}});
+    round(plan);
+    JobQuestion wanted;
+    wanted.job = JobId{1};
+    return CellView{*master_, nullptr, {}, "m0", at_s(1000)}.job(wanted).view.job.reason;
+  }
+};
+
+TEST_F(TaskUnderACap, ThatNothingSoCheapHoldsSaysSo) {
+  EXPECT_THAT(reason_when_asking_for(0.2, 0.01), Optional(IsGolden()));
+}
+
+TEST_F(TaskUnderACap, ThatACheaperTypeHoldsWaitsForOthers) {
+  EXPECT_THAT(reason_when_asking_for(24, 20), Optional(IsGolden()));
+}
+
 }  // namespace
 }  // namespace muster
