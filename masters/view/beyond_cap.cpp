@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "masters/room_rules.hpp"
 #include "masters/view/cell_pieces.hpp"
 #include "model/rounded_text.hpp"
@@ -9,18 +11,23 @@
 
 namespace muster::cell {
 
-bool is_beyond_cap(const Job& job, const Refusal& reason, const RentLimits& under) {
+bool CapSentences::is_beyond(const Job& job, const TaskSpec& task, const Refusal& reason) {
   // A reason may be from before a restart, since when there is no cap.
-  const double cap = cap_of(reason.code, under.caps).value_or(0);
+  const double cap = cap_of(reason.code, caps_).value_or(0);
   if (cap <= 0 || reason.asked <= cap) return false;
   if (job.gang && job.tasks.size() > 1) return true;
-  // A policy may have asked for a type that is not the cheapest one.
-  return why_beyond_caps(job, under.catalog, {under.caps.max_instances, under.caps.max_usd_h})
-      .has_value();
+  if (reason.code != RefusalCode::spend_cap) return false;
+  // A policy may have asked for a type that is not the cheapest one. The tasks of a job are mostly
+  // alike, and one answer is for all of these.
+  if (looked_at_ == nullptr || looked_at_->demands != task.demands) {
+    looked_at_ = &task;
+    least_usd_h_ = least_usd_h(job, task, catalog_);
+  }
+  return std::isfinite(least_usd_h_) && least_usd_h_ > cap;
 }
 
-std::string sentence_under_caps(const Job& job, const Refusal& reason, const RentLimits& under) {
-  if (!is_beyond_cap(job, reason, under)) return sentence(reason);
+std::string CapSentences::of(const Job& job, const TaskSpec& task, const Refusal& reason) {
+  if (!is_beyond(job, task, reason)) return sentence(reason);
   const bool together = job.gang && job.tasks.size() > 1;
   return fmt::format(
       "never under the caps as they are: {} (asked {}, available {}); {} for more than the whole "

@@ -11,17 +11,24 @@
 
 namespace muster::cell {
 
-/// Caps, and what may be rented under them.
-struct RentLimits {
-  const MasterCaps& caps;
-  const Catalog& catalog;
-};
+/// Says why the tasks of one job wait, under caps that may be too low for them.
+class CapSentences {
+ public:
+  /// The catalog has what may be rented. Both have to outlive the object.
+  CapSentences(const MasterCaps& caps, const Catalog& catalog) : caps_(caps), catalog_(catalog) {}
 
-/// The job asks for more than all of a cap, so that nothing that others do gives it room: a gang,
-/// or a job of which no type holds a task for so little.
-bool is_beyond_cap(const Job& job, const Refusal& reason, const RentLimits& under);
-/// sentence() of the reason, which of a job beyond a cap says that it is never while the caps are
-/// as they are.
-std::string sentence_under_caps(const Job& job, const Refusal& reason, const RentLimits& under);
+  /// The job asks for more than all of a cap, so that nothing that others do gives it room: a gang,
+  /// or a task that no type holds for so little. O(types), and O(1) for a task like the last one.
+  bool is_beyond(const Job& job, const TaskSpec& task, const Refusal& reason);
+  /// sentence() of the reason, which of a job beyond a cap says that it is never while the caps are
+  /// as they are.
+  std::string of(const Job& job, const TaskSpec& task, const Refusal& reason);
+
+ private:
+  const MasterCaps& caps_;
+  const Catalog& catalog_;
+  const TaskSpec* looked_at_ = nullptr;
+  double least_usd_h_ = 0;  ///< of that task
+};
 
 }  // namespace muster::cell

@@ -169,7 +169,7 @@ std::string instances_text(const std::vector<ClosedInstance>& closed) {
   return text;
 }
 
-RentLimits limits_of(const Master& master) {
+CapSentences under_caps(const Master& master) {
   return {master.settings().caps, master.catalog()};
 }
 
@@ -177,7 +177,7 @@ RentLimits limits_of(const Master& master) {
 /// its room is kept for. Empty: neither.
 std::string room_text(const JobRow& job, const Refusal& reason, const Master& master) {
   // Nothing that others do gives it room.
-  if (is_beyond_cap(job.job, reason, limits_of(master))) return {};
+  if (under_caps(master).is_beyond(job.job, job.job.tasks.front(), reason)) return {};
   const Claims& claims = master.facts().claims;
   const RoomClaim* claim = claims.claim();
   if (claim != nullptr && claim->room.place.job == job.job.id) {
@@ -311,7 +311,7 @@ std::optional<std::string> reason_of(const JobRow& row, const Master& master) {
       [](const Refusal& reason) { return reason.code == RefusalCode::awaiting_peers; });
   if (!most) return failure;
   std::string text = counted(most->count, row.size(), "waits", "wait");
-  text += ", " + sentence_under_caps(row.job, most->what, limits_of(master));
+  text += ", " + under_caps(master).of(row.job, row.job.tasks.front(), most->what);
   if (const std::size_t others = reasons.size() - most->count; others > 0) {
     text += fmt::format("; {} for other reasons", others);
   }
@@ -439,7 +439,7 @@ std::string why(const TaskRow& row, const Master& master) {
       const JobRow& job = state.job(row.job);
       const bool is_spare =
           row.phase == TaskPhase::capped && job.job.service() != nullptr && !row.wanted;
-      std::string text = "waits, " + sentence_under_caps(job.job, row.reason, limits_of(master));
+      std::string text = "waits, " + under_caps(master).of(job.job, state.spec(row), row.reason);
       if (is_spare) {
         text = "is not needed: the service has " + count_text(job.replicas, "replica");
       } else if (row.phase == TaskPhase::pending) {

@@ -278,11 +278,13 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
     view.launches.push_back({catalog[launch.type].name, launch.market, price});
   }
   view.usd_h = view.usd_h_now + launched_usd_h;
-  const auto refuse = [&](std::uint32_t task, const Refusal& why) {
+  cell::CapSentences under_caps(run.caps, catalog);
+  const auto refuse = [&](TaskId task, const Refusal& why) {
     const Job& job = run.state->find(id)->job;
-    const bool beyond = cell::is_beyond_cap(job, why, {run.caps, catalog});
-    view.refusals.push_back({task, beyond ? RefusalKind::never : why.kind,
-                             cell::sentence_under_caps(job, why, {run.caps, catalog})});
+    const TaskSpec& spec = run.state->spec(*run.state->find(task));
+    const bool beyond = under_caps.is_beyond(job, spec, why);
+    view.refusals.push_back(
+        {spec.array_index, beyond ? RefusalKind::never : why.kind, under_caps.of(job, spec, why)});
   };
   const auto index_of = [&](TaskId task) {
     return run.state->spec(*run.state->find(task)).array_index;
@@ -295,7 +297,7 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
       continue;
     }
     if (run.checked.places[i]) {
-      refuse(index_of(place.task), *run.checked.places[i]);
+      refuse(place.task, *run.checked.places[i]);
       continue;
     }
     std::string to;
@@ -310,7 +312,7 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
   }
   view.moves += run.restarts;
   for (const Refuse& part : run.plan.refusals) {
-    if (job_of(part.task) == id) refuse(index_of(part.task), part.refusal);
+    if (job_of(part.task) == id) refuse(part.task, part.refusal);
   }
   view.left_out = cut_to_message(view.launches, kListBytes / 2) +
                   cut_to_message(view.places, kListBytes / 2) +

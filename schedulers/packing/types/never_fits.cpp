@@ -143,6 +143,15 @@ bool takes_some(const InstanceType& type, const Job& job, const Constraint& cons
   });
 }
 
+/// The type's price of an hour on the cheapest market that the job takes; infinity: on none of
+/// them.
+double wanted_usd_h(const Job& job, const InstanceType& type) {
+  double usd_h = std::numeric_limits<double>::infinity();
+  if (wants(job.markets, Market::on_demand)) usd_h = type.on_demand.usd_h();
+  if (wants(job.markets, Market::spot) && type.spot) usd_h = std::min(usd_h, type.spot->usd_h());
+  return usd_h;
+}
+
 /// Less than this no instances that hold the amounts together can be or cost.
 struct LeastRent {
   double instances = 0;
@@ -158,11 +167,8 @@ LeastRent least_rent(const Job& job, const Catalog& catalog, const Resources& as
   usd_of_unit.fill(std::numeric_limits<double>::infinity());
   double cheapest = std::numeric_limits<double>::infinity();
   for (const InstanceType& type : catalog.types()) {
-    const bool on_demand = wants(job.markets, Market::on_demand);
-    if (!on_demand && !type.spot) continue;
-    if (!takes_some(type, job, constraint)) continue;
-    double usd_h = on_demand ? type.on_demand.usd_h() : type.spot->usd_h();
-    if (wants(job.markets, Market::spot) && type.spot) usd_h = std::min(usd_h, type.spot->usd_h());
+    const double usd_h = wanted_usd_h(job, type);
+    if (!std::isfinite(usd_h) || !takes_some(type, job, constraint)) continue;
     cheapest = std::min(cheapest, usd_h);
     for (std::size_t i = 0; i < kAllResources.size(); ++i) {
       const double has = type.capacity[kAllResources[i]];
@@ -289,6 +295,18 @@ std::optional<std::string> why_beyond_caps(const Job& job, const Catalog& catalo
            rounded_text(caps.usd_h, 4);
   }
   return std::nullopt;
+}
+
+double least_usd_h(const Job& job, const TaskSpec& task, const Catalog& catalog) {
+  const Constraint constraint = Constraint::of(job.constraint);
+  double least = std::numeric_limits<double>::infinity();
+  for (const InstanceType& type : catalog.types()) {
+    const double usd_h = wanted_usd_h(job, type);
+    const FamilyDemand* demand = usd_h < least ? task.demands.on(type.family) : nullptr;
+    if (demand == nullptr || !demand->amount.fits_in(type.capacity)) continue;
+    if (constraint.admits(type)) least = usd_h;
+  }
+  return least;
 }
 
 std::string gang_sentence(const Refusal& refusal) {

@@ -41,6 +41,10 @@ struct RentCaps {
 std::optional<std::string> why_beyond_caps(const Job& job, const Catalog& catalog,
                                            const RentCaps& caps);
 
+/// Least price of an hour, in the catalog, of an instance that may hold the task of the job on a
+/// market that it takes; infinity: no type can. O(types).
+double least_usd_h(const Job& job, const TaskSpec& task, const Catalog& catalog);
+
 /// The refusal of a gang in words.
 std::string gang_sentence(const Refusal& refusal);
 
