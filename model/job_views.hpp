@@ -51,6 +51,18 @@ void fields(auto& a, Like<SubmissionView> auto& v) {
   a("array", v.array);
 }
 
+/// A job that has, or had, to be over before another one begins.
+struct AfterView {
+  JobId job;
+  AfterEnd when = AfterEnd::ok;
+};
+
+void fields(auto& a, Like<AfterView> auto& v) {
+  a(always("job", "its number"), v.job);
+  a(always("when", "ok: it has to complete; fail: to fail, or be refused; any: to be over"),
+    v.when);
+}
+
 /// A job, or the part of it that one master or site has.
 struct JobView {
   static constexpr std::string_view kSchema = "Job";
@@ -90,6 +102,7 @@ struct JobView {
   bool to_site = false;  ///< that is another site
   std::optional<ElasticView> elastic{};
   std::uint32_t revision = 0;
+  std::vector<AfterView> after{};
   std::optional<SubmissionView> submission{};  ///< only of a job that was asked for alone
   JobPlace place{};
 };
@@ -158,6 +171,7 @@ void fields(auto& a, Like<JobView> auto& v) {
           "elastic"),
     v.elastic);
   a(if_any("revision", "of a service, which of its revisions the job is"), v.revision);
+  a(later("after", "the jobs that have to be over before it begins, or had to be"), v.after);
   a(inside("submission"), v.submission);
   a(inside("place"), v.place);
 }

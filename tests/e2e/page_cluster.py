@@ -42,7 +42,8 @@ def job(number, name, user, state, **more):
             "submitted_s": BEGIN - 3600 + 60 * number,
             "over_s": BEGIN - 120 if state in ("completed", "failed") else None, "usd": 0.0213,
             "market": "any", "gang": False, "exit_code": None, "failed_task": None, "reason": None,
-            "max_fails": None, "elastic": None, "command": ["python3", "train.py", "--fast"],
+            "max_fails": None, "elastic": None, "after": [],
+            "command": ["python3", "train.py", "--fast"],
             **more}
 
 

@@ -67,6 +67,7 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
           {"distinct_instances", false},
           {"most_an_instance", 0},
           {"elastic", elastic_document(job)},
+          {"after", Json::array()},
           {"exit_code", state == "failed" ? Json(3)
                         : over            ? Json(0)
                                           : Json(nullptr)},

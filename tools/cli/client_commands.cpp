@@ -30,10 +30,11 @@ void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
 }
 
 // tests/tools/client/client_commands_test.cpp holds the names to what the functions add.
-const std::array<Group, 15> kGroups = {{
+const std::array<Group, 16> kGroups = {{
     {{"submit"}, add_submit},
     {{"plan"}, add_plan},
     {{"jobs", "history", "job"}, without_words<add_jobs>},
+    {{"graph"}, without_words<add_graph>},
     {{"cancel", "hold", "release", "resubmit"}, without_words<add_job_orders>},
     {{"wait"}, without_words<add_wait>},
     {{"logs"}, without_words<add_logs>},

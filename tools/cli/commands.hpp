@@ -66,6 +66,8 @@ void add_submit(CLI::App& app, int& exit_code, const std::vector<std::string>& w
 void add_plan(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
 /// `muster jobs` and `muster job`.
 void add_jobs(CLI::App& app, int& exit_code);
+/// `muster graph`.
+void add_graph(CLI::App& app, int& exit_code);
 /// `muster cancel`, `hold` and `release`.
 void add_job_orders(CLI::App& app, int& exit_code);
 /// `muster wait`.
