@@ -346,7 +346,7 @@ StoreTrouble Salvager::settle_journal(Store& made, std::uint64_t snapshot_at) {
   return made.write(batch, Durability::process);
 }
 
-/// The job is over, by its record: what is left of the events lacks its end only.
+/// The job is over, by its record: the events that are left lack its end only.
 void end_job(const ClusterState& state, const JobRow& row, const JobFinished& over,
              std::vector<Event>& events, Instant at) {
   for (const muster::Slot slot : row.tasks) {

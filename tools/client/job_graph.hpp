@@ -11,8 +11,8 @@
 
 namespace muster::client {
 
-/// Who waits for whom among the jobs of a user: those that are connected with one job, whichever
-/// way. Jobs may be added in any order; it keeps of each what a picture of them shows.
+/// The jobs that are connected with one job by conditions, in whichever direction. Jobs may be
+/// added in any order; it keeps of each the parts that a picture of them shows.
 class JobGraph {
  public:
   /// `root`: the job whose pipeline it is.

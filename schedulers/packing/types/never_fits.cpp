@@ -143,8 +143,8 @@ bool takes_some(const InstanceType& type, const Job& job, const Constraint& cons
   });
 }
 
-/// The type's price of an hour on the cheapest market that the job takes; infinity: on none of
-/// them.
+/// The type's price of an hour on the cheapest market that the job takes; infinity: it is on no
+/// such market.
 double wanted_usd_h(const Job& job, const InstanceType& type) {
   double usd_h = std::numeric_limits<double>::infinity();
   if (wants(job.markets, Market::on_demand)) usd_h = type.on_demand.usd_h();
