@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "schedulers/muster/room_index.hpp"
+
 // First places. Equal tasks are placed one after the other, so that a heap of what each instance
 // would gain serves all of them: only what has changed is reckoned with again. A gang is tried in
 // three ways, since what is best for its first task alone rarely is for all.
@@ -27,40 +29,28 @@ struct Candidate {
   }
 };
 
-/// Hosts with room for a shape. While tasks are only added hosts only fill up, so that one that was
-/// full for a shape need not be looked at again.
-class Rooms {
- public:
-  explicit Rooms(const RoundLayout& layout) : layout_(layout) {}
+/// Looks at one task beside another. Once there were many, each further kind of tasks is tried with
+/// few hosts only: where every task is of its own kind all would be the square of the tasks.
+struct Looks {
+  std::uint64_t done = 0;
+  std::uint64_t most = 0;
 
-  const std::vector<std::uint32_t>& with_room_for(std::uint32_t task) {
-    Known& known = shapes_[layout_.piece(task).shape.value];
-    std::erase_if(known.hosts, [&](std::uint32_t host) { return !layout_.has_room(task, host); });
-    for (; known.looked_at < layout_.hosts().size(); ++known.looked_at) {
-      if (layout_.has_room(task, known.looked_at)) known.hosts.push_back(known.looked_at);
-    }
-    return known.hosts;
-  }
-  /// Tasks have been taken off again.
-  void forget() { shapes_.clear(); }
-
- private:
-  struct Known {
-    std::vector<std::uint32_t> hosts;
-    std::uint32_t looked_at = 0;
-  };
-  const RoundLayout& layout_;
-  std::map<std::uint32_t, Known> shapes_;
+  bool are_many() const { return done >= most; }
 };
+
+/// Hosts that a kind is tried with then.
+constexpr std::size_t kFewHosts = 64;
 
 /// Places equal tasks one after the other. Each host is looked at once, and again only after it
 /// has changed; others may place tasks meanwhile.
 class Placer {
  public:
   /// `may_wait`: it is placed only where that gains something.
-  Placer(RoundLayout& layout, Rooms& rooms, std::uint32_t task, bool may_wait)
-      : layout_(layout), first_(task), may_wait_(may_wait) {
-    for (const std::uint32_t host : rooms.with_room_for(task)) look_at(host);
+  Placer(RoundLayout& layout, RoomIndex& rooms, Looks& looks, std::uint32_t task, bool may_wait)
+      : layout_(layout), looks_(looks), first_(task), may_wait_(may_wait) {
+    const std::vector<std::uint32_t>& hosts =
+        looks.are_many() ? rooms.some_with_room_for(task, kFewHosts) : rooms.with_room_for(task);
+    for (const std::uint32_t host : hosts) look_at(host);
     seen_changes_ = layout.changes().size();
     const Piece* alone[] = {&layout.piece(task)};
     fresh_ = best_new(layout.model(), alone);
@@ -96,6 +86,8 @@ class Placer {
   void look_at(std::uint32_t host) {
     const RoundLayout::Working& working = layout_.host(host);
     if (working.gone) return;
+    const std::size_t others = working.tasks.size() + working.fixed_tasks.size();
+    looks_.done += working.present == kUnassigned ? (others + 1) * (others + 1) : others + 1;
     const std::optional<double> gain = layout_.gain_by(first_, host);
     if (gain) best_.push({*gain, host, working.version});
   }
@@ -105,6 +97,7 @@ class Placer {
   }
 
   RoundLayout& layout_;
+  Looks& looks_;
   std::uint32_t first_;
   bool may_wait_;
   std::priority_queue<Candidate> best_;
@@ -191,7 +184,8 @@ class Filler {
 /// Places gangs, one after the other.
 class GangPlacer {
  public:
-  GangPlacer(RoundLayout& layout, Rooms& rooms) : layout_(layout), rooms_(rooms), filler_(layout) {
+  GangPlacer(RoundLayout& layout, RoomIndex& rooms, Looks& looks)
+      : layout_(layout), rooms_(rooms), looks_(looks), filler_(layout) {
     const auto disturbs = [](const auto& host) { return host.interruptions_h > 0; };
     const std::span<const Host> offers = layout.model().offers;
     alike_ = std::none_of(offers.begin(), offers.end(), disturbs) &&
@@ -251,7 +245,7 @@ class GangPlacer {
       known =
           placers_
               .emplace(std::piecewise_construct, std::forward_as_tuple(kind_of(way, tasks.front())),
-                       std::forward_as_tuple(layout_, rooms_, tasks.front(), false))
+                       std::forward_as_tuple(layout_, rooms_, looks_, tasks.front(), false))
               .first;
     }
     return std::all_of(tasks.begin(), tasks.end(),
@@ -266,20 +260,17 @@ class GangPlacer {
   }
 
   void take_off(std::span<const std::uint32_t> tasks) {
-    bool any = false;
     for (const std::uint32_t task : tasks) {
-      if (layout_.host_of(task) == kUnassigned) continue;
-      layout_.take_off(task);
-      any = true;
+      if (layout_.host_of(task) != kUnassigned) layout_.take_off(task);
     }
-    if (any) rooms_.forget();
   }
 
   /// Kinds beyond which the known ones are dropped: each keeps its gains for all hosts.
   static constexpr std::size_t kMostKinds = 64;
 
   RoundLayout& layout_;
-  Rooms& rooms_;
+  RoomIndex& rooms_;
+  Looks& looks_;
   Filler filler_;
   bool alike_ =
       true;  ///< equal tasks of different gangs gain equally: an instance is not taken back
@@ -288,7 +279,7 @@ class GangPlacer {
 
 }  // namespace
 
-void place_waiting(const RoundParts& parts, RoundLayout& layout) {
+std::uint64_t place_waiting(const RoundParts& parts, RoundLayout& layout, std::uint64_t most) {
   const std::span<const RoundInput::Task> tasks = parts.input.tasks();
   // Key of tasks that are equal to all hosts: they have equal places in the order, but for ties.
   const auto kind = [&](std::uint32_t task) {
@@ -310,8 +301,9 @@ void place_waiting(const RoundParts& parts, RoundLayout& layout) {
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return kind(a) < kind(b); });
-  Rooms rooms(layout);
-  GangPlacer gangs(layout, rooms);
+  Looks looks{.done = 0, .most = most};
+  RoomIndex rooms(layout);
+  GangPlacer gangs(layout, rooms, looks);
   for (std::size_t i = 0; i < order.size();) {
     const std::uint32_t first = order[i];
     if (layout.piece(first).gang != kNoGang) {
@@ -320,9 +312,10 @@ void place_waiting(const RoundParts& parts, RoundLayout& layout) {
       i += all.size();
       continue;
     }
-    Placer placer(layout, rooms, first, layout.may_wait(first));
+    Placer placer(layout, rooms, looks, first, layout.may_wait(first));
     for (; i < order.size() && kind(order[i]) == kind(first); ++i) placer.place(order[i]);
   }
+  return looks.done;
 }
 
 }  // namespace muster::own

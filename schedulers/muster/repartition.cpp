@@ -36,7 +36,13 @@ std::optional<double> value_on(const ValueModel& model, const Host& host,
 std::optional<double> Valuer::on(const Host& host, std::span<const Piece* const> pieces,
                                  std::uint32_t number) const {
   if (pieces.empty() && host.fixed.empty()) return 0;
-  const std::span<const double> found = paces.on(model, host, pieces);
+  return worth(paces.on(model, host, pieces), host, pieces, number);
+}
+
+/// Of the pieces and the fixed tasks of the host at those paces; nothing where they do not fit.
+std::optional<double> Valuer::worth(std::span<const double> found, const Host& host,
+                                    std::span<const Piece* const> pieces,
+                                    std::uint32_t number) const {
   if (found.empty()) return std::nullopt;
   double sum = -host.price_usd_h - risk_usd_h(host, paces.pieces());
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -57,8 +63,12 @@ std::optional<NewHost> best_new(const ValueModel& model, std::span<const Piece* 
 
 std::optional<NewHost> Valuer::best_new(std::span<const Piece* const> pieces) const {
   std::optional<NewHost> best;
+  if (pieces.empty()) return best;
+  paces.take(pieces);
   for (std::uint32_t i = 0; i < model.offers.size(); ++i) {
-    const std::optional<double> value = on(model.offers[i], pieces, kNewHost);
+    const Host& offer = model.offers[i];
+    const std::optional<double> value =
+        worth(paces.on_empty(model, offer), offer, pieces, kNewHost);
     if (value && (!best || *value > best->value_usd_h)) best = NewHost{i, *value};
   }
   return best;

@@ -29,8 +29,12 @@ struct Valuer {
   /// that its tasks here have in it.
   std::optional<double> on(const Host& host, std::span<const Piece* const> pieces,
                            std::uint32_t number) const;
-  /// The offer that is best for the set; nothing when no offer holds it.
+  /// The offer that is best for the set, which has a task; nothing when no offer holds it.
   std::optional<NewHost> best_new(std::span<const Piece* const> pieces) const;
+
+ private:
+  std::optional<double> worth(std::span<const double> found, const Host& host,
+                              std::span<const Piece* const> pieces, std::uint32_t number) const;
 };
 std::optional<double> value_on(const ValueModel& model, const Host& host,
                                std::span<const Piece* const> pieces, std::uint32_t number);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <limits>
 #include <utility>
 
 #include "model/feasible.hpp"
@@ -26,6 +27,10 @@ constexpr std::size_t kMostNeighbours = 20;
 constexpr std::size_t kMostWaitingTried = 50;
 /// Number of looks at one task beside another that cost about as much as a step of a repartition.
 constexpr std::uint64_t kLooksOfStep = 4;
+constexpr std::uint64_t kPartsOfFirst = 4;
+/// For each such number of tasks a round takes its steps once more: instances that it does not look
+/// at stay as badly packed as they are.
+constexpr std::uint64_t kTasksOfSteps = 768;
 /// Tasks that are packed together, since packing looks at all that are left for each instance.
 constexpr std::size_t kMostPacked = 512;
 /// Weight with which an instance is drawn for a triple that is worth a tenth more than its price or
@@ -44,13 +49,23 @@ Round::Round(const RoundParts& parts, Rng& rng, Budget& budget)
     : p_(parts), rng_(rng), budget_(budget), layout_(parts), repartition_(layout_.model()) {}
 
 void Round::run() {
-  place_waiting(p_, layout_);
+  most_steps_ = p_.params.steps * (1 + p_.input.tasks().size() / kTasksOfSteps);
+  count_looks(place_waiting(p_, layout_, most_first_looks()));
   pack_new_hosts();
   greedy_value_usd_h_ = value_usd_h();
   // Where moves were refused they would be again: plans that only start tasks go first.
   if (p_.memory.was_refused()) return;
   list_waiting();
   improve();
+}
+
+/// A quarter of what the round may take: the rest is for packing and for repartitions.
+std::uint64_t Round::most_first_looks() const {
+  if (is_spent()) return 0;
+  const std::uint64_t steps =
+      budget_.allowed() > 0 ? budget_.allowed() - budget_.used() : most_steps_;
+  return steps > 0 ? steps / kPartsOfFirst * kLooksOfStep
+                   : std::numeric_limits<std::uint64_t>::max();
 }
 
 void Round::count_looks(std::uint64_t looks) {
@@ -134,8 +149,7 @@ bool Round::is_unfinished() const {
 /// A deadline of the master's counts alone; the policy's own bound is for replays without one.
 bool Round::is_spent() const {
   if (budget_.allowed() > 0) return budget_.is_spent();
-  const std::uint64_t most = p_.params.steps;
-  return most > 0 && steps() >= most;
+  return most_steps_ > 0 && steps() >= most_steps_;
 }
 
 void Round::improve() {

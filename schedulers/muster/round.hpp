@@ -37,6 +37,7 @@ class Round {
  private:
   using Tasks = std::vector<std::uint32_t>;
 
+  std::uint64_t most_first_looks() const;
   void count_looks(std::uint64_t looks);
   void pack_new_hosts();
   void improve();
@@ -67,6 +68,7 @@ class Round {
   double greedy_value_usd_h_ = 0;
   std::uint32_t adopted_ = 0;
   std::uint64_t looks_ = 0;
+  std::uint64_t most_steps_ = 0;  ///< where the master sets no deadline; 0: without a bound
 };
 
 }  // namespace muster::own

@@ -252,8 +252,10 @@ std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t num
   const Piece& piece = pieces_[task];
   if (working.present == kUnassigned) {
     const Valuer values{model_, paces_};
-    pieces_of(working.tasks);
-    const auto before = values.on(working.host, some_, kNewHost);
+    const bool any_gang = std::ranges::any_of(
+        pieces_of(working.tasks), [](const Piece* other) { return other->gang != kNoGang; });
+    const auto before =
+        any_gang ? values.on(working.host, some_, kNewHost) : std::optional(working.own_usd_h);
     some_.push_back(&piece);
     const auto after = values.best_new(some_);
     return after ? std::optional(after->value_usd_h - before.value_or(0)) : std::nullopt;

@@ -32,24 +32,45 @@ double share_on(const ValueModel& model, const Piece& piece, const Host& host, b
   return share_left(at_home ? delay : host.left_h + delay, horizon_h);
 }
 
-std::span<const double> Paces::on(const ValueModel& model, const Host& host,
-                                  std::span<const Piece* const> pieces) {
-  all_.assign(pieces.begin(), pieces.end());
-  for (const Piece& piece : host.fixed) all_.push_back(&piece);
-  paces_.clear();
+bool Paces::holds(const ValueModel& model, const Host& host) {
   used_ = {};
   for (const Piece* piece : all_) {
-    if (!model.prices.mask().allows(piece->asks(), host.kind())) return {};
+    if (!model.prices.mask().allows(piece->asks(), host.kind())) return false;
     used_ += model.prices.on(piece->shape, host.type).amount;
   }
-  if (!used_.fits_in(model.prices.types()[host.type].capacity)) return {};
+  return used_.fits_in(model.prices.types()[host.type].capacity);
+}
+
+void Paces::find_rates(const ValueModel& model) {
+  rates_.clear();
   for (const Piece* piece : all_) {
     // Its own class is among the sum and taken out again: one loop without a branch.
     double log = -model.rates.log_rate(piece->cls, piece->cls);
     for (const Piece* other : all_) log += model.rates.log_rate(piece->cls, other->cls);
-    paces_.push_back(speed_on(model.prices, piece->shape, host.type) * std::exp(log));
+    rates_.push_back(std::exp(log));
+  }
+}
+
+void Paces::take(std::span<const Piece* const> pieces) {
+  all_.assign(pieces.begin(), pieces.end());
+  rates_.clear();
+}
+
+std::span<const double> Paces::on_empty(const ValueModel& model, const Host& host) {
+  paces_.clear();
+  if (!holds(model, host)) return {};
+  if (rates_.empty()) find_rates(model);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    paces_.push_back(speed_on(model.prices, all_[i]->shape, host.type) * rates_[i]);
   }
   return paces_;
+}
+
+std::span<const double> Paces::on(const ValueModel& model, const Host& host,
+                                  std::span<const Piece* const> pieces) {
+  take(pieces);
+  for (const Piece& piece : host.fixed) all_.push_back(&piece);
+  return on_empty(model, host);
 }
 
 void SetValues::take(std::span<const Piece> pieces, std::span<const Gang> gangs) {

@@ -53,13 +53,21 @@ class Paces {
   /// The answer stands till the next call.
   std::span<const double> on(const ValueModel& model, const Host& host,
                              std::span<const Piece* const> pieces);
+  /// Likewise for many hosts without fixed tasks: the pieces are given once, and rates, which are
+  /// alike everywhere, are found once.
+  void take(std::span<const Piece* const> pieces);
+  std::span<const double> on_empty(const ValueModel& model, const Host& host);
   /// Their use together.
   const Resources& used() const { return used_; }
   /// The pieces and the fixed tasks that they were found for.
   std::span<const Piece* const> pieces() const { return all_; }
 
  private:
+  bool holds(const ValueModel& model, const Host& host);
+  void find_rates(const ValueModel& model);
+
   std::vector<const Piece*> all_;
+  std::vector<double> rates_;  ///< of each beside the others; empty: not found yet
   std::vector<double> paces_;
   Resources used_{};
 };
