@@ -100,10 +100,11 @@ struct MasterMemory::Fold {
     m.spend.reprice(e.change, m.state);
     const Offering& now = e.change.offering;
     const auto type = m.state.is_news(e.change) ? memory.catalog_->find(now.type) : std::nullopt;
-    if (!type || !now.available) return;
+    if (!type || !now.available || now.free == 0u) return;
     const OfferingKey key{*type, now.market, now.zone};
     const OfferingRow* before = m.state.offerings().find(key);
-    if (before != nullptr && !before->available) m.rests.erase(key);
+    if (before == nullptr) return;
+    if (!before->available || left_of(m.state, *before) == 0u) m.rests.erase(key);
   }
 
   void operator()(const StartIssued& e) {

@@ -121,6 +121,7 @@ class MasterMemory {
   void rest(const OfferingKey& key, RefusalCode code, Instant now);
   void ease_rest(const OfferingKey& key, Instant now);
   void end_rests_of_room();
+  bool rests_at(const OfferingKey& key, Instant now) const;
   void count_failures();
   void count_parts();
   void note_over(const JobRow& job);

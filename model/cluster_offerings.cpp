@@ -31,7 +31,15 @@ void ClusterState::change_offering(const OfferingChange& change) {
     row.price = change.offering.price;
     count_instance(row);
   }
-  offerings_.apply(change, *catalog_);
+  const auto type = catalog_->find(change.offering.type);
+  offerings_.apply(change, *catalog_, type ? sums_.count(*type, change.offering.market) : 0);
+}
+
+std::optional<std::uint32_t> left_of(const ClusterState& state, const OfferingRow& offering) {
+  if (!offering.free) return std::nullopt;
+  const std::uint32_t now = state.sums().count(offering.key.type, offering.key.market);
+  const std::uint32_t more = now - std::min(now, offering.had);
+  return *offering.free - std::min(*offering.free, more);
 }
 
 void ClusterState::count_instance(const InstanceRow& row) {

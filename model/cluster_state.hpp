@@ -407,4 +407,8 @@ class ClusterState {
   std::unordered_map<std::string, ShapeId> shape_ids_;  ///< by the shape's bytes
 };
 
+/// Instances of the offering that can still be asked for: of those that the cloud had left by its
+/// last word, all but what was asked for since, in whatever zone. Nothing: the cloud does not say.
+std::optional<std::uint32_t> left_of(const ClusterState& state, const OfferingRow& offering);
+
 }  // namespace muster

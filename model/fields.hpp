@@ -436,6 +436,7 @@ void fields(auto& a, Like<OfferingChange> auto& v) {
   a("price_usd_h", v.offering.price);
   a.unless_default("available", v.offering.available, true);
   a.unless_default("interruptions_h", v.offering.interruptions_h, 0.0);
+  a("free", v.offering.free);
 }
 
 void fields(auto& a, Like<OfferingChanged> auto& e) {

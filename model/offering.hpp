@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,8 @@ struct Offering {
   Price price;
   bool available = true;       ///< orders are worth trying
   double interruptions_h = 0;  ///< expected number in an hour of one instance
+  /// Instances of it that the cloud has left; nothing: it does not say.
+  std::optional<std::uint32_t> free{};
 
   friend bool operator==(const Offering&, const Offering&) = default;
 };

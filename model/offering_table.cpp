@@ -40,12 +40,12 @@ OfferingRow& OfferingTable::row_of(const OfferingKey& key) {
   return *rows_.insert(found, OfferingRow{key, {}});
 }
 
-void OfferingTable::apply(const OfferingChange& change, const Catalog& catalog) {
+void OfferingTable::apply(const OfferingChange& change, const Catalog& catalog, std::uint32_t had) {
   // Repeated, or overtaken by a newer one.
   if (change.number <= known_) return;
   known_ = change.number;
   // A member that an offering has more stops the compiler here: its row has it, too.
-  const auto& [name, market, zone, price, available, interruptions_h] = change.offering;
+  const auto& [name, market, zone, price, available, interruptions_h, free] = change.offering;
   const auto type = catalog.find(name);
   // A type that only the cloud knows cannot be asked for.
   if (!type) return;
@@ -54,6 +54,8 @@ void OfferingTable::apply(const OfferingChange& change, const Catalog& catalog) 
   row.available = available;
   row.interruptions_h = interruptions_h;
   row.told = true;
+  row.free = free;
+  row.had = had;
 }
 
 void OfferingTable::restore(std::uint64_t known, const std::vector<OfferingRow>& told) {

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,11 @@ struct OfferingKey {
 struct OfferingRow {
   OfferingKey key;
   Price price;
-  bool available = true;       ///< orders are worth trying
-  double interruptions_h = 0;  ///< expected number in an hour of one instance
-  bool told = false;           ///< a change has said so; otherwise it is the catalog's
+  bool available = true;                ///< orders are worth trying
+  double interruptions_h = 0;           ///< expected number in an hour of one instance
+  bool told = false;                    ///< a change has said so; otherwise it is the catalog's
+  std::optional<std::uint32_t> free{};  ///< that the cloud had left then; see left_of()
+  std::uint32_t had = 0;                ///< of the master's instances were of it then
 
   friend bool operator==(const OfferingRow&, const OfferingRow&) = default;
 };
@@ -57,8 +60,9 @@ class OfferingTable {
   /// The number of the newest change; 0: no change was heard. It rises whenever anything changes.
   std::uint64_t known() const { return known_; }
 
-  /// Takes the change in. A number that is known changes nothing.
-  void apply(const OfferingChange& change, const Catalog& catalog);
+  /// Takes the change in. A number that is known changes nothing. `had`: instances that the master
+  /// has of its type on its market.
+  void apply(const OfferingChange& change, const Catalog& catalog, std::uint32_t had);
   /// The table as changes had made it before a restart.
   void restore(std::uint64_t known, const std::vector<OfferingRow>& told);
 

@@ -62,7 +62,8 @@ enum class RefusalCode : std::uint8_t {
   constraint,          ///< the job's constraint does not admit the instance's type
   restart_pause,       ///< it has ended again and again: it is started after a pause
   spare_replica,       ///< its service has as many replicas without it as it is to have
-  name_taken  ///< another service of the user has its name, or what it follows is not there
+  name_taken,      ///< another service of the user has its name, or what it follows is not there
+  no_free_machine  ///< of the cloud's machines of that type too few are free
 };
 constexpr auto words_of(RefusalCode) {
   using E = RefusalCode;
@@ -103,12 +104,13 @@ constexpr auto words_of(RefusalCode) {
                                      {E::constraint, "constraint"},
                                      {E::restart_pause, "restart pause"},
                                      {E::spare_replica, "spare replica"},
-                                     {E::name_taken, "name taken"}});
+                                     {E::name_taken, "name taken"},
+                                     {E::no_free_machine, "no machine of the type is free"}});
 }
 
 /// It was the cloud that did not give an instance.
 constexpr bool is_of_cloud(RefusalCode code) {
-  return code == RefusalCode::cloud_capacity ||
+  return code == RefusalCode::cloud_capacity || code == RefusalCode::no_free_machine ||
          (code >= RefusalCode::cloud_quota && code <= RefusalCode::cloud_failed);
 }
 

@@ -28,6 +28,7 @@ constexpr RoomLack lack_of(RefusalCode code) {
     case RefusalCode::day_cap:
       return RoomLack::caps;
     case RefusalCode::cloud_capacity:
+    case RefusalCode::no_free_machine:
     case RefusalCode::cloud_quota:
       return RoomLack::full_cloud;
     case RefusalCode::cloud_price:

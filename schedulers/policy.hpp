@@ -123,6 +123,19 @@ struct ClusterView {
     return std::any_of(unavailable_offerings.begin(), unavailable_offerings.end(),
                        [&](const UnavailableOffering& rest) { return rest.key == offer->key; });
   }
+  /// Refusal of a task that nothing which can be rented now would hold.
+  Refusal nothing_to_rent() const {
+    const auto waits_for_machine = [](const UnavailableOffering& rest) {
+      return rest.code == RefusalCode::no_free_machine;
+    };
+    const bool machines =
+        std::any_of(unavailable_offerings.begin(), unavailable_offerings.end(), waits_for_machine);
+    return {RefusalKind::not_now,
+            machines ? RefusalCode::no_free_machine : RefusalCode::cloud_capacity,
+            {},
+            1,
+            0};
+  }
   /// Some offering rests.
   bool any_rests() const {
     if (!unavailable_offerings.empty()) return true;

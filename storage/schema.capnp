@@ -126,6 +126,7 @@ enum RefusalCode {
   restartPause @35;
   spareReplica @36;
   nameTaken @37;
+  noFreeMachine @38;
 }
 enum CloudReason {
   notSaid @0;
@@ -478,6 +479,8 @@ struct OfferingChange {
   price @5 :Int64;
   available @6 :Bool;
   interruptionsH @7 :Float64;
+  free @8 :UInt32;  # instances that are left
+  freeSet @9 :Bool;
 }
 struct InstanceMoment {
   instance @0 :UInt64;
@@ -677,6 +680,7 @@ struct MasterSnapshot {
   roomCloudAhead @44 :Int64;  # the cloud's clock before the events', as the last round knew it
   dayLosses @45 :List(DayLoss);
   lives @46 :List(InstanceLife);
+  offeringsHad @47 :List(UInt32);  # as `offerings`: instances of the master when it was told
 }
 
 struct InstanceLife {

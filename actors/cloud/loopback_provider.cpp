@@ -49,6 +49,17 @@ void LoopbackProvider::watch(std::shared_ptr<CloudHost> host,
                              const std::vector<RentedRecord>& rented) {
   host_ = std::move(host);
   options_.machines->watch([this, host = host_](const MachineEvent& news) {
+    if (news.room) {
+      // The connector leaves out what it knows.
+      return host->run([this] {
+        for (Offering& offering : offerings()) {
+          ProviderNews told;
+          told.kind = ProviderNewsKind::offering;
+          told.offering = std::move(offering);
+          tell(std::move(told));
+        }
+      });
+    }
     if (news.lost) {
       return host->run([this, id = news.instance, text = news.text] { lose(id, text); });
     }
@@ -81,10 +92,17 @@ std::optional<Instant> LoopbackProvider::all_ended_at() const {
 
 std::vector<Offering> LoopbackProvider::offerings() const {
   std::vector<Offering> all;
+  const auto free = options_.machines->free_machines();
+  const auto offer = [&](const std::string& type, Market market, Price price) {
+    all.push_back({type, market, {}, price});
+    if (!free) return;
+    const auto found = free->find(type);
+    all.back().free = found == free->end() ? 0 : found->second;
+  };
   for (const InstanceType& type : options_.catalog->types()) {
-    all.push_back({type.name, Market::on_demand, {}, type.on_demand});
+    offer(type.name, Market::on_demand, type.on_demand);
     if (!type.spot) continue;
-    all.push_back({type.name, Market::spot, {}, *type.spot});
+    offer(type.name, Market::spot, *type.spot);
     all.back().interruptions_h = options_.interruptions.per_h;
   }
   return all;

@@ -49,6 +49,7 @@ struct LoopbackOptions {
   Duration halt_grace =
       std::chrono::seconds{2};  ///< time that running processes of a machine get to end
   Duration boot_retry = std::chrono::seconds{1};  ///< between attempts to boot a machine; > 0
+  /// Where it says how many machines are free, offerings do.
   MachineBackend* machines = nullptr;
   /// Answer to an order that the machines have no room for.
   std::string no_room = "its computer has no room for another worker";

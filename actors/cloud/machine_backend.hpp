@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,7 @@ struct MachineEvent {
   std::string text;        ///< one line
   bool restarted = false;  ///< its worker has been started again
   bool lost = false;       ///< nothing runs on it any more: its instance is over
+  bool room = false;       ///< of no instance: other machines are free than before
 };
 
 /// Runs the machines that a loopback cloud rents out. A machine whose worker ends by itself gets a
@@ -59,6 +61,12 @@ class MachineBackend {
   }
   /// The instance is over.
   virtual void release(InstanceId) {}
+
+  /// How many more machines can be reserved, by the name of their type; of a type that is
+  /// not named no machine. Nothing: the number is not known.
+  virtual std::optional<std::map<std::string, std::uint32_t>> free_machines() const {
+    return std::nullopt;
+  }
 
   /// Takes over a machine that an earlier connector has booted; its worker is started again when
   /// it does not run any more. False: the machine is lost.

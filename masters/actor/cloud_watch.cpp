@@ -88,9 +88,16 @@ void CloudWatch::hear_gone(const CloudReport& report, std::optional<Instant> sai
   // after a start that finds the instances of before ended.
   const InstanceRow* row = master_.state().find(report.instance);
   const bool lost_tasks = row != nullptr && !row->planned.empty();
+  const auto is_out = [this, of = row != nullptr ? row->offering() : OfferingKey{}] {
+    const OfferingRow* offering = master_.state().offerings().find(of);
+    return offering != nullptr && left_of(master_.state(), *offering) == 0u;
+  };
+  const bool was_out = is_out();
   logs_.lose(report.instance);
   workers_.forget(report.instance);
   master_.instance_gone(report.instance, said, heard, {report.billed_from, report.reason});
+  const bool is_back = was_out && !is_out();
+  if (is_back && master_.cadence().on_price) host_.want_round();
   if (lost_tasks && master_.cadence().on_capacity) host_.want_round();
 }
 

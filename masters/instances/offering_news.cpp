@@ -26,7 +26,8 @@ bool record_offerings(MasterRecorder& recorder, std::span<const OfferingChange> 
     const auto type = state.catalog().find(offering.type);
     const OfferingRow* before =
         type ? state.offerings().find(*type, offering.market, offering.zone) : nullptr;
-    const bool back = offering.available && (before == nullptr || !before->available);
+    const bool had_none = before == nullptr || !before->available || left_of(state, *before) == 0u;
+    const bool back = offering.available && offering.free != 0u && had_none;
     better |= type && (back || before == nullptr || before->price != offering.price);
     recorder.record(OfferingChanged{std::move(change)}, now);
   }

@@ -43,6 +43,11 @@ void MasterMemory::end_rests_of_room() {
   std::erase_if(facts_.rests, [](const auto& each) { return is_full_cloud(each.second.code); });
 }
 
+bool MasterMemory::rests_at(const OfferingKey& key, Instant now) const {
+  const auto rest = facts_.rests.find(key);
+  return rest != facts_.rests.end() && rest->second.until > now;
+}
+
 UnavailableOfferings MasterMemory::unavailable_offerings(Instant now, bool rents) const {
   UnavailableOfferings backed_off;
   if (!rents) {
@@ -51,6 +56,12 @@ UnavailableOfferings MasterMemory::unavailable_offerings(Instant now, bool rents
   }
   for (const auto& [key, rest] : facts_.rests) {
     if (rest.until > now) backed_off.push_back({key, rest.code});
+  }
+  // Not a moment's rest: it ends when the cloud says so, or an instance of the master is gone.
+  for (const OfferingRow& row : facts_.state.offerings().rows()) {
+    if (left_of(facts_.state, row) == 0u && !rests_at(row.key, now)) {
+      backed_off.push_back({row.key, RefusalCode::no_free_machine});
+    }
   }
   return backed_off;
 }

@@ -1,6 +1,8 @@
-// The part of the plan check that keeps a master within its caps.
+// The part of the plan check that keeps a master within its caps and within what the cloud has
+// left.
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "masters/instances/capped.hpp"
@@ -9,8 +11,8 @@
 namespace muster::plan_check {
 namespace {
 
-/// Grants launches in the order of the plan as long as the caps allow. A unit that does not fit
-/// takes nothing: later units that do fit are granted.
+/// Grants launches in the order of the plan as long as the caps allow and the cloud has some. A
+/// unit that does not fit takes nothing: later units that do fit are granted.
 class Grants {
  public:
   Grants(const CheckInput& in, CheckedPlan& result)
@@ -23,8 +25,8 @@ class Grants {
         rented_(capped(in.state, in.limits.owns_fleet)) {}
 
   void run() {
-    const MasterCaps& caps = limits_.caps;
-    if (!caps.any()) return;
+    count_left();
+    if (!limits_.caps.any() && left_.empty()) return;
     list_places();
     note_kept();
     granted_.assign(plan_.launches.size(), false);
@@ -55,6 +57,19 @@ class Grants {
     bool decided = false;
     std::optional<Refusal> refusal;
   };
+
+  const OfferingRow& offering_of(std::uint32_t launch) const {
+    const Launch& of = plan_.launches[launch];
+    return *state_.offerings().find(of.type, of.market, of.zone);
+  }
+  /// Instances that the cloud has left of the offerings of launches, where it says so.
+  void count_left() {
+    for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
+      if (result_.launches[i]) continue;
+      const OfferingRow& offering = offering_of(i);
+      if (const auto left = left_of(state_, offering)) left_.try_emplace(&offering, *left);
+    }
+  }
 
   const LaunchIndex* launch_of(std::size_t place) const {
     return std::get_if<LaunchIndex>(&plan_.places[place].to);
@@ -171,12 +186,12 @@ class Grants {
   std::optional<Refusal> ask(const std::vector<std::uint32_t>& launches) {
     std::size_t count = 0;
     std::int64_t nano_usd_h = 0;
+    std::map<const OfferingRow*, std::uint32_t> asked;
     for (std::uint32_t i : launches) {
       if (granted_[i]) continue;
-      const Launch& launch = plan_.launches[i];
       ++count;
-      nano_usd_h +=
-          state_.offerings().find(launch.type, launch.market, launch.zone)->price.nano_usd_h();
+      nano_usd_h += offering_of(i).price.nano_usd_h();
+      if (!left_.empty()) ++asked[&offering_of(i)];
     }
     if (count == 0) return std::nullopt;
     // Kept room may be had later in a plan, or beside another launch: refused stays refused.
@@ -187,14 +202,32 @@ class Grants {
       return std::any_of(launches.begin(), launches.end(), [&](std::uint32_t i) { return of[i]; });
     };
     if (auto refusal = launch_blocker(count, nano_usd_h)) return refusal;
+    if (auto refusal = too_few_left(asked)) return refusal;
     if (!any(takes_kept_) && leaves_too_little(count, nano_usd_h)) {
       return Refusal{RefusalKind::not_now, RefusalCode::kept_room, {}, 0, 0};
     }
     // The job has its room with this.
     if (any(has_keeper_)) kept_ = {};
     for (std::uint32_t i : launches) granted_[i] = true;
+    for (const auto& [offering, more] : asked) {
+      if (const auto left = left_.find(offering); left != left_.end()) left->second -= more;
+    }
     rented_.instances += count;
     rented_.nano_usd_h += nano_usd_h;
+    return std::nullopt;
+  }
+
+  std::optional<Refusal> too_few_left(
+      const std::map<const OfferingRow*, std::uint32_t>& asked) const {
+    for (const auto& [offering, more] : asked) {
+      const auto left = left_.find(offering);
+      if (left == left_.end() || more <= left->second) continue;
+      return Refusal{RefusalKind::not_now,
+                     RefusalCode::no_free_machine,
+                     {},
+                     static_cast<double>(more),
+                     static_cast<double>(left->second)};
+    }
     return std::nullopt;
   }
 
@@ -251,7 +284,9 @@ class Grants {
   const Seats& seats_;
   const Units& units_;
   CheckedPlan& result_;
-  Capped rented_;                      ///< with what was granted
+  Capped rented_;  ///< with what was granted
+  /// Of what was not granted; offerings that are not there have no bound.
+  std::map<const OfferingRow*, std::uint32_t> left_;
   std::vector<bool> meant_;            ///< launches that the plan has tasks for
   std::vector<std::uint32_t> first_;   ///< the launch's part of places_
   std::vector<std::uint32_t> places_;  ///< those not refused, launch by launch

@@ -159,7 +159,7 @@ class Writing {
         });
     const RentLeft& left = p_.view.left;
     if (!offered || (!left.instances && !left.nano_usd_h)) {
-      return {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
+      return p_.view.nothing_to_rent();
     }
     // As if there were no caps, and nothing else.
     NodeRooms rooms = in_.rooms;

@@ -214,7 +214,7 @@ Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, R
     plan.stops.push_back({task.id, {CauseCode::evicted, 0}});
   }
   const Refusal waits{RefusalKind::not_now, RefusalCode::better_place, {}, 0, 0};
-  const Refusal lacks{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
+  const Refusal lacks = view.nothing_to_rent();
   for (const std::uint32_t i : round.waiting()) {
     const RoundInput::Task& task = input_.tasks()[i];
     const Refusal& why = round.is_on_offer(i) ? waits : lacks;

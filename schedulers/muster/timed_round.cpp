@@ -392,7 +392,7 @@ void TimedRound::release_empty() {
 
 /// Only what can be rented nowhere now is left without a place.
 void TimedRound::refuse_waiting() {
-  const Refusal lacks{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
+  const Refusal lacks = p_.view.nothing_to_rent();
   for (const Kind& kind : kinds_) {
     if (kind.placed == kind.tasks.size()) continue;
     bool on_offer = false;

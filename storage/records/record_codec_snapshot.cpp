@@ -40,25 +40,31 @@ void put_offerings(record::MasterSnapshot::Builder out, const StateSnapshot& in,
                    const Catalog& catalog) {
   out.setOfferingsKnown(in.offerings_known);
   auto list = out.initOfferings(length(in.offerings));
+  auto had_then = out.initOfferingsHad(list.size());
   for (unsigned i = 0; i < list.size(); ++i) {
-    const auto& [key, price, available, interruptions_h, told] = in.offerings[i];
+    const auto& [key, price, available, interruptions_h, told, free, had] = in.offerings[i];
     static_cast<void>(told);  // the list has only those of which a change has told
     const OfferingChange change{0,
                                 {},
                                 {record_codec::type_name(key.type, catalog), key.market, key.zone,
-                                 price, available, interruptions_h}};
+                                 price, available, interruptions_h, free}};
     put(list[i], change);
+    had_then.set(i, had);
   }
 }
 
 void get_offerings(record::MasterSnapshot::Reader in, const Catalog& catalog, StateSnapshot& out) {
   out.offerings_known = in.getOfferingsKnown();
-  for (const auto entry : in.getOfferings()) {
-    const OfferingChange change = get(entry);
-    const auto& [name, market, zone, price, available, interruptions_h] = change.offering;
+  const auto list = in.getOfferings();
+  const auto had_then = in.getOfferingsHad();
+  for (unsigned i = 0; i < list.size(); ++i) {
+    const OfferingChange change = get(list[i]);
+    const auto& [name, market, zone, price, available, interruptions_h, free] = change.offering;
     const auto type = catalog.find(name);
     if (!type) continue;
-    out.offerings.push_back({{*type, market, zone}, price, available, interruptions_h, true});
+    const std::uint32_t had = i < had_then.size() ? had_then[i] : 0;
+    out.offerings.push_back(
+        {{*type, market, zone}, price, available, interruptions_h, true, free, had});
   }
 }
 

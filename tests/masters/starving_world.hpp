@@ -22,6 +22,9 @@ struct StarvingBounds {
   std::size_t cloud_limit = 0;  ///< instances that the cloud gives; 0: any number
   std::uint32_t owned = 0;      ///< instances of the first type that stay, beyond which it rents
   Duration cloud_ahead{};       ///< of the master's clock
+  /// Above 0: the cloud has that number of machines of the first type and none of the others, and
+  /// says each second how many are free.
+  std::uint32_t machines = 0;
 };
 
 /// A master under a policy that rents, before a cloud that may be full, and workers whose tasks
@@ -39,6 +42,7 @@ class StarvingWorld {
     settings_.rent_beyond_fleet = bounds.owned > 0;
     if (change) change(settings_);
     master_ = make();
+    tell_free();
     master_->keep_fleet(now_);
     act();
   }
@@ -80,6 +84,7 @@ class StarvingWorld {
     while (now_ < end) {
       now_ += std::chrono::seconds{1};
       if (each) each();
+      tell_free();
       end_what_is_due();
       const Duration period = master_->cadence().period;
       const bool regular =
@@ -105,6 +110,9 @@ class StarvingWorld {
   std::size_t over() const { return over_; }
   std::size_t stops() const { return stops_; }
   std::size_t claims() const { return claims_; }
+  /// Orders that the cloud had nothing for.
+  std::size_t refused_orders() const { return refused_orders_; }
+  std::size_t most_rented() const { return most_rented_; }
   const Master& master() const { return *master_; }
   const std::vector<Event>& events() const { return events_; }
   /// Tasks of it have been started.
@@ -158,6 +166,20 @@ class StarvingWorld {
       master_->instance_ready(id, now_);
     }
   }
+  void tell_free() {
+    if (bounds_.machines == 0) return;
+    const auto free = static_cast<std::uint32_t>(bounds_.machines - rented_.size());
+    if (told_free_ == free) return;
+    std::vector<OfferingChange> changes;
+    for (const InstanceType& type : catalog_.types()) {
+      const bool is_first = changes.empty();
+      changes.push_back({++changes_, now_, {type.name, Market::on_demand, {}, type.on_demand}});
+      changes.back().offering.free = is_first ? free : 0;
+      if (told_free_) break;
+    }
+    told_free_ = free;
+    wants_ |= master_->on_offerings(changes, now_) && master_->cadence().on_price;
+  }
   void day() {
     if (bounds_.caps.max_usd_day > 0) {
       master_->keep_caps(now_);
@@ -179,10 +201,13 @@ class StarvingWorld {
     }
   }
   void perform(const LaunchInstance& e) {
-    if (bounds_.cloud_limit > 0 && rented_.size() >= bounds_.cloud_limit) {
+    const std::size_t most = std::max<std::size_t>(bounds_.cloud_limit, bounds_.machines);
+    if (most > 0 && rented_.size() >= most) {
+      ++refused_orders_;
       return master_->instance_refused(e.instance, now_, CloudReason::capacity);
     }
     rented_.insert(e.instance);
+    most_rented_ = std::max(most_rented_, rented_.size());
     coming_.emplace_back(e.instance, now_ + std::chrono::seconds{3});
   }
   void perform(const EndInstance& e) {
@@ -220,7 +245,9 @@ class StarvingWorld {
   std::vector<Event> events_;
   std::set<InstanceId> rented_;
   std::uint64_t next_ = 1;
-  std::size_t over_ = 0, stops_ = 0, claims_ = 0;
+  std::size_t over_ = 0, stops_ = 0, claims_ = 0, refused_orders_ = 0, most_rented_ = 0;
+  std::optional<std::uint32_t> told_free_{};
+  std::uint64_t changes_ = 0;  ///< of offerings, that were told
   bool wants_ = false;
   Instant now_{};
 };

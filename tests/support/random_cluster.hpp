@@ -39,6 +39,11 @@ class DrawnMembers {
   void draw(Price& value) {
     value = Price::from_nano_usd_h(static_cast<std::int64_t>(dice_() % 999'999'999));
   }
+  template <class Value>
+  void draw(std::optional<Value>& value) {
+    if (dice_() % 2 == 0) return value.reset();
+    draw(value.emplace());
+  }
   template <class Enum>
   requires std::is_enum_v<Enum>
   void draw(Enum& value) { value = static_cast<Enum>(dice_() % kEnumerators<Enum>); }

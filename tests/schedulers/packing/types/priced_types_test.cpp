@@ -39,7 +39,7 @@ TEST(PricedTypes, who_looks_at_one_market_takes_everybody_for_its_own) {
 TEST(PricedTypes, of_equal_prices_it_is_on_demand) {
   const Catalog catalog = two_types();
   OfferingTable table(catalog);
-  table.apply({1, Instant{}, {"both", Market::spot, "", Price::from_usd_h(1)}}, catalog);
+  table.apply({1, Instant{}, {"both", Market::spot, "", Price::from_usd_h(1)}}, catalog, 0);
   PricedTypes types(catalog, MarketChoice::any);
   EXPECT_TRUE(types.learn(table));
   EXPECT_EQ(types.market_of(kBoth), Market::on_demand);
