@@ -13,9 +13,14 @@ Response answer_of(HostAdmin* hosts, const HostQuestion& asked) {
   }
   switch (asked.operation) {
     case Operation::lose_host:
-      return hosts->declare_lost(asked.found.numbers.at(0));
+      return hosts->declare_lost(asked.found.numbers.at(0), asked.body);
     case Operation::remove_host:
-      return hosts->remove(asked.found.numbers.at(0));
+      return hosts->remove(asked.found.numbers.at(0), asked.body);
+    case Operation::drain_host:
+    case Operation::resume_host:
+      return hosts->drain(asked.found.numbers.at(0), asked.operation == Operation::drain_host);
+    case Operation::label_host:
+      return hosts->label(asked.found.numbers.at(0), asked.body);
     case Operation::join_tokens:
       return hosts->join_tokens();
     case Operation::create_join_token:
@@ -34,6 +39,9 @@ bool is_about_hosts(Operation operation) {
     case Operation::hosts:
     case Operation::lose_host:
     case Operation::remove_host:
+    case Operation::drain_host:
+    case Operation::resume_host:
+    case Operation::label_host:
     case Operation::join_tokens:
     case Operation::create_join_token:
     case Operation::revoke_join_token:

@@ -17,8 +17,10 @@ class HostAdmin {
  public:
   virtual ~HostAdmin() = default;
   virtual Response hosts() = 0;
-  virtual Response declare_lost(std::uint64_t host) = 0;
-  virtual Response remove(std::uint64_t host) = 0;
+  virtual Response declare_lost(std::uint64_t host, const std::string& body) = 0;
+  virtual Response remove(std::uint64_t host, const std::string& body) = 0;
+  virtual Response drain(std::uint64_t host, bool drained) = 0;
+  virtual Response label(std::uint64_t host, const std::string& body) = 0;
   virtual Response join_tokens() = 0;
   virtual Response create_join_token(const std::string& body) = 0;
   virtual Response revoke_join_token(const std::string& id) = 0;

@@ -23,6 +23,7 @@ Json host_document(const HostRow& row) {
           {"name", row.name},
           {"type", row.type},
           {"state", name_of(row.state)},
+          {"drained", row.drained},
           {"cpus", row.measured.cpus},
           {"memory_gib", row.measured.memory_gib},
           {"gpus", row.measured.gpus},
@@ -50,6 +51,17 @@ api::Response of_host(const Expected<HostRow, int>& row) {
   return {.body = document_text(host_document(row.value()))};
 }
 
+/// An empty body says no.
+Expected<bool, int> force_in(const std::string& body) {
+  if (body.empty()) return false;
+  const Json document = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const bool fits =
+      document.is_object() && document.size() <= 1 &&
+      (document.empty() || (document.contains("force") && document["force"].is_boolean()));
+  if (!fits) return Failure<int>{kHostMalformed, R"(body: has to be {"force": true}, or empty)"};
+  return !document.empty() && document["force"].get<bool>();
+}
+
 /// Numbers of machines have 32 bits; a larger one in a path must not be cut to one that exists.
 std::uint32_t number_of(std::uint64_t host) {
   constexpr auto kMost = std::numeric_limits<std::uint32_t>::max();
@@ -64,12 +76,26 @@ api::Response BookAdmin::hosts() {
   return {.body = document_text(Json{{"hosts", std::move(list)}, {"lease_s", to_seconds(lease_)}})};
 }
 
-api::Response BookAdmin::declare_lost(std::uint64_t host) {
-  return of_host(book_->declare_lost(number_of(host)));
+api::Response BookAdmin::declare_lost(std::uint64_t host, const std::string& body) {
+  const auto force = force_in(body);
+  if (!force) return api::error_response(force.error().code, force.error().message);
+  return of_host(book_->declare_lost(number_of(host), force.value()));
 }
 
-api::Response BookAdmin::remove(std::uint64_t host) {
-  return of_host(book_->remove(number_of(host)));
+api::Response BookAdmin::remove(std::uint64_t host, const std::string& body) {
+  const auto force = force_in(body);
+  if (!force) return api::error_response(force.error().code, force.error().message);
+  return of_host(book_->remove(number_of(host), force.value()));
+}
+
+api::Response BookAdmin::drain(std::uint64_t host, bool drained) {
+  return of_host(book_->change(number_of(host), {drained, {}}));
+}
+
+api::Response BookAdmin::label(std::uint64_t host, const std::string& body) {
+  auto labels = labels_from(body);
+  if (!labels) return api::error_response(labels.error().code, labels.error().message);
+  return of_host(book_->change(number_of(host), {std::nullopt, std::move(labels).value()}));
 }
 
 api::Response BookAdmin::join_tokens() {

@@ -17,8 +17,10 @@ class BookAdmin final : public api::HostAdmin {
       : book_(std::move(book)), lease_(lease), authority_(std::move(authority)) {}
 
   api::Response hosts() override;
-  api::Response declare_lost(std::uint64_t host) override;
-  api::Response remove(std::uint64_t host) override;
+  api::Response declare_lost(std::uint64_t host, const std::string& body) override;
+  api::Response remove(std::uint64_t host, const std::string& body) override;
+  api::Response drain(std::uint64_t host, bool drained) override;
+  api::Response label(std::uint64_t host, const std::string& body) override;
   api::Response join_tokens() override;
   api::Response create_join_token(const std::string& body) override;
   api::Response revoke_join_token(const std::string& id) override;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "model/rounded_text.hpp"
-#include "serve/api/private_file.hpp"
 #include "serve/hosts/book_file.hpp"
 
 // One table under one mutex, which is never held for a wait.
@@ -57,6 +57,35 @@ Refused copied(std::uint32_t number) {
                       number, number)};
 }
 
+Refused may_be_copied(std::uint32_t number, Duration since_start) {
+  return {kHostConflict,
+          fmt::format("host {} was another computer, or had not booted, when it was last heard: "
+                      "this daemon is heard in {:.0f} s, unless the machine itself reports before",
+                      number, std::ceil(to_seconds(kFirstReports - since_start)))};
+}
+
+/// Notes may have no reader.
+HostBookSetup with_note(HostBookSetup setup) {
+  if (!setup.note) setup.note = [](const std::string&) {};
+  return setup;
+}
+
+/// Why no machine joins with that key now; nothing: it may, if a type fits and there is room.
+std::optional<Refused> why_not_joined(const HostTable& hosts, const std::string& key_print) {
+  if (hosts.is_full()) {
+    return Refused{kHostConflict,
+                   fmt::format("the cluster has {} machines, and no more may join", kMaxHosts)};
+  }
+  if (hosts.of_key(key_print) == nullptr) return std::nullopt;
+  return Refused{kHostConflict,
+                 "the machine's key has joined by another token: give `muster join` another "
+                 "--state folder"};
+}
+
+bool is_there(const HostEntry& host, InstanceId instance) {
+  return std::ranges::find(host.present, instance) != host.present.end();
+}
+
 HostEntry entry_of(const JoinRequest& request, const std::string& key_print, std::string type) {
   HostEntry host;
   host.name = request.name;
@@ -71,16 +100,14 @@ HostEntry entry_of(const JoinRequest& request, const std::string& key_print, std
 }  // namespace
 
 HostBook::HostBook(HostBookSetup setup)
-    : setup_(std::move(setup)), terms_(setup_.lease, setup_.since_boot()) {}
+    : setup_(with_note(std::move(setup))),
+      terms_(setup_.lease, setup_.since_boot()),
+      writer_(setup_.file, setup_.note) {}
 
 Expected<std::shared_ptr<HostBook>, int> HostBook::open(HostBookSetup setup) {
   auto book = std::unique_ptr<HostBook>(new HostBook(std::move(setup)));
   if (auto fault = book->load()) return *std::move(fault);
   return std::shared_ptr<HostBook>(std::move(book));
-}
-
-void HostBook::note(const std::string& text) const {
-  if (setup_.note) setup_.note(text);
 }
 
 std::optional<Refused> HostBook::load() {
@@ -93,29 +120,15 @@ std::optional<Refused> HostBook::load() {
   hosts_ = std::move(content.value()->hosts);
   if (const auto earlier = content.value()->lease) terms_.set_earlier(*earlier);
   // A longer lease is in the file before it is told.
-  if (content.value()->lease != terms_.longest(hosts_, setup_.since_boot())) changed();
+  if (content.value()->lease != terms_.longest(hosts_, setup_.since_boot())) writer_.change();
   std::unique_lock lock(mutex_);
   return save(lock);
 }
 
-/// Writes what has changed; without the lock, which is held before and after.
 std::optional<Refused> HostBook::save(std::unique_lock<std::mutex>& lock) {
-  if (saved_ == changes_) return std::nullopt;
-  lock.unlock();
-  const std::lock_guard one_writer(writing_);
-  lock.lock();
-  if (saved_ == changes_) return std::nullopt;
-  const std::uint64_t until = changes_;
-  const std::string content =
-      book_text(tokens_, hosts_, terms_.longest(hosts_, setup_.since_boot()));
-  lock.unlock();
-  const auto fault = api::replace_private(setup_.file, content);
-  lock.lock();
-  if (fault && !is_unsaved_) note("the list of machines cannot be written: " + *fault);
-  is_unsaved_ = fault.has_value();
-  if (fault) return Refused{kHostStorage, *fault};
-  saved_ = std::max(saved_, until);
-  return std::nullopt;
+  return writer_.save(lock, [this] {
+    return book_text(tokens_, hosts_, terms_.longest(hosts_, setup_.since_boot()));
+  });
 }
 
 Expected<JoinToken, int> HostBook::create_token(std::uint32_t hosts, std::int64_t lifetime_s,
@@ -123,7 +136,7 @@ Expected<JoinToken, int> HostBook::create_token(std::uint32_t hosts, std::int64_
   std::unique_lock lock(mutex_);
   auto made = tokens_.make(hosts, lifetime_s, authority, now_s());
   if (!made) return made;
-  changed();
+  writer_.change();
   if (auto fault = save(lock)) {
     tokens_.forget(made->id);
     return *std::move(fault);
@@ -135,7 +148,7 @@ Expected<JoinTokenRow, int> HostBook::revoke_token(const std::string& id) {
   std::unique_lock lock(mutex_);
   auto row = tokens_.revoke(id);
   if (!row) return row;
-  changed();
+  writer_.change();
   if (auto fault = save(lock)) return *std::move(fault);
   return row;
 }
@@ -163,28 +176,21 @@ Expected<HostBook::Joined, int> HostBook::join(const JoinRequest& request,
   const HostEntry& added = *hosts_.of_key(key_print);
   const Joined joined{added.number, added.type};
   if (auto unwritten = save(lock)) return *std::move(unwritten);
-  note(fmt::format("host {} joins: {} ({}), as {}, by the join token {}", joined.host, request.name,
-                   amounts_text(request.measured), joined.type, request.token_id));
+  setup_.note(fmt::format("host {} joins: {} ({}), as {}, by the join token {}", joined.host,
+                          request.name, amounts_text(request.measured), joined.type,
+                          request.token_id));
   return joined;
 }
 
 std::optional<Refused> HostBook::add(const JoinRequest& request, const std::string& key_print) {
-  if (hosts_.is_full()) {
-    return Refused{kHostConflict,
-                   fmt::format("the cluster has {} machines, and no more may join", kMaxHosts)};
-  }
-  if (hosts_.of_key(key_print) != nullptr) {
-    return Refused{kHostConflict,
-                   "the machine's key has joined by another token: give `muster join` another "
-                   "--state folder"};
-  }
+  if (auto why = why_not_joined(hosts_, key_print)) return why;
   std::string type = type_for(*setup_.catalog, request.measured);
   if (type.empty()) return no_type(request.measured);
   HostEntry host = entry_of(request, key_print, std::move(type));
   if (!hosts_.has_room(host)) return no_room();
   tokens_.use(request.token_id);
   hosts_.add(std::move(host));
-  changed();
+  writer_.change();
   return std::nullopt;
 }
 
@@ -197,30 +203,34 @@ Expected<ReportAnswer, int> HostBook::report(const std::string& key_print, const
                    "the cluster does not know this machine (any more): remove its state folder "
                    "and join again"};
   }
-  if (is_copy(*host, now_of(*host), report)) return copied(host->number);
-  if (report.run != host->run) host->run_before = std::exchange(host->run, report.run);
-  host->boot = report.boot;
-  host->heard = setup_.since_boot();
-  host->heard_s = now_s();
-  host->present = report.instances;
-  host->trouble = report.trouble;
-  if (std::exchange(host->lost, false)) {
-    note(fmt::format("host {} is back", host->number));
+  const Duration now = setup_.since_boot();
+  const Duration since_start = now - terms_.opened();
+  const Reporter reporter = reporter_of(*host, now_of(*host), report, since_start);
+  if (reporter == Reporter::unsure) return may_be_copied(host->number, since_start);
+  if (reporter == Reporter::copy) {
+    host->copy_heard = now;
+    return copied(host->number);
   }
-  const bool is_left =
-      host->use && std::ranges::find(host->present, host->use->instance) != host->present.end();
+  const bool is_other = take_report(*host, report, now);
+  host->heard_s = now_s();
+  // In the file, so that after a start the machine goes on and not its copy.
+  if (is_other) writer_.change();
+  if (std::exchange(host->lost, false)) {
+    setup_.note(fmt::format("host {} is back", host->number));
+  }
+  const bool is_left = host->use && is_there(*host, host->use->instance);
   // The machine acts on an answer before it reports again, so this report knows of the order.
   if (host->use && host->use->use == Use::ending && !is_left) free(*host, steps);
   const std::uint32_t number = host->number;
-  const auto unsaved = save(lock);
+  // It goes on with the orders that are in the file: without an answer its lease would end.
+  const bool is_needed = is_other || (host->use && !writer_.has(host->use->change));
+  if (is_needed && save(lock)) writer_.change_late(now);
   // It may have been removed meanwhile.
   HostEntry* again = hosts_.find(number);
   Expected<ReportAnswer, int> answer =
       again == nullptr
           ? Expected<ReportAnswer, int>(Refused{kHostUnknown, "the machine was removed"})
           : answer_to(*again);
-  // It goes on with the orders that are in the file: without an answer its lease would end.
-  if (unsaved && again != nullptr) again->trouble = unsaved->message;
   lock.unlock();
   for (const auto& step : steps) step();
   return answer;
@@ -228,12 +238,13 @@ Expected<ReportAnswer, int> HostBook::report(const std::string& key_print, const
 
 ReportAnswer HostBook::answer_to(HostEntry& host) {
   ReportAnswer answer{setup_.lease, setup_.report, {}};
-  if (!host.use || host.use->use != Use::ordered || host.use->change > saved_) return answer;
+  if (!host.use || host.use->use != Use::ordered || !writer_.has(host.use->change)) {
+    return answer;
+  }
   const InstanceId instance = host.use->instance;
   WantedInstance wanted{instance, {}};
-  const bool is_there = std::ranges::find(host.present, instance) != host.present.end();
   const auto type = setup_.catalog->find(host.type);
-  if (!is_there && type && setup_.settings) {
+  if (!is_there(host, instance) && type && setup_.settings) {
     auto settings = setup_.settings(instance, (*setup_.catalog)[*type]);
     if (!settings) {
       host.trouble = settings.error().message;
@@ -256,7 +267,7 @@ std::optional<Refused> HostBook::may_certify(const std::string& key_print,
   const std::lock_guard lock(mutex_);
   const HostEntry* host = hosts_.of_key(key_print);
   if (host != nullptr && host->use && host->use->instance == instance &&
-      host->use->use == Use::ordered && host->use->change <= saved_) {
+      host->use->use == Use::ordered && writer_.has(host->use->change)) {
     return std::nullopt;
   }
   return Refused{kHostForbidden,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "model/expected.hpp"
 #include "model/ids.hpp"
 #include "model/time.hpp"
+#include "serve/hosts/book_writer.hpp"
 #include "serve/hosts/host_entry.hpp"
 #include "serve/hosts/host_refusal.hpp"
 #include "serve/hosts/host_table.hpp"
@@ -38,9 +40,10 @@ struct HostBookSetup {
 
 /// Machines of one's own: tokens by which they join, what they are, and the instance that each is
 /// in use by. A machine is in use by one instance at a time, and is free again when it has said
-/// that nothing of the instance is left, or when it has been silent for the lease and
-/// kLeaseMargin. An order to a machine is in the file before it is told. Every function may be
-/// called from any thread; those that write wait for the disk.
+/// that nothing of the instance is left, or when it has been silent for the lease and its margin.
+/// An order to a machine is in the file before it is told; that an instance is over may be there
+/// later (kLateWrite). Every function may be called from any thread; those that write wait for the
+/// disk.
 class HostBook {
  public:
   /// Fails without a file when there are instances: they would count as gone while they run.
@@ -77,16 +80,27 @@ class HostBook {
   bool end(InstanceId instance, std::function<void()> done);
   /// Ends those that are on no record.
   void keep_only(const std::function<bool(InstanceId)>& is_rented);
-  /// Hears of instances that are over with their machine; any thread.
-  void watch(std::function<void(InstanceId, const std::string&)> lost);
-  /// Gives up machines whose lease has ended.
+  /// Hears of a book's machines; any thread.
+  struct Watcher {
+    /// The instance is over with its machine.
+    std::function<void(InstanceId, const std::string&)> lost{};
+    /// Other machines are free than before.
+    std::function<void()> room{};
+  };
+  void watch(Watcher watcher);
+  /// Gives up machines whose lease has ended, and looks which are free. Each second.
   void sweep();
+  /// Numbers of machines that can be reserved, by their type; of other types no machine can.
+  std::map<std::string, std::uint32_t> free_machines() const;
 
   std::vector<HostRow> list() const;
-  /// An admin's word that nothing runs on the machine any more. Refused until its lease is over.
-  Expected<HostRow, int> declare_lost(std::uint32_t host);
-  /// The machine's key counts no more. It must not be in use.
-  Expected<HostRow, int> remove(std::uint32_t host);
+  /// An admin's word that nothing runs on the machine any more. Refused until its lease is over,
+  /// and while it reports, but for `force`.
+  Expected<HostRow, int> declare_lost(std::uint32_t host, bool force);
+  /// The machine's key counts no more. It must not be in use, but for `force`: its instance counts
+  /// as over.
+  Expected<HostRow, int> remove(std::uint32_t host, bool force);
+  Expected<HostRow, int> change(std::uint32_t host, const HostChange& wanted);
 
  private:
   using Steps = std::vector<std::function<void()>>;
@@ -97,23 +111,20 @@ class HostBook {
   HostState now_of(const HostEntry& host) const {
     return state_of(host, setup_.since_boot(), setup_.report);
   }
+  HostRow shown(const HostEntry& host) const;
   std::optional<Failure<int>> add(const JoinRequest& request, const std::string& key_print);
   ReportAnswer answer_to(HostEntry& host);
   void give_up(HostEntry& host, const std::string& why, Steps& steps);
   void free(HostEntry& host, Steps& steps);
-  void changed() { ++changes_; }
-  void note(const std::string& text) const;
 
   const HostBookSetup setup_;
   LeaseTerms terms_;
-  std::mutex writing_;        ///< held while the file is written; taken before the other one
   mutable std::mutex mutex_;  ///< never held for a wait
+  BookWriter writer_;
   JoinTokens tokens_;
   HostTable hosts_;
-  std::uint64_t changes_ = 0;  ///< so far
-  std::uint64_t saved_ = 0;    ///< of these, those that are in the file
-  bool is_unsaved_ = false;    ///< the last write has failed, and that is noted
-  std::function<void(InstanceId, const std::string&)> lost_;
+  Watcher watcher_;
+  std::map<std::string, std::uint32_t> told_free_;  ///< free machines when the watcher was told
 };
 
 }  // namespace muster::hosts

@@ -100,8 +100,8 @@ class Daemon {
   Daemon(const JoinedHost& host, const DaemonSetup& setup)
       : host_(host), setup_(setup), client_(host.port, own_files(setup.state)) {}
 
-  std::string run() {
-    if (std::string fault = open(); !fault.empty()) return fault;
+  HostEnd run() {
+    if (std::string fault = open(); !fault.empty()) return {fault};
     std::thread guard([this] { watch_lease(); });
     std::string fault;
     Duration wait{};
@@ -115,7 +115,8 @@ class Daemon {
     }
     over_ = true;
     guard.join();
-    return fault;
+    const bool removed = !fault.empty();
+    return {std::move(fault), removed};
   }
 
  private:
@@ -188,8 +189,8 @@ class Daemon {
       const fs::path folder = folder_of(id);
       const auto why = put_lease(folder, end);
       std::error_code unknown;
-      // A folder that has just gone with its instance needs no lease.
-      if (!why.empty() && fs::exists(folder, unknown)) say(why);
+      // One that has just gone with its instance, or goes, needs no lease.
+      if (!why.empty() && fs::exists(folder / "state", unknown)) say(why);
     }
     if (const auto why = process::write_lease(setup_.state / "lease", end); !why.empty()) say(why);
     lease_end_ = (lease == Duration{} ? end : end - lease / kLeaseParts).count();
@@ -378,7 +379,7 @@ Expected<JoinedHost, AskError> join_cluster(const fs::path& state, const JoinWis
   return host;
 }
 
-std::string run_host(const JoinedHost& host, const DaemonSetup& setup) {
+HostEnd run_host(const JoinedHost& host, const DaemonSetup& setup) {
   return Daemon(host, setup).run();
 }
 

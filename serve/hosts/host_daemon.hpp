@@ -55,9 +55,14 @@ struct DaemonSetup {
   std::function<bool(std::chrono::milliseconds)> wait;
 };
 
+/// How a daemon has ended.
+struct HostEnd {
+  std::string fault{};   ///< why it cannot go on; empty: it was told to end
+  bool removed = false;  ///< the cluster does not know the machine any more
+};
+
 /// Reports until it is told to end, and begins and ends instances as the connector says. When it
-/// ends, instances go on until their lease ends. The reason why it cannot go on; empty: it was told
-/// to end.
-std::string run_host(const JoinedHost& host, const DaemonSetup& setup);
+/// ends, instances go on until their lease ends.
+HostEnd run_host(const JoinedHost& host, const DaemonSetup& setup);
 
 }  // namespace muster::hosts

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <tuple>
+#include <utility>
 
 #include "serve/hosts/row_value.hpp"
 
@@ -16,6 +17,8 @@ using EntryJson = nlohmann::ordered_json;
 /// Silence after which a machine is not taken into use: some reports have been missed.
 constexpr int kMissedReports = 5;
 constexpr Duration kLeastSilence = std::chrono::seconds{5};
+/// For as long as that a machine is said to have a copy that was heard.
+constexpr Duration kCopyShown = std::chrono::minutes{10};
 
 bool fits(const InstanceType& type, const Measured& has) {
   const Resources& needs = type.capacity;
@@ -47,18 +50,42 @@ HostState state_of(const HostEntry& host, Duration now, Duration report) {
   return silence <= most ? HostState::ready : HostState::silent;
 }
 
-bool is_copy(const HostEntry& host, HostState state, const Report& report) {
-  if (report.run == host.run) return false;
-  if (!host.run_before.empty() && report.run == host.run_before) return true;
+Reporter reporter_of(const HostEntry& host, HostState state, const Report& report,
+                     Duration since_start) {
+  if (report.run == host.run) return Reporter::machine;
+  if (!host.run_before.empty() && report.run == host.run_before) return Reporter::copy;
+  if (report.boot == host.boot || host.boot.empty()) return Reporter::machine;
   // A machine cannot have booted while it went on reporting.
-  return state == HostState::ready && report.boot != host.boot;
+  if (state == HostState::ready) return Reporter::copy;
+  const bool is_early = state == HostState::waiting && since_start <= kFirstReports;
+  return is_early ? Reporter::unsure : Reporter::machine;
 }
 
-HostRow row_of(const HostEntry& host, HostState state) {
-  HostRow row{host.number, host.name,    host.type, state,       host.measured,
-              host.labels, std::nullopt, {},        host.trouble};
+bool take_report(HostEntry& host, const Report& report, Duration now) {
+  const bool is_other = report.run != host.run;
+  if (is_other) host.run_before = std::exchange(host.run, report.run);
+  host.boot = report.boot;
+  host.heard = now;
+  host.present = report.instances;
+  host.trouble = report.trouble;
+  return is_other;
+}
+
+bool is_free(const HostEntry& host, HostState state) {
+  return !host.use && host.present.empty() && !host.drained && state == HostState::ready;
+}
+
+HostRow row_of(const HostEntry& host, HostState state, Duration now) {
+  HostRow row{host.number,   host.name,   host.type,    state, host.drained,
+              host.measured, host.labels, std::nullopt, {},    host.trouble};
   if (host.use) row.instance = host.use->instance;
   if (host.heard) row.heard_s = host.heard_s;
+  if (host.copy_heard && now - *host.copy_heard <= kCopyShown) {
+    row.trouble = fmt::format(
+        "two daemons report with its key, and one is refused: `muster hosts remove {}`, then join "
+        "each with a --state folder of its own",
+        host.number);
+  }
   return row;
 }
 
@@ -75,6 +102,10 @@ EntryJson to_row(const HostEntry& host) {
                 {"gpus", host.measured.gpus},
                 {"storage_gib", host.measured.storage_gib},
                 {"labels", labels}};
+  if (host.drained) row["drained"] = true;
+  if (!host.run.empty()) row["run"] = host.run;
+  if (!host.run_before.empty()) row["run_before"] = host.run_before;
+  if (!host.boot.empty()) row["boot"] = host.boot;
   if (host.use && host.use->use != Use::reserved) row["instance"] = host.use->instance.value;
   return row;
 }
@@ -89,6 +120,10 @@ HostEntry host_from_row(const EntryJson& row) {
   host.measured = {
       row_value<std::uint32_t>(row, "cpus", 0), row_value<std::uint32_t>(row, "memory_gib", 0),
       row_value<std::uint32_t>(row, "gpus", 0), row_value<std::uint32_t>(row, "storage_gib", 0)};
+  host.drained = row_value<bool>(row, "drained", false);
+  host.run = row_value<std::string>(row, "run", "");
+  host.run_before = row_value<std::string>(row, "run_before", "");
+  host.boot = row_value<std::string>(row, "boot", "");
   if (row.contains("labels") && row["labels"].is_object()) {
     for (const auto& [key, text] : row["labels"].items()) {
       if (text.is_string()) host.labels[key] = text.get<std::string>();

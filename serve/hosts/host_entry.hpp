@@ -39,12 +39,14 @@ struct HostEntry {
   std::string type;
   Measured measured;
   Labels labels;
+  bool drained = false;         ///< no instance is to take it into use
+  std::string run, run_before;  ///< of its daemon
+  std::string boot;             ///< of the machine on which that runs
   std::optional<Assignment> use{};
   // Since the start.
   std::optional<Duration> heard{};
   std::int64_t heard_s = 0;
-  std::string run, run_before;  ///< of its daemon
-  std::string boot;             ///< of the machine on which that runs
+  std::optional<Duration> copy_heard{};  ///< another one has reported with its key
   std::vector<InstanceId> present{};
   std::string trouble{};
   bool lost = false;
@@ -56,6 +58,7 @@ struct HostRow {
   std::string name;
   std::string type;
   HostState state = HostState::waiting;
+  bool drained = false;
   Measured measured;
   Labels labels;
   std::optional<InstanceId> instance;   ///< in use by it
@@ -63,15 +66,36 @@ struct HostRow {
   std::string trouble;
 };
 
-/// As users are shown it.
-HostRow row_of(const HostEntry& host, HostState state);
+/// An admin's change of a machine.
+struct HostChange {
+  std::optional<bool> drained{};
+  Labels labels{};  ///< others stay; an empty text takes the label away
+};
+
+/// As users are shown it, at that time.
+HostRow row_of(const HostEntry& host, HostState state, Duration now);
+
+/// Takes a report of its own in, heard at that time. True: by another daemon than before.
+bool take_report(HostEntry& host, const Report& report, Duration now);
+
+/// An instance can take it into use.
+bool is_free(const HostEntry& host, HostState state);
 
 /// By when it was heard; `report`: the time between two reports.
 HostState state_of(const HostEntry& host, Duration now, Duration report);
 
+/// From the connector's start until the machines that went on reporting have been heard.
+inline constexpr Duration kFirstReports = std::chrono::seconds{15};
+
 /// Whether somebody else than the machine's daemon reports with its key: the state folder was
 /// copied. `state`: the machine's before the report.
-bool is_copy(const HostEntry& host, HostState state, const Report& report);
+enum class Reporter : std::uint8_t {
+  machine,
+  copy,
+  unsure  ///< the machine has booted, or it is a copy: the machine itself may still be heard
+};
+Reporter reporter_of(const HostEntry& host, HostState state, const Report& report,
+                     Duration since_start);
 
 /// As the file has it. A reservation is not in it: nothing has come of it yet.
 nlohmann::ordered_json to_row(const HostEntry& host);

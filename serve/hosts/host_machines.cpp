@@ -38,9 +38,12 @@ void HostMachines::keep_only(const std::set<InstanceId>& rented) {
 
 void HostMachines::watch(std::function<void(const MachineEvent&)> tell) {
   if (!tell) return book_->watch({});
-  book_->watch([tell = std::move(tell)](InstanceId instance, const std::string& text) {
-    tell({instance, text, false, true});
-  });
+  book_->watch({[tell](InstanceId instance, const std::string& text) {
+                  tell({instance, text, false, true, false});
+                },
+                [tell] {
+                  tell({{}, {}, false, false, true});
+                }});
 }
 
 }  // namespace muster::hosts

@@ -23,6 +23,9 @@ class HostMachines : public MachineBackend {
             std::function<void()> done) override;
   bool reserve(const MachineOrder& order, std::size_t rented) override;
   void release(InstanceId instance) override;
+  std::optional<std::map<std::string, std::uint32_t>> free_machines() const override {
+    return book_->free_machines();
+  }
   bool adopt(const RentedRecord& record) override;
   void keep_only(const std::set<InstanceId>& rented) override;
   void watch(std::function<void(const MachineEvent&)> tell) override;

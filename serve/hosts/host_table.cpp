@@ -16,11 +16,13 @@ auto* found_by(Hosts& hosts, const Index& index, const Key& key) {
   return number == index.end() ? nullptr : &hosts.at(number->second);
 }
 
-/// Of its row in the file, at most: indents, its number and its instance take the rest.
+/// Of its row in the file, at most: indents and what changes with its life take the rest.
 std::size_t bytes_of(HostEntry host) {
-  constexpr std::size_t kRest = 256;
+  constexpr std::size_t kRest = 256 + 3 * 2 * kMaxText;
   host.number = 0;
   host.use.reset();
+  host.drained = false;
+  host.run = host.run_before = host.boot = "";
   using Rows = nlohmann::ordered_json;
   return to_row(host).dump(1, ' ', false, Rows::error_handler_t::replace).size() + kRest;
 }
@@ -50,6 +52,27 @@ const HostEntry* HostTable::of_instance(InstanceId instance) const {
 
 bool HostTable::has_room(const HostEntry& host) const {
   return bytes_ + bytes_of(host) <= kMaxHostBytes;
+}
+
+bool HostTable::relabel(HostEntry& host, const Labels& changes) {
+  const std::size_t before = bytes_of(host);
+  Labels labels = host.labels;
+  for (const auto& [key, text] : changes) {
+    if (text.empty()) {
+      labels.erase(key);
+    } else {
+      labels[key] = text;
+    }
+  }
+  if (labels.size() > kMaxLabels) return false;
+  std::swap(host.labels, labels);
+  const std::size_t after = bytes_of(host);
+  if (bytes_ - before + after > kMaxHostBytes) {
+    std::swap(host.labels, labels);
+    return false;
+  }
+  bytes_ += after - before;
+  return true;
 }
 
 HostEntry& HostTable::add(HostEntry host) {

@@ -25,6 +25,9 @@ class HostTable {
   /// With the next number; its key must be new.
   HostEntry& add(HostEntry host);
   void erase(std::uint32_t number);
+  /// Changes labels; an empty text takes one away. False: they are too many, or the file has no
+  /// room for them.
+  bool relabel(HostEntry& host, const Labels& changes);
   /// Takes a machine without a use into use, reserved.
   void assign(HostEntry& host, InstanceId instance);
   /// The use that it had.

@@ -24,22 +24,58 @@ UseRefused leased(const HostEntry& host, Duration left) {
                       host.number, host.use->instance.value, std::ceil(to_seconds(left)))};
 }
 
+/// By which states of machines are told.
+struct Clock {
+  Duration now{};
+  Duration report{};
+};
+
+std::map<std::string, std::uint32_t> free_by_type(const HostTable& hosts, Clock clock) {
+  std::map<std::string, std::uint32_t> free;
+  for (const auto& [number, host] : hosts.all()) {
+    if (is_free(host, state_of(host, clock.now, clock.report))) ++free[host.type];
+  }
+  return free;
+}
+
+/// Null: no machine of the type is free. O(machines), and only for a launch.
+HostEntry* free_machine(HostTable& hosts, const std::string& type, Clock clock) {
+  HostEntry* found = nullptr;
+  for (auto& [number, host] : hosts.all()) {
+    if (host.type != type || !is_free(host, state_of(host, clock.now, clock.report))) continue;
+    // One on which the last instance could not begin would take each launch.
+    if (host.trouble.empty()) return &host;
+    if (found == nullptr) found = &host;
+  }
+  return found;
+}
+
+UseRefused reports(std::uint32_t number) {
+  return {kHostConflict,
+          fmt::format("host {} reports, so it is not lost: end its daemon first, or say --force "
+                      "where nothing of its tasks runs any more",
+                      number)};
+}
+
+UseRefused in_use(const HostEntry& host) {
+  return {kHostConflict,
+          fmt::format("host {} is in use by instance {}: `muster hosts drain {}` first, or say "
+                      "--force to have its tasks run again elsewhere",
+                      host.number, host.use->instance.value, host.number)};
+}
+
+UseRefused no_label_room() {
+  return {kHostConflict, fmt::format("a machine has at most {} labels, and the list of machines {} "
+                                     "MiB",
+                                     kMaxLabels, kMaxHostBytes >> 20)};
+}
+
 }  // namespace
 
-/// O(machines), and only for a launch.
 bool HostBook::reserve(InstanceId instance, const std::string& type) {
   const std::lock_guard lock(mutex_);
   if (hosts_.of_instance(instance) != nullptr) return true;
-  HostEntry* found = nullptr;
-  for (auto& [number, host] : hosts_.all()) {
-    const bool is_free = !host.use && host.present.empty();
-    if (host.type != type || !is_free || now_of(host) != HostState::ready) continue;
-    // One on which the last instance could not begin would take each launch.
-    if (found == nullptr) found = &host;
-    if (!host.trouble.empty()) continue;
-    found = &host;
-    break;
-  }
+  HostEntry* found = free_machine(hosts_, type, {setup_.since_boot(), setup_.report});
   if (found != nullptr) hosts_.assign(*found, instance);
   return found != nullptr;
 }
@@ -50,8 +86,7 @@ std::optional<std::string> HostBook::begin(InstanceId instance) {
   if (host == nullptr) return std::nullopt;
   if (host->use->use == Use::reserved) {
     host->use->use = Use::ordered;
-    changed();
-    host->use->change = changes_;
+    host->use->change = writer_.change();
   }
   return fmt::format("host-{}", host->number);
 }
@@ -65,7 +100,8 @@ bool HostBook::has(InstanceId instance) const {
 void HostBook::free(HostEntry& host, Steps& steps) {
   Assignment had = hosts_.release(host);
   for (auto& done : had.done) steps.push_back(std::move(done));
-  changed();
+  // A start that still finds the instance there has the machine end it again.
+  if (had.use != Use::reserved) writer_.change_late(setup_.since_boot());
 }
 
 bool HostBook::end(InstanceId instance, std::function<void()> done) {
@@ -93,31 +129,35 @@ void HostBook::keep_only(const std::function<bool(InstanceId)>& is_rented) {
   for (const InstanceId instance : others) end(instance, {});
 }
 
-void HostBook::watch(std::function<void(InstanceId, const std::string&)> lost) {
+void HostBook::watch(Watcher watcher) {
   const std::lock_guard lock(mutex_);
-  lost_ = std::move(lost);
+  watcher_ = std::move(watcher);
+}
+
+std::map<std::string, std::uint32_t> HostBook::free_machines() const {
+  const std::lock_guard lock(mutex_);
+  return free_by_type(hosts_, {setup_.since_boot(), setup_.report});
 }
 
 /// Nothing of its instance runs any more.
 void HostBook::give_up(HostEntry& host, const std::string& why, Steps& steps) {
   host.lost = true;
   host.present.clear();
-  note(fmt::format("host {} is lost: {}", host.number, why));
+  setup_.note(fmt::format("host {} is lost: {}", host.number, why));
   if (!host.use) return;
   const InstanceId instance = host.use->instance;
   const bool was_ending = host.use->use == Use::ending;
   free(host, steps);
-  if (was_ending || !lost_) return;
+  if (was_ending || !watcher_.lost) return;
   steps.push_back(
-      [lost = lost_, instance, text = fmt::format("is lost with host {}: {}", host.number, why)] {
-        lost(instance, text);
-      });
+      [lost = watcher_.lost, instance,
+       text = fmt::format("is lost with host {}: {}", host.number, why)] { lost(instance, text); });
 }
 
 void HostBook::sweep() {
   Steps steps;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     const Duration now = setup_.since_boot();
     for (auto& [number, host] : hosts_.all()) {
       if (host.lost || !host.use) continue;
@@ -128,34 +168,43 @@ void HostBook::sweep() {
                           to_seconds(setup_.lease)),
               steps);
     }
+    auto free = free_by_type(hosts_, {now, setup_.report});
+    if (free != told_free_ && watcher_.room) {
+      told_free_ = std::move(free);
+      steps.push_back(watcher_.room);
+    }
+    if (writer_.is_due(now)) save(lock);
   }
   for (const auto& step : steps) step();
+}
+
+HostRow HostBook::shown(const HostEntry& host) const {
+  HostRow row = row_of(host, now_of(host), setup_.since_boot());
+  if (row.trouble.empty()) row.trouble = writer_.fault();
+  return row;
 }
 
 std::vector<HostRow> HostBook::list() const {
   const std::lock_guard lock(mutex_);
   std::vector<HostRow> rows;
-  for (const auto& [number, host] : hosts_.all()) rows.push_back(row_of(host, now_of(host)));
+  for (const auto& [number, host] : hosts_.all()) rows.push_back(shown(host));
   return rows;
 }
 
-Expected<HostRow, int> HostBook::declare_lost(std::uint32_t number) {
+Expected<HostRow, int> HostBook::declare_lost(std::uint32_t number, bool force) {
   Steps steps;
   std::unique_lock lock(mutex_);
   HostEntry* found = hosts_.find(number);
   if (found == nullptr) return no_host(number);
-  if (now_of(*found) == HostState::ready) {
-    return UseRefused{
-        kHostConflict,
-        fmt::format("host {} reports, so it is not lost: end its daemon first", number)};
-  }
+  if (!force && now_of(*found) == HostState::ready) return reports(number);
   const auto over = terms_.end_of(*found);
   const Duration now = setup_.since_boot();
-  if (found->use && found->use->told && over && now <= *over) {
+  if (!force && found->use && found->use->told && over && now <= *over) {
     return leased(*found, *over - now);
   }
   give_up(*found, "an admin says so", steps);
-  const HostRow row = row_of(*found, now_of(*found));
+  writer_.change();
+  const HostRow row = shown(*found);
   auto fault = save(lock);
   lock.unlock();
   for (const auto& step : steps) step();
@@ -163,18 +212,31 @@ Expected<HostRow, int> HostBook::declare_lost(std::uint32_t number) {
   return row;
 }
 
-Expected<HostRow, int> HostBook::remove(std::uint32_t number) {
+Expected<HostRow, int> HostBook::remove(std::uint32_t number, bool force) {
+  Steps steps;
   std::unique_lock lock(mutex_);
   HostEntry* found = hosts_.find(number);
   if (found == nullptr) return no_host(number);
-  if (found->use) {
-    return UseRefused{kHostConflict,
-                      fmt::format("host {} is in use by instance {}: `muster drain {}` first",
-                                  number, found->use->instance.value, found->use->instance.value)};
-  }
-  const HostRow row = row_of(*found, now_of(*found));
+  if (found->use && !force) return in_use(*found);
+  if (found->use) give_up(*found, "an admin has removed it", steps);
+  const HostRow row = shown(*found);
   hosts_.erase(number);
-  changed();
+  writer_.change();
+  auto fault = save(lock);
+  lock.unlock();
+  for (const auto& step : steps) step();
+  if (fault) return *std::move(fault);
+  return row;
+}
+
+Expected<HostRow, int> HostBook::change(std::uint32_t number, const HostChange& wanted) {
+  std::unique_lock lock(mutex_);
+  HostEntry* found = hosts_.find(number);
+  if (found == nullptr) return no_host(number);
+  if (!hosts_.relabel(*found, wanted.labels)) return no_label_room();
+  if (wanted.drained) found->drained = *wanted.drained;
+  writer_.change();
+  const HostRow row = shown(*found);
   if (auto fault = save(lock)) return *std::move(fault);
   return row;
 }

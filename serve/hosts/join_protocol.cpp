@@ -126,15 +126,14 @@ Measured read_measured(Reader& reader) {
   return has;
 }
 
-Labels read_labels(Reader& reader) {
+/// The first fault is the reader's.
+Labels labels_in(Reader& reader, const Json& value) {
   Labels labels;
-  const Json* value = reader.member("labels");
-  if (value == nullptr) return labels;
-  if (!value->is_object() || value->size() > kMaxLabels) {
+  if (!value.is_object() || value.size() > kMaxLabels) {
     reader.fail(fmt::format("labels has to be an object of at most {}", kMaxLabels));
     return labels;
   }
-  for (const auto& [key, text] : value->items()) {
+  for (const auto& [key, text] : value.items()) {
     const auto* said = text.get_ptr<const std::string*>();
     if (said == nullptr || said->size() > kMaxText || key.empty() || key.size() > kMaxText ||
         !is_plain(key) || !is_plain(*said)) {
@@ -147,6 +146,11 @@ Labels read_labels(Reader& reader) {
     labels[key] = *said;
   }
   return labels;
+}
+
+Labels read_labels(Reader& reader) {
+  const Json* value = reader.member("labels");
+  return value == nullptr ? Labels{} : labels_in(reader, *value);
 }
 
 constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();
@@ -307,6 +311,13 @@ Expected<std::string, int> certificate_from(std::string_view text) {
   Reader reader(text);
   std::string pem = reader.text("certificate", kMaxLongText, false);
   return result(reader, std::move(pem));
+}
+
+Expected<Labels, int> labels_from(std::string_view text) {
+  Reader reader(text);
+  const Json document = Json::parse(text, is_shallow, /*allow_exceptions=*/false);
+  Labels labels = labels_in(reader, document);
+  return result(reader, std::move(labels));
 }
 
 std::string error_message_in(std::string_view text) {

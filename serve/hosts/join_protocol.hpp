@@ -115,6 +115,8 @@ Expected<Report, int> report_from(std::string_view text);
 Expected<ReportAnswer, int> report_answer_from(std::string_view text);
 Expected<CertifyRequest, int> certify_request_from(std::string_view text);
 Expected<std::string, int> certificate_from(std::string_view text);
+/// Labels as an object of texts, within their bounds.
+Expected<Labels, int> labels_from(std::string_view text);
 /// The message of an answer that is an error; empty: it has no message.
 std::string error_message_in(std::string_view text);
 

@@ -54,8 +54,16 @@ json schema_for(const json& operation, const RawResponse& response) {
 class SomeHosts final : public HostAdmin {
  public:
   Response hosts() override { return {.body = R"({"hosts": [)" + host_ + R"(], "lease_s": 600})"}; }
-  Response declare_lost(std::uint64_t /*host*/) override { return {.body = host_}; }
-  Response remove(std::uint64_t /*host*/) override { return {.body = host_}; }
+  Response declare_lost(std::uint64_t /*host*/, const std::string& /*body*/) override {
+    return {.body = host_};
+  }
+  Response remove(std::uint64_t /*host*/, const std::string& /*body*/) override {
+    return {.body = host_};
+  }
+  Response drain(std::uint64_t /*host*/, bool /*drained*/) override { return {.body = host_}; }
+  Response label(std::uint64_t /*host*/, const std::string& /*body*/) override {
+    return {.body = host_};
+  }
   Response join_tokens() override { return {.body = R"({"tokens": [)" + token_ + "}]}"}; }
   Response create_join_token(const std::string& /*body*/) override {
     return {.status = 201, .body = token_ + R"(, "secret": "muster-join-x"})"};
@@ -64,7 +72,8 @@ class SomeHosts final : public HostAdmin {
 
  private:
   const std::string host_ =
-      R"({"host": 3, "name": "box", "type": "box.large", "state": "ready", "cpus": 2,)"
+      R"({"host": 3, "name": "box", "type": "box.large", "state": "ready", "drained": false,)"
+      R"( "cpus": 2,)"
       R"( "memory_gib": 2, "gpus": 0, "storage_gib": 10, "labels": {"rack": "3"},)"
       R"( "instance": null, "heard_s": 1700000000, "trouble": ""})";
   /// Without its last brace.

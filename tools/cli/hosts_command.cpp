@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "config/numbers.hpp"
 #include "config/token_request.hpp"
@@ -22,6 +23,8 @@ namespace {
 struct HostOptions {
   ClientOptions client;
   std::uint64_t host = 0;
+  bool force = false;
+  std::vector<std::string> labels;
   std::string token;
   std::uint32_t hosts = 1;
   std::string expires = "1h";
@@ -37,15 +40,63 @@ int list_hosts(const HostOptions& options) {
       shown_as(client::host_list, [](const auto& hosts) { return client::view(hosts); }));
 }
 
-int change_host(const HostOptions& options, const char* change, const char* said) {
+/// One of the changes of a machine, by the last part of its path.
+struct HostOrder {
+  const char* change;
+  std::string body{};
+  const char* said;
+};
+
+int change_host(const HostOptions& options, const HostOrder& order) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
-  return print_answer(api->post(fmt::format("/v1/hosts/{}/{}", options.host, change), "",
-                                client::Elsewhere::unsent),
+  return print_answer(api->post(fmt::format("/v1/hosts/{}/{}", options.host, order.change),
+                                order.body, client::Elsewhere::unsent),
                       options.client.json,
-                      shown_as(client::host_of, [said](const client::HostAnswer& host) {
-                        return fmt::format("host {}: {}\n", host.host, said);
+                      shown_as(client::host_of, [&order](const client::HostAnswer& host) {
+                        return fmt::format("host {}: {}\n", host.host, order.said);
                       }));
+}
+
+/// Of the orders that --force goes with.
+std::string force_body(const HostOptions& options) {
+  return options.force ? R"({"force": true})" : "";
+}
+
+/// The machine first, so that nothing begins on it between the two orders.
+int drain_host(const HostOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  const auto answer =
+      api->post(fmt::format("/v1/hosts/{}/drain", options.host), "", client::Elsewhere::unsent);
+  const ExitCode code = print_answer(
+      answer, options.client.json, shown_as(client::host_of, [](const client::HostAnswer& host) {
+        return fmt::format("host {}: drained{}\n", host.host,
+                           host.instance ? ", as soon as its tasks have moved" : "");
+      }));
+  if (code != kDone) return code;
+  const auto host = client::host_of(answer.value());
+  if (!host || !host->instance) return code;
+  const auto moved = api->post(fmt::format("/v1/instances/{}/drain", *host->instance), "",
+                               client::Elsewhere::always);
+  // It may have ended meanwhile.
+  if (moved || moved.error().code == client::ClientError::not_found) return kDone;
+  return complain_of(moved.error());
+}
+
+int label_host(const HostOptions& options) {
+  auto labels = nlohmann::ordered_json::object();
+  for (const std::string& word : options.labels) {
+    const std::size_t equals = word.find('=');
+    labels[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return change_host(options, {"labels", labels.dump(), "labelled"});
+}
+
+std::string check_label(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (equals != std::string::npos && equals > 0) return "";
+  return fmt::format("has to be KEY=TEXT, like rack=3, or KEY= to take it away; it is '{}'", word);
 }
 
 int create_token(const HostOptions& options) {
@@ -100,12 +151,32 @@ CLI::App* add_host_order(CLI::App& hosts, const char* verb, const char* meaning,
   return command;
 }
 
+void add_host_hands(CLI::App& hosts, int& exit_code) {
+  auto drained = std::make_shared<HostOptions>();
+  add_host_order(hosts, "drain",
+                 "Move the tasks off a machine, and take it into use no more until `resume`",
+                 drained)
+      ->callback([drained, &exit_code] { exit_code = drain_host(*drained); });
+  auto resumed = std::make_shared<HostOptions>();
+  add_host_order(hosts, "resume", "Let a drained machine be taken into use again", resumed)
+      ->callback([resumed, &exit_code] {
+        exit_code = change_host(*resumed, {"resume", "", "resumed"});
+      });
+  auto labelled = std::make_shared<HostOptions>();
+  CLI::App* label =
+      add_host_order(hosts, "label", "Change labels of a machine; KEY= takes one away", labelled);
+  label->add_option("LABEL", labelled->labels, "KEY=TEXT, like rack=3")
+      ->required()
+      ->check(CLI::Validator(check_label, "LABEL"));
+  label->callback([labelled, &exit_code] { exit_code = label_host(*labelled); });
+}
+
 }  // namespace
 
 void add_hosts(CLI::App& app, int& exit_code) {
   auto listed = std::make_shared<HostOptions>();
   CLI::App* hosts =
-      app.add_subcommand("hosts", "List the machines of your own that have joined, or give one up");
+      app.add_subcommand("hosts", "List the machines of your own that have joined, or change one");
   add_client_options(*hosts, listed->client);
   hosts->require_subcommand(0, 1);
   auto lost = std::make_shared<HostOptions>();
@@ -114,11 +185,22 @@ void add_hosts(CLI::App& app, int& exit_code) {
       "Say that nothing runs on a machine any more, which does not report: its tasks run "
       "again elsewhere",
       lost)
-      ->callback([lost, &exit_code] { exit_code = change_host(*lost, "lost", "lost"); });
+      ->callback([lost, &exit_code] {
+        exit_code = change_host(*lost, {"lost", force_body(*lost), "lost"});
+      });
   auto removed = std::make_shared<HostOptions>();
   add_host_order(*hosts, "remove", "Take the right to report from a machine that is not in use",
                  removed)
-      ->callback([removed, &exit_code] { exit_code = change_host(*removed, "remove", "removed"); });
+      ->callback([removed, &exit_code] {
+        exit_code = change_host(*removed, {"remove", force_body(*removed), "removed"});
+      });
+  hosts->get_subcommand("lost")->add_flag(
+      "--force", lost->force,
+      "also while it reports or its lease holds: tasks that run there after all run twice");
+  hosts->get_subcommand("remove")->add_flag(
+      "--force", removed->force,
+      "also while it is in use: its tasks run again elsewhere, also where it does not hear of it");
+  add_host_hands(*hosts, exit_code);
   hosts->callback([hosts, listed, &exit_code] {
     if (hosts->get_subcommands().empty()) exit_code = list_hosts(*listed);
   });

@@ -33,6 +33,9 @@ namespace fs = std::filesystem;
 using hosts::Labels;
 
 constexpr std::size_t kMostToken = 256;
+/// The exit code of a machine that the cluster does not know any more: muster-host.service is not
+/// started again after it.
+constexpr int kRemoved = 3;
 
 struct JoinArguments {
   std::string url;
@@ -114,15 +117,48 @@ fs::path default_state() {
   return fs::path(home == nullptr ? "." : home) / ".local/state/muster-host";
 }
 
-/// Amounts for workers: as measured, unless an option says how much of it.
-hosts::Measured measure(const JoinArguments& arguments, const fs::path& state) {
+/// Amounts for workers: as measured, unless an option says how much of it. Nothing after a
+/// complaint.
+std::optional<hosts::Measured> measure(const JoinArguments& arguments, const fs::path& state) {
   const machines::Computer computer = machines::look_at_computer();
-  hosts::Measured has;
-  has.cpus = arguments.cpus.value_or(computer.cores);
-  has.memory_gib = static_cast<std::uint32_t>(
-      arguments.memory_gib.value_or(static_cast<double>(computer.memory_bytes >> 30)));
+  hosts::Measured has{computer.cores, static_cast<std::uint32_t>(computer.memory_bytes >> 30)};
+  if (arguments.cpus.value_or(0) > has.cpus) {
+    complain(fmt::format("--cpus: the machine has {} cores, and {} are above that", has.cpus,
+                         *arguments.cpus));
+    return std::nullopt;
+  }
+  if (arguments.memory_gib.value_or(0) > has.memory_gib) {
+    complain(fmt::format("--memory: the machine has {} GiB, and {} are above that", has.memory_gib,
+                         *arguments.memory_gib));
+    return std::nullopt;
+  }
+  has.cpus = arguments.cpus.value_or(has.cpus);
+  if (arguments.memory_gib) has.memory_gib = static_cast<std::uint32_t>(*arguments.memory_gib);
   hosts::measure_rest(state, has);
   return has;
+}
+
+/// Says which options come too late for a machine that has joined. A token may stay.
+void say_what_is_too_late(const JoinArguments& arguments, const hosts::JoinedHost& host) {
+  const auto say = [](const char* option, const std::string& amount) {
+    complain(
+        fmt::format("{} is not looked at: the machine has joined with {}; another amount "
+                    "counts when it joins anew, with another --state folder",
+                    option, amount));
+  };
+  if (!arguments.labels.empty()) {
+    complain(
+        fmt::format("--label is not looked at: the machine has joined, and `muster hosts "
+                    "label {} {}` changes its labels",
+                    host.number, arguments.labels.front()));
+  }
+  const hosts::Measured& has = host.measured;
+  if (arguments.cpus && *arguments.cpus != has.cpus) {
+    say("--cpus", fmt::format("{} cores", has.cpus));
+  }
+  if (arguments.memory_gib && static_cast<std::uint32_t>(*arguments.memory_gib) != has.memory_gib) {
+    say("--memory", fmt::format("{} GiB", has.memory_gib));
+  }
 }
 
 std::string own_name() {
@@ -161,9 +197,19 @@ std::optional<hosts::JoinedHost> joined(const JoinArguments& arguments, const En
     return std::nullopt;
   }
   if (known.value()) {
-    if (known.value()->port.place == place) return *known.value();
+    if (arguments.url.empty() || known.value()->port.place == place) {
+      say_what_is_too_late(arguments, *known.value());
+      return *known.value();
+    }
     complain(fmt::format("{}: has joined by {} and not by {}: give another folder by --state",
                          state.string(), to_text(known.value()->port.place), to_text(place)));
+    return std::nullopt;
+  }
+  if (arguments.url.empty()) {
+    complain(
+        fmt::format("URL is missing, as {} has not joined: it is https://HOST:PORT, the "
+                    "address of node.join in the cluster file",
+                    state.string()));
     return std::nullopt;
   }
   hosts::JoinWish wish;
@@ -185,7 +231,9 @@ std::optional<hosts::JoinedHost> joined(const JoinArguments& arguments, const En
   wish.token = token.value();
   if (!read_labels(arguments.labels, wish.labels)) return std::nullopt;
   wish.name = own_name();
-  wish.measured = measure(arguments, state);
+  const auto has = measure(arguments, state);
+  if (!has) return std::nullopt;
+  wish.measured = *has;
   const auto host = hosts::join_cluster(state, wish);
   if (!host) {
     complain(host.error().message);
@@ -196,7 +244,8 @@ std::optional<hosts::JoinedHost> joined(const JoinArguments& arguments, const En
 }
 
 int run_join(const JoinArguments& arguments) {
-  const auto place = place_of(arguments.url);
+  const auto place =
+      arguments.url.empty() ? std::optional<Endpoint>(Endpoint{}) : place_of(arguments.url);
   if (!place) return kUsage;
   umask(077);
   const fs::path state =
@@ -224,10 +273,10 @@ int run_join(const JoinArguments& arguments) {
     const timespec wait{seconds.count(), static_cast<long>((time - seconds).count()) * 1'000'000L};
     return sigtimedwait(&endings, nullptr, &wait) > 0;
   };
-  const std::string fault = hosts::run_host(*host, setup);
-  if (fault.empty()) return kDone;
-  complain(fault);
-  return kFailed;
+  const hosts::HostEnd end = hosts::run_host(*host, setup);
+  if (end.fault.empty()) return kDone;
+  complain(end.fault);
+  return end.removed ? kRemoved : kFailed;
 }
 
 }  // namespace
@@ -236,8 +285,9 @@ void add_join(CLI::App& app, int& exit_code, const std::vector<char*>& words) {
   auto arguments = std::make_shared<JoinArguments>();
   CLI::App* command = app.add_subcommand(
       "join", "Make this machine one of a cluster's, and run what the cluster has it run");
-  command->add_option("URL", arguments->url, "https://HOST:PORT of the cluster's join port")
-      ->required();
+  command->add_option("URL", arguments->url,
+                      "https://HOST:PORT of the cluster's join port; needed until the machine has "
+                      "joined");
   CLI::Option* file = command->add_option(
       "--token-file", arguments->token_file,
       "file with the token by `muster join-token create`, or - for the standard input; needed "

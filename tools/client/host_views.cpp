@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "model/labels.hpp"
 #include "tools/client/fields.hpp"
 #include "tools/client/printable.hpp"
 #include "tools/client/text_table.hpp"
@@ -16,6 +17,7 @@ HostAnswer read_host(const Fields& fields) {
   host.name = fields.text("name");
   host.type = fields.text("type");
   host.state = fields.text("state");
+  host.drained = fields.truth("drained");
   host.cpus = fields.count("cpus");
   host.memory_gib = fields.count("memory_gib");
   host.gpus = fields.count("gpus");
@@ -38,9 +40,14 @@ JoinTokenAnswer read_join_token(const Fields& fields) {
 }
 
 std::string labels_text(const std::map<std::string, std::string>& labels) {
-  std::string all;
-  for (const auto& [key, text] : labels) all += (all.empty() ? "" : ",") + key + "=" + text;
-  return all.empty() ? "-" : all;
+  return labels.empty() ? "-" : label_text({labels.begin(), labels.end()});
+}
+
+/// A drained one takes nothing more, whatever else it is.
+std::string state_text(const HostAnswer& host) {
+  if (!host.drained) return host.state;
+  const bool reports = host.state == "ready";
+  return reports ? (host.instance ? "draining" : "drained") : host.state + ", drained";
 }
 
 }  // namespace
@@ -83,7 +90,7 @@ std::string view(const std::vector<HostAnswer>& hosts) {
                    {"LABELS"},
                    {"TROUBLE"}});
   for (const HostAnswer& host : hosts) {
-    table.add_row({std::to_string(host.host), host.name, host.type, host.state,
+    table.add_row({std::to_string(host.host), host.name, host.type, state_text(host),
                    std::to_string(host.cpus), std::to_string(host.memory_gib),
                    std::to_string(host.gpus), host.instance ? std::to_string(*host.instance) : "-",
                    host.heard_s ? time_text(*host.heard_s) : "-", labels_text(host.labels),

@@ -19,6 +19,7 @@ struct HostAnswer {
   std::string name;
   std::string type;
   std::string state;
+  bool drained = false;
   std::uint64_t cpus = 0, memory_gib = 0, gpus = 0;
   std::map<std::string, std::string> labels;
   std::optional<std::uint64_t> instance;  ///< in use by it

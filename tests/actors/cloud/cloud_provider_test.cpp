@@ -25,6 +25,8 @@ class LoopbackWorld {
     return std::make_unique<LoopbackProvider>(machine_options());
   }
   void run_out() { machines_.room = false; }
+  /// Of each offering, as its provider says at first.
+  static std::optional<std::uint32_t> free() { return std::nullopt; }
   /// Whether prices change, by themselves, at 500 s.
   static constexpr bool kPricesChange = false;
   static constexpr bool kInterrupts = true;
@@ -76,6 +78,7 @@ class RemoteWorld {
     test::ScriptedCloud& cloud_;
   };
   std::unique_ptr<CloudProvider> make() { return std::make_unique<Handle>(cloud_); }
+  static std::optional<std::uint32_t> free() { return std::nullopt; }
   void run_out() { cloud_.answers = {{LaunchResult::capacity, "none left"}}; }
   static constexpr bool kPricesChange = true;
   static constexpr bool kInterrupts = false;
@@ -203,8 +206,11 @@ TYPED_TEST(CloudProviderSuite, ARefusalSaysWhy) {
 
 TYPED_TEST(CloudProviderSuite, ItsOfferingsAreWhatTheCatalogSaysAtFirst) {
   this->begin();
-  const std::vector<Offering> all = this->provider_->offerings();
+  std::vector<Offering> all = this->provider_->offerings();
   ASSERT_EQ(all.size(), 2U);
+  for (Offering& each : all) {
+    EXPECT_EQ(std::exchange(each.free, std::nullopt), this->world_.free()) << each.type;
+  }
   EXPECT_EQ(all[0], (Offering{"it3", Market::on_demand, {}, Price::from_usd_h(0.8)}));
   EXPECT_EQ(all[1], (Offering{"it3", Market::spot, {}, Price::from_usd_h(0.08)}));
 }

@@ -78,6 +78,7 @@ class HostWorld {
     options.machines = machines_.back().get();
     return std::make_unique<LoopbackProvider>(options);
   }
+  static std::optional<std::uint32_t> free() { return 3; }
   /// Others have all of them.
   void run_out() {
     for (std::uint64_t id = 1000; book_->reserve(InstanceId{id}, "it3");) ++id;

@@ -44,7 +44,8 @@ class HostBookTest : public testing::Test {
     auto opened = try_open();
     ASSERT_TRUE(opened.has_value()) << opened.error().message;
     book_ = std::move(opened).value();
-    book_->watch([this](InstanceId id, const std::string&) { lost_.push_back(id); });
+    book_->watch({[this](InstanceId id, const std::string&) { lost_.push_back(id); },
+                  [this] { ++rooms_told_; }});
   }
   Expected<std::shared_ptr<HostBook>, int> try_open(std::size_t rented = 0) {
     HostBookSetup setup;
@@ -103,6 +104,7 @@ class HostBookTest : public testing::Test {
   Duration since_boot_ = seconds{1000};
   std::vector<InstanceId> lost_;
   std::vector<std::string> notes_;
+  int rooms_told_ = 0;  ///< how often other machines were free than before
   std::shared_ptr<HostBook> book_;
 };
 
@@ -277,9 +279,9 @@ TEST_F(HostBookTest, a_machine_is_not_lost_by_an_admins_word_before_its_lease_is
   add_host("k");
   run("k", InstanceId{1});
   since_boot_ += seconds{20};
-  EXPECT_THAT(book_->declare_lost(1).error().message, HasSubstr("for 45 s more"));
+  EXPECT_THAT(book_->declare_lost(1, false).error().message, HasSubstr("for 45 s more"));
   open();
-  EXPECT_THAT(book_->declare_lost(1).error().message, HasSubstr("for 65 s more"));
+  EXPECT_THAT(book_->declare_lost(1, false).error().message, HasSubstr("for 65 s more"));
   EXPECT_THAT(lost_, IsEmpty());
 }
 
@@ -335,11 +337,11 @@ TEST_F(HostBookTest, without_a_lease_an_admin_says_that_a_machine_is_lost) {
   book_->reserve(InstanceId{1}, "large");
   book_->begin(InstanceId{1});
   told("k");
-  EXPECT_EQ(book_->declare_lost(1).error().code, kHostConflict) << "it reports";
+  EXPECT_EQ(book_->declare_lost(1, false).error().code, kHostConflict) << "it reports";
   since_boot_ += seconds{100'000};
   book_->sweep();
   EXPECT_THAT(lost_, IsEmpty());
-  EXPECT_TRUE(book_->declare_lost(1).has_value());
+  EXPECT_TRUE(book_->declare_lost(1, false).has_value());
   EXPECT_THAT(lost_, ElementsAre(InstanceId{1}));
 }
 
@@ -366,12 +368,136 @@ TEST_F(HostBookTest, a_machine_that_has_booted_again_goes_on) {
   EXPECT_EQ(answer->instances.front().instance, InstanceId{1});
 }
 
+TEST_F(HostBookTest, a_copy_that_has_put_the_machine_out_is_said_in_its_trouble) {
+  add_host("k");
+  since_boot_ += seconds{6};
+  EXPECT_TRUE(report("k", {}, "copy", "other boot").has_value());
+  EXPECT_THAT(book_->list().front().trouble, IsEmpty());
+  EXPECT_EQ(report("k").error().code, kHostConflict) << "the machine itself";
+  EXPECT_THAT(book_->list().front().trouble, HasSubstr("muster hosts remove 1"));
+  since_boot_ += seconds{601};
+  EXPECT_THAT(book_->list().front().trouble, IsEmpty()) << "it was not heard for long";
+}
+
+TEST_F(HostBookTest, after_a_start_the_machine_wins_over_a_copy_that_reports_first) {
+  add_host("k");
+  since_boot_ += seconds{100};
+  open();
+  const auto copy = report("k", {}, "copy", "other boot");
+  ASSERT_FALSE(copy.has_value());
+  EXPECT_THAT(copy.error().message, HasSubstr("in 15 s"));
+  EXPECT_TRUE(report("k").has_value()) << "the machine goes on";
+  since_boot_ += kFirstReports;
+  EXPECT_TRUE(report("k").has_value());
+  EXPECT_EQ(report("k", {}, "copy", "other boot").error().code, kHostConflict);
+}
+
+TEST_F(HostBookTest,
+       a_machine_that_boots_while_the_connector_is_away_is_heard_soon_after_its_start) {
+  add_host("k");
+  since_boot_ += seconds{100};
+  open();
+  EXPECT_FALSE(report("k", {}, "later", "other boot").has_value());
+  since_boot_ += kFirstReports + seconds{1};
+  EXPECT_TRUE(report("k", {}, "later", "other boot").has_value());
+  EXPECT_EQ(report("k").error().code, kHostConflict) << "its daemon of before is a copy by now";
+}
+
+TEST_F(HostBookTest, a_daemon_that_begins_anew_on_its_boot_is_heard_at_once) {
+  add_host("k");
+  open();
+  EXPECT_TRUE(report("k", {}, "second").has_value());
+}
+
+TEST_F(HostBookTest, a_drained_machine_is_given_to_nobody_until_it_is_resumed) {
+  add_host("k");
+  EXPECT_EQ(book_->free_machines().at("large"), 1u);
+  ASSERT_TRUE(book_->change(1, {true, {}}).has_value());
+  EXPECT_THAT(book_->free_machines(), IsEmpty());
+  EXPECT_FALSE(book_->reserve(InstanceId{1}, "large"));
+  open();
+  told("k");
+  EXPECT_FALSE(book_->reserve(InstanceId{1}, "large")) << "also after a start";
+  EXPECT_TRUE(book_->list().front().drained);
+  ASSERT_TRUE(book_->change(1, {false, {}}).has_value());
+  EXPECT_TRUE(book_->reserve(InstanceId{1}, "large"));
+}
+
+TEST_F(HostBookTest, a_sweep_tells_when_other_machines_are_free_than_before) {
+  add_host("k");
+  book_->sweep();
+  EXPECT_EQ(rooms_told_, 1);
+  book_->sweep();
+  EXPECT_EQ(rooms_told_, 1);
+  book_->reserve(InstanceId{1}, "large");
+  book_->sweep();
+  EXPECT_EQ(rooms_told_, 2);
+  book_->end(InstanceId{1}, {});
+  since_boot_ += seconds{6};
+  book_->sweep();
+  EXPECT_EQ(rooms_told_, 2) << "it is silent";
+}
+
+TEST_F(HostBookTest, labels_are_changed_one_by_one) {
+  add_host("k");
+  ASSERT_TRUE(book_->change(1, {{}, {{"rack", "3"}, {"disk", "nvme"}}}).has_value());
+  ASSERT_TRUE(book_->change(1, {{}, {{"rack", "4"}, {"disk", ""}}}).has_value());
+  open();
+  EXPECT_EQ(book_->list().front().labels, (Labels{{"rack", "4"}}));
+  Labels many;
+  for (int i = 0; i < 17; ++i) many["k" + std::to_string(i)] = "v";
+  EXPECT_EQ(book_->change(1, {{}, many}).error().code, kHostConflict);
+}
+
+TEST_F(HostBookTest, a_machine_that_reports_is_given_up_or_removed_by_force) {
+  add_host("k");
+  run("k", InstanceId{1});
+  told("k", {InstanceId{1}});
+  EXPECT_EQ(book_->declare_lost(1, false).error().code, kHostConflict);
+  ASSERT_TRUE(book_->declare_lost(1, true).has_value());
+  EXPECT_THAT(lost_, ElementsAre(InstanceId{1}));
+  EXPECT_THAT(told("k", {InstanceId{1}}), IsEmpty()) << "what it still has is to end";
+  told("k");
+  run("k", InstanceId{2});
+  EXPECT_EQ(book_->remove(1, false).error().code, kHostConflict);
+  ASSERT_TRUE(book_->remove(1, true).has_value());
+  EXPECT_THAT(lost_, ElementsAre(InstanceId{1}, InstanceId{2}));
+  EXPECT_EQ(report("k").error().code, kHostUnknown);
+}
+
+TEST_F(HostBookTest, the_end_of_an_instance_is_in_the_file_within_a_bound) {
+  add_host("k");
+  run("k", InstanceId{1});
+  book_->end(InstanceId{1}, {});
+  take_folder();
+  told("k");
+  EXPECT_THAT(book_->list().front().trouble, IsEmpty()) << "nothing was to be written";
+  EXPECT_TRUE(book_->reserve(InstanceId{2}, "large"));
+  give_folder();
+  book_->end(InstanceId{2}, {});
+  const auto lists_it = [this] {
+    std::ifstream file(folder() / "hosts.json");
+    return std::string(std::istreambuf_iterator<char>(file), {}).find("instance") !=
+           std::string::npos;
+  };
+  book_->sweep();
+  EXPECT_TRUE(lists_it());
+  since_boot_ += kLateWrite;
+  book_->sweep();
+  EXPECT_FALSE(lists_it());
+}
+
+TEST_F(HostBookTest, the_margin_of_a_long_lease_bears_the_drift_of_clocks) {
+  EXPECT_EQ(lease_margin(seconds{600}), seconds{5});
+  EXPECT_EQ(lease_margin(std::chrono::hours{10}), seconds{18});
+}
+
 TEST_F(HostBookTest, a_machine_that_was_removed_is_unknown) {
   add_host("k");
   book_->reserve(InstanceId{1}, "large");
-  EXPECT_EQ(book_->remove(1).error().code, kHostConflict);
+  EXPECT_EQ(book_->remove(1, false).error().code, kHostConflict);
   book_->end(InstanceId{1}, {});
-  EXPECT_TRUE(book_->remove(1).has_value());
+  EXPECT_TRUE(book_->remove(1, false).has_value());
   EXPECT_EQ(report("k").error().code, kHostUnknown);
 }
 
