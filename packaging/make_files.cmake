@@ -17,6 +17,6 @@ execute_process(COMMAND "${muster}" manual "${made}/man1" RESULT_VARIABLE status
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "`${muster} manual` ended with ${status}: is it built?")
 endif()
-foreach(unit muster-node@.service muster-worker@.service)
+foreach(unit muster-host.service muster-node@.service muster-worker@.service)
   configure_file("${units}/${unit}" "${made}/${unit}" @ONLY)
 endforeach()

@@ -273,6 +273,16 @@ std::string end_instances(const ClusterConfig& config, const StopRequest& reques
   return left.empty() ? trouble : left;
 }
 
+/// Machines of one's own join a cluster at that address, by which they reach its masters too.
+void open_to_machines(const Endpoint& join, ClusterConfig& config) {
+  config.cloud.provider = "hosts";
+  config.catalog = shipped_file("cluster/own-types.csv");
+  for (NodeConfig& node : config.nodes) {
+    if (node.cloud) node.join = join;
+    if (node.workers) node.workers->host = join.host;
+  }
+}
+
 /// A new cluster as it is when no flag says anything else.
 Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
                                                   const LocalRequest& request) {
@@ -286,6 +296,7 @@ Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
   config.policy = kLocalPolicy;
   config.catalog = shipped_file("cluster/local-types.csv");
   config.cloud.delay_scale = kLocalDelayScale;
+  if (request.join) open_to_machines(*request.join, config);
   set_default_caps(machines::look_at_computer(), config);
   return config;
 }

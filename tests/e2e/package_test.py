@@ -18,7 +18,8 @@ FILES = ["bin/muster", "bin/muster-full", "bin/muster-shim", "share/muster/clust
          "share/man/man1/muster-submit.1", "share/man/man1/muster-replay.1",
          "share/doc/muster/docs/install.md", "share/doc/muster/docs/examples/train.toml",
          "share/bash-completion/completions/muster", "share/zsh/vendor-completions/_muster",
-         "lib/systemd/system/muster-node@.service", "lib/systemd/system/muster-worker@.service"]
+         "lib/systemd/system/muster-node@.service", "lib/systemd/system/muster-worker@.service",
+         "lib/systemd/system/muster-host.service"]
 LIMIT_S = 120
 
 
@@ -158,6 +159,10 @@ class DebianPackage(PackageTest):
         unit = os.path.join(self.folder, "x/usr", "lib/systemd/system/muster-node@.service")
         with open(unit, encoding="utf-8") as file:
             self.assertIn("\nExecStart=/usr/bin/muster node ", file.read())
+        unit = os.path.join(self.folder, "x/usr", "lib/systemd/system/muster-host.service")
+        with open(unit, encoding="utf-8") as file:
+            self.assertIn("\nExecStart=/usr/bin/muster join --state /var/lib/muster-host\n",
+                          file.read())
 
 
 if __name__ == "__main__":

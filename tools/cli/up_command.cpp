@@ -50,6 +50,7 @@ struct UpArguments {
   std::optional<double> delay_scale;
   std::optional<std::uint16_t> api_port;
   std::string caps;
+  std::string join;
   std::vector<std::string> overrides;
   std::uint32_t wait_s = 60;
   bool json = false;
@@ -178,6 +179,14 @@ std::string task_user(const fs::path& dir, const ClusterConfig& config) {
   return as_root ? said + ". " + as_another_user(dir) : said;
 }
 
+/// Nothing: it is no address at which others reach this computer.
+std::optional<Endpoint> join_place(const std::string& text) {
+  constexpr std::uint16_t kJoinPort = 7443;
+  auto place = parse_endpoint(text);
+  if (!place) place = parse_endpoint(fmt::format("{}:{}", text, kJoinPort));
+  return place && !is_wildcard(*place) ? place : std::nullopt;
+}
+
 /// Difference between a cluster that is there and the wanted one; empty: no difference, or there is
 /// no cluster yet.
 std::string difference(const UpArguments& asked, const local::LocalCluster& cluster) {
@@ -190,9 +199,24 @@ std::string difference(const UpArguments& asked, const local::LocalCluster& clus
   const bool same = asked.sites.value_or(sites) == sites &&
                     asked.masters.value_or(masters) == masters &&
                     asked.nodes.value_or(nodes) == nodes;
-  if (same) return {};
-  return fmt::format("the cluster here has {}, {} and {}", count_text(sites, "site"),
-                     count_text(masters, "master"), count_text(nodes, "node"));
+  if (!same) {
+    return fmt::format("the cluster here has {}, {} and {}", count_text(sites, "site"),
+                       count_text(masters, "master"), count_text(nodes, "node"));
+  }
+  if (asked.join.empty()) return {};
+  const auto& join = config.value().cloud_node().join;
+  if (join && join == join_place(asked.join)) return {};
+  return join ? fmt::format("machines join the cluster here at {}", to_text(*join))
+              : std::string("no machines join the cluster here");
+}
+
+void say_how_to_join(const ClusterConfig& config) {
+  const auto& join = config.cloud_node().join;
+  if (!join) return;
+  fmt::print(
+      "Machines of your own join it: make a token by `muster join-token create --quiet`, and on "
+      "each run\n  muster join https://{} --token-file FILE\n",
+      to_text(*join));
 }
 
 /// Shows the cluster, whose nodes are linked, and what has been changed of it.
@@ -216,6 +240,7 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
     describe(dir, config.value(), nodes);
     say_what_next(dir, page_address(context.value(), arguments.quiet));
     fmt::print("{}\n", user);
+    say_how_to_join(config.value());
     return kDone;
   }
   fmt::print("{}\n", nlohmann::json{{"dir", dir.string()},
@@ -244,6 +269,14 @@ CLI::Validator not_empty() {
   return CLI::Validator(check, "TEXT");
 }
 
+std::string check_join_place(const std::string& text) {
+  if (join_place(text)) return "";
+  return fmt::format(
+      "has to be an address of this computer that the machines reach, ADDRESS or "
+      "ADDRESS:PORT, like 10.0.0.1; it is '{}'",
+      text);
+}
+
 local::LocalRequest request_of(const UpArguments& arguments) {
   local::LocalRequest request;
   // A single process has one site. One master has all room and all caps, so that nothing waits
@@ -259,6 +292,7 @@ local::LocalRequest request_of(const UpArguments& arguments) {
   request.api_port = arguments.api_port;
   request.overrides = arguments.overrides;
   request.new_stores = arguments.new_stores;
+  if (!arguments.join.empty()) request.join = join_place(arguments.join);
   return request;
 }
 
@@ -435,6 +469,11 @@ void add_up(CLI::App& app, int& exit_code) {
           "--caps", up->caps,
           "caps of all masters together: none, or one or more of instances=N,usd_h=X,usd_day=Y")
       ->check(not_empty());
+  command
+      ->add_option("--join", up->join,
+                   "have machines of your own join at this address of this computer, ADDRESS or "
+                   "ADDRESS:PORT (7443), instead of processes here; for a new cluster")
+      ->check(CLI::Validator(check_join_place, "ADDRESS"));
   command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
   command->add_option("--wait", up->wait_s, "seconds to wait for all nodes, or like 5min (60)")
       ->transform(CLI::Validator(in_whole_seconds, ""));

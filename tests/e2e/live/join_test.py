@@ -149,12 +149,18 @@ class Joining(unittest.TestCase):
         # Used by one key, which may repeat its request, and refused for another.
         muster("join", self.url, "--token", token, "--state", state, "--only-join", "--cpus", 1,
                "--memory", 1)
+        late = muster("join", "--state", state, "--only-join", "--label", "a=b", "--memory", 2)
+        self.assertIn("muster hosts label", late.stderr)
+        self.assertIn("--memory is not looked at: the machine has joined with 1 GiB", late.stderr)
         (state / "join.json").unlink()
         (self.root / "join-token").write_text(token + "\n")
         muster("join", self.url, "--token-file", self.root / "join-token", "--state", state,
                "--only-join", "--cpus", 1, "--memory", 1)
         self.assertIn("is used up", self.refused(
             self.url, "--token", token, "--state", self.root / "second"))
+        self.assertIn("--cpus: the machine has", self.refused(
+            self.url, "--token", token, "--state", self.root / "second", "--cpus", 100_000))
+        self.assertIn("URL is missing", self.refused("--state", self.root / "second"))
         self.assertIn("standard input has", self.refused(
             self.url, "--token-file", "-", "--state", self.root / "second"))
         audit = json.loads(self.on("audit", "--json").stdout)["entries"]
@@ -222,7 +228,37 @@ class Joining(unittest.TestCase):
         first = [task["attempts"][0] for task in told["tasks"]]
         self.assertEqual({attempt["end"] for attempt in first}, {"lost"}, first)
 
-    def test_4_the_guide_is_true(self):
+    def number_of(self, name):
+        return next(n for n, host in self.listed().items() if host["labels"].get("rack") == name)
+
+    def test_4_a_machine_is_labelled_drained_resumed_and_removed_by_force(self):
+        until(lambda: all(h["state"] == "ready" for h in self.listed().values()), 40)
+        one, two = self.number_of("one"), self.number_of("two")
+        self.on("hosts", "label", one, "shelf=4", "rack=first")
+        self.assertIn("rack=first shelf=4", self.on("hosts").stdout)
+        self.on("hosts", "drain", one)
+        until(lambda: self.listed()[one]["instance"] is None, 40)
+        self.assertIn(" drained ", self.on("hosts").stdout)
+        self.on("submit", "--tasks", 2, "--cpus", 2, "--memory", "0.5", "--", "sleep", "8")
+        job = max(each["job"] for each in json.loads(self.on("jobs", "--json").stdout)["jobs"])
+        until(lambda: self.listed()[two]["instance"] is not None, 40)
+        until(lambda: "no machine of the type is free" in self.on("explain", job).stdout, 40)
+        self.assertIsNone(self.listed()[one]["instance"])
+        self.on("hosts", "resume", one)
+        until(lambda: self.listed()[one]["instance"] is not None, 40)
+        self.on("wait", job, timeout=120)
+        marks = self.root / "forced"
+        marks.mkdir()
+        self.on("submit", "--tasks", 2, "--cpus", 2, "--memory", "0.5", "--", "sh", "-c",
+                living(marks, 3))
+        until(lambda: len(list(marks.iterdir())) == 2)
+        self.assertIn("--force", self.on("hosts", "remove", two, code=1).stderr)
+        self.on("hosts", "remove", two, "--force")
+        self.assertEqual(self.hosts[1].process.wait(timeout=60), 3)
+        self.assertNotIn(two, self.listed())
+        self.on("wait", job + 1, timeout=120)
+
+    def test_5_the_guide_is_true(self):
         text = (pathlib.Path(__file__).parents[3] / "docs" / "own-machines.md").read_text()
         block = text.split("## Try it on one machine")[1].split("```sh\n")[1].split("```")[0]
         folder = self.root / "guide"
@@ -233,6 +269,21 @@ class Joining(unittest.TestCase):
                                                          f"{os.environ['PATH']}"})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(done.stdout.count(" ready "), 2, done.stdout)
+
+    def test_6_a_cluster_that_others_may_join_is_one_command(self):
+        folder = self.root / "open"
+        place = f"127.0.0.1:{free_port()}"
+        self.assertIn("ADDRESS", muster("up", "--dir", folder, "--join", "0.0.0.0", code=2).stderr)
+        try:
+            said = muster("up", "--dir", folder, "--nodes", 1, "--join", place).stdout
+            self.assertIn(f"muster join https://{place} --token-file FILE", said)
+            token = muster("join-token", "create", "--quiet", cluster=folder).stdout.strip()
+            muster("join", f"https://{place}", "--token", token, "--state", self.root / "third",
+                   "--only-join")
+            hosts = json.loads(muster("hosts", "--json", cluster=folder).stdout)["hosts"]
+            self.assertRegex(hosts[0]["type"], r"^own\.")
+        finally:
+            muster("down", "--dir", folder, "--erase")
 
     def no_two_at_once(self, marks):
         """No attempt of a task says that it lives once a later one has begun."""

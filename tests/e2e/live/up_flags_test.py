@@ -82,6 +82,7 @@ class EveryFlag(unittest.TestCase):
             ("--caps", "instances=3"): (1, f" a day: {DOWN_FIRST}--caps instances=3`"),
             ("--set", "worker.stop_grace=7s"):
                 (1, f"worker.stop_grace = '30s': {DOWN_FIRST}--set worker.stop_grace=7s`"),
+            ("--join", "10.0.0.1"): (2, "no machines join the cluster here; `muster down --erase`"),
             ("--new-store",): (1, DOWN_FIRST + "--new-store`"),
         }
         self.assertEqual({words[0] for words in table}, flags_of_up())
