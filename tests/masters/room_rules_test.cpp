@@ -30,28 +30,29 @@ std::vector<RefusalCode> in_a_turn(RoomBounds bounds) {
 
 TEST(RoomLack, RoomThatOthersLeaveIsClaimedFromTheCloudAndUnderCaps) {
   EXPECT_THAT(claimed(false), UnorderedElementsAre(instance_cap, spend_cap, day_cap, cloud_capacity,
-                                                   cloud_quota, kept_room));
+                                                   cloud_quota, no_free_machine, kept_room));
   EXPECT_THAT(claimed(true),
               UnorderedElementsAre(instance_cap, spend_cap, day_cap, cloud_capacity, cloud_quota,
-                                   kept_room, over_capacity, awaiting_capacity));
+                                   no_free_machine, kept_room, over_capacity, awaiting_capacity));
 }
 
 TEST(RoomLack, AGangHasATurnWhereOthersHaveItsRoom) {
   EXPECT_THAT(in_a_turn({}),
               UnorderedElementsAre(instance_cap, spend_cap, day_cap, cloud_capacity, cloud_quota,
-                                   cloud_price, cloud_throttled, cloud_failed));
+                                   no_free_machine, cloud_price, cloud_throttled, cloud_failed));
   EXPECT_THAT(in_a_turn({.caps = true}),
               UnorderedElementsAre(instance_cap, spend_cap, day_cap, cloud_capacity, cloud_quota,
-                                   cloud_price, cloud_throttled, cloud_failed, over_capacity,
-                                   awaiting_peers));
+                                   no_free_machine, cloud_price, cloud_throttled, cloud_failed,
+                                   over_capacity, awaiting_peers));
   EXPECT_THAT(in_a_turn({.fixed_fleet = true}),
               UnorderedElementsAre(instance_cap, spend_cap, day_cap, cloud_capacity, cloud_quota,
-                                   cloud_price, cloud_throttled, cloud_failed, over_capacity,
-                                   awaiting_peers, fixed_fleet, awaiting_capacity));
+                                   no_free_machine, cloud_price, cloud_throttled, cloud_failed,
+                                   over_capacity, awaiting_peers, fixed_fleet, awaiting_capacity));
 }
 
 TEST(RoomLack, ACloudIsFullWhereAnInstanceLessMayMakeRoom) {
-  EXPECT_THAT(those_that(is_full_cloud), UnorderedElementsAre(cloud_capacity, cloud_quota));
+  EXPECT_THAT(those_that(is_full_cloud),
+              UnorderedElementsAre(cloud_capacity, cloud_quota, no_free_machine));
 }
 
 }  // namespace
