@@ -346,12 +346,20 @@ StoreTrouble Salvager::settle_journal(Store& made, std::uint64_t snapshot_at) {
   return made.write(batch, Durability::process);
 }
 
-/// The job is over, by its record: the events that are left lack its end only.
+/// The job is over, by its record: the events that are left lack its end only. Its tasks leave
+/// their places as those of a job that is given up do, for a job is over when no task has one.
 void end_job(const ClusterState& state, const JobRow& row, const JobFinished& over,
              std::vector<Event>& events, Instant at) {
+  const bool completed = over.outcome == JobOutcome::completed;
+  if (!row.terminal_outcome) {
+    events.push_back(
+        {at, JobTerminating{over.job, completed ? JobOutcome::cancelled : over.outcome}});
+  }
   for (const muster::Slot slot : row.tasks) {
     const TaskRow& task = state.task(slot);
-    // A job is over when none of its tasks has resources.
+    if (task.target != kNoSlot) {
+      events.push_back({at, TaskUnassigned{task.id, {CauseCode::evicted, 0}}});
+    }
     if (task.at == kNoSlot) continue;
     TaskFailed gone{task.id, task.attempt, "its end is lost"};
     gone.blameless = true;

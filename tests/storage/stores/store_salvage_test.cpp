@@ -249,12 +249,15 @@ TEST_F(StoreSalvage, of_a_master_takes_the_historys_word_for_jobs_that_are_over)
   ClusterState state(store->meta().catalog);
   bool ran = false;
   for (const Event& event : found->tail) {
-    state.apply(event);
     ran = ran || std::holds_alternative<TaskFailed>(event.body);
     const auto* end = std::get_if<JobFinished>(&event.body);
     if (end != nullptr && end->job.value <= 1'000'003) {
       EXPECT_EQ(end->outcome, JobOutcome::cancelled);
+      for (const Slot slot : state.find(end->job)->tasks) {
+        EXPECT_EQ(state.task(slot).target, kNoSlot) << "a master would still start it there";
+      }
     }
+    state.apply(event);
   }
   EXPECT_TRUE(ran) << "a task of these had resources by the events that are left";
   EXPECT_THAT(report.over, Not(IsEmpty()));
