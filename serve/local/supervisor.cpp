@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -115,25 +117,54 @@ bool any_runs(const std::vector<Child>& children) {
   return std::any_of(children.begin(), children.end(), [](const Child& c) { return c.pid > 0; });
 }
 
-void end_all(std::vector<Child>& children) {
-  const auto signal_all = [&](int signal) {
-    for (const Child& child : children) {
-      if (child.pid > 0) kill(child.pid, signal);
-    }
-  };
-  // A node that is asked writes out its journals; one that hangs has kEndPatience.
-  signal_all(SIGTERM);
-  const auto until = Clock::now() + kEndPatience;
-  while (any_runs(children) && Clock::now() < until) {
-    usleep(20'000);
-    reap(children);
+void signal_all(const std::vector<Child>& children, int signal) {
+  for (const Child& child : children) {
+    if (child.pid > 0) kill(child.pid, signal);
   }
-  signal_all(SIGKILL);
+}
+
+void kill_all(std::vector<Child>& children) {
+  signal_all(children, SIGKILL);
   while (any_runs(children)) {
     usleep(5'000);
     reap(children);
   }
 }
+
+void end_all(std::vector<Child>& children) {
+  // A node that is asked writes out its journals; one that hangs has kEndPatience.
+  signal_all(children, SIGTERM);
+  const auto until = Clock::now() + kEndPatience;
+  while (any_runs(children) && Clock::now() < until) {
+    usleep(20'000);
+    reap(children);
+  }
+  kill_all(children);
+}
+
+/// A cluster's folder as it was when its keeper began.
+class HeldFolder {
+ public:
+  explicit HeldFolder(std::filesystem::path dir)
+      : dir_(std::move(dir)), open_(open(dir_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+  HeldFolder(const HeldFolder&) = delete;
+  HeldFolder& operator=(const HeldFolder&) = delete;
+  ~HeldFolder() {
+    if (open_ >= 0) close(open_);
+  }
+  /// Another folder is in its place. One that was only moved away, or cannot be looked at for a
+  /// while, as on a network's disk, is not: nothing of another one comes to harm.
+  bool is_replaced() const {
+    struct stat own {};
+    struct stat there {};
+    if (open_ < 0 || fstat(open_, &own) != 0 || stat(dir_.c_str(), &there) != 0) return false;
+    return own.st_dev != there.st_dev || own.st_ino != there.st_ino;
+  }
+
+ private:
+  std::filesystem::path dir_;
+  int open_;
+};
 
 std::chrono::milliseconds since_start_of_computer() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch());
@@ -174,27 +205,36 @@ sigset_t block_ends() {
   return ends;
 }
 
-/// Keeps the nodes running, after the pause, until one of the signals tells the process to end, and
-/// they have ended.
-void keep(const ClusterConfig& config, const std::filesystem::path& program, const sigset_t& ends,
-          std::chrono::milliseconds pause) {
-  std::vector<Child> children;
-  const auto due = Clock::now() + pause;
-  for (const NodeConfig& node : config.nodes) children.push_back({node.name, -1, {}, due});
+/// Starts the nodes that are due.
+void start_due(std::vector<Child>& children, const ClusterConfig& config,
+               const std::filesystem::path& program) {
+  for (Child& child : children) {
+    if (child.pid > 0 || child.due > Clock::now()) continue;
+    child.started = Clock::now();
+    child.pid = spawn_node(program, config.file.string(), child.node);
+    child.due = Clock::now() + child.pause;
+  }
+}
+
+/// Keeps the nodes, which are due, running until one of the signals tells the process to end, and
+/// they have ended. False: another folder is in the place of theirs. Then the nodes are killed at
+/// once, for they go by the paths of their files: they would write to, and delete, those of another
+/// folder there.
+bool keep(std::vector<Child>& children, const std::function<void()>& start, const sigset_t& ends,
+          const HeldFolder& folder) {
   while (true) {
-    for (Child& child : children) {
-      if (child.pid > 0 || child.due > Clock::now()) continue;
-      child.started = Clock::now();
-      child.pid = spawn_node(program, config.file.string(), child.node);
-      child.due = Clock::now() + child.pause;
-    }
+    if (folder.is_replaced()) return kill_all(children), false;
+    start();
     // Bounds the wait: no signal says that a child's pause is over.
     const timespec nap{0, 100'000'000};
     const int signal = sigtimedwait(&ends, nullptr, &nap);
     reap(children);
     if (signal == SIGTERM || signal == SIGINT) break;
   }
+  // An orderly end writes: not into another folder.
+  if (folder.is_replaced()) return kill_all(children), false;
   end_all(children);
+  return true;
 }
 
 }  // namespace
@@ -205,6 +245,7 @@ int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& pr
     say("{}: is another user's folder\n", dir.string());
     return 1;
   }
+  const HeldFolder folder(dir);
   const int lock = take_lock(dir / kKeeperLock);
   if (lock < 0) {
     say("{}: another keeper runs here\n", dir.string());
@@ -232,7 +273,16 @@ int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& pr
   if (pause.count() > 0) {
     say("a keeper was killed soon after its start; the nodes start in {} ms\n", pause.count());
   }
-  keep(config.value(), program, ends, pause);
+  std::vector<Child> children;
+  for (const NodeConfig& node : config->nodes) {
+    children.push_back({node.name, -1, {}, Clock::now() + pause});
+  }
+  const auto start = [&] { start_due(children, config.value(), program); };
+  if (!keep(children, start, ends, folder)) {
+    say("{}: another folder was put there while the cluster ran: its nodes are killed\n",
+        dir.string());
+    return close(lock), 1;
+  }
   std::error_code gone;
   std::filesystem::remove(dir / kKeeperPace, gone);
   twin.reset();

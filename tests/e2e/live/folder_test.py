@@ -109,6 +109,24 @@ class Moves(unittest.TestCase):
             cluster.up()
             cluster.wait_until("and again", lambda: cluster.job(job)["running"] == 1)
 
+    def test_of_another_folder_into_its_place_end_it_before_it_does_harm_there(self):
+        with OneNode() as cluster:
+            jobs = [int(cluster.shell("true")) for _ in range(3)]
+            cluster.wait_over(jobs)
+            cluster.run("down", "--dir", cluster.dir)
+            cluster.copy()
+            cluster.up()
+            cluster.wait_over([int(cluster.shell("true"))])
+            running = [cluster.keeper(), *cluster.nodes()]
+            # The mistake: it is not taken down before.
+            shutil.rmtree(cluster.dir)
+            (cluster.place / "copy").rename(cluster.dir)
+            cluster.wait_until("all of it is gone",
+                               lambda: not any(os.path.exists(f"/proc/{pid}") for pid in running))
+            cluster.up()
+            self.assertEqual(sorted(job["job"] for job in cluster.ask("jobs")["jobs"]), jobs)
+            cluster.wait_over([int(cluster.shell("true"))])
+
     def test_of_folders_of_earlier_versions_too(self):
         with OneNode() as cluster:
             job = cluster.shell("true")
