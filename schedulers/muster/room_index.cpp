@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 namespace muster::own {
 namespace {
@@ -96,10 +97,10 @@ const std::vector<std::uint32_t>& RoomIndex::some_with_room_for(std::uint32_t ta
   take_in_changes();
   found_.clear();
   auto first_newest = static_cast<std::uint32_t>(layout_.hosts().size());
-  for (auto host = fresh_.rbegin(); host != fresh_.rend(); ++host) {
+  for (const std::uint32_t host : std::views::reverse(fresh_)) {
     if (found_.size() == std::min(kNewest, most)) break;
-    first_newest = *host;
-    if (!layout_.host(*host).gone) found_.push_back(*host);
+    first_newest = host;
+    if (!layout_.host(host).gone) found_.push_back(host);
   }
   std::size_t looks = kLooksOfOne * most;
   for (const auto& [cell, hosts] : cells_) {
