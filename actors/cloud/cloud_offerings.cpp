@@ -1,6 +1,7 @@
 #include "actors/cloud/cloud_offerings.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -13,13 +14,15 @@ CloudOfferings::CloudOfferings(const ConnectorSetup& setup, RentedBook& book, Cl
 void CloudOfferings::recall() {
   const auto know = [this](Offering offering) {
     const OfferingName name = offering_name(offering);
-    offered_[name] = {offering, {}, std::move(offering)};
+    offered_[name] = {offering, {}, std::move(offering), 0};
   };
   for (const InstanceType& type : setup_.catalog->types()) {
     know({type.name, Market::on_demand, {}, type.on_demand});
     if (type.spot) know({type.name, Market::spot, {}, *type.spot});
   }
   for (const OfferingChange& change : setup_.store->changes()) add(change);
+  // The store does not say how many were rented then: the provider's first word counts.
+  for (auto& [name, offered] : offered_) offered.rented = std::numeric_limits<std::size_t>::max();
 }
 
 void CloudOfferings::add(const OfferingChange& change) {
@@ -27,9 +30,10 @@ void CloudOfferings::add(const OfferingChange& change) {
   last_change_ = change.number;
   last_change_at_ = change.at;
   changes_[change.number] = name;
-  Offered& offered = offered_.try_emplace(name, Offered{change.offering, {}, {}}).first->second;
+  Offered& offered = offered_.try_emplace(name, Offered{change.offering, {}, {}, 0}).first->second;
   offered.last = change.offering;
   offered.changes[change.number] = change;
+  offered.rented = book_.rented_of(name).size();
 }
 
 void CloudOfferings::hear(const Heard& heard) {
@@ -44,7 +48,12 @@ void CloudOfferings::hear(const Heard& heard) {
   }
   const auto known = offered_.find(name);
   const bool in_flight = changing_ == name;
-  if (!in_flight && known != offered_.end() && known->second.last == heard.offering) return;
+  if (!in_flight && known != offered_.end() && known->second.last == heard.offering) {
+    // Masters take off what they have asked for since: as many may be left as before, though one
+    // was taken, for another one has come.
+    const bool counts = heard.offering.free && known->second.rented != book_.rented_of(name).size();
+    if (!counts) return;
+  }
   to_change_.push_back(heard);
   write_changes();
 }

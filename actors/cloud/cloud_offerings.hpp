@@ -65,6 +65,7 @@ class CloudOfferings {
     Offering first;                                     ///< before the first of the changes
     std::map<std::uint64_t, OfferingChange> changes{};  ///< those that are kept, by number
     Offering last;                                      ///< as it is now
+    std::size_t rented = 0;                             ///< instances of it when that was told
   };
 
   void add(const OfferingChange& change);

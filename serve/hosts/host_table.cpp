@@ -67,7 +67,7 @@ bool HostTable::relabel(HostEntry& host, const Labels& changes) {
   if (labels.size() > kMaxLabels) return false;
   std::swap(host.labels, labels);
   const std::size_t after = bytes_of(host);
-  if (bytes_ - before + after > kMaxHostBytes) {
+  if (after > before && bytes_ - before + after > kMaxHostBytes) {
     std::swap(host.labels, labels);
     return false;
   }

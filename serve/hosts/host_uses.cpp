@@ -73,11 +73,21 @@ UseRefused no_label_room() {
 }  // namespace
 
 bool HostBook::reserve(InstanceId instance, const std::string& type) {
-  const std::lock_guard lock(mutex_);
-  if (hosts_.of_instance(instance) != nullptr) return true;
-  HostEntry* found = free_machine(hosts_, type, {setup_.since_boot(), setup_.report});
-  if (found != nullptr) hosts_.assign(*found, instance);
-  return found != nullptr;
+  std::function<void()> tell;
+  {
+    const std::lock_guard lock(mutex_);
+    if (hosts_.of_instance(instance) != nullptr) return true;
+    const Clock clock{setup_.since_boot(), setup_.report};
+    HostEntry* found = free_machine(hosts_, type, clock);
+    if (found == nullptr) return false;
+    hosts_.assign(*found, instance);
+    // Not by the next sweep: when another machine has come free by then the number is as before,
+    // and a master that takes off what it has asked for since would hear of neither.
+    told_free_ = free_by_type(hosts_, clock);
+    tell = watcher_.room;
+  }
+  if (tell) tell();
+  return true;
 }
 
 std::optional<std::string> HostBook::begin(InstanceId instance) {

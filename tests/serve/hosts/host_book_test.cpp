@@ -8,10 +8,8 @@
 
 #include "actors/link/join_pki.hpp"
 #include "actors/link/pki.hpp"
-#include "model/rng.hpp"
 #include "serve/hosts/book_file.hpp"
-#include "serve/hosts/join_desk.hpp"
-#include "tests/support/temp_file.hpp"
+#include "tests/serve/hosts/host_book_fixture.hpp"
 
 namespace muster::hosts {
 namespace {
@@ -20,93 +18,6 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr std::int64_t kNow = 1'700'000'000;
-const std::string kAuthority(64, 'a');
-
-InstanceType type_of(const std::string& name, double cpus, double memory) {
-  InstanceType type;
-  type.name = name;
-  type.capacity[Resource::cpu] = cpus;
-  type.capacity[Resource::memory] = memory;
-  return type;
-}
-
-/// A book on a file, whose clocks the test sets.
-class HostBookTest : public testing::Test {
- protected:
-  HostBookTest() {
-    std::filesystem::create_directories(folder());
-    open();
-  }
-
-  void open() {
-    auto opened = try_open();
-    ASSERT_TRUE(opened.has_value()) << opened.error().message;
-    book_ = std::move(opened).value();
-    book_->watch({[this](InstanceId id, const std::string&) { lost_.push_back(id); },
-                  [this] { ++rooms_told_; }});
-  }
-  Expected<std::shared_ptr<HostBook>, int> try_open(std::size_t rented = 0) {
-    HostBookSetup setup;
-    setup.rented = rented;
-    setup.file = folder() / "hosts.json";
-    setup.note = [this](const std::string& text) { notes_.push_back(text); };
-    setup.catalog = &catalog_;
-    setup.lease = lease_;
-    setup.report = seconds{1};
-    setup.wall_s = [this] { return wall_s_; };
-    setup.since_boot = [this] { return since_boot_; };
-    setup.settings = [](InstanceId id, const InstanceType&) {
-      return Expected<std::string, int>("instance = " + std::to_string(id.value));
-    };
-    return HostBook::open(std::move(setup));
-  }
-  std::filesystem::path folder() const { return scratch_.folder() / "state"; }
-  /// As on a disk that is full: no file can be written until the folder is back.
-  void take_folder() { std::filesystem::rename(folder(), scratch_.folder() / "away"); }
-  void give_folder() { std::filesystem::rename(scratch_.folder() / "away", folder()); }
-  /// The machine that reports as `key` runs the instance.
-  void run(const std::string& key, InstanceId instance) {
-    ASSERT_TRUE(book_->reserve(instance, "large"));
-    book_->begin(instance);
-    ASSERT_THAT(told(key), ElementsAre(instance));
-  }
-
-  JoinToken token(std::uint32_t hosts = 1, std::int64_t lifetime_s = 3600) {
-    return book_->create_token(hosts, lifetime_s, kAuthority).value();
-  }
-  JoinRequest request(const JoinToken& by, Measured has = {4, 8, 0, 100}) {
-    return {by.id, by.secret, "", "box", has, {}, wall_s_};
-  }
-  /// A machine that has joined and reported.
-  void add_host(const std::string& key) {
-    ASSERT_TRUE(book_->join(request(token()), key).has_value());
-    ASSERT_TRUE(report(key).has_value());
-  }
-  Expected<ReportAnswer, int> report(const std::string& key, std::vector<InstanceId> here = {},
-                                     const std::string& run = "r", const std::string& boot = "b") {
-    return book_->report(key, {run, boot, {4, 8, 0, 100}, std::move(here)});
-  }
-  /// Instances that the machine is told to run.
-  std::vector<InstanceId> told(const std::string& key, std::vector<InstanceId> here = {}) {
-    std::vector<InstanceId> ids;
-    const auto answer = report(key, std::move(here));
-    if (!answer) return {};
-    for (const WantedInstance& each : answer->instances) ids.push_back(each.instance);
-    return ids;
-  }
-
-  test::TempFile scratch_{"unused", ""};
-  Catalog catalog_{{type_of("small", 1, 1), type_of("large", 4, 8), type_of("huge", 64, 256)}};
-  Duration lease_ = seconds{60};
-  std::int64_t wall_s_ = kNow;
-  Duration since_boot_ = seconds{1000};
-  std::vector<InstanceId> lost_;
-  std::vector<std::string> notes_;
-  int rooms_told_ = 0;  ///< how often other machines were free than before
-  std::shared_ptr<HostBook> book_;
-};
 
 TEST_F(HostBookTest, a_machine_is_of_the_largest_type_that_fits_it) {
   EXPECT_EQ(book_->join(request(token()), "k")->type, "large");
@@ -430,12 +341,23 @@ TEST_F(HostBookTest, a_sweep_tells_when_other_machines_are_free_than_before) {
   book_->sweep();
   EXPECT_EQ(rooms_told_, 1);
   book_->reserve(InstanceId{1}, "large");
+  EXPECT_EQ(rooms_told_, 2) << "at once";
   book_->sweep();
   EXPECT_EQ(rooms_told_, 2);
   book_->end(InstanceId{1}, {});
   since_boot_ += seconds{6};
   book_->sweep();
   EXPECT_EQ(rooms_told_, 2) << "it is silent";
+}
+
+TEST_F(HostBookTest, a_machine_that_comes_free_soon_after_one_was_taken_is_told_of) {
+  add_host("k");
+  book_->sweep();
+  book_->reserve(InstanceId{1}, "large");
+  book_->end(InstanceId{1}, {});
+  const int before = rooms_told_;
+  book_->sweep();
+  EXPECT_EQ(rooms_told_, before + 1) << "as many are free as by the sweep before";
 }
 
 TEST_F(HostBookTest, labels_are_changed_one_by_one) {
@@ -510,116 +432,6 @@ TEST_F(HostBookTest, a_certificate_is_for_the_machine_that_has_the_instance) {
   told("k");
   EXPECT_FALSE(book_->may_certify("k", InstanceId{1}));
   EXPECT_TRUE(book_->may_certify("l", InstanceId{1}));
-}
-
-/// The desk over a real authority.
-class JoinDeskTest : public HostBookTest {
- protected:
-  JoinDeskTest() {
-    EXPECT_TRUE(create_authorities(scratch_.folder() / "pki", {}).has_value());
-    desk_ = std::make_unique<JoinDesk>(
-        book_, JoinDeskSetup{scratch_.folder() / "pki", "PEM",
-                             [this](const JoinPeer&, int status, const std::string& about) {
-                               audited_.push_back(std::to_string(status) + " " + about);
-                             }});
-  }
-  api::Response post(const std::string& path, const std::string& body,
-                     const std::string& key = "") {
-    api::Request asked;
-    asked.head.method = "POST";
-    asked.head.target = path;
-    asked.body = body;
-    return desk_->answer(asked, {"10.0.0.1", key});
-  }
-
-  std::unique_ptr<JoinDesk> desk_;
-  std::vector<std::string> audited_;
-};
-
-TEST_F(JoinDeskTest, a_machine_gets_a_certificate_for_its_number_alone) {
-  JoinRequest asked = request(token());
-  const KeyRequest key = make_key_request().value();
-  asked.request = key.request;
-  const api::Response response = post(kJoinPath, to_json(asked));
-  ASSERT_EQ(response.status, 201) << response.body;
-  const JoinAnswer answer = join_answer_from(response.body).value();
-  EXPECT_EQ(answer.host, 1u);
-  const auto file = scratch_.folder() / "host.pem";
-  std::ofstream(file) << answer.certificate;
-  const CertificateInfo info = describe_certificates(file)->front();
-  EXPECT_EQ(info.subject, "host-1");
-  EXPECT_THAT(info.hosts, ElementsAre("host-1"));
-  EXPECT_FALSE(info.authority);
-  EXPECT_THAT(audited_, ElementsAre("201 host 1 by join token " + asked.token_id));
-}
-
-TEST_F(JoinDeskTest, a_machine_that_asks_again_is_signed_and_written_down_once) {
-  JoinRequest asked = request(token());
-  asked.request = make_key_request()->request;
-  const std::string first = post(kJoinPath, to_json(asked)).body;
-  EXPECT_EQ(post(kJoinPath, to_json(asked)).body, first);
-  EXPECT_EQ(audited_.size(), 1u);
-}
-
-TEST_F(JoinDeskTest, nothing_but_joining_goes_without_a_certificate) {
-  EXPECT_EQ(post(kReportPath, to_json(Report{"r", "b", {}})).status, 401);
-  EXPECT_EQ(post(kCertifyPath, to_json(CertifyRequest{InstanceId{1}, ""})).status, 401);
-  EXPECT_EQ(post("/v1/jobs", "{}").status, 404);
-  EXPECT_EQ(post(kReportPath, to_json(Report{"r", "b", {}}), "somebody").status, 404);
-}
-
-TEST_F(JoinDeskTest, a_request_that_is_nested_deeply_is_refused) {
-  const std::string nested = std::string(6000, '[') + std::string(6000, ']');
-  const std::string head =
-      R"({"version":1,"run":"r","boot":"b","token_id":"","secret":"","request":"",)";
-  const std::string body = head + R"("name":"","measured":{"cpus":)" + nested + "}}";
-  EXPECT_EQ(post(kJoinPath, body).status, 400);
-  EXPECT_EQ(post(kReportPath, body, "nobody").status, 400);
-}
-
-/// Changes, adds, drops and repeats bytes, as whoever looks for a hole would.
-std::string mutated(std::string text, Rng& rng) {
-  const auto at = [&] { return static_cast<std::size_t>(rng.below(text.size() + 1)); };
-  const std::uint64_t changes = 1 + rng.below(6);
-  for (std::uint64_t i = 0; i < changes && !text.empty(); ++i) {
-    const std::size_t place = std::min(at(), text.size() - 1);
-    switch (rng.below(5)) {
-      case 0:
-        text[place] = static_cast<char>(rng.below(256));
-        break;
-      case 1:
-        text.erase(place, rng.below(20));
-        break;
-      case 2:
-        text.insert(place, text.substr(at() / 2, rng.below(40)));
-        break;
-      case 3:
-        text.insert(place, std::string(rng.below(30), "[{\"9\\"[rng.below(5)]));
-        break;
-      default:
-        text.resize(place);
-    }
-  }
-  return text;
-}
-
-TEST_F(JoinDeskTest, requests_of_chance_are_answered_and_let_nobody_in) {
-  JoinRequest good = request(token());
-  good.request = make_key_request()->request;
-  JoinRequest used_up = good;
-  used_up.secret = std::string(32, '0');
-  const std::vector<std::string> bodies{to_json(used_up), to_json(Report{"r", "b", {1, 1, 0, 1}}),
-                                        to_json(CertifyRequest{InstanceId{3}, good.request})};
-  Rng rng(7);
-  for (int i = 0; i < 5000; ++i) {
-    const std::string body = mutated(bodies[rng.below(bodies.size())], rng);
-    for (const char* path : {kJoinPath, kReportPath, kCertifyPath}) {
-      const int status = post(path, body, "nobody").status;
-      EXPECT_GE(status, 400) << body;
-      EXPECT_LT(status, 500) << body;
-    }
-  }
-  EXPECT_THAT(book_->list(), IsEmpty());
 }
 
 }  // namespace
