@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "storage/stores/store_folder.hpp"
@@ -20,17 +21,26 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kOwnerFile = "owner";
+/// More than a mark has.
+constexpr std::size_t kMostBytes = 64;
 
 Failure<StoreError> cannot_write(const fs::path& path, const std::string& why) {
   return {StoreError::unwritable, path.string() + ": " + why};
 }
 
-/// Empty: there is no such file, or it is one that a crash has left empty.
-std::string read_line(const fs::path& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
+/// The first line; empty: there is no such file, or a crash has left it empty. Nothing: it cannot
+/// be read, and may be another's.
+std::optional<std::string> read_line(const fs::path& file) {
+  std::error_code bad;
+  const auto status = fs::status(file, bad);
+  if (status.type() == fs::file_type::not_found) return std::string();
+  if (bad || status.type() != fs::file_type::regular) return std::nullopt;
+  std::array<char, kMostBytes> text{};
+  std::ifstream in(file, std::ios::binary);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.is_open() || in.bad()) return std::nullopt;
+  const std::string line(text.data(), static_cast<std::size_t>(in.gcount()));
+  return line.substr(0, line.find('\n'));
 }
 
 /// The file is there as a whole or not at all.
@@ -61,16 +71,20 @@ std::string random_mark() {
 
 StoreTrouble own_folder(const BackupPlan& plan) {
   if (plan.mark.empty()) return std::nullopt;
-  std::string own = read_line(plan.mark);
+  auto known = read_line(plan.mark);
+  if (!known) return cannot_write(plan.mark, "cannot be read");
+  std::string own = *std::move(known);
   if (own.empty()) {
     own = random_mark();
     if (own.empty()) return cannot_write(plan.mark, "the system has no random numbers");
     if (auto trouble = write_line(plan.mark, own)) return trouble;
   }
   const fs::path file = plan.folder() / kOwnerFile;
-  const std::string there = read_line(file);
-  if (there.empty()) return write_line(file, own);
-  if (there == own) return std::nullopt;
+  const auto there = read_line(file);
+  if (!there)
+    return cannot_write(file, "cannot be read, so that it is not known whose the backups are");
+  if (there->empty()) return write_line(file, own);
+  if (*there == own) return std::nullopt;
   return cannot_write(
       plan.folder(),
       fmt::format("has backups of another cluster of that name. Name another folder by backup.to, "
