@@ -36,8 +36,10 @@ struct Valuer {
   std::optional<double> worth(std::span<const double> found, const Host& host,
                               std::span<const Piece* const> pieces, std::uint32_t number) const;
 };
+/// As Valuer::on(), of a single question.
 std::optional<double> value_on(const ValueModel& model, const Host& host,
                                std::span<const Piece* const> pieces, std::uint32_t number);
+/// As Valuer::best_new(), of a single question.
 std::optional<NewHost> best_new(const ValueModel& model, std::span<const Piece* const> pieces);
 
 /// Loss of leaving a piece without a place that may not wait.

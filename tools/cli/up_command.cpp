@@ -21,6 +21,7 @@
 #include "serve/local/task_passage.hpp"
 #include "serve/machines/task_user.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/join_place.hpp"
 #include "tools/cli/last_words.hpp"
 #include "tools/cli/local_folder.hpp"
 #include "tools/cli/nodes_linked.hpp"
@@ -177,14 +178,6 @@ std::string task_user(const fs::path& dir, const ClusterConfig& config) {
   const bool as_root = geteuid() == 0 && !machines::other_task_user(config.worker);
   const std::string said = machines::task_user_sentence(config.worker);
   return as_root ? said + ". " + as_another_user(dir) : said;
-}
-
-/// Nothing: it is no address at which others reach this computer.
-std::optional<Endpoint> join_place(const std::string& text) {
-  constexpr std::uint16_t kJoinPort = 7443;
-  auto place = parse_endpoint(text);
-  if (!place) place = parse_endpoint(fmt::format("{}:{}", text, kJoinPort));
-  return place && !is_wildcard(*place) ? place : std::nullopt;
 }
 
 /// Difference between a cluster that is there and the wanted one; empty: no difference, or there is

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "tests/masters/plan/plan_check_fixture.hpp"
 #include "tests/support/builders.hpp"
 
 namespace muster {
@@ -11,36 +12,6 @@ namespace {
 
 using test::at_s;
 using test::JobBuilder;
-
-class PlanCheckTest : public ::testing::Test {
- protected:
-  PlanCheckTest() {
-    for (std::uint64_t id = 0; id < 2; ++id) {
-      apply(LaunchRequested{InstanceId{id}, it3(), Market::on_demand, Price::from_usd_h(0.8), {}});
-      apply(InstanceUp{InstanceId{id}});
-      apply(InstanceReady{InstanceId{id}});
-    }
-    for (std::uint64_t id = 1; id <= 3; ++id) {
-      apply(JobAccepted{JobBuilder(id).demand(Resources::of(0, 5, 8)).build()});
-    }
-  }
-  void apply(EventBody body) { state_.apply({at_s(0), std::move(body)}); }
-  void run(std::uint64_t task, std::uint64_t on) {
-    apply(TaskAssigned{TaskId{task}, InstanceId{on}, {}});
-    apply(StartIssued{TaskId{task}, InstanceId{on}, 1});
-    apply(TaskStarted{TaskId{task}, 1, {}, {}});
-  }
-  TypeId it3() const { return test::type_named(catalog_, "it3"); }
-  static Place put(std::uint64_t task, std::uint64_t on) {
-    return {TaskId{task}, InstanceId{on}, {}};
-  }
-  CheckedPlan check(const Plan& plan, MasterCaps caps = {}) const {
-    return check_plan(plan, state_, {caps, 0, {}});
-  }
-
-  Catalog catalog_ = test::table3_catalog();
-  ClusterState state_{catalog_};
-};
 
 TEST_F(PlanCheckTest, LetsAPlanThatFitsPass) {
   Plan plan;
@@ -77,70 +48,6 @@ TEST_F(PlanCheckTest, HoldsGrantsAgainstTheRoomAndAgainstWhatTasksDemand) {
   EXPECT_FALSE(check(plan).places[0].has_value());
 }
 
-/// The cloud's word of what it has left of a type.
-class LeftTest : public PlanCheckTest {
- protected:
-  LeftTest() { tell(2); }
-  void tell(std::uint32_t free) {
-    OfferingChange change{
-        ++changes_, at_s(0), {"it3", Market::on_demand, {}, Price::from_usd_h(1)}};
-    change.offering.free = free;
-    apply(OfferingChanged{change});
-  }
-  std::optional<std::uint32_t> left() const {
-    return left_of(state_, *state_.offerings().find(it3(), Market::on_demand));
-  }
-  void launch(std::uint64_t id) {
-    apply(LaunchRequested{InstanceId{id}, it3(), Market::on_demand, Price::from_usd_h(1), {}});
-  }
-
-  std::uint64_t changes_ = 0;
-};
-
-TEST_F(LeftTest, LaunchesBeyondWhatTheCloudHasLeftAreRefusedWithTheirTasks) {
-  Plan plan;
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    plan.launches.push_back({it3(), Market::on_demand, {}});
-    plan.places.push_back({TaskId{i + 1}, LaunchIndex{i}, {}});
-  }
-  const CheckedPlan checked = check(plan);
-  const Refusal none{RefusalKind::not_now, RefusalCode::no_free_machine, {}, 1, 0};
-  EXPECT_TRUE(checked.launched(0));
-  EXPECT_TRUE(checked.launched(1));
-  EXPECT_EQ(checked.launches[2], none);
-  EXPECT_EQ(checked.places[2], none);
-}
-
-TEST_F(LeftTest, AGangThatNeedsMoreIsRefusedWhole) {
-  apply(JobAccepted{JobBuilder(100).tasks(3).gang(true).demand(Resources::of(0, 8, 8)).build()});
-  Plan plan;
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    plan.launches.push_back({it3(), Market::on_demand, {}});
-    plan.places.push_back({TaskId{i == 0 ? 100 : 10'000 + i}, LaunchIndex{i}, {}});
-  }
-  plan.launches.push_back({it3(), Market::on_demand, {}});
-  plan.places.push_back({TaskId{1}, LaunchIndex{3}, {}});
-  const CheckedPlan checked = check(plan);
-  const Refusal short_of{RefusalKind::not_now, RefusalCode::no_free_machine, {}, 3, 2};
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(checked.places[i], short_of);
-  EXPECT_TRUE(checked.launched(3)) << "it takes nothing from others";
-}
-
-TEST_F(LeftTest, WhatWasAskedForSinceTheWordIsNotLeft) {
-  launch(10);
-  EXPECT_EQ(left(), 1u);
-  launch(11);
-  EXPECT_EQ(left(), 0u);
-  apply(LaunchRefused{InstanceId{11}, {}});
-  EXPECT_EQ(left(), 1u) << "it never was";
-  tell(0);
-  apply(InstanceGone{InstanceId{0}});
-  EXPECT_EQ(left(), 0u) << "until the cloud says that it is free";
-  tell(1);
-  EXPECT_EQ(left(), 1u);
-}
-
-/// A gang for which room is kept does not get all of it, and its launches have places for others.
 TEST_F(PlanCheckTest, WhoSharesALaunchWithARefusedGangDoesNotGetWhatIsKeptForIt) {
   Job gang = JobBuilder(50).tasks(2).demand(Resources::of(0, 5, 8)).build();
   gang.priority = 1;
