@@ -23,6 +23,7 @@ namespace {
 struct CostOptions {
   ClientOptions client;
   std::string by = "user";
+  bool today = false;
 };
 
 struct DecisionOptions {
@@ -70,6 +71,12 @@ CLI::App* add_listing(CLI::App& app, int& exit_code, const std::vector<std::stri
 int show_cost(const CostOptions& options) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
+  if (options.today) {
+    return print_answer(api->get("/v1/cost/today"), options.client.json,
+                        shown_as(client::today_of, [](const client::TodayAnswer& today) {
+                          return client::view(today);
+                        }));
+  }
   return print_answer(api->get("/v1/cost?by=" + options.by), options.client.json,
                       shown_as(client::cost_of, [&](const client::CostAnswer& cost) {
                         return client::view(cost, options.by);
@@ -196,9 +203,10 @@ void add_cluster_views(CLI::App& app, int& exit_code) {
   instance->callback([life, &exit_code] { exit_code = show_life(*life); });
   auto options = std::make_shared<CostOptions>();
   CLI::App* cost = app.add_subcommand("cost", "Show the cluster's costs, from the ledger");
-  cost->add_option("--by", options->by, "user, job or instance")
-      ->check(CLI::IsMember(choices_of<api::CostBy>()))
-      ->capture_default_str();
+  CLI::Option* by = cost->add_option("--by", options->by, "user, job or instance")
+                        ->check(CLI::IsMember(choices_of<api::CostBy>()))
+                        ->capture_default_str();
+  cost->add_flag("--today", options->today, "of each user on the present day (UTC)")->excludes(by);
   add_client_options(*cost, options->client);
   cost->callback([options, &exit_code] { exit_code = show_cost(*options); });
 }

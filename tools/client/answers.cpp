@@ -118,6 +118,10 @@ Parsed<CostAnswer> cost_of(const Answer& answer) {
   return whole_of<CostAnswer, CostView>(answer);
 }
 
+Parsed<TodayAnswer> today_of(const Answer& answer) {
+  return whole_of<TodayAnswer, TodayView>(answer);
+}
+
 Parsed<LogAnswer> log_part(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) {
     LogAnswer part;

@@ -33,6 +33,22 @@ struct CostAnswer : CostView {
   Silent silent{};
 };
 
+/// Costs of users on the present day (UTC), the largest part first.
+struct TodayView {
+  Instant since;
+  std::vector<CostPart> by{};
+};
+
+void fields(auto& a, Like<TodayView> auto& v) {
+  a(always("since_s", "from when on it is counted"), v.since);
+  a(always("by", "the users, the dearest first"), v.by);
+}
+
+/// With those whose part in it is an earlier one.
+struct TodayAnswer : TodayView {
+  Silent silent{};
+};
+
 /// A part of what a task wrote.
 struct LogAnswer {
   std::uint64_t attempt = 0;
@@ -78,6 +94,7 @@ Parsed<View> view_of(const Answer& answer);
 Parsed<StatusAnswer> status_of(const Answer& answer);
 /// GET /v1/cost.
 Parsed<CostAnswer> cost_of(const Answer& answer);
+Parsed<TodayAnswer> today_of(const Answer& answer);
 /// GET /v1/jobs/{id}/tasks/{index}/log, as a document and with raw=1.
 Parsed<LogAnswer> log_part(const Answer& answer);
 Parsed<LogAnswer> raw_log_part(BytesAnswer answer);

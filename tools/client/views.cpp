@@ -458,6 +458,19 @@ std::string view(const CostAnswer& cost, const std::string& by) {
   return text;
 }
 
+std::string view(const TodayAnswer& today) {
+  TextTable table({{"USER"}, {"COST", true}});
+  double sum = 0;
+  for (const auto& [name, usd] : today.by) {
+    table.add_row({name, usd_text(usd)});
+    sum += usd;
+  }
+  table.add_row({"total", std::string(least(today.silent.empty())) + usd_text(sum)});
+  std::string text = table.text() + "Costs of tasks since " + time_text(today.since) + ".\n";
+  for (const SilentView& one : today.silent) text += silence_text(one) + "\n";
+  return text;
+}
+
 std::string progress_line(const std::vector<JobView>& jobs) {
   JobView sum;
   std::uint64_t over = 0;

@@ -65,6 +65,8 @@ std::string view(const StatusAnswer& status);
 std::string silence_text(const SilentView& silent);
 /// A table of parts, idleness and the total. `by`: the key of the parts, as it was asked for.
 std::string view(const CostAnswer& cost, const std::string& by);
+/// A table of users and of what their tasks have cost today, and since when that is counted.
+std::string view(const TodayAnswer& today);
 /// The launches, the places of the tasks or why they would wait, and the cost.
 std::string view(const PlanView& plan);
 /// Of these lines those on tasks that can never run; empty: each of them may run.

@@ -274,6 +274,13 @@ TEST_F(ViewsTest, CostsStandByTheirNameAndIdlenessInTheOrderOfALife) {
   EXPECT_THAT(view(cost, "instance"), IsGolden());
 }
 
+TEST_F(ViewsTest, CostsOfTodayStandByUserWithTheirBeginning) {
+  TodayAnswer today;
+  today.since = at_s(1'764'374'400);
+  today.by = {{"ann", 1.5}, {"bob", 0.25}};
+  EXPECT_THAT(view(today), IsGolden());
+}
+
 TEST_F(ViewsTest, APlanSaysWhenItIsNone) {
   PlanView plan;
   plan.usd_h_now = 0.5;
