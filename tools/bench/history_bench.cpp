@@ -77,8 +77,8 @@ class Filled {
 };
 
 const Filled& filled() {
-  static const Filled kept;
-  return kept;
+  static const Filled kKept;
+  return kKept;
 }
 
 double processor_us() {

@@ -88,8 +88,8 @@ class Cell {
   /// One of forty kinds, every fourth of them with GPUs.
   static Resources demand_of(std::uint64_t kind) {
     const double gpus = kind % 4 == 0 ? static_cast<double>(1 + kind % 3) : 0;
-    return Resources::of(gpus, static_cast<double>(1 + kind % 7),
-                         static_cast<double>(2 + kind / 2));
+    const std::uint64_t memory_gib = 2 + kind / 2;  // whole, and two kinds have one
+    return Resources::of(gpus, static_cast<double>(1 + kind % 7), static_cast<double>(memory_gib));
   }
   /// Below a kind's, by parts that no other task has.
   Resources own_demand(std::uint64_t kind) {
