@@ -99,6 +99,17 @@ void fields(auto& a, Like<CostPart> auto& v) {
   a(always("usd", "its part"), v.usd);
 }
 
+/// Costs of users on the present day (UTC), the largest part first.
+struct DayCostsView {
+  Instant since;
+  std::vector<CostPart> by{};
+};
+
+void fields(auto& a, Like<DayCostsView> auto& v) {
+  a(always("since_s", "from when on it is counted"), v.since);
+  a(always("by", "the users, the dearest first"), v.by);
+}
+
 /// Dollars spent in all, on instances without tasks by kind of idleness, and by user or job.
 struct CostView {
   static constexpr std::string_view kSchema = "Cost";

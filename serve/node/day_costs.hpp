@@ -15,17 +15,6 @@
 
 namespace muster {
 
-/// Costs of users on the present day (UTC), the largest part first.
-struct DayCostsView {
-  Instant since;
-  std::vector<CostPart> by{};
-};
-
-void fields(auto& a, Like<DayCostsView> auto& v) {
-  a(always("since_s", "from when on it is counted"), v.since);
-  a(always("by", "the users, the dearest first"), v.by);
-}
-
 /// Masters know the cost of a user in all. This keeps the sum that they told last before the day
 /// began: a day's costs are as exact as masters are asked often. It has as many users as the
 /// masters name. May be called from any thread.

@@ -119,7 +119,7 @@ Parsed<CostAnswer> cost_of(const Answer& answer) {
 }
 
 Parsed<TodayAnswer> today_of(const Answer& answer) {
-  return whole_of<TodayAnswer, TodayView>(answer);
+  return whole_of<TodayAnswer, DayCostsView>(answer);
 }
 
 Parsed<LogAnswer> log_part(const Answer& answer) {

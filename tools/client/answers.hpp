@@ -32,20 +32,8 @@ struct StatusAnswer : StatusView {
 struct CostAnswer : CostView {
   Silent silent{};
 };
-
-/// Costs of users on the present day (UTC), the largest part first.
-struct TodayView {
-  Instant since;
-  std::vector<CostPart> by{};
-};
-
-void fields(auto& a, Like<TodayView> auto& v) {
-  a(always("since_s", "from when on it is counted"), v.since);
-  a(always("by", "the users, the dearest first"), v.by);
-}
-
-/// With those whose part in it is an earlier one.
-struct TodayAnswer : TodayView {
+/// Today's costs, and whose part in them is an earlier one.
+struct TodayAnswer : DayCostsView {
   Silent silent{};
 };
 
