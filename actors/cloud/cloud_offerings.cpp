@@ -33,7 +33,7 @@ void CloudOfferings::add(const OfferingChange& change) {
   Offered& offered = offered_.try_emplace(name, Offered{change.offering, {}, {}, 0}).first->second;
   offered.last = change.offering;
   offered.changes[change.number] = change;
-  offered.rented = book_.rented_of(name).size();
+  offered.rented = book_.count_of(name);
 }
 
 void CloudOfferings::hear(const Heard& heard) {
@@ -51,7 +51,7 @@ void CloudOfferings::hear(const Heard& heard) {
   if (!in_flight && known != offered_.end() && known->second.last == heard.offering) {
     // Masters take off what they have asked for since: as many may be left as before, though one
     // was taken, for another one has come.
-    const bool counts = heard.offering.free && known->second.rented != book_.rented_of(name).size();
+    const bool counts = heard.offering.free && known->second.rented != book_.count_of(name);
     if (!counts) return;
   }
   to_change_.push_back(heard);
@@ -113,9 +113,10 @@ std::vector<OfferingChange> CloudOfferings::changes() const {
   return all;
 }
 
-/// The changes that are no longer needed: neither the newest of their offering nor since the oldest
-/// order that is still open, and more than are kept besides, the oldest first. Looked for only now
-/// and then, so that a change costs little however much is rented.
+/// The changes that are no longer needed, more than are kept besides, the oldest first: neither the
+/// newest of their offering nor since the oldest order that is still open, or without another
+/// price, as of counts, by which nothing was charged. Looked for only now and then, so that a
+/// change costs little however much is rented.
 std::vector<std::uint64_t> CloudOfferings::droppable() {
   if (changes_.size() < look_for_droppable_) return {};
   const Instant oldest = book_.oldest_order();
@@ -123,15 +124,25 @@ std::vector<std::uint64_t> CloudOfferings::droppable() {
   const std::size_t room = std::max<std::size_t>(setup_.keep_changes / 2, 1);
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, name] : changes_) {
-    const auto& changes = offered_.at(name).changes;
-    // Times never go back: changes behind this one are needed, too.
-    if (changes.at(number).at >= oldest) break;
-    const bool newest = changes.rbegin()->first == number;
-    if (!newest && is_on_record(name, number)) numbers.push_back(number);
+    const Offered& offered = offered_.at(name);
+    const auto change = offered.changes.find(number);
+    if (std::next(change) == offered.changes.end()) continue;
+    const bool is_old = change->second.at < oldest;
+    if (!has_own_price(offered, change) || (is_old && is_on_record(name, number))) {
+      numbers.push_back(number);
+    }
   }
   numbers.resize(numbers.size() - std::min(numbers.size(), room));
   look_for_droppable_ = changes_.size() - numbers.size() + room;
   return numbers;
+}
+
+/// The price is another one than before the change.
+bool CloudOfferings::has_own_price(const Offered& offered,
+                                   std::map<std::uint64_t, OfferingChange>::const_iterator change) {
+  const Offering& before =
+      change == offered.changes.begin() ? offered.first : std::prev(change)->second.offering;
+  return before.price != change->second.offering.price;
 }
 
 /// The records of all that is rented of the offering have that change in them: without it nothing
@@ -151,9 +162,10 @@ void CloudOfferings::drop(const std::vector<std::uint64_t>& numbers) {
     const auto change = changes_.find(number);
     if (change == changes_.end()) continue;
     Offered& offered = offered_.at(change->second);
-    // The dropped change becomes what was there before the first that is kept.
-    offered.first = offered.changes.at(number).offering;
-    offered.changes.erase(number);
+    const auto dropped = offered.changes.find(number);
+    // It becomes what was there before the first that is kept.
+    if (dropped == offered.changes.begin()) offered.first = dropped->second.offering;
+    offered.changes.erase(dropped);
     changes_.erase(change);
   }
 }

@@ -73,6 +73,8 @@ class CloudOfferings {
   void write_changes();
   void on_written(const OfferingChange& change, bool written);
   std::vector<std::uint64_t> droppable();
+  static bool has_own_price(const Offered& offered,
+                            std::map<std::uint64_t, OfferingChange>::const_iterator change);
   bool is_on_record(const OfferingName& offering, std::uint64_t change);
   void drop(const std::vector<std::uint64_t>& numbers);
 

@@ -19,6 +19,11 @@ const RentedBook::Rented* RentedBook::find(InstanceId id) const {
   return found == rented_.end() ? nullptr : &found->second;
 }
 
+std::size_t RentedBook::count_of(const OfferingName& offering) const {
+  const auto found = rented_of_.find(offering);
+  return found == rented_of_.end() ? 0 : found->second.size();
+}
+
 std::set<InstanceId> RentedBook::rented_of(const OfferingName& offering) const {
   const auto found = rented_of_.find(offering);
   return found == rented_of_.end() ? std::set<InstanceId>{} : found->second;

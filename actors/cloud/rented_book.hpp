@@ -53,6 +53,8 @@ class RentedBook {
   const std::map<InstanceId, Rented>& rented() const { return rented_; }
   /// Of one offering.
   std::set<InstanceId> rented_of(const OfferingName& offering) const;
+  /// Their number, without a copy of them.
+  std::size_t count_of(const OfferingName& offering) const;
   /// The time of the oldest order that is open; Instant::max() without open orders.
   Instant oldest_order() const;
   void add(Rented rented);

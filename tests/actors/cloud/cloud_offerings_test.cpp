@@ -24,6 +24,12 @@ class CloudOfferingsTest : public test::CloudParts {
     desk_->run_until_s(s);
     offerings_.hear({it3_at(usd_h), since});
   }
+  void hear_left(double s, std::uint32_t free) {
+    desk_->run_until_s(s);
+    Offering offering = it3_at(1);
+    offering.free = free;
+    offerings_.hear({offering, {}});
+  }
   std::vector<std::uint64_t> numbers() const {
     std::vector<std::uint64_t> all;
     for (const OfferingChange& change : announced_) all.push_back(change.number);
@@ -165,6 +171,31 @@ TEST_F(CloudOfferingsTest, ChangesSinceTheOldestOpenOrderAreKept) {
   book_.at(InstanceId{1}).change_on_record = 20;
   for (int i = 1; i <= 20; ++i) hear_at(i, i);
   EXPECT_EQ(store_.changed.size(), 20U);
+}
+
+TEST_F(CloudOfferingsTest, ChangesOfCountsAreDroppedHoweverOldTheOldestOpenOrderIs) {
+  setup_.keep_changes = 4;
+  rent(record_of(1), 0);
+  hear_at(1, 1);
+  for (std::uint32_t i = 2; i <= 20; ++i) hear_left(i, i);
+  EXPECT_LE(store_.changed.size(), 7U);
+  EXPECT_TRUE(store_.changed.contains(1)) << "the price has changed since the order";
+  EXPECT_TRUE(store_.changed.contains(20));
+  RentedRecord record = record_of(2);
+  offerings_.price_from(record, at_s(0));
+  EXPECT_EQ(record.price, it3_at(0.8).price);
+  offerings_.price_from(record, at_s(10));
+  EXPECT_EQ(record.price, it3_at(1).price);
+}
+
+TEST_F(CloudOfferingsTest, AnEqualCountIsToldOnceSomethingWasRentedSince) {
+  hear_left(1, 3);
+  hear_left(2, 3);
+  EXPECT_EQ(announced_.size(), 1U);
+  rent(record_of(1), 0);
+  hear_left(3, 3);
+  hear_left(4, 3);
+  EXPECT_EQ(announced_.size(), 2U);
 }
 
 TEST_F(CloudOfferingsTest, AChangeIsKeptUntilTheRecordsOfItsInstancesHaveIt) {
