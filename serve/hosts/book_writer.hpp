@@ -35,8 +35,8 @@ class BookWriter {
   bool is_due(Duration now) const { return late_ && now >= *late_; }
 
   /// Writes what has changed, with that of others who wait meanwhile. `content` is called with the
-  /// lock. The code of a failure is a HostRefusal.
-  std::optional<Failure<int>> save(std::unique_lock<std::mutex>& lock,
+  /// lock. After a failure, whose code is a HostRefusal, it is due again after kLateWrite.
+  std::optional<Failure<int>> save(std::unique_lock<std::mutex>& lock, Duration now,
                                    const std::function<std::string()>& content);
   /// Why the last write has failed; empty: it has not.
   const std::string& fault() const { return fault_; }

@@ -57,11 +57,11 @@ Refused copied(std::uint32_t number) {
                       number, number)};
 }
 
-Refused may_be_copied(std::uint32_t number, Duration since_start) {
+Refused may_be_copied(std::uint32_t number, Duration left) {
   return {kHostConflict,
           fmt::format("host {} was another computer, or had not booted, when it was last heard: "
                       "this daemon is heard in {:.0f} s, unless the machine itself reports before",
-                      number, std::ceil(to_seconds(kFirstReports - since_start)))};
+                      number, std::ceil(to_seconds(left)))};
 }
 
 /// Notes may have no reader.
@@ -126,7 +126,7 @@ std::optional<Refused> HostBook::load() {
 }
 
 std::optional<Refused> HostBook::save(std::unique_lock<std::mutex>& lock) {
-  return writer_.save(lock, [this] {
+  return writer_.save(lock, setup_.since_boot(), [this] {
     return book_text(tokens_, hosts_, terms_.longest(hosts_, setup_.since_boot()));
   });
 }
@@ -204,17 +204,17 @@ Expected<ReportAnswer, int> HostBook::report(const std::string& key_print, const
                    "and join again"};
   }
   const Duration now = setup_.since_boot();
-  const Duration since_start = now - terms_.opened();
-  const Reporter reporter = reporter_of(*host, now_of(*host), report, since_start);
-  if (reporter == Reporter::unsure) return may_be_copied(host->number, since_start);
+  const Duration left = first_reports(setup_.report) - (now - terms_.opened());
+  const Reporter reporter = reporter_of(*host, now_of(*host), report, left >= Duration{});
+  if (reporter == Reporter::unsure) return may_be_copied(host->number, left);
   if (reporter == Reporter::copy) {
     host->copy_heard = now;
     return copied(host->number);
   }
-  const bool is_other = take_report(*host, report, now);
+  const bool has_booted = report.boot != host->boot;
+  // In the file, so that after a start the machine goes on and not its copy: another boot at once.
+  if (take_report(*host, report, now) || has_booted) writer_.change_late(now);
   host->heard_s = now_s();
-  // In the file, so that after a start the machine goes on and not its copy.
-  if (is_other) writer_.change();
   if (std::exchange(host->lost, false)) {
     setup_.note(fmt::format("host {} is back", host->number));
   }
@@ -223,8 +223,8 @@ Expected<ReportAnswer, int> HostBook::report(const std::string& key_print, const
   if (host->use && host->use->use == Use::ending && !is_left) free(*host, steps);
   const std::uint32_t number = host->number;
   // It goes on with the orders that are in the file: without an answer its lease would end.
-  const bool is_needed = is_other || (host->use && !writer_.has(host->use->change));
-  if (is_needed && save(lock)) writer_.change_late(now);
+  const bool is_needed = has_booted || (host->use && !writer_.has(host->use->change));
+  if (is_needed) save(lock);
   // It may have been removed meanwhile.
   HostEntry* again = hosts_.find(number);
   Expected<ReportAnswer, int> answer =

@@ -16,6 +16,7 @@ using EntryJson = nlohmann::ordered_json;
 
 /// Silence after which a machine is not taken into use: some reports have been missed.
 constexpr int kMissedReports = 5;
+constexpr Duration kLeastFirstReports = std::chrono::seconds{15};
 constexpr Duration kLeastSilence = std::chrono::seconds{5};
 /// For as long as that a machine is said to have a copy that was heard.
 constexpr Duration kCopyShown = std::chrono::minutes{10};
@@ -50,15 +51,17 @@ HostState state_of(const HostEntry& host, Duration now, Duration report) {
   return silence <= most ? HostState::ready : HostState::silent;
 }
 
-Reporter reporter_of(const HostEntry& host, HostState state, const Report& report,
-                     Duration since_start) {
+Duration first_reports(Duration report) {
+  return std::max<Duration>(kLeastFirstReports, kMissedReports * report);
+}
+
+Reporter reporter_of(const HostEntry& host, HostState state, const Report& report, bool early) {
   if (report.run == host.run) return Reporter::machine;
   if (!host.run_before.empty() && report.run == host.run_before) return Reporter::copy;
   if (report.boot == host.boot || host.boot.empty()) return Reporter::machine;
   // A machine cannot have booted while it went on reporting.
   if (state == HostState::ready) return Reporter::copy;
-  const bool is_early = state == HostState::waiting && since_start <= kFirstReports;
-  return is_early ? Reporter::unsure : Reporter::machine;
+  return early && state == HostState::waiting ? Reporter::unsure : Reporter::machine;
 }
 
 bool take_report(HostEntry& host, const Report& report, Duration now) {

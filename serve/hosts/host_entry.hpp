@@ -84,18 +84,18 @@ bool is_free(const HostEntry& host, HostState state);
 /// By when it was heard; `report`: the time between two reports.
 HostState state_of(const HostEntry& host, Duration now, Duration report);
 
-/// From the connector's start until the machines that went on reporting have been heard.
-inline constexpr Duration kFirstReports = std::chrono::seconds{15};
+/// From the connector's start until the machines that went on reporting have been heard; `report`:
+/// the time between two reports.
+Duration first_reports(Duration report);
 
 /// Whether somebody else than the machine's daemon reports with its key: the state folder was
-/// copied. `state`: the machine's before the report.
+/// copied. `state`: the machine's before the report; `early`: within first_reports().
 enum class Reporter : std::uint8_t {
   machine,
   copy,
   unsure  ///< the machine has booted, or it is a copy: the machine itself may still be heard
 };
-Reporter reporter_of(const HostEntry& host, HostState state, const Report& report,
-                     Duration since_start);
+Reporter reporter_of(const HostEntry& host, HostState state, const Report& report, bool early);
 
 /// As the file has it. A reservation is not in it: nothing has come of it yet.
 nlohmann::ordered_json to_row(const HostEntry& host);

@@ -83,7 +83,8 @@ bool HostBook::reserve(InstanceId instance, const std::string& type) {
     hosts_.assign(*found, instance);
     // Not by the next sweep: when another machine has come free by then the number is as before,
     // and a master that takes off what it has asked for since would hear of neither.
-    told_free_ = free_by_type(hosts_, clock);
+    const auto told = told_free_.find(type);
+    if (told != told_free_.end() && --told->second == 0) told_free_.erase(told);
     tell = watcher_.room;
   }
   if (tell) tell();

@@ -298,7 +298,7 @@ TEST_F(HostBookTest, after_a_start_the_machine_wins_over_a_copy_that_reports_fir
   ASSERT_FALSE(copy.has_value());
   EXPECT_THAT(copy.error().message, HasSubstr("in 15 s"));
   EXPECT_TRUE(report("k").has_value()) << "the machine goes on";
-  since_boot_ += kFirstReports;
+  since_boot_ += first_reports(seconds{1});
   EXPECT_TRUE(report("k").has_value());
   EXPECT_EQ(report("k", {}, "copy", "other boot").error().code, kHostConflict);
 }
@@ -309,7 +309,7 @@ TEST_F(HostBookTest,
   since_boot_ += seconds{100};
   open();
   EXPECT_FALSE(report("k", {}, "later", "other boot").has_value());
-  since_boot_ += kFirstReports + seconds{1};
+  since_boot_ += first_reports(seconds{1}) + seconds{1};
   EXPECT_TRUE(report("k", {}, "later", "other boot").has_value());
   EXPECT_EQ(report("k").error().code, kHostConflict) << "its daemon of before is a copy by now";
 }
@@ -407,6 +407,18 @@ TEST_F(HostBookTest, the_end_of_an_instance_is_in_the_file_within_a_bound) {
   since_boot_ += kLateWrite;
   book_->sweep();
   EXPECT_FALSE(lists_it());
+}
+
+TEST_F(HostBookTest, a_change_that_could_not_be_written_is_written_later_by_itself) {
+  add_host("k");
+  take_folder();
+  EXPECT_EQ(book_->change(1, {true, {}}).error().code, kHostStorage);
+  give_folder();
+  since_boot_ += kLateWrite;
+  book_->sweep();
+  EXPECT_THAT(book_->list().front().trouble, IsEmpty());
+  open();
+  EXPECT_TRUE(book_->list().front().drained);
 }
 
 TEST_F(HostBookTest, the_margin_of_a_long_lease_bears_the_drift_of_clocks) {
