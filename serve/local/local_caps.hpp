@@ -32,6 +32,7 @@ Expected<CapsRequest, CapsError> caps_from(const std::string& text);
 /// 4 instances a core but no more than one for each 512 MiB of memory, $5 an hour and $20 a day,
 /// however many masters there are; but for each at least 4 instances, for a gang of four small
 /// tasks, as the cloud has room for these on this computer anyway, and money is kept together.
+/// Instances on machines that join are not bounded by this computer.
 void set_default_caps(const machines::Computer& computer, ClusterConfig& config);
 
 /// Changes the caps of the config as asked.

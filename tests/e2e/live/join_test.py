@@ -282,6 +282,8 @@ class Joining(unittest.TestCase):
                    "--only-join")
             hosts = json.loads(muster("hosts", "--json", cluster=folder).stdout)["hosts"]
             self.assertRegex(hosts[0]["type"], r"^own\.")
+            caps = json.loads(muster("status", "--json", cluster=folder).stdout)["caps"]
+            self.assertIsNone(caps[0]["max_instances"], "as many as join")
         finally:
             muster("down", "--dir", folder, "--erase")
 
