@@ -85,12 +85,14 @@ int drain_host(const HostOptions& options) {
 }
 
 int label_host(const HostOptions& options) {
-  auto labels = nlohmann::ordered_json::object();
+  using Json = nlohmann::ordered_json;
+  Json labels = Json::object();
   for (const std::string& word : options.labels) {
     const std::size_t equals = word.find('=');
     labels[word.substr(0, equals)] = word.substr(equals + 1);
   }
-  return change_host(options, {"labels", labels.dump(), "labelled"});
+  return change_host(
+      options, {"labels", labels.dump(-1, ' ', false, Json::error_handler_t::replace), "labelled"});
 }
 
 std::string check_label(const std::string& word) {
