@@ -36,6 +36,14 @@ struct AffectedInstance {
   }
 };
 
+/// Shares may add up to more than the instance: one is dominant in processors, another in memory.
+template <class Groups>
+double scale_of(const Groups& groups) {
+  double shares = 0;
+  for (const auto& group : groups) shares += group.share * group.tasks;
+  return shares > 1 ? 1 / shares : 1;
+}
+
 }  // namespace
 
 void Ledger::observe(const Event& event, const ClusterState& before) {
@@ -221,13 +229,20 @@ void Ledger::share_out(const InstanceRow& row, const ClusterState& state, Money 
   }
 }
 
+Money Ledger::unsettled(TaskId id, const InstanceRow& on, Instant now) const {
+  const auto seat = seats_.find(id);
+  const auto bill = settled_until_.find(on.id);
+  if (seat == seats_.end() || seat->second.on != on.id || bill == settled_until_.end()) return {};
+  const Duration since = now - bill->second.until;
+  if (since <= Duration::zero() || on.phase == InstancePhase::booting) return {};
+  const Money amount = Money::of(on.price, since);
+  return amount.part(seat->second.share * scale_of(groups_.at(on.id)));
+}
+
 // Occupants pay by their dominant shares, and the rest of the instance is fragmentation.
 void Ledger::split(const InstanceRow& row, const ClusterState& state, Money amount) {
   std::vector<ShareGroup>& groups = groups_[row.id];
-  double shares = 0;
-  for (const ShareGroup& group : groups) shares += group.share * group.tasks;
-  // Shares may add up to more than the instance: one is dominant in processors, another in memory.
-  const double scale = shares > 1 ? 1 / shares : 1;
+  const double scale = scale_of(groups);
   Money left = amount;
   for (ShareGroup& group : groups) {
     Money part = amount.part(group.share * scale);

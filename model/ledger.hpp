@@ -55,6 +55,9 @@ class Ledger {
   Money tasks() const { return closed_tasks_ + open_tasks_; }
   /// Sum booked to one task; nothing for a task that never held an instance.
   Money task(TaskId id) const;
+  /// Costs of the task since what it holds was booked last, until `now`: the part of task() that is
+  /// still to come. `on`: the instance that it holds.
+  Money unsettled(TaskId id, const InstanceRow& on, Instant now) const;
   /// Sum booked to the tasks of an unfinished job, by its place in the state.
   Money job(Slot slot) const { return slot < by_job_.size() ? by_job_[slot].usd : Money{}; }
   /// Sums booked to all unfinished jobs of each user; users without any cost are left out.

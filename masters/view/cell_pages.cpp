@@ -23,6 +23,10 @@ using cell::task_view;
 /// Tasks of a job that is not over that are written out at once: a longer list takes several
 /// questions, between which the master does something else.
 constexpr std::size_t kTasksAtOnce = 250;
+/// Tasks that are looked at for the costs since they were booked last, for a page of jobs and for
+/// one job: they are a matter of seconds for a large job, whose tasks come and go.
+constexpr std::size_t kLooksOfList = 10'000;
+constexpr std::size_t kLooksOfJob = 100'000;
 
 /// Writes the first of the tasks, at least one, that go into one message with what is said of the
 /// job.
@@ -46,8 +50,9 @@ bool take(JobsView& list, ByteCut& cut, JobView job) {
 }
 
 std::string end_text(JobOutcome outcome) {
-  return fmt::format("{} {}", outcome == JobOutcome::failed ? "has" : "was",
-                     muster::name_of(outcome));
+  return fmt::format(
+      "{} {}", outcome == JobOutcome::failed || outcome == JobOutcome::expired ? "has" : "was",
+      muster::name_of(outcome));
 }
 
 /// Why a task of a job that is over is as it is.
@@ -168,6 +173,19 @@ HistoryPage page_of(const JobsQuestion& wanted) {
   return {filter, over_below, wanted.bound()};
 }
 
+/// Adds the costs of the job's tasks since they were booked last, where that takes no more looks
+/// than are left.
+void add_unsettled(JobView& view, const JobRow& row, const CellView& cell, std::size_t& looks) {
+  const bool holds = row.running + row.starting + row.stopping > 0;
+  if (!holds || row.tasks.size() > looks) return;
+  looks -= row.tasks.size();
+  Money more;
+  for (const Slot slot : row.tasks) {
+    more += cell::unsettled(cell.master.state().task(slot), cell.master, cell.now);
+  }
+  view.usd += more.usd();
+}
+
 /// Part of a list that is read from the history, behind the jobs that are not over.
 struct OverPart {
   JobsView list;
@@ -218,9 +236,11 @@ CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
     active = active_page(master.facts(), wanted);
   }
   const std::vector<Slot>& slots = active.slots;
+  std::size_t looks = kLooksOfList;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const JobRow& row = state.job(slots[i]);
     JobView view = job_view(row, master);
+    add_unsettled(view, row, *this, looks);
     view.master = name;
     if (!take(over.list, over.cut, std::move(view))) {
       if (!wanted.only) return {std::move(over.list), {}};
@@ -257,6 +277,8 @@ CellAnswer<JobDetails> CellView::job(const JobQuestion& wanted) const {
             }};
   }
   JobDetails details{true, job_view(*row, master)};
+  std::size_t looks = kLooksOfJob;
+  add_unsettled(details.job, *row, *this, looks);
   details.job.master = name;
   if (!wanted.tasks_only) {
     details.job.reason = cell::reason_of(*row, master);

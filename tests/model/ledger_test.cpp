@@ -94,6 +94,27 @@ TEST_F(LedgerTest, TasksThatTogetherDominateMoreThanAllShareTheWhole) {
   EXPECT_TRUE(parts() == ledger_.total());
 }
 
+TEST_F(LedgerTest, SaysWhatWillBeBookedToATaskThatRuns) {
+  launch(0, 0);
+  apply(0, JobAccepted{JobBuilder(1).demand(Resources::of(0, 6, 4)).build()});
+  apply(0, JobAccepted{JobBuilder(2).demand(Resources::of(0, 1, 24)).build()});
+  const auto unsettled = [&](std::uint64_t task, double s) {
+    return ledger_.unsettled(TaskId{task}, *state_.find(kHere), at_s(s));
+  };
+  EXPECT_TRUE(unsettled(1, 50) == Money{}) << "it is not there";
+  start(10, 1);
+  start(60, 2);
+  EXPECT_TRUE(unsettled(1, 60) == Money{}) << "all is booked until then";
+  EXPECT_TRUE(unsettled(1, 50) == Money{}) << "and none is taken back";
+  const Money first = ledger_.task(TaskId{1}) + unsettled(1, 100);
+  const Money second = ledger_.task(TaskId{2}) + unsettled(2, 100);
+  apply(100, TaskFinished{TaskId{1}, 1});
+  apply(100, TaskFinished{TaskId{2}, 1});
+  EXPECT_TRUE(ledger_.task(TaskId{1}) == first);
+  EXPECT_TRUE(ledger_.task(TaskId{2}) == second);
+  EXPECT_TRUE(unsettled(1, 200) == Money{});
+}
+
 /// Their costs are booked together, and each pays for the time that it was there.
 TEST_F(LedgerTest, AlikeTasksOfAJobEachPayForTheirTime) {
   launch(0, 0);
