@@ -6,6 +6,7 @@ import unittest
 
 from client_test import ClientTest
 from fake_api import Reply, details, task
+from fixture import assert_golden
 
 
 class Logs(ClientTest):
@@ -33,6 +34,15 @@ class Logs(ClientTest):
         self.assertEqual(self.succeed("logs", "12"), "one\ntwo\n")
         self.assertEqual([query.split("&")[0] for query in self.queries()],
                          [f"offset={offset}" for offset in (0, 4, 8)])
+
+    def test_the_standard_error_of_a_failed_task_is_pointed_to(self):
+        self.api.on("GET", "/v1/jobs/12", details(12, "failed", tasks=[task(0, "failed")]))
+        self.api.on("GET", self.PATH, self.part(0, "one\n"), self.part(4, "", False),
+                    self.part(0, "why\n", False))
+        done = self.muster("logs", "12")
+        self.assertEqual(done.stdout, "one\n")
+        assert_golden(self, done.stderr)
+        self.assertIn("stream=err", self.api.paths()[-1])
 
     def test_the_other_stream_and_an_old_attempt_can_be_asked_for(self):
         self.api.on("GET", "/v1/jobs/12/tasks/5/log", self.part(0, "x", False, attempt=2))

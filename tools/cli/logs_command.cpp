@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,9 +65,9 @@ class JobLogs {
   Expected<JobView, ClientError> look(client::Pages& pages,
                                       const std::function<void(const TaskView&)>& use) const;
   Expected<JobView, ClientError> look_at_open(Tasks& tasks) const;
-  std::optional<Failure<ClientError>> print_one(TaskLog& log, LogPrinter& out);
+  std::optional<Failure<ClientError>> print_one(TaskLog& log, LogPrinter& out, bool failed = false);
   int exit_code() const;
-  void say_where_else(TaskLog& log);
+  void say_where_else(TaskLog& log, bool failed);
   /// Which streams are wanted, in the order in which they are printed: false is standard output.
   std::vector<bool> streams() const {
     if (options_.wish.both) return {false, true};
@@ -77,10 +78,11 @@ class JobLogs {
   client::ApiClient& api_;
   const LogsOptions& options_;
   std::vector<TaskLog> logs_;
-  bool several_ = false;     ///< tasks were chosen
-  std::uint32_t looks_ = 0;  ///< at other streams
-  std::uint32_t hints_ = 0;  ///< hints about other streams
-  bool is_short_ = false;    ///< something of what was asked for is not there, which was said
+  std::set<std::uint64_t> failed_;  ///< tasks that were seen to have failed
+  bool several_ = false;            ///< tasks were chosen
+  std::uint32_t looks_ = 0;         ///< at other streams
+  std::uint32_t hints_ = 0;         ///< hints about other streams
+  bool is_short_ = false;  ///< something of what was asked for is not there, which was said
 };
 
 std::optional<int> JobLogs::choose_tasks() {
@@ -158,12 +160,13 @@ int JobLogs::exit_code() const {
              : kDone;
 }
 
-/// Points to the other stream where this one had nothing. Of an array the first say enough, and the
-/// others are not asked for it.
-void JobLogs::say_where_else(TaskLog& log) {
+/// Points to the other stream where this one had nothing, and to the standard error of a task that
+/// has failed. Of an array the first say enough, and the others are not asked for it.
+void JobLogs::say_where_else(TaskLog& log, bool failed) {
   constexpr std::uint32_t kMostHints = 3;
   constexpr std::uint32_t kMostLooks = 10;
-  if (!log.was_empty() || hints_ == kMostHints || looks_ == kMostLooks) return;
+  const bool is_wanted = log.was_empty() || (failed && !options_.wish.err && !options_.wish.json);
+  if (options_.wish.both || !is_wanted || hints_ == kMostHints || looks_ == kMostLooks) return;
   ++looks_;
   const std::string hint = log.other_stream();
   if (hint.empty()) return;
@@ -172,12 +175,12 @@ void JobLogs::say_where_else(TaskLog& log) {
 }
 
 /// A task without output is no reason to be silent about the others; anything else is.
-std::optional<Failure<ClientError>> JobLogs::print_one(TaskLog& log, LogPrinter& out) {
+std::optional<Failure<ClientError>> JobLogs::print_one(TaskLog& log, LogPrinter& out, bool failed) {
   const auto failure = log.print_present(out);
   out.end_line();
   if (!failure) {
     is_short_ |= log.lost();
-    say_where_else(log);
+    say_where_else(log, failed);
     return std::nullopt;
   }
   if (failure->code != ClientError::not_found) return failure;
@@ -212,7 +215,8 @@ int JobLogs::print_all() {
           if (task.attempt == 0 && out->several()) continue;  // it has written nothing
           for (const bool err : streams()) {
             TaskLog log(api_, options_.wish, LogSource{task.index, err});
-            if (auto trouble = print_one(log, *out)) return trouble;
+            const bool failed = task.phase == ShownPhase::failed;
+            if (auto trouble = print_one(log, *out, failed)) return trouble;
           }
         }
         return std::nullopt;
@@ -239,6 +243,7 @@ int JobLogs::follow() {
         complain(fmt::format("job {} has no task {}", options_.wish.job, log.task()));
         return kFailed;
       }
+      if (task->phase == ShownPhase::failed) failed_.insert(task->index);
       // A task of a job that is over will not run, whatever it waits for.
       if (client::is_over(job.value()) && !client::is_over(*task)) {
         task->phase = ShownPhase::failed;
@@ -251,7 +256,7 @@ int JobLogs::follow() {
     std::this_thread::sleep_for(std::clamp(took * kPausePerLook, kPause, kLongestPause));
   }
   out.end_line();
-  for (TaskLog& log : logs_) say_where_else(log);
+  for (TaskLog& log : logs_) say_where_else(log, failed_.contains(log.task()));
   return exit_code();
 }
 

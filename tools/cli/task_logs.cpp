@@ -127,7 +127,9 @@ std::string TaskLog::other_stream() {
   const std::string amount = part->offset == 0 && size == part->text.size()
                                  ? fmt::format("{} line{}", lines, lines == 1 ? "" : "s")
                                  : fmt::format("{} bytes", size);
-  return fmt::format("nothing on the {} of task {}; its {} has {}: {}", here, task_, there, amount,
+  const std::string begin = printed_ ? fmt::format("task {} has failed", task_)
+                                     : fmt::format("nothing on the {} of task {}", here, task_);
+  return fmt::format("{}; its {} has {}: {}", begin, there, amount,
                      err_ ? "leave --err out" : "--err");
 }
 
