@@ -64,6 +64,8 @@ std::string_view asset_of(Operation operation) {
       return assets::kJobs;
     case Operation::task_view:
       return assets::kTask;
+    case Operation::pipeline_view:
+      return assets::kPipeline;
     case Operation::instance_views:
       return assets::kInstances;
     case Operation::style:

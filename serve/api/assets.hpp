@@ -13,6 +13,7 @@ extern const std::string_view kViews;      ///< its views.js
 extern const std::string_view kAsk;        ///< its ask.js
 extern const std::string_view kJobs;       ///< its jobs.js
 extern const std::string_view kTask;       ///< its task.js
+extern const std::string_view kPipeline;   ///< its pipeline.js
 extern const std::string_view kInstances;  ///< its instances.js
 extern const std::string_view kStyle;      ///< its style.css
 extern const std::string_view kSchemas;    ///< the shapes of the API's documents, as JSON schemas

@@ -478,6 +478,8 @@ constexpr std::array kRoutes{
               kScript),
     page_file(Operation::job_views, "/jobs.js", "The dashboard's script for jobs", kScript),
     page_file(Operation::task_view, "/task.js", "The dashboard's script for a task", kScript),
+    page_file(Operation::pipeline_view, "/pipeline.js", "The dashboard's script for pipelines",
+              kScript),
     page_file(Operation::instance_views, "/instances.js",
               "The dashboard's script for instances and decisions", kScript),
     page_file(Operation::style, "/style.css", "The dashboard's style", kStyle),

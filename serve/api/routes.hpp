@@ -64,6 +64,7 @@ enum class Operation : std::uint8_t {
   views,
   job_views,
   task_view,
+  pipeline_view,
   instance_views,
   style,
   chart,

@@ -79,6 +79,7 @@ function openJob(number) {
     by_id(id).hidden = true;
   }
   by_id("job-phases").replaceChildren();
+  closePipeline();
   setNodes(by_id("job-title"), `${number}`, () => [`Job ${number}`]);
   showRows(by_id("tasks"), [], (task) => task.task, taskRow);
   bringToSight("job", "job-title");
@@ -380,6 +381,7 @@ function startJob() {
   by_id("tasks-first").addEventListener("click", () => turnTo(state.tasks, null));
   by_id("tasks-more").addEventListener("click", () => turnTo(state.tasks, state.tasks.next));
   by_id("job-close").addEventListener("click", closeOpen);
+  by_id("pipeline").addEventListener("toggle", loadPipeline);
   by_id("job-decisions").addEventListener("click", () => showDecisionsOf("job", state.job));
   const act = (what, done, body) => () =>
     change(`/v1/jobs/${state.job}/${what}`, by_id("job-said"), done, body);

@@ -1,7 +1,7 @@
 "use strict";
 // The list of jobs, and a job with its tasks.
 
-const JOBS_OVER = new Set(["completed", "failed", "refused", "cancelled", "replaced", "skipped"]);
+const JOBS_OVER = new Set(["completed", "failed", "refused", "cancelled", "replaced", "skipped", "expired"]);
 
 // Which tasks a button shows: those of `phase`, before them on the first page those of `before`,
 // and how many there are by the job's figures.
@@ -228,6 +228,7 @@ function showJob(explained, ahead = []) {
     lacks(silent, "tasks")].filter(Boolean).join(" "));
   showPages("tasks", "more", state.tasks, next);
   showChanges(job);
+  loadPipeline();
   const first = taskToOpen(job, tasks);
   if (state.log === null && !state.log_closed && first && mayChange(job)) openLog(first.task);
   else showTask();

@@ -245,6 +245,34 @@ class JobTest(PageTest):
             self.wait(lambda: os.path.exists(file), "that it is saved")
             self.wait(lambda: os.path.getsize(file) == 1_500_000, "all of it")
 
+    def test_shows_the_pipeline_of_a_job(self):
+        jobs = {each["job"]: each for each in self.cluster.jobs}
+        jobs[SWEEP]["after"] = [{"job": 28, "when": "ok"}, {"job": 31, "when": "any"}]
+        jobs[38]["user"] = "ben"
+        jobs[38]["after"] = [{"job": SWEEP, "when": "fail"}]
+        self.open("job", SWEEP)
+        self.assertFalse(self.shown("#pipeline-svg"))
+        self.js("document.getElementById('pipeline').open = true;")
+        self.wait(lambda: self.shown("#pipeline-svg"), "the picture")
+        self.assertEqual(self.texts("#pipeline-jobs td:first-child"), ["28", "31", "40", "38"])
+        self.assertEqual(self.texts("#pipeline-jobs td:last-child"),
+                         ["-", "-", "job 28, job 31:any", "job 40:fail"])
+        links = self.js("return [...document.querySelectorAll('#pipeline-svg a')]"
+                        ".map(link => link.getAttribute('href'));")
+        self.assertEqual(links, ["#/job/28", "#/job/31", "#/job/40", "#/job/38"])
+        lefts = self.js("return [...document.querySelectorAll('#pipeline-svg rect')]"
+                        ".map(box => box.getBoundingClientRect().left);")
+        self.assertEqual(lefts[0], lefts[1])
+        self.assertTrue(lefts[1] < lefts[2] < lefts[3], lefts)
+        self.assertEqual(self.js("return document.querySelectorAll('#pipeline-svg path').length"), 3)
+
+    def test_says_that_a_job_is_in_no_pipeline(self):
+        self.open("job", FAILED)
+        self.js("document.getElementById('pipeline').open = true;")
+        self.wait(lambda: "no job" in self.text("#pipeline-note"), "the note")
+        self.assertFalse(self.shown("#pipeline-table"))
+        self.assertFalse(self.shown("#pipeline-picture"))
+
     def test_submits_again_what_failed(self):
         self.open("job", FAILED)
         self.wait(lambda: self.shown("#job-again-failed"), "a button")

@@ -207,7 +207,7 @@ TEST(Api, wants_a_token_for_everything_but_the_page_and_the_health) {
   }
   for (const char* target :
        {"/healthz", "/", "/app.js", "/ask.js", "/plot.js", "/text.js", "/views.js", "/jobs.js",
-        "/task.js", "/instances.js", "/style.css", "/chart.js"}) {
+        "/task.js", "/pipeline.js", "/instances.js", "/style.css", "/chart.js"}) {
     RawClient client(served.port());
     client.send(fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", target));
     EXPECT_EQ(client.receive().status, 200) << target;
@@ -285,7 +285,7 @@ TEST(Api, sends_the_page_with_a_policy_that_keeps_it_to_itself) {
   EXPECT_EQ(page.headers.at("X-Content-Type-Options"), "nosniff");
   EXPECT_THAT(page.body, HasSubstr("<title>Muster</title>"));
   for (const char* target : {"/", "/app.js", "/ask.js", "/plot.js", "/text.js", "/views.js",
-                             "/jobs.js", "/task.js", "/instances.js", "/style.css"}) {
+                             "/jobs.js", "/task.js", "/pipeline.js", "/instances.js", "/style.css"}) {
     const std::string body = served.get(target).body;
     EXPECT_EQ(body.find("http"), std::string::npos) << target;
     EXPECT_EQ(body.find("innerHTML"), std::string::npos) << target;
