@@ -49,7 +49,10 @@ class Streams(ClientTest):
                 done = self.run_in_shell(f'"$M" submit {flags} -- true >{out}')
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("muster: job 12 was taken, but", done.stderr)
-        self.api.on("POST", "/v1/jobs/12/resubmit", Reply({"jobs": [{"job": 13}]}, 201))
+        self.api.on("POST", "/v1/jobs/12/resubmit",
+                    Reply({"jobs": [{"job": 13}], "warnings": ["no room under the caps"]}, 201))
+        self.assertEqual(self.muster("resubmit", "12").stderr,
+                         "muster: warning: no room under the caps\n")
         self.assertIn("job 13 was taken, but",
                       self.run_in_shell('"$M" resubmit 12 >/dev/full').stderr)
         self.api.on("POST", "/v1/jobs/12/cancel", {"job": 12})

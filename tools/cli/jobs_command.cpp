@@ -2,13 +2,16 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/job_choice.hpp"
 #include "tools/cli/job_lists.hpp"
+#include "tools/cli/job_pipeline.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/task_pages.hpp"
 #include "tools/client/pages.hpp"
@@ -44,6 +47,7 @@ struct EachOptions {
   std::string verb;
   std::string done;  ///< the verb when it has been done
   JobChoice choice{};
+  bool pipelines = false;  ///< of those that are named, all jobs of their pipelines
 };
 
 int show_job(const JobOptions& options) {
@@ -100,6 +104,10 @@ int resubmit(const AgainOptions& options) {
                            options.failed ? "the unfinished tasks of" : "all of", options.job);
       });
   if (code != kDone) return code;
+  const auto warnings = client::warnings_in(answer.value());
+  if (warnings) {
+    for (const std::string& warning : warnings.value()) complain("warning: " + warning);
+  }
   const std::string job = fresh > 0 ? fmt::format("job {}", fresh) : "the new job";
   return told(job + " was taken") ? kDone : kFailed;
 }
@@ -158,13 +166,34 @@ int none_found(const EachOptions& options) {
   return kDone;
 }
 
+/// Puts the jobs of the pipelines for the jobs that are named, the last first: none begins, or is
+/// skipped, before it has its turn.
+std::optional<Failure<client::ClientError>> widen(client::ApiClient& api, JobChoice& choice) {
+  std::vector<std::uint64_t> all;
+  std::set<std::uint64_t> seen;
+  for (const std::uint64_t job : choice.jobs) {
+    if (seen.contains(job)) continue;
+    const auto graph = find_pipeline(api, JobId{job});
+    if (!graph) return graph.error();
+    for (const JobId each : graph->open_jobs()) {
+      if (seen.insert(each.value).second) all.push_back(each.value);
+    }
+  }
+  choice.jobs = std::move(all);
+  return std::nullopt;
+}
+
 /// Sends one order for each of the jobs that are named, or that are not over and are chosen.
 int order_each(EachOptions options) {
   if (!says_which(options.choice)) return kUsage;
   const auto api = connect(options.client);
   if (!api) return kFailed;
-  const bool by_choice = options.choice.by_choice();
-  if (by_choice) {
+  bool by_choice = options.choice.by_choice();
+  if (options.pipelines && !by_choice) {
+    if (const auto failure = widen(*api, options.choice)) return complain_of(*failure);
+    by_choice = true;
+    if (options.choice.jobs.empty()) return none_found(options);
+  } else if (by_choice) {
     if (const auto failure = find_jobs(*api, options.choice)) return complain_of(*failure);
     if (options.choice.jobs.empty()) return none_found(options);
   }
@@ -175,6 +204,10 @@ void add_each(CLI::App& app, int& exit_code, const EachOptions& words, const std
   auto options = std::make_shared<EachOptions>(words);
   CLI::App* command = app.add_subcommand(options->verb, meaning);
   add_job_choice(*command, options->choice);
+  if (words.verb == "cancel") {
+    command->add_flag("--pipeline", options->pipelines,
+                      "with each job that is named all jobs of its pipeline");
+  }
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = order_each(*options); });
 }

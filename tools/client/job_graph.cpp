@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <queue>
 
+#include "tools/client/answers.hpp"
 #include "tools/client/text_table.hpp"
 #include "tools/client/views.hpp"
 
@@ -48,7 +49,8 @@ std::string dot_text(const std::string& text) {
 
 void JobGraph::add(const JobView& job) {
   const auto [row, is_new] = jobs_.insert_or_assign(
-      job.job, Row{job.name, std::string(shown_word(job.state)), job.after, job.submitted});
+      job.job,
+      Row{job.name, std::string(shown_word(job.state)), is_over(job), job.after, job.submitted});
   if (!is_new) return;
   for (const AfterView& after : row->second.after) followers_[after.job].insert(job.job);
 }
@@ -119,6 +121,13 @@ JobGraph::Pipeline JobGraph::pipeline() const {
     }
   }
   return found;
+}
+
+std::vector<JobId> JobGraph::open_jobs() const {
+  std::vector<JobId> jobs = pipeline().jobs;
+  std::erase_if(jobs, [&](JobId job) { return jobs_.at(job).over; });
+  std::reverse(jobs.begin(), jobs.end());
+  return jobs;
 }
 
 std::string JobGraph::text() const {

@@ -24,6 +24,9 @@ class JobGraph {
   /// pipeline waits for is there, and was submitted later. For lists that go from new to old.
   bool is_whole_behind(const JobView& oldest) const;
 
+  /// Its jobs that are not over, each before those that it waits for.
+  std::vector<JobId> open_jobs() const;
+
   /// A table, each job below those that it waits for.
   std::string text() const;
   /// For Graphviz, an edge from each job to those that wait for it.
@@ -35,6 +38,7 @@ class JobGraph {
   struct Row {
     std::string name;
     std::string state;
+    bool over = false;
     std::vector<AfterView> after{};
     std::optional<Instant> submitted{};
   };
