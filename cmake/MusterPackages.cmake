@@ -18,6 +18,12 @@ find_package(rapidcheck CONFIG REQUIRED)
 # Of LEMON only headers are used, by one file that says why it is compiled apart.
 find_path(LEMON_INCLUDE_DIR lemon/matching.h REQUIRED)
 
+find_path(CCTZ_INCLUDE_DIR cctz/time_zone.h REQUIRED)
+find_library(CCTZ_LIBRARY cctz REQUIRED)
+add_library(cctz INTERFACE)
+target_include_directories(cctz SYSTEM INTERFACE "${CCTZ_INCLUDE_DIR}")
+target_link_libraries(cctz INTERFACE "${CCTZ_LIBRARY}")
+
 find_path(LIBCSV_INCLUDE_DIR csv.h REQUIRED)
 find_library(LIBCSV_LIBRARY csv REQUIRED)
 add_library(libcsv INTERFACE)

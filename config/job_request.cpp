@@ -19,6 +19,7 @@
 #include "config/script_keys.hpp"
 #include "config/service_keys.hpp"
 #include "config/stop_keys.hpp"
+#include "config/time_keys.hpp"
 
 // Requests come as TOML and as JSON. Both become a RequestValue, so that one table of keys reads
 // and checks them; requests that were put together otherwise go through faults() with the same
@@ -212,6 +213,16 @@ void settle_names(std::vector<JobRequest>& requests, bool batch, const TextPlace
   });
 }
 
+/// Times that would be others when the request is read once more are refused.
+void check_settled(const std::vector<JobRequest>& requests, bool batch, const TextPlace& place,
+                   ErrorList& errors) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto [key, fault] = config::unsettled_time(requests[i]);
+    if (fault.empty()) continue;
+    errors.add(place, batch ? fmt::format("/jobs/{}/{}", i, key) : fmt::format("/{}", key), fault);
+  }
+}
+
 std::vector<TaskSpec> tasks_of(const JobRequest& request, const ArrayIndices& array) {
   TaskSpec task;
   task.demands = Demands(Resources::of(request.gpus, request.cpus, request.memory_gib));
@@ -305,6 +316,7 @@ Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::strin
   }
   std::vector<JobRequest> requests = read_requests(*document, "/", {source}, errors);
   settle_names(requests, batch, {source}, errors);
+  check_settled(requests, batch, {source}, errors);
   if (!errors.empty()) return failure(ConfigError::invalid, errors);
   return requests;
 }
@@ -312,11 +324,14 @@ Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::strin
 Expected<std::vector<JobRequest>, ConfigError> job_requests_from_file(std::string_view text,
                                                                       const std::string& source,
                                                                       bool json) {
-  if (auto refused = refuse_size(text, kMaxRequestBytes, source)) return *refused;
+  if (auto refused = refuse_size(text, kMaxBatchBytes, source)) return *refused;
   ErrorList errors;
   const auto document =
       json ? config::parse_json(text, source, errors) : config::parse_toml(text, source, errors);
   if (!document) return failure(ConfigError::malformed, errors);
+  if (batch_of(*document) == nullptr) {
+    if (auto refused = refuse_size(text, kMaxRequestBytes, source)) return *refused;
+  }
   std::vector<JobRequest> requests = read_requests(*document, json ? "/" : "", {source}, errors);
   if (!errors.empty()) return failure(ConfigError::invalid, errors);
   return requests;
@@ -383,6 +398,7 @@ Job make_job(const JobRequest& request) {
   config::make_script(request, job);
   config::make_stops(request, job);
   job.after = config::after_of(request.after);
+  config::make_times(request, job);
   if (!request.elastic.empty()) config::make_elastic(request, job);
   if (request.service) config::make_service(request, job);
   return job;
@@ -422,6 +438,7 @@ JobRequest request_of(const Job& job) {
   config::ask_script(job, request);
   config::ask_stops(job, request);
   request.after = config::after_texts(job.after);
+  config::ask_times(job, request);
   config::ask_elastic(job, request);
   config::ask_service(job, request);
   if (job.origin) {

@@ -65,6 +65,13 @@ struct JobRequest {
   std::vector<std::string> retry_on;  ///< exit codes as texts, and "signal"; none: any failure
   std::string signal;                 ///< "USR1@60": before the time limit; empty: no signal
   std::vector<std::string> after;     ///< "12:any", "prep", "#3": jobs that have to be over before
+  std::string begin;                  ///< not before that time; empty: at once
+  std::string deadline;               ///< by when it has to be over; empty: never
+  bool hold = false;                  ///< it waits until it is released
+  std::string on_fail;   ///< "keep": it waits for a resubmission of what failed; empty: skipped
+  std::string every;     ///< when it recurs, as cron has it; empty: it does not
+  std::string zone;      ///< time zone of `every`; empty: UTC
+  bool overlap = false;  ///< of its runs, which begin though the one before is not over
   // Of an elastic job:
   std::string elastic;  ///< "1-8": bounds of its number of workers; empty: it is not elastic
   std::string progress_unit;
@@ -93,7 +100,7 @@ inline constexpr std::size_t kMaxEnvBytes = std::size_t{128} << 10;
 inline constexpr std::size_t kMaxRequestBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxBatchBytes = std::size_t{8} << 20;
 /// How many requests a batch may have.
-inline constexpr std::size_t kMaxJobsPerBatch = 1'000;
+inline constexpr std::size_t kMaxJobsPerBatch = 10'000;
 
 /// Reads a request; every error at once, each with file:line:column or source, the field, and what
 /// would be right.

@@ -164,7 +164,7 @@ std::vector<KeySpecOf<C>> site_keys() {
   constexpr Duration kHour = std::chrono::hours{1};
   constexpr NumberRange kLoads{.low = 0, .high = 100, .above_low = true};
   constexpr std::uint64_t kMostKept = 10'000'000;
-  constexpr std::uint64_t kMostJobsAtOnce = 1'000;  // in one submission
+  constexpr std::uint64_t kMostJobsAtOnce = 10'000;  // in one submission
   return {
       {"site.masters_per_job",
        "masters that share the tasks of a job; 0: as many as the policy says (muster policies)",
@@ -189,7 +189,10 @@ std::vector<KeySpecOf<C>> site_keys() {
        Time{[](C& c) -> Duration& { return c.site.hand_retry; }, kMillisecond, kHour}},
       {"site.max_waiting", "jobs that no master has taken yet; more are refused",
        Whole{[](C& c) -> std::uint32_t& { return c.site.max_waiting; }, 1, kMostKept}},
-      {"site.max_dependent", "jobs that wait for other jobs to be over; more are refused",
+      {"site.max_recurring", "jobs that recur, of one user; more are refused",
+       Whole{[](C& c) -> std::uint32_t& { return c.site.max_recurring; }, 1, kMostKept}},
+      {"site.max_dependent",
+       "jobs that wait for other jobs to be over, for a time or to be released; more are refused",
        Whole{[](C& c) -> std::uint32_t& { return c.site.max_dependent; }, kMostJobsAtOnce,
              kMostKept}},
       {"site.max_unrouted",

@@ -15,6 +15,7 @@
 #include "config/script_keys.hpp"
 #include "config/service_keys.hpp"
 #include "config/stop_keys.hpp"
+#include "config/time_keys.hpp"
 #include "config/work_folder.hpp"
 #include "model/constraint.hpp"
 
@@ -372,8 +373,9 @@ struct Read {
 const std::vector<RequestKey>& request_keys() {
   static const Keys kKeys = [] {
     Keys all;
-    for (const Keys& part : {what_keys(), script_keys(), task_keys(), demand_keys(), run_keys(),
-                             stop_keys(), after_keys(), elastic_keys(), service_keys()}) {
+    for (const Keys& part :
+         {what_keys(), script_keys(), task_keys(), demand_keys(), run_keys(), stop_keys(),
+          after_keys(), time_keys(), elastic_keys(), service_keys()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -455,6 +457,7 @@ void check_together(const JobRequest& request, bool tasks_given, const Report& r
   check_elastic(request, tasks_given, report);
   check_stops(request, report);
   check_after(request, report);
+  check_times(request, report);
   check_service(request, tasks_given, report);
   if (!request.gang) return;
   if (!request.array.empty()) report("gang", "cannot be an array: a gang has `tasks`");

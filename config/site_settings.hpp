@@ -23,8 +23,9 @@ struct SiteSettings {
   Duration promise_wait{std::chrono::seconds{1}};
   Duration hand_retry{std::chrono::milliseconds{500}};  ///< from a refused handing over to the next
   std::uint32_t max_waiting = 100'000;    ///< jobs that no master has taken; more are refused
-  std::uint32_t max_dependent = 100'000;  ///< jobs that wait for others; more are refused
-  std::uint32_t max_unrouted = 10'000;  ///< jobs that wait for loads to be heard; more are refused
+  std::uint32_t max_dependent = 100'000;  ///< jobs that wait for others or a time; more are refused
+  std::uint32_t max_recurring = 1'000;    ///< jobs that recur, of one user; more are refused
+  std::uint32_t max_unrouted = 20'000;  ///< jobs that wait for loads to be heard; more are refused
   std::uint32_t tokens = 100'000;       ///< submissions whose repetition is recognised
   /// Jobs say when they were taken in. Replays go without: their logs say it of each job already.
   bool says_when = false;

@@ -118,10 +118,10 @@ void Master::refuse_for_good(JobId id, const Refusal& never, Instant now) {
   ends_.give_up(id, JobOutcome::refused, now);
 }
 
-void Master::cancel(JobId id, Instant now) {
+void Master::cancel(JobId id, Instant now, JobOutcome as) {
   const JobRow* job = state().find(id);
   if (job == nullptr || job->terminal_outcome) return;
-  ends_.give_up(id, JobOutcome::cancelled, now);
+  ends_.give_up(id, as, now);
   services_.advance(now);
   reconciler_.reconcile(now);
 }

@@ -48,8 +48,8 @@ class Master {
 
   /// A job is accepted once: its number is known for good, however long it has been over.
   SubmitResult submit(Job job, Instant now);
-  /// Ends the job as soon as its tasks have stopped.
-  void cancel(JobId id, Instant now);
+  /// Ends the job as soon as its tasks have stopped, with that outcome.
+  void cancel(JobId id, Instant now, JobOutcome as = JobOutcome::cancelled);
   /// Keeps the job's tasks that have no place from getting one, or lets them again; not of a job
   /// that will not be completed.
   HoldResult hold(JobId id, bool held, Instant now);

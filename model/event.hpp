@@ -254,7 +254,8 @@ enum class JobOutcome : std::uint8_t {
   refused,    ///< a task can never be placed
   cancelled,  ///< its user did not want it any more
   replaced,   ///< a later revision of the service has its place
-  skipped     ///< a job that it waited for did not end as it should have
+  skipped,    ///< a job that it waited for did not end as it should have
+  expired     ///< it was not over at its deadline
 };
 constexpr auto words_of(JobOutcome) {
   using E = JobOutcome;
@@ -263,7 +264,8 @@ constexpr auto words_of(JobOutcome) {
                                      {E::refused, "refused"},
                                      {E::cancelled, "cancelled"},
                                      {E::replaced, "replaced"},
-                                     {E::skipped, "skipped"}});
+                                     {E::skipped, "skipped"},
+                                     {E::expired, "expired"}});
 }
 
 /// A held task waits as the others do: one more of its job's tasks may have a place.

@@ -226,6 +226,14 @@ void fields(auto& a, Like<Job> auto& v) {
   a.unless_default("after", v.after, {});
   a.optional_id("again_of", v.again_of);
   a("submitted_s", v.submitted);
+  a("begin_s", v.begin);
+  a("deadline_s", v.deadline);
+  a.unless_default("held", v.held, false);
+  a.unless_default("keeps_waiting", v.keeps_waiting, false);
+  a.unless_default("every", v.every, {});
+  a.unless_default("zone", v.zone, {});
+  a.unless_default("overlaps", v.overlaps, false);
+  a.optional_id("recurs", v.recurs);
 }
 
 void fields(auto& a, Like<JobAccepted> auto& e) {

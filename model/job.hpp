@@ -166,6 +166,7 @@ struct AfterJob {
   AfterEnd end = AfterEnd::ok;
   /// Its place in the submission that it came with, from 1: it had no number yet. 0: `job` says it.
   std::uint32_t place = 0;
+  bool met = false;  ///< it is over as it should be, as the site has heard
 
   friend bool operator==(const AfterJob&, const AfterJob&) = default;
 };
@@ -205,6 +206,17 @@ struct Job {
   JobId again_of{};               ///< the job that it is a resubmission of; not valid: of no job
   /// When its site took it in; nothing: in a replay, or under a version that did not say it.
   std::optional<Instant> submitted{};
+  /// Not before that; of a recurring job, the time after which its next run is due.
+  std::optional<Instant> begin{};
+  std::optional<Instant> deadline{};  ///< it ends as expired when it is not over by then
+  bool held = false;                  ///< it waits at its site until it is released
+  /// When a job that it waits for ended otherwise, it waits for a resubmission of that one.
+  bool keeps_waiting = false;
+  /// When it recurs, like "0 3 * * *": it waits for good, and its runs are jobs of their own.
+  std::string every{};
+  std::string zone{};     ///< time zone of `every`; empty: UTC
+  bool overlaps = false;  ///< a run is due though the one before is not over
+  JobId recurs{};         ///< the recurring job that it is a run of; of that one, its newest run
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {

@@ -22,6 +22,7 @@ void fields(auto& a, Like<AfterJob> auto& v) {
   a.optional_id("job", v.job);
   a.unless_default("end", v.end, AfterEnd::ok);
   a.unless_default("place", v.place, 0u);
+  a.unless_default("met", v.met, false);
 }
 
 void fields(auto& a, Like<Delays> auto& v) {

@@ -24,6 +24,7 @@ enum class ShownState : std::uint8_t {
   refused,
   cancelled,
   skipped,  ///< a job that it waited for did not end as it should have
+  expired,  ///< it was not over at its deadline
   failed,
   replaced,  ///< a later revision of the service has its place
   completed,
@@ -40,6 +41,7 @@ constexpr auto words_of(ShownState) {
                                      {E::refused, "refused"},
                                      {E::cancelled, "cancelled"},
                                      {E::skipped, "skipped"},
+                                     {E::expired, "expired"},
                                      {E::failed, "failed"},
                                      {E::replaced, "replaced"},
                                      {E::completed, "completed"},

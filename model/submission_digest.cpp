@@ -56,6 +56,13 @@ enum class Part : std::uint64_t {
   size_range,
   most_an_instance,
   after,
+  begin,
+  deadline,
+  held,
+  keeps_waiting,
+  every,
+  zone,
+  overlaps,
   // A new one stands here.
 };
 
@@ -257,6 +264,20 @@ struct KindDigest {
   }
 };
 
+void add_times(Digest& digest, const Job& job) {
+  for (const auto& [part, at] :
+       {std::pair{Part::begin, job.begin}, std::pair{Part::deadline, job.deadline}}) {
+    if (!at) continue;
+    digest.begin(part);
+    digest.word(static_cast<std::uint64_t>(at->time_since_epoch().count()));
+  }
+  digest.whole(Part::held, job.held ? 1 : 0);
+  digest.whole(Part::keeps_waiting, job.keeps_waiting ? 1 : 0);
+  digest.words(Part::every, job.every);
+  digest.words(Part::zone, job.zone);
+  digest.whole(Part::overlaps, job.overlaps ? 1 : 0);
+}
+
 /// `with_shares`: the members that the parts of a job share count, too.
 std::uint64_t digest_of(const Job& job, bool with_shares) {
   // The numbers, and what the site itself adds, are not the user's.
@@ -264,7 +285,8 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
                checkpoints, max_fails, most_an_instance, done_on_stop, retry_on, constraint, after,
-               again_of, submitted] = job;
+               again_of, submitted, begin, deadline, held, keeps_waiting, every, zone, overlaps,
+               recurs] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -311,6 +333,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
     digest.word(each.place > 0 ? 1 : 0);
     digest.text(name_of(each.end));
   }
+  add_times(digest, job);
   return digest.value();
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 
 // The one reader of lengths of time that people write: in files, flags, requests and parameters of
 // policies. It goes by no locale.
@@ -136,6 +137,16 @@ std::optional<Duration> parse_duration(std::string_view text) {
     if (unit.name == unit_name) return in_units(number, unit.ns);
   }
   return std::nullopt;
+}
+
+std::string utc_text(Instant at) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch());
+  const auto seconds = static_cast<std::time_t>(whole.count());
+  std::tm parts{};
+  std::array<char, 32> text{};
+  if (gmtime_r(&seconds, &parts) == nullptr) return "an unknown time";
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text.data();
 }
 
 }  // namespace muster

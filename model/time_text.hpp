@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "model/time.hpp"
@@ -17,5 +18,8 @@ inline constexpr std::string_view kDurationForms =
 /// "2-12:00:00" two days and a half. Exact for decimal numbers; nothing when it is not a length of
 /// time or beyond +-292 years.
 std::optional<Duration> parse_duration(std::string_view text);
+
+/// "2026-12-01 08:00:00 UTC": a time of a live cluster, which counts from 1970.
+std::string utc_text(Instant at);
 
 }  // namespace muster

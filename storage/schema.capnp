@@ -85,7 +85,7 @@ enum Market { onDemand @0; spot @1; }
 enum MarketChoice { any @0; onDemand @1; spot @2; }
 enum JobLength { unknown @0; shortRun @1; longRun @2; }
 enum ResourceKind { gpu @0; cpu @1; memory @2; storage @3; network @4; spare @5; }
-enum JobOutcome { completed @0; failed @1; refused @2; cancelled @3; replaced @4; skipped @5; }
+enum JobOutcome { completed @0; failed @1; refused @2; cancelled @3; replaced @4; skipped @5; expired @6; }
 enum RefusalKind { notNow @0; never @1; broken @2; }
 enum RefusalCode {
   awaitingRound @0;
@@ -269,12 +269,23 @@ struct Job {
   submitted @37 :Int64;
   after @38 :List(AfterJob);
   againOf @39 :UInt64 = 0xffffffffffffffff;
+  beginSet @40 :Bool;
+  begin @41 :Int64;
+  deadlineSet @42 :Bool;
+  deadline @43 :Int64;
+  held @44 :Bool;
+  keepsWaiting @45 :Bool;
+  every @46 :Text;
+  zone @47 :Text;
+  overlaps @48 :Bool;
+  recurs @49 :UInt64 = 0xffffffffffffffff;
 }
 enum AfterEnd { ok @0; any @1; fail @2; }
 struct AfterJob {
   job @0 :UInt64;
   end @1 :AfterEnd;
   place @2 :UInt32;
+  met @3 :Bool;
 }
 
 enum CheckKind {

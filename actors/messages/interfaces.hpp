@@ -118,9 +118,17 @@ using SiteForSites = caf::typed_actor<
     caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>, CancelJobs,
     TellLoad, WatchJobs>;
 
-/// Goes before all that waits at a site: users' cancels, theirs and those of another site.
+/// A hold or a release of a job that waits at the site.
+using HoldWaiting = caf::typed_actor<caf::replies_to<hold_atom, JobId, bool>::with<JobId>>;
+
+/// Goes before all that waits at a site: users' cancels, theirs and those of another site, and
+/// their holds.
 using SiteOrders =
-    caf::typed_actor<caf::replies_to<cancel_atom, JobId>::with<CancelReport>, CancelJobs>;
+    Together<caf::typed_actor<caf::replies_to<cancel_atom, JobId>::with<CancelReport>, CancelJobs>,
+             HoldWaiting>;
+
+/// A site as users know it, by way of the API.
+using SiteForUsers = Together<HoldWaiting, SiteQueries>;
 
 using SiteActor =
     Together<SiteForSubmitters, SiteForSites, JobListener, SiteOrders, SiteQueries, OwnSteps>;

@@ -45,6 +45,7 @@ void MasterActorImpl::restore() {
       if (setup_.history != nullptr) setup_.history->drop(row.job.id);
     }
     answers_.recall();
+    sites_.recall();
   }
   if (setup_.asks_numbers) master_.ask_numbers();
   clock_ = StampClock(now(), master_.facts().newest);

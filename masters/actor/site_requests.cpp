@@ -41,6 +41,7 @@ SiteRequests::SiteRequests(const Parts& parts, std::size_t max_watches, Host hos
       reads_(parts.reads),
       host_(parts.host),
       hooks_(std::move(host)),
+      deadlines_(parts.master, parts.host),
       listeners_(max_watches) {}
 
 /// The job was here, however long ago.
@@ -72,7 +73,12 @@ SubmitVerdict SiteRequests::offer(Job job, std::vector<Job>& in_history) {
     if (!job.token.empty() && reads_.has(id)) in_history.push_back(std::move(job));
     return {id, true, {}};
   }
-  if (master_.submit(std::move(job), host_.stamp()) != SubmitResult::invalid) return {id, true, {}};
+  const std::optional<Instant> deadline = job.deadline;
+  if (master_.submit(std::move(job), host_.stamp()) != SubmitResult::invalid) {
+    // One that was refused for good is over.
+    if (deadline && master_.state().find(id) != nullptr) deadlines_.add(id, *deadline);
+    return {id, true, {}};
+  }
   return {id, false, "the job or a task of it is not valid"};
 }
 
@@ -156,6 +162,7 @@ bool SiteRequests::drop(const caf::actor_addr& listener) {
 
 void SiteRequests::tell(const JobEnd& end) {
   newest_ends_.add(end);
+  deadlines_.drop(end.job);
   for (const JobListener& listener : listeners_.take(end.job)) hooks_.tell(listener, end);
 }
 

@@ -8,6 +8,7 @@
 #include "actors/job_watch.hpp"
 #include "actors/messages/messages.hpp"
 #include "masters/actor/apart_reads.hpp"
+#include "masters/actor/job_deadlines.hpp"
 #include "masters/actor/part_host.hpp"
 #include "masters/master.hpp"
 
@@ -33,6 +34,9 @@ class SiteRequests {
   };
   /// `max_watches`: jobs that are watched, by all who watch together.
   SiteRequests(const Parts& parts, std::size_t max_watches, Host host);
+
+  /// The master's jobs of before, once it has been restored.
+  void recall() { deadlines_.recall(); }
 
   using Verdicts = std::vector<SubmitVerdict>;
   void submit(std::vector<Job> jobs, const PartAnswer<Verdicts>& answer);
@@ -64,6 +68,7 @@ class SiteRequests {
   const ApartReads& reads_;
   PartHost& host_;
   Host hooks_;
+  JobDeadlines deadlines_;
   JobWatch listeners_;  ///< listeners for the ends of jobs
   NewestEnds newest_ends_;
   std::set<JobId> seen_to_;  ///< broken parts whose jobs a site cancels: it need not be told

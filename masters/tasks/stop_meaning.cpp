@@ -48,7 +48,10 @@ ProgramEnd end_after_stop(std::int32_t exit_code) {
 StoppedBy stopped_by(const ClusterState& state, const TaskRow& task) {
   const JobRow& job = state.job(task.job);
   if (job.terminal_outcome) {
-    if (*job.terminal_outcome == JobOutcome::cancelled) return StoppedBy::cancel;
+    const JobOutcome outcome = *job.terminal_outcome;
+    if (outcome == JobOutcome::cancelled || outcome == JobOutcome::expired) {
+      return StoppedBy::cancel;
+    }
     return job.job.gang ? StoppedBy::gang_end : StoppedBy::max_fails;
   }
   if (job.width > 0 && task.index >= job.width) return StoppedBy::resize;

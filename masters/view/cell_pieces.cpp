@@ -16,6 +16,7 @@
 #include "model/job_view.hpp"
 #include "model/rounded_text.hpp"
 #include "model/stay.hpp"
+#include "model/time_text.hpp"
 
 namespace muster::cell {
 namespace {
@@ -331,6 +332,9 @@ std::optional<std::string> reason_of(const JobHistory& job) {
     const auto first = first_failed(job);
     if (first) return failure_text(*first);
   }
+  if (job.outcome == JobOutcome::expired && job.job.deadline) {
+    return "was not over at its deadline, " + utc_text(*job.job.deadline);
+  }
   if (!given_up && job.outcome != JobOutcome::refused) return std::nullopt;
   Tally<std::string> reasons;
   for (const TaskHistory& task : job.tasks) {
@@ -345,6 +349,11 @@ std::optional<std::string> reason_of(const JobHistory& job) {
   return counted(most->count, job.tasks.size(), "is refused", "are refused") + ", " + most->what;
 }
 
+Money unsettled(const TaskRow& row, const Master& master, Instant now) {
+  if (row.at == kNoSlot) return {};
+  return master.ledger().unsettled(row.id, master.state().instance(row.at), now);
+}
+
 TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
   const ClusterState& state = master.state();
   const TaskHistory* history = master.facts().task_history(row.id);
@@ -352,7 +361,7 @@ TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
   view.index = state.spec(row).array_index;
   view.phase = phase_of(row);
   view.attempt = row.attempt;
-  view.usd = master.ledger().task(row.id).usd();
+  view.usd = (master.ledger().task(row.id) + unsettled(row, master, now)).usd();
   view.ran_s = ran_s(row, now);
   // A replica that has left says nothing any more: its numbers were those of where it ran.
   const bool has_left = row.at == kNoSlot && state.job(row.job).job.service() != nullptr;

@@ -17,6 +17,8 @@ JobView job_view(const JobHistory& job);
 
 /// A task of a job that is not over; one of a job that is, by its position in the job.
 TaskView task_view(const TaskRow& row, const Master& master, Instant now);
+/// Costs of the task since what it holds was booked last.
+Money unsettled(const TaskRow& row, const Master& master, Instant now);
 TaskView task_view(const TaskHistory& task, std::size_t position, const JobHistory& job,
                    const Catalog& catalog);
 
@@ -34,8 +36,6 @@ bool is_given_up(const JobHistory& job);
 /// Why the job failed or was refused; nothing when it did not and was not.
 std::optional<std::string> reason_of(const JobHistory& job);
 
-/// "2026-07-01 12:34:56 UTC"
-std::string utc_text(Instant at);
 /// When the policy's next regular round is, as the end of a sentence about a task that waits for a
 /// place; empty where the policy has no such rounds, or the task waits for something else.
 std::string next_round_text(const TaskRow& row, const Master& master, Instant now);

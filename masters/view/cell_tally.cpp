@@ -45,7 +45,7 @@ CellTally::CellTally() : decisions_(kDecisionBounds), starts_(kStartBounds) {
   // at 0.
   for (const JobOutcome outcome :
        {JobOutcome::completed, JobOutcome::failed, JobOutcome::refused, JobOutcome::cancelled,
-        JobOutcome::replaced, JobOutcome::skipped}) {
+        JobOutcome::replaced, JobOutcome::skipped, JobOutcome::expired}) {
     counts_[{CountKind::job_over, name_of(outcome)}] = 0;
   }
   for (const char* end : {"finished", "stopped", kWithInstance})

@@ -130,9 +130,10 @@ void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const
         ask_all<JobsView>(
             system_, handles_.sites, timeout_,
             [found, done](const Answers<JobsView>& sites) mutable {
-              for (const JobsView& site : heard(sites)) {
-                for (const JobView& part : site.jobs) {
-                  found.at_site |= !part.over;
+              for (std::size_t i = 0; i < sites.size(); ++i) {
+                if (!sites[i]) continue;
+                for (const JobView& part : sites[i]->jobs) {
+                  if (!part.over) found.waits_at = i;
                   found.over_at_site = true;
                 }
               }
@@ -145,8 +146,8 @@ void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const
 
 Answer ActorBackend::not_found(const Found& found, JobId job) const {
   const std::string name = "job " + std::to_string(job.value);
-  if (found.at_site) {
-    return refusal(409, "no master yet", name + " waits for other jobs, or is on its way");
+  if (found.waits_at) {
+    return refusal(409, "no master yet", name + " waits, or is on its way");
   }
   if (found.over_at_site) return refusal(409, "over", name + " is over");
   if (!found.silent.empty()) {
@@ -219,10 +220,27 @@ void ActorBackend::cancel_job(JobId job, const api::Reply& reply) {
 
 void ActorBackend::change_job(JobId job, api::JobChange change, api::Reply reply) {
   if (change == api::JobChange::cancel) return cancel_job(job, reply);
-  find(job, 0, [this, job, change, reply](const Found& found) {
-    if (found.masters.empty()) return reply(not_found(found, job));
-    hold_job(found, job, change == api::JobChange::hold, reply);
+  const bool held = change == api::JobChange::hold;
+  find(job, 0, [this, job, held, reply](const Found& found) {
+    if (!found.masters.empty()) return hold_job(found, job, held, reply);
+    if (!found.waits_at) return reply(not_found(found, job));
+    hold_waiting(found, job, held, reply);
   });
+}
+
+/// A job that no master has yet.
+void ActorBackend::hold_waiting(const Found& found, JobId job, bool held, const api::Reply& reply) {
+  ask<JobId>(
+      system_, handles_.sites[*found.waits_at], timeout_,
+      [this, job, reply](const caf::expected<JobId>& answer) {
+        const std::string name = "job " + std::to_string(job.value);
+        if (answer) return reply(ok("job", job.value));
+        if (answer.error() == ActorError::unknown) {
+          return reply(refusal(409, "no master yet", name + " is on its way to a master"));
+        }
+        reply(from_error(answer.error(), system_, name));
+      },
+      hold_atom_v, job, held);
 }
 
 /// Those that did not say whether they have a part of the job may have one: it is done when

@@ -25,7 +25,7 @@ namespace muster {
 /// The actors of the cluster as the API speaks to them.
 struct ClusterHandles {
   SiteForSubmitters own_site;           ///< takes the jobs of this API
-  std::vector<SiteQueries> sites;       ///< all, in the order of the config
+  std::vector<SiteForUsers> sites;      ///< all, in the order of the config
   std::vector<MasterForUsers> masters;  ///< likewise
   std::vector<std::uint32_t> numbers;   ///< of the masters, in ids
   CloudForUsers cloud;
@@ -69,9 +69,9 @@ class ActorBackend final : public api::Backend {
   struct Found {
     std::vector<std::size_t> masters;    ///< that have the job or parts of it; none: no master has
     std::optional<std::size_t> of_task;  ///< the one that has the task that was asked for
-    bool at_site = false;                ///< some of it is on its way
-    bool over_at_site = false;           ///< or has ended there, if not at_site
-    bool over = false;                   ///< all of its parts
+    std::optional<std::size_t> waits_at{};  ///< the site at which it is on its way, if it is
+    bool over_at_site = false;              ///< or has ended at one, if not waits_at
+    bool over = false;                      ///< all of its parts
     bool all_answered = false;
     std::vector<std::size_t> silent{};  ///< masters that have not answered
     std::uint32_t position = 0;         ///< of that task
@@ -83,6 +83,7 @@ class ActorBackend final : public api::Backend {
   void hand_in(std::vector<Job> jobs, bool again, api::Reply reply);
 
   void cancel_job(JobId job, const api::Reply& reply);
+  void hold_waiting(const Found& found, JobId job, bool held, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
   void view_instances(api::Reply reply);
   void add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,

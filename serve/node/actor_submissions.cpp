@@ -39,9 +39,11 @@ constexpr std::size_t kMostConstraints = 32;
 /// As many jobs as the site has room for wait there: the same may be sent again.
 Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
   if (error != ActorError::too_many) return from_error(error, system, "such site");
-  return refusal(503, "busy",
-                 "the site's limit of waiting jobs is reached (site.max_waiting, and "
-                 "site.max_dependent of jobs that wait for others, of which a user has half)");
+  return refusal(
+      503, "busy",
+      "the site's limit of waiting jobs is reached (site.max_waiting, and "
+      "site.max_dependent of jobs that wait for others or for a time, of which a user has half, "
+      "or site.max_recurring of a user that recur)");
 }
 
 /// Token of a resubmission at its site. More tasks may have failed when the request is repeated, so
@@ -249,7 +251,7 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
 /// Of a job that is not, or not all, with the masters.
 void ActorBackend::say_what_is_missing(JobId job, const api::Reply& reply) {
   find(job, 0, [this, job, reply](const Found& found) {
-    if (found.all_answered && (found.over_at_site ? !found.at_site : !found.masters.empty())) {
+    if (found.all_answered && (found.over_at_site ? !found.waits_at : !found.masters.empty())) {
       return reply(refusal(409, "not known",
                            "not every task of job " + std::to_string(job.value) +
                                " is known to a master: submit it anew"));

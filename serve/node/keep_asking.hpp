@@ -17,7 +17,7 @@ namespace muster {
 struct AskedParts {
   caf::actor_system& system;
   std::vector<MasterForUsers> masters;
-  std::vector<SiteQueries> sites;
+  std::vector<SiteForUsers> sites;
   Duration timeout;  ///< of an answer, and between two questions
   ClockOrigin origin;
   std::shared_ptr<LastAnswers> last;

@@ -48,6 +48,11 @@ Expected<Job, ResubmitError> submitted_again(const std::vector<RequestView>& par
   }
   job.max_running = max_running;
   job.after.clear();  // they were over when it began
+  job.keeps_waiting = false;
+  // Times of the first one.
+  job.begin.reset();
+  job.deadline.reset();
+  job.recurs = {};
   if (auto* service = std::get_if<ServiceSpec>(&job.kind)) {
     // As a first revision, unless the one who asks makes it another one.
     service->revision = 1;

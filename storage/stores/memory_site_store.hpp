@@ -32,6 +32,7 @@ class MemorySiteStore final : public SiteStore {
   }
   void persist(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override {
     for (const Handoff& waited : news.begun) handoffs_.erase({waited.job.id, waited.to});
+    for (ChangedHandoff& each : news.changed) news.handoffs.push_back(std::move(each.handoff));
     for (Handoff& handoff : news.handoffs) {
       const std::pair key{handoff.job.id, handoff.to};
       handoffs_.insert_or_assign(key, std::move(handoff.job));

@@ -282,6 +282,11 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
     for (const Handoff& waited : entry.news.begun) {
       undo_.put(Family::handoff, key_of(waited.job.id, waited.to), encode_handoff(waited));
     }
+    for (const ChangedHandoff& each : entry.news.changed) {
+      if (!each.before) continue;
+      const HandoffTarget& to = each.handoff.to;
+      undo_.put(Family::handoff, key_of(each.before->id, to), encode_handoff({*each.before, to}));
+    }
   }
   undo_what_is_done(group);
   // The tokens of the failed group, which batch_of() has numbered from `before` on.

@@ -49,6 +49,13 @@ struct EndedHandoff {
   bool conflict = false;  ///< its number was another job's: of that one it says nothing
 };
 
+/// A job that waits at the site has changed: its record in place of the one before.
+struct ChangedHandoff {
+  Handoff handoff;
+  /// As it was; it is put back when the news could not be kept. Nothing: either may be found then.
+  std::optional<Job> before{};
+};
+
 /// A site's promises of one moment, all or nothing.
 struct SiteNews {
   std::vector<Handoff> handoffs;
@@ -56,9 +63,10 @@ struct SiteNews {
   std::uint64_t next_job = 0;  ///< none of the site's own jobs has this number or a later one
   std::vector<EndedHandoff> ended{};  ///< in place of their hand-offs
   std::vector<Handoff> begun{};       ///< waited here, and are among `handoffs` from now on
-  std::vector<JobId> cancels{};       ///< that are to reach everybody
-  bool numbers_known = false;         ///< no site or master has to be asked for next_job any more
-  bool asks_numbers = false;          ///< others have to be asked for next_job again
+  std::vector<ChangedHandoff> changed{};
+  std::vector<JobId> cancels{};  ///< that are to reach everybody
+  bool numbers_known = false;    ///< no site or master has to be asked for next_job any more
+  bool asks_numbers = false;     ///< others have to be asked for next_job again
 };
 
 /// A site scheduler's memory after a restart.

@@ -359,7 +359,7 @@ TEST(JobRequests, ComeAloneOrAsABatch) {
   std::string many = R"({"jobs": [{})";
   for (std::size_t i = 0; i < kMaxJobsPerBatch; ++i) many += ",{}";
   EXPECT_THAT(job_requests_from_json(many + "]}", "body").error().message,
-              HasSubstr("a list of 1 to 1000 job requests"));
+              HasSubstr("a list of 1 to 10000 job requests"));
 }
 
 TEST(ParseMemory, UnderstandsUnits) {

@@ -108,7 +108,7 @@ Expected<JobSource, ConfigError> read_source(const std::string& name) {
   }
   if (!is_input) fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
   // One byte more than any kind may have tells one that is too large.
-  const bool good = read_bytes(file, kMaxRequestBytes + 1, source.text);
+  const bool good = read_bytes(file, kMaxBatchBytes + 1, source.text);
   const int error = errno;
   source.is_script = good && is_script_file(source, file);
   close(file);
@@ -124,7 +124,7 @@ bool names_a_script(const std::string& name) {
   const int file = open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   JobSource source{name, {}, false};
-  const bool good = read_bytes(file, kMaxRequestBytes + 1, source.text);
+  const bool good = read_bytes(file, kMaxBatchBytes + 1, source.text);
   const bool is_one = good && is_script_file(source, file);
   close(file);
   return is_one;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -10,8 +11,10 @@
 
 #include "config/after_keys.hpp"
 #include "config/array_indices.hpp"
+#include "config/recurrence.hpp"
 #include "config/request_keys.hpp"
 #include "config/script.hpp"
+#include "config/time_keys.hpp"
 #include "config/work_folder.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
@@ -307,7 +310,18 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
   any->group(group);
 }
 
-std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& options,
+namespace {
+
+/// As the user's words mean them: times by this computer's clock, in its zone.
+std::vector<JobRequest> with_settled_times(std::vector<JobRequest> requests) {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  const Instant now{std::chrono::duration_cast<Duration>(since)};
+  const std::string zone = local_time_zone();
+  for (JobRequest& request : requests) config::settle_times(request, now, zone);
+  return requests;
+}
+
+std::optional<std::vector<JobRequest>> read_requests(const RequestOptions& options,
                                                      int& exit_code) {
   exit_code = kUsage;
   if (!called_rightly(options)) return std::nullopt;
@@ -320,6 +334,14 @@ std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& optio
     return requests;
   }
   return FileRequests(options).read(exit_code);
+}
+
+}  // namespace
+
+std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& options,
+                                                     int& exit_code) {
+  auto requests = read_requests(options, exit_code);
+  return requests ? std::optional(with_settled_times(*std::move(requests))) : std::nullopt;
 }
 
 OwnWords own_words(int argc, const char* const* argv) {

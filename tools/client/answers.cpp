@@ -52,7 +52,8 @@ bool is_over(const JobView& job) {
   // The API has no member that says whether a job is over; its state does.
   return job.state == ShownState::completed || job.state == ShownState::failed ||
          job.state == ShownState::refused || job.state == ShownState::cancelled ||
-         job.state == ShownState::replaced || job.state == ShownState::skipped;
+         job.state == ShownState::replaced || job.state == ShownState::skipped ||
+         job.state == ShownState::expired;
 }
 
 bool is_over(const TaskView& task) {

@@ -83,20 +83,45 @@ void HandoffEnds::resume(const Endings& ended) {
 }
 
 void HandoffEnds::skip(const std::vector<SkippedJob>& jobs) {
+  to_skip_.insert(to_skip_.end(), jobs.begin(), jobs.end());
+  if (!std::exchange(skips_, true)) skip_next();
+}
+
+/// Some hundred at a time: others are heard between, and the store takes them.
+void HandoffEnds::skip_next() {
+  constexpr std::size_t kAtOnce = 500;
   const HandoffTarget here = parts_.peers.self().to;
+  const auto end =
+      to_skip_.begin() + static_cast<std::ptrdiff_t>(std::min(kAtOnce, to_skip_.size()));
+  const std::vector<SkippedJob> jobs(to_skip_.begin(), end);
+  to_skip_.erase(to_skip_.begin(), end);
   SiteNews news;
+  std::vector<SkippedJob> later;
   for (const SkippedJob& each : jobs) {
     const PendingHandoff* found = parts_.handoffs.find(here, each.job);
-    // A cancel ends it already.
-    if (found == nullptr || found->ending || found->sent) continue;
-    news.ended.push_back(begin_end(here, each.job, JobOutcome::skipped, each.reason));
+    // It has begun, or a cancel ends it already.
+    if (found == nullptr || found->ending) continue;
+    if (found->sent) {
+      later.push_back(each);
+    } else {
+      news.ended.push_back(begin_end(here, each.job, each.outcome, each.reason));
+    }
   }
-  if (news.ended.empty()) return;
-  persist(std::move(news), [this, jobs](const Endings& ended, bool durable) {
-    if (durable) return;
-    resume(ended);
-    host_.retry([this, jobs] { skip(jobs); });
+  if (news.ended.empty()) return skipped(std::move(later));
+  persist(std::move(news), [this, jobs, later](const Endings& ended, bool durable) {
+    if (!durable) resume(ended);
+    skipped(durable ? later : jobs);
   });
+}
+
+/// One write has ended; these are to be tried again.
+void HandoffEnds::skipped(std::vector<SkippedJob> later) {
+  if (!later.empty()) {
+    to_skip_.insert(to_skip_.end(), later.begin(), later.end());
+    return host_.retry([this] { skip_next(); });
+  }
+  skips_ = !to_skip_.empty();
+  if (skips_) skip_next();
 }
 
 void HandoffEnds::refuse(const HandoffTarget& by, const std::vector<SubmitVerdict>& verdicts) {

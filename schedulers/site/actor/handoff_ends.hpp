@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -50,7 +51,7 @@ class HandoffEnds {
   /// here. Messages that may have left have to arrive first: a master that has the job without this
   /// site's knowing would run it.
   void cancel(const std::vector<JobId>& jobs, const std::function<void(const Verdicts&)>& then);
-  /// Ends those of the jobs that wait here for others.
+  /// Ends those of the jobs that wait here.
   void skip(const std::vector<SkippedJob>& jobs);
   /// Ends the parts that a peer has refused for good. The other parts of such a job are cancelled:
   /// it cannot be completed any more.
@@ -64,10 +65,14 @@ class HandoffEnds {
                          std::string reason);
   void persist(SiteNews news, std::function<void(const Endings& ended, bool durable)> then);
   void resume(const Endings& ended);
+  void skip_next();
+  void skipped(std::vector<SkippedJob> later);
 
   const Parts parts_;
   Host host_;
   EndedJobs ended_;
+  std::deque<SkippedJob> to_skip_;
+  bool skips_ = false;  ///< some of these are being ended, or will be after a pause
 };
 
 }  // namespace muster

@@ -34,6 +34,11 @@ std::size_t Handoffs::jobs_waiting() const {
   return ways_.at(peers_.self().to).waiting.size();
 }
 
+Job* Handoffs::waiting_job(JobId job) {
+  PendingHandoff* found = ways_.at(peers_.self().to).waiting.find(job);
+  return found == nullptr || found->ending || found->sent ? nullptr : &found->job;
+}
+
 std::vector<Job> Handoffs::begin_waiting(const std::vector<JobId>& jobs) {
   std::vector<Job> begun;
   for (const JobId job : jobs) {

@@ -72,10 +72,14 @@ class Handoffs {
   /// Null when the job is not on that way.
   const PendingHandoff* find(const HandoffTarget& to, JobId job) const;
   const HandoffQueue<PendingHandoff>& queue(const HandoffTarget& to) const;
-  /// Without those that wait here for other jobs.
+  /// Without those that wait here.
   std::size_t jobs_in_hand() const;
-  /// Jobs that wait here for other jobs; they are on the way to the site itself, and are not sent.
+  /// Jobs that wait here, for others, for a time or to be released; they are on the way to the site
+  /// itself, and are not sent.
   std::size_t jobs_waiting() const;
+  /// A job that waits here, for changes; null when there is no such job, or it may
+  /// have left, or ends.
+  Job* waiting_job(JobId job);
   /// Those of the waiting jobs, which may have left from now on. end_waiting() follows for each.
   std::vector<Job> begin_waiting(const std::vector<JobId>& jobs);
   /// The job has other ways out from now on, or waits on.

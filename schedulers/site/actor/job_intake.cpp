@@ -8,6 +8,7 @@
 #include "actors/messages/job_bytes.hpp"
 #include "model/submission_digest.hpp"
 #include "model/submission_key.hpp"
+#include "schedulers/site/actor/waiting_room.hpp"
 
 namespace muster {
 namespace {
@@ -154,13 +155,12 @@ JobIntake::News JobIntake::news_of(std::vector<Job> jobs,
   for (Job& job : jobs) {
     // It is known, or was not taken.
     if (!job.id.valid()) continue;
-    bool waits = false;
     for (AfterJob& each : job.after) {
       if (each.place > 0) each.job = made.verdicts[each.place - 1].job;
       each.place = 0;
-      waits = true;
     }
-    if (waits) {
+    add_kept(job, made);
+    if (WaitingRoom::is_for(job, host_.now())) {
       made.news.handoffs.push_back({std::move(job), parts_.peers.self().to});
     } else {
       choose(std::move(job), made.news.handoffs);
@@ -198,6 +198,22 @@ void JobIntake::give_numbers(std::vector<Job>& jobs, const std::vector<std::uint
   }
 }
 
+/// Adds jobs that wait for a resubmission of the one that this is: they wait for it from the same
+/// write on. Of very many the others have their records written behind it.
+void JobIntake::add_kept(const Job& job, News& made) const {
+  constexpr std::size_t kMostKept = 500;
+  if (!job.again_of.valid()) return;
+  for (const JobId each : host_.kept_for(job.again_of, kMostKept)) {
+    const Job* found = parts_.handoffs.waiting_job(each);
+    if (found == nullptr) continue;
+    ChangedHandoff changed{{*found, parts_.peers.self().to}, *found};
+    for (AfterJob& after : changed.handoff.job.after) {
+      if (after.job == job.again_of) after.job = job.id;
+    }
+    made.news.changed.push_back(std::move(changed));
+  }
+}
+
 /// Adds who is to get the job, or its parts.
 void JobIntake::choose(Job job, std::vector<Handoff>& handoffs) {
   const HandoffTarget site = host_.choose_site(job);
@@ -224,6 +240,7 @@ JobIntake::News JobIntake::news_of_forwarded(std::vector<Job> jobs) {
     made.news.tokens.push_back({{}, job.id, {}, true});
     // Kept by number, for ever: another site repeats itself after any time.
     known_.add(made.news.tokens.back(), made.write);
+    add_kept(job, made);
     for (Handoff& part : host_.split(std::move(job))) made.news.handoffs.push_back(std::move(part));
   }
   return made;
@@ -264,8 +281,10 @@ void JobIntake::hand_over(std::vector<Handoff> handoffs,
 std::set<HandoffTarget> JobIntake::put_on_way(std::vector<Handoff> handoffs,
                                               const std::shared_ptr<SubmissionReply>& reply) {
   std::set<HandoffTarget> targets;
+  std::vector<std::pair<JobId, JobId>> again;
   for (Handoff& handoff : handoffs) {
     bool is_awaited = false;
+    if (handoff.job.again_of.valid()) again.emplace_back(handoff.job.again_of, handoff.job.id);
     if (parts_.peers.is_self(handoff.to)) {
       wait_here(std::move(handoff.job));
     } else {
@@ -276,6 +295,8 @@ std::set<HandoffTarget> JobIntake::put_on_way(std::vector<Handoff> handoffs,
     }
     if (reply && !is_awaited) reply->arrived();
   }
+  // The jobs that wait for these have their new conditions by now.
+  for (const auto& [failed, job] : again) host_.resubmitted(failed, job);
   return targets;
 }
 
@@ -307,28 +328,80 @@ void JobIntake::begin_later() {
   host_.after(settings_.hand_retry, [this] { begin_next(); });
 }
 
-/// In one write they wait no more and are on their way.
-void JobIntake::place(const std::vector<JobId>& jobs) {
+/// Adds a run of the recurring job, and that it has begun.
+void JobIntake::add_run(Job job, SiteNews& news) {
+  Job run = job;
+  number_job(run, parts_.numbers.give());
+  run.submitted = settings_.says_when ? std::optional(host_.now()) : std::nullopt;
+  run.recurs = job.id;
+  run.token.clear();
+  run.begin.reset();
+  run.every.clear();
+  run.zone.clear();
+  run.overlaps = false;
+  const JobId number = run.id;
+  ChangedHandoff changed{{job, parts_.peers.self().to}, std::move(job)};
+  changed.handoff.job.begin = host_.now();
+  changed.handoff.job.recurs = number;
+  news.changed.push_back(std::move(changed));
+  choose(std::move(run), news.handoffs);
+  news.next_job = parts_.numbers.next();
+}
+
+/// In one write they wait no more and are on their way; those that recur wait on.
+void JobIntake::place(std::vector<JobId> jobs) {
+  if (parts_.numbers.learns()) {
+    to_begin_.insert(to_begin_.begin(), jobs.begin(), jobs.end());
+    return begin_later();
+  }
+  // A hold or a deadline may have come between.
+  std::erase_if(jobs, [this](JobId job) { return !host_.may_begin(job); });
   SiteNews news;
+  std::vector<JobId> leaving;
   for (Job& job : parts_.handoffs.begin_waiting(jobs)) {
+    leaving.push_back(job.id);
+    if (!job.every.empty()) {
+      add_run(std::move(job), news);
+      continue;
+    }
     news.begun.push_back({job, parts_.peers.self().to});
     choose(std::move(job), news.handoffs);
   }
-  if (news.begun.empty()) return begin_next();
-  std::vector<JobId> begun;
-  for (const Handoff& each : news.begun) begun.push_back(each.job.id);
-  const auto handoffs = std::make_shared<std::vector<Handoff>>(news.handoffs);
-  parts_.writer.persist(std::move(news), [this, begun, handoffs](const std::string& trouble) {
-    for (const JobId job : begun) parts_.handoffs.end_waiting(job, trouble.empty());
-    if (!trouble.empty()) {
-      to_begin_.insert(to_begin_.begin(), begun.begin(), begun.end());
-      return begin_later();
-    }
-    const std::set<HandoffTarget> targets = put_on_way(std::move(*handoffs), nullptr);
-    for (const JobId job : begun) host_.begun(job);
-    for (const HandoffTarget& to : targets) parts_.handoffs.send(to);
-    begin_next();
+  if (leaving.empty()) return begin_next();
+  const auto kept = std::make_shared<SiteNews>();
+  kept->handoffs = news.handoffs;
+  kept->changed = news.changed;
+  parts_.writer.persist(std::move(news), [this, leaving, kept](const std::string& trouble) {
+    placed(leaving, std::move(*kept), trouble.empty());
   });
+}
+
+void JobIntake::placed(const std::vector<JobId>& jobs, SiteNews news, bool durable) {
+  std::map<JobId, Job> recurring;
+  for (ChangedHandoff& each : news.changed) {
+    const JobId id = each.handoff.job.id;
+    recurring.emplace(id, std::move(each.handoff.job));
+  }
+  for (const JobId job : jobs) {
+    parts_.handoffs.end_waiting(job, durable && !recurring.contains(job));
+  }
+  if (!durable) {
+    to_begin_.insert(to_begin_.begin(), jobs.begin(), jobs.end());
+    return begin_later();
+  }
+  const std::set<HandoffTarget> targets = put_on_way(std::move(news.handoffs), nullptr);
+  for (const JobId job : jobs) {
+    const auto found = recurring.find(job);
+    if (found == recurring.end()) {
+      host_.begun(job);
+    } else if (Job* there = parts_.handoffs.waiting_job(job)) {
+      there->begin = found->second.begin;
+      there->recurs = found->second.recurs;
+      host_.recurred(job, there->recurs);
+    }
+  }
+  for (const HandoffTarget& to : targets) parts_.handoffs.send(to);
+  begin_next();
 }
 
 /// A write of the store has ended: all who depend on it share its fate.

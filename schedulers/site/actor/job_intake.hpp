@@ -32,7 +32,7 @@ class JobIntake {
     std::function<std::vector<Handoff>(Job)> split;
     /// Runs the step after that time.
     std::function<void(Duration, std::function<void()> step)> after;
-    /// The job is durable and waits here for others.
+    /// The job is durable and waits here.
     std::function<void(const Job&)> waits;
     /// All jobs are told of that wait here since the last time.
     std::function<void()> all_wait;
@@ -40,6 +40,14 @@ class JobIntake {
     std::function<void(JobId)> begun;
     /// Whether these jobs, of which some wait for others, may wait here as well.
     std::function<bool(const std::vector<Job>&)> has_room;
+    /// That run of the recurring job is on its way.
+    std::function<void(JobId job, JobId run)> recurred;
+    /// Whether one that was to begin is to begin still.
+    std::function<bool(JobId)> may_begin;
+    /// Some of the jobs that wait here for a resubmission of that one.
+    std::function<std::vector<JobId>(JobId failed, std::size_t most)> kept_for;
+    /// The second one is a resubmission of the first, and durable.
+    std::function<void(JobId failed, JobId again)> resubmitted;
     std::function<Instant()> now{};
   };
   struct Parts {
@@ -87,9 +95,12 @@ class JobIntake {
   News news_of_forwarded(std::vector<Job> jobs);
   void give_numbers(std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests, News& made);
   void choose(Job job, std::vector<Handoff>& handoffs);
+  void add_kept(const Job& job, News& made) const;
+  void add_run(Job job, SiteNews& news);
   void begin_next();
   void begin_later();
-  void place(const std::vector<JobId>& jobs);
+  void place(std::vector<JobId> jobs);
+  void placed(const std::vector<JobId>& jobs, SiteNews news, bool durable);
   void wait_here(Job job);
   std::set<HandoffTarget> put_on_way(std::vector<Handoff> handoffs,
                                      const std::shared_ptr<SubmissionReply>& reply);

@@ -16,6 +16,7 @@ int badness(JobOutcome outcome) {
       return 0;
     case JobOutcome::cancelled:
     case JobOutcome::skipped:
+    case JobOutcome::expired:
       return 1;
     case JobOutcome::refused:
       return 2;

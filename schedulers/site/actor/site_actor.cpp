@@ -57,14 +57,10 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
       broken_({peers_, writer_, loads_}, now(),
               {[this] { return now(); }, [this](JobId job) { cancels_.on_kept(job); }}),
       watches_({peers_, numbers_, ends_.ended()}, dependencies_.max_watches, watches_host()),
-      waiting_(settings_.max_dependent,
-               {[this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); },
-                [this](const std::vector<JobId>& jobs) { watches_.unwatch_here(jobs); },
-                [this](const std::vector<JobId>& jobs) { intake_.begin(jobs); },
-                [this](const std::vector<SkippedJob>& jobs) { ends_.skip(jobs); },
-                [this](std::function<void()> step) {
-                  timer_.after(settings_.load_stale_after, std::move(step));
-                }}),
+      waiting_alarm_(timer_, [this] { waiting_.look_at_clock(); }),
+      waiting_({settings_.max_dependent, settings_.max_recurring}, waiting_host()),
+      waiting_records_({peers_, writer_, handoffs_, waiting_}, waiting_host().later,
+                       [this] { return now(); }),
       intake_({peers_, writer_, numbers_, rounds_, handoffs_}, settings_, intake_host()),
       view_(peers_, handoffs_, ends_.ended(), waiting_) {
   set_down_handler([this](const caf::down_msg& down) { watches_.drop(down.source); });
@@ -102,6 +98,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
       },
       [this](cancel_atom, JobId id) { return cancel(id); },
       [this](cancel_atom, const std::vector<JobId>& jobs) { return cancel_for_site(jobs); },
+      [this](hold_atom, JobId id, bool held) { return hold(id, held); },
       [this](over_atom, const JobEnd& end) { watches_.hear(end); },
       [this](const LoadQuestion&) { return load_report(); },
       [this](const JobsQuestion& wanted) { return view_.jobs(wanted); },
@@ -128,6 +125,12 @@ caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
   const bool asked = current_sender() != nullptr;
   const auto promise = make_response_promise<CancelReport>();
   cancels_.cancel(id, asked ? JobCancels::Answer(answer_to(promise)) : nullptr);
+  return promise;
+}
+
+caf::result<JobId> SiteScheduler::hold(JobId id, bool held) {
+  const auto promise = make_response_promise<JobId>();
+  waiting_records_.hold(id, held, answer_to(promise));
   return promise;
 }
 

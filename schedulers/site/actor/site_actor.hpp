@@ -21,6 +21,7 @@
 #include "schedulers/site/actor/load_rounds.hpp"
 #include "schedulers/site/actor/peer_loads.hpp"
 #include "schedulers/site/actor/site_view.hpp"
+#include "schedulers/site/actor/waiting_records.hpp"
 #include "schedulers/site/actor/waiting_room.hpp"
 #include "schedulers/site/job_classifier_service.hpp"
 #include "schedulers/site/job_numbers.hpp"
@@ -98,6 +99,7 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   caf::result<std::vector<JobEnd>> watch(const JobListener& listener,
                                          const std::vector<JobId>& jobs);
   caf::result<CancelReport> cancel(JobId id);
+  caf::result<JobId> hold(JobId id, bool held);
   caf::result<std::vector<CancelVerdict>> cancel_for_site(const std::vector<JobId>& jobs);
   LoadReport load_report() const;
   SiteFigures figures() const;
@@ -111,6 +113,7 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   HandoffEnds::Host ends_host();
   JobCancels::Host cancels_host();
   JobWatches::Host watches_host();
+  WaitingRoom::Host waiting_host();
   JobIntake::Host intake_host();
   void cancel_here(const std::vector<JobId>& jobs,
                    const std::function<void(const std::vector<CancelVerdict>&)>& then);
@@ -140,7 +143,9 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   JobCancels cancels_;
   BrokenJobs broken_;
   JobWatches watches_;
+  Alarm<const ActorTimer<SiteActor, SiteScheduler>> waiting_alarm_;
   WaitingRoom waiting_;
+  WaitingRecords waiting_records_;
   JobIntake intake_;
   SiteView view_;
 };

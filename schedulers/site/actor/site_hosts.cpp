@@ -231,6 +231,21 @@ JobWatches::Host SiteScheduler::watches_host() {
   return host;
 }
 
+WaitingRoom::Host SiteScheduler::waiting_host() {
+  WaitingRoom::Host host;
+  host.watch = [this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); };
+  host.unwatch = [this](const std::vector<JobId>& jobs) { watches_.unwatch_here(jobs); };
+  host.begin = [this](const std::vector<JobId>& jobs) { intake_.begin(jobs); };
+  host.skip = [this](const std::vector<SkippedJob>& jobs) { ends_.skip(jobs); };
+  host.met = [this](const WaitingPair& pair) { waiting_records_.met(pair); };
+  host.later = [this](std::function<void()> step) {
+    timer_.after(settings_.load_stale_after, std::move(step));
+  };
+  host.wake = [this](Instant at) { waiting_alarm_.at(at); };
+  host.now = [this] { return now(); };
+  return host;
+}
+
 JobIntake::Host SiteScheduler::intake_host() {
   JobIntake::Host host;
   host.choose_site = [this](const Job& job) { return loads_.choose_site(job, own_load(), now()); };
@@ -245,6 +260,12 @@ JobIntake::Host SiteScheduler::intake_host() {
   host.waits = [this](const Job& job) { waiting_.add(job); };
   host.all_wait = [this] { waiting_.ask(); };
   host.begun = [this](JobId job) { waiting_.drop(job); };
+  host.recurred = [this](JobId job, JobId run) { waiting_.recurred(job, run); };
+  host.may_begin = [this](JobId job) { return waiting_.may_begin(job); };
+  host.kept_for = [this](JobId failed, std::size_t most) {
+    return waiting_.kept_for(failed, most);
+  };
+  host.resubmitted = [this](JobId failed, JobId again) { waiting_.resubmitted(failed, again); };
   host.has_room = [this](const std::vector<Job>& jobs) { return waiting_.has_room(jobs); };
   return host;
 }

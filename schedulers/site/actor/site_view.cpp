@@ -105,7 +105,7 @@ JobView SiteView::view_of_part(const Shown& each) const {
   JobView view = each.ended != nullptr ? over_here(*each.ended) : on_its_way(*each.job);
   if (each.to == nullptr) return view;
   if (peers_.is_self(*each.to)) {
-    view.state = ShownState::waiting;
+    view.state = waiting_.is_held(each.job->id) ? ShownState::held : ShownState::waiting;
     if (std::string why = waiting_.why(each.job->id); !why.empty()) view.reason = std::move(why);
     return view;
   }

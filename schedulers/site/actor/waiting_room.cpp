@@ -6,11 +6,18 @@
 #include <limits>
 #include <optional>
 
+#include "config/recurrence.hpp"
+#include "model/time_text.hpp"
+
 namespace muster {
 namespace {
 
 /// Pairs of a job and one that it waits for, which are remembered for each job that may wait.
 constexpr std::size_t kPairsOfJob = 4;
+/// Jobs that are looked at before others are heard, when their time has come.
+constexpr std::size_t kLooksAtOnce = 500;
+/// Resubmissions that are remembered, of jobs whose failure may not have been heard yet.
+constexpr std::size_t kMostAgain = 10'000;
 
 /// Why a job cannot begin any more whose condition on the other one is that; nothing: it may.
 std::optional<std::string> why_not(const AfterJob& wanted, const JobEnd& end) {
@@ -20,7 +27,8 @@ std::optional<std::string> why_not(const AfterJob& wanted, const JobEnd& end) {
   if (end.whole == 0) return job + " is over, and how it ended is no longer known";
   const bool completed =
       end.outcome == JobOutcome::completed || end.outcome == JobOutcome::replaced;
-  const bool failed = end.outcome == JobOutcome::failed || end.outcome == JobOutcome::refused;
+  const bool failed = end.outcome == JobOutcome::failed || end.outcome == JobOutcome::refused ||
+                      end.outcome == JobOutcome::expired;
   if (wanted.end == AfterEnd::ok ? completed : failed) return std::nullopt;
   return fmt::format("{} ended as {}, and this job was to begin if it {}", job,
                      name_of(end.outcome), wanted.end == AfterEnd::ok ? "completed" : "failed");
@@ -41,31 +49,74 @@ std::string shown_after(const AfterJob& after) {
 
 }  // namespace
 
+bool WaitingRoom::is_for(const Job& job, Instant now) {
+  return !job.after.empty() || job.held || !job.every.empty() || (job.begin && *job.begin > now);
+}
+
 bool WaitingRoom::has_room(const std::vector<Job>& jobs) const {
-  std::map<std::string, std::size_t> more;
-  std::size_t waiting = 0, pairs = followers_.size();
+  std::map<std::string, std::size_t> more, recurring;
+  std::size_t waiting = 0, pairs = followers_.size() + kept_.size();
+  const Instant now = host_.now();
   for (const Job& job : jobs) {
-    if (job.after.empty()) continue;
+    if (!is_for(job, now)) continue;
     ++waiting;
     ++more[job.user];
+    if (!job.every.empty()) ++recurring[job.user];
     pairs += job.after.size();
   }
   if (waiting == 0) return true;
-  if (open_.size() + waiting > most_ || pairs > kPairsOfJob * most_) return false;
-  return std::all_of(more.begin(), more.end(), [this](const auto& of_user) {
-    const auto there = of_users_.find(of_user.first);
-    const std::size_t before = there == of_users_.end() ? 0 : there->second;
-    return before + of_user.second <= most_ - most_ / 2;
-  });
+  if (open_.size() + waiting > most_.jobs || pairs > kPairsOfJob * most_.jobs) return false;
+  const auto fit = [](const auto& new_ones, const auto& there, std::size_t most) {
+    return std::all_of(new_ones.begin(), new_ones.end(), [&](const auto& of_user) {
+      const auto before = there.find(of_user.first);
+      return (before == there.end() ? 0 : before->second) + of_user.second <= most;
+    });
+  };
+  return fit(more, of_users_, most_.jobs - most_.jobs / 2) &&
+         fit(recurring, recurring_of_, most_.recurring);
 }
 
 void WaitingRoom::add(const Job& job) {
-  if (!open_.try_emplace(job.id, Waiting{job.user, job.after}).second) return;
+  const auto [place, fresh] = open_.try_emplace(job.id);
+  if (!fresh) return;
+  Waiting& waiting = place->second;
+  waiting.user = job.user;
+  waiting.begin = job.begin.value_or(Instant{});
+  waiting.deadline = job.deadline.value_or(Instant::max());
+  waiting.keeps = job.keeps_waiting;
+  waiting.held = job.held;
+  waiting.every = job.every;
+  waiting.zone = job.zone;
+  waiting.overlaps = job.overlaps;
   ++of_users_[job.user];
   for (const AfterJob& each : job.after) {
+    if (each.met) continue;
+    waiting.open.push_back(each);
     followers_.emplace(each.job, job.id);
     unasked_.insert(each.job);
   }
+  if (!job.every.empty()) {
+    ++recurring_of_[job.user];
+    recall_runs(job, waiting);
+  }
+  put_time(job.id, waiting);
+}
+
+/// Of the runs that were missed while the site was away one is made up for.
+void WaitingRoom::recall_runs(const Job& job, Waiting& waiting) {
+  if (!job.recurs.valid()) {
+    constexpr std::chrono::seconds kJustBefore{1};
+    const Instant submitted = job.submitted.value_or(host_.now());
+    return set_next_run(waiting, job.begin ? *job.begin - kJustBefore : submitted);
+  }
+  const Instant now = host_.now();
+  // The clock may have been set back since.
+  set_next_run(waiting, std::min(waiting.begin, now));
+  if (waiting.overlaps) return;
+  waiting.missed = waiting.begin <= now;
+  waiting.run = job.recurs;
+  followers_.emplace(job.recurs, job.id);
+  unasked_.insert(job.recurs);
 }
 
 void WaitingRoom::ask() {
@@ -75,9 +126,10 @@ void WaitingRoom::ask() {
     host_.watch(jobs);
   }
   look_again();
+  look_at_clock();
 }
 
-/// One timer, which ends when no job waits.
+/// One timer, which ends when no job waits for another.
 void WaitingRoom::look_again() {
   if (looks_ || followers_.empty()) return;
   looks_ = true;
@@ -93,44 +145,200 @@ void WaitingRoom::look_again() {
   });
 }
 
+void WaitingRoom::set_next_run(Waiting& waiting, Instant after) {
+  waiting.begin = next_recurrence(waiting.every, waiting.zone, after).value_or(Instant::max());
+}
+
+bool WaitingRoom::is_due(const Waiting& waiting, Instant now) {
+  return waiting.open.empty() && !waiting.held && !waiting.begins && !waiting.ends &&
+         waiting.begin <= now && !waiting.run;
+}
+
+/// When it is to be looked at if nothing else happens.
+Instant WaitingRoom::next_look(const Waiting& waiting) {
+  if (waiting.ends) return Instant::max();
+  const bool by_time = waiting.open.empty() && !waiting.held && !waiting.begins;
+  // The time of a run that cannot begin is passed over, but for one that was missed before.
+  return by_time && !waiting.missed ? std::min(waiting.begin, waiting.deadline) : waiting.deadline;
+}
+
+void WaitingRoom::put_time(JobId job, const Waiting& waiting) {
+  take_time(job);
+  const Instant at = next_look(waiting);
+  if (at == Instant::max()) return;
+  times_.emplace(at, job);
+  time_of_.emplace(job, at);
+}
+
+void WaitingRoom::take_time(JobId job) {
+  const auto found = time_of_.find(job);
+  if (found == time_of_.end()) return;
+  times_.erase({found->second, job});
+  time_of_.erase(found);
+}
+
+void WaitingRoom::look_at_clock() {
+  const Instant now = host_.now();
+  std::vector<JobId> due;
+  std::vector<SkippedJob> late;
+  std::vector<JobId> unneeded;
+  for (std::size_t looks = 0; looks < kLooksAtOnce && !times_.empty(); ++looks) {
+    const auto [at, job] = *times_.begin();
+    if (at > now) break;
+    Waiting& waiting = open_.at(job);
+    if (waiting.deadline <= now) {
+      // One that has been told to begin has not left yet.
+      waiting.ends = true;
+      waiting.begins = false;
+      leave(std::exchange(waiting.open, {}), job, unneeded);
+      late.push_back({job, "its deadline, " + utc_text(waiting.deadline) + ", has passed",
+                      JobOutcome::expired});
+    } else if (is_due(waiting, now)) {
+      waiting.begins = true;
+      due.push_back(job);
+    } else if (!waiting.every.empty()) {
+      set_next_run(waiting, now);
+    }
+    put_time(job, waiting);
+  }
+  if (!times_.empty()) host_.wake(times_.begin()->first);
+  if (!unneeded.empty()) host_.unwatch(unneeded);
+  if (!late.empty()) host_.skip(late);
+  if (!due.empty()) host_.begin(due);
+}
+
+/// The job waits for that one, which is over. The answer says why it is not to begin any more.
+std::optional<SkippedJob> WaitingRoom::hear_of(JobId job, const JobEnd& end,
+                                               std::vector<JobId>& unneeded) {
+  Waiting& waiting = open_.at(job);
+  if (waiting.run == end.job) {
+    waiting.run.reset();
+    waiting.missed = false;
+    return std::nullopt;
+  }
+  std::string why;
+  // One that was skipped is not resubmitted.
+  const bool keeps = waiting.keeps && end.outcome != JobOutcome::skipped;
+  std::erase_if(waiting.open, [&](const AfterJob& each) {
+    if (each.job != end.job) return false;
+    const auto fault = why_not(each, end);
+    if (fault) why = *fault;
+    return !fault || !keeps;
+  });
+  if (why.empty()) {
+    host_.met({job, end.job});
+    return std::nullopt;
+  }
+  if (keeps) {
+    kept_.emplace(end.job, job);
+    waiting.kept = why;
+    const auto again = again_.find(end.job);
+    if (again != again_.end()) wait_instead(job, end.job, again->second);
+    return std::nullopt;
+  }
+  // The other jobs that it waited for are of no matter.
+  leave(std::exchange(waiting.open, {}), job, unneeded);
+  waiting.ends = true;
+  return SkippedJob{job, std::move(why)};
+}
+
 void WaitingRoom::hear(const JobEnd& whole) {
   std::vector<JobId> followers;
   for (auto it = followers_.lower_bound({whole.job, JobId{0}});
        it != followers_.end() && it->first == whole.job; ++it) {
     followers.push_back(it->second);
   }
-  std::vector<JobId> ready;
   std::vector<SkippedJob> skipped;
   std::vector<JobId> unneeded;
   for (const JobId job : followers) {
     followers_.erase({whole.job, job});
-    std::vector<AfterJob>& open = open_.at(job).open;
-    std::optional<std::string> why;
-    std::erase_if(open, [&](const AfterJob& each) {
-      if (each.job != whole.job) return false;
-      if (!why) why = why_not(each, whole);
-      return true;
-    });
-    if (why) {
-      // The other jobs that it waited for are of no matter.
-      leave(std::exchange(open, {}), job, unneeded);
-      skipped.push_back({job, *std::move(why)});
-    } else if (open.empty()) {
-      ready.push_back(job);
-    }
+    if (auto skip = hear_of(job, whole, unneeded)) skipped.push_back(*std::move(skip));
+    put_time(job, open_.at(job));
   }
   if (!unneeded.empty()) host_.unwatch(unneeded);
   if (!skipped.empty()) host_.skip(skipped);
-  if (!ready.empty()) host_.begin(ready);
+  look_at_clock();
+}
+
+void WaitingRoom::hold(JobId job, bool held) {
+  const auto found = open_.find(job);
+  if (found == open_.end()) return;
+  Waiting& waiting = found->second;
+  // No time of a recurring job is made up for that has passed while it was held.
+  if (!held && waiting.held && !waiting.every.empty()) set_next_run(waiting, host_.now());
+  waiting.held = held;
+  if (held) waiting.begins = false;
+  put_time(job, waiting);
+  look_at_clock();
+}
+
+bool WaitingRoom::may_begin(JobId job) const {
+  const auto found = open_.find(job);
+  return found != open_.end() && found->second.begins;
+}
+
+void WaitingRoom::recurred(JobId job, JobId run) {
+  const auto found = open_.find(job);
+  if (found == open_.end()) return;
+  Waiting& waiting = found->second;
+  waiting.begins = false;
+  set_next_run(waiting, host_.now());
+  if (!waiting.overlaps) {
+    waiting.run = run;
+    followers_.emplace(run, job);
+    unasked_.insert(run);
+  }
+  put_time(job, waiting);
+  ask();
+}
+
+std::vector<JobId> WaitingRoom::kept_for(JobId failed, std::size_t most) const {
+  std::vector<JobId> kept;
+  for (auto it = kept_.lower_bound({failed, JobId{0}});
+       it != kept_.end() && it->first == failed && kept.size() < most; ++it) {
+    kept.push_back(it->second);
+  }
+  return kept;
+}
+
+void WaitingRoom::resubmitted(JobId failed, JobId again) {
+  if (again_.insert_or_assign(failed, again).second) again_order_.push_back(failed);
+  if (again_order_.size() > kMostAgain) {
+    again_.erase(again_order_.front());
+    again_order_.pop_front();
+  }
+  for (const JobId job : kept_for(failed, kept_.size())) wait_instead(job, failed, again);
+}
+
+/// It waits for a resubmission of the job that failed, and that is this one.
+void WaitingRoom::wait_instead(JobId job, JobId failed, JobId again) {
+  kept_.erase({failed, job});
+  Waiting& waiting = open_.at(job);
+  for (AfterJob& each : waiting.open) {
+    if (each.job == failed) each.job = again;
+  }
+  const bool more = std::any_of(waiting.open.begin(), waiting.open.end(), [&](const auto& each) {
+    return kept_.contains({each.job, job});
+  });
+  if (!more) waiting.kept.clear();
+  followers_.emplace(again, job);
+  unasked_.insert(again);
+  host_.met({job, failed, again});
 }
 
 void WaitingRoom::drop(JobId job) {
   const auto found = open_.find(job);
   if (found == open_.end()) return;
-  const Waiting gone = std::move(found->second);
+  take_time(job);
+  Waiting gone = std::move(found->second);
   open_.erase(found);
   const auto of_user = of_users_.find(gone.user);
   if (--of_user->second == 0) of_users_.erase(of_user);
+  if (!gone.every.empty()) {
+    const auto recurring = recurring_of_.find(gone.user);
+    if (--recurring->second == 0) recurring_of_.erase(recurring);
+  }
+  if (gone.run) gone.open.push_back({*gone.run});
   std::vector<JobId> unneeded;
   leave(gone.open, job, unneeded);
   if (!unneeded.empty()) host_.unwatch(unneeded);
@@ -141,17 +349,37 @@ void WaitingRoom::drop(JobId job) {
 void WaitingRoom::leave(const std::vector<AfterJob>& open, JobId job,
                         std::vector<JobId>& unneeded) {
   for (const AfterJob& each : open) {
+    // It is over.
+    if (kept_.erase({each.job, job}) > 0) continue;
     followers_.erase({each.job, job});
     const auto next = followers_.lower_bound({each.job, JobId{0}});
     if (next == followers_.end() || next->first != each.job) unneeded.push_back(each.job);
   }
 }
 
+bool WaitingRoom::is_held(JobId job) const {
+  const auto found = open_.find(job);
+  return found != open_.end() && found->second.held;
+}
+
+std::string WaitingRoom::why_by_clock(const Waiting& waiting) {
+  if (waiting.every.empty()) {
+    return waiting.begin > Instant{} ? "begins at " + utc_text(waiting.begin) : "";
+  }
+  std::string text = "next run at " + utc_text(waiting.begin);
+  if (waiting.run) text += fmt::format("; job {}, its last, is not over", waiting.run->value);
+  return text;
+}
+
 std::string WaitingRoom::why(JobId job) const {
   constexpr std::size_t kShown = 3;
   const auto found = open_.find(job);
-  if (found == open_.end() || found->second.open.empty()) return {};
-  const std::vector<AfterJob>& open = found->second.open;
+  if (found == open_.end()) return {};
+  const Waiting& waiting = found->second;
+  if (waiting.held) return "held until it is released";
+  if (!waiting.kept.empty()) return waiting.kept + ": it waits for a resubmission of that";
+  const std::vector<AfterJob>& open = waiting.open;
+  if (open.empty()) return why_by_clock(waiting);
   std::string text = "waits for ";
   for (std::size_t i = 0; i < std::min(open.size(), kShown); ++i) {
     text += (i > 0 ? ", " : "") + shown_after(open[i]);

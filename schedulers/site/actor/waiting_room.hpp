@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,33 +15,55 @@
 
 namespace muster {
 
-/// A job that will not begin, for another did not end as it should have.
+/// A job that will not begin: another did not end as it should have, or its deadline has passed.
 struct SkippedJob {
   JobId job;
   std::string reason;
+  JobOutcome outcome = JobOutcome::skipped;
 };
 
-/// Which of a site's jobs wait for which others to be over. It keeps no job itself: those are in
-/// the store, on the way to the site itself. O(log of all that wait) for each pair of a job and one
-/// that it waits for.
+/// A job that waits for another, and that other one.
+struct WaitingPair {
+  JobId job;
+  JobId other;
+  JobId instead{};  ///< it waits for this one in its place from now on; not valid: for none
+};
+
+/// How many jobs may wait; of one user half of them.
+struct WaitingBounds {
+  std::size_t jobs = 0;
+  std::size_t recurring = 0;  ///< of these, that recur, of one user
+};
+
+/// Which of a site's jobs wait, for which others to be over, for which time, or to be released. It
+/// keeps no job itself: those are in the store, on the way to the site itself. O(log of all that
+/// wait) for each pair of a job and one that it waits for.
 class WaitingRoom {
  public:
   struct Host {
     /// hear() is to be called when each is over, soon for those that are.
     std::function<void(const std::vector<JobId>&)> watch;
     std::function<void(const std::vector<JobId>&)> unwatch;
-    /// All that these waited for is over as it should be. drop() follows when they have left.
+    /// All that these waited for is over as it should be, and their time has come. drop() follows
+    /// when they have left; recurred(), where they recur.
     std::function<void(const std::vector<JobId>&)> begin;
     /// These are to end.
     std::function<void(const std::vector<SkippedJob>&)> skip;
+    /// The other one is over as it should be, or has been resubmitted. Soon kept, so that it is
+    /// known after a restart, however short histories are.
+    std::function<void(const WaitingPair&)> met;
     /// Runs the step after a pause.
     std::function<void(std::function<void()> step)> later;
+    /// look_at_clock() is to be called at that time, if not before.
+    std::function<void(Instant)> wake;
+    std::function<Instant()> now;
   };
-  /// `most`: jobs that may wait; of one user half of them.
-  WaitingRoom(std::size_t most, Host host) : most_(most), host_(std::move(host)) {}
+  WaitingRoom(const WaitingBounds& most, Host host) : most_(most), host_(std::move(host)) {}
 
-  /// Those of the jobs that wait for others may be added: there are places enough, for their users
-  /// too, and the jobs that they wait for are few enough to be remembered.
+  /// The job is to wait at the site before a master gets it.
+  static bool is_for(const Job& job, Instant now);
+  /// Those of the jobs that are to wait may be added: there are places enough, for their users too,
+  /// and the jobs that they wait for are few enough to be remembered.
   bool has_room(const std::vector<Job>& jobs) const;
 
   /// The job waits here; ask() follows. One that is there already stays as it is.
@@ -49,30 +73,71 @@ class WaitingRoom {
   void ask();
   /// A job is over, however often that is said.
   void hear(const JobEnd& whole);
+  /// Some time has come.
+  void look_at_clock();
+  /// Whether the user holds it. It begins when it is released, if nothing else is in the way.
+  void hold(JobId job, bool held);
+  /// A run of the recurring job is on its way.
+  void recurred(JobId job, JobId run);
   /// The job waits no more: it has begun, or has ended.
   void drop(JobId job);
 
-  /// The job waits for others.
+  /// Those that wait for a resubmission of the job, which has failed; no more than that.
+  std::vector<JobId> kept_for(JobId failed, std::size_t most) const;
+  /// That is this one: all that wait for one, and those that hear later that the first has failed,
+  /// wait for it. ask() follows.
+  void resubmitted(JobId failed, JobId again);
+
   bool waits(JobId job) const { return open_.contains(job); }
-  /// Which jobs it waits for still, in words; empty: it waits for no job.
+  /// It was told to begin, and nothing has come between.
+  bool may_begin(JobId job) const;
+  bool is_held(JobId job) const;
+  /// Why it waits still, in words; empty: it does not wait.
   std::string why(JobId job) const;
 
  private:
-  void leave(const std::vector<AfterJob>& open, JobId job, std::vector<JobId>& unneeded);
-  void look_again();
-
   struct Waiting {
     std::string user{};
     std::vector<AfterJob> open{};  ///< jobs that it waits for and that are not over
+    std::string kept{};            ///< why it waits for a resubmission; empty: it does not
+    Instant begin{};               ///< not before that; of a recurring job its next run
+    Instant deadline = Instant::max();
+    std::string every{};  ///< when it recurs; empty: it does not
+    std::string zone{};
+    std::optional<JobId> run{};  ///< of a recurring one, if it is not over
+    bool overlaps = false;
+    bool keeps = false;   ///< it may wait for resubmissions
+    bool held = false;    ///< by its user
+    bool begins = false;  ///< it has been told to
+    bool ends = false;    ///< likewise
+    bool missed = false;  ///< a run of a recurring job is to be made up for when the last is over
   };
 
-  const std::size_t most_;
+  void recall_runs(const Job& job, Waiting& waiting);
+  void leave(const std::vector<AfterJob>& open, JobId job, std::vector<JobId>& unneeded);
+  void look_again();
+  std::optional<SkippedJob> hear_of(JobId job, const JobEnd& end, std::vector<JobId>& unneeded);
+  void wait_instead(JobId job, JobId failed, JobId again);
+  void put_time(JobId job, const Waiting& waiting);
+  void take_time(JobId job);
+  static bool is_due(const Waiting& waiting, Instant now);
+  static Instant next_look(const Waiting& waiting);
+  static void set_next_run(Waiting& waiting, Instant after);
+  static std::string why_by_clock(const Waiting& waiting);
+
+  const WaitingBounds most_;
   Host host_;
   std::map<JobId, Waiting> open_;
-  std::map<std::string, std::size_t> of_users_;  ///< how many wait
-  std::set<std::pair<JobId, JobId>> followers_;  ///< a job and one that waits for it
-  std::set<JobId> unasked_;                      ///< it has not been asked how they stand
-  bool looks_ = false;                           ///< look_again() is to come
+  std::map<std::string, std::size_t> of_users_;      ///< how many wait
+  std::map<std::string, std::size_t> recurring_of_;  ///< of these, how many recur
+  std::set<std::pair<JobId, JobId>> followers_;      ///< a job and one that waits for it
+  std::set<std::pair<JobId, JobId>> kept_;     ///< one that failed, and one that waits for another
+  std::set<std::pair<Instant, JobId>> times_;  ///< when each is to be looked at, if at a time
+  std::map<JobId, Instant> time_of_;           ///< of those in times_
+  std::map<JobId, JobId> again_;               ///< resubmissions of jobs, the newest ones
+  std::deque<JobId> again_order_;              ///< of these the first jobs, oldest first
+  std::set<JobId> unasked_;                    ///< it has not been asked how they stand
+  bool looks_ = false;                         ///< look_again() is to come
 };
 
 }  // namespace muster

@@ -92,5 +92,59 @@ class Ends(unittest.TestCase):
                 self.assertIn("after", refused.stderr)
 
 
+class Times(unittest.TestCase):
+    SMALL = ["--cpus", "0.2", "--memory", "0.1"]
+
+    def test_jobs_begin_and_expire_at_their_times_and_when_they_are_released(self):
+        with Cluster(nodes=1) as cluster:
+            soon = cluster.shell("true", "--begin", "now+4s", *self.SMALL)
+            never = cluster.shell("true", "--begin", "now+1h", "--deadline", "now+2s", *self.SMALL)
+            long = cluster.shell("sleep 600", "--deadline", "now+6s", *self.SMALL)
+            held = cluster.shell("true", "--hold", *self.SMALL)
+            behind = cluster.shell("true", "--after", soon, *self.SMALL)
+            often = cluster.shell("true", "--every", "@yearly", *self.SMALL)
+            cluster.run("hold", behind)
+            self.assertEqual(cluster.job(soon)["state"], "waiting")
+            self.assertIn("begins at", cluster.job(soon)["reason"])
+            self.assertIn("next run at", cluster.run("explain", often).stdout)
+            cluster.kill(cluster.keeper())
+            cluster.kill(cluster.node("n0"))
+            cluster.up()
+            over = cluster.wait_over([soon, never, long])
+            self.assertEqual([over[int(job)]["state"] for job in (soon, never, long)],
+                             ["completed", "expired", "expired"])
+            self.assertIn("deadline", over[int(long)]["reason"])
+            for job in (held, behind):
+                self.assertEqual(cluster.job(job)["state"], "held")
+                cluster.run("release", job)
+            over = cluster.wait_over([held, behind])
+            self.assertEqual({job["state"] for job in over.values()}, {"completed"})
+            self.assertEqual(cluster.job(often)["state"], "waiting")
+            cluster.run("cancel", often)
+            self.assertEqual(cluster.job(often)["state"], "cancelled")
+            for flags in (["--begin", "soon"], ["--every", "61 * * * *"], ["--zone", "Mars"]):
+                refused = cluster.run("submit", *flags, "--", "true", check=False)
+                self.assertEqual(refused.returncode, 2, flags)
+                self.assertIn(flags[0], refused.stderr)
+
+    def test_a_pipeline_waits_for_what_failed_or_is_cancelled_whole(self):
+        with Cluster(nodes=1) as cluster:
+            gate = cluster.dir / "gate"
+            bad = cluster.shell(f"test -e {gate}", *self.SMALL)
+            kept = cluster.shell("true", "--after", bad, "--on-fail", "keep", *self.SMALL)
+            last = cluster.shell("true", "--after", kept, *self.SMALL)
+            cluster.wait_over([bad])
+            gate.write_text("")
+            again = cluster.run("resubmit", "-q", bad).stdout.strip()
+            over = cluster.wait_over([again, kept, last])
+            self.assertEqual({job["state"] for job in over.values()}, {"completed"})
+            first = cluster.shell("sleep 600", *self.SMALL)
+            middle = cluster.shell("true", "--after", first, *self.SMALL)
+            end = cluster.shell("true", "--after", f"{middle}:any", *self.SMALL)
+            cluster.run("cancel", "--pipeline", middle)
+            over = cluster.wait_over([first, middle, end])
+            self.assertEqual({job["state"] for job in over.values()}, {"cancelled"})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -195,5 +195,37 @@ TEST_F(SiteRequestsTest, CompletedJobsAreToldUntilTheSiteHasHeardOfThem) {
   EXPECT_THAT(completed(4, 2), ElementsAre(1, 2)) << "of another run it has heard nothing";
 }
 
+Job with_deadline(std::uint64_t id, double s) {
+  Job job = JobBuilder(id).build();
+  job.deadline = test::at_s(s);
+  return job;
+}
+
+TEST_F(SiteRequestsTest, AJobThatIsNotOverAtItsDeadlineIsEnded) {
+  host_.on_commit = [this] { commit(); };
+  hand(with_deadline(1, 50));
+  hand(with_deadline(2, 60));
+  hand(JobBuilder(3).build());
+  host_.run_until_s(49);
+  EXPECT_NE(master_->state().find(JobId{1}), nullptr);
+  host_.run_until_s(55);
+  EXPECT_EQ(master_->state().find(JobId{1}), nullptr);
+  EXPECT_NE(master_->state().find(JobId{2}), nullptr);
+  EXPECT_EQ(host_.rounds_wanted, 1) << "others may have its room";
+  sites_->tell({JobId{2}, JobOutcome::completed, 0, 1, 1});
+  host_.run_until_s(70);
+  EXPECT_NE(master_->state().find(JobId{2}), nullptr) << "it was said to be over";
+  EXPECT_NE(master_->state().find(JobId{3}), nullptr);
+}
+
+TEST_F(SiteRequestsTest, DeadlinesHoldThroughARestart) {
+  host_.on_commit = [this] { commit(); };
+  hand(with_deadline(1, 50));
+  make(10);
+  sites_->recall();
+  host_.run_until_s(51);
+  EXPECT_EQ(master_->state().find(JobId{1}), nullptr);
+}
+
 }  // namespace
 }  // namespace muster

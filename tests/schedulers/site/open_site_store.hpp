@@ -28,7 +28,11 @@ class OpenSiteStore final : public SiteStore {
   }
   void put(SiteNews&& news) {
     for (const Handoff& waited : news.begun) handed_over(waited.job.id, waited.to);
-    for (Handoff& handoff : news.handoffs) memory.handoffs.push_back(std::move(handoff));
+    for (ChangedHandoff& each : news.changed) news.handoffs.push_back(std::move(each.handoff));
+    for (Handoff& handoff : news.handoffs) {
+      handed_over(handoff.job.id, handoff.to);
+      memory.handoffs.push_back(std::move(handoff));
+    }
     for (KnownToken& token : news.tokens) memory.tokens.push_back(std::move(token));
     memory.next_job = std::max(memory.next_job, news.next_job);
     if (news.numbers_known) memory.asks_numbers = false;

@@ -142,6 +142,9 @@ struct FakeSite {
   std::uint64_t last_job = 6;
   std::optional<std::uint32_t> max_fails{};  ///< of the last job that came
   Job last{};                                ///< that one
+  std::vector<JobView> shows{};              ///< jobs that it has
+  ActorError holds{};                        ///< its answer to a hold, if it is no yes
+  std::map<JobId, bool> held{};
 
   SubmitVerdict take(const Job& job) {
     max_fails = job.max_fails;
@@ -157,7 +160,7 @@ struct FakeSite {
 };
 
 /// A site as the API knows it.
-using FakeSiteActor = Together<SiteForSubmitters, SiteQueries>;
+using FakeSiteActor = Together<SiteForSubmitters, SiteForUsers>;
 
 /// An API whose masters, site and cloud the test speaks for; no job is at the site.
 class ActorBackendTest : public ::testing::Test {
@@ -206,9 +209,16 @@ class ActorBackendTest : public ::testing::Test {
             return std::vector<JobEnd>{};
           },
           [](cancel_atom, JobId) { return CancelReport{}; },
+          [&fake](hold_atom, JobId id, bool held) -> caf::result<JobId> {
+            if (fake.holds != ActorError{}) return fake.holds;
+            fake.held[id] = held;
+            return id;
+          },
           [&fake](const JobsQuestion&) -> caf::result<JobsView> {
             if (!fake.answers) return ActorError::not_connected;
-            return JobsView{};
+            JobsView view;
+            view.jobs = fake.shows;
+            return view;
           },
           [&fake](figures_atom) -> caf::result<SiteFigures> {
             if (!fake.answers) return ActorError::not_connected;

@@ -19,6 +19,19 @@ TEST_F(ActorBackendTest, AJobIsHeldWhenEveryMasterWithAPartHasConfirmedIt) {
   EXPECT_EQ(fakes_[2].held, 2);
 }
 
+TEST_F(ActorBackendTest, AJobThatWaitsAtASiteIsHeldThere) {
+  for (FakeMaster& fake : fakes_) fake.finds = {};
+  JobView waits;
+  waits.job = JobId{7};
+  site_says_.shows = {waits};
+  EXPECT_EQ(change(JobChange::hold).status, 200);
+  EXPECT_TRUE(site_says_.held.at(JobId{7}));
+  EXPECT_EQ(change(JobChange::release).status, 200);
+  EXPECT_FALSE(site_says_.held.at(JobId{7}));
+  site_says_.holds = ActorError::unknown;
+  EXPECT_EQ(change(JobChange::hold).status, 409) << "it has just left";
+}
+
 TEST_F(ActorBackendTest, AMasterThatMayHaveAPartAndDoesNotAnswerIsNamed) {
   fakes_[1].answers = false;
   for (const JobChange each : {JobChange::hold, JobChange::release}) {

@@ -215,7 +215,7 @@ TEST(EventJson, errors_name_the_field_and_what_would_be_right) {
   EXPECT_EQ(error_of("{\"t\":1,\"event\":\"job_finished\",\"job\":1,\"outcome\":\"done\","
                      "\"mean_throughput\":1,\"throughput_samples\":0}"),
             "field \"outcome\": expected one of \"completed\", \"failed\", \"refused\", "
-            "\"cancelled\", \"replaced\", \"skipped\"");
+            "\"cancelled\", \"replaced\", \"skipped\", \"expired\"");
 }
 
 TEST(EventJson, errors_inside_a_job_name_the_path_to_the_field) {

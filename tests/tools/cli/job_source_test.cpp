@@ -100,9 +100,9 @@ TEST_F(JobSourceTest, WhatCannotBeReadIsNamed) {
 }
 
 TEST_F(JobSourceTest, ALargeFileIsReadOneByteFurtherThanAnyKindMayHave) {
-  const auto source = read_source(file("a", std::string(kMaxRequestBytes + 10, '#')));
+  const auto source = read_source(file("a", std::string(kMaxBatchBytes + 10, '#')));
   ASSERT_TRUE(source);
-  EXPECT_EQ(source->text.size(), kMaxRequestBytes + 1);
+  EXPECT_EQ(source->text.size(), kMaxBatchBytes + 1);
 }
 
 TEST_F(JobSourceTest, JsonIsReadAsSuchByItsEnding) {

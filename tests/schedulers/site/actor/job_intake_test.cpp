@@ -24,6 +24,10 @@ struct JobIntakeTest : ::testing::Test {
   std::vector<LoadRounds::Answered> loads_asked;
   std::vector<Job> waits;
   std::vector<std::uint64_t> begun;
+  std::vector<std::uint64_t> runs;
+  std::set<JobId> held;     ///< jobs that are not to begin
+  std::vector<JobId> kept;  ///< jobs that wait for a resubmission of job 1
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> again;
   bool room = true;  ///< for jobs that wait for others
 
   JobNumbers numbers{
@@ -63,6 +67,14 @@ struct JobIntakeTest : ::testing::Test {
     made.begun = [this](JobId job) { begun.push_back(job.value); };
     made.has_room = [this](const std::vector<Job>& jobs) {
       return room || std::ranges::all_of(jobs, [](const Job& job) { return job.after.empty(); });
+    };
+    made.recurred = [this](JobId, JobId run) { runs.push_back(run.value); };
+    made.may_begin = [this](JobId job) { return !held.contains(job); };
+    made.kept_for = [this](JobId failed, std::size_t) {
+      return failed == JobId{1} ? kept : std::vector<JobId>{};
+    };
+    made.resubmitted = [this](JobId failed, JobId job) {
+      again.emplace_back(failed.value, job.value);
     };
     made.now = [] { return Instant{std::chrono::seconds{7}}; };
     return made;
@@ -184,6 +196,89 @@ TEST_F(JobIntakeTest, BeginsManyInPiecesThatTheStoreTakes) {
   parts.end_write();  // the others are written at once
   EXPECT_EQ(handoffs.jobs_waiting(), 0U);
   EXPECT_EQ(begun.size(), 1'100U);
+}
+
+TEST_F(JobIntakeTest, ARecurringJobWaitsOnWhenARunOfItHasBegun) {
+  settings.promise_wait = {};
+  Job daily = with_token("nightly");
+  daily.every = "0 3 * * *";
+  daily.zone = "UTC";
+  submit({daily});
+  ASSERT_EQ(waits.size(), 1U);
+  EXPECT_THAT(handed, IsEmpty());
+  intake.begin({JobId{1}});
+  EXPECT_THAT(handed, ElementsAre("m0 2"));
+  EXPECT_THAT(runs, ElementsAre(2));
+  EXPECT_THAT(begun, IsEmpty());
+  const Job& run = handoffs.find(master_at(0), JobId{2})->job;
+  EXPECT_EQ(run.recurs, JobId{1});
+  EXPECT_EQ(run.every + run.zone + run.token, "");
+  EXPECT_EQ(run.tasks.front().id, task_id_of(JobId{2}, 0));
+  ASSERT_EQ(parts.store.memory.handoffs.size(), 2U);
+  const Job& kept_job = parts.store.memory.handoffs[1].job;
+  EXPECT_EQ(kept_job.id, JobId{1});
+  EXPECT_EQ(kept_job.recurs, JobId{2});
+  EXPECT_EQ(kept_job.begin, Instant{std::chrono::seconds{7}}) << "no run twice after a restart";
+  EXPECT_EQ(handoffs.find(site_at(0), JobId{1})->job, kept_job);
+  EXPECT_GE(parts.store.memory.next_job, 3U);
+  intake.begin({JobId{1}});
+  EXPECT_THAT(runs, ElementsAre(2, 3));
+}
+
+TEST_F(JobIntakeTest, ARunThatCouldNotBeKeptIsMadeOnceMore) {
+  settings.promise_wait = {};
+  Job daily = job_of(0);
+  daily.every = "0 3 * * *";
+  submit({daily});
+  parts.store.trouble = "disk full";
+  intake.begin({JobId{1}});
+  EXPECT_THAT(runs, IsEmpty());
+  parts.store.trouble.clear();
+  later.run();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(handed.size(), 1U);
+}
+
+TEST_F(JobIntakeTest, AJobThatIsHeldBeforeItLeavesStays) {
+  settings.promise_wait = {};
+  Job waiting = job_of(0);
+  waiting.after = {{JobId{99}}};
+  submit({waiting, waiting});
+  held = {JobId{1}};
+  intake.begin({JobId{1}, JobId{2}});
+  EXPECT_THAT(handed, ElementsAre("m0 2"));
+  EXPECT_EQ(handoffs.jobs_waiting(), 1U);
+  EXPECT_FALSE(handoffs.find(site_at(0), JobId{1})->sent) << "a cancel may end it here";
+}
+
+TEST_F(JobIntakeTest, AJobOfALaterTimeOrThatIsHeldWaitsHere) {
+  settings.promise_wait = {};
+  Job later_job = job_of(0), past = job_of(0), held = job_of(0);
+  later_job.begin = Instant{std::chrono::seconds{8}};
+  past.begin = Instant{std::chrono::seconds{7}};
+  held.held = true;
+  submit({later_job, past, held});
+  EXPECT_THAT(handed, ElementsAre("m0 2"));
+  EXPECT_EQ(waits.size(), 2U);
+}
+
+TEST_F(JobIntakeTest, JobsThatWaitForAResubmissionWaitForItFromItsWriteOn) {
+  settings.promise_wait = {};
+  Job waiting = job_of(0);
+  waiting.after = {{JobId{1}}, {JobId{9}}};
+  waiting.keeps_waiting = true;
+  submit({job_of(0), waiting});
+  kept = {JobId{2}};
+  Job resubmitted = job_of(0);
+  resubmitted.again_of = JobId{1};
+  submit({resubmitted});
+  EXPECT_THAT(again, ElementsAre(std::pair{1U, 3U}));
+  const std::vector<AfterJob> wanted{{JobId{3}}, {JobId{9}}};
+  for (const Handoff& each : parts.store.memory.handoffs) {
+    if (each.job.id != JobId{2}) continue;
+    EXPECT_EQ(each.job.after, wanted);
+  }
+  EXPECT_EQ(waits.size(), 1U) << "it waits already";
 }
 
 TEST_F(JobIntakeTest, SaysWhenAJobCameWhereItIsTo) {

@@ -7,6 +7,7 @@ namespace {
 
 using test::SiteActorTest;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -132,6 +133,67 @@ TEST_F(SiteAfterTest, AnEndOfTheWholeCountsThoughAPartWithItsFirstTaskWasHeardBe
   run_for_s(20);
   EXPECT_EQ(takes_of(1).size(), 1U);
   system_.end(site);
+}
+
+TEST_F(SiteAfterTest, AJobIsHandedOverAtItsTime) {
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  Job job = tasks(1);
+  job.begin = test::at_s(30);
+  submit(site, {job});
+  run_for_s(28);
+  EXPECT_THAT(takes_of(1), IsEmpty());
+  EXPECT_THAT(*parts_shown(site, 1).at(0).reason, HasSubstr("00:00:30"));
+  run_for_s(3);
+  EXPECT_EQ(takes_of(1).size(), 1U);
+  system_.end(site);
+}
+
+TEST_F(SiteAfterTest, AJobThatWaitsExpiresAtItsDeadline) {
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  Job job = after({{JobId{99}}});
+  job.deadline = test::at_s(30);
+  submit(site, {job, after({{{}, AfterEnd::fail, 1}})});
+  run_for_s(32);
+  EXPECT_EQ(parts_shown(site, 1).at(0).state, ShownState::expired);
+  EXPECT_EQ(takes_of(2).size(), 1U) << "that one was to begin if it fails";
+  system_.end(site);
+}
+
+TEST_F(SiteAfterTest, AJobIsHeldFromItsSubmissionOnUntilItIsReleased) {
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  Job job = tasks(1);
+  job.held = true;
+  submit(site, {job});
+  run_for_s(5);
+  EXPECT_EQ(parts_shown(site, 1).at(0).state, ShownState::held);
+  caf::anon_send(site, hold_atom_v, JobId{1}, false);
+  run_for_s(2);
+  EXPECT_EQ(takes_of(1).size(), 1U);
+  system_.end(site);
+}
+
+TEST_F(SiteAfterTest, ARecurringJobRunsOnceAtEachOfItsTimesThroughRestarts) {
+  Job job = tasks(1);
+  job.every = "* * * * *";
+  job.overlaps = true;
+  std::vector<std::string> taken;
+  for (int life = 0; life < 3; ++life) {
+    const SiteActor site = spawn_site(site_store_);
+    run_for_s(1);
+    if (life == 0) submit(site, {job});
+    run_for_s(89);
+    for (const std::string& line : said()) {
+      const std::size_t job = line.find("takes job ");
+      if (job != std::string::npos) taken.push_back(line.substr(job, line.find(':', job) - job));
+    }
+    EXPECT_EQ(parts_shown(site, 1).at(0).state, ShownState::waiting);
+    system_.end(site);
+  }
+  // At 60, 120, 180 and 240 s.
+  EXPECT_THAT(taken, ElementsAre("takes job 2", "takes job 3", "takes job 4", "takes job 5"));
 }
 
 }  // namespace

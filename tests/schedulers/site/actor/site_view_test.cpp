@@ -20,7 +20,7 @@ struct SiteViewTest : ::testing::Test {
       {[](const HandoffTarget&, const std::vector<Job>&, const Handoffs::Done&) {},
        [](const HandoffTarget&, const std::vector<JobId>&, const Handoffs::Verdicts&) {},
        parts.retries.taker(), parts.noting()}};
-  WaitingRoom waiting{10, {}};
+  WaitingRoom waiting{{10, 10}, {}};
   SiteView view{parts.peers, handoffs, ended, waiting};
 
   void end(std::uint64_t id) {

@@ -17,8 +17,11 @@ using enum AfterEnd;
 struct WaitingRoomTest : ::testing::Test {
   std::vector<std::uint64_t> watched, unwatched, begun;
   std::vector<SkippedJob> skipped;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> met;
+  double now_s = 1000;
+  double woken_s = 0;
   Steps later;
-  WaitingRoom room{4, host()};
+  WaitingRoom room{{4, 1}, host()};
 
   WaitingRoom::Host host() {
     WaitingRoom::Host made;
@@ -34,14 +37,34 @@ struct WaitingRoomTest : ::testing::Test {
     made.skip = [this](const std::vector<SkippedJob>& jobs) {
       skipped.insert(skipped.end(), jobs.begin(), jobs.end());
     };
+    made.met = [this](const WaitingPair& pair) {
+      met.emplace_back(pair.job.value, pair.other.value);
+    };
     made.later = later.taker();
+    made.wake = [this](Instant at) { woken_s = to_seconds(at); };
+    made.now = [this] { return at_s(now_s); };
     return made;
   }
-  void wait(std::uint64_t id, std::vector<AfterJob> after) {
-    Job job = job_of(id);
-    job.after = std::move(after);
+  static Instant at_s(double s) { return Instant{from_seconds(s)}; }
+  void wait(const Job& job) {
     room.add(job);
     room.ask();
+  }
+  void wait(std::uint64_t id, std::vector<AfterJob> after) { wait(waiting(id, std::move(after))); }
+  static Job waiting(std::uint64_t id, std::vector<AfterJob> after = {}) {
+    Job job = job_of(id);
+    job.after = std::move(after);
+    return job;
+  }
+  static Job recurring(std::uint64_t id) {
+    Job job = waiting(id);
+    job.every = "* * * * *";
+    job.submitted = at_s(1000);
+    return job;
+  }
+  void pass_to_s(double s) {
+    now_s = s;
+    room.look_at_clock();
   }
   void over(std::uint64_t id, JobOutcome outcome = JobOutcome::completed) {
     room.hear({JobId{id}, outcome, 0, 1, 1});
@@ -72,7 +95,8 @@ TEST_F(WaitingRoomTest, SkipsAJobThatCannotBeginAnyMore) {
                 {ok, JobOutcome::cancelled, false},   {ok, JobOutcome::skipped, false},
                 {any, JobOutcome::cancelled, true},   {any, JobOutcome::skipped, true},
                 {fail, JobOutcome::completed, false}, {fail, JobOutcome::failed, true},
-                {fail, JobOutcome::refused, true},    {fail, JobOutcome::cancelled, false}};
+                {fail, JobOutcome::refused, true},    {fail, JobOutcome::cancelled, false},
+                {ok, JobOutcome::expired, false},     {fail, JobOutcome::expired, true}};
   std::uint64_t id = 100;
   for (const auto& each : kCases) {
     begun.clear();
@@ -151,6 +175,234 @@ TEST_F(WaitingRoomTest, SaysInWordsWhatAJobWaitsFor) {
   wait(10, {{JobId{1}}, {JobId{2}, any}, {JobId{3}, fail}, {JobId{4}}, {JobId{5}}});
   EXPECT_THAT(room.why(JobId{10}), HasSubstr("2 other"));
   EXPECT_EQ(room.why(JobId{1}), "");
+}
+
+TEST_F(WaitingRoomTest, LetsAJobBeginAtItsTime) {
+  Job job = waiting(10, {{JobId{1}}});
+  job.begin = at_s(1100);
+  wait(job);
+  wait(waiting(11));
+  EXPECT_THAT(begun, ElementsAre(11)) << "its time has come";
+  over(1);
+  EXPECT_EQ(woken_s, 1100);
+  EXPECT_THAT(room.why(JobId{10}), HasSubstr("1970-01-01 00:18:20 UTC"));
+  pass_to_s(1099);
+  EXPECT_THAT(begun, ElementsAre(11));
+  pass_to_s(1100);
+  EXPECT_THAT(begun, ElementsAre(11, 10));
+  pass_to_s(1200);
+  EXPECT_THAT(begun, ElementsAre(11, 10)) << "once";
+}
+
+TEST_F(WaitingRoomTest, EndsAJobThatWaitsAtItsDeadline) {
+  Job job = waiting(10, {{JobId{1}}});
+  job.deadline = at_s(1100);
+  wait(job);
+  EXPECT_EQ(woken_s, 1100);
+  pass_to_s(1101);
+  ASSERT_EQ(skipped.size(), 1U);
+  EXPECT_EQ(skipped[0].outcome, JobOutcome::expired);
+  EXPECT_THAT(unwatched, ElementsAre(1));
+  over(1);
+  pass_to_s(2000);
+  EXPECT_THAT(begun, IsEmpty());
+  EXPECT_EQ(skipped.size(), 1U);
+}
+
+TEST_F(WaitingRoomTest, HoldsAJobUntilItIsReleased) {
+  Job job = waiting(10, {{JobId{1}}});
+  job.held = true;
+  wait(job);
+  over(1);
+  EXPECT_THAT(begun, IsEmpty());
+  EXPECT_TRUE(room.is_held(JobId{10}));
+  room.hold(JobId{10}, false);
+  EXPECT_THAT(begun, ElementsAre(10));
+  room.hold(JobId{12}, true);
+}
+
+TEST_F(WaitingRoomTest, LetsEachRunBeginAtItsTimeOnceTheOneBeforeIsOver) {
+  wait(recurring(10));
+  EXPECT_THAT(begun, IsEmpty());
+  EXPECT_EQ(woken_s, 1020);
+  pass_to_s(1020.5);
+  EXPECT_THAT(begun, ElementsAre(10));
+  room.recurred(JobId{10}, JobId{11});
+  EXPECT_THAT(watched, ElementsAre(11));
+  EXPECT_EQ(woken_s, 1080);
+  pass_to_s(1081);
+  EXPECT_THAT(begun, ElementsAre(10)) << "its run is not over";
+  EXPECT_THAT(room.why(JobId{10}), HasSubstr("job 11"));
+  over(11, JobOutcome::failed);
+  EXPECT_THAT(begun, ElementsAre(10)) << "it waits for its next time";
+  pass_to_s(1140);
+  EXPECT_THAT(begun, ElementsAre(10, 10));
+  EXPECT_THAT(skipped, IsEmpty());
+}
+
+TEST_F(WaitingRoomTest, RunsMayOverlapWhereTheUserSaysSo) {
+  Job job = recurring(10);
+  job.overlaps = true;
+  wait(job);
+  for (int i = 1; i <= 3; ++i) {
+    pass_to_s(960 + 60 * i);
+    room.recurred(JobId{10}, JobId{10U + static_cast<std::uint64_t>(i)});
+  }
+  EXPECT_THAT(begun, ElementsAre(10, 10, 10));
+  EXPECT_THAT(watched, IsEmpty());
+}
+
+TEST_F(WaitingRoomTest, PassesOverTheTimesOfARecurringJobThatIsHeld) {
+  Job job = recurring(10);
+  job.held = true;
+  wait(job);
+  pass_to_s(1021);
+  pass_to_s(1090);
+  EXPECT_THAT(begun, IsEmpty());
+  room.hold(JobId{10}, false);
+  EXPECT_THAT(begun, IsEmpty()) << "no time is made up for";
+  pass_to_s(1140);
+  EXPECT_THAT(begun, ElementsAre(10));
+}
+
+TEST_F(WaitingRoomTest, MakesUpForOneOfTheRunsThatWereMissed) {
+  Job job = recurring(10);
+  job.begin = at_s(400);  // its newest run
+  job.recurs = JobId{9};
+  wait(job);
+  EXPECT_THAT(watched, ElementsAre(9));
+  pass_to_s(1020);
+  EXPECT_THAT(begun, IsEmpty()) << "its run may not be over";
+  over(9);
+  EXPECT_THAT(begun, ElementsAre(10));
+  room.recurred(JobId{10}, JobId{11});
+  over(11);
+  EXPECT_THAT(begun, ElementsAre(10));
+  EXPECT_EQ(woken_s, 1080);
+}
+
+TEST_F(WaitingRoomTest, MakesUpForNoRunWhereNoneWasMissed) {
+  Job job = recurring(10);
+  job.begin = at_s(970);
+  job.recurs = JobId{9};
+  wait(job);
+  over(9);
+  EXPECT_THAT(begun, IsEmpty());
+  pass_to_s(1020);
+  EXPECT_THAT(begun, ElementsAre(10));
+}
+
+TEST_F(WaitingRoomTest, KeepsAJobUntilWhatFailedHasBeenResubmitted) {
+  Job job = waiting(10, {{JobId{1}}, {JobId{2}}});
+  job.keeps_waiting = true;
+  wait(job);
+  over(1, JobOutcome::failed);
+  over(2);
+  EXPECT_THAT(skipped, IsEmpty());
+  EXPECT_THAT(begun, IsEmpty());
+  EXPECT_THAT(room.why(JobId{10}), HasSubstr("resubmission"));
+  EXPECT_THAT(room.kept_for(JobId{1}, 9), ElementsAre(JobId{10}));
+  EXPECT_THAT(room.kept_for(JobId{1}, 0), IsEmpty());
+  EXPECT_THAT(room.kept_for(JobId{2}, 9), IsEmpty());
+  room.resubmitted(JobId{1}, JobId{30});
+  room.ask();
+  EXPECT_THAT(room.why(JobId{10}), HasSubstr("job 30"));
+  over(30, JobOutcome::failed);
+  room.resubmitted(JobId{30}, JobId{31});
+  over(31);
+  EXPECT_THAT(begun, ElementsAre(10));
+  room.drop(JobId{10});
+  EXPECT_THAT(room.kept_for(JobId{1}, 9), IsEmpty());
+}
+
+TEST_F(WaitingRoomTest, RemembersNothingOfAKeptJobThatIsCancelled) {
+  Job job = waiting(10, {{JobId{1}}, {JobId{2}}});
+  job.keeps_waiting = true;
+  wait(job);
+  over(1, JobOutcome::failed);
+  room.drop(JobId{10});
+  EXPECT_THAT(unwatched, ElementsAre(2)) << "the other one is over";
+  EXPECT_THAT(room.kept_for(JobId{1}, 9), IsEmpty());
+}
+
+TEST_F(WaitingRoomTest, AResubmissionCountsThoughTheFailureIsHeardBehindIt) {
+  Job job = waiting(10, {{JobId{1}}});
+  job.keeps_waiting = true;
+  wait(job);
+  room.resubmitted(JobId{1}, JobId{30});
+  over(1, JobOutcome::failed);
+  EXPECT_THAT(room.why(JobId{10}), HasSubstr("job 30"));
+  over(30);
+  EXPECT_THAT(begun, ElementsAre(10));
+}
+
+TEST_F(WaitingRoomTest, KeepsAJobAlsoWhereItIsNotKnownHowTheOtherEnded) {
+  Job job = waiting(10, {{JobId{1}}});
+  job.keeps_waiting = true;
+  wait(job);
+  room.hear({JobId{1}, JobOutcome::completed, 0, 0, 0});
+  EXPECT_THAT(skipped, IsEmpty());
+  EXPECT_THAT(room.why(JobId{10}), HasSubstr("resubmission"));
+}
+
+TEST_F(WaitingRoomTest, AJobThatIsHeldOnItsWayOutBeginsNoMore) {
+  wait(waiting(10));
+  EXPECT_THAT(begun, ElementsAre(10));
+  EXPECT_TRUE(room.may_begin(JobId{10}));
+  room.hold(JobId{10}, true);
+  EXPECT_FALSE(room.may_begin(JobId{10}));
+  room.hold(JobId{10}, false);
+  EXPECT_THAT(begun, ElementsAre(10, 10));
+}
+
+TEST_F(WaitingRoomTest, EndsAJobAtItsDeadlineThatHasNotLeftYet) {
+  Job job = waiting(10);
+  job.deadline = at_s(1100);
+  wait(job);
+  EXPECT_THAT(begun, ElementsAre(10));
+  pass_to_s(1100);
+  EXPECT_EQ(skipped.size(), 1U);
+  EXPECT_FALSE(room.may_begin(JobId{10}));
+}
+
+TEST_F(WaitingRoomTest, LooksAtSomeJobsAtATime) {
+  WaitingRoom large({1'000, 1'000}, host());
+  for (std::uint64_t i = 1; i <= 400; ++i) {
+    Job job = waiting(i);
+    job.user = "u" + std::to_string(i);
+    large.add(job);
+  }
+  for (std::uint64_t i = 401; i <= 600; ++i) large.add(waiting(i));
+  large.look_at_clock();
+  EXPECT_EQ(begun.size(), 500U);
+  EXPECT_LE(woken_s, 1000) << "the others at once";
+  large.look_at_clock();
+  EXPECT_EQ(begun.size(), 600U);
+}
+
+TEST_F(WaitingRoomTest, HasRoomForSomeRecurringJobsOfAUser) {
+  Job other = recurring(11);
+  other.user = "bob";
+  EXPECT_TRUE(room.has_room({recurring(10), other}));
+  EXPECT_FALSE(room.has_room({recurring(10), recurring(11)}));
+  wait(recurring(10));
+  EXPECT_FALSE(room.has_room({recurring(12)}));
+  EXPECT_TRUE(room.has_room({waiting(12)}));
+  room.drop(JobId{10});
+  EXPECT_TRUE(room.has_room({recurring(12)}));
+}
+
+TEST_F(WaitingRoomTest, TellsOfConditionsThatHaveComeTrueWhileOthersHaveNot) {
+  wait(10, {{JobId{1}}, {JobId{2}}});
+  over(1);
+  EXPECT_THAT(met, ElementsAre(std::pair{10U, 1U}));
+  over(2);
+  EXPECT_EQ(met.size(), 2U) << "its time may not have come";
+  Job again = waiting(11, {{JobId{3}}, {JobId{4}}});
+  again.after[0].met = true;
+  watched.clear();
+  wait(again);
+  EXPECT_THAT(watched, ElementsAre(4));
 }
 
 }  // namespace
