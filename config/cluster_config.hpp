@@ -73,6 +73,8 @@ struct LiveWorkerConfig {
   std::uint32_t last_port = 32'000;
   /// Of the instance, for clients of services; empty: the one by which it reaches its master.
   std::string address;
+  std::uint32_t exec_most = 32;  ///< commands beside tasks (muster exec) at once; 0: no such ones
+  Duration exec_keep{std::chrono::seconds{60}};  ///< how long one runs without a word of its client
 };
 
 /// Bounds of the output of attempts that are over.

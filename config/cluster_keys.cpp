@@ -103,6 +103,8 @@ Keys worker_keys() {
   Keys keys = task_keys<C, &C::worker>("worker", "task_uid");
   const Keys replicas = replica_keys<C, &C::worker>("worker");
   keys.insert(keys.end(), replicas.begin(), replicas.end());
+  const Keys commands = exec_keys<C, &C::worker>("worker");
+  keys.insert(keys.end(), commands.begin(), commands.end());
   keys.insert(keys.begin() + 1,
               {"worker.checkpoints",
                "folder that all instances share; not given: checkpoints below the state",

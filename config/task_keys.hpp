@@ -99,6 +99,21 @@ std::vector<KeySpecOf<C>> replica_keys(const std::string& section) {
        TextKeyOf<C>{[](C& c) -> std::string& { return (c.*kTasks).address; }}}};
 }
 
+/// The keys of commands beside tasks, of the section that task_keys() has.
+template <class C, LiveWorkerConfig C::*kTasks>
+std::vector<KeySpecOf<C>> exec_keys(const std::string& section) {
+  using U32 = std::uint32_t;
+  return {
+      {section + ".exec_most",
+       "commands that users may have beside the tasks of an instance at once (muster exec); 0: no "
+       "such commands",
+       WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).exec_most; }, 0, 1024}},
+      {section + ".exec_keep",
+       "time after which such a command is ended when its client has not asked for its output",
+       TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).exec_keep; },
+                    std::chrono::seconds{15}, std::chrono::hours{24}}}};
+}
+
 /// Says which of these keys do not belong together. The names are those of task_keys().
 template <class C>
 void check_task_keys(const LiveWorkerConfig& tasks, KeyReader<C>& reader,

@@ -93,7 +93,7 @@ Keys build_table() {
   Keys all;
   for (const Keys& part :
        {top_keys(), tls_keys(), capacity_keys(), task_keys<C, &C::tasks>("tasks", "uid"),
-        replica_keys<C, &C::tasks>("tasks"), link_keys()}) {
+        replica_keys<C, &C::tasks>("tasks"), exec_keys<C, &C::tasks>("tasks"), link_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -86,6 +86,8 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   options.first_port = config.tasks.first_port;
   options.last_port = config.tasks.last_port;
   options.address = config.tasks.address.empty() ? own_address(config) : config.tasks.address;
+  options.exec_most = config.tasks.exec_most;
+  options.exec_keep = config.tasks.exec_keep;
   isolate(config, options);
   return options;
 }
@@ -155,6 +157,13 @@ class LoggedExecutor : public Executor {
     inner_->acknowledged(task, attempt);
   }
   LogPart read_log(const LogPlace& place) override { return inner_->read_log(place); }
+  void exec(const ExecRequest& request, const std::function<void(ExecAnswer)>& answer) override {
+    if (request.command == 0) {
+      log_->info("task={} attempt={} a command beside it for {}", request.task.value,
+                 request.attempt, request.user);
+    }
+    inner_->exec(request, answer);
+  }
   std::string limits() const override { return inner_->limits(); }
   std::string isolation() const override { return inner_->isolation(); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/event.hpp"
+#include "model/exec.hpp"
 #include "model/filled_log.hpp"
 #include "model/ids.hpp"
 #include "model/job.hpp"
@@ -136,6 +137,11 @@ class Executor {
   virtual void acknowledged(TaskId, Attempt) {}
   /// A part of what the attempt has written; unknown for an attempt that is not here any more.
   virtual LogPart read_log(const LogPlace&) { return {}; }
+  /// Begins a command beside a running attempt, or goes on with one; does not wait for it. `answer`
+  /// is called once, perhaps later, in the worker's thread of control, unless this is gone by then.
+  virtual void exec(const ExecRequest& request, const std::function<void(ExecAnswer)>& answer) {
+    answer(exec_trouble(request, ExecTrouble::unsupported, "its worker runs no programs"));
+  }
   /// One line: how attempts are kept within what they are granted.
   virtual std::string limits() const { return "none"; }
   /// A word or two: the isolation of tasks.

@@ -185,4 +185,8 @@ void LightWorker::say(FilledLogs filled) {
   send(std::move(filled));
 }
 
+void LightWorker::say(ExecAnswer answer) {
+  send(std::move(answer));
+}
+
 }  // namespace muster

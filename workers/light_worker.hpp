@@ -68,6 +68,7 @@ class LightWorker final : public caf::abstract_actor, public caf::resumable, pri
   void say(LogAnswer answer) override;
   void say(MetricsReport report) override;
   void say(FilledLogs filled) override;
+  void say(ExecAnswer answer) override;
   void end() override { master_ = nullptr; }
 
   WorkerActor handle() const;

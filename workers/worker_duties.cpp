@@ -211,6 +211,14 @@ void WorkerDuties::answer_log(const LogRequest& request) {
   port_.say(std::move(answer));
 }
 
+void WorkerDuties::answer_exec(const ExecRequest& request) {
+  executor_->exec(request, [this, number = request.number](ExecAnswer answer) {
+    answer.instance = instance_;
+    answer.number = number;
+    port_.say(std::move(answer));
+  });
+}
+
 void WorkerDuties::over(TaskId task, Attempt attempt, WorkerReport details, ExecutionEnd end) {
   details.exit_code = end.exit_code;
   details.failure = end.failure;

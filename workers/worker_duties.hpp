@@ -44,6 +44,7 @@ class WorkerPort {
   virtual void say(LogAnswer answer) = 0;
   virtual void say(MetricsReport report) = 0;
   virtual void say(FilledLogs filled) = 0;
+  virtual void say(ExecAnswer answer) = 0;
 
   /// An attempt of the task is over, which the master has just been told.
   virtual void over(TaskId /*task*/) {}
@@ -78,6 +79,7 @@ class ActorPort : public WorkerPort {
   void say(LogAnswer answer) override { self_->send(master_, std::move(answer)); }
   void say(MetricsReport report) override { self_->send(master_, std::move(report)); }
   void say(FilledLogs filled) override { self_->send(master_, std::move(filled)); }
+  void say(ExecAnswer answer) override { self_->send(master_, std::move(answer)); }
   void end() override { master_ = nullptr; }
 
  protected:
@@ -109,6 +111,7 @@ class WorkerDuties final : private WorkerCalls {
   void acknowledge(TaskId task, Attempt attempt);
   void answer_sample(std::uint64_t sample_round);
   void answer_log(const LogRequest& request);
+  void answer_exec(const ExecRequest& request);
 
   TypeId type() const { return type_; }
   const Resources& capacity() const { return capacity_; }

@@ -30,6 +30,8 @@ struct Frame {
     logRequest @13 :LogRequest;
     metrics @14 :Metrics;
     filled @15 :Filled;
+    exec @16 :Exec;
+    execAnswer @17 :ExecAnswer;
   }
 }
 
@@ -168,6 +170,46 @@ struct LogRequest {
   errorStream @3 :Bool;
   offset @4 :UInt64;
   maxBytes @5 :UInt32;
+}
+
+# Begins a command beside a running task, or goes on with one (model/exec.hpp).
+struct Exec {
+  number @0 :UInt64;
+  task @1 :UInt64;
+  attempt @2 :UInt32;
+  command @3 :UInt64;  # 0: it is to begin
+  user @4 :Text;
+  argv @5 :List(Data);
+  terminal @6 :Bool;
+  term @7 :Text;
+  rows @8 :UInt16;
+  columns @9 :UInt16;
+  inputAt @10 :UInt64;
+  input @11 :Data;
+  inputEnds @12 :Bool;
+  signal @13 :Int32;
+  outAt @14 :UInt64;
+  errAt @15 :UInt64;
+  maxBytes @16 :UInt32;
+  waitNs @17 :Int64;
+  ends @18 :Bool;
+  token @19 :Text;
+}
+
+struct ExecAnswer {
+  instance @0 :UInt64;
+  number @1 :UInt64;
+  command @2 :UInt64;
+  trouble @3 :UInt8;  # ExecTrouble
+  reason @4 :Text;
+  attempt @5 :UInt32;
+  inputAt @6 :UInt64;
+  outAt @7 :UInt64;
+  out @8 :Data;
+  errAt @9 :UInt64;
+  err @10 :Data;
+  over @11 :Bool;
+  exitCode @12 :Int32;
 }
 
 # TaskOrder (model/task_order.hpp) and what it is made of: members are called as its keys are,

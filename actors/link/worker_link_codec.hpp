@@ -41,6 +41,8 @@ FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes);
 /// As many frames as it takes, each whole by itself.
 std::vector<FrameBytes> metrics_frames(const MetricsReport& report, std::size_t max_bytes);
 std::vector<FrameBytes> filled_frames(const FilledLogs& said, std::size_t max_bytes);
+/// Output that does not fit is cut, and the command then not said to be over.
+FrameBytes exec_answer_frame(const ExecAnswer& answer, std::size_t max_bytes);
 
 /// Content of the frames; `malformed` with the reason when it is not possible.
 Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame);
@@ -49,20 +51,23 @@ Expected<SampleAnswer, LinkError> read_samples(link_wire::Samples::Reader frame)
 Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame);
 Expected<MetricsReport, LinkError> read_metrics(link_wire::Metrics::Reader frame);
 Expected<FilledLogs, LinkError> read_filled(link_wire::Filled::Reader frame);
+Expected<ExecAnswer, LinkError> read_exec_answer(link_wire::ExecAnswer::Reader frame);
 
 // --- messages of a master ----------------------------------------------------------------------
 
-/// Of these only a start order can be too long.
+/// Of these only a start order and a command can be too long.
 FrameBytes start_frame(const TaskOrder& order, std::size_t max_bytes);
 FrameBytes stop_frame(TaskId task, Attempt attempt);
 FrameBytes ack_frame(TaskId task, Attempt attempt);
 FrameBytes greet_frame();
 FrameBytes sample_frame(std::uint64_t sample_round);
 FrameBytes log_request_frame(const LogRequest& request);
+FrameBytes exec_frame(const ExecRequest& request, std::size_t max_bytes);
 
 /// Content of the frames; `malformed` with the reason when it is not possible.
 Expected<TaskOrder, LinkError> read_start(link_wire::StartOrder::Reader frame);
 Expected<LogRequest, LinkError> read_log_request(link_wire::LogRequest::Reader frame);
+Expected<ExecRequest, LinkError> read_exec(link_wire::Exec::Reader frame);
 /// A stop or an acknowledgement.
 struct AttemptName {
   TaskId task;

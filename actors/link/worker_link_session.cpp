@@ -25,6 +25,17 @@ void AskedQuestions::asked_for_samples(std::uint64_t sample_round) {
   askings_.push_back(sample_round);
 }
 
+void AskedQuestions::asked_about_command(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  if (commands_.size() == kMaxOpen) commands_.pop_front();
+  commands_.push_back(number);
+}
+
+bool AskedQuestions::answers(const ExecAnswer& answer) {
+  const std::lock_guard lock(mutex_);
+  return std::erase(commands_, answer.number) > 0;
+}
+
 bool AskedQuestions::answers(const LogAnswer& answer) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(logs_.begin(), logs_.end(), [&](const auto& open) {
@@ -73,6 +84,7 @@ WorkerActor::behavior_type WorkerProxy::make_behavior() {
         setup_.asked->asked_for_log(request.number, request.max_bytes);
         setup_.connection->send(log_request_frame(request));
       },
+      [this](const ExecRequest& request) { exec(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
 }
@@ -91,6 +103,24 @@ void WorkerProxy::start(const TaskOrder& order) {
                   std::to_string(setup_.max_frame_bytes) +
                   " bytes that the worker link takes: shorten its command or environment";
   send(setup_.master, std::move(report));
+}
+
+/// A worker that would pass over the frame, or one that would never fit, is answered for here.
+void WorkerProxy::exec(const ExecRequest& request) {
+  const auto refuse = [&](std::string reason) {
+    ExecAnswer answer = exec_trouble(request, ExecTrouble::unsupported, std::move(reason));
+    answer.instance = setup_.instance;
+    send(setup_.master, std::move(answer));
+  };
+  if (setup_.minor < kLinkMinorOfExec) {
+    return refuse("the worker of instance " + std::to_string(setup_.instance.value) +
+                  " is of an earlier version, which starts no commands beside tasks");
+  }
+  FrameBytes frame = exec_frame(request, setup_.max_frame_bytes);
+  if (frame.empty()) return refuse("it is longer than the worker link takes");
+  // Noted before it is sent: the answer comes on another thread.
+  setup_.asked->asked_about_command(request.number);
+  setup_.connection->send(std::move(frame));
 }
 
 WorkerSession::WorkerSession(Owner owner, std::shared_ptr<FrameConnection> connection)
@@ -137,6 +167,8 @@ WorkerSession::Problem WorkerSession::frame(link_wire::Frame::Reader frame) {
       return metrics(frame.getMetrics());
     case link_wire::Frame::FILLED:
       return filled(frame.getFilled());
+    case link_wire::Frame::EXEC_ANSWER:
+      return exec_answer(frame.getExecAnswer());
     case link_wire::Frame::WELCOME:
     case link_wire::Frame::REFUSED:
     case link_wire::Frame::START:
@@ -145,6 +177,7 @@ WorkerSession::Problem WorkerSession::frame(link_wire::Frame::Reader frame) {
     case link_wire::Frame::GREET:
     case link_wire::Frame::SAMPLE:
     case link_wire::Frame::LOG_REQUEST:
+    case link_wire::Frame::EXEC:
       return "a frame that only a master sends";
     default:  // of a newer minor version
       ++owner_.counts->unknown;
@@ -207,8 +240,9 @@ WorkerSession::Problem WorkerSession::first_hello(link_wire::Hello::Reader frame
   }
   if (!connection_->met(frame.getCredits())) return "a hello that takes no frames, or too many";
   instance_ = read->instance;
-  proxy_ = owner_.system->spawn<WorkerProxy>(WorkerProxy::Setup{
-      instance_, connection_, asked_, owner_.master, owner_.options->max_frame_bytes});
+  proxy_ = owner_.system->spawn<WorkerProxy>(
+      WorkerProxy::Setup{instance_, connection_, asked_, owner_.master,
+                         owner_.options->max_frame_bytes, version.getMinor()});
   // The old link of the instance ends before the master hears of the new one.
   owner_.met(shared_from_this());
   connection_->open(welcome_frame(owner_.options->credits));
@@ -256,6 +290,10 @@ WorkerSession::Problem WorkerSession::samples(link_wire::Samples::Reader frame) 
 
 WorkerSession::Problem WorkerSession::log(link_wire::Log::Reader frame) {
   return pass_on(read_log(frame));
+}
+
+WorkerSession::Problem WorkerSession::exec_answer(link_wire::ExecAnswer::Reader frame) {
+  return pass_on(read_exec_answer(frame));
 }
 
 WorkerSession::Problem WorkerSession::metrics(link_wire::Metrics::Reader frame) {

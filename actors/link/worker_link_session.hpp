@@ -21,8 +21,10 @@ class AskedQuestions {
  public:
   void asked_for_log(std::uint64_t number, std::uint32_t max_bytes);
   void asked_for_samples(std::uint64_t sample_round);
+  void asked_about_command(std::uint64_t number);
   /// Whether the answer has been asked for; each log request gets one.
   bool answers(const LogAnswer& answer);
+  bool answers(const ExecAnswer& answer);
   bool answers(const SampleAnswer& answer) const;
 
   /// Open log requests; older ones are forgotten.
@@ -32,6 +34,7 @@ class AskedQuestions {
   mutable std::mutex mutex_;
   std::deque<std::pair<std::uint64_t, std::uint32_t>> logs_;
   std::deque<std::uint64_t> askings_;
+  std::deque<std::uint64_t> commands_;
 };
 
 /// Stands for a connected worker in the master's process.
@@ -43,6 +46,7 @@ class WorkerProxy : public WorkerActor::base {
     std::shared_ptr<AskedQuestions> asked;
     MasterForWorkers master;
     std::size_t max_frame_bytes = 0;
+    std::uint16_t minor = 0;  ///< version of the worker
   };
   WorkerProxy(caf::actor_config& config, Setup setup);
   const char* name() const override { return "muster.worker-proxy"; }
@@ -53,6 +57,7 @@ class WorkerProxy : public WorkerActor::base {
 
  private:
   void start(const TaskOrder& order);
+  void exec(const ExecRequest& request);
 
   Setup setup_;
 };
@@ -91,6 +96,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   Problem log(link_wire::Log::Reader frame);
   Problem metrics(link_wire::Metrics::Reader frame);
   Problem filled(link_wire::Filled::Reader frame);
+  Problem exec_answer(link_wire::ExecAnswer::Reader frame);
   template <class Answer>
   Problem pass_on(Expected<Answer, LinkError> read);
   /// Why something said in the name of `named` is not taken, if it is not.

@@ -12,6 +12,7 @@
 #include "actors/messages/inspect.hpp"
 #include "model/cancel.hpp"
 #include "model/event.hpp"
+#include "model/exec.hpp"
 #include "model/filled_log.hpp"
 #include "model/roster.hpp"
 #include "model/task_order.hpp"
@@ -223,6 +224,17 @@ typename Inspector::result_type inspect(Inspector& f, LogAnswer& x) {
            x.more_may_come, x.unknown, x.end, x.attempt, x.lost);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, ExecRequest& x) {
+  return f(caf::meta::type_name("exec_request"), x.number, x.task, x.attempt, x.command, x.user,
+           x.token, x.argv, x.terminal, x.term, x.rows, x.columns, x.input_at, x.input,
+           x.input_ends, x.signal, x.out_at, x.err_at, x.max_bytes, x.wait, x.ends);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, ExecAnswer& x) {
+  return f(caf::meta::type_name("exec_answer"), x.instance, x.number, x.command, x.trouble,
+           x.reason, x.attempt, x.input_at, x.out_at, x.out, x.err_at, x.err, x.over, x.exit_code);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, SubmitVerdict& x) {
   return f(caf::meta::type_name("accept_verdict"), x.job, x.accepted, x.reason, x.conflict);
 }
@@ -357,6 +369,8 @@ CAF_ADD_ATOM(muster, muster, unwatch_atom, "unwatch")
 CAF_ADD_TYPE_ID(muster, (muster::LoadQuestion))
 CAF_ADD_TYPE_ID(muster, (muster::MetricsReport))
 CAF_ADD_TYPE_ID(muster, (muster::FilledLogs))
+CAF_ADD_TYPE_ID(muster, (muster::ExecRequest))
+CAF_ADD_TYPE_ID(muster, (muster::ExecAnswer))
 CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")

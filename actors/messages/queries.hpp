@@ -45,10 +45,10 @@ CAF_END_TYPE_ID_BLOCK(muster_queries)
 
 namespace muster {
 
-/// Users' questions to a master, which change nothing and overtake nothing. `history` asks for a
-/// number of hours, and `instances` for those of higher numbers, as many as go into one answer.
-/// `figures` asks for counts that the master keeps, `series` for these with the series of the
-/// metrics that tasks report: only /metrics shows them, and they cost a look at every value.
+/// Users' questions to a master, which change nothing of its state and overtake nothing. `history`
+/// asks for a number of hours, and `instances` for those of higher numbers, as many as go into one
+/// answer. `figures` asks for counts that the master keeps, `series` for these with the series of
+/// the metrics that tasks report: only /metrics shows them, and they cost a look at every value.
 using MasterQueries = caf::typed_actor<
     caf::replies_to<JobsQuestion>::with<JobsView>, caf::replies_to<JobQuestion>::with<JobDetails>,
     caf::replies_to<FindQuestion>::with<FoundView>,
@@ -61,7 +61,8 @@ using MasterQueries = caf::typed_actor<
     caf::replies_to<figures_atom>::with<CellFigures>,
     caf::replies_to<series_atom>::with<CellFigures>,
     caf::replies_to<history_atom, std::uint32_t>::with<HistoryView>,
-    caf::replies_to<plan_atom, Job>::with<PlanView>, caf::replies_to<LogRequest>::with<LogAnswer>>;
+    caf::replies_to<plan_atom, Job>::with<PlanView>, caf::replies_to<LogRequest>::with<LogAnswer>,
+    caf::replies_to<ExecRequest>::with<ExecAnswer>>;
 
 /// Users' questions to the cloud.
 using CloudQueries = caf::typed_actor<caf::replies_to<RentedQuestion>::with<RentedView>,

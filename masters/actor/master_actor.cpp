@@ -17,6 +17,7 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
       reads_(setup_.history, *this),
       places_(master_, reads_),
       logs_(setup_.logs, master_, places_, *this, log_host()),
+      execs_(places_, exec_host()),
       link_(setup_.settings.watch, link_host()),
       workers_({master_, links_, logs_, *this}, worker_host()),
       cloud_({master_, link_, links_, workers_, logs_, *this}, cloud_host()),
@@ -57,6 +58,7 @@ void MasterActorImpl::on_exit() {
   sites_.clear();
   seat_.close();
   logs_.close();
+  execs_.clear();
   commits_.clear();
   setup_.cloud = nullptr;
 }
@@ -130,6 +132,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](const LogAnswer& answer) { logs_.hear(answer); },
       [this](const MetricsReport& report) { metrics_.hear(report); },
       [this](const FilledLogs& said) { logs_.hear(said); },
+      [this](ExecAnswer& answer) { execs_.hear(std::move(answer)); },
       [this](const CloudReport& report) { cloud_.hear(report); },
       [this](greet_atom) { cloud_.start(); },
       [this, run](const LoadQuestion& asked) { return sites_.load(asked, run); },
@@ -157,6 +160,10 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       },
       [this](const LogRequest& request) {
         return answered<LogAnswer>([&](const auto& answer) { logs_.read(request, answer); });
+      },
+      [this](ExecRequest& request) {
+        return answered<ExecAnswer>(
+            [&](const auto& answer) { execs_.ask(std::move(request), answer); });
       },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };

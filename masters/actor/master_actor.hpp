@@ -15,6 +15,7 @@
 #include "masters/actor/cloud_link.hpp"
 #include "masters/actor/cloud_watch.hpp"
 #include "masters/actor/commits.hpp"
+#include "masters/actor/exec_questions.hpp"
 #include "masters/actor/master_logs.hpp"
 #include "masters/actor/metrics_intake.hpp"
 #include "masters/actor/part_host.hpp"
@@ -92,6 +93,7 @@ class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders>, pri
 
   // Its parts speak to the rest of the world, and to each other, by these.
   MasterLogs::Workers log_host();
+  ExecQuestions::Host exec_host();
   CloudLink::Host link_host();
   WorkerNews::Host worker_host();
   CloudWatch::Host cloud_host();
@@ -124,6 +126,7 @@ class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders>, pri
   ApartReads reads_;
   MasterPlaces places_;
   MasterLogs logs_;
+  ExecQuestions execs_;
   CloudLink link_;
   WorkerLinks links_;
   WorkerNews workers_;

@@ -20,6 +20,14 @@ MasterLogs::Workers MasterActorImpl::log_host() {
   return host;
 }
 
+ExecQuestions::Host MasterActorImpl::exec_host() {
+  ExecQuestions::Host host;
+  host.can_ask = [this](InstanceId on) { return links_.on(on) != nullptr; };
+  host.ask = [this](InstanceId on, const ExecRequest& request) { send(*links_.on(on), request); };
+  host.now = [this] { return now(); };
+  return host;
+}
+
 CloudLink::Host MasterActorImpl::link_host() {
   CloudLink::Host host;
   host.greet = [this] { send(setup_.cloud, greet_atom_v, MasterForCloud{this}); };

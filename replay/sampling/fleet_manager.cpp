@@ -32,6 +32,7 @@ FleetManagerActor::behavior_type FleetManager::make_behavior() {
       [](const LogAnswer&) {},      // no output is asked for
       [](const MetricsReport&) {},  // these policies do not look at them
       [](const FilledLogs&) {},     // no output is kept
+      [](const ExecAnswer&) {},     // no command is asked about
       [this](const CloudReport& report) { on_cloud(report); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };

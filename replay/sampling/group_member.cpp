@@ -27,6 +27,7 @@ GroupWorker::behavior_type GroupMember::make_behavior() {
       [this](greet_atom) { duties_.greet(); },
       [this](sample_atom, std::uint64_t sample_round) { duties_.answer_sample(sample_round); },
       [this](const LogRequest& request) { duties_.answer_log(request); },
+      [this](const ExecRequest& request) { duties_.answer_exec(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](GroupMembership& group) { join(std::move(group)); },
       [this](const sampling::Reservation& reservation) { hear(reservation); },

@@ -118,6 +118,7 @@ LinkedMaster spawn_checking_master(caf::actor_system& system, Heard& heard) {
           heard.check(proper(hello));
           self->send(worker, sample_atom_v, std::uint64_t{1});
           self->send(worker, LogRequest{1, TaskId{1}, 1, false, 0, 4096});
+          self->send(worker, ExecRequest{1, TaskId{1}, 1});
           self->send(worker, stop_atom_v, TaskId{1}, Attempt{1});
         },
         [&heard](const WorkerReport& report) {
@@ -132,6 +133,10 @@ LinkedMaster spawn_checking_master(caf::actor_system& system, Heard& heard) {
         },
         [&heard](const MetricsReport& report) { heard.check(proper(report)); },
         [&heard](const FilledLogs& said) { heard.check(proper(said)); },
+        [&heard](const ExecAnswer& answer) {
+          heard.check(known_instance(answer.instance) && answer.number == 1 &&
+                      answer.out.size() + answer.err.size() <= kMostExecOutput);
+        },
         [](const Wakeup& wakeup) { wakeup.run(); },
     };
   });
@@ -157,6 +162,13 @@ FrameBytes good_hello(InstanceId instance) {
   return hello_frame(hello, 256, kFrameBytes);
 }
 
+ExecAnswer command_of() {
+  ExecAnswer answer{kStolen, 1, 70'000};
+  answer.out = std::string(500, 'o');
+  answer.err = "err";
+  return answer;
+}
+
 std::vector<FrameBytes> good_session() {
   return {good_hello(kStolen),
           report_frame(report_of(1, WorkerReportKind::started), kFrameBytes),
@@ -168,6 +180,8 @@ std::vector<FrameBytes> good_session() {
           report_frame(report_of(1, WorkerReportKind::failed), kFrameBytes),
           welcome_frame(256),
           greet_frame(),
+          exec_answer_frame(command_of(), kFrameBytes),
+          exec_frame({1, TaskId{1}, 1, 0, "ann", "t", {"sh", "-c", "ls"}}, kFrameBytes),
           start_frame(TaskOrder{}, kFrameBytes)};
 }
 
@@ -306,13 +320,15 @@ class Attacker {
 
   /// The frames that only a worker reads, through its decoders.
   void decode_here() {
-    const FrameBytes frame = mutated(target_.session.back());
+    // The last two.
+    const FrameBytes frame = mutated(target_.session[target_.session.size() - 1 - below(2)]);
     std::vector<std::uint64_t> words((frame.size() - kFrameHeaderBytes) / 8);
     std::copy_n(frame.data() + kFrameHeaderBytes, words.size() * 8,
                 reinterpret_cast<char*>(words.data()));
     read_frame(words, [](link_wire::Frame::Reader read) -> std::optional<std::string> {
       if (read.isStart()) read_start(read.getStart());
       if (read.isLogRequest()) read_log_request(read.getLogRequest());
+      if (read.isExec()) read_exec(read.getExec());
       return std::nullopt;
     });
   }

@@ -85,6 +85,7 @@ inline ListeningMaster spawn_listening_master(VirtualSystem& system, std::vector
             [](const LogAnswer&) {},
             [](const MetricsReport&) {},
             [](const FilledLogs&) {},
+            [](const ExecAnswer&) {},
             [note, reports](const CloudReport& report) {
               static constexpr const char* kKinds[] = {"up",     "refused", "gone",
                                                        "notice", "clock",   "offerings"};

@@ -53,6 +53,9 @@ class NotedPort final : public WorkerPort {
       said.push_back("full files of " + std::to_string(each.task.value));
     }
   }
+  void say(ExecAnswer answer) override {
+    said.push_back("answer " + std::to_string(answer.number) + ": " + answer.reason);
+  }
   void end() override {}
 
   std::vector<std::string> said;

@@ -155,6 +155,7 @@ WorkerActor spawn_worker(caf::actor_system& system, const MasterForWorkers& mast
             [](greet_atom) {},
             [](sample_atom, std::uint64_t) {},
             [](const LogRequest&) {},
+            [](const ExecRequest&) {},
             [](const Wakeup& wakeup) { wakeup.run(); },
         };
       });

@@ -135,7 +135,9 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
             instance.value),
       company_since_(process::boot_time()),
       sweeper_(options_.state_dir / kAttemptsFolder,
-               {options_.acknowledged_keep, options_.max_acknowledged}) {
+               {options_.acknowledged_keep, options_.max_acknowledged}),
+      desk_({options_.state_dir / kAttemptsFolder, instance, options_.exec_most,
+             options_.exec_keep}) {
   const bool passage = options_.task_uid || options_.task_uids;
   make_folder(options_.state_dir, passage);
   make_folder(options_.state_dir / kAttemptsFolder, passage);
@@ -471,6 +473,16 @@ void ProcessExecutor::acknowledged(TaskId task, Attempt attempt) {
 LogPart ProcessExecutor::read_log(const LogPlace& place) {
   const AttemptKey key{place.task, place.attempt};
   return part_in(process::open_folder(folder_of(key)), place, runs_.contains(key));
+}
+
+void ProcessExecutor::exec(const ExecRequest& request,
+                           const std::function<void(ExecAnswer)>& answer) {
+  desk_.ask(request, [post = host_.post, alive = std::weak_ptr<const bool>(alive_),
+                      answer](ExecAnswer made) {
+    post([alive, answer, made = std::move(made)] {
+      if (!alive.expired()) answer(made);
+    });
+  });
 }
 
 std::string ProcessExecutor::limits() const {

@@ -10,6 +10,7 @@
 
 #include "workers/executor.hpp"
 #include "workers/process/descriptor.hpp"
+#include "workers/process/exec/exec_desk.hpp"
 #include "workers/process/files/attempt_sweeper.hpp"
 #include "workers/process/files/disk_watch.hpp"
 #include "workers/process/limits/cpu_shares.hpp"
@@ -72,6 +73,8 @@ struct ProcessOptions {
   std::uint32_t first_port = 20'000;
   std::uint32_t last_port = 32'000;
   std::string address = "127.0.0.1";  ///< of this instance, for clients of the services on it
+  std::uint32_t exec_most = 32;       ///< commands beside tasks at once; 0: no such ones
+  Duration exec_keep = std::chrono::seconds{60};  ///< how long one runs without a question for it
   std::function<std::optional<process::DiskSpace>(const std::filesystem::path&)> disk_space =
       process::space_on;
 };
@@ -100,6 +103,7 @@ class ProcessExecutor : public Executor {
   std::vector<FoundExecution> adopt() override;
   void acknowledged(TaskId task, Attempt attempt) override;
   LogPart read_log(const LogPlace& place) override;
+  void exec(const ExecRequest& request, const std::function<void(ExecAnswer)>& answer) override;
   /// "cgroup2", or else "cgroup2-kill + memory watch" or "subreaper + memory watch", and then
   /// whether processors are held.
   std::string limits() const override;
@@ -156,6 +160,7 @@ class ProcessExecutor : public Executor {
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
   process::AttemptSweeper sweeper_;
   std::unique_ptr<process::ShimSupervisor> supervisor_;
+  process::ExecDesk desk_;
   std::unique_ptr<process::DiskWatch> watch_;  ///< last: it uses the two above; null: no watch
 };
 

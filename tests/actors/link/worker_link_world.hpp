@@ -61,6 +61,7 @@ struct MasterNotes {
   std::vector<WorkerReport> reports;
   std::vector<SampleAnswer> samples;
   std::vector<LogAnswer> logs;
+  std::vector<ExecAnswer> execs;
   std::vector<MetricsReport> metrics;
   std::vector<FilledLogs> filled;
 };
@@ -144,6 +145,9 @@ class ScriptedMaster {
           },
           [state](const FilledLogs& said) {
             state->note([&](MasterNotes& notes) { notes.filled.push_back(said); });
+          },
+          [state](const ExecAnswer& answer) {
+            state->note([&](MasterNotes& notes) { notes.execs.push_back(answer); });
           },
           [](const Wakeup& wakeup) { wakeup.run(); },
       };

@@ -94,6 +94,7 @@ class MasterActorTest : public ::testing::Test {
           [this](greet_atom) { note("greet"); },
           [this](sample_atom, std::uint64_t sample_round) { asked_ = sample_round; },
           [this](const LogRequest& request) { asked_log_ = request; },
+          [this](const ExecRequest& request) { asked_exec_ = request; },
           [](const Wakeup&) {},
       };
     });
@@ -182,7 +183,8 @@ class MasterActorTest : public ::testing::Test {
   SlowHistory history_;
   std::vector<Heard> heard_;
   std::uint64_t asked_ = 0;
-  LogRequest asked_log_;  ///< the last one
+  LogRequest asked_log_;    ///< the last one
+  ExecRequest asked_exec_;  ///< likewise
   int settled_ = 0;
   int greeted_ = 0;
   bool clock_is_told_ = true;

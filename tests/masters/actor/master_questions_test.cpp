@@ -74,6 +74,43 @@ TEST_F(MasterQuestionsTest, ASilentWorkerTakesItsShareOfLogReadersAndGivesItBack
   EXPECT_THAT(answers_, ElementsAre("refused", "refused")) << "nobody waits for these any more";
 }
 
+TEST_F(MasterQuestionsTest, AQuestionAboutACommandGoesToTheWorkerOfItsTask) {
+  ExecRequest request;
+  request.task = TaskId{1};
+  request.argv = {"sh"};
+  caf::scoped_actor self{system_.actors()};
+  const auto ask = [&] {
+    auto asked = self->request(master_, caf::infinite, request);
+    system_.time().drain();
+    if (asked_exec_.number != 0) {
+      ExecAnswer made;
+      made.instance = InstanceId{0};
+      made.number = std::exchange(asked_exec_, {}).number;
+      made.command = exec_number(InstanceId{0}, 3);
+      caf::anon_send(master_, made);
+      system_.time().drain();
+    }
+    ExecAnswer told;
+    asked.receive([&](const ExecAnswer& answer) { told = answer; },
+                  [](const caf::error&) { ADD_FAILURE() << "nobody answers"; });
+    return told;
+  };
+  EXPECT_EQ(ask().trouble, ExecTrouble::not_running);
+  run_one();
+  EXPECT_EQ(ask().command, exec_number(InstanceId{0}, 3));
+  request.command = exec_number(InstanceId{9}, 3);
+  EXPECT_EQ(ask().trouble, ExecTrouble::unknown) << "of an instance that is not there";
+}
+
+TEST_F(MasterQuestionsTest, ASilentWorkerTakesItsShareOfQuestionsAboutCommands) {
+  run_one();
+  ExecRequest request;
+  request.task = TaskId{1};
+  for (std::uint32_t i = 0; i <= ExecQuestions::kMostOfInstance; ++i) ask<ExecAnswer>(request);
+  system_.time().drain();
+  EXPECT_THAT(answers_, ElementsAre(HasSubstr("instance 0")));
+}
+
 TEST_F(MasterQuestionsTest, AWatchOfAJobThatHistoryHasForgottenIsAnswered) {
   run_one();
   tell(WorkerReportKind::finished, 1);

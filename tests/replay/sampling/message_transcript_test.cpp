@@ -66,6 +66,7 @@ class MessageTranscriptTest : public ::testing::Test {
               [](greet_atom) {},
               [](sample_atom, std::uint64_t) {},
               [](const LogRequest&) {},
+              [](const ExecRequest&) {},
               [](const Wakeup&) {},
               [](const GroupMembership&) {},
               [this, me](const Reservation& reservation) {

@@ -31,19 +31,21 @@ struct FakeMaster {
   HistoryView past{};
   CostView cost{};
   ServicesView services{};
-  ActorError holds{};             ///< none: it does
-  ActorError scales{};            ///< likewise
-  std::uint32_t scaled = 0;       ///< replicas that it was asked for last
-  int held = 0;                   ///< how often it was asked to
-  std::vector<JobView> jobs{};    ///< what it has of some jobs
-  std::vector<TaskView> tasks{};  ///< of the first of them
-  int asked = 0;                  ///< how often for what it shows
-  std::size_t at_once = 100'000;  ///< jobs of a list, and instances, that go into one answer
-  InstancesView instances{};      ///< by rising numbers
-  bool too_large = false;         ///< no message carries what it shows
-  ActorError plans{};             ///< why it makes no plan; none: it does
-  bool plans_late = false;        ///< nobody waits for its plan any more
-  int series_asked = 0;           ///< how often for the series of metrics
+  ActorError holds{};                ///< none: it does
+  ActorError scales{};               ///< likewise
+  std::uint32_t scaled = 0;          ///< replicas that it was asked for last
+  int held = 0;                      ///< how often it was asked to
+  std::vector<JobView> jobs{};       ///< what it has of some jobs
+  std::vector<TaskView> tasks{};     ///< of the first of them
+  int asked = 0;                     ///< how often for what it shows
+  std::size_t at_once = 100'000;     ///< jobs of a list, and instances, that go into one answer
+  InstancesView instances{};         ///< by rising numbers
+  bool too_large = false;            ///< no message carries what it shows
+  ActorError plans{};                ///< why it makes no plan; none: it does
+  bool plans_late = false;           ///< nobody waits for its plan any more
+  int series_asked = 0;              ///< how often for the series of metrics
+  std::vector<ExecRequest> execs{};  ///< about commands, as they came
+  ExecAnswer exec_answer{};
 };
 
 /// Leaves what goes into one answer, as masters do it: those that are not over first.
@@ -289,6 +291,10 @@ class ActorBackendTest : public ::testing::Test {
                 return shown_by(fake, PlanView{});
               },
               [](const LogRequest&) { return LogAnswer{}; },
+              [&fake](const ExecRequest& request) {
+                fake.execs.push_back(request);
+                return fake.exec_answer;
+              },
           };
         });
   }

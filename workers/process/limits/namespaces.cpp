@@ -211,6 +211,34 @@ int hide(const Sight& sight) {
   return cover_all(sight);
 }
 
+int join_namespaces(pid_t process) {
+  // The user namespace first: it gives the right to enter the others.
+  constexpr std::array kKinds{"user", "mnt", "net", "ipc", "uts"};
+  std::array<int, kKinds.size()> joined{};
+  // All are opened before one is joined: behind that, /proc may be another one.
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    std::array<char, 64> own{};
+    std::array<char, 64> other{};
+    std::snprintf(own.data(), own.size(), "/proc/self/ns/%s", kKinds[i]);
+    std::snprintf(other.data(), other.size(), "/proc/%d/ns/%s", process, kKinds[i]);
+    struct stat here {};
+    struct stat there {};
+    joined[i] = -1;
+    // Not of this kernel.
+    if (stat(own.data(), &here) != 0) continue;
+    if (stat(other.data(), &there) != 0) return errno;
+    if (here.st_ino == there.st_ino && here.st_dev == there.st_dev) continue;
+    joined[i] = open(other.data(), O_RDONLY | O_CLOEXEC);
+    if (joined[i] < 0) return errno;
+  }
+  for (const int descriptor : joined) {
+    if (descriptor < 0) continue;
+    if (setns(descriptor, 0) != 0) return errno;
+    close(descriptor);
+  }
+  return 0;
+}
+
 std::string namespaces_fault() {
   if (geteuid() == 0) return "root's tasks are isolated by users of the system";
   std::error_code none;

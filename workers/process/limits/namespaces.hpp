@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -46,6 +48,11 @@ Sight sight_of(const std::vector<HiddenPlace>& hidden, const std::vector<std::st
 /// would leave the covers of later processes at a place where nothing is. 0, or the errno of what
 /// could not be done: the process is of no use then. ESTALE: replaced_place() says where.
 int hide(const Sight& sight);
+
+/// Moves this process into the user, mount, network, IPC and host name namespaces of another one,
+/// as far as they are not its own. System calls only, and for one thread; it has no more rights
+/// there than the other one, once it executes a program. 0, or the errno of what could not be done.
+int join_namespaces(pid_t process);
 
 /// Why this process's user cannot be isolated so, found out by doing it in a process that ends;
 /// empty: it can. Root cannot: it would keep the right to uncover everything.

@@ -113,7 +113,7 @@ bool ShimRun::prepare() {
   // Two clocks: limits are measured by one that cannot be set, reports show the wall's.
   started_ = boot_time();
   end_.started_ns = wall_time_ns();
-  usage_check_ = started_ + order_.worker.memory_interval;
+  due_.usage_check = started_ + order_.worker.memory_interval;
   return true;
 }
 
@@ -124,6 +124,7 @@ void ShimRun::open_sockets() {
   // Tasks of this user that are isolated by namespaces find the name of the socket, too.
   control_.admit_own_namespace_only();
   control_.add(std::move(setup_.executor));
+  commands_.listen(listen_abstract(order_.worker.control + kBesideSocket));
   progress_.admit({geteuid(), order_.worker.user.value_or(geteuid())});
   auto [listener, name] = listen_for_task(setup_.folder.get(), setup_.path, order_.worker);
   // An abstract name is open to every process of the user, in whatever container.
@@ -164,6 +165,7 @@ void ShimRun::watch_once() {
     if (*stream) polled.push_back({stream->get(), POLLIN, 0});
   }
   control_.add_to(polled);
+  commands_.add_to(polled);
   // While it rests the socket is not polled: its bytes wait in the kernel.
   if (boot_time() >= progress_rest_) progress_.add_to(polled);
   if (poll(polled.data(), polled.size(), wait_ms()) < 0 && errno != EINTR) {
@@ -187,9 +189,9 @@ int ShimRun::wait_ms() const {
   if (end_.why == Ending::none && program.time_limit > Duration::zero()) {
     until = std::min(until, started_ + (warned_ ? program.time_limit : warned_after(program)));
   }
-  if (kill_at_ != Duration::zero()) until = std::min(until, kill_at_);
-  if (order_.worker.means != LimitMeans::cgroup2) until = std::min(until, usage_check_);
-  for (const auto& due : {said_.next_due(), logs_.next_due()}) {
+  if (due_.kill != Duration::zero()) until = std::min(until, due_.kill);
+  if (order_.worker.means != LimitMeans::cgroup2) until = std::min(until, due_.usage_check);
+  for (const auto& due : {said_.next_due(), logs_.next_due(), commands_.next_due()}) {
     if (due) until = std::min(until, *due);
   }
   if (progress_rest_ > now) until = std::min(until, progress_rest_);
@@ -214,7 +216,10 @@ void ShimRun::reap() {
   pid_t ended = 0;
   while ((ended = wait4(-1, &status, WNOHANG, &usage)) > 0) {
     // Orphans that have come to the shim are reaped too, and their ends are not reported.
-    if (ended != task_.pid) continue;
+    if (ended != task_.pid) {
+      commands_.reaped(ended, status, describe_command());
+      continue;
+    }
     end_.status = status;
     end_.usage = usage;
     over_ = true;
@@ -240,11 +245,41 @@ void ShimRun::on_start_order() {
 
 void ShimRun::on_sockets(const std::vector<pollfd>& polled) {
   control_.serve(polled, [this](std::string_view line) { return control(line); });
+  serve_commands(polled);
   const Duration now = boot_time();
   if (now >= progress_rest_ &&
       progress_.serve(polled, [this](std::string_view line) { return progress(line); })) {
     progress_rest_ = now + kProgressRest;
   }
+}
+
+void ShimRun::serve_commands(const std::vector<pollfd>& polled) {
+  const auto fork = [this](const BesideAsked& asked) {
+    SideProgram side{asked.request.argv, asked.request.term, asked.request.terminal};
+    side.in = asked.streams.front().get();
+    side.out = asked.streams[side.terminal ? 0 : 1].get();
+    side.err = asked.streams[side.terminal ? 0 : 2].get();
+    side.task = task_.pid;
+    return fork_beside(order_, place_, group_ ? group_->folder() : -1, side);
+  };
+  const char* not_now = starting_ ? "its program has not started yet"
+                        : over_   ? "its program has just ended"
+                                  : "";
+  commands_.serve(polled, not_now, fork, describe_command());
+}
+
+/// In the words for a task, of which the command would be the program.
+ShimCommands::Describe ShimRun::describe_command() const {
+  return [this](const StartTrouble& trouble, const std::string& program) {
+    if (trouble.stage == StartStage::sight) {
+      return std::string("cannot start: the task's namespaces cannot be entered: ") +
+             std::strerror(trouble.error);
+    }
+    Order order = order_;
+    order.program.argv = {program};
+    order.program.script.clear();
+    return describe(trouble, order, place_);
+  };
 }
 
 std::optional<std::string> ShimRun::control(std::string_view line) {
@@ -300,8 +335,9 @@ void ShimRun::check_deadlines() {
   } else if (!warned_ && limited && now >= started_ + warned_after(program)) {
     warn();
   }
-  if (order_.worker.means != LimitMeans::cgroup2 && now >= usage_check_) check_usage();
-  if (kill_at_ != Duration::zero() && now >= kill_at_) kill_task();
+  if (order_.worker.means != LimitMeans::cgroup2 && now >= due_.usage_check) check_usage();
+  if (due_.kill != Duration::zero() && now >= due_.kill) kill_task();
+  commands_.kill_due(now);
   if (const auto end = lease_.end(); end && now >= *end) end_for_lease();
 }
 
@@ -324,7 +360,7 @@ void ShimRun::warn() {
 }
 
 void ShimRun::check_usage() {
-  usage_check_ = boot_time() + order_.worker.memory_interval;
+  due_.usage_check = boot_time() + order_.worker.memory_interval;
   const std::vector<pid_t> processes = group_ ? group_->members() : descendants_of(getpid());
   if (order_.worker.max_processes != 0 && processes.size() > order_.worker.max_processes) {
     if (kill_replica(processes)) return;
@@ -349,7 +385,7 @@ void ShimRun::end_gently(Ending why) {
   if (end_.why != Ending::none || over_) return;
   end_.why = why;
   if (why == Ending::stop) end_.asked_to_stop = boot_time();
-  kill_at_ = boot_time() + grace_of(order_);
+  due_.kill = boot_time() + grace_of(order_);
   // Before its setsid() the child leads no group yet.
   if (task_.pid > 0 && kill(-task_.pid, SIGTERM) != 0) kill(task_.pid, SIGTERM);
 }
@@ -387,7 +423,7 @@ bool ShimRun::kill_replica(const std::vector<pid_t>& processes) const {
 }
 
 void ShimRun::kill_task() {
-  kill_at_ = Duration::zero();
+  due_.kill = Duration::zero();
   // Descendants as well: without a group they are all there is, with one they may have left it.
   if (group_) group_->kill_all();
   for (const pid_t pid : descendants_of(getpid())) kill(pid, SIGKILL);

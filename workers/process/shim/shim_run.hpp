@@ -9,6 +9,7 @@
 #include "workers/process/limits/limits.hpp"
 #include "workers/process/shim/lease.hpp"
 #include "workers/process/shim/line_server.hpp"
+#include "workers/process/shim/shim_commands.hpp"
 #include "workers/process/shim/shim_logs.hpp"
 #include "workers/process/shim/shim_progress.hpp"
 #include "workers/process/shim/shim_result.hpp"
@@ -42,6 +43,8 @@ class ShimRun {
   void reap();
   void on_start_order();
   void on_sockets(const std::vector<pollfd>& polled);
+  void serve_commands(const std::vector<pollfd>& polled);
+  ShimCommands::Describe describe_command() const;
   std::optional<std::string> control(std::string_view line);
   std::optional<std::string> progress(std::string_view line);
   void pass_news_on();
@@ -72,14 +75,18 @@ class ShimRun {
   Duration progress_rest_{};  ///< until then the progress socket is not looked at
   std::optional<TaskGroup> group_;
   ForkedTask task_;
+  ShimCommands commands_;  ///< beside the task
 
   bool starting_ = true;
   bool over_ = false;
   TaskEnd end_;
-  Duration started_{};  ///< since boot, as all times here
-  Duration kill_at_{};
+  Duration started_{};   ///< since boot, as all times here
   bool warned_ = false;  ///< of its time limit
-  Duration usage_check_{};
+  /// Since boot; 0: there is no such time.
+  struct Due {
+    Duration kill{};
+    Duration usage_check{};
+  } due_;
   bool drop_checkpoint_ = false;  ///< the disk is full: its checkpoints go too
 };
 

@@ -2,6 +2,7 @@
 
 #include <grp.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -50,6 +51,7 @@ struct ChildPlan {
   int out = -1;
   int err = -1;
   int news = -1;
+  const SideProgram* side = nullptr;  ///< null: it is the task itself
 };
 
 // The texts have to outlive the pointers, and the list ends with a null for exec.
@@ -111,6 +113,15 @@ void become_user(const ChildPlan& plan) {
       give_up(plan, StartStage::sight);
     }
   }
+  if (plan.side != nullptr) {
+    // A task that cannot be looked into can still be in no namespaces but the shim's own, unless
+    // they are what isolates it.
+    const int error = join_namespaces(plan.side->task);
+    if (error != 0 && (!plan.order->worker.hidden.empty() || error != EACCES)) {
+      errno = error;
+      give_up(plan, StartStage::sight);
+    }
+  }
   // After the change of user and of its rights, which clear it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the signal was set: it would not be sent then.
@@ -157,6 +168,8 @@ void run_child(const void* with) {
   if (dup2(plan.in, 0) < 0 || dup2(plan.out, 1) < 0 || dup2(plan.err, 2) < 0) {
     give_up(plan, StartStage::process);
   }
+  // Its signals come by the terminal then, and its end when that is hung up.
+  if (plan.side != nullptr && plan.side->terminal) ioctl(0, TIOCSCTTY, 0);
   // Everything but the three streams closes at exec, also what a library has opened.
   syscall(SYS_close_range, 3u, ~0u, kCloseRangeCloexec);
   become_user(plan);
@@ -253,6 +266,42 @@ std::vector<std::string> environment_of(const Order& order, const TaskPlace& pla
   entries.reserve(env.size());
   for (const auto& [name, value] : env) entries.push_back(name + "=" + value);
   return entries;
+}
+
+std::optional<ForkedTask> fork_beside(const Order& order, const TaskPlace& place, int group_folder,
+                                      const SideProgram& side) {
+  ForkedTask command;
+  Descriptor news;
+  if (!make_pipe(command.news, news)) return std::nullopt;
+  std::vector<std::string> env = environment_of(order, place);
+  if (!side.term.empty()) env.push_back("TERM=" + side.term);
+  ProgramPlan program;
+  program.argv = pointers_to(side.argv);
+  program.env = pointers_to(env);
+  program.program = side.argv.front().c_str();
+  std::string reader;
+  std::string no_option;
+  read_by(Order{}, reader, no_option, program);
+  PlainPath made;
+  ChildPlan plan;
+  plan.program = &program;
+  plan.made = &made;
+  plan.work_dir = place.work_dir.c_str();
+  plan.order = &order;
+  plan.groups.assign(order.worker.user_groups.begin(), order.worker.user_groups.end());
+  plan.parent = getpid();
+  plan.in = side.in;
+  plan.out = side.out;
+  plan.err = side.err;
+  plan.news = news.get();
+  plan.side = &side;
+  // A terminal of the task's user, as after a login.
+  if (side.terminal && order.worker.user) {
+    [[maybe_unused]] const int done = fchown(side.in, *order.worker.user, order.worker.user_group);
+  }
+  command.pid = fork_into(group_folder, run_child, &plan);
+  if (command.pid < 0) return std::nullopt;
+  return command;
 }
 
 std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, int group_folder) {

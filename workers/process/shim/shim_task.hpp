@@ -36,6 +36,23 @@ struct ForkedTask {
   Descriptor news;  ///< ends without a word once the program runs, else a StartTrouble comes first
 };
 
+/// A command beside a task that runs: its words, and its streams, which may be one terminal.
+struct SideProgram {
+  std::vector<std::string> argv;
+  std::string term;  ///< the variable TERM; empty: not set
+  bool terminal = false;
+  int in = -1;
+  int out = -1;
+  int err = -1;
+  pid_t task = -1;  ///< the task's process, whose namespaces it enters
+};
+
+/// Starts a command as the order's program would be started, with the user, the limits, the folder,
+/// the environment and the sight of the task. The caller keeps the streams; those of the result are
+/// empty.
+std::optional<ForkedTask> fork_beside(const Order& order, const TaskPlace& place, int group_folder,
+                                      const SideProgram& side);
+
 /// Starts the order's program as the leader of a session of its own, in the group (-1: no group).
 /// It dies with the calling process. Nothing when there is no process or pipe to be had: see errno.
 std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, int group_folder);
