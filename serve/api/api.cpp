@@ -16,6 +16,7 @@
 #include "config/resubmit_request.hpp"
 #include "serve/api/assets.hpp"
 #include "serve/api/audit_entry.hpp"
+#include "serve/api/exec_request.hpp"
 #include "serve/api/openapi.hpp"
 #include "serve/api/request_mark.hpp"
 #include "serve/api/token_routes.hpp"
@@ -111,7 +112,9 @@ void Api::watch(const Request& request, const Pass& pass, const std::string& fro
   const bool changing = changes(*pass.route);
   // Not what the log's own thread answers: it must not be the last to let go of the log.
   if (!parts_.audit || !(changing || only_own_jobs(*pass.route, pass.who.role))) return;
-  exchange.set_note([weak = weak_from_this(), entry = entry_of(request.head, pass, from),
+  AuditEntry begun = entry_of(request.head, pass, from);
+  add_command(begun, pass, request.body);
+  exchange.set_note([weak = weak_from_this(), entry = std::move(begun),
                      changing](const Response& response) mutable {
     constexpr int kForbidden = 403, kFirstFault = 400;
     const auto self = weak.lock();
@@ -249,6 +252,9 @@ void Api::ask_backend(const Call& call) {
       return plan(call);
     case Operation::log:
       return read_log(call);
+    case Operation::exec:
+    case Operation::exec_step:
+      return exec(call);
     case Operation::metrics:
       return metrics(call);
     case Operation::audit:
@@ -332,12 +338,38 @@ void Api::plan(const Call& call) {
   backend_.plan(make_job(request.value()), reply_to(call.exchange));
 }
 
-void Api::read_log(const Call& call) {
-  // Tasks count by 32 bits; a larger index in the path would be cut off to one that exists.
+/// Tasks count by 32 bits; a larger index in the path would be cut off to one that exists.
+bool Api::is_index(const Call& call) {
   constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
-  if (call.pass.found.numbers.at(1) > kMaxIndex) {
-    return call.exchange->finish(error_response(404, "no job has a task of that index"));
+  if (call.pass.found.numbers.at(1) <= kMaxIndex) return true;
+  call.exchange->finish(error_response(404, "no job has a task of that index"));
+  return false;
+}
+
+void Api::exec(const Call& call) {
+  if (!is_index(call)) return;
+  const bool begins = call.route.operation == Operation::exec;
+  auto request = begins ? exec_start_from(call.body) : exec_step_from(call.body);
+  if (!request) return call.exchange->finish(refuse_request(request.error()));
+  const auto& numbers = call.pass.found.numbers;
+  ExecQuery query{JobId{numbers.at(0)}, static_cast<std::uint32_t>(numbers.at(1)),
+                  std::move(request).value()};
+  query.request.user = call.pass.who.user;
+  if (begins) {
+    query.request.token = call.mark.number;
+  } else {
+    query.request.command = numbers.at(2);
+    query.request.wait = std::chrono::seconds{call.query.number("wait_s")};
+    // The number 0 stands for a command that is to begin.
+    if (query.request.command == 0) {
+      return call.exchange->finish(error_response(404, "there is no command 0"));
+    }
   }
+  backend_.exec(query, reply_to(call.exchange));
+}
+
+void Api::read_log(const Call& call) {
+  if (!is_index(call)) return;
   const LogQuery query{
       .job = JobId{call.pass.found.numbers.at(0)},
       .index = static_cast<std::uint32_t>(call.pass.found.numbers.at(1)),

@@ -100,6 +100,8 @@ class Api : public std::enable_shared_from_this<Api> {
   void submit(const Call& call);
   void resubmit(const Call& call);
   void plan(const Call& call);
+  static bool is_index(const Call& call);
+  void exec(const Call& call);
   void read_log(const Call& call);
   void metrics(const Call& call);
   void view(const Call& call);

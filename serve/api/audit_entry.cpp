@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "serve/api/exec_request.hpp"
 #include "serve/api/query.hpp"
 
 namespace muster::api {
@@ -35,6 +36,13 @@ AuditEntry entry_of(const RequestHead& head, const Pass& pass, const std::string
   entry.path = split_target(head.target).path.substr(0, kShownPath);
   entry.about = about_path(pass);
   return entry;
+}
+
+void add_command(AuditEntry& entry, const Pass& pass, const std::string& body) {
+  if (pass.route == nullptr || pass.route->operation != Operation::exec) return;
+  const std::string command = shown_command(body);
+  entry.about = fmt::format("task {} of {}{}", pass.found.numbers.at(1), entry.about,
+                            command.empty() ? "" : ": " + command);
 }
 
 void add_answer(AuditEntry& entry, const Response& response) {

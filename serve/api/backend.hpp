@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/exec.hpp"
 #include "model/ids.hpp"
 #include "model/job.hpp"
 #include "model/job_cursor.hpp"
@@ -61,6 +62,13 @@ struct ServiceChange {
   std::string token{};                ///< of the submission, of the one that is as the job was
   std::string scope{};                ///< for whom the API's token acts
   std::optional<int> max_priority{};  ///< of the one that is as the job was; nothing: as it had
+};
+
+/// A question about a command beside a task.
+struct ExecQuery {
+  JobId job;
+  std::uint32_t index = 0;  ///< the task's, as in its job's array
+  ExecRequest request{};    ///< but for the task's number
 };
 
 /// Which piece of a task's output is asked for.
@@ -180,6 +188,10 @@ class Backend {
   virtual void change_instance(InstanceId instance, InstanceChange change, Reply reply) = 0;
   /// 200 and what log_document() or log_bytes() makes of the piece.
   virtual void read_log(const LogQuery& query, Reply reply) = 0;
+  /// Begins a command beside a task: 201 and what exec_document() makes of the answer; 404; 409
+  /// when the task does not run; 429 when there are as many as may be. Or goes on with one: 200;
+  /// 404.
+  virtual void exec(const ExecQuery& query, Reply reply) = 0;
   /// Dry run of the job; changes nothing.
   virtual void plan(Job job, Reply reply) = 0;
   /// 200 and the document of the view; 404 when it has no such job. That of a job which is waited

@@ -33,6 +33,7 @@ Json path_parameter(const Route& route, std::string_view name) {
   const bool is_number = name != "name";
   const std::string about = !is_number                   ? "name of the token"
                             : name == "index"            ? "index of the task in its job"
+                            : name == "command"          ? "number of the command"
                             : path_names_instance(route) ? "id of the instance"
                                                          : "id of the job";
   Json schema = {{"type", is_number ? "integer" : "string"}};

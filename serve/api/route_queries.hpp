@@ -80,6 +80,9 @@ inline constexpr std::array kJobQuery{
 inline constexpr std::array kExplainQuery{
     kTaskLimit, kTaskAfter, kTaskPhase,
     Parameter{"attempts", Kind::number, "1: with the attempts of each task", 0, 1, "1"}};
+inline constexpr std::array kExecQuery{
+    Parameter{"wait_s", Kind::number, "seconds to wait for something new; 0: answer at once", 0,
+              kMostExecWait / std::chrono::seconds{1}, "0"}};
 inline constexpr std::array kLogQuery{
     Parameter{"stream", Kind::choice, "output stream", 0, 0, "out", kStreams},
     Parameter{"offset", Kind::number, "bytes from the beginning", 0, kMaxSigned, "0"},

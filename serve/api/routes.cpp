@@ -149,6 +149,19 @@ constexpr std::array kRoutes{
           "LogPiece",
           kJson,
           Access::owners},
+    Route{Operation::exec,
+          "POST",
+          "/v1/jobs/{id}/tasks/{index}/exec",
+          "Begin a command beside a running task",
+          {},
+          "ExecStart",
+          201,
+          "ExecState",
+          kJson,
+          Access::owners},
+    Route{Operation::exec_step, "POST", "/v1/jobs/{id}/tasks/{index}/exec/{command}",
+          "Hand input to such a command, and read its output", kExecQuery, "ExecStep", 200,
+          "ExecState", kJson, Access::owners},
     Route{Operation::instances,
           "GET",
           "/v1/instances",
@@ -490,7 +503,8 @@ constexpr std::array kRoutes{
 }  // namespace
 
 bool changes(const Route& route) {
-  return route.method == "POST" && route.operation != Operation::plan;
+  return route.method == "POST" && route.operation != Operation::plan &&
+         route.operation != Operation::exec_step;
 }
 
 std::span<const Route> routes() {

@@ -24,6 +24,8 @@ enum class Operation : std::uint8_t {
   restart,
   explain,
   log,
+  exec,
+  exec_step,
   instances,
   instance,
   drain,
@@ -108,7 +110,8 @@ struct Route {
   std::string_view later{};  ///< schema of a 202; empty: it never answers so
 };
 
-/// Whether the request is to change something: it is written down then.
+/// Whether the request is to change something: it is written down then. Those of a command that
+/// runs come by the thousand: its begin is written down.
 bool changes(const Route& route);
 
 /// All routes; they live as long as the program.

@@ -10,6 +10,7 @@
 
 #include "actors/messages/byte_cut.hpp"
 #include "model/live_ids.hpp"
+#include "serve/api/exec_request.hpp"
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/json_text.hpp"
 #include "serve/node/log_piece_of.hpp"
@@ -295,23 +296,46 @@ void ActorBackend::change_instance(InstanceId instance, api::InstanceChange chan
   ask<InstanceId>(system_, master, timeout_, done, drain_atom_v, instance);
 }
 
-void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
-  find(query.job, query.index, [this, query, reply](const Found& found) {
-    if (found.masters.empty()) return reply(not_found(found, query.job));
+void ActorBackend::find_task(JobId job, std::uint32_t index, const api::Reply& reply,
+                             std::function<void(const TaskPlace&)> use) {
+  find(job, index, [this, job, index, reply, use = std::move(use)](const Found& found) {
+    if (found.masters.empty()) return reply(not_found(found, job));
     if (!found.of_task) {
-      return reply(refusal(404, "not found",
-                           "job " + std::to_string(query.job.value) + " has no task " +
-                               std::to_string(query.index)));
+      return reply(
+          refusal(404, "not found",
+                  "job " + std::to_string(job.value) + " has no task " + std::to_string(index)));
     }
+    use({handles_.masters[*found.of_task], task_id_of(job, found.position)});
+  });
+}
+
+void ActorBackend::exec(const api::ExecQuery& query, api::Reply reply) {
+  find_task(query.job, query.index, reply, [this, query, reply](const TaskPlace& place) {
+    ExecRequest request = query.request;
+    request.task = place.task;
+    ask<ExecAnswer>(
+        system_, place.master, timeout_ + request.wait,
+        [this, query, reply](const caf::expected<ExecAnswer>& answer) {
+          if (answer) return reply(api::exec_document(query, *answer));
+          reply(from_error(answer.error(), system_,
+                           "task " + std::to_string(query.index) + " of job " +
+                               std::to_string(query.job.value)));
+        },
+        request);
+  });
+}
+
+void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
+  find_task(query.job, query.index, reply, [this, query, reply](const TaskPlace& place) {
     LogRequest request;
-    request.task = task_id_of(query.job, found.position);
+    request.task = place.task;
     request.attempt = query.attempt;
     request.error_stream = query.error_stream;
     request.offset = query.offset;
     // Not fewer, or a piece could stay empty; not more than go into one message.
     request.max_bytes = std::clamp(query.max, kLongestCharacter, kLongestPiece);
     ask<LogAnswer>(
-        system_, handles_.masters[*found.of_task], timeout_,
+        system_, place.master, timeout_,
         [this, reply, query](const caf::expected<LogAnswer>& part) {
           if (!part) return reply(from_error(part.error(), system_, name_of(query)));
           const api::LogPiece piece = piece_of(*part);

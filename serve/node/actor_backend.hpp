@@ -60,6 +60,7 @@ class ActorBackend final : public api::Backend {
   void change_service(api::ServiceChange what, api::Reply reply) override;
   void change_instance(InstanceId instance, api::InstanceChange change, api::Reply reply) override;
   void read_log(const api::LogQuery& query, api::Reply reply) override;
+  void exec(const api::ExecQuery& query, api::Reply reply) override;
   void plan(Job job, api::Reply reply) override;
   void view(const api::View& what, api::Reply reply) override;
   void metrics(std::function<void(std::optional<api::MetricsInput>)> reply) override;
@@ -78,6 +79,13 @@ class ActorBackend final : public api::Backend {
   };
   void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
   api::Answer not_found(const Found& found, JobId job) const;
+  /// Calls `use` with a task that a master has; else the reply says why there is no such one.
+  struct TaskPlace {
+    MasterForUsers master;
+    TaskId task;
+  };
+  void find_task(JobId job, std::uint32_t index, const api::Reply& reply,
+                 std::function<void(const TaskPlace&)> use);
   void say_what_is_missing(JobId job, const api::Reply& reply);
   void check(std::vector<Job> jobs, bool again, api::Reply reply);
   void hand_in(std::vector<Job> jobs, bool again, api::Reply reply);

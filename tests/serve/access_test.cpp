@@ -133,6 +133,8 @@ TEST_F(Access, lets_users_do_with_their_own_jobs_what_they_may_not_with_others) 
     EXPECT_THAT(message_of(refused),
                 AllOf(HasSubstr("job 5 is one of 'ben'"), HasSubstr("acts for 'ann'")));
   }
+  EXPECT_EQ(ask_as(user_, "POST", "/v1/jobs/5/tasks/0/exec").status, 403);
+  EXPECT_EQ(ask_as(user_, "POST", "/v1/jobs/5/tasks/0/exec/65537").status, 403);
   EXPECT_EQ(ask_as(user_, "GET", "/v1/jobs/4/tasks/0/log").status, 200);
   EXPECT_EQ(ask_as(user_, "GET", "/v1/jobs/4/explain").status, 200);
   EXPECT_EQ(ask_as(user_, "GET", "/v1/jobs/400/explain").status, 404);

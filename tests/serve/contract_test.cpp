@@ -104,6 +104,8 @@ TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
       if (path.ends_with("/rotate")) body = R"({"overlap_s": 60})";
       if (path.ends_with("/revoke")) body = "";
       if (path.ends_with("/update")) body = kService;
+      if (path.ends_with("/exec")) body = R"({"argv": ["sh", "-c", "ls"]})";
+      if (path.ends_with("/{command}")) body = R"({"max_bytes": 100, "input": "bHM="})";
       if (path.ends_with("/resubmit")) body = R"({"failed": true, "token": "t"})";
       const RawResponse response =
           ask(served.port(), method == "get" ? "GET" : "POST",

@@ -30,6 +30,8 @@ class FakeBackend : public Backend {
   void change_service(ServiceChange what, Reply reply) override;
   void change_instance(InstanceId instance, InstanceChange change, Reply reply) override;
   void read_log(const LogQuery& query, Reply reply) override;
+  /// A command that has ended at once, whose output is its words.
+  void exec(const ExecQuery& query, Reply reply) override;
   void plan(Job job, Reply reply) override;
   void view(const View& what, Reply reply) override;
   void metrics(std::function<void(std::optional<MetricsInput>)> reply) override;
