@@ -72,7 +72,7 @@ int main(int given, char** arguments) {
   app.require_subcommand(1);
   app.set_version_flag("--version", MUSTER_VERSION);
   int exit_code = kDone;
-  // Behind a "--", submit and plan have the words of a command, which are not Muster's.
+  // Behind a "--", submit, plan and exec have the words of a command, which are not Muster's.
   const auto [own, rest] = own_words(argc, argv);
   const std::vector<std::string> words(argv + rest, argv + argc);
   add_client_commands(app, exit_code, words);

@@ -72,6 +72,8 @@ void add_graph(CLI::App& app, int& exit_code);
 void add_job_orders(CLI::App& app, int& exit_code);
 /// `muster wait`.
 void add_wait(CLI::App& app, int& exit_code);
+/// `muster exec`; `words`: the command.
+void add_exec(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
 /// `muster logs`.
 void add_logs(CLI::App& app, int& exit_code);
 /// `muster status`, `instances`, `nodes`, `decisions` and `cost`.

@@ -347,12 +347,13 @@ std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& optio
 OwnWords own_words(int argc, const char* const* argv) {
   if (argc < 2) return {argc, argc};
   const std::string_view verb = argv[1];
+  const bool is_exec = verb == "exec";
   // Words behind -- are the command's: the library would take its flags for ours.
-  if (verb != "submit" && verb != "plan") return {argc, argc};
+  if (verb != "submit" && verb != "plan" && !is_exec) return {argc, argc};
   const auto* const end = argv + argc;
   const auto* const dashes = std::find(argv, end, std::string_view("--"));
   const int own = static_cast<int>(dashes - argv);
-  for (int i = 2; i < own; ++i) {
+  for (int i = 2; !is_exec && i < own; ++i) {
     if (argv[i][0] == '-' || takes_next_word(argv[i - 1]) || !names_a_script(argv[i])) continue;
     // As sbatch has it: arguments behind a script are the script's.
     return {i + 1, i + 1 == own ? std::min(own + 1, argc) : i + 1};

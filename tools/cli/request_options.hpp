@@ -35,8 +35,8 @@ struct OwnWords {
   int own = 0;   ///< number of the first ones, which are its own
   int rest = 0;  ///< where the others begin
 };
-/// All words are, but for `submit` and `plan` those before a "--", behind which a command stands,
-/// and those up to the name of a script, behind which its arguments do.
+/// All words are, but for `submit`, `plan` and `exec` those before a "--", behind which a command
+/// is, and for the first two those up to the name of a script, behind which its arguments are.
 OwnWords own_words(int argc, const char* const* argv);
 
 }  // namespace muster::cli

@@ -104,9 +104,11 @@ testing::Matcher<OwnWords> are(int own, int rest) {
 
 TEST(OwnWords, EndAtTheDashesOrBehindAScript) {
   EXPECT_THAT(own({}), are(1, 1));
-  EXPECT_THAT(own({"jobs", "--", "x"}), are(4, 4)) << "only a submission has a command behind it";
+  EXPECT_THAT(own({"jobs", "--", "x"}), are(4, 4)) << "only some have a command behind them";
   EXPECT_THAT(own({"submit", "--cpus", "2", "--", "a", "--b"}), are(4, 5));
   EXPECT_THAT(own({"plan", "--"}), are(2, 3));
+  EXPECT_THAT(own({"exec", "12", "--", "sh", "-c"}), are(3, 4));
+  EXPECT_THAT(own({"exec", "12"}), are(3, 3));
   EXPECT_THAT(own({"submit", "/nowhere.toml", "--cpus", "2"}), are(5, 5));
 }
 
