@@ -83,7 +83,7 @@ std::vector<std::string_view> pieces_of(std::string_view text, char between) {
   return pieces;
 }
 
-/// Adds "8-18/2" and the like; false: it is none.
+/// Adds "8-18/2" and the like; false: the text is no range.
 bool add_range(const Field& field, std::string_view text, Allowed& allowed) {
   const std::vector<std::string_view> halves = pieces_of(text, '/');
   if (halves.size() > 2) return false;
@@ -118,7 +118,7 @@ std::vector<std::string_view> words_in(std::string_view text) {
   return words;
 }
 
-/// Nothing, and the fault, when it is none.
+/// Nothing, and the fault, when the text is no recurrence.
 std::optional<Recurrence> parse_recurrence(std::string_view every, std::string& fault) {
   const std::string plain = plain_recurrence(every);
   const std::vector<std::string_view> words = words_in(plain);
@@ -203,7 +203,7 @@ bool load(const std::string& name, cctz::time_zone& zone) {
   // Known without the files of the system, too.
   if (name.empty() || name == "UTC") return true;
   // Names are looked up as files, and the library knows other forms: no name is a way to another
-  // file, or to one that is none.
+  // file, or to a pipe.
   const bool is_name =
       name.size() <= 64 && name.front() != '/' && std::ranges::all_of(name, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -15,7 +15,7 @@ inline constexpr std::string_view kRecurrenceForm =
     "five fields as cron has them, MINUTE HOUR DAY MONTH WEEKDAY, like \"0 3 * * *\" or "
     "\"*/15 8-18 * * mon-fri\", or @hourly, @daily, @weekly, @monthly or @yearly";
 
-/// What is wrong with the text; empty: nothing is. One that never comes (30 February) is wrong.
+/// The fault of the text; empty: it is right. A day that never comes (30 February) is a fault.
 std::string recurrence_fault(std::string_view every);
 
 /// The text in the form that equal ones share: fields by one blank, an @word as its fields.

@@ -22,7 +22,7 @@ void check_times(const JobRequest& request, const Report& report);
 
 /// Sets what they say; a time that settle_times() has not made absolute is left out.
 void make_times(const JobRequest& request, Job& job);
-/// What the job says of it.
+/// Puts these keys of the job into the request.
 void ask_times(const Job& job, JobRequest& request);
 
 /// A time of a request: a date, or one of the forms that count from `now`, in the zone. Nothing
@@ -31,13 +31,13 @@ std::optional<Instant> parse_time_of_request(std::string_view text, Instant now,
                                              const std::string& zone);
 
 /// Makes the times of the request dates with their offset, and names the zone of `every`: the
-/// request means the same, whoever reads it when. The texts have to be right.
+/// meaning is then equal for all who read it, at any time. The texts have to be right.
 void settle_times(JobRequest& request, Instant now, const std::string& zone);
 
 /// A time of a request that says something else to whoever reads it later, or elsewhere.
 struct UnsettledTime {
   std::string_view key{};
-  std::string fault{};  ///< what would be right; empty: there is no such time
+  std::string fault{};  ///< the right form; empty: there is no such time
 };
 UnsettledTime unsettled_time(const JobRequest& request);
 

@@ -20,7 +20,7 @@ namespace muster {
 struct JobAsks {
   caf::actor_system& system;
   SiteForSubmitters own_site;           ///< says when a job is over
-  std::vector<SiteForUsers> sites;       ///< all, in the order of the config
+  std::vector<SiteForUsers> sites;      ///< all, in the order of the config
   std::vector<MasterForUsers> masters;  ///< likewise
   Duration timeout{};                   ///< for an answer
   /// Notes who has answered, and tells those who have not.

@@ -166,7 +166,7 @@ int none_found(const EachOptions& options) {
   return kDone;
 }
 
-/// Puts the jobs of the pipelines for the jobs that are named, the last first: none begins, or is
+/// Puts the jobs of the pipelines for the jobs that are named, the last first: no job begins, or is
 /// skipped, before it has its turn.
 std::optional<Failure<client::ClientError>> widen(client::ApiClient& api, JobChoice& choice) {
   std::vector<std::uint64_t> all;

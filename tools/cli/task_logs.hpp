@@ -61,8 +61,8 @@ class TaskLog {
   std::optional<Failure<Error>> print_new(const TaskView& seen, LogPrinter& out);
 
   /// The content of the other stream, in a sentence, where this one was empty or the task failed: a
-  /// message on the other stream should not be taken for lost. Empty: there is nothing either, or it
-  /// is not known.
+  /// message on the other stream should not be taken for lost. Empty: there is nothing either, or
+  /// it is not known.
   std::string other_stream();
   /// It had nothing where one of two streams was asked for by somebody who reads it.
   bool was_empty() const { return !printed_ && !wish_.both && !wish_.json && wish_.tail != 0U; }

@@ -26,7 +26,7 @@ struct SkippedJob {
 struct WaitingPair {
   JobId job;
   JobId other;
-  JobId instead{};  ///< it waits for this one in its place from now on; not valid: for none
+  JobId instead{};  ///< it waits for this one in its place from now on; not valid: for no job
 };
 
 /// How many jobs may wait; of one user half of them.

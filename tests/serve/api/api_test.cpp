@@ -284,8 +284,9 @@ TEST(Api, sends_the_page_with_a_policy_that_keeps_it_to_itself) {
   EXPECT_THAT(page.headers.at("Content-Security-Policy"), HasSubstr("connect-src 'self'"));
   EXPECT_EQ(page.headers.at("X-Content-Type-Options"), "nosniff");
   EXPECT_THAT(page.body, HasSubstr("<title>Muster</title>"));
-  for (const char* target : {"/", "/app.js", "/ask.js", "/plot.js", "/text.js", "/views.js",
-                             "/jobs.js", "/task.js", "/pipeline.js", "/instances.js", "/style.css"}) {
+  for (const char* target :
+       {"/", "/app.js", "/ask.js", "/plot.js", "/text.js", "/views.js", "/jobs.js", "/task.js",
+        "/pipeline.js", "/instances.js", "/style.css"}) {
     const std::string body = served.get(target).body;
     EXPECT_EQ(body.find("http"), std::string::npos) << target;
     EXPECT_EQ(body.find("innerHTML"), std::string::npos) << target;
