@@ -7,26 +7,14 @@
 #include <functional>
 #include <limits>
 
+#include "tests/actors/link/read_back.hpp"
+
 namespace muster {
 namespace {
 
+using test::kMaxBytes;
+using test::read_back;
 using testing::StartsWith;
-
-constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
-
-/// What `use` makes of the frame, which has to be a good one.
-template <class T>
-T read_back(const FrameBytes& bytes, const std::function<T(link_wire::Frame::Reader)>& use) {
-  std::vector<std::uint64_t> words((bytes.size() - kFrameHeaderBytes) / sizeof(std::uint64_t));
-  std::memcpy(words.data(), bytes.data() + kFrameHeaderBytes, words.size() * 8);
-  std::optional<T> result;
-  const auto problem = read_frame(words, [&](link_wire::Frame::Reader frame) {
-    result = use(frame);
-    return std::optional<std::string>();
-  });
-  EXPECT_EQ(problem, std::nullopt);
-  return std::move(*result);
-}
 
 using ReportResult = Expected<WorkerReport, LinkError>;
 ReportResult through(const WorkerReport& report, std::size_t max_bytes = kMaxBytes) {
@@ -478,66 +466,6 @@ TEST(WorkerLinkCodecTest, AnOrderTooLongForAFrameIsGivenUp) {
   TaskOrder made = order();
   made.program.argv.push_back(std::string(kMaxBytes, 'x'));
   EXPECT_TRUE(start_frame(made, kMaxBytes).empty());
-}
-
-TEST(WorkerLinkCodecTest, AQuestionAboutACommandComesBackAsItWas) {
-  ExecRequest made;
-  made.number = 5;
-  made.task = TaskId{3};
-  made.attempt = 2;
-  made.command = 65'537;
-  made.user = "ann";
-  made.token = "t";
-  made.argv = {"/bin/sh", "-c", std::string("\xff", 1)};
-  made.terminal = true;
-  made.term = "xterm";
-  made.rows = 24;
-  made.columns = 80;
-  made.input_at = 7;
-  made.input = std::string("a\0b", 3);
-  made.input_ends = true;
-  made.signal = 2;
-  made.out_at = 11;
-  made.err_at = 12;
-  made.max_bytes = 100;
-  made.wait = std::chrono::seconds{4};
-  made.ends = true;
-  const auto read = [](link_wire::Frame::Reader frame) { return read_exec(frame.getExec()); };
-  const auto back = read_back<Expected<ExecRequest, LinkError>>(exec_frame(made, kMaxBytes), read);
-  ASSERT_TRUE(back);
-  EXPECT_EQ(exec_frame(back.value(), kMaxBytes), exec_frame(made, kMaxBytes));
-  EXPECT_EQ(back->argv, made.argv);
-  EXPECT_EQ(back->input, made.input);
-  EXPECT_EQ(back->wait, made.wait);
-  made.signal = 65;
-  EXPECT_FALSE((read_back<Expected<ExecRequest, LinkError>>(exec_frame(made, kMaxBytes), read)));
-}
-
-TEST(WorkerLinkCodecTest, OutputOfACommandIsCutToFitAndItIsNotOverThen) {
-  ExecAnswer made;
-  made.instance = InstanceId{7};
-  made.number = 3;
-  made.out_at = 40;
-  made.out = "text";
-  made.err = "more";
-  made.over = true;
-  made.exit_code = 9;
-  made.reason = "why";
-  const auto back = [](const ExecAnswer& answer, std::size_t max_bytes) {
-    return read_back<Expected<ExecAnswer, LinkError>>(
-        exec_answer_frame(answer, max_bytes),
-        [](link_wire::Frame::Reader frame) { return read_exec_answer(frame.getExecAnswer()); });
-  };
-  const auto whole = back(made, kMaxBytes);
-  ASSERT_TRUE(whole);
-  EXPECT_EQ(exec_answer_frame(whole.value(), kMaxBytes), exec_answer_frame(made, kMaxBytes));
-  EXPECT_TRUE(whole->over);
-  made.out = std::string(kMaxBytes, 'x');
-  const auto cut = back(made, kMaxBytes);
-  ASSERT_TRUE(cut);
-  EXPECT_LT(cut->out.size(), kMaxBytes);
-  EXPECT_EQ(cut->err, "") << "its place stays, and it comes with the next answer";
-  EXPECT_FALSE(cut->over);
 }
 
 TEST(WorkerLinkCodecTest, ALogRequestComesBackAsItWas) {

@@ -97,7 +97,8 @@ class Exec(unittest.TestCase):
 
     def much_output(self, job):
         # A client that reads nothing stops the command.
-        running = self.start(job, f"head -c {64 * MIB} /dev/zero; touch all", stdin=subprocess.DEVNULL)
+        running = self.start(job, f"head -c {64 * MIB} /dev/zero; touch all",
+                             stdin=subprocess.DEVNULL)
         for _ in range(5):
             self.assertEqual(self.exec(job, "test", "-e", "all").returncode, 1)
         whole = 0

@@ -28,7 +28,8 @@ TEST(ExecRequest, BytesComeBackFromBase64) {
 
 TEST(ExecRequest, ACommandIsReadFromItsBody) {
   const auto request = exec_start_from(
-      R"({"argv": ["sh", "-c", "ls"], "terminal": true, "term": "xterm", "rows": 24, "columns": 80})");
+      R"({"argv": ["sh", "-c", "ls"], "terminal": true,
+          "term": "xterm", "rows": 24, "columns": 80})");
   ASSERT_TRUE(request);
   EXPECT_THAT(request->argv, testing::ElementsAre("sh", "-c", "ls"));
   EXPECT_TRUE(request->terminal);

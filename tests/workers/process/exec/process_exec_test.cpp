@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/support/golden.hpp"
 #include "tests/support/process_host.hpp"
 
 // Commands beside tasks, as a worker runs them.
@@ -185,7 +186,7 @@ TEST_F(ProcessExecTest, ItEndsWithItsAttempt) {
   executor_->stop(TaskId{1}, 1);
   const End end = end_of(begun);
   EXPECT_EQ(end.exit_code, 137);
-  EXPECT_EQ(end.reason, "the attempt of its task has ended");
+  EXPECT_THAT(end.reason, test::IsGolden());
   EXPECT_EQ(host_.end_of(TaskId{1}, 1).what, "left");
   EXPECT_NE(kill(std::stoi(number), 0), 0) << "it runs no more";
 }
@@ -256,7 +257,7 @@ TEST_F(ProcessExecTest, WhatCannotStartIsSaid) {
   const ExecAnswer answer = ask(request);
   EXPECT_EQ(answer.trouble, ExecTrouble::failed);
   EXPECT_EQ(answer.exit_code, 127);
-  EXPECT_THAT(answer.reason, StartsWith("cannot start: no-such-program: "));
+  EXPECT_THAT(answer.reason, StartsWith("cannot start: "));
   // The place of the failed one is free again.
   EXPECT_EQ(run(shell("echo on")).out, "on\n");
 }
