@@ -6,7 +6,10 @@
 #include <array>
 #include <set>
 
+#include "config/ip_rules.hpp"
+#include "config/notify_address.hpp"
 #include "config/task_keys.hpp"
+#include "model/letter.hpp"
 
 // Checks keys of different tables against each other. Each check says all that is wrong, so that a
 // file is mended in one go.
@@ -187,6 +190,34 @@ void check_caps(const ClusterEntry& entry) {
                         "caps = \"none\"");
 }
 
+void check_messages(const ClusterEntry& entry) {
+  const NotifyConfig& c = entry.config.notify;
+  const auto complain = [&](const char* key, std::string_view right, const std::string& text) {
+    entry.reader.complain(key, fmt::format("has to be {}; it has \"{:.60}\"", right, text));
+  };
+  for (const std::string& each : c.allow) {
+    if (is_allowed_text(each)) continue;
+    complain("notify.allow", "host names, addresses, and blocks like \"10.1.0.0/16\"", each);
+  }
+  for (const std::string& each : c.caps) {
+    if (is_notify_address(each)) continue;
+    complain("notify.caps", "webhooks (https://...) and mail addresses", each);
+  }
+  if (c.caps.size() > kMostLetterAddresses) {
+    entry.reader.complain("notify.caps", fmt::format("has to be at most {} addresses; they are {}",
+                                                     kMostLetterAddresses, c.caps.size()));
+  }
+  if (!c.from.empty() && !is_mail_address(c.from)) {
+    complain("notify.from", "a mail address like muster@example.org", c.from);
+  }
+  const auto is_mail = [](const std::string& each) { return is_mail_address(each); };
+  if (c.sendmail.empty() && std::any_of(c.caps.begin(), c.caps.end(), is_mail)) {
+    entry.reader.complain("notify.sendmail",
+                          "is missing, and notify.caps has a mail address; it has to be the "
+                          "program that sends mail, such as \"/usr/sbin/sendmail\"");
+  }
+}
+
 void at_least(const ClusterEntry& entry, const std::string& key, Duration value,
               const std::pair<std::string, Duration>& least) {
   if (value >= least.second) return;
@@ -204,6 +235,7 @@ void check_times(const ClusterEntry& entry) {
   // Else an instance could be given back while its link still waits for a sign of life.
   at_least(entry, "master.worker_lost_after", c.master.watch.worker_lost_after,
            {"link.timeout", c.link.timeout});
+  at_least(entry, "notify.retry_longest", c.notify.retry_longest, {"retry", c.notify.retry});
   at_least(entry, "master.planner_retry_longest", c.master.planner_retry_longest,
            {"planner_retry", c.master.planner_retry});
 }
@@ -261,6 +293,7 @@ void check_cluster(const ClusterEntry& entry) {
   check_folders(entry);
   check_caps(entry);
   check_backup(entry);
+  check_messages(entry);
   check_times(entry);
   check_task_keys(entry.config.worker, entry.reader, "worker", "task_uid");
 }

@@ -108,6 +108,7 @@ ClusterConfig Loader::finish() {
   if (parsed_.worker.checkpoints.empty()) {
     parsed_.worker.checkpoints = parsed_.state / kCheckpointsFolder;
   }
+  if (parsed_.notify.key.empty()) parsed_.notify.key = parsed_.state / kNotifyKeyFile;
   MasterSettings unsaid = parsed_.master;
   config::put_defaults_beside(parsed_.cloud.provider, unsaid);
   if (!reader_.given("master.launch_backoff")) {

@@ -115,6 +115,26 @@ struct ApiConfig {
   double max_user_priority = 0;
 };
 
+/// Below the state, unless NotifyConfig::key says another one.
+inline constexpr const char* kNotifyKeyFile = "notify-key";
+
+/// How users are told of the ends of their jobs, and admins of the day's cap.
+struct NotifyConfig {
+  std::vector<std::string> allow;  ///< hosts, addresses and blocks that hooks may be at besides
+  std::filesystem::path sendmail;  ///< the program that sends mail; empty: no mail is sent
+  std::string from;                ///< address that mail is from; empty: the program's choice
+  std::vector<std::string> caps;   ///< addresses that are told when the day's cap is nearly spent
+  std::filesystem::path
+      key;                   ///< file of the key that hooks are signed by; default: below the state
+  std::uint32_t tries = 10;  ///< of a message, since the start of its node
+  Duration age{std::chrono::hours{24}};        ///< past it a message is given up
+  Duration timeout{std::chrono::seconds{10}};  ///< of one try
+  Duration retry{std::chrono::seconds{5}};     ///< after the first failure of a receiver
+  Duration retry_longest{std::chrono::minutes{10}};
+  std::uint32_t senders = 8;     ///< messages under way at once
+  std::uint32_t most = 100'000;  ///< jobs of a site whose ends are to be told; of a user half
+};
+
 /// How nodes hold together.
 struct LinkConfig {
   Duration heartbeat{std::chrono::seconds{1}};  ///< between signs of life, both kinds of link
@@ -149,6 +169,7 @@ struct ClusterConfig {
   BackupConfig backup;
   LinkConfig link;
   ApiConfig api;
+  NotifyConfig notify;
 
   /// The nodes that run a site or a master, in the order of the file. Ids have the numbers of the
   /// roster (model/roster.hpp), not this order.

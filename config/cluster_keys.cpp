@@ -200,13 +200,49 @@ Keys api_keys() {
                  {.low = -1e6, .high = 1e6, .whole = true}}}};
 }
 
+Keys notify_keys() {
+  return {
+      {"notify.allow",
+       "host names, addresses and blocks like \"10.1.0.0/16\" at which webhooks may be although "
+       "they are private, or are spoken to without TLS",
+       ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.notify.allow; }}},
+      {"notify.sendmail",
+       "the program that sends mail, as /usr/sbin/sendmail; not given: no mail is sent",
+       PathKey{[](C& c) -> fs::path& { return c.notify.sendmail; }}},
+      {"notify.from", "address that mail is from; not given: as the program chooses",
+       TextKeyOf<C>{[](C& c) -> std::string& { return c.notify.from; }}},
+      {"notify.caps",
+       "webhooks and mail addresses that are told when 80% of the day's cap are spent",
+       ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.notify.caps; }}},
+      {"notify.key",
+       "file of the key from which those of the users' webhooks are made; not given: notify-key in "
+       "the folder `state`, made at the first start",
+       PathKey{[](C& c) -> fs::path& { return c.notify.key; }}},
+      {"notify.tries", "tries of a message since its node's start; then it is given up",
+       WholeKey{[](C& c) -> U32& { return c.notify.tries; }, 1, 1000}},
+      {"notify.age", "age past which a message is given up, over restarts of its node",
+       TimeKey{[](C& c) -> Duration& { return c.notify.age; }, 1s, 720h}},
+      {"notify.timeout", "time that one try may take",
+       TimeKey{[](C& c) -> Duration& { return c.notify.timeout; }, 100ms, 5min}},
+      {"notify.retry", "pause of a receiver that has failed; doubled each time that it fails again",
+       TimeKey{[](C& c) -> Duration& { return c.notify.retry; }, 10ms, 1h}},
+      {"notify.retry_longest", "longest such pause; no less than retry",
+       TimeKey{[](C& c) -> Duration& { return c.notify.retry_longest; }, 10ms, 24h}},
+      {"notify.senders",
+       "messages under way at once; of one user half of them, at one receiver at most two",
+       WholeKey{[](C& c) -> U32& { return c.notify.senders; }, 2, 64}},
+      {"notify.most",
+       "jobs of a site whose ends are to be told; of one user half of them; more are refused",
+       WholeKey{[](C& c) -> U32& { return c.notify.most; }, 2, 1'000'000}}};
+}
+
 // In the order of the documentation, which is printed from this table.
 Keys build_table() {
   Keys all;
   for (const Keys& part :
        {top_keys(), master_keys<C>(), instance_keys<C>(), planning_keys<C>(), live_master_keys(),
         site_keys<C>(), classify_keys<C>(), predict_keys<C>(), cloud_keys<C>(), worker_keys(),
-        logs_keys(), storage_keys(), backup_keys(), link_keys(), api_keys()}) {
+        logs_keys(), storage_keys(), backup_keys(), link_keys(), api_keys(), notify_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -14,6 +14,7 @@
 #include "config/elastic_keys.hpp"
 #include "config/error_list.hpp"
 #include "config/job_name.hpp"
+#include "config/notify_keys.hpp"
 #include "config/request_keys.hpp"
 #include "config/request_value.hpp"
 #include "config/script_keys.hpp"
@@ -399,6 +400,7 @@ Job make_job(const JobRequest& request) {
   config::make_stops(request, job);
   job.after = config::after_of(request.after);
   config::make_times(request, job);
+  config::make_notify(request, job);
   if (!request.elastic.empty()) config::make_elastic(request, job);
   if (request.service) config::make_service(request, job);
   return job;
@@ -439,6 +441,7 @@ JobRequest request_of(const Job& job) {
   config::ask_stops(job, request);
   request.after = config::after_texts(job.after);
   config::ask_times(job, request);
+  config::ask_notify(job, request);
   config::ask_elastic(job, request);
   config::ask_service(job, request);
   if (job.origin) {

@@ -11,6 +11,7 @@
 #include "config/after_keys.hpp"
 #include "config/array_indices.hpp"
 #include "config/elastic_keys.hpp"
+#include "config/notify_keys.hpp"
 #include "config/request_text.hpp"
 #include "config/script_keys.hpp"
 #include "config/service_keys.hpp"
@@ -375,7 +376,7 @@ const std::vector<RequestKey>& request_keys() {
     Keys all;
     for (const Keys& part :
          {what_keys(), script_keys(), task_keys(), demand_keys(), run_keys(), stop_keys(),
-          after_keys(), time_keys(), elastic_keys(), service_keys()}) {
+          after_keys(), time_keys(), notify_request_keys(), elastic_keys(), service_keys()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -458,6 +459,7 @@ void check_together(const JobRequest& request, bool tasks_given, const Report& r
   check_stops(request, report);
   check_after(request, report);
   check_times(request, report);
+  check_notify(request, report);
   check_service(request, tasks_given, report);
   if (!request.gang) return;
   if (!request.array.empty()) report("gang", "cannot be an array: a gang has `tasks`");

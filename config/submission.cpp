@@ -4,6 +4,7 @@
 
 #include "config/array_indices.hpp"
 #include "config/job_request.hpp"
+#include "config/notify_address.hpp"
 
 namespace muster::config {
 
@@ -14,6 +15,8 @@ SubmissionView shown_submission(const Job& job) {
   request.script.clear();
   // Values may be secrets.
   for (auto& [name, value] : request.env) value.clear();
+  // The path of a webhook often is its password.
+  for (std::string& each : request.notify) each = shown_address(each);
   SubmissionView shown{make_job(request), {}};
   shown.job.gang = job.gang;
   shown.job.max_running = job.max_running;

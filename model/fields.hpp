@@ -234,6 +234,8 @@ void fields(auto& a, Like<Job> auto& v) {
   a.unless_default("zone", v.zone, {});
   a.unless_default("overlaps", v.overlaps, false);
   a.optional_id("recurs", v.recurs);
+  a.unless_default("notify", v.notify, {});
+  a.unless_default("notify_on", v.notify_on, NotifyOn::end);
 }
 
 void fields(auto& a, Like<JobAccepted> auto& e) {

@@ -171,6 +171,17 @@ struct AfterJob {
   friend bool operator==(const AfterJob&, const AfterJob&) = default;
 };
 
+/// After which ends of a job its user is told.
+enum class NotifyOn : std::uint8_t {
+  end,   ///< each, however it ended
+  fail,  ///< it failed, was refused, or was skipped
+  all    ///< once, when all jobs of the submission that say so are over
+};
+constexpr auto words_of(NotifyOn) {
+  using E = NotifyOn;
+  return std::to_array<EnumWord<E>>({{E::end, "end"}, {E::fail, "fail"}, {E::all, "all"}});
+}
+
 /// A job as a user submits it: tasks that belong together. The tasks of a gang start together and
 /// all run at the pace of the slowest (Eva 4.4).
 struct Job {
@@ -217,6 +228,8 @@ struct Job {
   std::string zone{};     ///< time zone of `every`; empty: UTC
   bool overlaps = false;  ///< a run is due though the one before is not over
   JobId recurs{};         ///< the recurring job that it is a run of; of that one, its newest run
+  std::vector<std::string> notify{};  ///< addresses that are told of its end; may be empty
+  NotifyOn notify_on = NotifyOn::end;
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {

@@ -63,6 +63,8 @@ enum class Part : std::uint64_t {
   every,
   zone,
   overlaps,
+  notify,
+  notify_on,
   // A new one stands here.
 };
 
@@ -286,7 +288,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
                markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
                checkpoints, max_fails, most_an_instance, done_on_stop, retry_on, constraint, after,
                again_of, submitted, begin, deadline, held, keeps_waiting, every, zone, overlaps,
-               recurs] = job;
+               recurs, notify, notify_on] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -334,6 +336,8 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
     digest.text(name_of(each.end));
   }
   add_times(digest, job);
+  for (const std::string& each : notify) digest.words(Part::notify, each);
+  if (notify_on != NotifyOn::end) digest.words(Part::notify_on, name_of(notify_on));
   return digest.value();
 }
 

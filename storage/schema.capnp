@@ -26,6 +26,7 @@ struct Record {
     rentedSums @14 :RentedSums;
     numbers @15 :NumberBlock;
     cloudChange @16 :OfferingChange;
+    letter @17 :JobLetter;
   }
 }
 
@@ -279,7 +280,10 @@ struct Job {
   zone @47 :Text;
   overlaps @48 :Bool;
   recurs @49 :UInt64 = 0xffffffffffffffff;
+  notify @50 :List(Text);
+  notifyOn @51 :NotifyOn;
 }
+enum NotifyOn { end @0; fail @1; all @2; }
 enum AfterEnd { ok @0; any @1; fail @2; }
 struct AfterJob {
   job @0 :UInt64;
@@ -978,6 +982,21 @@ struct EndedHandoff {
   reason @5 :Text;
   at @6 :Int64;
   conflict @7 :Bool;  # its number was another job's
+}
+
+struct JobLetter {
+  # Of a job whose end is to be told: to whom, and how it ended, once that is known.
+  job @0 :UInt64;
+  name @1 :Text;
+  user @2 :Text;
+  to @3 :List(Text);  # those that have not been told
+  on @4 :NotifyOn;
+  group @5 :UInt64 = 0xffffffffffffffff;  # the first of the jobs that are told of together
+  ended @6 :Bool;
+  outcomeSet @7 :Bool;
+  outcome @8 :JobOutcome;
+  tasks @9 :UInt32;
+  at @10 :Int64;
 }
 
 struct Rented {

@@ -71,7 +71,8 @@ ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& confi
              origin_,
              last_,
              std::make_shared<DayCosts>(names_of(config.masters(), &NodeConfig::master),
-                                        handles_.day_costs)},
+                                        handles_.day_costs),
+             handles_.caps},
       looks_(job_asks()) {}
 
 ActorBackend::~ActorBackend() {

@@ -19,6 +19,8 @@
 #include "serve/node/keep_asking.hpp"
 #include "serve/node/last_answers.hpp"
 #include "serve/node/merge.hpp"
+#include "serve/notify/cap_watch.hpp"
+#include "serve/notify/node_post.hpp"
 
 namespace muster {
 
@@ -31,10 +33,12 @@ struct ClusterHandles {
   CloudForUsers cloud;
   /// Whether a node of the config is linked (or this one).
   std::function<bool(const std::string& node)> connected;
-  const Catalog* catalog = nullptr;   ///< the catalog; null: not known here
-  Fleet fleet{};                      ///< of all masters together
-  Fleet largest_share{};              ///< of one master: a gang is never split
-  std::filesystem::path day_costs{};  ///< file for what users cost on a day; empty: not kept
+  const Catalog* catalog = nullptr;        ///< the catalog; null: not known here
+  Fleet fleet{};                           ///< of all masters together
+  Fleet largest_share{};                   ///< of one master: a gang is never split
+  std::filesystem::path day_costs{};       ///< file for what users cost on a day; empty: not kept
+  const notify::NodePost* post = nullptr;  ///< sends the messages of the own site; may be null
+  notify::CapWatch* caps = nullptr;        ///< hears what is spent; may be null
 };
 
 /// Answers the API by asking actors.

@@ -34,6 +34,21 @@ api::Metric reachable_metric(const std::vector<const NodeConfig*>& nodes,
   return reachable;
 }
 
+/// Of the node's own messages to users.
+void add_post_figures(api::MetricsInput& all, const notify::PostFigures& post) {
+  const auto add = [&](const char* name, const char* help, bool counts, double value) {
+    all.metrics.push_back({name, help, counts, {{{}, value}}});
+  };
+  add("muster_messages_waiting", "Messages to users that wait to be sent, by this node", false,
+      static_cast<double>(post.waiting));
+  add("muster_messages_sent_total", "Messages to users that have arrived", true,
+      static_cast<double>(post.sent));
+  add("muster_messages_failed_tries_total", "Tries to send one that have failed", true,
+      static_cast<double>(post.failed_tries));
+  add("muster_messages_given_up_total", "Messages to users that were given up", true,
+      static_cast<double>(post.given_up));
+}
+
 std::vector<std::string> roles_of(const NodeConfig& node) {
   std::vector<std::string> roles;
   if (node.site) roles.push_back("site " + *node.site);
@@ -258,6 +273,7 @@ void ActorBackend::metrics(std::function<void(std::optional<api::MetricsInput>)>
     const std::vector<CellFigures> parts = heard(masters);
     api::MetricsInput all = merge::metrics(parts, heard(sites));
     all.reachable = !parts.empty();
+    if (handles_.post != nullptr) add_post_figures(all, handles_.post->figures());
     all.metrics.insert(all.metrics.begin(), reachable_metric(config_.masters(), masters));
     reply(std::move(all));
   });

@@ -41,9 +41,9 @@ Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
   if (error != ActorError::too_many) return from_error(error, system, "such site");
   return refusal(
       503, "busy",
-      "the site's limit of waiting jobs is reached (site.max_waiting, and "
-      "site.max_dependent of jobs that wait for others or for a time, of which a user has half, "
-      "or site.max_recurring of a user that recur)");
+      "the site's limit of waiting jobs is reached (site.max_waiting; of which a user has half, "
+      "site.max_dependent of jobs that wait for others or for a time and notify.most of jobs whose "
+      "ends are to be told; or site.max_recurring of a user that recur)");
 }
 
 /// Token of a resubmission at its site. More tasks may have failed when the request is repeated, so
@@ -129,6 +129,17 @@ std::optional<std::string> impossible(const ClusterHandles& cluster, const std::
   return std::nullopt;
 }
 
+/// The answer to jobs that cannot be taken as they are.
+std::optional<Answer> refused(const ClusterHandles& cluster, const std::vector<Job>& jobs) {
+  if (cluster.post != nullptr) {
+    const auto why = notify::why_not_told(jobs, cluster.post->rules());
+    if (why) return refusal(422, "notify", *why);
+  }
+  if (const auto why = why_too_much(jobs)) return refusal(422, "too large", *why);
+  if (const auto why = impossible(cluster, jobs)) return refusal(422, "fits no type", *why);
+  return std::nullopt;
+}
+
 /// Of each job that could not run though nothing else did, until somebody changes the caps.
 std::vector<std::string> beyond_caps(const ClusterHandles& cluster, const ClusterConfig& config,
                                      const std::vector<Job>& jobs) {
@@ -187,9 +198,7 @@ void ActorBackend::check(std::vector<Job> jobs, bool again, api::Reply reply) {
         return machines::WorkFolders::looks_at(job.program);
       });
   const auto go_on = [this, again](std::vector<Job> fine, const api::Reply& answer) {
-    if (const auto why = why_too_much(fine)) return answer(refusal(422, "too large", *why));
-    if (const auto why = impossible(handles_, fine))
-      return answer(refusal(422, "fits no type", *why));
+    if (auto no = refused(handles_, fine)) return answer(*std::move(no));
     hand_in(std::move(fine), again, answer);
   };
   if (!looks) return go_on(std::move(jobs), reply);

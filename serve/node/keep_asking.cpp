@@ -16,13 +16,25 @@ constexpr Duration kCostsPeriod = std::chrono::minutes{1};
 /// day. Each time it takes twice as long, for one that never answers.
 constexpr Duration kSoon = std::chrono::seconds{1};
 
+/// Of masters that do not answer nothing is known: the sum would be too low.
+void note_spent(const Answers<CellFigures>& answers, notify::CapWatch& caps, Instant now) {
+  double spent_usd = 0, cap_usd = 0;
+  for (const auto& master : answers) {
+    if (!master || master->caps.max_usd_day <= 0) return;
+    spent_usd += master->today_usd;
+    cap_usd += master->caps.max_usd_day;
+  }
+  caps.note(spent_usd, cap_usd, now);
+}
+
 void ask_for_figures(const AskedParts& parts) {
   ask_all<CellFigures>(
       parts.system, parts.masters, parts.timeout,
-      [&system = parts.system, origin = parts.origin,
-       last = parts.last](const Answers<CellFigures>& answers) {
+      [&system = parts.system, origin = parts.origin, last = parts.last,
+       caps = parts.caps](const Answers<CellFigures>& answers) {
         last->on_load(answered(answers), {}, origin.instant(system.clock().now()));
         last->persist(answers);
+        if (caps != nullptr) note_spent(answers, *caps, origin.instant(system.clock().now()));
       },
       figures_atom_v);
   ask_all<SiteFigures>(

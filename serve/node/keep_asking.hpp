@@ -10,6 +10,7 @@
 #include "serve/api/backend.hpp"
 #include "serve/node/day_costs.hpp"
 #include "serve/node/last_answers.hpp"
+#include "serve/notify/cap_watch.hpp"
 
 namespace muster {
 
@@ -22,6 +23,7 @@ struct AskedParts {
   ClockOrigin origin;
   std::shared_ptr<LastAnswers> last;
   std::shared_ptr<DayCosts> days;
+  notify::CapWatch* caps = nullptr;  ///< outlives the system's actors; may be null
 };
 
 /// Asks masters and sites for their figures, and masters for the costs of their users, until it is

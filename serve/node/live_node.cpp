@@ -182,7 +182,8 @@ class LiveNode::Parts {
                               state_,
                               roster_,
                               [log = log_](const std::string& text) { log->info(text); },
-                              [this] { return backups_ ? backups_->trouble() : std::string{}; }};
+                              [this] { return backups_ ? backups_->trouble() : std::string{}; },
+                              [log = log_](const std::string& text) { log->warn(text); }};
     // Cloud, master, site: each role is given the handles of the roles before it.
     if (self_.cloud) {
       auto role = start_cloud(context, std::move(stores->cloud));
@@ -343,6 +344,8 @@ class LiveNode::Parts {
     };
     handles.catalog = &catalog_;
     handles.day_costs = state_ / "day-costs";
+    handles.post = site_->post.get();
+    handles.caps = site_->caps.get();
     // The whole fleet, as one share of one: the API refuses only jobs that no master could ever
     // run. Instances beyond a fleet may be of any type.
     auto fleet = fleet_share(setup_.config.fleet.parts, catalog_, 0, 1);

@@ -116,6 +116,25 @@ Machines open_hosts(const RoleContext& context, CloudRole& role) {
   return std::unique_ptr<MachineBackend>(std::make_unique<hosts::HostMachines>(role.hosts));
 }
 
+/// Before the site's actor, which sends by it. One node of the cluster tells of its cap.
+void start_post(const RoleContext& context, SiteRole& role) {
+  const ClusterConfig& config = context.setup.config;
+  role.post = std::make_unique<notify::NodePost>(
+      config,
+      [&system = context.system, origin = context.origin] {
+        return origin.instant(system.clock().now());
+      },
+      context.warn);
+  const auto first = std::find_if(config.nodes.begin(), config.nodes.end(),
+                                  [](const NodeConfig& node) { return node.api.has_value(); });
+  if (first == config.nodes.end() || first->name != context.setup.node) return;
+  role.caps = std::make_unique<notify::CapWatch>(
+      config.notify.caps, context.state / "cap-told",
+      [post = role.post.get()](Letter letter, std::function<void()> settled) {
+        post->send(std::move(letter), std::move(settled));
+      });
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext& context,
@@ -218,7 +237,17 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.seed = config.seed;
   site.train_apart = true;
   site.note = context.note;
-  site.node_trouble = context.trouble;
+  start_post(context, *role);
+  site.node_trouble = [trouble = context.trouble, post = role->post.get()] {
+    std::string text = trouble ? trouble() : std::string{};
+    const std::string of_post = post->trouble();
+    if (!text.empty() && !of_post.empty()) text += "; ";
+    return text + of_post;
+  };
+  site.send_letter = [post = role->post.get()](Letter letter, std::function<void()> settled) {
+    post->send(std::move(letter), std::move(settled));
+  };
+  site.max_letters = config.notify.most;
   auto classifier =
       make_classifier_service(config.classify, intake.value(), role->records->classifier());
   if (!classifier) return Failure<NodeError>{NodeError::bad_policy, classifier.error().message};

@@ -14,6 +14,8 @@
 #include "serve/machines/process_machines.hpp"
 #include "serve/node/live_node.hpp"
 #include "serve/node/node_stores.hpp"
+#include "serve/notify/cap_watch.hpp"
+#include "serve/notify/node_post.hpp"
 #include "storage/events/figure_log.hpp"
 #include "storage/events/log_store.hpp"
 #include "storage/stores/rocks_cloud_store.hpp"
@@ -36,6 +38,7 @@ struct RoleContext {
   std::function<void(const std::string&)> note;
   /// Trouble of the node that keeps its roles from no work; from any thread.
   std::function<std::string()> trouble;
+  std::function<void(const std::string&)> warn{};
 };
 
 /// Stores and actors of a master's role.
@@ -53,6 +56,8 @@ struct MasterRole {
 struct SiteRole {
   std::unique_ptr<Store> store;
   std::unique_ptr<RocksSiteStore> records;
+  std::unique_ptr<notify::CapWatch> caps;  ///< null: another node tells of the cap
+  std::unique_ptr<notify::NodePost> post;
   SiteActor actor;
 };
 

@@ -110,6 +110,44 @@ Expected<EndedHandoff, StoreError> decode_ended(std::string_view bytes) {
   });
 }
 
+std::string encode_letter(const JobLetter& letter) {
+  return encode_record([&](record::Record::Builder root) {
+    const auto& [job, name, user, to, on, group, end] = letter;
+    auto out = root.initLetter();
+    out.setJob(job.value);
+    out.setName(text(name));
+    out.setUser(text(user));
+    auto list = out.initTo(record_codec::length(to));
+    for (std::uint32_t i = 0; i < list.size(); ++i) list.set(i, text(to[i]));
+    out.setOn(to_record(on));
+    out.setGroup(group.value);
+    out.setEnded(end.has_value());
+    if (!end) return;
+    out.setOutcomeSet(end->outcome.has_value());
+    if (end->outcome) out.setOutcome(to_record(*end->outcome));
+    out.setTasks(end->tasks);
+    out.setAt(nanos(end->at));
+  });
+}
+
+Expected<JobLetter, StoreError> decode_letter(std::string_view bytes) {
+  return decode_record<JobLetter>(bytes, RecordKind::LETTER, [](record::Record::Reader root) {
+    const auto in = root.getLetter();
+    JobLetter out{JobId{in.getJob()},
+                  string_of(in.getName()),
+                  string_of(in.getUser()),
+                  {},
+                  from_record<NotifyOn>(in.getOn()),
+                  JobId{in.getGroup()},
+                  {}};
+    for (const auto each : in.getTo()) out.to.push_back(string_of(each));
+    if (!in.getEnded()) return out;
+    out.end = LetterEnd{{}, in.getTasks(), instant(in.getAt())};
+    if (in.getOutcomeSet()) out.end->outcome = from_record<JobOutcome>(in.getOutcome());
+    return out;
+  });
+}
+
 std::string encode_token(const KnownToken& token) {
   return encode_record([&](record::Record::Builder root) {
     auto out = root.initToken();

@@ -38,6 +38,8 @@ struct RecordOf<JobOutcome> : std::type_identity<record::JobOutcome> {};
 template <>
 struct RecordOf<AfterEnd> : std::type_identity<record::AfterEnd> {};
 template <>
+struct RecordOf<NotifyOn> : std::type_identity<record::NotifyOn> {};
+template <>
 struct RecordOf<RefusalKind> : std::type_identity<record::RefusalKind> {};
 template <>
 struct RecordOf<RefusalCode> : std::type_identity<record::RefusalCode> {};

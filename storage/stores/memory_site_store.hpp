@@ -28,6 +28,7 @@ class MemorySiteStore final : public SiteStore {
     memory.cancels.assign(cancels_.begin(), cancels_.end());
     memory.forwarded = forwarded_;
     memory.asks_numbers = asks_numbers_;
+    for (const auto& [job, letter] : letters_) memory.letters.push_back(letter);
     return memory;
   }
   void persist(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override {
@@ -52,12 +53,21 @@ class MemorySiteStore final : public SiteStore {
     }
     while (ended_.size() > kMaxEnded) ended_.pop_front();
     cancels_.insert(news.cancels.begin(), news.cancels.end());
+    for (JobLetter& letter : news.letters) persist_letter(std::move(letter));
     asks_numbers_ = (asks_numbers_ || news.asks_numbers) && !news.numbers_known;
     durable({});
   }
   void handed_over(JobId job, const HandoffTarget& to) override { handoffs_.erase({job, to}); }
   void cancelled(JobId job) override { cancels_.erase(job); }
   void persist_classifier(std::string text) override { classifier_ = std::move(text); }
+  void persist_letter(JobLetter letter) override {
+    const JobId job = letter.job;
+    if (letter.to.empty()) {
+      letters_.erase(job);
+    } else {
+      letters_.insert_or_assign(job, std::move(letter));
+    }
+  }
 
  private:
   static constexpr std::size_t kMaxEnded = 10'000;  ///< the newest of those that no master had
@@ -68,6 +78,7 @@ class MemorySiteStore final : public SiteStore {
   NumberSet forwarded_;                                      ///< jobs that other sites left here
   std::deque<EndedHandoff> ended_;                           ///< oldest first
   std::set<JobId> cancels_;                                  ///< that have not reached everybody
+  std::map<JobId, JobLetter> letters_;
   std::uint64_t next_job_ = 0;
   std::string classifier_;
   bool asks_numbers_ = false;

@@ -29,6 +29,32 @@ bool is_forwarded(const KnownToken& token) {
          (!token.user && token.token == "forwarded " + std::to_string(token.job.value));
 }
 
+/// Calls `use` for each record of the family.
+template <class Decode, class Use>
+StoreTrouble each_record(const Store& store, Family family, Decode decode, Use use) {
+  StoreTrouble bad;
+  const auto take = [&](std::string_view, std::string_view value) {
+    auto record = decode(value);
+    if (!record) {
+      bad = bad_record(store, family, record.error().message);
+      return false;
+    }
+    use(std::move(record).value());
+    return true;
+  };
+  if (auto trouble = store.scan(family, {}, take)) return trouble;
+  return bad;
+}
+
+void put_letter(const JobLetter& letter, StoreBatch& batch) {
+  const std::string key = muster::key_of(letter.job.value);
+  if (letter.to.empty()) {
+    batch.erase(Family::letter, key);
+  } else {
+    batch.put(Family::letter, key, encode_letter(letter));
+  }
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<RocksSiteStore>, StoreError> RocksSiteStore::open(
@@ -55,6 +81,7 @@ StoreTrouble RocksSiteStore::load() {
   if (auto trouble = load_tokens()) return trouble;
   if (auto trouble = load_ended()) return trouble;
   if (auto trouble = load_cancels()) return trouble;
+  if (auto trouble = load_letters()) return trouble;
   const auto bytes = store_.get(Family::meta, kNextJob);
   if (!bytes) return bytes.error();
   if (bytes.value()) {
@@ -79,18 +106,8 @@ StoreTrouble RocksSiteStore::load() {
 }
 
 StoreTrouble RocksSiteStore::load_handoffs() {
-  StoreTrouble bad;
-  const auto use = [&](std::string_view, std::string_view value) {
-    auto handoff = decode_handoff(value);
-    if (!handoff) {
-      bad = bad_record(store_, Family::handoff, handoff.error().message);
-      return false;
-    }
-    memory_.handoffs.push_back(std::move(handoff).value());
-    return true;
-  };
-  if (auto trouble = store_.scan(Family::handoff, {}, use)) return trouble;
-  return bad;
+  return each_record(store_, Family::handoff, decode_handoff,
+                     [&](Handoff&& each) { memory_.handoffs.push_back(std::move(each)); });
 }
 
 StoreTrouble RocksSiteStore::load_tokens() {
@@ -116,17 +133,9 @@ StoreTrouble RocksSiteStore::load_tokens() {
 }
 
 StoreTrouble RocksSiteStore::load_forwarded() {
-  StoreTrouble bad;
-  const auto use = [&](std::string_view, std::string_view value) {
-    const auto numbers = decode_numbers(value);
-    if (!numbers) {
-      bad = bad_record(store_, Family::forwarded, numbers.error().message);
-      return false;
-    }
-    for (const auto& [block, bits] : numbers->blocks()) forwarded_.set_block(block, bits);
-    return true;
-  };
-  if (auto trouble = store_.scan(Family::forwarded, {}, use)) return trouble;
+  auto bad = each_record(store_, Family::forwarded, decode_numbers, [&](NumberSet&& numbers) {
+    for (const auto& [block, bits] : numbers.blocks()) forwarded_.set_block(block, bits);
+  });
   memory_.forwarded = forwarded_;
   return bad;
 }
@@ -150,18 +159,13 @@ StoreTrouble RocksSiteStore::load_ended() {
 }
 
 StoreTrouble RocksSiteStore::load_cancels() {
-  StoreTrouble bad;
-  const auto use = [&](std::string_view, std::string_view value) {
-    const auto job = decode_number(value);
-    if (!job) {
-      bad = bad_record(store_, Family::cancel, job.error().message);
-      return false;
-    }
-    memory_.cancels.push_back(JobId{job.value()});
-    return true;
-  };
-  if (auto trouble = store_.scan(Family::cancel, {}, use)) return trouble;
-  return bad;
+  return each_record(store_, Family::cancel, decode_number,
+                     [&](std::uint64_t&& job) { memory_.cancels.push_back(JobId{job}); });
+}
+
+StoreTrouble RocksSiteStore::load_letters() {
+  return each_record(store_, Family::letter, decode_letter,
+                     [&](JobLetter&& each) { memory_.letters.push_back(std::move(each)); });
 }
 
 SiteMemory RocksSiteStore::recall() {
@@ -204,6 +208,14 @@ void RocksSiteStore::persist_classifier(std::string text) {
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back({{}, {}, {}, {}, std::move(text)});
+  }
+  wake_.notify_one();
+}
+
+void RocksSiteStore::persist_letter(JobLetter letter) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({{}, {}, {}, {}, {}, std::move(letter)});
   }
   wake_.notify_one();
 }
@@ -277,6 +289,9 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
   for (const Entry& entry : group) {
     for (const Handoff& handoff : entry.news.handoffs) {
       undo_.erase(Family::handoff, key_of(handoff.job.id, handoff.to));
+    }
+    for (const JobLetter& letter : entry.news.letters) {
+      undo_.erase(Family::letter, muster::key_of(letter.job.value));
     }
     // They wait on: without these they would be lost.
     for (const Handoff& waited : entry.news.begun) {
@@ -364,6 +379,7 @@ void RocksSiteStore::undo_what_is_done(const std::vector<Entry>& group) {
 void RocksSiteStore::erase_what_is_done(const Entry& entry, StoreBatch& batch) {
   if (!entry.handed_over.empty()) batch.erase(Family::handoff, entry.handed_over);
   if (entry.cancelled) batch.erase(Family::cancel, muster::key_of(entry.cancelled->value));
+  if (entry.letter) put_letter(*entry.letter, batch);
 }
 
 void RocksSiteStore::put_news(const SiteNews& news, StoreBatch& batch) {
@@ -381,6 +397,7 @@ void RocksSiteStore::put_news(const SiteNews& news, StoreBatch& batch) {
     batch.erase(Family::handoff, key_of(ended.job.id, ended.to));
     batch.put(Family::ended, muster::key_of(places_.next_ended++), encode_ended(ended));
   }
+  for (const JobLetter& letter : news.letters) put_letter(letter, batch);
   for (const JobId job : news.cancels) {
     batch.put(Family::cancel, muster::key_of(job.value), encode_number(job.value));
   }

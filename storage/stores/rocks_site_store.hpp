@@ -44,6 +44,7 @@ class RocksSiteStore final : public SiteStore {
   void handed_over(JobId job, const HandoffTarget& to) override;
   void cancelled(JobId job) override;
   void persist_classifier(std::string text) override;
+  void persist_letter(JobLetter letter) override;
 
  private:
   /// One entry of the queue: news to keep, or a job that another has.
@@ -53,6 +54,7 @@ class RocksSiteStore final : public SiteStore {
     std::string handed_over{};  ///< its key; empty: no hand-off
     std::optional<JobId> cancelled{};
     std::string classifier{};  ///< empty: no classifier
+    std::optional<JobLetter> letter{};
   };
 
   RocksSiteStore(Store& store, const RocksSiteStoreOptions& options)
@@ -64,6 +66,7 @@ class RocksSiteStore final : public SiteStore {
   StoreTrouble load_forwarded();
   StoreTrouble load_ended();
   StoreTrouble load_cancels();
+  StoreTrouble load_letters();
   void run_writer();
   bool take_group(std::vector<Entry>& group);
   void refuse_new_jobs(std::vector<Entry>& group);

@@ -62,6 +62,8 @@ std::string fault_of(Family family, std::string_view value, const Catalog& catal
       return fault_of(decode_numbers(value));
     case Family::change:
       return fault_of(decode_cloud_change(value));
+    case Family::letter:
+      return fault_of(decode_letter(value));
     case Family::meta:
       break;
   }

@@ -9,6 +9,7 @@
 
 #include "model/event.hpp"
 #include "model/job.hpp"
+#include "model/letter.hpp"
 #include "model/number_set.hpp"
 
 namespace muster {
@@ -64,9 +65,10 @@ struct SiteNews {
   std::vector<EndedHandoff> ended{};  ///< in place of their hand-offs
   std::vector<Handoff> begun{};       ///< waited here, and are among `handoffs` from now on
   std::vector<ChangedHandoff> changed{};
-  std::vector<JobId> cancels{};  ///< that are to reach everybody
-  bool numbers_known = false;    ///< no site or master has to be asked for next_job any more
-  bool asks_numbers = false;     ///< others have to be asked for next_job again
+  std::vector<JobId> cancels{};       ///< that are to reach everybody
+  bool numbers_known = false;         ///< no site or master has to be asked for next_job any more
+  bool asks_numbers = false;          ///< others have to be asked for next_job again
+  std::vector<JobLetter> letters{};   ///< of jobs among `handoffs` whose ends are to be told
 };
 
 /// A site scheduler's memory after a restart.
@@ -79,6 +81,7 @@ struct SiteMemory {
   std::vector<JobId> cancels{};       ///< that have not reached everybody
   NumberSet forwarded{};              ///< all jobs that other sites ever left to this one
   bool asks_numbers = false;          ///< next_job may be too low: others have to be asked
+  std::vector<JobLetter> letters{};   ///< in the order of their jobs' ids
 };
 
 /// Where a site scheduler writes down what it has promised.
@@ -102,6 +105,9 @@ class SiteStore {
   /// Keeps what was learnt of jobs, in place of what was kept before. Keeps the classifier in place
   /// of the one before.
   virtual void persist_classifier(std::string text) = 0;
+  /// Keeps the letter in place of what was kept of its job; without addresses nothing is kept. Need
+  /// not be durable at once: a receiver knows a repetition by the letter's id.
+  virtual void persist_letter(JobLetter letter) = 0;
 };
 
 }  // namespace muster

@@ -34,7 +34,8 @@ enum class Family : std::uint8_t {
   cancel,     ///< cancels that a site has not brought to everybody, by job
   charged,    ///< sums over instances that are no longer on record, by the master's number
   forwarded,  ///< numbers of all jobs that other sites left to this one, by their block
-  change      ///< offerings of a cloud that have changed, by the number of the change
+  change,     ///< offerings of a cloud that have changed, by the number of the change
+  letter      ///< jobs of a site whose ends are to be told, by job
 };
 constexpr auto words_of(Family) {
   using E = Family;
@@ -52,7 +53,8 @@ constexpr auto words_of(Family) {
                                      {E::cancel, "cancels"},
                                      {E::charged, "charged"},
                                      {E::forwarded, "forwarded"},
-                                     {E::change, "changes"}});
+                                     {E::change, "changes"},
+                                     {E::letter, "letters"}});
 }
 inline constexpr std::size_t kFamilies = kEnumerators<Family>;
 

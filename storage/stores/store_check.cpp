@@ -180,6 +180,8 @@ StoreReport check_store(const Store& store) {
                  [](std::string_view bytes) { return error_of(decode_rented_sums(bytes)); });
   families.count(Family::change,
                  [](std::string_view bytes) { return error_of(decode_cloud_change(bytes)); });
+  families.count(Family::letter,
+                 [](std::string_view bytes) { return error_of(decode_letter(bytes)); });
   families.count(Family::spent,
                  [](std::string_view bytes) { return error_of(decode_money(bytes)); });
   check_master(store, catalog, report);

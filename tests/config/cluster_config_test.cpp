@@ -278,6 +278,50 @@ TEST(ClusterConfig, ReadsWhenAndWhereBackupsAreMade) {
   EXPECT_EQ(config.backup.to, file.folder() / "backups");
 }
 
+TEST(ClusterConfig, SendsNoMailAndReachesNoPrivateHostUnlessItSaysSo) {
+  const TempFile plain("local.toml", test::ClusterFile{}.text());
+  const NotifyConfig unsaid = load_cluster_config(plain.path(), with_no_caps()).value().notify;
+  EXPECT_TRUE(unsaid.allow.empty());
+  EXPECT_TRUE(unsaid.sendmail.empty());
+  EXPECT_TRUE(unsaid.caps.empty());
+  EXPECT_EQ(unsaid.key.filename(), "notify-key");
+  EXPECT_EQ(unsaid.tries, 10U);
+  EXPECT_EQ(unsaid.age, 24h);
+  EXPECT_EQ(unsaid.timeout, 10s);
+  EXPECT_EQ(unsaid.retry, 5s);
+  EXPECT_EQ(unsaid.retry_longest, 10min);
+  EXPECT_EQ(unsaid.senders, 8U);
+  EXPECT_EQ(unsaid.most, 100'000U);
+  const TempFile file("local.toml", test::ClusterFile{.sections = R"([notify]
+allow = ["10.0.0.0/8", "hooks.internal"]
+sendmail = "/usr/sbin/sendmail"
+from = "muster@example.org"
+caps = ["https://example.org/x", "ops@example.org"]
+key = "hooks.key"
+tries = 3
+age = "1h"
+timeout = "2s"
+retry = "1s"
+retry_longest = "1min"
+senders = 4
+most = 10
+)"}
+                                        .text());
+  const ClusterConfig config = load_cluster_config(file.path(), with_no_caps()).value();
+  EXPECT_EQ(config.notify.allow, (std::vector<std::string>{"10.0.0.0/8", "hooks.internal"}));
+  EXPECT_EQ(config.notify.sendmail, "/usr/sbin/sendmail");
+  EXPECT_EQ(config.notify.from, "muster@example.org");
+  EXPECT_EQ(config.notify.caps.size(), 2U);
+  EXPECT_EQ(config.notify.key, file.folder() / "hooks.key");
+  EXPECT_EQ(config.notify.tries, 3U);
+  EXPECT_EQ(config.notify.age, 1h);
+  EXPECT_EQ(config.notify.timeout, 2s);
+  EXPECT_EQ(config.notify.retry, 1s);
+  EXPECT_EQ(config.notify.retry_longest, 1min);
+  EXPECT_EQ(config.notify.senders, 4U);
+  EXPECT_EQ(config.notify.most, 10U);
+}
+
 TEST(ClusterConfig, TakesAmountsOfBytesWithAUnit) {
   const ClusterConfig config = load(ClusterFile{}, {"logs.keep_mib=2G", "worker.log_bytes=1.5M",
                                                     "worker.disk_free_mib=512MiB"})

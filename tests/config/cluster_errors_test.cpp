@@ -328,6 +328,16 @@ TEST(ClusterErrors, WantsAFolderForBackupsAndAMinuteBetweenThem) {
   EXPECT_THAT(errors_of({}, {"backup.every=0", "backup.keep=0"}), ElementsAre(IsGolden()));
 }
 
+TEST(ClusterErrors, WantsAddressesToWhichMessagesCanBeSent) {
+  EXPECT_THAT(errors_of({}, {"notify.allow=https://a.org"}), ElementsAre(IsGolden()));
+  EXPECT_THAT(errors_of({}, {"notify.caps=ops"}), ElementsAre(IsGolden()));
+  EXPECT_THAT(errors_of({}, {"notify.caps=ops@example.org"}), ElementsAre(IsGolden()));
+  EXPECT_THAT(errors_of({}, {"notify.from=-f@x"}), ElementsAre(IsGolden()));
+  EXPECT_THAT(errors_of({}, {"notify.retry=1h"}), ElementsAre(IsGolden()));
+  EXPECT_THAT(errors_of({}, {"notify.caps=ops@example.org", "notify.sendmail=/usr/sbin/sendmail"}),
+              ElementsAre("no error"));
+}
+
 TEST(ClusterErrors, TellsEverythingThatIsWrongAtOnceInTheOrderOfTheFile) {
   const ClusterFile parts{
       .top = kTop + "sed = 1\n",

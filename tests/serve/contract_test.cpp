@@ -187,6 +187,8 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.retry_on = {"75", "signal"};
   full.signal = "USR1@60";
   full.after = {"12:any"};
+  full.notify = {"me@example.org"};
+  full.notify_on = "fail";
   full.elastic = "1-8";
   full.progress_unit = "samples";
   full.progress_ends = {10, 20};

@@ -147,6 +147,7 @@ class MemorySiteStore final : public SiteStore {
   void handed_over(JobId job, const HandoffTarget& to) override;
   void cancelled(JobId job) override;
   void persist_classifier(std::string) override {}
+  void persist_letter(JobLetter) override {}
 
  private:
   void put(const SiteNews& news);

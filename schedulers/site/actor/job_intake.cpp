@@ -9,6 +9,7 @@
 #include "model/submission_digest.hpp"
 #include "model/submission_key.hpp"
 #include "schedulers/site/actor/waiting_room.hpp"
+#include "schedulers/site/letters.hpp"
 
 namespace muster {
 namespace {
@@ -152,6 +153,7 @@ JobIntake::News JobIntake::news_of(std::vector<Job> jobs,
                                    const std::vector<std::uint64_t>& digests) {
   News made{++last_write_};
   give_numbers(jobs, digests, made);
+  made.news.letters = Letters::of(jobs);
   for (Job& job : jobs) {
     // It is known, or was not taken.
     if (!job.id.valid()) continue;
@@ -257,11 +259,13 @@ void JobIntake::persist(News news, const SubmitAnswer& answer) {
   if (news.writes.empty()) reply->give();
   if (!any) return;
   auto handoffs = std::make_shared<std::vector<Handoff>>(news.news.handoffs);
-  parts_.writer.persist(std::move(news.news),
-                        [this, reply, handoffs, write = news.write](const std::string& trouble) {
-                          if (!trouble.empty()) handoffs->clear();
-                          hand_over(std::move(*handoffs), reply, write, trouble);
-                        });
+  auto letters = news.news.letters;
+  parts_.writer.persist(std::move(news.news), [this, reply, handoffs, letters = std::move(letters),
+                                               write = news.write](const std::string& trouble) {
+    if (!trouble.empty()) handoffs->clear();
+    hand_over(std::move(*handoffs), reply, write, trouble);
+    if (trouble.empty() && !letters.empty()) host_.tells(letters);
+  });
 }
 
 /// The write of the jobs has ended.
@@ -344,6 +348,7 @@ void JobIntake::add_run(Job job, SiteNews& news) {
   changed.handoff.job.begin = host_.now();
   changed.handoff.job.recurs = number;
   news.changed.push_back(std::move(changed));
+  for (JobLetter& letter : Letters::of({run})) news.letters.push_back(std::move(letter));
   choose(std::move(run), news.handoffs);
   news.next_job = parts_.numbers.next();
 }
@@ -371,6 +376,7 @@ void JobIntake::place(std::vector<JobId> jobs) {
   const auto kept = std::make_shared<SiteNews>();
   kept->handoffs = news.handoffs;
   kept->changed = news.changed;
+  kept->letters = news.letters;
   parts_.writer.persist(std::move(news), [this, leaving, kept](const std::string& trouble) {
     placed(leaving, std::move(*kept), trouble.empty());
   });
@@ -389,6 +395,7 @@ void JobIntake::placed(const std::vector<JobId>& jobs, SiteNews news, bool durab
     to_begin_.insert(to_begin_.begin(), jobs.begin(), jobs.end());
     return begin_later();
   }
+  if (!news.letters.empty()) host_.tells(std::move(news.letters));
   const std::set<HandoffTarget> targets = put_on_way(std::move(news.handoffs), nullptr);
   for (const JobId job : jobs) {
     const auto found = recurring.find(job);

@@ -49,6 +49,8 @@ class JobIntake {
     /// The second one is a resubmission of the first, and durable.
     std::function<void(JobId failed, JobId again)> resubmitted;
     std::function<Instant()> now{};
+    /// These are durable: the ends of their jobs are to be told.
+    std::function<void(std::vector<JobLetter>)> tells{};
   };
   struct Parts {
     const SitePeers& peers;

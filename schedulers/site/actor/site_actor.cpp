@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "schedulers/site/actor/letters_host.hpp"
+
 namespace muster {
 namespace {
 
@@ -61,6 +63,9 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
       waiting_({settings_.max_dependent, settings_.max_recurring}, waiting_host()),
       waiting_records_({peers_, writer_, handoffs_, waiting_}, waiting_host().later,
                        [this] { return now(); }),
+      letters_({dependencies_.max_letters, settings_.load_stale_after},
+               letters_host({watches_, *dependencies_.store, dependencies_.send_letter, poster(),
+                             delayed_by(timer_), [this] { return now(); }})),
       intake_({peers_, writer_, numbers_, rounds_, handoffs_}, settings_, intake_host()),
       view_(peers_, handoffs_, ends_.ended(), waiting_) {
   set_down_handler([this](const caf::down_msg& down) { watches_.drop(down.source); });
@@ -70,6 +75,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
 void SiteScheduler::recall(SiteMemory memory) {
   numbers_.recall(memory.next_job, memory.asks_numbers);
   intake_.recall(std::move(memory.tokens), std::move(memory.forwarded), std::move(memory.handoffs));
+  letters_.recall(std::move(memory.letters));
   for (EndedHandoff& ended : memory.ended) ends_.recall(std::move(ended));
   for (const JobId job : memory.cancels) cancels_.recall(job);
 }
@@ -90,6 +96,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
   handoffs_.send_all();
   cancels_.ask_all();
   waiting_.ask();
+  letters_.begin();
   return {
       [this](hand_atom, std::vector<Job>& jobs) { return submit(std::move(jobs), false); },
       [this](forward_atom, std::vector<Job>& jobs) { return submit(std::move(jobs), true); },

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/job_watch.hpp"
@@ -25,6 +26,7 @@
 #include "schedulers/site/actor/waiting_room.hpp"
 #include "schedulers/site/job_classifier_service.hpp"
 #include "schedulers/site/job_numbers.hpp"
+#include "schedulers/site/letters.hpp"
 #include "schedulers/site/site_classifier.hpp"
 #include "schedulers/site/site_peers.hpp"
 #include "schedulers/site/site_writer.hpp"
@@ -70,7 +72,18 @@ struct SiteDependencies {
   std::function<void(const std::string&)> note{};
   /// Trouble of its node that keeps it from no work; nothing: there never is any.
   std::function<std::string()> node_trouble{};
+  /// Sends a letter from another thread, and calls `settled` once when it has arrived or was given
+  /// up, from any thread; nothing: the ends of jobs are not told.
+  std::function<void(Letter, std::function<void()> settled)> send_letter{};
+  std::size_t max_letters = 100'000;  ///< jobs whose ends are to be told; more are refused
 };
+
+/// Runs steps after a time, by a timer that outlives it.
+template <class Timer>
+std::function<void(Duration, std::function<void()>)> delayed_by(Timer& timer) {
+  return
+      [&timer](Duration wait, std::function<void()> step) { timer.after(wait, std::move(step)); };
+}
 
 /// Takes jobs in at one place of the world (HCoop, Algorithm 3): leaves them to the nearest site
 /// that is not heavily loaded, or splits them and hands the parts to masters. The site answers for
@@ -146,6 +159,7 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   Alarm<const ActorTimer<SiteActor, SiteScheduler>> waiting_alarm_;
   WaitingRoom waiting_;
   WaitingRecords waiting_records_;
+  Letters letters_;
   JobIntake intake_;
   SiteView view_;
 };

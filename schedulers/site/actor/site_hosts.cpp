@@ -183,9 +183,7 @@ JobCancels::Host SiteScheduler::cancels_host() {
       request(master_at(to), timeout, cancel_atom_v, std::move(jobs)).then(answered, failed);
     }
   };
-  host.after = [this](Duration wait, std::function<void()> step) {
-    timer_.after(wait, std::move(step));
-  };
+  host.after = delayed_by(timer_);
   return host;
 }
 
@@ -226,6 +224,7 @@ JobWatches::Host SiteScheduler::watches_host() {
   host.over = [this](const JobEnd& whole) {
     cancels_.note_over(whole.job);
     waiting_.hear(whole);
+    letters_.hear(whole.job, whole.outcome, whole.whole);
   };
   host.retry = retrying();
   return host;
@@ -234,7 +233,9 @@ JobWatches::Host SiteScheduler::watches_host() {
 WaitingRoom::Host SiteScheduler::waiting_host() {
   WaitingRoom::Host host;
   host.watch = [this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); };
-  host.unwatch = [this](const std::vector<JobId>& jobs) { watches_.unwatch_here(jobs); };
+  host.unwatch = [this](const std::vector<JobId>& jobs) {
+    watches_.unwatch_here(letters_.unneeded(jobs));
+  };
   host.begin = [this](const std::vector<JobId>& jobs) { intake_.begin(jobs); };
   host.skip = [this](const std::vector<SkippedJob>& jobs) { ends_.skip(jobs); };
   host.met = [this](const WaitingPair& pair) { waiting_records_.met(pair); };
@@ -253,9 +254,7 @@ JobIntake::Host SiteScheduler::intake_host() {
     if (classifier_) classifier_.classify(job, loads_.use(), now());
     return loads_.parts_of(std::move(job), now());
   };
-  host.after = [this](Duration wait, std::function<void()> step) {
-    timer_.after(wait, std::move(step));
-  };
+  host.after = delayed_by(timer_);
   host.now = [this] { return now(); };
   host.waits = [this](const Job& job) { waiting_.add(job); };
   host.all_wait = [this] { waiting_.ask(); };
@@ -266,7 +265,10 @@ JobIntake::Host SiteScheduler::intake_host() {
     return waiting_.kept_for(failed, most);
   };
   host.resubmitted = [this](JobId failed, JobId again) { waiting_.resubmitted(failed, again); };
-  host.has_room = [this](const std::vector<Job>& jobs) { return waiting_.has_room(jobs); };
+  host.has_room = [this](const std::vector<Job>& jobs) {
+    return waiting_.has_room(jobs) && letters_.has_room(jobs);
+  };
+  host.tells = [this](std::vector<JobLetter> letters) { letters_.add(std::move(letters)); };
   return host;
 }
 

@@ -41,6 +41,7 @@ class OpenSiteStore final : public SiteStore {
       handed_over(ended.job.id, ended.to);
       memory.ended.push_back(std::move(ended));
     }
+    for (JobLetter& letter : news.letters) persist_letter(std::move(letter));
     memory.cancels.insert(memory.cancels.end(), news.cancels.begin(), news.cancels.end());
   }
   void handed_over(JobId job, const HandoffTarget& to) override {
@@ -50,6 +51,10 @@ class OpenSiteStore final : public SiteStore {
   }
   void cancelled(JobId job) override { std::erase(memory.cancels, job); }
   void persist_classifier(std::string text) override { memory.classifier = std::move(text); }
+  void persist_letter(JobLetter letter) override {
+    std::erase_if(memory.letters, [&](const JobLetter& kept) { return kept.job == letter.job; });
+    if (!letter.to.empty()) memory.letters.push_back(std::move(letter));
+  }
 
   SiteMemory memory;
   std::string trouble;

@@ -217,5 +217,31 @@ TEST(RocksSiteStore, refuses_what_does_not_fit_in_its_queue) {
   EXPECT_EQ(persist(*records, {handoff(1)}), "");
 }
 
+JobLetter letter_of(std::uint64_t job) {
+  return {JobId{job}, "train", "ann", {"https://a.org/x", "me@a.org"}, NotifyOn::all, JobId{2}, {}};
+}
+
+TEST(RocksSiteStore, keeps_letters_with_their_jobs_until_all_are_told) {
+  const TempStore folder;
+  JobLetter told = letter_of(3);
+  {
+    const auto store = folder.open();
+    const auto records = opened<RocksSiteStore>(*store);
+    SiteNews news{{handoff(2), handoff(3), handoff(4)}, {}, 5};
+    news.letters = {letter_of(2), letter_of(3), letter_of(4)};
+    std::promise<std::string> written;
+    records->persist(std::move(news), [&](const std::string& text) { written.set_value(text); });
+    EXPECT_EQ(written.get_future().get(), "");
+    told.to.pop_back();
+    told.end = LetterEnd{JobOutcome::failed, 7, Instant{std::chrono::seconds{9}}};
+    records->persist_letter(told);
+    JobLetter gone = letter_of(4);
+    gone.to.clear();
+    records->persist_letter(gone);
+  }
+  const auto store = folder.open();
+  EXPECT_THAT(opened<RocksSiteStore>(*store)->recall().letters, ElementsAre(letter_of(2), told));
+}
+
 }  // namespace
 }  // namespace muster
