@@ -259,6 +259,9 @@ void settle_after(std::vector<JobRequest>& requests,
       PlacedAfter found = placed_after(parsed.job, names, requests.size());
       if (!found.fault.empty()) report(i, std::move(found.fault));
       if (!found.at) continue;
+      if (!requests[*found.at].every.empty()) {
+        report(i, fmt::format("\"{:.60}\" recurs, and is never over", parsed.job));
+      }
       waits_for[i].push_back(*found.at);
       text = after_text(fmt::format("#{}", *found.at + 1), parsed.end);
     }

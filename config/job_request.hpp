@@ -72,8 +72,8 @@ struct JobRequest {
   std::string every;     ///< when it recurs, as cron has it; empty: it does not
   std::string zone;      ///< time zone of `every`; empty: UTC
   bool overlap = false;  ///< of its runs, which begin though the one before is not over
-  std::vector<std::string> notify;    ///< https://... and mail addresses that are told of its end
-  std::string notify_on;              ///< a word of NotifyOn; empty: "end"
+  std::vector<std::string> notify;  ///< https://... and mail addresses that are told of its end
+  std::string notify_on;            ///< a word of NotifyOn; empty: "end"
   // Of an elastic job:
   std::string elastic;  ///< "1-8": bounds of its number of workers; empty: it is not elastic
   std::string progress_unit;

@@ -18,7 +18,8 @@ constexpr std::string_view kWantedNotify =
     "a list like [\"https://example.org/hook\", \"me@example.org\"], or a text with commas between "
     "them: at most 8 webhooks (https://...) and mail addresses";
 constexpr std::string_view kWantedOn =
-    "\"end\" (however it ended), \"fail\" (only if it failed, was refused or was skipped), or "
+    "\"end\" (however it ended), \"fail\" (only if it failed, was refused or skipped, or expired), "
+    "or "
     "\"all\" (once, when all jobs of the submission that say so are over)";
 
 /// Adds the address; false: the text is no address.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -18,13 +19,16 @@ namespace muster {
 namespace {
 
 constexpr int kYears = 30;
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kShorthands = {
+/// Of the days of the week, which are 0 to 6.
+constexpr int kSundayToo = 7;
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kShorthands = {
     {{"@hourly", "0 * * * *"},
      {"@daily", "0 0 * * *"},
      {"@midnight", "0 0 * * *"},
      {"@weekly", "0 0 * * 0"},
      {"@monthly", "0 0 1 * *"},
-     {"@yearly", "0 0 1 1 *"}}};
+     {"@yearly", "0 0 1 1 *"},
+     {"@annually", "0 0 1 1 *"}}};
 
 /// One of the five, with its bounds and the names of its numbers.
 struct Field {
@@ -56,6 +60,7 @@ enum FieldPlace : std::uint8_t { kMinute, kHour, kDay, kMonth, kWeekday };
 std::string lowered(std::string_view text) {
   std::string low(text);
   std::ranges::transform(low, low.begin(), [](char c) {
+    if (c == '\t') return ' ';
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return low;
@@ -100,7 +105,9 @@ bool add_range(const Field& field, std::string_view text, Allowed& allowed) {
     const std::vector<std::string_view> ends = pieces_of(halves[0], '-');
     if (ends.size() > 2) return false;
     const auto first = number_of(field, ends[0]);
-    const auto last = number_of(field, ends.back());
+    auto last = number_of(field, ends.back());
+    // Sunday ends a week, too.
+    if (ends.size() == 2 && last == 0 && field.high == kSundayToo) last = kSundayToo;
     if (!first || !last || *last < *first) return false;
     from = *first;
     // "5/10" goes on to the end, as in cron.
@@ -133,7 +140,8 @@ std::optional<Recurrence> parse_recurrence(std::string_view every, std::string& 
       fault = fmt::format(
           "has \"{:.40}\" as its {}, which has to be numbers from {} to {}, like "
           "5, 1-5, 1,3 or */2",
-          words[i], kFields[i].noun, kFields[i].low, kFields[i].high);
+          words[i], kFields[i].noun, kFields[i].low, kFields[i].high,
+          kFields[i].names[0].empty() ? "" : ", or names like mon or jan");
       return std::nullopt;
     }
   }
@@ -240,16 +248,21 @@ bool is_time_zone(const std::string& zone) {
   return load(zone, found);
 }
 
-std::string local_time_zone() {
-  const std::string named = cctz::local_time_zone().name();
+std::optional<std::string> local_time_zone() {
+  const char* variable = std::getenv("TZ");
+  std::string_view named = variable == nullptr ? "" : variable;
+  if (named.starts_with(':')) named.remove_prefix(1);
   cctz::time_zone found;
-  if (named != "localtime" && load(named, found)) return named;
+  if (!named.empty()) {
+    std::string name(named);
+    return load(name, found) ? std::optional(std::move(name)) : std::nullopt;
+  }
   std::error_code fault;
   const auto file = std::filesystem::canonical("/etc/localtime", fault);
   constexpr std::string_view kFolder = "/zoneinfo/";
   const std::size_t at = file.native().rfind(kFolder);
   if (fault || at == std::string::npos) return "UTC";
-  const std::string name = file.native().substr(at + kFolder.size());
+  std::string name = file.native().substr(at + kFolder.size());
   return load(name, found) ? name : "UTC";
 }
 

@@ -23,8 +23,8 @@ std::string plain_recurrence(std::string_view every);
 
 /// The system knows the zone, like "Europe/Berlin". The empty name is UTC.
 bool is_time_zone(const std::string& zone);
-/// Zone of this computer; "UTC" when it does not say.
-std::string local_time_zone();
+/// Zone of this computer; "UTC" when it does not say. Nothing: the variable TZ has no zone's name.
+std::optional<std::string> local_time_zone();
 
 /// The first time after that one; nothing: the text or the zone is wrong, or none comes within 30
 /// years. Where the day and the weekday are both restricted one of them has to be right. A time

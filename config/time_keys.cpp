@@ -18,8 +18,9 @@ namespace {
 using R = JobRequest;
 
 constexpr std::string_view kWantedTime =
-    "a date such as 2026-12-01T08:00, with an offset such as Z or +01:00 if it is not of the local "
-    "time; or now+TIME like \"now+2h\", a time of the day like 16:30, noon, midnight or tomorrow";
+    "a text: a date such as \"2026-12-01T08:00\", until the year 2199, with an offset such as Z or "
+    "+01:00 if it is not of the local time; or from the command \"now+2h\", a time of the day like "
+    "\"16:30\", \"noon\", \"midnight\" or \"tomorrow\"";
 constexpr std::string_view kKeep = "keep";
 constexpr std::string_view kSkip = "skip";
 /// As long as other times of a request.
@@ -280,6 +281,13 @@ UnsettledTime unsettled_time(const JobRequest& request) {
                              "\"{:.60}\"",
                              *text)};
   }
+  const auto at = [](const std::string& text) {
+    return parse_date(text, cctz::utc_time_zone()).value_or(Instant{});
+  };
+  if (!request.begin.empty() && !request.deadline.empty() &&
+      at(request.deadline) <= at(request.begin)) {
+    return {"deadline", "has to be later than begin"};
+  }
   return {};
 }
 
@@ -297,7 +305,8 @@ void make_times(const JobRequest& request, Job& job) {
 }
 
 void ask_times(const Job& job, JobRequest& request) {
-  if (job.begin) request.begin = date_text(*job.begin);
+  // Of a recurring job that has run it is the time of its newest run.
+  if (job.begin && !job.recurs.valid()) request.begin = date_text(*job.begin);
   if (job.deadline) request.deadline = date_text(*job.deadline);
   request.hold = job.held;
   if (job.keeps_waiting) request.on_fail = kKeep;

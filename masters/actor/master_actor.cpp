@@ -8,6 +8,16 @@
 #include "model/live_ids.hpp"
 
 namespace muster {
+namespace {
+
+std::optional<ActorError> error_of(ServiceResult result) {
+  if (result == ServiceResult::unknown) return ActorError::unknown;
+  if (result == ServiceResult::too_many) return ActorError::too_many;
+  if (result == ServiceResult::out_of_range) return ActorError::out_of_range;
+  return std::nullopt;
+}
+
+}  // namespace
 
 MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
     : OrdersFirst(config),
@@ -118,9 +128,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](hold_atom, JobId id, bool held) { return hold(id, held); },
       [this](scale_atom, JobId id, std::uint32_t replicas) -> caf::result<JobId> {
         const ServiceResult result = master_.services().scale(id, replicas, stamp());
-        if (result == ServiceResult::unknown) return ActorError::unknown;
-        if (result == ServiceResult::too_many) return ActorError::too_many;
-        if (result == ServiceResult::out_of_range) return ActorError::out_of_range;
+        if (const auto error = error_of(result)) return *error;
         return answered<JobId>([&](const auto& answer) { commit([answer, id] { answer(id); }); });
       },
       [this](drain_atom, InstanceId id) { return drain(id); },
@@ -139,15 +147,11 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this, shown](const JobsQuestion& wanted) { return shown(answers_.view().jobs(wanted)); },
       [this, shown](const JobQuestion& wanted) { return shown(answers_.view().job(wanted)); },
       [this, shown](const FindQuestion& wanted) { return shown(answers_.view().find(wanted)); },
-      [this, shown](const RequestQuestion& wanted) {
-        return shown(answers_.view().request(wanted));
-      },
+      [this, shown](const RequestQuestion& asked) { return shown(answers_.view().request(asked)); },
       [this, shown](const CostQuestion& wanted) { return shown(answers_.view().cost(wanted)); },
       [this](instances_atom, InstanceId after) { return answers_.instances(after); },
       [this](const InstanceQuestion& wanted) { return answers_.view().life(wanted); },
-      [this](decisions_atom, const DecisionsQuestion& wanted) {
-        return answers_.view().decided(wanted);
-      },
+      [this](decisions_atom, const DecisionsQuestion& q) { return answers_.view().decided(q); },
       [this](const ServicesQuestion& wanted) { return services_of(master_, wanted); },
       [this](figures_atom) { return answers_.figures(); },
       [this](series_atom) { return answers_.figures_with_series(); },

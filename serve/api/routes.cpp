@@ -3,8 +3,10 @@
 
 #include "serve/api/routes.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include "serve/api/page_routes.hpp"
 #include "serve/api/route_queries.hpp"
 
 namespace muster::api {
@@ -16,22 +18,13 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kJobRef = "JobRef";
 constexpr std::string_view kInstanceRef = "InstanceRef";
 
-constexpr std::string_view kScript = "text/javascript; charset=utf-8";
-constexpr std::string_view kStyle = "text/css; charset=utf-8";
-
-/// A file of the dashboard.
-constexpr Route page_file(Operation operation, std::string_view pattern, std::string_view summary,
-                          std::string_view type) {
-  return {operation, "GET", pattern, summary, {}, {}, 200, {}, type, Access::open};
-}
-
 // Open are the health check and the page's own files, which a browser loads before the user has
 // typed a token.
-constexpr std::array kRoutes{
+constexpr std::array kApiRoutes{
     Route{Operation::submit,
           "POST",
           "/v1/jobs",
-          "Submit a job or up to 1,000 of them",
+          "Submit a job or up to 10,000 of them",
           {},
           "Submission",
           201,
@@ -482,23 +475,14 @@ constexpr std::array kRoutes{
           "Health",
           kJson,
           Access::open},
-    page_file(Operation::page, "/", "The dashboard", "text/html; charset=utf-8"),
-    page_file(Operation::script, "/app.js", "The dashboard's script", kScript),
-    page_file(Operation::plot, "/plot.js", "The dashboard's script for its plot", kScript),
-    page_file(Operation::text, "/text.js", "The dashboard's words and tables", kScript),
-    page_file(Operation::asking, "/ask.js", "The dashboard's script that asks the API", kScript),
-    page_file(Operation::views, "/views.js", "The dashboard's script for the whole cluster",
-              kScript),
-    page_file(Operation::job_views, "/jobs.js", "The dashboard's script for jobs", kScript),
-    page_file(Operation::task_view, "/task.js", "The dashboard's script for a task", kScript),
-    page_file(Operation::pipeline_view, "/pipeline.js", "The dashboard's script for pipelines",
-              kScript),
-    page_file(Operation::instance_views, "/instances.js",
-              "The dashboard's script for instances and decisions", kScript),
-    page_file(Operation::style, "/style.css", "The dashboard's style", kStyle),
-    page_file(Operation::chart, "/chart.js", "The library that draws the dashboard's plots",
-              kScript),
 };
+
+constexpr auto kRoutes = [] {
+  std::array<Route, kApiRoutes.size() + kPageRoutes.size()> all{};
+  std::copy(kPageRoutes.begin(), kPageRoutes.end(),
+            std::copy(kApiRoutes.begin(), kApiRoutes.end(), all.begin()));
+  return all;
+}();
 
 }  // namespace
 

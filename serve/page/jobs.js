@@ -1,7 +1,8 @@
 "use strict";
 // The list of jobs, and a job with its tasks.
 
-const JOBS_OVER = new Set(["completed", "failed", "refused", "cancelled", "replaced", "skipped", "expired"]);
+const JOBS_OVER = new Set(["completed", "failed", "refused", "cancelled", "replaced", "skipped",
+  "expired"]);
 
 // Which tasks a button shows: those of `phase`, before them on the first page those of `before`,
 // and how many there are by the job's figures.

@@ -132,7 +132,8 @@ function showPipeline(jobs, cut) {
   showRows(by_id("pipeline-jobs"), jobs, (job) => job.job, pipelineRow);
   const alone = jobs.length === 1 ? "It waits for no job, and no job waits for it." : "";
   setText(by_id("pipeline-note"), [alone, cut
-    ? `Only the newest ${PIPELINE_PAGE * PIPELINE_PAGES} jobs of the user that are over, and as many others, were looked at.` : ""]
+    ? `Only the newest ${PIPELINE_PAGE * PIPELINE_PAGES} jobs of the user that are over, and as `
+      + "many others, were looked at." : ""]
     .filter(Boolean).join(" "));
   by_id("pipeline-table").hidden = jobs.length === 1;
 }

@@ -65,10 +65,10 @@ struct SiteNews {
   std::vector<EndedHandoff> ended{};  ///< in place of their hand-offs
   std::vector<Handoff> begun{};       ///< waited here, and are among `handoffs` from now on
   std::vector<ChangedHandoff> changed{};
-  std::vector<JobId> cancels{};       ///< that are to reach everybody
-  bool numbers_known = false;         ///< no site or master has to be asked for next_job any more
-  bool asks_numbers = false;          ///< others have to be asked for next_job again
-  std::vector<JobLetter> letters{};   ///< of jobs among `handoffs` whose ends are to be told
+  std::vector<JobId> cancels{};      ///< that are to reach everybody
+  bool numbers_known = false;        ///< no site or master has to be asked for next_job any more
+  bool asks_numbers = false;         ///< others have to be asked for next_job again
+  std::vector<JobLetter> letters{};  ///< of jobs among `handoffs` whose ends are to be told
 };
 
 /// A site scheduler's memory after a restart.

@@ -82,6 +82,8 @@ TEST(TimeKeys, ThroughTheApiATimeHasItsOffset) {
   EXPECT_THAT(refusal_of(R"("begin": "now+2h")"), AllOf(HasSubstr("/begin"), HasSubstr("offset")));
   EXPECT_THAT(refusal_of(R"("deadline": "2026-12-01T08:00")"), HasSubstr("/deadline"));
   EXPECT_EQ(refusal_of(R"("begin": "2026-12-01T08:00:00+01:00")"), "");
+  EXPECT_THAT(refusal_of(R"("begin": "2026-12-01T08:00Z", "deadline": "2026-12-01T08:00Z")"),
+              HasSubstr("/deadline"));
 }
 
 TEST(TimeKeys, TheCommandSaysItsOwnZone) {

@@ -51,8 +51,7 @@ class Streams(ClientTest):
                 self.assertIn("muster: job 12 was taken, but", done.stderr)
         self.api.on("POST", "/v1/jobs/12/resubmit",
                     Reply({"jobs": [{"job": 13}], "warnings": ["no room under the caps"]}, 201))
-        self.assertEqual(self.muster("resubmit", "12").stderr,
-                         "muster: warning: no room under the caps\n")
+        self.assertIn("no room", self.muster("resubmit", "12").stderr)
         self.assertIn("job 13 was taken, but",
                       self.run_in_shell('"$M" resubmit 12 >/dev/full').stderr)
         self.api.on("POST", "/v1/jobs/12/cancel", {"job": 12})

@@ -264,7 +264,8 @@ class JobTest(PageTest):
                         ".map(box => box.getBoundingClientRect().left);")
         self.assertEqual(lefts[0], lefts[1])
         self.assertTrue(lefts[1] < lefts[2] < lefts[3], lefts)
-        self.assertEqual(self.js("return document.querySelectorAll('#pipeline-svg path').length"), 3)
+        lines = self.js("return document.querySelectorAll('#pipeline-svg path').length")
+        self.assertEqual(lines, 3)
 
     def test_says_that_a_job_is_in_no_pipeline(self):
         self.open("job", FAILED)

@@ -312,13 +312,22 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
 
 namespace {
 
-/// As the user's words mean them: times by this computer's clock, in its zone.
-std::vector<JobRequest> with_settled_times(std::vector<JobRequest> requests) {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
+/// By this computer's clock, in its zone; false after a complaint.
+bool settle_times(std::vector<JobRequest>& requests) {
+  const bool any = std::ranges::any_of(requests, [](const JobRequest& each) {
+    return !each.begin.empty() || !each.deadline.empty() ||
+           (!each.every.empty() && each.zone.empty());
+  });
+  if (!any) return true;
+  const auto since = std::chrono::system_clock::now().time_since_epoch();  // NOLINT: see above
   const Instant now{std::chrono::duration_cast<Duration>(since)};
-  const std::string zone = local_time_zone();
-  for (JobRequest& request : requests) config::settle_times(request, now, zone);
-  return requests;
+  const auto zone = local_time_zone();
+  if (!zone) {
+    complain("TZ: has to be the name of a time zone like Europe/Berlin, by which times are read");
+    return false;
+  }
+  for (JobRequest& request : requests) config::settle_times(request, now, *zone);
+  return true;
 }
 
 std::optional<std::vector<JobRequest>> read_requests(const RequestOptions& options,
@@ -341,7 +350,8 @@ std::optional<std::vector<JobRequest>> read_requests(const RequestOptions& optio
 std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& options,
                                                      int& exit_code) {
   auto requests = read_requests(options, exit_code);
-  return requests ? std::optional(with_settled_times(*std::move(requests))) : std::nullopt;
+  if (requests && !settle_times(*requests)) requests.reset();
+  return requests;
 }
 
 OwnWords own_words(int argc, const char* const* argv) {

@@ -47,6 +47,32 @@ std::string shown_after(const AfterJob& after) {
   return fmt::format("job {} to complete", after.job.value);
 }
 
+void set_next_run(WaitingJob& waiting, Instant after) {
+  waiting.begin = next_recurrence(waiting.every, waiting.zone, after).value_or(Instant::max());
+}
+
+bool is_due(const WaitingJob& waiting, Instant now) {
+  return waiting.open.empty() && !waiting.held && !waiting.begins && !waiting.ends &&
+         waiting.begin <= now && !waiting.run;
+}
+
+/// When it is to be looked at if nothing else happens.
+Instant next_look(const WaitingJob& waiting) {
+  if (waiting.ends) return Instant::max();
+  const bool by_time = waiting.open.empty() && !waiting.held && !waiting.begins;
+  // The time of a run that cannot begin is passed over, but for one that was missed before.
+  return by_time && !waiting.missed ? std::min(waiting.begin, waiting.deadline) : waiting.deadline;
+}
+
+std::string why_by_clock(const WaitingJob& waiting) {
+  if (waiting.every.empty()) {
+    return waiting.begin > Instant{} ? "begins at " + utc_text(waiting.begin) : "";
+  }
+  std::string text = "next run at " + utc_text(waiting.begin);
+  if (waiting.run) text += fmt::format("; job {}, its last, is not over", waiting.run->value);
+  return text;
+}
+
 }  // namespace
 
 bool WaitingRoom::is_for(const Job& job, Instant now) {
@@ -79,7 +105,7 @@ bool WaitingRoom::has_room(const std::vector<Job>& jobs) const {
 void WaitingRoom::add(const Job& job) {
   const auto [place, fresh] = open_.try_emplace(job.id);
   if (!fresh) return;
-  Waiting& waiting = place->second;
+  WaitingJob& waiting = place->second;
   waiting.user = job.user;
   waiting.begin = job.begin.value_or(Instant{});
   waiting.deadline = job.deadline.value_or(Instant::max());
@@ -103,7 +129,7 @@ void WaitingRoom::add(const Job& job) {
 }
 
 /// Of the runs that were missed while the site was away one is made up for.
-void WaitingRoom::recall_runs(const Job& job, Waiting& waiting) {
+void WaitingRoom::recall_runs(const Job& job, WaitingJob& waiting) {
   if (!job.recurs.valid()) {
     constexpr std::chrono::seconds kJustBefore{1};
     const Instant submitted = job.submitted.value_or(host_.now());
@@ -145,24 +171,7 @@ void WaitingRoom::look_again() {
   });
 }
 
-void WaitingRoom::set_next_run(Waiting& waiting, Instant after) {
-  waiting.begin = next_recurrence(waiting.every, waiting.zone, after).value_or(Instant::max());
-}
-
-bool WaitingRoom::is_due(const Waiting& waiting, Instant now) {
-  return waiting.open.empty() && !waiting.held && !waiting.begins && !waiting.ends &&
-         waiting.begin <= now && !waiting.run;
-}
-
-/// When it is to be looked at if nothing else happens.
-Instant WaitingRoom::next_look(const Waiting& waiting) {
-  if (waiting.ends) return Instant::max();
-  const bool by_time = waiting.open.empty() && !waiting.held && !waiting.begins;
-  // The time of a run that cannot begin is passed over, but for one that was missed before.
-  return by_time && !waiting.missed ? std::min(waiting.begin, waiting.deadline) : waiting.deadline;
-}
-
-void WaitingRoom::put_time(JobId job, const Waiting& waiting) {
+void WaitingRoom::put_time(JobId job, const WaitingJob& waiting) {
   take_time(job);
   const Instant at = next_look(waiting);
   if (at == Instant::max()) return;
@@ -185,7 +194,7 @@ void WaitingRoom::look_at_clock() {
   for (std::size_t looks = 0; looks < kLooksAtOnce && !times_.empty(); ++looks) {
     const auto [at, job] = *times_.begin();
     if (at > now) break;
-    Waiting& waiting = open_.at(job);
+    WaitingJob& waiting = open_.at(job);
     if (waiting.deadline <= now) {
       // One that has been told to begin has not left yet.
       waiting.ends = true;
@@ -210,7 +219,7 @@ void WaitingRoom::look_at_clock() {
 /// The job waits for that one, which is over. The answer says why it is not to begin any more.
 std::optional<SkippedJob> WaitingRoom::hear_of(JobId job, const JobEnd& end,
                                                std::vector<JobId>& unneeded) {
-  Waiting& waiting = open_.at(job);
+  WaitingJob& waiting = open_.at(job);
   if (waiting.run == end.job) {
     waiting.run.reset();
     waiting.missed = false;
@@ -263,7 +272,7 @@ void WaitingRoom::hear(const JobEnd& whole) {
 void WaitingRoom::hold(JobId job, bool held) {
   const auto found = open_.find(job);
   if (found == open_.end()) return;
-  Waiting& waiting = found->second;
+  WaitingJob& waiting = found->second;
   // No time of a recurring job is made up for that has passed while it was held.
   if (!held && waiting.held && !waiting.every.empty()) set_next_run(waiting, host_.now());
   waiting.held = held;
@@ -280,7 +289,7 @@ bool WaitingRoom::may_begin(JobId job) const {
 void WaitingRoom::recurred(JobId job, JobId run) {
   const auto found = open_.find(job);
   if (found == open_.end()) return;
-  Waiting& waiting = found->second;
+  WaitingJob& waiting = found->second;
   waiting.begins = false;
   set_next_run(waiting, host_.now());
   if (!waiting.overlaps) {
@@ -302,18 +311,28 @@ std::vector<JobId> WaitingRoom::kept_for(JobId failed, std::size_t most) const {
 }
 
 void WaitingRoom::resubmitted(JobId failed, JobId again) {
+  constexpr std::size_t kMostLinks = 100;
+  // Users may know the first number alone: jobs that wait for a resubmission of a resubmission of
+  // it wait for this one, too.
+  std::vector<JobId> firsts{failed};
+  for (auto next = again_.find(failed); next != again_.end() && firsts.size() < kMostLinks;
+       next = again_.find(next->second)) {
+    if (next->second != again) firsts.push_back(next->second);
+  }
   if (again_.insert_or_assign(failed, again).second) again_order_.push_back(failed);
   if (again_order_.size() > kMostAgain) {
     again_.erase(again_order_.front());
     again_order_.pop_front();
   }
-  for (const JobId job : kept_for(failed, kept_.size())) wait_instead(job, failed, again);
+  for (const JobId first : firsts) {
+    for (const JobId job : kept_for(first, kept_.size())) wait_instead(job, first, again);
+  }
 }
 
 /// It waits for a resubmission of the job that failed, and that is this one.
 void WaitingRoom::wait_instead(JobId job, JobId failed, JobId again) {
   kept_.erase({failed, job});
-  Waiting& waiting = open_.at(job);
+  WaitingJob& waiting = open_.at(job);
   for (AfterJob& each : waiting.open) {
     if (each.job == failed) each.job = again;
   }
@@ -330,7 +349,7 @@ void WaitingRoom::drop(JobId job) {
   const auto found = open_.find(job);
   if (found == open_.end()) return;
   take_time(job);
-  Waiting gone = std::move(found->second);
+  WaitingJob gone = std::move(found->second);
   open_.erase(found);
   const auto of_user = of_users_.find(gone.user);
   if (--of_user->second == 0) of_users_.erase(of_user);
@@ -362,20 +381,11 @@ bool WaitingRoom::is_held(JobId job) const {
   return found != open_.end() && found->second.held;
 }
 
-std::string WaitingRoom::why_by_clock(const Waiting& waiting) {
-  if (waiting.every.empty()) {
-    return waiting.begin > Instant{} ? "begins at " + utc_text(waiting.begin) : "";
-  }
-  std::string text = "next run at " + utc_text(waiting.begin);
-  if (waiting.run) text += fmt::format("; job {}, its last, is not over", waiting.run->value);
-  return text;
-}
-
 std::string WaitingRoom::why(JobId job) const {
   constexpr std::size_t kShown = 3;
   const auto found = open_.find(job);
   if (found == open_.end()) return {};
-  const Waiting& waiting = found->second;
+  const WaitingJob& waiting = found->second;
   if (waiting.held) return "held until it is released";
   if (!waiting.kept.empty()) return waiting.kept + ": it waits for a resubmission of that";
   const std::vector<AfterJob>& open = waiting.open;

@@ -35,6 +35,24 @@ struct WaitingBounds {
   std::size_t recurring = 0;  ///< of these, that recur, of one user
 };
 
+/// A job of the waiting room, which is WaitingRoom's alone.
+struct WaitingJob {
+  std::string user{};
+  std::vector<AfterJob> open{};  ///< jobs that it waits for and that are not over
+  std::string kept{};            ///< why it waits for a resubmission; empty: it does not
+  Instant begin{};               ///< not before that; of a recurring job its next run
+  Instant deadline = Instant::max();
+  std::string every{};  ///< when it recurs; empty: it does not
+  std::string zone{};
+  std::optional<JobId> run{};  ///< of a recurring one, if it is not over
+  bool overlaps = false;
+  bool keeps = false;   ///< it may wait for resubmissions
+  bool held = false;    ///< by its user
+  bool begins = false;  ///< it has been told to
+  bool ends = false;    ///< likewise
+  bool missed = false;  ///< a run of a recurring job is to be made up for when the last is over
+};
+
 /// Which of a site's jobs wait, for which others to be over, for which time, or to be released. It
 /// keeps no job itself: those are in the store, on the way to the site itself. O(log of all that
 /// wait) for each pair of a job and one that it waits for.
@@ -96,38 +114,17 @@ class WaitingRoom {
   std::string why(JobId job) const;
 
  private:
-  struct Waiting {
-    std::string user{};
-    std::vector<AfterJob> open{};  ///< jobs that it waits for and that are not over
-    std::string kept{};            ///< why it waits for a resubmission; empty: it does not
-    Instant begin{};               ///< not before that; of a recurring job its next run
-    Instant deadline = Instant::max();
-    std::string every{};  ///< when it recurs; empty: it does not
-    std::string zone{};
-    std::optional<JobId> run{};  ///< of a recurring one, if it is not over
-    bool overlaps = false;
-    bool keeps = false;   ///< it may wait for resubmissions
-    bool held = false;    ///< by its user
-    bool begins = false;  ///< it has been told to
-    bool ends = false;    ///< likewise
-    bool missed = false;  ///< a run of a recurring job is to be made up for when the last is over
-  };
-
-  void recall_runs(const Job& job, Waiting& waiting);
+  void recall_runs(const Job& job, WaitingJob& waiting);
   void leave(const std::vector<AfterJob>& open, JobId job, std::vector<JobId>& unneeded);
   void look_again();
   std::optional<SkippedJob> hear_of(JobId job, const JobEnd& end, std::vector<JobId>& unneeded);
   void wait_instead(JobId job, JobId failed, JobId again);
-  void put_time(JobId job, const Waiting& waiting);
+  void put_time(JobId job, const WaitingJob& waiting);
   void take_time(JobId job);
-  static bool is_due(const Waiting& waiting, Instant now);
-  static Instant next_look(const Waiting& waiting);
-  static void set_next_run(Waiting& waiting, Instant after);
-  static std::string why_by_clock(const Waiting& waiting);
 
   const WaitingBounds most_;
   Host host_;
-  std::map<JobId, Waiting> open_;
+  std::map<JobId, WaitingJob> open_;
   std::map<std::string, std::size_t> of_users_;      ///< how many wait
   std::map<std::string, std::size_t> recurring_of_;  ///< of these, how many recur
   std::set<std::pair<JobId, JobId>> followers_;      ///< a job and one that waits for it

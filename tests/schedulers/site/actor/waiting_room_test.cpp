@@ -308,7 +308,8 @@ TEST_F(WaitingRoomTest, KeepsAJobUntilWhatFailedHasBeenResubmitted) {
   room.ask();
   EXPECT_THAT(room.why(JobId{10}), HasSubstr("job 30"));
   over(30, JobOutcome::failed);
-  room.resubmitted(JobId{30}, JobId{31});
+  room.resubmitted(JobId{1}, JobId{31});
+  EXPECT_THAT(room.why(JobId{10}), HasSubstr("job 31")) << "by the number that its user knows";
   over(31);
   EXPECT_THAT(begun, ElementsAre(10));
   room.drop(JobId{10});
