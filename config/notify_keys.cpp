@@ -114,8 +114,8 @@ std::vector<RequestKey> notify_request_keys() {
                        "tell these of the job's end: https://... and mail addresses, with commas "
                        "between them"}},
           {"notify_on", "`end`, `fail` or `all`", "`end`",
-           "after which ends `notify` is told: `end`: each; `fail`: it failed, was refused or was "
-           "skipped; `all`: once, when all jobs of the submission that say so are over",
+           "after which ends `notify` is told: `end`: each; `fail`: it failed, was refused or "
+           "skipped, or expired; `all`: once, when all jobs of the submission that say so are over",
            RequestOther{&R::notify_on, std::string(kWantedOn), read_on, check_on},
            RequestFlag{"--notify-on",
                        "after which ends: end (default), fail, or all: once for the submission"}}};

@@ -55,7 +55,7 @@ struct Allowed {
   bool has(int number) const { return (bits >> number & 1) != 0; }
 };
 using Recurrence = std::array<Allowed, 5>;
-enum FieldPlace : std::uint8_t { kMinute, kHour, kDay, kMonth, kWeekday };
+constexpr std::size_t kMinute = 0, kHour = 1, kDay = 2, kMonth = 3, kWeekday = 4;
 
 std::string lowered(std::string_view text) {
   std::string low(text);
@@ -160,7 +160,7 @@ bool is_day(const Recurrence& every, const cctz::civil_day& day) {
 
 /// The first day from that one on; nothing within kYears.
 std::optional<cctz::civil_day> next_day(const Recurrence& every, cctz::civil_day day) {
-  const cctz::civil_day last = day + kYears * 366;
+  const cctz::civil_day last = day + cctz::diff_t{kYears} * 366;
   while (day < last) {
     if (!every[kMonth].has(day.month())) {
       day = cctz::civil_day(cctz::civil_month(day) + 1);

@@ -310,7 +310,7 @@ TEST(JobRequest, ShowsOnlyTheBeginningOfWhatIsLong) {
   EXPECT_LT(message.size(), 300U);
   EXPECT_THAT(message, HasSubstr("xxx..."));
   // With the list of the keys that there are.
-  EXPECT_LT(json_error(", \"" + std::string(50'000, 'k') + "\": 1").size(), 700U);
+  EXPECT_LT(json_error(", \"" + std::string(50'000, 'k') + "\": 1").size(), 800U);
 }
 
 TEST(JobRequest, IsNotUpsetByDeepNesting) {
