@@ -389,6 +389,10 @@ void RocksSiteStore::put_news(const SiteNews& news, StoreBatch& batch) {
   for (const Handoff& handoff : news.handoffs) {
     batch.put(Family::handoff, key_of(handoff.job.id, handoff.to), encode_handoff(handoff));
   }
+  for (const ChangedHandoff& each : news.changed) {
+    const auto& [job, to] = each.handoff;
+    batch.put(Family::handoff, key_of(job.id, to), encode_handoff(each.handoff));
+  }
   for (const KnownToken& token : news.tokens) {
     if (token.forwarded) continue;
     batch.put(Family::token, muster::key_of(places_.next_token++), encode_token(token));

@@ -156,9 +156,9 @@ class Pages(unittest.TestCase):
         not_run = cluster.ask("job", job, "--phase", "not run", "--limit", 5)
         self.assertEqual(len(not_run["tasks"]), 5)
         said = cluster.run("logs", job, timeout=300).stdout.splitlines()
-        self.assertEqual([line for line in said if "out of" in line],
-                         [f"[{task}] out of {task}" for task in done],
-                         "all tasks are asked for, whether they have run or not")
+        # Some may have written their line and been stopped.
+        self.assertLessEqual({f"[{task}] out of {task}" for task in done}, set(said),
+                             "all tasks are asked for, whether they have run or not")
 
 
 if __name__ == "__main__":

@@ -104,6 +104,27 @@ TEST(RocksSiteStore, a_job_that_has_waited_is_on_its_way_from_one_write_on) {
   EXPECT_THAT(memory.handoffs[0].job.after, ElementsAre(AfterJob{JobId{3}, AfterEnd::fail}));
 }
 
+TEST(RocksSiteStore, a_waiting_job_that_has_changed_is_kept_as_it_is_now) {
+  const TempStore folder;
+  {
+    const auto store = folder.open();
+    const auto records = opened<RocksSiteStore>(*store);
+    Handoff waits = handoff(7);
+    waits.to.site = true;
+    EXPECT_EQ(persist(*records, {waits}), "");
+    waits.job.held = true;
+    SiteNews news;
+    news.changed = {{waits}};
+    std::promise<std::string> told;
+    records->persist(std::move(news), [&](const std::string& trouble) { told.set_value(trouble); });
+    EXPECT_EQ(told.get_future().get(), "");
+  }
+  const auto store = folder.open();
+  const SiteMemory memory = opened<RocksSiteStore>(*store)->recall();
+  ASSERT_EQ(memory.handoffs.size(), 1u);
+  EXPECT_TRUE(memory.handoffs[0].job.held);
+}
+
 TEST(RocksSiteStore, an_end_takes_the_place_of_its_hand_off_and_the_oldest_go_first) {
   const TempStore folder;
   RocksSiteStoreOptions options;
