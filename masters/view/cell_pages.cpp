@@ -300,7 +300,10 @@ CellAnswer<JobDetails> CellView::job(const JobQuestion& wanted) const {
     if (wanted.attempts) {
       const TaskHistory* known = master.facts().task_history(row_of.id);
       cell::put_attempts(task, known == nullptr ? unknown : *known,
-                         {master.catalog(), master.ledger().task(row_of.id), now, {}});
+                         {master.catalog(),
+                          master.ledger().task(row_of.id) + cell::unsettled(row_of, master, now),
+                          now,
+                          {}});
     }
     return task;
   });

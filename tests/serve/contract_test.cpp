@@ -187,6 +187,13 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.retry_on = {"75", "signal"};
   full.signal = "USR1@60";
   full.after = {"12:any"};
+  full.begin = "2026-12-01T08:00:00Z";
+  full.deadline = "2026-12-02T08:00:00Z";
+  full.hold = true;
+  full.on_fail = "keep";
+  full.every = "0 3 * * *";
+  full.zone = "Europe/Berlin";
+  full.overlap = true;
   full.notify = {"me@example.org"};
   full.notify_on = "fail";
   full.elastic = "1-8";

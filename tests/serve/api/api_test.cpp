@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "config/job_request.hpp"
 #include "tests/serve/served.hpp"
 #include "tests/support/golden.hpp"
 
@@ -29,19 +30,19 @@ TEST(Api, takes_a_job_and_says_its_number) {
   EXPECT_THAT(job.program.argv, ElementsAre("true"));
 }
 
-TEST(Api, takes_a_batch_of_a_thousand_jobs_and_no_more) {
+TEST(Api, takes_a_batch_of_ten_thousand_jobs_and_no_more) {
   Served served;
   json batch{{"jobs", json::array()}};
-  for (int i = 0; i < 1000; ++i) {
+  for (std::size_t i = 0; i < kMaxJobsPerBatch; ++i) {
     batch["jobs"].push_back({{"command", {"true"}}, {"user", "ann"}});
   }
   const RawResponse response = served.post("/v1/jobs", batch.dump());
   EXPECT_EQ(response.status, 201);
-  EXPECT_EQ(json::parse(response.body)["jobs"].size(), 1000U);
-  EXPECT_EQ(served.backend.jobs().at(999).user, "ann");
+  EXPECT_EQ(json::parse(response.body)["jobs"].size(), kMaxJobsPerBatch);
+  EXPECT_EQ(served.backend.jobs().back().user, "ann");
   batch["jobs"].push_back({{"command", {"true"}}});
   EXPECT_EQ(served.post("/v1/jobs", batch.dump()).status, 422);
-  EXPECT_EQ(served.backend.jobs().size(), 1000U);
+  EXPECT_EQ(served.backend.jobs().size(), kMaxJobsPerBatch);
 }
 
 TEST(Api, takes_all_the_jobs_of_a_batch_or_none) {

@@ -22,12 +22,12 @@ TEST_F(ActorBackendTest, AJobIsHeldWhenEveryMasterWithAPartHasConfirmedIt) {
 TEST_F(ActorBackendTest, AJobThatWaitsAtASiteIsHeldThere) {
   for (FakeMaster& fake : fakes_) fake.finds = {};
   JobView waits;
-  waits.job = JobId{7};
+  waits.job = JobId{1};
   site_says_.shows = {waits};
   EXPECT_EQ(change(JobChange::hold).status, 200);
-  EXPECT_TRUE(site_says_.held.at(JobId{7}));
+  EXPECT_TRUE(site_says_.held.at(JobId{1}));
   EXPECT_EQ(change(JobChange::release).status, 200);
-  EXPECT_FALSE(site_says_.held.at(JobId{7}));
+  EXPECT_FALSE(site_says_.held.at(JobId{1}));
   site_says_.holds = ActorError::unknown;
   EXPECT_EQ(change(JobChange::hold).status, 409) << "it has just left";
 }
