@@ -13,6 +13,7 @@
 #include "config/numbers.hpp"
 #include "config/request_text.hpp"
 #include "config/request_value.hpp"
+#include "config/text_pieces.hpp"
 
 namespace muster::config {
 namespace {
@@ -52,12 +53,6 @@ std::optional<std::uint32_t> submission_place(std::string_view job) {
   return static_cast<std::uint32_t>(*place);
 }
 
-std::string_view without_spaces(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 bool is_after_text(std::string_view text) {
   const std::string_view job = parse_after(text).job;
   if (job.empty() || text.size() > kLongestAfter || !is_label(text)) return false;
@@ -83,12 +78,8 @@ bool add_after(std::vector<std::string>& texts, std::int64_t number) {
 bool read_after(JobRequest& request, const RequestValue& value) {
   std::vector<std::string> texts;
   if (const auto* text = std::get_if<std::string>(&value.data)) {
-    std::string_view rest = *text;
-    for (bool more = true; more;) {
-      const std::size_t comma = rest.find(',');
-      more = comma != std::string_view::npos;
-      if (!add_after(texts, rest.substr(0, comma))) return false;
-      if (more) rest.remove_prefix(comma + 1);
+    for (const std::string_view each : pieces_of(*text, ',')) {
+      if (!add_after(texts, each)) return false;
     }
   } else if (const auto* list = std::get_if<RequestValue::List>(&value.data)) {
     for (const RequestValue& element : *list) {

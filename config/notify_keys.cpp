@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "config/notify_address.hpp"
+#include "config/text_pieces.hpp"
 #include "model/letter.hpp"
 
 namespace muster::config {
@@ -24,30 +25,17 @@ constexpr std::string_view kWantedOn =
 
 /// Adds the address; false: the text is no address.
 bool add_address(std::vector<std::string>& all, std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
+  text = without_spaces(text);
   if (!is_notify_address(text)) return false;
   all.emplace_back(text);
-  return true;
-}
-
-/// Calls `take` for each piece; false as soon as it says so.
-template <class Take>
-bool each_piece(std::string_view text, Take take) {
-  for (bool more = true; more;) {
-    const std::size_t comma = text.find(',');
-    more = comma != std::string_view::npos;
-    if (!take(text.substr(0, comma))) return false;
-    if (more) text.remove_prefix(comma + 1);
-  }
   return true;
 }
 
 bool read_notify(JobRequest& request, const RequestValue& value) {
   std::vector<std::string> all;
   if (const auto* text = std::get_if<std::string>(&value.data)) {
-    if (!each_piece(*text, [&](std::string_view one) { return add_address(all, one); })) {
-      return false;
+    for (const std::string_view one : pieces_of(*text, ',')) {
+      if (!add_address(all, one)) return false;
     }
   } else if (const auto* list = std::get_if<RequestValue::List>(&value.data)) {
     for (const RequestValue& element : *list) {
@@ -78,17 +66,14 @@ void check_notified(const JobRequest& request, const Report& report) {
 /// Several words are the widest of them: every end means failures, too.
 std::optional<NotifyOn> notify_on_of(std::string_view text) {
   std::optional<NotifyOn> widest;
-  const bool right = each_piece(text, [&](std::string_view one) {
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
-    const auto word = named<NotifyOn>(one);
-    if (!word) return false;
+  for (const std::string_view one : pieces_of(text, ',')) {
+    const auto word = named<NotifyOn>(without_spaces(one));
+    if (!word) return std::nullopt;
     const bool alone = *word == NotifyOn::all || widest == NotifyOn::all;
-    if (widest && alone && *word != *widest) return false;
+    if (widest && alone && *word != *widest) return std::nullopt;
     if (!widest || *word == NotifyOn::end) widest = *word;
-    return true;
-  });
-  return right ? widest : std::nullopt;
+  }
+  return widest;
 }
 
 bool read_on(JobRequest& request, const RequestValue& value) {

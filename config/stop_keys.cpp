@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "config/text_pieces.hpp"
+
 namespace muster::config {
 namespace {
 
@@ -98,8 +100,7 @@ void check_signal(const JobRequest& request, const Report& report) {
 
 /// As it is kept: "75" or "signal"; nothing when it is neither.
 std::optional<std::string> end_of(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
+  text = without_spaces(text);
   if (text == kSignalWord) return std::string(text);
   const auto code = parse_whole(text);
   if (!code || !kCodes.contains(static_cast<double>(*code))) return std::nullopt;
@@ -115,14 +116,10 @@ std::optional<std::string> end_of(const RequestValue& value) {
 bool read_ends(JobRequest& request, const RequestValue& value) {
   std::vector<std::string> ends;
   if (const auto* text = std::get_if<std::string>(&value.data)) {
-    std::string_view rest = *text;
-    for (bool more = true; more;) {
-      const std::size_t comma = rest.find(',');
-      more = comma != std::string_view::npos;
-      auto end = end_of(rest.substr(0, comma));
+    for (const std::string_view each : pieces_of(*text, ',')) {
+      auto end = end_of(each);
       if (!end) return false;
       ends.push_back(*std::move(end));
-      if (more) rest.remove_prefix(comma + 1);
     }
   } else if (const auto* list = std::get_if<RequestValue::List>(&value.data)) {
     for (const RequestValue& element : *list) {

@@ -1,14 +1,15 @@
 #include "config/time_keys.hpp"
 
-#include <cctz/civil_time.h>
-#include <cctz/time_zone.h>
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <utility>
+#include <vector>
 
 #include "config/numbers.hpp"
 #include "config/recurrence.hpp"
+#include "config/text_pieces.hpp"
 #include "config/time_text.hpp"
 #include "model/time_text.hpp"
 
@@ -16,6 +17,7 @@ namespace muster::config {
 namespace {
 
 using R = JobRequest;
+using namespace std::chrono_literals;
 
 constexpr std::string_view kWantedTime =
     "a text: a date such as \"2026-12-01T08:00\", until the year 2199, with an offset such as Z or "
@@ -25,22 +27,17 @@ constexpr std::string_view kKeep = "keep";
 constexpr std::string_view kSkip = "skip";
 /// As long as other times of a request.
 constexpr Duration kLatest = std::chrono::hours{24 * 3650};
-constexpr auto kDayOfHours = 24;
 
-using Seconds = cctz::time_point<cctz::seconds>;
+constexpr std::chrono::hours kDay{24};
 
-Seconds whole_seconds(Instant at) {
-  return Seconds{std::chrono::floor<cctz::seconds>(at.time_since_epoch())};
-}
-
-Instant instant_of(Seconds at) {
-  return Instant{std::chrono::duration_cast<Duration>(at.time_since_epoch())};
-}
-
-/// One that the clocks pass over is the moment at which they are put forward.
-Instant instant_of(const cctz::civil_second& at, const cctz::time_zone& zone) {
-  const auto found = zone.lookup(at);
-  return instant_of(found.kind == cctz::time_zone::civil_lookup::SKIPPED ? found.trans : found.pre);
+/// In UTC.
+const LocalClock& plain_clock() {
+  using std::chrono::floor;
+  using std::chrono::seconds;
+  static const LocalClock kClock{
+      [](Instant at) { return std::chrono::local_seconds{floor<seconds>(at.time_since_epoch())}; },
+      [](std::chrono::local_seconds shown) { return Instant{shown.time_since_epoch()}; }};
+  return kClock;
 }
 
 bool has_offset(std::string_view date) {
@@ -49,39 +46,35 @@ bool has_offset(std::string_view date) {
          date.find_first_of("Z+-", time) != std::string_view::npos;
 }
 
-/// A date of the form that files have, in the zone where it says no offset.
-std::optional<Instant> parse_date(std::string_view text, const cctz::time_zone& zone) {
+/// A date of the form that files have, by the clock where it says no offset.
+std::optional<Instant> parse_date(std::string_view text, const LocalClock& clock) {
   const auto moment = parse_moment(text);
   // Years beyond 2200 are mistakes, and near the end of what instants can say.
   constexpr Duration kLastDate = std::chrono::hours{24 * 365 * 230};
   if (!moment || !moment->calendar || moment->at > kLastDate) return std::nullopt;
-  const Instant as_utc{moment->at};
-  if (has_offset(text)) return as_utc;
-  const auto civil = cctz::convert(whole_seconds(as_utc), cctz::utc_time_zone());
-  return instant_of(civil, zone);
+  if (has_offset(text)) return Instant{moment->at};
+  const auto shown = std::chrono::floor<std::chrono::seconds>(moment->at);
+  return clock.moment(std::chrono::local_seconds{shown});
 }
 
-/// "16:30", "16:30:15", "noon" or "midnight".
-std::optional<std::array<int, 3>> parse_time_of_day(std::string_view text) {
-  if (text == "noon") return std::array{12, 0, 0};
-  if (text == "midnight") return std::array{0, 0, 0};
-  std::array<int, 3> parts{};
-  std::size_t count = 0;
-  for (bool more = true; more; ++count) {
-    const std::size_t colon = text.find(':');
-    more = colon != std::string_view::npos;
-    const auto number = parse_whole(text.substr(0, colon));
-    if (count >= parts.size() || !number || *number >= (count == 0 ? kDayOfHours : 60U)) {
-      return std::nullopt;
-    }
-    parts.at(count) = static_cast<int>(*number);
-    if (more) text.remove_prefix(colon + 1);
+/// "16:30", "16:30:15", "noon" or "midnight": since the day began.
+std::optional<std::chrono::seconds> parse_time_of_day(std::string_view text) {
+  using std::chrono::hours;
+  if (text == "noon") return hours{12};
+  if (text == "midnight") return hours{0};
+  constexpr std::array<std::chrono::seconds, 3> kUnits{3'600s, 60s, 1s};
+  const std::vector<std::string_view> parts = pieces_of(text, ':');
+  if (parts.size() < 2 || parts.size() > kUnits.size()) return std::nullopt;
+  std::chrono::seconds time{0};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto number = parse_whole(parts[i]);
+    if (!number || *number >= (i == 0 ? 24U : 60U)) return std::nullopt;
+    time += static_cast<int>(*number) * kUnits.at(i);
   }
-  return count >= 2 ? std::optional(parts) : std::nullopt;
+  return time;
 }
 
-std::optional<Instant> parse_from_now(std::string_view text, Instant now,
-                                      const cctz::time_zone& zone) {
+std::optional<Instant> parse_from_now(std::string_view text, Instant now, const LocalClock& clock) {
   constexpr std::string_view kNow = "now";
   if (text.starts_with(kNow)) {
     text.remove_prefix(kNow.size());
@@ -91,27 +84,24 @@ std::optional<Instant> parse_from_now(std::string_view text, Instant now,
     if (!wait || *wait < Duration{} || *wait > kLatest) return std::nullopt;
     return now + *wait;
   }
-  const cctz::civil_second here = cctz::convert(whole_seconds(now), zone);
-  const cctz::civil_day today(here);
-  if (text == "tomorrow") return instant_of(cctz::civil_second(today + 1), zone);
+  const std::chrono::local_days today = std::chrono::floor<std::chrono::days>(clock.shown(now));
+  if (text == "tomorrow") return clock.moment(today + kDay);
   const auto time = parse_time_of_day(text);
   if (!time) return std::nullopt;
-  const auto& [hour, minute, second] = *time;
-  const auto on = [&](const cctz::civil_day& day) {
-    return instant_of(cctz::civil_second(day.year(), day.month(), day.day(), hour, minute, second),
-                      zone);
-  };
   // The next one.
-  const Instant first = on(today);
-  return first > now ? first : on(today + 1);
+  const Instant first = clock.moment(today + *time);
+  return first > now ? first : clock.moment(today + kDay + *time);
 }
 
 std::string date_text(Instant at) {
-  return cctz::format("%Y-%m-%dT%H:%M:%SZ", whole_seconds(at), cctz::utc_time_zone());
+  std::string text = utc_text(at);
+  text.at(text.find(' ')) = 'T';
+  text.resize(text.find(' '));
+  return text + 'Z';
 }
 
 bool is_time(std::string_view text) {
-  return parse_time_of_request(text, Instant{}, "").has_value();
+  return parse_time_of_request(text, Instant{}, plain_clock()).has_value();
 }
 
 template <std::string R::*kAt>
@@ -256,19 +246,16 @@ void check_times(const JobRequest& request, const Report& report) {
 }
 
 std::optional<Instant> parse_time_of_request(std::string_view text, Instant now,
-                                             const std::string& zone) {
-  cctz::time_zone in = cctz::utc_time_zone();
-  if (!zone.empty() && (!is_time_zone(zone) || !cctz::load_time_zone(zone, &in))) {
-    return std::nullopt;
-  }
-  if (const auto date = parse_date(text, in)) return date;
-  return parse_from_now(text, now, in);
+                                             const LocalClock& clock) {
+  const auto date = parse_date(text, clock);
+  return date ? date : parse_from_now(text, now, clock);
 }
 
-void settle_times(JobRequest& request, Instant now, const std::string& zone) {
+void settle_times(JobRequest& request, Instant now, const LocalClock& clock,
+                  const std::string& zone) {
   for (std::string* text : {&request.begin, &request.deadline}) {
     if (text->empty()) continue;
-    if (const auto at = parse_time_of_request(*text, now, zone)) *text = date_text(*at);
+    if (const auto at = parse_time_of_request(*text, now, clock)) *text = date_text(*at);
   }
   if (!request.every.empty() && request.zone.empty()) request.zone = zone;
 }
@@ -276,13 +263,13 @@ void settle_times(JobRequest& request, Instant now, const std::string& zone) {
 UnsettledTime unsettled_time(const JobRequest& request) {
   for (const auto& [key, text] :
        {std::pair{"begin", &request.begin}, std::pair{"deadline", &request.deadline}}) {
-    if (text->empty() || (has_offset(*text) && parse_date(*text, cctz::utc_time_zone()))) continue;
+    if (text->empty() || (has_offset(*text) && parse_date(*text, plain_clock()))) continue;
     return {key, fmt::format("has to be a date with its offset, like 2026-12-01T08:00:00Z; it is "
                              "\"{:.60}\"",
                              *text)};
   }
   const auto at = [](const std::string& text) {
-    return parse_date(text, cctz::utc_time_zone()).value_or(Instant{});
+    return parse_date(text, plain_clock()).value_or(Instant{});
   };
   if (!request.begin.empty() && !request.deadline.empty() &&
       at(request.deadline) <= at(request.begin)) {
@@ -293,7 +280,7 @@ UnsettledTime unsettled_time(const JobRequest& request) {
 
 void make_times(const JobRequest& request, Job& job) {
   const auto read = [](const std::string& text) {
-    return has_offset(text) ? parse_date(text, cctz::utc_time_zone()) : std::nullopt;
+    return has_offset(text) ? parse_date(text, plain_clock()) : std::nullopt;
   };
   job.begin = read(request.begin);
   job.deadline = read(request.deadline);

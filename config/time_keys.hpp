@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,14 +27,23 @@ void make_times(const JobRequest& request, Job& job);
 /// Puts these keys of the job into the request.
 void ask_times(const Job& job, JobRequest& request);
 
-/// A time of a request: a date, or one of the forms that count from `now`, in the zone. Nothing
+/// The clocks of a place.
+struct LocalClock {
+  std::function<std::chrono::local_seconds(Instant)> shown;  ///< by them at that time
+  /// The first time at which they show it; of one that they pass over when they are put forward,
+  /// the moment at which they are.
+  std::function<Instant(std::chrono::local_seconds)> moment;
+};
+
+/// A time of a request: a date, or one of the forms that count from `now`, by the clock. Nothing
 /// when it is neither.
 std::optional<Instant> parse_time_of_request(std::string_view text, Instant now,
-                                             const std::string& zone);
+                                             const LocalClock& clock);
 
 /// Makes the times of the request dates with their offset, and names the zone of `every`: the
 /// meaning is then equal for all who read it, at any time. The texts have to be right.
-void settle_times(JobRequest& request, Instant now, const std::string& zone);
+void settle_times(JobRequest& request, Instant now, const LocalClock& clock,
+                  const std::string& zone);
 
 /// A time of a request that says something else to whoever reads it later, or elsewhere.
 struct UnsettledTime {

@@ -4,7 +4,6 @@
 #include "serve/notify/hook_post.hpp"
 
 #include <curl/curl.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -18,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "actors/link/curl_library.hpp"
 #include "config/notify_address.hpp"
 
 namespace muster::notify {
@@ -29,52 +29,6 @@ constexpr std::size_t kMostHeaderBytes = 64 << 10;
 constexpr int kMostRedirections = 3;
 /// Seconds; a receiver may ask for any pause.
 constexpr curl_off_t kLongestWish = 86'400;
-
-/// The functions of libcurl that are called; it stays loaded until the process ends.
-struct Curl {
-  decltype(&curl_global_init) global_init = nullptr;
-  decltype(&curl_easy_init) easy_init = nullptr;
-  decltype(&curl_easy_setopt) easy_setopt = nullptr;
-  decltype(&curl_easy_perform) easy_perform = nullptr;
-  decltype(&curl_easy_getinfo) easy_getinfo = nullptr;
-  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
-  decltype(&curl_easy_strerror) easy_strerror = nullptr;
-  decltype(&curl_slist_append) slist_append = nullptr;
-  decltype(&curl_slist_free_all) slist_free_all = nullptr;
-  std::string fault;  ///< why it is not there; empty: it is
-
-  Curl() {
-    void* library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      fault = "webhooks need libcurl (libcurl.so.4), which this node does not have";
-      return;
-    }
-    find(library, "curl_global_init", global_init);
-    find(library, "curl_easy_init", easy_init);
-    find(library, "curl_easy_setopt", easy_setopt);
-    find(library, "curl_easy_perform", easy_perform);
-    find(library, "curl_easy_getinfo", easy_getinfo);
-    find(library, "curl_easy_cleanup", easy_cleanup);
-    find(library, "curl_easy_strerror", easy_strerror);
-    find(library, "curl_slist_append", slist_append);
-    find(library, "curl_slist_free_all", slist_free_all);
-    if (fault.empty() && global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-      fault = "libcurl does not start";
-    }
-  }
-
- private:
-  template <class Function>
-  void find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    if (function == nullptr) fault = std::string("libcurl has no ") + name;
-  }
-};
-
-const Curl& library() {
-  static const Curl kLibrary;
-  return kLibrary;
-}
 
 std::optional<config::IpAddress> address_of(const sockaddr& socket) {
   config::IpAddress out;
@@ -136,8 +90,8 @@ int watch(void* call, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
 }
 
 struct Cleanup {
-  void operator()(CURL* curl) const { library().easy_cleanup(curl); }
-  void operator()(curl_slist* list) const { library().slist_free_all(list); }
+  void operator()(CURL* curl) const { curl_library().easy_cleanup(curl); }
+  void operator()(curl_slist* list) const { curl_library().slist_free_all(list); }
 };
 using Handle = std::unique_ptr<CURL, Cleanup>;
 using Headers = std::unique_ptr<curl_slist, Cleanup>;
@@ -149,7 +103,7 @@ Headers headers_of(const HookMessage& message) {
   for (const std::string& line :
        {std::string("Content-Type: application/json"), "Muster-Message: " + message.id,
         "Muster-Signature: " + message.signature, std::string("Expect:")}) {
-    curl_slist* longer = library().slist_append(headers.get(), line.c_str());
+    curl_slist* longer = curl_library().slist_append(headers.get(), line.c_str());
     if (longer == nullptr) return nullptr;
     static_cast<void>(headers.release());
     headers.reset(longer);
@@ -169,7 +123,7 @@ struct Reply {
 bool prepare(CURL* curl, Call& call, const HookMessage& message, long limit_ms) {
   bool fine = true;
   const auto set = [&](CURLoption option, auto value) {
-    fine = fine && library().easy_setopt(curl, option, value) == CURLE_OK;
+    fine = fine && curl_library().easy_setopt(curl, option, value) == CURLE_OK;
   };
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_URL, call.to.url.c_str());
@@ -201,19 +155,19 @@ bool prepare(CURL* curl, Call& call, const HookMessage& message, long limit_ms) 
 
 Reply perform(Call& call, const HookMessage& message, long limit_ms) {
   Reply reply;
-  const Handle curl(library().easy_init());
+  const Handle curl(curl_library().easy_init());
   const Headers headers = headers_of(message);
   if (!curl || !headers || !prepare(curl.get(), call, message, limit_ms)) return reply;
-  if (library().easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get()) != CURLE_OK) {
+  if (curl_library().easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get()) != CURLE_OK) {
     return reply;
   }
-  reply.code = library().easy_perform(curl.get());
-  library().easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &reply.status);
+  reply.code = curl_library().easy_perform(curl.get());
+  curl_library().easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &reply.status);
   const char* redirection = nullptr;
-  library().easy_getinfo(curl.get(), CURLINFO_REDIRECT_URL, &redirection);
+  curl_library().easy_getinfo(curl.get(), CURLINFO_REDIRECT_URL, &redirection);
   if (redirection != nullptr) reply.redirection = redirection;
   curl_off_t seconds = 0;
-  library().easy_getinfo(curl.get(), CURLINFO_RETRY_AFTER, &seconds);
+  curl_library().easy_getinfo(curl.get(), CURLINFO_RETRY_AFTER, &seconds);
   reply.pause = std::chrono::seconds(std::clamp(seconds, curl_off_t{0}, kLongestWish));
   return reply;
 }
@@ -224,7 +178,7 @@ std::string why_not(const Call& call, const Reply& reply) {
   if (call.bytes > kMostAnswerBytes || call.head_bytes > kMostHeaderBytes) {
     return "its answer is too long";
   }
-  if (reply.code != CURLE_OK) return library().easy_strerror(reply.code);
+  if (reply.code != CURLE_OK) return curl_library().easy_strerror(reply.code);
   return fmt::format("it answered {}", reply.status);
 }
 
@@ -243,7 +197,8 @@ bool redirects(const Reply& reply) {
 }  // namespace
 
 std::string webhook_fault() {
-  return library().fault;
+  const std::string& fault = curl_library().fault;
+  return fault.empty() ? "" : "webhooks need libcurl, and this node cannot use it: " + fault;
 }
 
 Delivery post_hook(const HookMessage& message, const HookTerms& terms) {

@@ -10,6 +10,7 @@
 #include "config/time_text.hpp"
 #include "model/submission_digest.hpp"
 #include "model/time_text.hpp"
+#include "tests/support/zone_clock.hpp"
 
 namespace muster {
 namespace {
@@ -23,10 +24,14 @@ Instant date_of(const std::string& text) {
   return Instant{parse_moment(text).value().at};
 }
 
+const config::LocalClock& berlin() {
+  static const config::LocalClock kClock = test::zone_clock("Europe/Berlin");
+  return kClock;
+}
+
 /// In Berlin, on a Sunday at half past ten.
 std::string meant(const std::string& text) {
-  const auto found =
-      config::parse_time_of_request(text, date_of("2026-11-29T09:30:00Z"), "Europe/Berlin");
+  const auto found = config::parse_time_of_request(text, date_of("2026-11-29T09:30:00Z"), berlin());
   return found ? utc_text(*found).substr(0, 19) : "none";
 }
 
@@ -68,7 +73,7 @@ TEST(TimeKeys, ATimeIsADateOrCountsFromNow) {
 TEST(TimeKeys, SettledTimesMeanTheSameToEveryReader) {
   JobRequest request = request_with(R"("begin": "now+2h", "deadline": "2026-12-01T08:00")");
   EXPECT_FALSE(make_job(request).begin) << "the time from which it counts is not known";
-  config::settle_times(request, date_of("2026-11-29T09:30:00Z"), "Europe/Berlin");
+  config::settle_times(request, date_of("2026-11-29T09:30:00Z"), berlin(), "Europe/Berlin");
   const Job job = make_job(request);
   EXPECT_EQ(job.begin, date_of("2026-11-29T11:30:00Z"));
   EXPECT_EQ(job.deadline, date_of("2026-12-01T07:00:00Z"));
@@ -88,10 +93,10 @@ TEST(TimeKeys, ThroughTheApiATimeHasItsOffset) {
 
 TEST(TimeKeys, TheCommandSaysItsOwnZone) {
   JobRequest request = request_with(R"("every": "@daily")");
-  config::settle_times(request, Instant{}, "Europe/Berlin");
+  config::settle_times(request, Instant{}, berlin(), "Europe/Berlin");
   EXPECT_EQ(make_job(request).zone, "Europe/Berlin");
   JobRequest theirs = request_with(R"("every": "@daily", "zone": "Asia/Tokyo")");
-  config::settle_times(theirs, Instant{}, "Europe/Berlin");
+  config::settle_times(theirs, Instant{}, berlin(), "Europe/Berlin");
   EXPECT_EQ(make_job(theirs).zone, "Asia/Tokyo");
   EXPECT_EQ(make_job(theirs).every, "0 0 * * *");
 }

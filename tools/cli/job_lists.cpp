@@ -14,6 +14,7 @@
 #include "serve/api/backend.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/local_clock.hpp"
 #include "tools/client/pages.hpp"
 #include "tools/client/views.hpp"
 
@@ -50,12 +51,6 @@ struct ListOptions {
   bool is_history() const { return command == "history"; }
 };
 
-/// By the clock of the user, whose "two hours ago" it is.
-Instant clock_now() {
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();  // NOLINT: see above
-  return Instant{std::chrono::duration_cast<Duration>(since_1970)};
-}
-
 /// The text as a time of a clock.
 std::optional<Instant> time_of_clock(std::string text) {
   const bool utc = text.ends_with('Z');
@@ -75,7 +70,7 @@ std::optional<Instant> time_of_clock(std::string text) {
 
 CLI::Validator is_time() {
   const auto check = [](const std::string& text) -> std::string {
-    if (time_meant(text, clock_now())) return "";
+    if (time_meant(text, client::clock_now())) return "";
     return "has to be a time from 1s to 3650d before now, like 2h, or one of the clock, like "
            "2025-11-29 or 2025-11-29T08:00 (UTC with a Z behind it); it is '" +
            text + "'";
@@ -102,7 +97,7 @@ std::string path_of(const ListOptions& options) {
   add("user", options.user);
   add("name", options.name);
   const auto add_time = [&add](const char* name, const std::string& text) {
-    const auto time = text.empty() ? std::nullopt : time_meant(text, clock_now());
+    const auto time = text.empty() ? std::nullopt : time_meant(text, client::clock_now());
     if (time) add(name, fmt::format("{:.0f}", to_seconds(*time)));
   };
   add_time("since_s", options.since);

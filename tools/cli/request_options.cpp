@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -20,6 +19,7 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/job_source.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/local_clock.hpp"
 #include "tools/client/shell_words.hpp"
 
 // Reads the flags of `submit` and `plan` into a job request. The table of a request's keys says
@@ -319,14 +319,15 @@ bool settle_times(std::vector<JobRequest>& requests) {
            (!each.every.empty() && each.zone.empty());
   });
   if (!any) return true;
-  const auto since = std::chrono::system_clock::now().time_since_epoch();  // NOLINT: see above
-  const Instant now{std::chrono::duration_cast<Duration>(since)};
   const auto zone = local_time_zone();
   if (!zone) {
     complain("TZ: has to be the name of a time zone like Europe/Berlin, by which times are read");
     return false;
   }
-  for (JobRequest& request : requests) config::settle_times(request, now, *zone);
+  const Instant now = client::clock_now();
+  for (JobRequest& request : requests) {
+    config::settle_times(request, now, client::local_clock(), *zone);
+  }
   return true;
 }
 

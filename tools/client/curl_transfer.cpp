@@ -2,13 +2,13 @@
 // not linked: a command that only speaks to its own machine starts without it.
 
 #include <curl/curl.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
+#include "actors/link/curl_library.hpp"
 #include "model/check.hpp"
 #include "tools/client/transfer.hpp"
 
@@ -26,55 +26,6 @@ bool is_loopback(const std::string& url) {
   const std::size_t begin = url.find("//") + 2;
   const std::string_view host = std::string_view(url).substr(begin);
   return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
-}
-
-/// The functions of libcurl that are called; it stays loaded until the process ends.
-struct CurlLibrary {
-  decltype(&curl_global_init) global_init = nullptr;
-  decltype(&curl_easy_init) easy_init = nullptr;
-  decltype(&curl_easy_setopt) easy_setopt = nullptr;
-  decltype(&curl_easy_perform) easy_perform = nullptr;
-  decltype(&curl_easy_getinfo) easy_getinfo = nullptr;
-  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
-  decltype(&curl_easy_strerror) easy_strerror = nullptr;
-  decltype(&curl_slist_append) slist_append = nullptr;
-  decltype(&curl_slist_free_all) slist_free_all = nullptr;
-  std::string fault;  ///< why it is not there; empty: it is
-
-  CurlLibrary();
-
- private:
-  template <class Function>
-  void find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    if (function == nullptr) fault = std::string("libcurl has no ") + name;
-  }
-};
-
-CurlLibrary::CurlLibrary() {
-  void* library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    fault = std::string("such an API needs libcurl: ") + dlerror();
-    return;
-  }
-  find(library, "curl_global_init", global_init);
-  find(library, "curl_easy_init", easy_init);
-  find(library, "curl_easy_setopt", easy_setopt);
-  find(library, "curl_easy_perform", easy_perform);
-  find(library, "curl_easy_getinfo", easy_getinfo);
-  find(library, "curl_easy_cleanup", easy_cleanup);
-  find(library, "curl_easy_strerror", easy_strerror);
-  find(library, "curl_slist_append", slist_append);
-  find(library, "curl_slist_free_all", slist_free_all);
-  if (fault.empty() && global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-    fault = "libcurl does not start";
-  }
-}
-
-/// One for the process: libcurl may be started once only.
-const CurlLibrary& curl_library() {
-  static const CurlLibrary kLibrary;
-  return kLibrary;
 }
 
 Outcome outcome_of(CURLcode code) {
@@ -220,7 +171,7 @@ HttpReply CurlTransfer::perform(const std::string& api, const HttpRequest& reque
                                 Duration limit) {
   HttpReply reply;
   if (curl_ == nullptr) {
-    reply.reason = library_.fault;
+    reply.reason = "such an API needs libcurl: " + library_.fault;
     return reply;
   }
   Sink sink{reply, options_.max_answer_bytes};
