@@ -27,48 +27,28 @@ void ExecQuestions::ask(ExecRequest request, const PartAnswer<ExecAnswer>& answe
     return answer(exec_trouble(request, ExecTrouble::unknown, "its instance is gone"));
   }
   if (!host_.can_ask(*on)) return answer(caf::make_error(ActorError::not_connected));
-  if (!has_room(*on)) {
+  if (!open_.has_room(*on, {kMost, kMostOfInstance, kAge}, host_.now())) {
     return answer(caf::make_error(ActorError::busy,
                                   "too many questions about commands wait for instance " +
                                       std::to_string(on->value) + ": ask again in a second"));
   }
   const std::uint64_t number = ++next_;
-  open_[number] = {answer, request.number, *on, host_.now()};
-  ++open_of_[*on];
+  open_.add(number, {answer, request.number, *on, host_.now()});
   request.number = number;
   host_.ask(*on, request);
 }
 
-/// Whether one more may wait for that instance. Drops questions whose asker waits no more.
-bool ExecQuestions::has_room(InstanceId on) {
-  // Numbers rise with time, so the oldest stand first.
-  while (!open_.empty() && host_.now() - open_.begin()->second.since >= kAge) {
-    take(open_.begin()).answer(caf::make_error(ActorError::not_connected));
-  }
-  const auto of = open_of_.find(on);
-  return open_.size() < kMost && (of == open_of_.end() || of->second < kMostOfInstance);
-}
-
-ExecQuestions::Asker ExecQuestions::take(Entry entry) {
-  Asker taken = std::move(entry->second);
-  open_.erase(entry);
-  const auto of = open_of_.find(taken.on);
-  if (--of->second == 0) open_of_.erase(of);
-  return taken;
-}
-
 void ExecQuestions::hear(ExecAnswer answer) {
-  const auto entry = open_.find(answer.number);
+  const Asker* waits = open_.find(answer.number);
   // Only the worker that was asked has the answer.
-  if (entry == open_.end() || entry->second.on != answer.instance) return;
-  const Asker asker = take(entry);
+  if (waits == nullptr || waits->on != answer.instance) return;
+  const Asker asker = open_.take(answer.number);
   answer.number = asker.number;
   asker.answer(std::move(answer));
 }
 
 void ExecQuestions::clear() {
   open_.clear();
-  open_of_.clear();
 }
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 
 #include "actors/messages/messages.hpp"
 #include "masters/actor/attempt_places.hpp"
+#include "masters/actor/open_questions.hpp"
 #include "masters/actor/part_host.hpp"
 
 namespace muster {
@@ -42,17 +43,13 @@ class ExecQuestions {
     InstanceId on;
     Instant since{};
   };
-  using Entry = std::map<std::uint64_t, Asker>::iterator;
 
   std::optional<InstanceId> place_for(ExecRequest& request) const;
-  bool has_room(InstanceId on);
-  Asker take(Entry entry);
 
   const AttemptPlaces& places_;
   Host host_;
-  std::uint64_t next_ = 0;               ///< number of the last question to a worker
-  std::map<std::uint64_t, Asker> open_;  ///< by number: the oldest first
-  std::map<InstanceId, std::uint32_t> open_of_;
+  std::uint64_t next_ = 0;  ///< number of the last question to a worker
+  OpenQuestions<Asker> open_;
 };
 
 }  // namespace muster

@@ -117,7 +117,7 @@ void LogReaders::answer_kept(const Reader& reader, std::uint64_t end) {
 
 void LogReaders::ask(Reader reader) {
   const InstanceId on = reader.on;
-  if (!has_room(on)) {
+  if (!readers_.has_room(on, setup_.bounds, host_.now())) {
     if (!reader.kept.text.empty()) return answer_kept(reader, 0);
     return reader.answer(
         caf::make_error(ActorError::busy, "too many questions for output wait for instance " +
@@ -132,29 +132,8 @@ void LogReaders::ask(Reader reader) {
     onward.max_bytes -= static_cast<std::uint32_t>(kept);
   }
   reader.since = host_.now();
-  readers_[onward.number] = std::move(reader);
-  ++readers_of_[on];
+  readers_.add(onward.number, std::move(reader));
   host_.ask(on, onward);
-}
-
-/// Whether one more may wait for that worker. Drops questions whose asker waits no more.
-bool LogReaders::has_room(InstanceId on) {
-  const LogReaderBounds& bounds = setup_.bounds;
-  // Numbers rise with time, so the oldest stand first.
-  while (!readers_.empty() && host_.now() - readers_.begin()->second.since >= bounds.age) {
-    take(readers_.begin()).answer(caf::make_error(ActorError::not_connected));
-  }
-  const auto same = readers_of_.find(on);
-  return readers_.size() < bounds.most &&
-         (same == readers_of_.end() || same->second < bounds.of_instance);
-}
-
-LogReaders::Reader LogReaders::take(Entry entry) {
-  Reader taken = std::move(entry->second);
-  readers_.erase(entry);
-  const auto same = readers_of_.find(taken.on);
-  if (--same->second == 0) readers_of_.erase(same);
-  return taken;
 }
 
 void LogReaders::send_kept(const LogRequest& request, const AttemptPlace& place,
@@ -178,9 +157,8 @@ void LogReaders::send_kept(const LogRequest& request, const AttemptPlace& place,
 }
 
 void LogReaders::hear(const LogAnswer& answer) {
-  const auto entry = readers_.find(answer.number);
-  if (entry == readers_.end()) return;
-  Reader reader = take(entry);
+  if (readers_.find(answer.number) == nullptr) return;
+  Reader reader = readers_.take(answer.number);
   const bool has_kept = !reader.kept.text.empty();
   LogAnswer onward = answer;
   onward.number = reader.request.number;
@@ -216,18 +194,11 @@ void LogReaders::hear(const LogAnswer& answer) {
 }
 
 void LogReaders::cut(InstanceId id) {
-  for (auto reader = readers_.begin(); reader != readers_.end();) {
-    const auto next = std::next(reader);
-    if (reader->second.on == id) {
-      take(reader).answer(caf::make_error(ActorError::not_connected));
-    }
-    reader = next;
-  }
+  readers_.cut(id);
 }
 
 void LogReaders::clear() {
   readers_.clear();
-  readers_of_.clear();
 }
 
 }  // namespace muster

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "config/master_settings.hpp"
 #include "masters/actor/attempt_places.hpp"
 #include "masters/actor/log_handover.hpp"
+#include "masters/actor/open_questions.hpp"
 #include "masters/actor/part_host.hpp"
 #include "storage/events/log_sink.hpp"
 
@@ -62,7 +62,6 @@ class LogReaders {
     bool has_gap() const { return !kept.text.empty() && kept.offset > request.offset; }
     std::uint64_t kept_end() const { return kept.offset + kept.text.size(); }
   };
-  using Entry = std::map<std::uint64_t, Reader>::iterator;
 
   void send(const LogRequest& request, const AttemptPlace& place,
             const PartAnswer<LogAnswer>& answer);
@@ -72,14 +71,11 @@ class LogReaders {
   static void answer_kept(const Reader& reader, std::uint64_t end);
   void send_kept(const LogRequest& request, const AttemptPlace& place,
                  const PartAnswer<LogAnswer>& answer);
-  bool has_room(InstanceId on);
-  Reader take(Entry entry);
 
   Setup setup_;
   const AttemptPlaces& places_;
   Host host_;
-  std::map<std::uint64_t, Reader> readers_;         ///< by number: the oldest first
-  std::map<InstanceId, std::uint32_t> readers_of_;  ///< how many of them wait for whose worker
+  OpenQuestions<Reader> readers_;
 };
 
 }  // namespace muster
