@@ -43,16 +43,6 @@ std::string name_of(const api::LogQuery& query) {
          std::to_string(query.job.value);
 }
 
-/// In the order of the config.
-std::string master_names(const ClusterConfig& config, std::vector<std::size_t> masters) {
-  std::sort(masters.begin(), masters.end());
-  std::string names;
-  for (const std::size_t i : masters) {
-    names += (names.empty() ? "master " : ", master ") + *config.masters()[i]->master;
-  }
-  return names;
-}
-
 }  // namespace
 
 ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& config,
@@ -87,11 +77,11 @@ JobAsks ActorBackend::job_asks() {
           timeout_,
           [this](const Answered& masters, const Answered& sites) { return silent(masters, sites); },
           [this](JobId job, const Answered& masters, bool all_answered) {
-            Found nothing;
+            FoundJob nothing;
             nothing.all_answered = all_answered;
             for (std::size_t i = 0; i < masters.size(); ++i)
               if (!masters[i]) nothing.silent.push_back(i);
-            return not_found(nothing, job);
+            return not_found(nothing, job, config_);
           },
           [this] { return now(); }};
 }
@@ -100,67 +90,16 @@ void ActorBackend::end_asking() {
   if (asker_) caf::anon_send_exit(asker_, caf::exit_reason::user_shutdown);
 }
 
+JobPlaces ActorBackend::places() const {
+  return {system_, config_, handles_.masters, handles_.sites, timeout_};
+}
+
 Instant ActorBackend::now() const {
   return origin_.instant(system_.clock().now());
 }
 
 void ActorBackend::keep_asking() {
   asker_ = spawn_asker(asked_);
-}
-
-/// Asks every master, then every site, whose the job is.
-void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const Found&)> done) {
-  ask_all<FoundView>(
-      system_, handles_.masters, timeout_,
-      [this, job, done](const Answers<FoundView>& answers) {
-        Found found;
-        found.over = true;
-        for (std::size_t i = 0; i < answers.size(); ++i) {
-          if (!answers[i]) {
-            found.silent.push_back(i);
-            continue;
-          }
-          if (!answers[i]->known) continue;
-          found.masters.push_back(i);
-          found.over &= answers[i]->over;
-          if (!answers[i]->position) continue;
-          found.of_task = i;
-          found.position = *answers[i]->position;
-        }
-        found.all_answered = found.silent.empty();
-        if (!found.masters.empty()) return done(found);
-        ask_all<JobsView>(
-            system_, handles_.sites, timeout_,
-            [found, done](const Answers<JobsView>& sites) mutable {
-              for (std::size_t i = 0; i < sites.size(); ++i) {
-                if (!sites[i]) continue;
-                for (const JobView& part : sites[i]->jobs) {
-                  if (!part.over) found.waits_at = i;
-                  found.over_at_site = true;
-                }
-              }
-              done(found);
-            },
-            JobsQuestion::parts_of({job}));
-      },
-      FindQuestion{job, index});
-}
-
-Answer ActorBackend::not_found(const Found& found, JobId job) const {
-  const std::string name = "job " + std::to_string(job.value);
-  if (found.waits_at) {
-    return refusal(409, "no master yet", name + " waits, or is on its way");
-  }
-  if (found.over_at_site) return refusal(409, "over", name + " is over");
-  if (!found.silent.empty()) {
-    const char* verb = found.silent.size() == 1 ? " does" : " do";
-    return refusal(503, "unreachable",
-                   master_names(config_, found.silent) + verb + " not answer and may have " + name);
-  }
-  if (!found.all_answered) {
-    return refusal(503, "unreachable", "not every part of the cluster can be reached at present");
-  }
-  return refusal(404, "not found", "there is no " + name);
 }
 
 /// Any part of a job names its owner: the first answer that has one counts, so that a master that
@@ -185,7 +124,9 @@ void ActorBackend::owner(JobId job, std::function<void(api::JobOwner)> reply) {
     }
     if (has_it) return reply({answer->jobs.front().user});
     if (!last) return;
-    find(job, 0, [this, job, reply](const Found& found) { reply({{}, not_found(found, job)}); });
+    find_job(places(), job, 0, [this, job, reply](const FoundJob& found) {
+      reply({{}, not_found(found, job, config_)});
+    });
   };
   const auto ask_of = [&](const auto& whom) {
     for (const auto& each : whom) {
@@ -223,59 +164,9 @@ void ActorBackend::cancel_job(JobId job, const api::Reply& reply) {
 void ActorBackend::change_job(JobId job, api::JobChange change, api::Reply reply) {
   if (change == api::JobChange::cancel) return cancel_job(job, reply);
   const bool held = change == api::JobChange::hold;
-  find(job, 0, [this, job, held, reply](const Found& found) {
-    if (!found.masters.empty()) return hold_job(found, job, held, reply);
-    if (!found.waits_at) return reply(not_found(found, job));
-    hold_waiting(found, job, held, reply);
+  find_job(places(), job, 0, [this, job, held, reply](const FoundJob& found) {
+    hold_found(places(), found, {job, held}, reply);
   });
-}
-
-/// A job that no master has yet.
-void ActorBackend::hold_waiting(const Found& found, JobId job, bool held, const api::Reply& reply) {
-  ask<JobId>(
-      system_, handles_.sites[*found.waits_at], timeout_,
-      [this, job, reply](const caf::expected<JobId>& answer) {
-        const std::string name = "job " + std::to_string(job.value);
-        if (answer) return reply(ok("job", job.value));
-        if (answer.error() == ActorError::unknown) {
-          return reply(refusal(409, "no master yet", name + " is on its way to a master"));
-        }
-        reply(from_error(answer.error(), system_, name));
-      },
-      hold_atom_v, job, held);
-}
-
-/// Those that did not say whether they have a part of the job may have one: it is done when
-/// everybody has answered. A part that is over meanwhile is no obstacle.
-void ActorBackend::hold_job(const Found& found, JobId job, bool held, const api::Reply& reply) {
-  const std::string name = "job " + std::to_string(job.value);
-  const Answer over = refusal(409, "over", name + " is over");
-  const Answer stopping = refusal(409, "stopping", name + " is stopping");
-  if (found.over && found.all_answered) return reply(over);
-  std::vector<MasterOrders> masters;
-  for (std::size_t i : found.masters) masters.push_back(handles_.masters[i]);
-  ask_each<JobId>(
-      system_, masters, timeout_,
-      [this, found, job, name, over, stopping,
-       reply](const std::vector<caf::expected<JobId>>& answers) {
-        bool any = false;
-        bool stops = false;
-        std::vector<std::size_t> missing = found.silent;
-        for (std::size_t i = 0; i < answers.size(); ++i) {
-          any |= answers[i].engaged();
-          const bool ends = !answers[i] && answers[i].error() == ActorError::stopping;
-          stops |= ends;
-          const bool knows = answers[i] || ends || answers[i].error() == ActorError::unknown;
-          if (!knows) missing.push_back(found.masters[i]);
-        }
-        if (missing.empty()) {
-          return reply(any ? ok("job", job.value) : stops ? stopping : over);
-        }
-        reply(refusal(503, "unreachable",
-                      "not confirmed by " + master_names(config_, missing) +
-                          ", which may have a part of " + name + ": the same may be sent again"));
-      },
-      hold_atom_v, job, held);
 }
 
 void ActorBackend::change_instance(InstanceId instance, api::InstanceChange change,
@@ -299,15 +190,16 @@ void ActorBackend::change_instance(InstanceId instance, api::InstanceChange chan
 
 void ActorBackend::find_task(JobId job, std::uint32_t index, const api::Reply& reply,
                              std::function<void(const TaskPlace&)> use) {
-  find(job, index, [this, job, index, reply, use = std::move(use)](const Found& found) {
-    if (found.masters.empty()) return reply(not_found(found, job));
-    if (!found.of_task) {
-      return reply(
-          refusal(404, "not found",
-                  "job " + std::to_string(job.value) + " has no task " + std::to_string(index)));
-    }
-    use({handles_.masters[*found.of_task], task_id_of(job, found.position)});
-  });
+  find_job(places(), job, index,
+           [this, job, index, reply, use = std::move(use)](const FoundJob& found) {
+             if (found.masters.empty()) return reply(not_found(found, job, config_));
+             if (!found.of_task) {
+               return reply(refusal(
+                   404, "not found",
+                   "job " + std::to_string(job.value) + " has no task " + std::to_string(index)));
+             }
+             use({handles_.masters[*found.of_task], task_id_of(job, found.position)});
+           });
 }
 
 void ActorBackend::exec(const api::ExecQuery& query, api::Reply reply) {

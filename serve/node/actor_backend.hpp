@@ -13,6 +13,7 @@
 #include "actors/time/clock.hpp"
 #include "config/cluster_config.hpp"
 #include "serve/api/backend.hpp"
+#include "serve/node/found_job.hpp"
 #include "serve/node/gather.hpp"
 #include "serve/node/job_looks.hpp"
 #include "serve/node/job_owners.hpp"
@@ -70,19 +71,7 @@ class ActorBackend final : public api::Backend {
   void metrics(std::function<void(std::optional<api::MetricsInput>)> reply) override;
 
  private:
-  /// Where a job was found.
-  struct Found {
-    std::vector<std::size_t> masters;    ///< that have the job or parts of it; none: no master has
-    std::optional<std::size_t> of_task;  ///< the one that has the task that was asked for
-    std::optional<std::size_t> waits_at{};  ///< the site at which it is on its way, if it is
-    bool over_at_site = false;              ///< or has ended at one, if not waits_at
-    bool over = false;                      ///< all of its parts
-    bool all_answered = false;
-    std::vector<std::size_t> silent{};  ///< masters that have not answered
-    std::uint32_t position = 0;         ///< of that task
-  };
-  void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
-  api::Answer not_found(const Found& found, JobId job) const;
+  JobPlaces places() const;
   /// Calls `use` with a task that a master has; else the reply says why there is no such one.
   struct TaskPlace {
     MasterForUsers master;
@@ -95,8 +84,6 @@ class ActorBackend final : public api::Backend {
   void hand_in(std::vector<Job> jobs, bool again, api::Reply reply);
 
   void cancel_job(JobId job, const api::Reply& reply);
-  void hold_waiting(const Found& found, JobId job, bool held, const api::Reply& reply);
-  void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
   void view_instances(api::Reply reply);
   void add_instances(std::size_t master, std::shared_ptr<InstancesView> so_far,
                      std::function<void(caf::expected<InstancesView>)> done);

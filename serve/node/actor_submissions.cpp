@@ -259,13 +259,13 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
 
 /// Of a job that is not, or not all, with the masters.
 void ActorBackend::say_what_is_missing(JobId job, const api::Reply& reply) {
-  find(job, 0, [this, job, reply](const Found& found) {
+  find_job(places(), job, 0, [this, job, reply](const FoundJob& found) {
     if (found.all_answered && (found.over_at_site ? !found.waits_at : !found.masters.empty())) {
       return reply(refusal(409, "not known",
                            "not every task of job " + std::to_string(job.value) +
                                " is known to a master: submit it anew"));
     }
-    if (found.masters.empty()) return reply(not_found(found, job));
+    if (found.masters.empty()) return reply(not_found(found, job, config_));
     reply(refusal(503, "unreachable", "not every part of the cluster can be reached at present"));
   });
 }
