@@ -1,7 +1,11 @@
 #include "schedulers/site/letters.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "learning/fnv.hpp"
 
 namespace muster {
 namespace {
@@ -16,15 +20,15 @@ bool is_wanted(NotifyOn on, const std::optional<JobOutcome>& outcome) {
          *outcome == JobOutcome::skipped || *outcome == JobOutcome::expired;
 }
 
+/// Somebody is told of its end. A recurring job has none: each of its runs is told of.
+bool has_letter(const Job& job) {
+  return !job.notify.empty() && job.every.empty();
+}
+
 std::string id_of(JobId job, std::string_view what, const std::string& address) {
   // The addresses of one job differ, and may change their places while some are settled.
-  std::uint64_t sum = 14'695'981'039'346'656'037U;
-  for (const char letter : address) {
-    sum = (sum ^ static_cast<unsigned char>(letter)) * 1'099'511'628'211U;
-  }
-  std::string id = std::to_string(job.value) + '-' + std::string(what) + '-';
-  for (int shift = 28; shift >= 0; shift -= 4) id += "0123456789abcdef"[(sum >> shift) & 15U];
-  return id;
+  const auto mark = static_cast<std::uint32_t>(Fnv().add(address).value());
+  return fmt::format("{}-{}-{:08x}", job.value, what, mark);
 }
 
 }  // namespace
@@ -34,7 +38,7 @@ std::vector<JobLetter> Letters::of(const std::vector<Job>& jobs) {
   // The first job of each user and addresses that are told of together.
   std::map<std::pair<std::string, std::vector<std::string>>, JobId> firsts;
   for (const Job& job : jobs) {
-    if (job.notify.empty() || !job.id.valid()) continue;
+    if (!has_letter(job) || !job.id.valid()) continue;
     JobLetter letter{job.id, job.name, job.user, job.notify, job.notify_on, {}, {}};
     if (job.notify_on == NotifyOn::all) {
       letter.group = firsts.try_emplace({job.user, job.notify}, job.id).first->second;
@@ -45,27 +49,23 @@ std::vector<JobLetter> Letters::of(const std::vector<Job>& jobs) {
 }
 
 bool Letters::has_room(const std::vector<Job>& jobs) const {
-  std::map<std::string, std::size_t> more;
+  UserCounts more;
   std::size_t wanted = 0;
   for (const Job& job : jobs) {
-    if (job.notify.empty()) continue;
+    if (!has_letter(job)) continue;
     ++wanted;
-    ++more[job.user];
+    more.add(job.user);
   }
   if (wanted == 0) return true;
-  if (letters_.size() + wanted > bounds_.most) return false;
-  return std::all_of(more.begin(), more.end(), [this](const auto& of_user) {
-    const auto there = of_users_.find(of_user.first);
-    const std::size_t before = there == of_users_.end() ? 0 : there->second;
-    return before + of_user.second <= bounds_.most - bounds_.most / 2;
-  });
+  return letters_.size() + wanted <= bounds_.most &&
+         of_users_.has_room(more, bounds_.most - bounds_.most / 2);
 }
 
 void Letters::put(JobLetter letter) {
   const JobId job = letter.job;
   const auto [at, fresh] = letters_.try_emplace(job, std::move(letter));
   if (!fresh) return;
-  ++of_users_[at->second.user];
+  of_users_.add(at->second.user);
   const bool is_open = !at->second.end;
   open_ += is_open;
   if (is_open) unasked_.push_back(job);
@@ -205,8 +205,7 @@ void Letters::group_settled(JobId first, const std::string& address) {
 void Letters::forget(ByJob::iterator at) {
   JobLetter gone = std::move(at->second);
   letters_.erase(at);
-  const auto of_user = of_users_.find(gone.user);
-  if (--of_user->second == 0) of_users_.erase(of_user);
+  of_users_.take(gone.user);
   gone.to.clear();
   host_.keep(gone);
 }

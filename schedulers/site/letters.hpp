@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/letter.hpp"
+#include "schedulers/site/user_counts.hpp"
 
 namespace muster {
 
@@ -76,7 +77,7 @@ class Letters {
   const Bounds bounds_;
   Host host_;
   ByJob letters_;
-  std::map<std::string, std::size_t> of_users_;
+  UserCounts of_users_;
   std::map<JobId, Group> groups_;
   std::vector<JobId> unasked_;
   std::size_t open_ = 0;  ///< not over

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include "config/site_settings.hpp"
 #include "schedulers/site/actor/handoffs.hpp"
+#include "schedulers/site/actor/job_starts.hpp"
 #include "schedulers/site/actor/load_rounds.hpp"
 #include "schedulers/site/actor/submission_reply.hpp"
 #include "schedulers/site/job_numbers.hpp"
@@ -52,13 +52,7 @@ class JobIntake {
     /// These are durable: the ends of their jobs are to be told.
     std::function<void(std::vector<JobLetter>)> tells{};
   };
-  struct Parts {
-    const SitePeers& peers;
-    SiteWriter& writer;
-    JobNumbers& numbers;
-    LoadRounds& rounds;
-    Handoffs& handoffs;
-  };
+  using Parts = JobStarts::Parts;
   /// The settings have to outlive it.
   JobIntake(const Parts& parts, const SiteSettings& settings, Host host);
 
@@ -98,11 +92,7 @@ class JobIntake {
   void give_numbers(std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests, News& made);
   void choose(Job job, std::vector<Handoff>& handoffs);
   void add_kept(const Job& job, News& made) const;
-  void add_run(Job job, SiteNews& news);
-  void begin_next();
-  void begin_later();
-  void place(std::vector<JobId> jobs);
-  void placed(const std::vector<JobId>& jobs, SiteNews news, bool durable);
+  JobStarts::Host starts_host();
   void wait_here(Job job);
   std::set<HandoffTarget> put_on_way(std::vector<Handoff> handoffs,
                                      const std::shared_ptr<SubmissionReply>& reply);
@@ -117,8 +107,7 @@ class JobIntake {
   KnownSubmissions known_;
   std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<SubmissionReply>>> awaiting_;
   KnownSubmissions::Write last_write_ = 0;
-  std::deque<JobId> to_begin_;
-  bool begins_ = false;  ///< some of these are being placed, or will be after a pause
+  JobStarts starts_;
 };
 
 }  // namespace muster

@@ -35,10 +35,9 @@ class WaitingRecords {
   /// The other one is over as it should be, or has been resubmitted. Written within a pause, with
   /// others: after a crash it is asked for once more.
   void met(const WaitingPair& pair);
-  /// The job has changed; it is written within a pause.
-  void write_later(JobId job);
 
  private:
+  void write_later(JobId job);
   void write();
   void on_written(JobId job, bool held, bool durable);
 

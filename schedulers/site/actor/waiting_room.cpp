@@ -80,26 +80,20 @@ bool WaitingRoom::is_for(const Job& job, Instant now) {
 }
 
 bool WaitingRoom::has_room(const std::vector<Job>& jobs) const {
-  std::map<std::string, std::size_t> more, recurring;
+  UserCounts more, recurring;
   std::size_t waiting = 0, pairs = followers_.size() + kept_.size();
   const Instant now = host_.now();
   for (const Job& job : jobs) {
     if (!is_for(job, now)) continue;
     ++waiting;
-    ++more[job.user];
-    if (!job.every.empty()) ++recurring[job.user];
+    more.add(job.user);
+    if (!job.every.empty()) recurring.add(job.user);
     pairs += job.after.size();
   }
   if (waiting == 0) return true;
   if (open_.size() + waiting > most_.jobs || pairs > kPairsOfJob * most_.jobs) return false;
-  const auto fit = [](const auto& new_ones, const auto& there, std::size_t most) {
-    return std::all_of(new_ones.begin(), new_ones.end(), [&](const auto& of_user) {
-      const auto before = there.find(of_user.first);
-      return (before == there.end() ? 0 : before->second) + of_user.second <= most;
-    });
-  };
-  return fit(more, of_users_, most_.jobs - most_.jobs / 2) &&
-         fit(recurring, recurring_of_, most_.recurring);
+  return of_users_.has_room(more, most_.jobs - most_.jobs / 2) &&
+         recurring_of_.has_room(recurring, most_.recurring);
 }
 
 void WaitingRoom::add(const Job& job) {
@@ -114,7 +108,7 @@ void WaitingRoom::add(const Job& job) {
   waiting.every = job.every;
   waiting.zone = job.zone;
   waiting.overlaps = job.overlaps;
-  ++of_users_[job.user];
+  of_users_.add(job.user);
   for (const AfterJob& each : job.after) {
     if (each.met) continue;
     waiting.open.push_back(each);
@@ -122,7 +116,7 @@ void WaitingRoom::add(const Job& job) {
     unasked_.insert(each.job);
   }
   if (!job.every.empty()) {
-    ++recurring_of_[job.user];
+    recurring_of_.add(job.user);
     recall_runs(job, waiting);
   }
   put_time(job.id, waiting);
@@ -351,12 +345,8 @@ void WaitingRoom::drop(JobId job) {
   take_time(job);
   WaitingJob gone = std::move(found->second);
   open_.erase(found);
-  const auto of_user = of_users_.find(gone.user);
-  if (--of_user->second == 0) of_users_.erase(of_user);
-  if (!gone.every.empty()) {
-    const auto recurring = recurring_of_.find(gone.user);
-    if (--recurring->second == 0) recurring_of_.erase(recurring);
-  }
+  of_users_.take(gone.user);
+  if (!gone.every.empty()) recurring_of_.take(gone.user);
   if (gone.run) gone.open.push_back({*gone.run});
   std::vector<JobId> unneeded;
   leave(gone.open, job, unneeded);

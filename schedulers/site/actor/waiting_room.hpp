@@ -12,6 +12,7 @@
 
 #include "actors/messages/messages.hpp"
 #include "model/job.hpp"
+#include "schedulers/site/user_counts.hpp"
 
 namespace muster {
 
@@ -125,9 +126,9 @@ class WaitingRoom {
   const WaitingBounds most_;
   Host host_;
   std::map<JobId, WaitingJob> open_;
-  std::map<std::string, std::size_t> of_users_;      ///< how many wait
-  std::map<std::string, std::size_t> recurring_of_;  ///< of these, how many recur
-  std::set<std::pair<JobId, JobId>> followers_;      ///< a job and one that waits for it
+  UserCounts of_users_;                          ///< how many wait
+  UserCounts recurring_of_;                      ///< of these, how many recur
+  std::set<std::pair<JobId, JobId>> followers_;  ///< a job and one that waits for it
   std::set<std::pair<JobId, JobId>> kept_;     ///< one that failed, and one that waits for another
   std::set<std::pair<Instant, JobId>> times_;  ///< when each is to be looked at, if at a time
   std::map<JobId, Instant> time_of_;           ///< of those in times_

@@ -84,6 +84,15 @@ struct LettersTest : ::testing::Test {
   std::unique_ptr<Letters> again;
 };
 
+TEST_F(LettersTest, ARecurringJobIsNotToldOfAndKeepsNoOtherWaiting) {
+  Job recurs = job(1, {"me@example.org"}, NotifyOn::all);
+  recurs.every = "0 3 * * *";
+  submit({recurs, job(2, {"me@example.org"}, NotifyOn::all)});
+  EXPECT_THAT(watched, ElementsAre(2));
+  over(2);
+  EXPECT_EQ(sent.size(), 1U);
+}
+
 TEST_F(LettersTest, CostNothingForAJobThatTellsNobody) {
   submit({job(1, {})});
   EXPECT_THAT(watched, IsEmpty());
