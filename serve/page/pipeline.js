@@ -155,7 +155,7 @@ async function pipelineList(user, which) {
 async function loadPipeline() {
   const opened = state.job;
   const { shown_job: job } = state;
-  if (!by_id("pipeline").open || !job || !isDue("pipeline " + opened, PIPELINE_PERIOD_MS)) return;
+  if (!by_id("pipeline").open || !job || !isDue("pipeline", PIPELINE_PERIOD_MS)) return;
   if (by_id("pipeline-table").hidden) setText(by_id("pipeline-note"), "…");
   try {
     const lists = await Promise.all(["active", "over"].map((which) =>
@@ -171,7 +171,7 @@ async function loadPipeline() {
 
 // Of another job nothing is known yet.
 function closePipeline() {
-  delete state.asked_ms["pipeline " + state.job];
+  delete state.asked_ms.pipeline;
   by_id("pipeline").open = false;
   by_id("pipeline-table").hidden = true;
   by_id("pipeline-picture").hidden = true;
