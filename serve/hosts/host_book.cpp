@@ -223,8 +223,7 @@ Expected<ReportAnswer, int> HostBook::report(const std::string& key_print, const
   if (host->use && host->use->use == Use::ending && !is_left) free(*host, steps);
   const std::uint32_t number = host->number;
   // It goes on with the orders that are in the file: without an answer its lease would end.
-  const bool is_needed = has_booted || (host->use && !writer_.has(host->use->change));
-  if (is_needed) save(lock);
+  if (has_booted || (host->use && !writer_.has(host->use->change))) save(lock);
   // It may have been removed meanwhile.
   HostEntry* again = hosts_.find(number);
   Expected<ReportAnswer, int> answer =
