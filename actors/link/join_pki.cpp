@@ -4,6 +4,7 @@
 
 #include "actors/link/certificate.hpp"
 #include "actors/link/openssl_handles.hpp"
+#include "model/hexadecimal.hpp"
 
 // A request is looked at as bytes of an enemy: bounded before it is parsed, its signature checked,
 // and only its public key taken over.
@@ -26,7 +27,7 @@ std::string print_of_key(EVP_PKEY* key) {
   const bool made = EVP_Digest(encoded, static_cast<std::size_t>(size), digest.data(), &length,
                                EVP_sha256(), nullptr) == 1;
   OPENSSL_free(encoded);
-  return made ? ssl::hexadecimal(digest.data(), length) : std::string{};
+  return made ? hexadecimal({digest.data(), length}) : std::string{};
 }
 
 bool is_p256(EVP_PKEY* key) {

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "model/hexadecimal.hpp"
+
 namespace muster::ssl {
 namespace {
 
@@ -157,21 +159,11 @@ std::string common_name(const X509_NAME* name) {
   return std::ranges::any_of(text, control) ? std::string{} : text;
 }
 
-std::string hexadecimal(const unsigned char* data, std::size_t size) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < size; ++i) {
-    text += kDigits[data[i] >> 4];
-    text += kDigits[data[i] & 15];
-  }
-  return text;
-}
-
 std::string fingerprint(const X509* certificate) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) != 1) return {};
-  return hexadecimal(digest.data(), size);
+  return hexadecimal({digest.data(), size});
 }
 
 std::string time_text(const ASN1_TIME* time) {

@@ -52,8 +52,6 @@ Expected<bool, LinkError> check_validity(const X509* certificate,
 /// a NUL or control character in it.
 std::string common_name(const X509_NAME* name);
 
-/// Two digits a byte.
-std::string hexadecimal(const unsigned char* data, std::size_t size);
 /// The SHA-256 of the whole certificate, in hexadecimal digits; empty: it cannot be encoded.
 std::string fingerprint(const X509* certificate);
 

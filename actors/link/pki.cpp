@@ -9,6 +9,7 @@
 #include "actors/link/certificate.hpp"
 #include "actors/link/file_set.hpp"
 #include "actors/link/openssl_handles.hpp"
+#include "model/hexadecimal.hpp"
 
 // Two authorities, so that a worker's certificate, which lies on rented machines, is of no use
 // between nodes. Files are written as a set: a key without its certificate would be of no use.
@@ -151,8 +152,8 @@ CertificateInfo describe(X509* certificate) {
   info.subject = ssl::common_name(X509_get_subject_name(certificate));
   info.issuer = ssl::common_name(X509_get_issuer_name(certificate));
   const ASN1_INTEGER* serial = X509_get0_serialNumber(certificate);
-  info.serial = ssl::hexadecimal(ASN1_STRING_get0_data(serial),
-                                 static_cast<std::size_t>(ASN1_STRING_length(serial)));
+  info.serial = hexadecimal(
+      {ASN1_STRING_get0_data(serial), static_cast<std::size_t>(ASN1_STRING_length(serial))});
   info.fingerprint = ssl::fingerprint(certificate);
   info.valid_from = ssl::time_text(X509_get0_notBefore(certificate));
   info.valid_to = ssl::time_text(X509_get0_notAfter(certificate));

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/hexadecimal.hpp"
+
 namespace muster::api {
 namespace {
 

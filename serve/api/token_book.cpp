@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "model/check.hpp"
+#include "model/hexadecimal.hpp"
 
 namespace muster::api {
 namespace {
@@ -29,9 +30,7 @@ std::string random_secret() {
   std::array<unsigned char, 24> bytes{};
   MUSTER_CHECK(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1,
                "the system gives no random bytes");
-  std::string text = "muster_";
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
+  return "muster_" + hexadecimal(bytes);
 }
 
 using Failed = Failure<TokenError>;

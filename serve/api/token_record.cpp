@@ -11,6 +11,8 @@
 #include <set>
 #include <sstream>
 
+#include "model/hexadecimal.hpp"
+
 namespace muster::api {
 namespace {
 
@@ -156,12 +158,6 @@ Json record_document(const TokenRecord& record) {
 }
 
 }  // namespace
-
-std::string hexadecimal(const TokenDigest& digest) {
-  std::string text;
-  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 std::optional<TokenDigest> digest_from(std::string_view text) {
   TokenDigest digest{};

@@ -16,8 +16,7 @@ namespace muster::api {
 /// The SHA-256 of a token: the only part of it that is kept.
 using TokenDigest = std::array<unsigned char, 32>;
 TokenDigest digest_of(std::string_view token);
-/// As 64 hexadecimal digits in small letters, and back; nothing of any other text.
-std::string hexadecimal(const TokenDigest& digest);
+/// From 64 hexadecimal digits in small letters; nothing of any other text.
 std::optional<TokenDigest> digest_from(std::string_view text);
 
 /// Earlier secret of a rotated token; it still opens the API until then.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/check.hpp"
+#include "model/hexadecimal.hpp"
 #include "serve/api/token_record.hpp"
 #include "serve/hosts/host_refusal.hpp"
 #include "serve/hosts/row_value.hpp"
@@ -24,13 +25,11 @@ std::string random_digits(std::size_t bytes) {
   std::vector<unsigned char> random(bytes);
   MUSTER_CHECK(RAND_bytes(random.data(), static_cast<int>(bytes)) == 1,
                "the system gives no random bytes");
-  std::string text;
-  for (const unsigned char each : random) text += fmt::format("{:02x}", each);
-  return text;
+  return hexadecimal(random);
 }
 
 std::string print_of_secret(const std::string& secret) {
-  return api::hexadecimal(api::digest_of(secret));
+  return hexadecimal(api::digest_of(secret));
 }
 
 /// In a time that does not tell how much of it is right.

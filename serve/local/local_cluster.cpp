@@ -18,6 +18,7 @@
 #include "actors/time/clock_wall.hpp"
 #include "config/cluster_folder.hpp"
 #include "config/shipped_file.hpp"
+#include "model/hexadecimal.hpp"
 #include "serve/api/private_file.hpp"
 #include "serve/local/cluster_place.hpp"
 #include "serve/local/local_pki.hpp"
@@ -88,9 +89,7 @@ std::string random_token() {
     const ssize_t got = getrandom(bytes.data() + have, bytes.size() - have, 0);
     if (got > 0) have += static_cast<std::size_t>(got);
   }
-  std::string text;
-  for (unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
+  return hexadecimal(bytes);
 }
 
 struct NamedPlace {

@@ -9,6 +9,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "model/hexadecimal.hpp"
+
 namespace muster::notify {
 namespace {
 
@@ -125,9 +127,7 @@ std::string hmac_sha256(std::string_view key, std::string_view text) {
   unsigned length = 0;
   HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
        reinterpret_cast<const unsigned char*>(text.data()), text.size(), sum.data(), &length);
-  std::string out;
-  for (unsigned i = 0; i < length; ++i) out += fmt::format("{:02x}", sum[i]);
-  return out;
+  return hexadecimal({sum.data(), length});
 }
 
 std::string key_of_user(std::string_view cluster_key, std::string_view user) {

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "model/hexadecimal.hpp"
 #include "serve/api/private_file.hpp"
 
 namespace muster::notify {
@@ -33,8 +34,7 @@ Expected<std::string, KeyError> NotifyKey::get() {
     if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
       return Failure<KeyError>{KeyError::unusable, "there are no random numbers for a key"};
     }
-    std::string made;
-    for (const unsigned char each : bytes) made += fmt::format("{:02x}", each);
+    const std::string made = hexadecimal(bytes);
     if (const auto trouble = api::replace_private(file_, made + '\n')) {
       return Failure<KeyError>{KeyError::unusable, "the file notify.key: " + *trouble};
     }

@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "model/check.hpp"
+#include "model/hexadecimal.hpp"
 
 // Event logs as lines of JSON, and their digest. The digest is over the bytes of the log, header
 // included, so that two runs are compared without keeping either.
@@ -47,9 +48,7 @@ struct EventLogWriter::Digest {
     unsigned int size = 0;
     MUSTER_CHECK(EVP_DigestFinal_ex(context.get(), bytes.data(), &size) == 1,
                  "a digest is finished once");
-    std::string text;
-    for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", bytes[i]);
-    return text;
+    return hexadecimal({bytes.data(), size});
   }
 };
 

@@ -15,6 +15,7 @@
 
 #include "config/numbers.hpp"
 #include "model/check.hpp"
+#include "model/hexadecimal.hpp"
 #include "tools/client/printable.hpp"
 
 namespace muster::client {
@@ -265,9 +266,7 @@ std::string random_token() {
   std::array<unsigned char, 16> bytes{};
   const ssize_t got = getrandom(bytes.data(), bytes.size(), 0);
   MUSTER_CHECK(got == static_cast<ssize_t>(bytes.size()), "the system gives no random bytes");
-  std::string token;
-  for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
-  return token;
+  return hexadecimal(bytes);
 }
 
 }  // namespace muster::client

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/check.hpp"
+#include "model/hexadecimal.hpp"
 
 // Digests of what runs depend on. Contents count and not names or times of files: a copied trace
 // has an equal digest, an overwritten one has not.
@@ -68,9 +69,7 @@ std::string Digest::hex() {
   unsigned int size = 0;
   MUSTER_CHECK(EVP_DigestFinal_ex(context_->of.get(), bytes.data(), &size) == 1,
                "a digest is finished once");
-  std::string text;
-  for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", bytes[i]);
-  return text;
+  return hexadecimal({bytes.data(), size});
 }
 
 std::optional<std::string> digest_of_path(const fs::path& path) {

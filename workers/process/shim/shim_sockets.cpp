@@ -16,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "model/hexadecimal.hpp"
 #include "workers/process/shim/line_server.hpp"
 
 namespace muster::process {
@@ -74,13 +75,7 @@ std::string random_name() {
   // Empty when there is no randomness: no socket can then be made by that name.
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return "";
-  std::string name = "muster-";
-  for (const unsigned char byte : bytes) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", byte);
-    name += digits;
-  }
-  return name;
+  return "muster-" + hexadecimal(bytes);
 }
 
 Descriptor listen_abstract(const std::string& name) {
