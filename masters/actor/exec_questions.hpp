@@ -33,6 +33,8 @@ class ExecQuestions {
 
   void ask(ExecRequest request, const PartAnswer<ExecAnswer>& answer);
   void hear(ExecAnswer answer);
+  /// The instance's worker will not answer the questions that are open.
+  void cut(InstanceId on) { open_.cut(on); }
   /// Drops all questions: their askers are gone.
   void clear();
 

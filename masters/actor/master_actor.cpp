@@ -29,7 +29,7 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
       logs_(setup_.logs, master_, places_, *this, log_host()),
       execs_(places_, exec_host()),
       link_(setup_.settings.watch, link_host()),
-      workers_({master_, links_, logs_, *this}, worker_host()),
+      workers_({master_, links_, logs_, execs_, *this}, worker_host()),
       cloud_({master_, link_, links_, workers_, logs_, *this}, cloud_host()),
       seat_(master_, *this, seat_setup()),
       rounds_({master_, seat_, *this}, round_host()),

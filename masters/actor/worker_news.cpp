@@ -26,6 +26,7 @@ WorkerNews::WorkerNews(const Parts& parts, Host host)
     : master_(parts.master),
       links_(parts.links),
       logs_(parts.logs),
+      execs_(parts.execs),
       host_(parts.host),
       workers_(std::move(host)),
       silence_(host_, [this] { end_lost(); }),
@@ -38,7 +39,7 @@ void WorkerNews::greet(const WorkerHello& hello, const WorkerActor& worker) {
   if (links_.is_old(hello)) return;
   const WorkerActor* before = links_.on(id);
   if ((before == nullptr ? WorkerActor{} : *before) != worker) {
-    logs_.cut(id);  // the worker's earlier process does not answer open questions
+    cut(id);  // the worker's earlier process does not answer open questions
     workers_.monitor(worker);
   }
   links_.meet(hello, worker);
@@ -125,7 +126,7 @@ void WorkerNews::take(const WorkerReport& report) {
 void WorkerNews::lose(const caf::actor_addr& link) {
   const auto id = links_.lose(link);
   if (!id) return;
-  logs_.cut(*id);
+  cut(*id);
   await(*id, Duration::zero());
   workers_.remind();
 }
@@ -134,6 +135,12 @@ void WorkerNews::forget(InstanceId id) {
   to_relieve_.erase(id);
   links_.forget(id);
   logs_.forget(id);
+  execs_.cut(id);
+}
+
+void WorkerNews::cut(InstanceId id) const {
+  logs_.cut(id);
+  execs_.cut(id);
 }
 
 void WorkerNews::await(InstanceId id, Duration more) {

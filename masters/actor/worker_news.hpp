@@ -5,6 +5,7 @@
 #include <set>
 
 #include "actors/time/alarm.hpp"
+#include "masters/actor/exec_questions.hpp"
 #include "masters/actor/master_logs.hpp"
 #include "masters/actor/part_host.hpp"
 #include "masters/actor/worker_links.hpp"
@@ -34,6 +35,7 @@ class WorkerNews {
     Master& master;
     WorkerLinks& links;
     MasterLogs& logs;
+    ExecQuestions& execs;
     PartHost& host;
   };
   WorkerNews(const Parts& parts, Host host);
@@ -56,6 +58,8 @@ class WorkerNews {
   std::set<InstanceId> ask_samples(std::uint64_t sample_round) const;
 
  private:
+  /// Questions to the instance's worker that are open get no answer from it.
+  void cut(InstanceId id) const;
   void turn_away(const WorkerHello& hello, const WorkerActor& worker) const;
   void take(const WorkerReport& report);
   void note_rejection(const WorkerReport& report);
@@ -67,6 +71,7 @@ class WorkerNews {
   Master& master_;
   WorkerLinks& links_;
   MasterLogs& logs_;
+  ExecQuestions& execs_;
   PartHost& host_;
   Host workers_;
   Alarm<PartHost> silence_, services_, relief_;

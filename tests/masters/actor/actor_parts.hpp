@@ -44,7 +44,8 @@ class ActorPartsTest : public MasterTest {
     workers.ends = [](TaskId) {};
     workers.end = [this](InstanceId id) { say("end " + std::to_string(id.value)); };
     workers.remind = [this] { cloud_->remind_later(); };
-    workers_.emplace(WorkerNews::Parts{*master_, links_, *logs_, host_}, std::move(workers));
+    workers_.emplace(WorkerNews::Parts{*master_, links_, *logs_, execs_, host_},
+                     std::move(workers));
     CloudWatch::Host cloud;
     cloud.takes_more = [this] { return journal_takes_; };
     cloud.order_fleet = [] {};
@@ -104,6 +105,7 @@ class ActorPartsTest : public MasterTest {
   ApartReads reads_{nullptr, host_};
   MasterPlaces places_{*master_, reads_};
   WorkerLinks links_;
+  ExecQuestions execs_{places_, {}};
   bool journal_takes_ = true;
   std::optional<MasterLogs> logs_;
   std::optional<CloudLink> link_;

@@ -111,6 +111,28 @@ TEST_F(MasterQuestionsTest, ASilentWorkerTakesItsShareOfQuestionsAboutCommands) 
   EXPECT_THAT(answers_, ElementsAre(HasSubstr("instance 0")));
 }
 
+TEST_F(MasterQuestionsTest, AQuestionAboutACommandWhoseWorkerIsGoneIsAnsweredAtOnce) {
+  run_one();
+  ExecRequest request;
+  request.task = TaskId{1};
+  ask<ExecAnswer>(request);
+  system_.time().drain();
+  EXPECT_TRUE(answers_.empty());
+  system_.end(worker_);
+  system_.time().drain();
+  EXPECT_THAT(answers_, ElementsAre("refused"));
+  answers_.clear();
+  worker_ = spawn_worker();
+  say(hello(2));
+  ask<ExecAnswer>(request);
+  system_.time().drain();
+  const WorkerActor again = spawn_worker();
+  caf::anon_send(master_, hello_atom_v, hello(3), again);
+  system_.time().drain();
+  EXPECT_THAT(answers_, ElementsAre("refused")) << "another process of the worker is there";
+  system_.end(again);
+}
+
 TEST_F(MasterQuestionsTest, AWatchOfAJobThatHistoryHasForgottenIsAnswered) {
   run_one();
   tell(WorkerReportKind::finished, 1);
