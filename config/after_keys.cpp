@@ -22,27 +22,43 @@ using R = JobRequest;
 
 constexpr std::string_view kWantedAfter =
     "a list like [\"12\", \"prep:any\"], or a text like \"12,prep:any\": numbers of jobs, names of "
-    "jobs of this submission, or places in it like #1; behind each :ok (the default), :any or "
-    ":fail";
-constexpr std::size_t kLongestAfter = kMaxRequestText + 8;
+    "jobs of this submission, or places in it like #1; behind each :ok (the default), :any, :fail "
+    "or :start, and :index where each task waits for the one with its index alone; or a table like "
+    "{ job = \"prep\", when = \"any\", match = \"index\" }";
+constexpr std::string_view kByIndex = "index";
+constexpr std::size_t kLongestAfter = kMaxRequestText + 16;
 
 /// One of the texts, taken apart.
 struct AfterText {
   std::string_view job;  ///< its number, its place like "#3", or its name
   AfterEnd end = AfterEnd::ok;
+  bool by_index = false;
 };
 
+/// The condition behind the last colon, if there is one, is taken off.
 AfterText parse_after(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return {text};
-  const auto end = named<AfterEnd>(text.substr(colon + 1));
-  return end ? AfterText{text.substr(0, colon), *end} : AfterText{text};
+  AfterText parsed{text};
+  const auto take = [&parsed](auto known) {
+    const std::size_t colon = parsed.job.rfind(':');
+    if (colon == std::string_view::npos || !known(parsed.job.substr(colon + 1))) return;
+    parsed.job = parsed.job.substr(0, colon);
+  };
+  take([&](std::string_view word) { return parsed.by_index = word == kByIndex; });
+  take([&](std::string_view word) {
+    const auto end = named<AfterEnd>(word);
+    if (end) parsed.end = *end;
+    return end.has_value();
+  });
+  return parsed;
 }
 
-/// "12:any"; that it has completed is not said.
-std::string after_text(std::string_view job, AfterEnd end) {
-  if (end == AfterEnd::ok) return std::string(job);
-  return fmt::format("{}:{}", job, name_of(end));
+/// "12:any:index"; that it has completed is not said, unless the name ends as a condition does.
+std::string after_text(std::string_view job, const AfterText& as) {
+  std::string text(job);
+  if (as.end != AfterEnd::ok || parse_after(job).job != job)
+    text += fmt::format(":{}", name_of(as.end));
+  if (as.by_index) text += fmt::format(":{}", kByIndex);
+  return text;
 }
 
 /// The place in a submission, from 1; nothing: the text is no place.
@@ -54,7 +70,8 @@ std::optional<std::uint32_t> submission_place(std::string_view job) {
 }
 
 bool is_after_text(std::string_view text) {
-  const std::string_view job = parse_after(text).job;
+  const auto [job, end, by_index] = parse_after(text);
+  if (by_index && end == AfterEnd::start) return false;
   if (job.empty() || text.size() > kLongestAfter || !is_label(text)) return false;
   if (job.starts_with('#')) return submission_place(job).has_value();
   const auto number = parse_whole(job);
@@ -66,13 +83,44 @@ bool add_after(std::vector<std::string>& texts, std::string_view text) {
   text = without_spaces(text);
   if (!is_after_text(text)) return false;
   const AfterText parsed = parse_after(text);
-  texts.push_back(after_text(parsed.job, parsed.end));
+  texts.push_back(after_text(parsed.job, parsed));
   return true;
 }
 
 /// Likewise, of a number of a job; a name may look like one below 1.
 bool add_after(std::vector<std::string>& texts, std::int64_t number) {
   return number > 0 && add_after(texts, std::to_string(number));
+}
+
+/// Likewise, of a table: { job = "prep", when = "any", match = "index" }.
+bool add_after(std::vector<std::string>& texts, const RequestValue::Table& table) {
+  std::string job, when, match;
+  for (const RequestMember& each : table) {
+    const auto* text = std::get_if<std::string>(&each.value.data);
+    const auto* number = std::get_if<std::int64_t>(&each.value.data);
+    std::string* to = each.key == "job"     ? &job
+                      : each.key == "when"  ? &when
+                      : each.key == "match" ? &match
+                                            : nullptr;
+    if (to == nullptr || (text == nullptr && (number == nullptr || to != &job))) return false;
+    *to = text != nullptr ? std::string(without_spaces(*text)) : std::to_string(*number);
+    if (to->empty()) return false;
+  }
+  if (!when.empty() && !named<AfterEnd>(when)) return false;
+  if (!match.empty() && match != kByIndex && match != "job") return false;
+  // Said here: a name may end as a condition does.
+  if (when.empty()) when = name_of(AfterEnd::ok);
+  return !job.empty() &&
+         add_after(texts, fmt::format("{}:{}{}", job, when, match == kByIndex ? ":index" : ""));
+}
+
+bool add_after(std::vector<std::string>& texts, const RequestValue& value) {
+  if (const auto* word = std::get_if<std::string>(&value.data)) return add_after(texts, *word);
+  if (const auto* table = std::get_if<RequestValue::Table>(&value.data)) {
+    return add_after(texts, *table);
+  }
+  const auto* number = std::get_if<std::int64_t>(&value.data);
+  return number != nullptr && add_after(texts, *number);
 }
 
 bool read_after(JobRequest& request, const RequestValue& value) {
@@ -83,16 +131,9 @@ bool read_after(JobRequest& request, const RequestValue& value) {
     }
   } else if (const auto* list = std::get_if<RequestValue::List>(&value.data)) {
     for (const RequestValue& element : *list) {
-      const auto* word = std::get_if<std::string>(&element.data);
-      const auto* number = std::get_if<std::int64_t>(&element.data);
-      if (word != nullptr ? !add_after(texts, *word)
-                          : number == nullptr || !add_after(texts, *number)) {
-        return false;
-      }
+      if (!add_after(texts, element)) return false;
     }
-  } else if (const auto* number = std::get_if<std::int64_t>(&value.data)) {
-    if (!add_after(texts, *number)) return false;
-  } else {
+  } else if (!add_after(texts, value)) {
     return false;
   }
   // Each once and in one order: two spellings of a request are one submission.
@@ -192,17 +233,35 @@ std::vector<RequestKey> after_keys() {
   return {{"after", "list, or text like \"12,prep:any\"", "none",
            "jobs that have to be over before this one begins: their numbers, or names of jobs of "
            "the same submission; each has to have completed, behind `:any` to be over, behind "
-           "`:fail` to have failed. A job for which that cannot come true any more is skipped",
+           "`:fail` to have failed, behind `:start` to have started. Behind `:index` each task "
+           "waits for "
+           "the task with its array index alone. A job for which that cannot come true any more is "
+           "skipped",
            RequestOther{&R::after, std::string(kWantedAfter), read_after, check_after_texts,
                         NumberRange{.low = 1, .high = 9e15, .whole = true}},
            RequestFlag{"--after",
                        "begin after these jobs, like 12,13:any: numbers, or names of jobs of this "
-                       "submission; :ok (default), :any, :fail"}}};
+                       "submission; :ok (default), :any, :fail, :start; :index task by task"}}};
 }
 
 void check_after(const JobRequest& request, const Report& report) {
-  if (request.after.empty() || !request.service) return;
-  report("after", "is for jobs that end: a service waits for no other job");
+  if (request.after.empty()) return;
+  if (request.service) {
+    return report("after", "is for jobs that end: a service waits for no other job");
+  }
+  const bool by_index = std::any_of(request.after.begin(), request.after.end(),
+                                    [](const auto& each) { return parse_after(each).by_index; });
+  if (!by_index) return;
+  if (request.gang || !request.elastic.empty()) {
+    report("after",
+           "has :index, with which tasks begin one by one: those of a gang or an elastic "
+           "job begin together");
+  }
+  if (!request.on_fail.empty()) {
+    report("on_fail",
+           "does not go with :index in after: a task whose counterpart ended otherwise "
+           "has failed");
+  }
 }
 
 std::vector<AfterJob> after_of(const std::vector<std::string>& texts) {
@@ -210,9 +269,9 @@ std::vector<AfterJob> after_of(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const AfterText parsed = parse_after(text);
     if (const auto place = submission_place(parsed.job)) {
-      jobs.push_back({{}, parsed.end, *place});
+      jobs.push_back({{}, parsed.end, *place, false, parsed.by_index});
     } else if (const auto number = parse_whole(parsed.job)) {
-      jobs.push_back({JobId{*number}, parsed.end});
+      jobs.push_back({JobId{*number}, parsed.end, 0, false, parsed.by_index});
     }
   }
   return jobs;
@@ -223,7 +282,7 @@ std::vector<std::string> after_texts(const std::vector<AfterJob>& jobs) {
   for (const AfterJob& each : jobs) {
     const std::string job =
         each.place > 0 ? fmt::format("#{}", each.place) : std::to_string(each.job.value);
-    texts.push_back(after_text(job, each.end));
+    texts.push_back(after_text(job, {{}, each.end, each.by_index}));
   }
   return texts;
 }
@@ -254,7 +313,7 @@ void settle_after(std::vector<JobRequest>& requests,
         report(i, fmt::format("\"{:.60}\" recurs, and is never over", parsed.job));
       }
       waits_for[i].push_back(*found.at);
-      text = after_text(fmt::format("#{}", *found.at + 1), parsed.end);
+      text = after_text(fmt::format("#{}", *found.at + 1), parsed);
     }
   }
   const std::vector<std::size_t> circle = circle_in(waits_for);

@@ -167,7 +167,7 @@ class Master {
   /// How much of what it has or may have is taken: see docs/routing.md.
   double load() const { return master_load(facts(), settings_, memory().fixed_fleet()); }
   /// See JobEnds.
-  const JobEnds& ends() const { return ends_; }
+  JobEnds& ends() { return ends_; }
 
  private:
   void refuse_for_good(JobId id, const Refusal& never, Instant now);

@@ -60,6 +60,7 @@ struct MasterMemory::Fold {
     m.listed.insert(list_place(e.job));
     if (is_counted(e.job)) m.counted.insert(e.job.id);
     if (e.job.service() != nullptr) m.services.insert(e.job.id);
+    if (waits_by_index(e.job)) m.awaiting.insert(e.job.id);
   }
   void operator()(const LaunchRequested& e) {
     m.next_instance = std::max(m.next_instance, e.instance.value + 1);
@@ -185,10 +186,24 @@ struct MasterMemory::Fold {
     if (e.blameless && !e.for_good) return;
     JobFailures& job = m.failures[job_of(e.task)];
     job.attempts += !e.blameless;
+    if (e.for_good) return note_failed_for_good(e.task, job);
     job.open.insert(e.task);
-    if (!e.for_good) return;
-    const TaskRow& row = *m.state.find(e.task);
-    job.for_good.emplace(m.state.spec(row).array_index, e.task);
+  }
+  /// A task that cannot begin any more has failed without an attempt.
+  void operator()(const CounterpartOver& e) {
+    const JobId job = job_of(e.task);
+    if (m.state.find(job)->awaiting == 1) m.awaiting.erase(job);
+    if (e.lost.empty()) return;
+    TaskHistory& task = m.tasks[e.task];
+    task.ended_at = at;
+    task.reason = e.lost;
+    task.failed = true;
+    note_failed_for_good(e.task, m.failures[job]);
+  }
+  void note_failed_for_good(TaskId id, JobFailures& job) {
+    job.open.insert(id);
+    const TaskRow& row = *m.state.find(id);
+    job.for_good.emplace(m.state.spec(row).array_index, id);
     const JobId of = m.state.job(row.job).job.id;
     if (m.counted.contains(of)) m.failing.insert(of);
   }
@@ -224,9 +239,11 @@ struct MasterMemory::Fold {
     m.throughput.erase(e.job);
     m.failures.erase(e.job);
     m.services.erase(e.job);
+    m.awaiting.erase(e.job);
     // Sites ask for these: the job's other parts are for nothing.
     const JobRow& over = *m.state.find(e.job);
     m.listed.erase(list_place(over.job));
+    if (over.job.total_tasks == 0) note_outcome(e);
     memory.note_over(over);
     if (!over.all_ended() && over.job.total_tasks > 0) {
       m.terminal_parts.push_back(e.job);
@@ -238,6 +255,13 @@ struct MasterMemory::Fold {
       m.metrics.set(id, over.job.user, 0);
       m.ledger.close(id);
     }
+  }
+  void note_outcome(const JobFinished& e) {
+    const bool well = e.outcome == JobOutcome::completed || e.outcome == JobOutcome::replaced;
+    const bool badly = e.outcome == JobOutcome::failed || e.outcome == JobOutcome::refused ||
+                       e.outcome == JobOutcome::expired;
+    if (well) m.completed.add(e.job.value);
+    if (badly) m.failed.add(e.job.value);
   }
   template <class Other>
   void operator()(const Other&) {}
@@ -330,6 +354,7 @@ void MasterMemory::count_parts() {
   MasterFacts& m = facts_;
   for (const JobRow& row : m.state.jobs()) {
     if (row.job.service() != nullptr) m.services.insert(row.job.id);
+    if (row.awaiting > 0) m.awaiting.insert(row.job.id);
     if (!is_counted(row.job)) continue;
     m.counted.insert(row.job.id);
     if (row.failed > 0) m.failing.insert(row.job.id);
@@ -373,6 +398,8 @@ MasterSnapshot MasterMemory::snapshot() const {
   snapshot.terminal_parts = m.terminal_parts;
   snapshot.failed_parts = m.failed_parts;
   snapshot.accepted = m.accepted;
+  snapshot.completed = m.completed;
+  snapshot.failed = m.failed;
   return snapshot;
 }
 
@@ -402,6 +429,8 @@ void MasterMemory::restore(MasterSnapshot&& snapshot) {
   count_parts();
   m.metrics.recall(m.state);
   m.accepted = std::move(snapshot.accepted);
+  m.completed = std::move(snapshot.completed);
+  m.failed = std::move(snapshot.failed);
   for (const JobRow& row : m.state.jobs()) m.listed.insert(list_place(row.job));
 }
 

@@ -61,11 +61,14 @@ struct MasterFacts {
   /// Unfinished jobs in the order of lists, so that a page of them costs what it looks at.
   std::set<JobPlace, std::greater<>> listed{};
   std::set<JobId> services{};  ///< unfinished jobs that are services
+  std::set<JobId> awaiting{};  ///< unfinished jobs of which tasks wait for their counterparts
   std::set<JobId> counted{};   ///< unfinished parts of jobs whose number of failures is bounded
   std::set<JobId> failing{};   ///< of these, those of which some have
   MetricTally metrics{};       ///< of what tasks report of themselves
   NumberSet accepted{};        ///< all jobs that ever were: sites may repeat a hand-off at any time
-  std::uint64_t events = 0;    ///< how many were absorbed, since this memory was made
+  NumberSet completed{};  ///< of these, the whole jobs that have: others may wait for them for long
+  NumberSet failed{};     ///< likewise, those that have failed, were refused or have expired
+  std::uint64_t events = 0;  ///< how many were absorbed, since this memory was made
   /// The number of the last of these that may change what a policy decides.
   std::uint64_t last_change = 0;
 

@@ -30,10 +30,13 @@ inline bool blocks_gang(const ClusterState& state, const TaskRow& row) {
 
 inline constexpr Refusal kCapped{RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
 
+inline constexpr Refusal kAwaits{RefusalKind::not_now, RefusalCode::awaiting_counterpart, {}, 0, 0};
+
 inline constexpr Refusal kSpare{RefusalKind::not_now, RefusalCode::spare_replica, {}, 1, 0};
 
 /// Why a capped task has no place.
 inline Refusal reason_of_capped(const TaskRow& row, const JobRow& job) {
+  if (row.awaits) return kAwaits;
   if (job.job.service() != nullptr && !row.wanted) return kSpare;
   if (row.rests_until == Instant{}) return kCapped;
   const double setbacks = row.setbacks;
@@ -55,7 +58,8 @@ inline bool is_spare(const TaskRow& row, const JobRow& job) {
 
 /// It is not to have a place now.
 inline bool has_no_turn(const TaskRow& row, const JobRow& job) {
-  return is_beyond_width(row, job) || row.rests_until > Instant{} || is_unwanted(row, job);
+  return row.awaits || is_beyond_width(row, job) || row.rests_until > Instant{} ||
+         is_unwanted(row, job);
 }
 
 /// The task holds no resources any more. As a replica that is not wanted it has no place either.
@@ -234,7 +238,8 @@ struct ClusterState::Applier {
     row.reason = row.phase == TaskPhase::capped ? reason_of_capped(row, job_of(row)) : Refusal{};
   }
 
-  void add_task(JobRow& job, std::uint32_t index) {
+  /// `awaits`: the job's tasks wait for their counterparts.
+  void add_task(JobRow& job, std::uint32_t index, bool awaits) {
     const TaskSpec& spec = job.job.tasks[index];
     MUSTER_CHECK(!s.task_slots_.contains(spec.id), "task ids are used once");
     const Slot slot = new_row(s.tasks_, s.free_tasks_);
@@ -260,7 +265,9 @@ struct ClusterState::Applier {
     // of an elastic job wait for a JobResized.
     const std::uint32_t most = job.width > 0 ? job.width : job.job.max_running;
     row.wanted = job.job.service() != nullptr && index < job.wanted;
-    if (is_unwanted(row, job) || (most > 0 && index >= most)) {
+    row.awaits = awaits;
+    job.awaiting += awaits;
+    if (awaits || is_unwanted(row, job) || (most > 0 && index >= most)) {
       row.phase = TaskPhase::capped;
       row.reason = reason_of_capped(row, job);
       ++job.capped;
@@ -307,6 +314,7 @@ struct ClusterState::Applier {
   void operator()(const TaskFinished&);
   void operator()(const TaskFailed&);
   void operator()(const TaskReleased&);
+  void operator()(const CounterpartOver&);
   void operator()(const JobHeld&);
   void operator()(const JobReleased&);
   void operator()(const JobResized&);

@@ -18,6 +18,25 @@ void ClusterState::Applier::operator()(const TaskReleased& e) {
   if (row.index == job.held_from) ++job.held_from;
 }
 
+void ClusterState::Applier::operator()(const CounterpartOver& e) {
+  TaskRow& row = task(e.task);
+  MUSTER_CHECK(row.awaits, "a task waits for its counterparts once");
+  row.awaits = false;
+  JobRow& job = job_of(row);
+  --job.awaiting;
+  if (!e.lost.empty()) {
+    row.reason = {RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
+    enter_phase(row, TaskPhase::failed);
+  } else if (row.phase == TaskPhase::capped && job.room_in_flight() > 0) {
+    let_wait(row);
+  } else if (row.phase == TaskPhase::capped) {
+    row.reason = kCapped;
+    recount(row);
+  }
+  const bool has_left = row.phase != TaskPhase::capped && row.phase != TaskPhase::held;
+  if (has_left && row.index == job.held_from) ++job.held_from;
+}
+
 void ClusterState::Applier::operator()(const JobHeld& e) {
   JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
   job.held_by_user = true;
@@ -49,7 +68,7 @@ void ClusterState::Applier::operator()(const JobReleased& e) {
       let_wait(row);
     } else {
       enter_phase(row, TaskPhase::capped);
-      row.reason = kCapped;
+      row.reason = reason_of_capped(row, job);
     }
   }
 }

@@ -57,7 +57,8 @@ void ClusterState::Applier::operator()(const JobAccepted& e) {
   if (const ServiceSpec* service = row.job.service()) OfServices{*this, s}.begin(row, *service);
   s.active_.append(s.jobs_, slot);
   ++count(row.counted);
-  for (std::uint32_t i = 0; i < row.job.tasks.size(); ++i) add_task(row, i);
+  const bool awaits = waits_by_index(row.job);
+  for (std::uint32_t i = 0; i < row.job.tasks.size(); ++i) add_task(row, i, awaits);
 }
 
 void ClusterState::Applier::operator()(const TaskRefused& e) {
@@ -318,6 +319,7 @@ void ClusterState::derive() {
       job.stopping += task.phase == TaskPhase::stopping;
       job.failed += task.phase == TaskPhase::failed;
       job.wanted += task.wanted;
+      job.awaiting += task.awaits;
       job.leaving += task.at != kNoSlot && is_unwanted(task, job);
       job.gang.holding += task.at != kNoSlot;
       applier.recount(tasks_[slot]);

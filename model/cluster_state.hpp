@@ -30,7 +30,7 @@ enum class TaskPhase : std::uint8_t {
   pending,   ///< has no place
   held,      ///< is without a place, by its user's will
   capped,    ///< is without a place: as many tasks of its job have one as may at once, or as its
-             ///< width
+             ///< width, or its counterpart in another job is not over
   assigned,  ///< has a place, is not there yet
   starting,  ///< the worker was told to start it
   running,   ///< executes
@@ -76,6 +76,7 @@ struct TaskRow {
   Instant rests_until{};  ///< it has no place until then, for its setbacks; 0: it does not rest
   bool wanted = false;    ///< of a service: it is one of the replicas
   Instant ready_since{};  ///< of a service: since then clients may be sent to it; 0: they may not
+  bool awaits = false;    ///< its counterpart in another job is not over, so that it has no turn
 };
 
 /// The setbacks of a replica whose attempt ends at that time.
@@ -155,6 +156,7 @@ struct JobRow {
   std::uint32_t last_revision = 0;  ///< the highest number of its revisions so far
   std::uint32_t wanted = 0;         ///< how many of its tasks are; this one and the next: derived
   std::uint32_t leaving = 0;        ///< tasks that are not wanted and hold resources
+  std::uint32_t awaiting = 0;       ///< tasks whose counterparts are not over; derived
 
   /// Tasks that are without a place for now.
   std::uint32_t withheld() const { return held + capped; }

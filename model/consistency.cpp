@@ -65,6 +65,10 @@ void check_task(const TaskRow& task, const ClusterState& state, const Listed& li
   if (task.ready_since > Instant{} && (task.replica == nullptr || !task.replica->ready)) {
     out.push_back(name + " is ready since a time, and is not ready");
   }
+  const bool has_no_place = task.phase == TaskPhase::capped || task.phase == TaskPhase::held;
+  if (task.awaits && (!has_no_place || !waits_by_index(job.job))) {
+    out.push_back(name + " has or wants a place before its counterpart is over");
+  }
   if (task.ran < Duration{}) out.push_back(name + " has run for less than no time");
 }
 
@@ -102,6 +106,7 @@ void check_job(const JobRow& job, const ClusterState& state, const Listed& liste
   std::uint32_t confined = 0;
   std::uint32_t wanted = 0;
   std::uint32_t leaving = 0;
+  std::uint32_t awaiting = 0;
   for (Slot slot : job.tasks) {
     const TaskRow& task = state.task(slot);
     pending += task.phase == TaskPhase::pending;
@@ -115,6 +120,7 @@ void check_job(const JobRow& job, const ClusterState& state, const Listed& liste
     const std::uint32_t most = state.max_interruptions();
     confined += most > 0 && task.fruitless >= most;
     wanted += task.wanted;
+    awaiting += task.awaits;
     leaving += job.job.service() != nullptr && !task.wanted && task.at != kNoSlot;
     check_task(task, state, listed, out);
   }
@@ -122,7 +128,7 @@ void check_job(const JobRow& job, const ClusterState& state, const Listed& liste
       running != job.running || finished != job.finished || starting != job.starting ||
       stopping != job.stopping || failed != job.failed || job.counted != job.standing() ||
       confined != job.confined || wanted != job.wanted || leaving != job.leaving ||
-      job.gang != gang_counts(state, job)) {
+      awaiting != job.awaiting || job.gang != gang_counts(state, job)) {
     out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
   }
   const bool elastic = std::holds_alternative<ElasticSpec>(job.job.kind);

@@ -275,6 +275,16 @@ struct TaskReleased {
   friend bool operator==(const TaskReleased&, const TaskReleased&) = default;
 };
 
+/// The counterpart that a task waits for (AfterJob::by_index) is over.
+struct CounterpartOver {
+  TaskId task;
+  /// Why the task cannot begin any more: it has failed for good, without an attempt. Empty: it
+  /// waits as the others do, as soon as its job may have one more at once.
+  std::string lost{};
+
+  friend bool operator==(const CounterpartOver&, const CounterpartOver&) = default;
+};
+
 /// A user wants the job's tasks that have no place to get none: they are held.
 struct JobHeld {
   JobId job;
@@ -433,7 +443,8 @@ using EventBody =
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskCheckpointed, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
                  JobReleased, JobTerminating, Measured, GangTurn, OfferingChanged, JobResized,
-                 RoomClaimed, ReplicaChanged, ReplicaWanted, ServiceScaled, ServiceSettled>;
+                 RoomClaimed, ReplicaChanged, ReplicaWanted, ServiceScaled, ServiceSettled,
+                 CounterpartOver>;
 
 /// Something that became true for a master, and when.
 struct Event {

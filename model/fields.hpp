@@ -27,7 +27,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kE
     "task_released",     "job_held",         "job_released",     "job_terminating",
     "measured",          "gang_turn",        "offering_changed", "job_resized",
     "room_claimed",      "replica_changed",  "replica_wanted",   "service_scaled",
-    "service_settled"};
+    "service_settled",   "counterpart_over"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -370,6 +370,10 @@ void fields(auto& a, Like<JobFinished> auto& e) {
 
 void fields(auto& a, Like<TaskReleased> auto& e) {
   a("task", e.task);
+}
+void fields(auto& a, Like<CounterpartOver> auto& e) {
+  a("task", e.task);
+  a.unless_default("lost", e.lost, {});
 }
 void fields(auto& a, Like<JobHeld> auto& e) {
   a("job", e.job);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -151,13 +152,15 @@ using JobKind = std::variant<BatchSpec, ElasticSpec, ServiceSpec>;
 
 /// How a job has to have ended for one that waits for it to begin.
 enum class AfterEnd : std::uint8_t {
-  ok,   ///< completed
-  any,  ///< in whatever way
-  fail  ///< failed, or refused
+  ok,    ///< completed
+  any,   ///< in whatever way
+  fail,  ///< failed, or refused
+  start  ///< not at all: a task of it has started, or it is over
 };
 constexpr auto words_of(AfterEnd) {
   using E = AfterEnd;
-  return std::to_array<EnumWord<E>>({{E::ok, "ok"}, {E::any, "any"}, {E::fail, "fail"}});
+  return std::to_array<EnumWord<E>>(
+      {{E::ok, "ok"}, {E::any, "any"}, {E::fail, "fail"}, {E::start, "start"}});
 }
 
 /// A job that has to be over before another one begins.
@@ -167,6 +170,8 @@ struct AfterJob {
   /// Its place in the submission that it came with, from 1: it had no number yet. 0: `job` says it.
   std::uint32_t place = 0;
   bool met = false;  ///< it is over as it should be, as the site has heard
+  /// Each task waits for its counterpart alone: the task of that job with an equal array index.
+  bool by_index = false;
 
   friend bool operator==(const AfterJob&, const AfterJob&) = default;
 };
@@ -241,6 +246,12 @@ struct Job {
 
   friend bool operator==(const Job&, const Job&) = default;
 };
+
+/// Its tasks wait for their counterparts in other jobs.
+inline bool waits_by_index(const Job& job) {
+  return std::any_of(job.after.begin(), job.after.end(),
+                     [](const AfterJob& each) { return each.by_index; });
+}
 
 /// A part of a job whose number of failures is bounded, and how many of its tasks have failed for
 /// good.

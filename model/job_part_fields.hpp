@@ -23,6 +23,7 @@ void fields(auto& a, Like<AfterJob> auto& v) {
   a.unless_default("end", v.end, AfterEnd::ok);
   a.unless_default("place", v.place, 0u);
   a.unless_default("met", v.met, false);
+  a.unless_default("by_index", v.by_index, false);
 }
 
 void fields(auto& a, Like<Delays> auto& v) {

@@ -27,7 +27,9 @@ JobView view_of(const Job& job) {
     shown.unit = elastic->unit;
     if (!elastic->epochs.empty()) shown.whole = elastic->epochs.all().back().until;
   }
-  for (const AfterJob& after : job.after) view.after.push_back({after.job, after.end});
+  for (const AfterJob& after : job.after) {
+    view.after.push_back({after.job, after.end, after.by_index});
+  }
   if (const ServiceSpec* service = job.service()) view.revision = service->revision;
   return view;
 }

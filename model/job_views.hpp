@@ -55,12 +55,17 @@ void fields(auto& a, Like<SubmissionView> auto& v) {
 struct AfterView {
   JobId job;
   AfterEnd when = AfterEnd::ok;
+  bool by_index = false;
 };
 
 void fields(auto& a, Like<AfterView> auto& v) {
   a(always("job", "its number"), v.job);
-  a(always("when", "ok: it has to complete; fail: to fail, or be refused; any: to be over"),
+  a(always("when",
+           "ok: it has to complete; fail: to fail, or be refused; any: to be over; start: "
+           "to have started"),
     v.when);
+  a(later("by_index", "each task waits for the task of that job with its array index alone"),
+    v.by_index);
 }
 
 /// A job, or the part of it that one master or site has.

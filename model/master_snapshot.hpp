@@ -113,6 +113,8 @@ struct MasterSnapshot {
   std::int64_t capped_day = -1;        ///< on which the day's cap was last reached; -1: never
   std::deque<JobId> terminal_parts{};  ///< parts of jobs that were terminated, the newest last
   NumberSet accepted{};                ///< numbers of all jobs that were ever accepted
+  NumberSet completed{};               ///< of these, of whole jobs that have completed
+  NumberSet failed{};                  ///< or have failed, were refused or have expired
   DaySpend spend{};
   double capped_usd = 0;                  ///< the cap that was reached on that day; 0: not said
   std::deque<FailedPart> failed_parts{};  ///< the one that changed last is the last

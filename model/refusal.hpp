@@ -62,8 +62,9 @@ enum class RefusalCode : std::uint8_t {
   constraint,          ///< the job's constraint does not admit the instance's type
   restart_pause,       ///< it has ended again and again: it is started after a pause
   spare_replica,       ///< its service has as many replicas without it as it is to have
-  name_taken,      ///< another service of the user has its name, or what it follows is not there
-  no_free_machine  ///< of the cloud's machines of that type too few are free
+  name_taken,       ///< another service of the user has its name, or what it follows is not there
+  no_free_machine,  ///< of the cloud's machines of that type too few are free
+  awaiting_counterpart  ///< the task of another job that it waits for is not over
 };
 constexpr auto words_of(RefusalCode) {
   using E = RefusalCode;
@@ -105,7 +106,8 @@ constexpr auto words_of(RefusalCode) {
                                      {E::restart_pause, "restart pause"},
                                      {E::spare_replica, "spare replica"},
                                      {E::name_taken, "name taken"},
-                                     {E::no_free_machine, "no machine of the type is free"}});
+                                     {E::no_free_machine, "no machine of the type is free"},
+                                     {E::awaiting_counterpart, "awaiting counterpart"}});
 }
 
 /// It was the cloud that did not give an instance.

@@ -70,6 +70,7 @@ constexpr RoomLack lack_of(RefusalCode code) {
     case RefusalCode::restart_pause:
     case RefusalCode::spare_replica:
     case RefusalCode::name_taken:
+    case RefusalCode::awaiting_counterpart:
       break;
   }
   return RoomLack::none;

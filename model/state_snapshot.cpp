@@ -175,6 +175,9 @@ class SnapshotCheck {
       if (is_service ? !task->wanted && waits && !leaves : task->wanted) {
         return wrong(name + " has a replica that it does not want, or is no service");
       }
+      if (task->awaits && (waits || task->at != kNoSlot || !waits_by_index(job.job))) {
+        return wrong(name + " has a task that waits for a counterpart and for a place");
+      }
       if (task->cls.value >= snapshot_.class_names.size() ||
           snapshot_.class_names[task->cls.value] != job.job.workload_class ||
           task->shape.value >= snapshot_.shapes.size() ||
@@ -282,7 +285,8 @@ ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& c
   for (JobRow& row : snapshot.jobs) {
     row.active = {};
     row.gang = {};
-    row.held = row.capped = row.starting = row.stopping = 0;
+    row.held = row.capped = row.starting = row.stopping = row.failed = 0;
+    row.wanted = row.leaving = row.awaiting = 0;
     row.counted = JobStanding::waiting;
     s.job_slots_.emplace(row.job.id, row.slot);
   }

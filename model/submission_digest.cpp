@@ -334,6 +334,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
     digest.word(each.place > 0 ? each.place : each.job.value);
     digest.word(each.place > 0 ? 1 : 0);
     digest.text(name_of(each.end));
+    if (each.by_index) digest.text("index");
   }
   add_times(digest, job);
   for (const std::string& each : notify) digest.words(Part::notify, each);

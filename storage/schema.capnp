@@ -128,6 +128,7 @@ enum RefusalCode {
   spareReplica @36;
   nameTaken @37;
   noFreeMachine @38;
+  awaitingCounterpart @39;
 }
 enum CloudReason {
   notSaid @0;
@@ -284,12 +285,13 @@ struct Job {
   notifyOn @51 :NotifyOn;
 }
 enum NotifyOn { end @0; fail @1; all @2; }
-enum AfterEnd { ok @0; any @1; fail @2; }
+enum AfterEnd { ok @0; any @1; fail @2; start @3; }
 struct AfterJob {
   job @0 :UInt64;
   end @1 :AfterEnd;
   place @2 :UInt32;
   met @3 :Bool;
+  byIndex @4 :Bool;
 }
 
 enum CheckKind {
@@ -447,9 +449,14 @@ struct Event {
     replicaWanted @31 :ReplicaWanted;
     serviceScaled @32 :ServiceScaled;
     serviceSettled @33 :UInt64;  # the job
+    counterpartOver @34 :CounterpartOver;
   }
 }
 
+struct CounterpartOver {
+  task @0 :UInt64;
+  lost @1 :Text;
+}
 struct TaskRefused {
   task @0 :UInt64;
   refusal @1 :Refusal;
@@ -695,6 +702,8 @@ struct MasterSnapshot {
   roomCloudAhead @44 :Int64;  # the cloud's clock before the events', as the last round knew it
   dayLosses @45 :List(DayLoss);
   lives @46 :List(InstanceLife);
+  completed @48 :List(NumberBlock);  # of those ever accepted, whole jobs that have
+  failed @49 :List(NumberBlock);  # likewise, that have failed, were refused or have expired
   offeringsHad @47 :List(UInt32);  # as `offerings`: instances of the master when it was told
 }
 
@@ -818,6 +827,7 @@ struct TaskRow {
   restsUntil @21 :Int64;  # 0: it does not rest
   wanted @22 :Bool;
   readySince @23 :Int64;  # 0: it is not ready
+  awaits @24 :Bool;  # its counterpart in another job
 }
 
 struct InstanceRow {

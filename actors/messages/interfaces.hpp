@@ -56,7 +56,7 @@ using WorkerActor =
 using MasterForSites =
     caf::typed_actor<HandJobs, WatchJobs,
                      caf::reacts_to<unwatch_atom, JobListener, std::vector<JobId>>, CancelJobs,
-                     TellLoad>;
+                     TellLoad, caf::replies_to<CounterpartQuestion>::with<CounterpartReport>>;
 
 /// A master as its workers know it.
 using MasterForWorkers =

@@ -11,6 +11,7 @@
 #include "actors/messages/cloud_messages.hpp"
 #include "actors/messages/inspect.hpp"
 #include "model/cancel.hpp"
+#include "model/counterparts.hpp"
 #include "model/event.hpp"
 #include "model/exec.hpp"
 #include "model/filled_log.hpp"
@@ -155,6 +156,7 @@ struct LoadReport {
   /// have failures.
   std::vector<FailedPart> failed;
   std::uint64_t counting = 0;  ///< unfinished parts here of such jobs
+  bool awaits = false;         ///< tasks here wait for their counterparts in other jobs
   /// Of all jobs that ever came here, the one with the highest number of each site.
   std::vector<JobId> newest;
   /// Jobs that another site has numbered and that were refused here lately, because the number was
@@ -181,7 +183,8 @@ struct JobEnd {
   std::uint32_t tasks = 0;  ///< of the part
   std::uint32_t whole = 0;  ///< of the job, which is over when all of them are
   bool broken =
-      false;  ///< some of the part's tasks had no end of their own: no other part will help
+      false;          ///< some of the part's tasks had no end of their own: no other part will help
+  bool known = true;  ///< how it ended; else the outcome says nothing
 };
 
 /// How a job that is to be cancelled stands with a master or a site. A master's word is durable.
@@ -195,6 +198,23 @@ struct CancelReport {
   JobId job;
   CancelStanding standing = CancelStanding::unknown;  ///< the most that anybody has said
   std::vector<std::string> unconfirmed;  ///< names of the masters and sites that may have it still
+};
+
+/// Of a site about jobs whose tasks wait for their counterparts, and about others that have to
+/// start.
+struct CounterpartQuestion {
+  std::uint32_t site = 0;  ///< that has numbered the jobs whose tasks wait
+  JobId after{};           ///< of these only higher ones are asked for; not valid: all
+  std::vector<CounterpartsAsked> asked{};
+  std::vector<CounterpartsTold> told{};
+};
+
+/// Answer of a master. Its words of what it was told are durable.
+struct CounterpartReport {
+  std::vector<TasksOver> over{};  ///< of the jobs that were asked for, as many as go into a message
+  std::vector<AwaitingJob> awaiting{};  ///< by rising numbers
+  bool more_await = false;              ///< after the last of these
+  std::vector<JobId> unfinished{};      ///< told of, and to be told of again: there is more
 };
 
 /// A step that an actor asked to be woken for. It never leaves the process.
@@ -240,7 +260,46 @@ typename Inspector::result_type inspect(Inspector& f, SubmitVerdict& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobEnd& x) {
-  return f(caf::meta::type_name("job_end"), x.job, x.outcome, x.first, x.tasks, x.whole, x.broken);
+  return f(caf::meta::type_name("job_end"), x.job, x.outcome, x.first, x.tasks, x.whole, x.broken,
+           x.known);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, IndexRange& x) {
+  return f(x.first, x.last);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, CounterpartsAsked& x) {
+  return f(caf::meta::type_name("counterparts_asked"), x.job, x.ended, x.from);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, TasksOver& x) {
+  return f(caf::meta::type_name("tasks_over"), x.job, x.known, x.started, x.over, x.ended, x.next,
+           x.completed, x.failed);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, LostTasks& x) {
+  return f(caf::meta::type_name("lost_tasks"), x.of, x.tasks, x.why);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, CounterpartsTold& x) {
+  return f(caf::meta::type_name("counterparts_told"), x.job, x.met, x.lost);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, AwaitedJob& x) {
+  return f(caf::meta::type_name("awaited_job"), x.job, x.end);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, AwaitingJob& x) {
+  return f(caf::meta::type_name("awaiting_job"), x.job, x.after);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, CounterpartQuestion& x) {
+  return f(caf::meta::type_name("counterpart_question"), x.site, x.after, x.asked, x.told);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, CounterpartReport& x) {
+  return f(caf::meta::type_name("counterpart_report"), x.over, x.awaiting, x.more_await,
+           x.unfinished);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CancelVerdict& x) {
@@ -295,8 +354,8 @@ typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("load_report"), x.active_jobs, x.pending_tasks, x.instances, load,
-           x.used, x.capacity, x.broken, x.completed, x.failed, x.counting, x.newest, x.conflicts,
-           x.run, x.completed_to, x.more_failed, caf::meta::load_callback(take));
+           x.used, x.capacity, x.broken, x.completed, x.failed, x.counting, x.awaits, x.newest,
+           x.conflicts, x.run, x.completed_to, x.more_failed, caf::meta::load_callback(take));
 }
 
 /// Errors between actors, for those who react to them.
@@ -371,6 +430,8 @@ CAF_ADD_TYPE_ID(muster, (muster::MetricsReport))
 CAF_ADD_TYPE_ID(muster, (muster::FilledLogs))
 CAF_ADD_TYPE_ID(muster, (muster::ExecRequest))
 CAF_ADD_TYPE_ID(muster, (muster::ExecAnswer))
+CAF_ADD_TYPE_ID(muster, (muster::CounterpartQuestion))
+CAF_ADD_TYPE_ID(muster, (muster::CounterpartReport))
 CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")

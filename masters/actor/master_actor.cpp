@@ -144,6 +144,10 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](const CloudReport& report) { cloud_.hear(report); },
       [this](greet_atom) { cloud_.start(); },
       [this, run](const LoadQuestion& asked) { return sites_.load(asked, run); },
+      [this](const CounterpartQuestion& asked) {
+        return answered<CounterpartReport>(
+            [&](const auto& answer) { sites_.counterparts(asked, answer); });
+      },
       [this, shown](const JobsQuestion& wanted) { return shown(answers_.view().jobs(wanted)); },
       [this, shown](const JobQuestion& wanted) { return shown(answers_.view().job(wanted)); },
       [this, shown](const FindQuestion& wanted) { return shown(answers_.view().find(wanted)); },

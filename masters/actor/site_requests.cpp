@@ -20,10 +20,13 @@ JobEnd end_of(const JobHistory& known) {
           job.task_count(), broken};
 }
 
-/// Of a job that the history has dropped no more is known than that it is over: it has no tasks.
-JobEnd forgotten_end(JobId job) {
+/// Of a job that the history has dropped no more is known than how it ended, and not always that:
+/// it has no tasks.
+JobEnd forgotten_end(JobId job, const MasterFacts& facts) {
   JobEnd end;
   end.job = job;
+  end.known = facts.completed.contains(job.value) || facts.failed.contains(job.value);
+  if (facts.failed.contains(job.value)) end.outcome = JobOutcome::failed;
   return end;
 }
 
@@ -42,6 +45,7 @@ SiteRequests::SiteRequests(const Parts& parts, std::size_t max_watches, Host hos
       host_(parts.host),
       hooks_(std::move(host)),
       deadlines_(parts.master, parts.host),
+      counterparts_({parts.master, parts.reads, parts.host}),
       listeners_(max_watches) {}
 
 /// The job was here, however long ago.
@@ -178,14 +182,16 @@ void SiteRequests::tell_ends(std::vector<JobId> over,
   if (over.empty()) return answer(std::move(ends));
   const History* history = reads_.history();
   if (history == nullptr) {
-    for (const JobId job : over) ends.push_back(forgotten_end(job));
+    for (const JobId job : over) ends.push_back(forgotten_end(job, master_.facts()));
     return answer(std::move(ends));
   }
+  std::vector<JobEnd> forgotten;  // the master's facts stay with it
+  for (const JobId job : over) forgotten.push_back(forgotten_end(job, master_.facts()));
   reads_.answer<Ends>(
-      [history, over = std::move(over), ends = std::move(ends)]() mutable {
-        for (const JobId job : over) {
-          const auto known = history->find(job);
-          ends.push_back(known ? end_of(*known) : forgotten_end(job));
+      [history, forgotten = std::move(forgotten), ends = std::move(ends)]() mutable {
+        for (const JobEnd& each : forgotten) {
+          const auto known = history->find(each.job);
+          ends.push_back(known ? end_of(*known) : each);
         }
         return ends;
       },
@@ -206,6 +212,7 @@ LoadReport SiteRequests::load(const LoadQuestion& asked, std::uint64_t run) cons
   }
   put_failed(report, asked.failed_after);
   report.counting = master_.facts().counted.size();
+  report.awaits = !master_.facts().awaiting.empty();
   report.run = run;
   put_completed(report, asked);
   report.newest = newest_of_sites(master_.facts().accepted);

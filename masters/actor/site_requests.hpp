@@ -8,6 +8,7 @@
 #include "actors/job_watch.hpp"
 #include "actors/messages/messages.hpp"
 #include "masters/actor/apart_reads.hpp"
+#include "masters/actor/counterpart_answers.hpp"
 #include "masters/actor/job_deadlines.hpp"
 #include "masters/actor/part_host.hpp"
 #include "masters/master.hpp"
@@ -51,6 +52,10 @@ class SiteRequests {
   void tell(const JobEnd& end);
   /// `run` is another one after each start of the master.
   LoadReport load(const LoadQuestion& asked, std::uint64_t run) const;
+  /// What they ask about jobs whose tasks wait for those of other jobs, and tell of these.
+  void counterparts(const CounterpartQuestion& asked, const PartAnswer<CounterpartReport>& answer) {
+    counterparts_.answer(asked, answer);
+  }
   /// Drops all listeners.
   void clear() { listeners_.clear(); }
 
@@ -69,6 +74,7 @@ class SiteRequests {
   PartHost& host_;
   Host hooks_;
   JobDeadlines deadlines_;
+  CounterpartAnswers counterparts_;
   JobWatch listeners_;  ///< listeners for the ends of jobs
   NewestEnds newest_ends_;
   std::set<JobId> seen_to_;  ///< broken parts whose jobs a site cancels: it need not be told

@@ -1,7 +1,13 @@
 #include "masters/tasks/job_ends.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,6 +56,33 @@ bool may_run_on_demand(const MasterRecorder& recorder, const TaskRow& task) {
     return offer.key.market == Market::on_demand && holds(offer.key.type);
   });
 }
+
+/// Events of one message at most, so that others are heard between.
+constexpr std::size_t kCounterpartsAtOnce = 500;
+
+/// What was said of a job's counterparts, by array index.
+class CounterpartWords {
+ public:
+  explicit CounterpartWords(const CounterpartsTold& told) : told_(told) {
+    met_.add(told.met);
+    for (const LostTasks& each : told.lost) lost_.emplace_back().add(each.tasks);
+  }
+  /// Nothing: it is not over. Empty: the task may begin; else why it cannot any more.
+  std::optional<std::string> of(std::uint32_t index) const {
+    if (met_.contains(index)) return std::string{};
+    for (std::size_t i = 0; i < lost_.size(); ++i) {
+      if (!lost_[i].contains(index)) continue;
+      return fmt::format("its counterpart, task {} of job {}, {}", index, told_.lost[i].of.value,
+                         told_.lost[i].why);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const CounterpartsTold& told_;
+  IndexRanges met_;
+  std::vector<IndexRanges> lost_;
+};
 
 /// Its tasks are never without each other.
 bool is_together(const JobRow& job) {
@@ -121,11 +154,39 @@ void JobEnds::release_capped(JobId id, Instant now) {
   const JobRow& job = *state().find(id);
   // Replicas of a service are capped by their pauses alone.
   if (job.held_by_user || job.terminal_outcome || job.job.service() != nullptr) return;
+  // Those that wait for their counterparts alone are released by these.
   for (std::uint32_t i = job.held_from; i < job.tasks.size(); ++i) {
-    if (job.capped == 0 || job.room_in_flight() == 0) return;
+    if (job.capped <= job.awaiting || job.room_in_flight() == 0) return;
     const TaskRow& task = state().task(job.tasks[i]);
-    if (task.phase == TaskPhase::capped) recorder_.record(TaskReleased{task.id}, now);
+    if (task.phase == TaskPhase::capped && !task.awaits) {
+      recorder_.record(TaskReleased{task.id}, now);
+    }
   }
+}
+
+bool JobEnds::hear_counterparts(const CounterpartsTold& told, Instant now) {
+  const JobRow* job = state().find(told.job);
+  if (job == nullptr || job->terminal_outcome || job->awaiting == 0) return false;
+  const CounterpartWords words(told);
+  std::vector<CounterpartOver> over;
+  bool more = false;
+  for (const Slot slot : job->tasks) {
+    const TaskRow& task = state().task(slot);
+    if (!task.awaits) continue;
+    auto lost = words.of(state().spec(task).array_index);
+    if (!lost) continue;
+    if ((more = over.size() == kCounterpartsAtOnce)) break;
+    over.push_back({task.id, *std::move(lost)});
+  }
+  for (CounterpartOver& each : over) {
+    const bool is_lost = !each.lost.empty();
+    recorder_.record(std::move(each), now);
+    if (is_lost) lose_task(told.job, now);
+    // The last one ends the job, or one too many.
+    const JobRow* still = state().find(told.job);
+    if (still == nullptr || still->terminal_outcome) return false;
+  }
+  return more;
 }
 
 void JobEnds::give_up(JobId id, JobOutcome outcome, Instant now) {

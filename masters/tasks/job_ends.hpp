@@ -4,6 +4,7 @@
 #include <span>
 
 #include "masters/tasks/task_orders.hpp"
+#include "model/counterparts.hpp"
 
 namespace muster {
 
@@ -29,6 +30,9 @@ class JobEnds {
   void lose_task(JobId id, Instant now);
   /// Puts the next of the job's capped tasks among those that wait, as many as it allows.
   void release_capped(JobId id, Instant now);
+  /// Counterparts of the job's tasks are over: these wait as the others do, or have failed. Some
+  /// hundred at once; true: there are more, and it is to be told again.
+  bool hear_counterparts(const CounterpartsTold& told, Instant now);
   /// Takes everything off the job's tasks; the job is over, with that outcome, when they have
   /// stopped.
   void give_up(JobId id, JobOutcome outcome, Instant now);

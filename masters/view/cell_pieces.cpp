@@ -12,6 +12,7 @@
 #include "masters/room_rules.hpp"
 #include "masters/view/attempt_views.hpp"
 #include "masters/view/beyond_cap.hpp"
+#include "masters/view/counterpart_text.hpp"
 #include "masters/view/metric_series.hpp"
 #include "model/job_view.hpp"
 #include "model/rounded_text.hpp"
@@ -454,6 +455,7 @@ std::string why(const TaskRow& row, const Master& master) {
       } else if (row.phase == TaskPhase::pending) {
         text += room_text(job, row.reason, master);
       }
+      if (row.awaits) text += counterparts_text(job.job, state.spec(row));
       if (row.reason.code == RefusalCode::constraint) {
         text += ": " + state.job(row.job).job.constraint;
       }

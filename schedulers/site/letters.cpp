@@ -131,11 +131,11 @@ std::vector<JobId> Letters::unneeded(std::vector<JobId> jobs) const {
   return jobs;
 }
 
-void Letters::hear(JobId job, JobOutcome outcome, std::uint32_t whole) {
+void Letters::hear(JobId job, std::optional<JobOutcome> outcome, std::uint32_t whole) {
   const auto found = letters_.find(job);
   if (found == letters_.end() || found->second.end) return;
   JobLetter& letter = found->second;
-  letter.end = LetterEnd{whole > 0 ? std::optional(outcome) : std::nullopt, whole, host_.now()};
+  letter.end = LetterEnd{outcome, whole, host_.now()};
   --open_;
   if (letter.group.valid()) {
     // Kept: the others may be over only after a restart.

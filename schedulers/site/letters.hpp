@@ -49,7 +49,7 @@ class Letters {
   /// Sends what had ended before a restart, and asks after all others.
   void begin();
   /// A job is over, however often that is said. `whole`: its tasks; 0: how is no longer known.
-  void hear(JobId job, JobOutcome outcome, std::uint32_t whole);
+  void hear(JobId job, std::optional<JobOutcome> outcome, std::uint32_t whole);
 
   /// The job is not over, and somebody is to be told.
   bool waits(JobId job) const;

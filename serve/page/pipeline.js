@@ -119,8 +119,9 @@ function pipelineRow(row) {
     setName(name, job.name || "(no name)");
     setText(phase, job.state);
     phase.className = "keep state-" + job.state.replaceAll(" ", "-");
-    setLinked(after, job.after.map(({ job: other, when }) =>
-      `job ${other}${when === "ok" ? "" : ":" + when}`).join(", ") || "-");
+    setLinked(after, job.after.map(({ job: other, when, by_index }) =>
+      `job ${other}${when === "ok" ? "" : ":" + when}${by_index ? ":index" : ""}`)
+      .join(", ") || "-");
   };
 }
 

@@ -235,6 +235,8 @@ void put_books(record::MasterSnapshot::Builder out, const MasterSnapshot& in,
     failed[k].setAllowed(in.failed_parts[k].allowed);
   }
   put_numbers(out.initAccepted(length(in.accepted.blocks())), in.accepted);
+  put_numbers(out.initCompleted(length(in.completed.blocks())), in.completed);
+  put_numbers(out.initFailed(length(in.failed.blocks())), in.failed);
   auto lives = out.initLives(length(in.instances));
   unsigned life = 0;
   for (const auto& [id, known] : in.instances) {
@@ -281,6 +283,8 @@ void get_books(record::MasterSnapshot::Reader in, const Catalog& catalog, Master
     out.day_losses.emplace(TaskId{loss.getTask()}, Duration{loss.getRan()});
   }
   for (const auto block : in.getAccepted()) record_codec::get(block, out.accepted);
+  for (const auto block : in.getCompleted()) record_codec::get(block, out.completed);
+  for (const auto block : in.getFailed()) record_codec::get(block, out.failed);
   if (!in.hasTurn()) return;
   out.gangs.turn = GangTurn{JobId{in.getTurn().getJob()}, instant(in.getTurn().getUntil())};
 }

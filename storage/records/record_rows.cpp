@@ -6,7 +6,7 @@ void put(record::JobRow::Builder out, const JobRow& in) {
   const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
                held_by_user, terminal_outcome, held_from, active, gang, starting, stopping, counted,
                failed, width, done, confined, replicas, settled, progressed_at, failed_update,
-               last_revision, wanted, leaving] = in;
+               last_revision, wanted, leaving, awaiting] = in;
   static_cast<void>(active);  // the list says it
   static_cast<void>(gang);    // derived from the tasks, as the rest
   static_cast<void>(starting);
@@ -16,6 +16,7 @@ void put(record::JobRow::Builder out, const JobRow& in) {
   static_cast<void>(confined);
   static_cast<void>(wanted);
   static_cast<void>(leaving);
+  static_cast<void>(awaiting);
   put(out.initJob(), job);
   out.setSlot(slot);
   out.setAcceptedAt(nanos(accepted_at));
@@ -64,7 +65,7 @@ JobRow get(record::JobRow::Reader in) {
 void put(record::TaskRow::Builder out, const TaskRow& in) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, held, planned, reason,
                seen_load, seen_upload, queue, queued, blocks_gang, told, started_at, ran, fruitless,
-               metrics, replica, setbacks, rests_until, wanted, ready_since] = in;
+               metrics, replica, setbacks, rests_until, wanted, ready_since, awaits] = in;
   static_cast<void>(queue);  // the list says it, and its order
   static_cast<void>(queued);
   static_cast<void>(blocks_gang);  // derived, as what the task was told
@@ -94,6 +95,7 @@ void put(record::TaskRow::Builder out, const TaskRow& in) {
   out.setRestsUntil(nanos(rests_until));
   out.setWanted(wanted);
   out.setReadySince(nanos(ready_since));
+  out.setAwaits(awaits);
 }
 
 TaskRow get(record::TaskRow::Reader in) {
@@ -125,6 +127,7 @@ TaskRow get(record::TaskRow::Reader in) {
   out.rests_until = instant(in.getRestsUntil());
   out.wanted = in.getWanted();
   out.ready_since = instant(in.getReadySince());
+  out.awaits = in.getAwaits();
   if (in.hasReplica()) out.replica = std::make_shared<const ReplicaState>(get(in.getReplica()));
   return out;
 }

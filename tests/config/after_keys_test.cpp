@@ -51,9 +51,35 @@ TEST(AfterKeys, MayBeAListATextOrANumber) {
   EXPECT_THAT(texts_of("[\"a:b\", \"c,d\"]"), ElementsAre("a:b", "c,d")) << "names";
 }
 
+TEST(AfterKeys, SayForWhichTasksAndForAStart) {
+  EXPECT_THAT(texts_of("\"12:start, 13:index, 14:any:index, 15:ok:index\""),
+              ElementsAre("12:start", "13:index", "14:any:index", "15:index"));
+  EXPECT_THAT(texts_of("{ job = \"prep\", when = \"fail\", match = \"index\" }"),
+              ElementsAre("prep:fail:index"));
+  EXPECT_THAT(texts_of("[{ job = 12 }, { job = \"a:any\", match = \"job\" }, \"x\"]"),
+              ElementsAre("12", "a:any:ok", "x"));
+  const std::vector<AfterJob> jobs = config::after_of({"12:start", "#3:any:index"});
+  EXPECT_THAT(jobs, ElementsAre(AfterJob{JobId{12}, AfterEnd::start},
+                                AfterJob{{}, AfterEnd::any, 3, false, true}));
+  EXPECT_THAT(config::after_texts(jobs), ElementsAre("12:start", "#3:any:index"));
+}
+
+TEST(AfterKeys, RefuseTasksThatCannotBeginOneByOne) {
+  const std::string kRest[] = {"gang = true\ntasks = 2", "elastic = \"1-2\"", "on_fail = \"keep\""};
+  for (const std::string& rest : kRest) {
+    const auto read = job_request_from_toml(
+        "command = [\"true\"]\nafter = \"12:index\"\n" + rest + "\n", "job.toml");
+    EXPECT_THAT(test::message_of(read, ConfigError::invalid),
+                IsGoldenAt(rest.starts_with("on_fail") ? "on_fail" : "after"))
+        << rest;
+  }
+}
+
 TEST(AfterKeys, RefuseWhatIsNoJob) {
-  for (const char* wrong : {"0", "-1", "1.5", "\"\"", "\"12,\"", "[\"#0\"]", "[\"#x\"]",
-                            "[\":any\"]", "true", "[[1]]"}) {
+  for (const char* wrong :
+       {"0", "-1", "1.5", "\"\"", "\"12,\"", "[\"#0\"]", "[\"#x\"]", "[\":any\"]", "true", "[[1]]",
+        "\"12:start:index\"", "{ when = \"ok\" }", "{ job = 12, match = \"task\" }",
+        "{ job = 12, if = \"ok\" }", "{ job = 12, when = \"done\" }"}) {
     EXPECT_THAT(error_of(wrong), IsGoldenAt("after")) << wrong;
   }
 }

@@ -104,6 +104,7 @@ class RandomCluster {
     job.prediction.spot_safe = draw(2) == 0;
     if (draw(3) == 0) job.markets = static_cast<MarketChoice>(draw(3));
     if (draw(3) == 0) job.max_running = 1;
+    if (!job.gang && draw(4) == 0) job.after = {{JobId{1000}, AfterEnd::any, 0, false, true}};
     if (draw(3) == 0) job.retries = static_cast<std::uint32_t>(draw(3));
     if (draw(3) == 0) job.priority = static_cast<int>(draw(5)) - 2;
     job.movable = draw(4) > 0;
@@ -135,8 +136,8 @@ class RandomCluster {
     const InstanceRow* to = pick(state.instances());
     if (to == nullptr || to->released || state.demand(task, to->type) == nullptr)
       return std::nullopt;
-    if (task.phase == TaskPhase::finished || task.phase == TaskPhase::held ||
-        task.phase == TaskPhase::capped)
+    if (task.phase == TaskPhase::finished || task.phase == TaskPhase::failed ||
+        task.phase == TaskPhase::held || task.phase == TaskPhase::capped)
       return std::nullopt;
     return TaskAssigned{task.id, to->id, {CauseCode::packed, 0.25}};
   }
@@ -199,7 +200,11 @@ class RandomCluster {
   Body released(const JobRow& job) {
     if (job.held_by_user) return std::nullopt;
     for (Slot slot : job.tasks) {
-      if (state.task(slot).phase == TaskPhase::capped) return TaskReleased{state.task(slot).id};
+      const TaskRow& task = state.task(slot);
+      if (task.awaits && draw(4) > 0) {
+        return CounterpartOver{task.id, draw(4) == 0 ? "its counterpart has failed" : ""};
+      }
+      if (task.phase == TaskPhase::capped && !task.awaits) return TaskReleased{task.id};
     }
     return std::nullopt;
   }

@@ -14,7 +14,7 @@ inline bool same(const JobRow& a, const JobRow& b) {
   const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
                held_by_user, terminal_outcome, held_from, links, gang, starting, stopping, counted,
                failed, width, done, confined, replicas, settled, progressed_at, failed_update,
-               last_revision, wanted, leaving] = a;
+               last_revision, wanted, leaving, awaiting] = a;
   static_cast<void>(links);
   return job == b.job && slot == b.slot && accepted_at == b.accepted_at && tasks == b.tasks &&
          pending == b.pending && held == b.held && capped == b.capped && running == b.running &&
@@ -24,13 +24,13 @@ inline bool same(const JobRow& a, const JobRow& b) {
          failed == b.failed && width == b.width && done == b.done && confined == b.confined &&
          replicas == b.replicas && settled == b.settled && progressed_at == b.progressed_at &&
          failed_update == b.failed_update && last_revision == b.last_revision &&
-         wanted == b.wanted && leaving == b.leaving;
+         wanted == b.wanted && leaving == b.leaving && awaiting == b.awaiting;
 }
 
 inline bool same(const TaskRow& a, const TaskRow& b) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, held, planned, reason,
                seen_load, seen_upload, links, queued, blocks_gang, told, started_at, ran, fruitless,
-               metrics, replica, setbacks, rests_until, wanted, ready_since] = a;
+               metrics, replica, setbacks, rests_until, wanted, ready_since, awaits] = a;
   static_cast<void>(links);
   static_cast<void>(queued);  // rises along the list; its values mean nothing
   return id == b.id && slot == b.slot && job == b.job && index == b.index && cls == b.cls &&
@@ -40,7 +40,8 @@ inline bool same(const TaskRow& a, const TaskRow& b) {
          told == b.told && started_at == b.started_at && ran == b.ran && fruitless == b.fruitless &&
          metrics == b.metrics && (replica == nullptr) == (b.replica == nullptr) &&
          (replica == nullptr || *replica == *b.replica) && setbacks == b.setbacks &&
-         rests_until == b.rests_until && wanted == b.wanted && ready_since == b.ready_since;
+         rests_until == b.rests_until && wanted == b.wanted && ready_since == b.ready_since &&
+         awaits == b.awaits;
 }
 
 inline bool same(const InstanceRow& a, const InstanceRow& b) {

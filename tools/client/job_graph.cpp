@@ -18,9 +18,16 @@ namespace {
 /// Of a job's conditions, in a table.
 constexpr std::size_t kShownConditions = 6;
 
+/// Of a condition, behind its job; empty: that the job completes.
+std::string condition_of(const AfterView& after) {
+  std::string text(after.when == AfterEnd::ok ? "" : shown_word(after.when));
+  if (after.by_index) text += text.empty() ? "index" : ":index";
+  return text;
+}
+
 std::string text_of(const AfterView& after) {
-  const std::string job = std::to_string(after.job.value);
-  return after.when == AfterEnd::ok ? job : fmt::format("{}:{}", job, shown_word(after.when));
+  const std::string condition = condition_of(after);
+  return fmt::format("{}{}{}", after.job.value, condition.empty() ? "" : ":", condition);
 }
 
 std::string text_of(const std::vector<AfterView>& after) {
@@ -157,8 +164,8 @@ std::string JobGraph::dot() const {
   for (const JobId job : found.jobs) {
     for (const AfterView& after : jobs_.at(job).after) {
       text += fmt::format("  j{} -> j{}", after.job.value, job.value);
-      if (after.when != AfterEnd::ok)
-        text += fmt::format(" [label=\"{}\"]", shown_word(after.when));
+      const std::string condition = condition_of(after);
+      if (!condition.empty()) text += fmt::format(" [label=\"{}\"]", condition);
       text += ";\n";
     }
   }
@@ -174,6 +181,7 @@ std::string JobGraph::json() const {
     Json after = Json::array();
     for (const AfterView& one : row.after) {
       after.push_back({{"job", one.job.value}, {"when", shown_word(one.when)}});
+      if (one.by_index) after.back()["by_index"] = true;
     }
     jobs.push_back(
         {{"job", job.value}, {"name", row.name}, {"state", row.state}, {"after", after}});

@@ -24,6 +24,7 @@ struct NamedTasks {
   void operator()(const TaskFinished& e) { add(e.task); }
   void operator()(const TaskFailed& e) { add(e.task); }
   void operator()(const TaskReleased& e) { add(e.task); }
+  void operator()(const CounterpartOver& e) { add(e.task); }
   void operator()(const ReplicaWanted& e) { add(e.task); }
   template <class Other>
   void operator()(const Other&) {}

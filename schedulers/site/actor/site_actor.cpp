@@ -59,15 +59,12 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& sett
       broken_({peers_, writer_, loads_}, now(),
               {[this] { return now(); }, [this](JobId job) { cancels_.on_kept(job); }}),
       watches_({peers_, numbers_, ends_.ended()}, dependencies_.max_watches, watches_host()),
-      waiting_alarm_(timer_, [this] { waiting_.look_at_clock(); }),
-      waiting_({settings_.max_dependent, settings_.max_recurring}, waiting_host()),
-      waiting_records_({peers_, writer_, handoffs_, waiting_}, waiting_host().later,
-                       [this] { return now(); }),
+      waits_(*this),
       letters_({dependencies_.max_letters, settings_.load_stale_after},
                letters_host({watches_, *dependencies_.store, dependencies_.send_letter, poster(),
                              delayed_by(timer_), [this] { return now(); }})),
       intake_({peers_, writer_, numbers_, rounds_, handoffs_}, settings_, intake_host()),
-      view_(peers_, handoffs_, ends_.ended(), waiting_) {
+      view_(peers_, handoffs_, ends_.ended(), waits_.room) {
   set_down_handler([this](const caf::down_msg& down) { watches_.drop(down.source); });
   recall(dependencies_.store->recall());
 }
@@ -95,7 +92,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
   if (settings_.load_every > Duration::zero()) rounds_.ask();
   handoffs_.send_all();
   cancels_.ask_all();
-  waiting_.ask();
+  waits_.room.ask();
   letters_.begin();
   return {
       [this](hand_atom, std::vector<Job>& jobs) { return submit(std::move(jobs), false); },
@@ -137,7 +134,7 @@ caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
 
 caf::result<JobId> SiteScheduler::hold(JobId id, bool held) {
   const auto promise = make_response_promise<JobId>();
-  waiting_records_.hold(id, held, answer_to(promise));
+  waits_.records.hold(id, held, answer_to(promise));
   return promise;
 }
 

@@ -14,6 +14,7 @@
 #include "actors/time/clock.hpp"
 #include "config/site_settings.hpp"
 #include "schedulers/site/actor/broken_jobs.hpp"
+#include "schedulers/site/actor/counterparts.hpp"
 #include "schedulers/site/actor/handoff_ends.hpp"
 #include "schedulers/site/actor/handoffs.hpp"
 #include "schedulers/site/actor/job_cancels.hpp"
@@ -105,6 +106,18 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
  private:
   using Verdicts = std::vector<SubmitVerdict>;
 
+  /// Jobs that wait here, and their tasks that wait at masters for those of other jobs.
+  struct Waits {
+    explicit Waits(SiteScheduler& site);
+    static WaitingRoom::Host room_host(SiteScheduler& site);
+    static Counterparts::Host counterparts_host(SiteScheduler& site);
+
+    Alarm<const ActorTimer<SiteActor, SiteScheduler>> alarm;
+    WaitingRoom room;
+    WaitingRecords records;
+    Counterparts counterparts;
+  };
+
   void recall(SiteMemory memory);
 
   // Messages.
@@ -126,7 +139,6 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   HandoffEnds::Host ends_host();
   JobCancels::Host cancels_host();
   JobWatches::Host watches_host();
-  WaitingRoom::Host waiting_host();
   JobIntake::Host intake_host();
   void cancel_here(const std::vector<JobId>& jobs,
                    const std::function<void(const std::vector<CancelVerdict>&)>& then);
@@ -156,9 +168,7 @@ class SiteScheduler : public OrdersFirst<SiteActor::base, SiteOrders> {
   JobCancels cancels_;
   BrokenJobs broken_;
   JobWatches watches_;
-  Alarm<const ActorTimer<SiteActor, SiteScheduler>> waiting_alarm_;
-  WaitingRoom waiting_;
-  WaitingRecords waiting_records_;
+  Waits waits_;
   Letters letters_;
   JobIntake intake_;
   SiteView view_;

@@ -8,6 +8,9 @@
 namespace muster {
 namespace {
 
+/// Between questions for counterparts, where loads are not asked for.
+constexpr Duration kShortestPause = std::chrono::milliseconds{100};
+
 /// Whether the request has come back without having been read. A timeout is not among these: a
 /// receiver that did not answer in time may have the jobs.
 bool never_left(const caf::error& error) {
@@ -86,6 +89,7 @@ void SiteScheduler::on_load(const HandoffTarget& from, const LoadReport& report)
   numbers_.hear(from, report.conflicts, report.newest);
   // News keep the pause short.
   if (loads_.take(from, report, now())) rounds_.note_news();
+  if (report.awaits) waits_.counterparts.begin();
   for (const JobRuntime& ran : report.completed) {
     classifier_.heard(ran.job, ran.tasks, ran.together);
   }
@@ -160,7 +164,7 @@ HandoffEnds::Host SiteScheduler::ends_host() {
     return intake_.known().find_forwarded(job).has_value();
   };
   host.ended = [this](const EndedHandoff& ended) {
-    if (peers_.is_self(ended.to)) waiting_.drop(ended.job.id);
+    if (peers_.is_self(ended.to)) waits_.room.drop(ended.job.id);
     watches_.ended_here(ended);
   };
   host.cancel_kept = [this](JobId job) { cancels_.on_kept(job); };
@@ -223,27 +227,57 @@ JobWatches::Host SiteScheduler::watches_host() {
   host.cancel = [this](JobId job) { cancels_.begin(job); };
   host.over = [this](const JobEnd& whole) {
     cancels_.note_over(whole.job);
-    waiting_.hear(whole);
-    letters_.hear(whole.job, whole.outcome, whole.whole);
+    waits_.counterparts.hear(whole);
+    waits_.room.hear(whole);
+    letters_.hear(whole.job, whole.known ? std::optional(whole.outcome) : std::nullopt,
+                  whole.whole);
   };
   host.retry = retrying();
   return host;
 }
 
-WaitingRoom::Host SiteScheduler::waiting_host() {
+SiteScheduler::Waits::Waits(SiteScheduler& site)
+    : alarm(site.timer_, [this] { room.look_at_clock(); }),
+      room({site.settings_.max_dependent, site.settings_.max_recurring}, room_host(site)),
+      records({site.peers_, site.writer_, site.handoffs_, room}, room_host(site).later,
+              [&site] { return site.now(); }),
+      counterparts(site.peers_, site.settings_.max_dependent, counterparts_host(site)) {}
+
+WaitingRoom::Host SiteScheduler::Waits::room_host(SiteScheduler& site) {
   WaitingRoom::Host host;
-  host.watch = [this](const std::vector<JobId>& jobs) { watches_.watch_here(jobs); };
-  host.unwatch = [this](const std::vector<JobId>& jobs) {
-    watches_.unwatch_here(letters_.unneeded(jobs));
+  host.watch = [&site](const std::vector<JobId>& jobs) { site.watches_.watch_here(jobs); };
+  host.unwatch = [&site](const std::vector<JobId>& jobs) {
+    site.watches_.unwatch_here(site.waits_.counterparts.unneeded(site.letters_.unneeded(jobs)));
   };
-  host.begin = [this](const std::vector<JobId>& jobs) { intake_.begin(jobs); };
-  host.skip = [this](const std::vector<SkippedJob>& jobs) { ends_.skip(jobs); };
-  host.met = [this](const WaitingPair& pair) { waiting_records_.met(pair); };
-  host.later = [this](std::function<void()> step) {
-    timer_.after(settings_.load_stale_after, std::move(step));
+  host.begin = [&site](const std::vector<JobId>& jobs) { site.intake_.begin(jobs); };
+  host.skip = [&site](const std::vector<SkippedJob>& jobs) { site.ends_.skip(jobs); };
+  host.await_starts = [&site] { site.waits_.counterparts.begin(); };
+  host.met = [&site](const WaitingPair& pair) { site.waits_.records.met(pair); };
+  host.later = [&site](std::function<void()> step) {
+    site.timer_.after(site.settings_.load_stale_after, std::move(step));
   };
-  host.wake = [this](Instant at) { waiting_alarm_.at(at); };
-  host.now = [this] { return now(); };
+  host.wake = [&site](Instant at) { site.waits_.alarm.at(at); };
+  host.now = [&site] { return site.now(); };
+  return host;
+}
+
+Counterparts::Host SiteScheduler::Waits::counterparts_host(SiteScheduler& site) {
+  Counterparts::Host host;
+  host.ask = [&site](const HandoffTarget& master, const CounterpartQuestion& question,
+                     const Counterparts::Heard& heard) {
+    const auto answered = [heard](const CounterpartReport& report) { heard(&report); };
+    const auto failed = [heard](const caf::error&) { heard(nullptr); };
+    site.request(site.master_at(master), site.dependencies_.accept_timeout, question)
+        .then(answered, failed);
+  };
+  host.watch = [&site](const std::vector<JobId>& jobs) { site.watches_.watch_here(jobs); };
+  host.unstarted = [&site](JobId after, std::size_t most) {
+    return site.waits_.room.unstarted(after, most);
+  };
+  host.started = [&site](JobId job) { site.waits_.room.hear_start(job); };
+  host.later = [&site](std::function<void()> step) {
+    site.timer_.after(std::max(site.settings_.load_every, kShortestPause), std::move(step));
+  };
   return host;
 }
 
@@ -256,17 +290,17 @@ JobIntake::Host SiteScheduler::intake_host() {
   };
   host.after = delayed_by(timer_);
   host.now = [this] { return now(); };
-  host.waits = [this](const Job& job) { waiting_.add(job); };
-  host.all_wait = [this] { waiting_.ask(); };
-  host.begun = [this](JobId job) { waiting_.drop(job); };
-  host.recurred = [this](JobId job, JobId run) { waiting_.recurred(job, run); };
-  host.may_begin = [this](JobId job) { return waiting_.may_begin(job); };
+  host.waits = [this](const Job& job) { waits_.room.add(job); };
+  host.all_wait = [this] { waits_.room.ask(); };
+  host.begun = [this](JobId job) { waits_.room.drop(job); };
+  host.recurred = [this](JobId job, JobId run) { waits_.room.recurred(job, run); };
+  host.may_begin = [this](JobId job) { return waits_.room.may_begin(job); };
   host.kept_for = [this](JobId failed, std::size_t most) {
-    return waiting_.kept_for(failed, most);
+    return waits_.room.kept_for(failed, most);
   };
-  host.resubmitted = [this](JobId failed, JobId again) { waiting_.resubmitted(failed, again); };
+  host.resubmitted = [this](JobId failed, JobId again) { waits_.room.resubmitted(failed, again); };
   host.has_room = [this](const std::vector<Job>& jobs) {
-    return waiting_.has_room(jobs) && letters_.has_room(jobs);
+    return waits_.room.has_room(jobs) && letters_.has_room(jobs);
   };
   host.tells = [this](std::vector<JobLetter> letters) { letters_.add(std::move(letters)); };
   return host;

@@ -43,7 +43,8 @@ void WaitingRecords::met(const WaitingPair& pair) {
   Job* found = parts_.handoffs.waiting_job(pair.job);
   if (found == nullptr) return;
   for (AfterJob& each : found->after) {
-    if (each.job != pair.other) continue;
+    if (each.job != pair.other || each.by_index) continue;
+    if (pair.started && each.end != AfterEnd::start) continue;
     if (pair.instead.valid()) {
       each.job = pair.instead;
     } else {

@@ -8,6 +8,7 @@
 
 #include "config/recurrence.hpp"
 #include "model/time_text.hpp"
+#include "schedulers/site/after_ends.hpp"
 
 namespace muster {
 namespace {
@@ -19,32 +20,9 @@ constexpr std::size_t kLooksAtOnce = 500;
 /// Resubmissions that are remembered, of jobs whose failure may not have been heard yet.
 constexpr std::size_t kMostAgain = 10'000;
 
-/// Why a job cannot begin any more whose condition on the other one is that; nothing: it may.
-std::optional<std::string> why_not(const AfterJob& wanted, const JobEnd& end) {
-  if (wanted.end == AfterEnd::any) return std::nullopt;
-  const std::string job = fmt::format("job {}", end.job.value);
-  // A master that has dropped it from its history knows no more than that it is over.
-  if (end.whole == 0) return job + " is over, and how it ended is no longer known";
-  const bool completed =
-      end.outcome == JobOutcome::completed || end.outcome == JobOutcome::replaced;
-  const bool failed = end.outcome == JobOutcome::failed || end.outcome == JobOutcome::refused ||
-                      end.outcome == JobOutcome::expired;
-  if (wanted.end == AfterEnd::ok ? completed : failed) return std::nullopt;
-  return fmt::format("{} ended as {}, and this job was to begin if it {}", job,
-                     name_of(end.outcome), wanted.end == AfterEnd::ok ? "completed" : "failed");
-}
-
-/// One of the jobs that another waits for.
-std::string shown_after(const AfterJob& after) {
-  switch (after.end) {
-    case AfterEnd::ok:
-      break;
-    case AfterEnd::any:
-      return fmt::format("job {} to be over", after.job.value);
-    case AfterEnd::fail:
-      return fmt::format("job {} to fail", after.job.value);
-  }
-  return fmt::format("job {} to complete", after.job.value);
+/// Behind all pairs of the job.
+std::pair<JobId, JobId> past(JobId job) {
+  return {job, JobId{std::numeric_limits<std::uint64_t>::max()}};
 }
 
 void set_next_run(WaitingJob& waiting, Instant after) {
@@ -76,7 +54,10 @@ std::string why_by_clock(const WaitingJob& waiting) {
 }  // namespace
 
 bool WaitingRoom::is_for(const Job& job, Instant now) {
-  return !job.after.empty() || job.held || !job.every.empty() || (job.begin && *job.begin > now);
+  // Tasks that wait for their counterparts do so at a master.
+  const bool waits = std::any_of(job.after.begin(), job.after.end(),
+                                 [](const AfterJob& each) { return !each.by_index; });
+  return waits || job.held || !job.every.empty() || (job.begin && *job.begin > now);
 }
 
 bool WaitingRoom::has_room(const std::vector<Job>& jobs) const {
@@ -110,7 +91,8 @@ void WaitingRoom::add(const Job& job) {
   waiting.overlaps = job.overlaps;
   of_users_.add(job.user);
   for (const AfterJob& each : job.after) {
-    if (each.met) continue;
+    if (each.met || each.by_index) continue;
+    if (each.end == AfterEnd::start) unstarted_.emplace(each.job, job.id);
     waiting.open.push_back(each);
     followers_.emplace(each.job, job.id);
     unasked_.insert(each.job);
@@ -145,6 +127,7 @@ void WaitingRoom::ask() {
     unasked_.clear();
     host_.watch(jobs);
   }
+  if (!unstarted_.empty()) host_.await_starts();
   look_again();
   look_at_clock();
 }
@@ -159,7 +142,7 @@ void WaitingRoom::look_again() {
       const JobId job = it->first;
       // One that waits here itself cannot be over without this site's knowing.
       if (!waits(job)) unasked_.insert(job);
-      it = followers_.upper_bound({job, JobId{std::numeric_limits<std::uint64_t>::max()}});
+      it = followers_.upper_bound(past(job));
     }
     ask();
   });
@@ -219,6 +202,7 @@ std::optional<SkippedJob> WaitingRoom::hear_of(JobId job, const JobEnd& end,
     waiting.missed = false;
     return std::nullopt;
   }
+  unstarted_.erase({end.job, job});
   std::string why;
   // One that was skipped is not resubmitted.
   const bool keeps = waiting.keeps && end.outcome != JobOutcome::skipped;
@@ -260,6 +244,40 @@ void WaitingRoom::hear(const JobEnd& whole) {
   }
   if (!unneeded.empty()) host_.unwatch(unneeded);
   if (!skipped.empty()) host_.skip(skipped);
+  look_at_clock();
+}
+
+std::vector<JobId> WaitingRoom::unstarted(JobId after, std::size_t most) const {
+  std::vector<JobId> jobs;
+  auto it = after.valid() ? unstarted_.upper_bound(past(after)) : unstarted_.begin();
+  for (; it != unstarted_.end() && jobs.size() < most;
+       it = unstarted_.upper_bound(past(jobs.back()))) {
+    jobs.push_back(it->first);
+  }
+  return jobs;
+}
+
+void WaitingRoom::hear_start(JobId other) {
+  std::vector<JobId> unneeded;
+  for (auto it = unstarted_.lower_bound({other, JobId{0}});
+       it != unstarted_.end() && it->first == other; it = unstarted_.erase(it)) {
+    const JobId job = it->second;
+    WaitingJob& waiting = open_.at(job);
+    std::erase_if(waiting.open, [&](const AfterJob& each) {
+      return each.job == other && each.end == AfterEnd::start;
+    });
+    host_.met({.job = job, .other = other, .started = true});
+    // It may wait for the other one's end, too.
+    const bool waits_on = std::any_of(waiting.open.begin(), waiting.open.end(),
+                                      [&](const auto& each) { return each.job == other; });
+    if (!waits_on) {
+      followers_.erase({other, job});
+      const auto next = followers_.lower_bound({other, JobId{0}});
+      if (next == followers_.end() || next->first != other) unneeded = {other};
+    }
+    put_time(job, waiting);
+  }
+  if (!unneeded.empty()) host_.unwatch(unneeded);
   look_at_clock();
 }
 
@@ -358,6 +376,7 @@ void WaitingRoom::drop(JobId job) {
 void WaitingRoom::leave(const std::vector<AfterJob>& open, JobId job,
                         std::vector<JobId>& unneeded) {
   for (const AfterJob& each : open) {
+    unstarted_.erase({each.job, job});
     // It is over.
     if (kept_.erase({each.job, job}) > 0) continue;
     followers_.erase({each.job, job});

@@ -27,7 +27,8 @@ struct SkippedJob {
 struct WaitingPair {
   JobId job;
   JobId other;
-  JobId instead{};  ///< it waits for this one in its place from now on; not valid: for no job
+  JobId instead{};       ///< it waits for this one in its place from now on; not valid: for no job
+  bool started = false;  ///< the other one has, and nothing more is known
 };
 
 /// How many jobs may wait; of one user half of them.
@@ -68,6 +69,8 @@ class WaitingRoom {
     std::function<void(const std::vector<JobId>&)> begin;
     /// These are to end.
     std::function<void(const std::vector<SkippedJob>&)> skip;
+    /// hear_start() is to be called of each of unstarted(), until they are no more.
+    std::function<void()> await_starts;
     /// The other one is over as it should be, or has been resubmitted. Soon kept, so that it is
     /// known after a restart, however short histories are.
     std::function<void(const WaitingPair&)> met;
@@ -92,6 +95,10 @@ class WaitingRoom {
   void ask();
   /// A job is over, however often that is said.
   void hear(const JobEnd& whole);
+  /// A task of the job has started, however often that is said.
+  void hear_start(JobId other);
+  /// The jobs whose first starts others wait for, after that one; as many at most.
+  std::vector<JobId> unstarted(JobId after, std::size_t most) const;
   /// Some time has come.
   void look_at_clock();
   /// Whether the user holds it. It begins when it is released, if nothing else is in the way.
@@ -129,6 +136,7 @@ class WaitingRoom {
   UserCounts of_users_;                          ///< how many wait
   UserCounts recurring_of_;                      ///< of these, how many recur
   std::set<std::pair<JobId, JobId>> followers_;  ///< a job and one that waits for it
+  std::set<std::pair<JobId, JobId>> unstarted_;  ///< of these, those that wait for its start
   std::set<std::pair<JobId, JobId>> kept_;     ///< one that failed, and one that waits for another
   std::set<std::pair<Instant, JobId>> times_;  ///< when each is to be looked at, if at a time
   std::map<JobId, Instant> time_of_;           ///< of those in times_

@@ -92,6 +92,54 @@ class Ends(unittest.TestCase):
                 self.assertIn("after", refused.stderr)
 
 
+class Counterparts(unittest.TestCase):
+    def test_tasks_begin_with_their_counterparts_though_every_role_is_killed(self):
+        with Cluster("worker.stop_grace=1s", "link.timeout=3s") as cluster:
+            gates = cluster.dir / "gates"
+            gates.mkdir()
+            log = cluster.dir / "log"
+            log.touch()
+            index = "$MUSTER_TASK_INDEX"
+            gate = f"until test -e {gates}/{index}; do sleep 0.1; done"
+            jobs = [{"name": "prep", "command": f"{gate}; echo prep {index} >> {log}; test {index} != 3"},
+                    {"name": "train", "command": f"echo train {index} >> {log}",
+                     "after": {"job": "prep", "match": "index"}},
+                    {"name": "report", "command": f"echo report {index} >> {log}",
+                     "after": ["train:any:index", "prep:any:index"]},
+                    {"name": "seen", "command": "true", "after": "prep:start"}]
+            for job in jobs:
+                job |= {"retries": 20 if job["name"] != "prep" else 0, **SMALL}
+                if job["name"] != "seen":
+                    job["array"] = "0-11"
+            file = cluster.dir / "pipeline.json"
+            file.write_text(json.dumps({"jobs": jobs}))
+            prep, train, report, seen = cluster.submit(file)
+            cluster.wait_over([seen])
+            why = cluster.run("explain", train, "--task", "5").stdout
+            self.assertIn(f"task 5 of job {prep} to complete", why)
+            for i in range(0, 12, 2):
+                (gates / str(i)).touch()
+            for victim in ("n0", "n2", "n4", "n1", "n3"):
+                time.sleep(1)
+                cluster.kill(cluster.node(victim))
+            even = {f"report {i}" for i in range(0, 12, 2)}
+            cluster.wait_until("reports", lambda: even <= set(log.read_text().splitlines()))
+            self.assertNotIn("train 5", log.read_text())
+            for i in range(1, 12, 2):
+                (gates / str(i)).touch()
+            over = cluster.wait_over([prep, train, report], timeout=120)
+            self.assertEqual([over[int(job)]["state"] for job in (prep, train, report)],
+                             ["failed", "failed", "completed"])
+            self.assertIn(f"task 3 of job {prep}", over[int(train)]["reason"])
+            lines = log.read_text().splitlines()
+            self.assertNotIn("train 3", lines)
+            for i in range(12):
+                self.assertIn(f"report {i}", lines)
+                first = {word: lines.index(f"{word} {i}") for word in ("prep", "train", "report")
+                         if f"{word} {i}" in lines}
+                self.assertEqual(sorted(first, key=first.get), list(first), i)
+
+
 class Times(unittest.TestCase):
     SMALL = ["--cpus", "0.2", "--memory", "0.1"]
 

@@ -136,6 +136,25 @@ TEST_F(SiteRequestsTest, AJobThatIsOverIsComparedWithTheHistoryApart) {
   EXPECT_EQ(verdicts_.errors[0], caf::make_error(ActorError::store_failed));
 }
 
+TEST_F(SiteRequestsTest, HowAWholeJobEndedIsKnownWhenTheHistoryHasDroppedIt) {
+  complete(1);
+  master_->submit(JobBuilder(2).build(), now());
+  master_->cancel(JobId{2}, now(), JobOutcome::expired);
+  master_->submit(JobBuilder(3).build(), now());
+  master_->cancel(JobId{3}, now());
+  commit();
+  sites_->watch(listener_, {JobId{1}, JobId{2}, JobId{3}}, ends_.answer());
+  read_all();
+  ASSERT_EQ(ends_.values.size(), 1U);
+  const Ends& ends = ends_.values[0];
+  ASSERT_EQ(ends.size(), 3U);
+  EXPECT_TRUE(ends[0].known);
+  EXPECT_EQ(ends[0].outcome, JobOutcome::completed);
+  EXPECT_TRUE(ends[1].known);
+  EXPECT_EQ(ends[1].outcome, JobOutcome::failed);
+  EXPECT_FALSE(ends[2].known) << "neither completed nor failed";
+}
+
 TEST_F(SiteRequestsTest, ACancelSaysHowTheJobStands) {
   complete(1);
   hand(JobBuilder(2).build());

@@ -230,5 +230,92 @@ TEST_F(JobEndsTest, OnlyTheFailuresThatAJobNamesAreTriedAgain) {
   EXPECT_FALSE(is_last(FailureKind::exit_code, 2));
 }
 
+class CounterpartsOfAJobTest : public JobEndsTest {
+ protected:
+  /// Its tasks wait for those of job 12.
+  void accept_awaiting(std::size_t tasks, std::uint32_t max_running = 0) {
+    Job job = array_of(tasks);
+    job.max_running = max_running;
+    job.after = {{JobId{12}, AfterEnd::ok, 0, false, true}};
+    for (std::uint32_t i = 0; i < tasks; ++i) job.tasks[i].array_index = i;
+    accept(std::move(job));
+  }
+  bool tell(std::vector<IndexRange> met, std::vector<IndexRange> lost = {}) {
+    CounterpartsTold told{JobId{1}, std::move(met), {}};
+    if (!lost.empty()) told.lost = {{JobId{12}, std::move(lost), "has failed"}};
+    return ends_->hear_counterparts(told, now());
+  }
+  const TaskRow& task(std::uint64_t id) const { return *state().find(TaskId{id}); }
+  const JobRow& job() const { return *state().find(JobId{1}); }
+};
+
+TEST_F(CounterpartsOfAJobTest, ATaskWaitsForAPlaceWhenItsCounterpartIsOver) {
+  accept_awaiting(3);
+  EXPECT_EQ(job().pending, 0U);
+  EXPECT_EQ(task(1).reason.code, RefusalCode::awaiting_counterpart);
+  EXPECT_FALSE(tell({{1, 1}}));
+  EXPECT_EQ(task(101).phase, TaskPhase::pending);
+  EXPECT_EQ(job().pending, 1U);
+  EXPECT_FALSE(tell({{1, 1}})) << "once more";
+  EXPECT_EQ(events<CounterpartOver>().size(), 1U);
+  EXPECT_THAT(state().inconsistencies(), IsEmpty());
+}
+
+TEST_F(CounterpartsOfAJobTest, ATaskThatCannotBeginHasFailedWithoutAnAttempt) {
+  accept_awaiting(2);
+  tell({{0, 0}}, {{1, 1}});
+  EXPECT_EQ(task(101).phase, TaskPhase::failed);
+  const TaskHistory* known = facts().task_history(TaskId{101});
+  ASSERT_NE(known, nullptr);
+  EXPECT_TRUE(known->failed);
+  EXPECT_EQ(known->attempts, 0U);
+  EXPECT_EQ(known->reason, "its counterpart, task 1 of job 12, has failed");
+  run(1, 0);
+  finish(1);
+  end_if_done();
+  const std::vector<TellJobOver> over = told();
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].outcome, JobOutcome::failed);
+  EXPECT_FALSE(over[0].broken) << "each task has come to an end";
+}
+
+TEST_F(CounterpartsOfAJobTest, TheLastLostTaskEndsTheJob) {
+  accept_awaiting(2);
+  EXPECT_FALSE(tell({}, {{0, UINT32_MAX}}));
+  EXPECT_EQ(state().find(JobId{1}), nullptr);
+  EXPECT_THAT(facts().awaiting, IsEmpty());
+  EXPECT_FALSE(tell({{0, 0}})) << "it is over";
+}
+
+TEST_F(CounterpartsOfAJobTest, NoMoreMayHaveAPlaceAtOnceThanTheJobAllows) {
+  accept_awaiting(3, 1);
+  tell({{1, 2}});
+  EXPECT_EQ(task(101).phase, TaskPhase::pending);
+  EXPECT_EQ(task(102).reason.code, RefusalCode::in_flight_cap);
+  run(101, 0);
+  finish(101);
+  ends_->release_capped(JobId{1}, now());
+  EXPECT_EQ(task(102).phase, TaskPhase::pending);
+  EXPECT_EQ(task(1).phase, TaskPhase::capped) << "its counterpart is not over";
+}
+
+TEST_F(CounterpartsOfAJobTest, AHeldJobsTasksAreReleasedWithItAlone) {
+  accept_awaiting(2);
+  happen(JobHeld{JobId{1}});
+  tell({{0, 0}});
+  EXPECT_EQ(task(1).phase, TaskPhase::held);
+  happen(JobReleased{JobId{1}});
+  EXPECT_EQ(task(1).phase, TaskPhase::pending);
+  EXPECT_EQ(task(101).reason.code, RefusalCode::awaiting_counterpart);
+}
+
+TEST_F(CounterpartsOfAJobTest, HearsOfSomeHundredAtOnce) {
+  accept_awaiting(700);
+  EXPECT_TRUE(tell({{0, 699}}));
+  EXPECT_EQ(job().pending, 500U);
+  EXPECT_FALSE(tell({{0, 699}}));
+  EXPECT_EQ(job().pending, 700U);
+}
+
 }  // namespace
 }  // namespace muster

@@ -63,7 +63,7 @@ struct LettersTest : ::testing::Test {
     letters.add(std::move(made));
   }
   void over(std::uint64_t id, JobOutcome outcome = JobOutcome::completed, std::uint32_t whole = 1) {
-    letters.hear(JobId{id}, outcome, whole);
+    letters.hear(JobId{id}, whole > 0 ? std::optional(outcome) : std::nullopt, whole);
   }
   std::vector<std::string> ids() const {
     std::vector<std::string> out;

@@ -197,6 +197,8 @@ TEST(Recovery, knows_all_jobs_that_were_ever_accepted) {
   const Catalog catalog = test::table3_catalog();
   MasterSnapshot snapshot{ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}};
   for (std::uint64_t job : {1u, 5'000u, 1'000'000'007u}) snapshot.accepted.add(job);
+  snapshot.completed.add(5'000u);
+  snapshot.failed.add(1u);
   {
     const auto store = folder.open();
     StoreJournal journal(*store, catalog, {});
@@ -209,6 +211,8 @@ TEST(Recovery, knows_all_jobs_that_were_ever_accepted) {
   const RecoveredMaster found = recovered(*store, catalog);
   ASSERT_TRUE(found.snapshot);
   EXPECT_TRUE(found.snapshot->accepted == snapshot.accepted);
+  EXPECT_TRUE(found.snapshot->completed == snapshot.completed);
+  EXPECT_TRUE(found.snapshot->failed == snapshot.failed);
 }
 
 TEST(Recovery, a_snapshot_that_does_not_say_which_jobs_were_accepted_has_those_of_the_history) {

@@ -35,6 +35,8 @@ struct FakeMaster {
   std::size_t largest = 0;             ///< message of jobs that came
   std::vector<std::size_t> batches{};  ///< how many jobs each of them had
   std::vector<LoadQuestion> load_questions{};
+  CounterpartReport counterparts;
+  std::vector<CounterpartQuestion> counterpart_questions{};
 };
 
 /// A master as sites know it, which a test can make answer later.
@@ -110,6 +112,10 @@ class SiteActorTest : public ::testing::Test {
             fakes_[index].load_questions.push_back(asked);
             if (!fakes_[index].tells_load) return self->make_response_promise();
             return fakes_[index].report;
+          },
+          [this, index](const CounterpartQuestion& asked) {
+            fakes_[index].counterpart_questions.push_back(asked);
+            return fakes_[index].counterparts;
           },
           [](const Wakeup& wakeup) { wakeup.run(); },
       };

@@ -196,5 +196,44 @@ TEST_F(SiteAfterTest, ARecurringJobRunsOnceAtEachOfItsTimesThroughRestarts) {
   EXPECT_THAT(taken, ElementsAre("takes job 2", "takes job 3", "takes job 4", "takes job 5"));
 }
 
+TEST_F(SiteAfterTest, TasksThatWaitForTheirCounterpartsDoSoAtAMaster) {
+  fakes_[1].report.active_jobs = 1;
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(3), after({{{}, AfterEnd::ok, 1, false, true}})});
+  run_for_s(1);
+  EXPECT_EQ(takes_of(2).size(), 1U);
+  EXPECT_THAT(fakes_[0].counterpart_questions, IsEmpty()) << "no master has said that tasks wait";
+  fakes_[1].report.awaits = true;
+  fakes_[1].counterparts.awaiting = {{JobId{2}, {{JobId{1}, AfterEnd::ok}}}};
+  TasksOver part{JobId{1}};
+  part.known = true;
+  part.completed = {{0, 1}};
+  fakes_[0].counterparts.over = {part};
+  run_for_s(20);
+  const auto is_told = [](const CounterpartQuestion& asked) { return !asked.told.empty(); };
+  const auto& questions = fakes_[1].counterpart_questions;
+  const auto told = std::find_if(questions.begin(), questions.end(), is_told);
+  ASSERT_NE(told, questions.end());
+  EXPECT_THAT(told->told[0].met, ElementsAre(IndexRange{0, 1}));
+  EXPECT_EQ(std::count_if(questions.begin(), questions.end(), is_told), 1);
+}
+
+TEST_F(SiteAfterTest, AJobBeginsWhenAnotherHasStarted) {
+  const SiteActor site = spawn_site(site_store_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1), after({{{}, AfterEnd::start, 1}})});
+  run_for_s(3);
+  EXPECT_THAT(takes_of(2), IsEmpty());
+  TasksOver part{JobId{1}};
+  part.known = part.started = true;
+  fakes_[0].counterparts.over = {part};
+  run_for_s(3);
+  EXPECT_EQ(takes_of(2).size(), 1U);
+  const std::size_t asked = fakes_[0].counterpart_questions.size();
+  run_for_s(10);
+  EXPECT_EQ(fakes_[0].counterpart_questions.size(), asked) << "nothing waits for a start any more";
+}
+
 }  // namespace
 }  // namespace muster

@@ -18,6 +18,7 @@ struct WaitingRoomTest : ::testing::Test {
   std::vector<std::uint64_t> watched, unwatched, begun;
   std::vector<SkippedJob> skipped;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> met;
+  int starts_awaited = 0;
   double now_s = 1000;
   double woken_s = 0;
   Steps later;
@@ -40,6 +41,7 @@ struct WaitingRoomTest : ::testing::Test {
     made.met = [this](const WaitingPair& pair) {
       met.emplace_back(pair.job.value, pair.other.value);
     };
+    made.await_starts = [this] { ++starts_awaited; };
     made.later = later.taker();
     made.wake = [this](Instant at) { woken_s = to_seconds(at); };
     made.now = [this] { return at_s(now_s); };
@@ -121,7 +123,7 @@ TEST_F(WaitingRoomTest, SkipsOnceAndWaitsForTheOthersNoMore) {
 TEST_F(WaitingRoomTest, DoesNotBeginByAnEndThatNobodyKnowsAnyMore) {
   wait(10, {{JobId{1}}});
   wait(11, {{JobId{1}, any}});
-  room.hear({JobId{1}, JobOutcome::completed, 0, 0, 0});
+  room.hear({JobId{1}, JobOutcome::completed, 0, 0, 0, false, false});
   ASSERT_EQ(skipped.size(), 1U);
   EXPECT_EQ(skipped[0].job, JobId{10});
   EXPECT_THAT(begun, ElementsAre(11));
@@ -341,7 +343,7 @@ TEST_F(WaitingRoomTest, KeepsAJobAlsoWhereItIsNotKnownHowTheOtherEnded) {
   Job job = waiting(10, {{JobId{1}}});
   job.keeps_waiting = true;
   wait(job);
-  room.hear({JobId{1}, JobOutcome::completed, 0, 0, 0});
+  room.hear({JobId{1}, JobOutcome::completed, 0, 0, 0, false, false});
   EXPECT_THAT(skipped, IsEmpty());
   EXPECT_THAT(room.why(JobId{10}), HasSubstr("resubmission"));
 }
@@ -404,6 +406,54 @@ TEST_F(WaitingRoomTest, TellsOfConditionsThatHaveComeTrueWhileOthersHaveNot) {
   watched.clear();
   wait(again);
   EXPECT_THAT(watched, ElementsAre(4));
+}
+
+TEST_F(WaitingRoomTest, LetsAJobBeginWhenAnotherHasStarted) {
+  wait(10, {{JobId{1}, start}});
+  EXPECT_EQ(starts_awaited, 1);
+  EXPECT_THAT(room.unstarted({}, 10), ElementsAre(JobId{1}));
+  EXPECT_THAT(room.why(JobId{10}), HasSubstr("job 1 to start"));
+  room.hear_start(JobId{2});
+  EXPECT_THAT(begun, IsEmpty());
+  room.hear_start(JobId{1});
+  room.hear_start(JobId{1});
+  EXPECT_THAT(begun, ElementsAre(10));
+  EXPECT_THAT(met, ElementsAre(std::pair(10, 1)));
+  EXPECT_THAT(unwatched, ElementsAre(1));
+  EXPECT_THAT(room.unstarted({}, 10), IsEmpty());
+}
+
+TEST_F(WaitingRoomTest, AJobThatIsOverCountsAsStarted) {
+  wait(10, {{JobId{1}, start}});
+  over(1, JobOutcome::cancelled);
+  EXPECT_THAT(begun, ElementsAre(10));
+  EXPECT_THAT(room.unstarted({}, 10), IsEmpty());
+}
+
+TEST_F(WaitingRoomTest, WaitsForTheEndOfAJobThatHasStarted) {
+  wait(10, {{JobId{1}, start}, {JobId{1}, ok}});
+  wait(11, {{JobId{1}, start}, {JobId{2}, start}});
+  EXPECT_THAT(room.unstarted({}, 10), ElementsAre(JobId{1}, JobId{2}));
+  EXPECT_THAT(room.unstarted({}, 1), ElementsAre(JobId{1}));
+  EXPECT_THAT(room.unstarted(JobId{1}, 10), ElementsAre(JobId{2}));
+  room.hear_start(JobId{1});
+  EXPECT_THAT(begun, IsEmpty());
+  EXPECT_THAT(unwatched, IsEmpty());
+  over(1);
+  EXPECT_THAT(begun, ElementsAre(10));
+  room.drop(JobId{11});
+  EXPECT_THAT(room.unstarted({}, 10), IsEmpty());
+}
+
+TEST_F(WaitingRoomTest, IsNotForTasksThatWaitForTheirCounterparts) {
+  Job job = waiting(10, {{JobId{1}, ok, 0, false, true}});
+  EXPECT_FALSE(WaitingRoom::is_for(job, at_s(now_s)));
+  job.after.push_back({JobId{2}});
+  EXPECT_TRUE(WaitingRoom::is_for(job, at_s(now_s)));
+  wait(job);
+  EXPECT_THAT(watched, ElementsAre(2));
+  over(2);
+  EXPECT_THAT(begun, ElementsAre(10));
 }
 
 }  // namespace

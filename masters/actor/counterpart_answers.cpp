@@ -1,0 +1,169 @@
+#include "masters/actor/counterpart_answers.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "actors/messages/byte_cut.hpp"
+#include "model/live_ids.hpp"
+
+// A report is cut by its bytes and by the tasks that are looked at for it. What is left out is
+// asked for again: the site goes through its jobs in turn.
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kReportBytes = kListBytes / 2;
+/// Ranges of one job in a report.
+constexpr std::size_t kMostRanges = 4'096;
+/// Tasks that are looked at for one report, or those of a single job.
+constexpr std::size_t kMostLooks = 200'000;
+
+enum class TaskEnd : std::uint8_t { open, completed, failed };
+
+/// Puts in the tasks that are over from the position that was asked for, as `end_of` says of each
+/// position.
+template <class EndOf>
+void put_ends(TasksOver& over, const Job& job, std::uint32_t from, EndOf end_of) {
+  IndexRanges completed, failed;
+  std::size_t ends = 0;
+  const auto tasks = static_cast<std::uint32_t>(job.tasks.size());
+  std::uint32_t at = from;
+  for (; at < tasks && ends < kMostRanges; ++at) {
+    const TaskEnd end = end_of(at);
+    if (end == TaskEnd::open) continue;
+    const std::uint32_t index = job.tasks[at].array_index;
+    // Each but one that goes on a range may be a range of its own.
+    const IndexRanges& same = end == TaskEnd::completed ? completed : failed;
+    if (index == 0 || !same.contains(index - 1)) ++ends;
+    (end == TaskEnd::completed ? completed : failed).add({index, index});
+  }
+  over.next = at < tasks ? at : 0;
+  over.completed = completed.list();
+  over.failed = failed.list();
+}
+
+TasksOver over_of(const JobRow& row, const ClusterState& state, const CounterpartsAsked& asked) {
+  TasksOver over;
+  over.job = asked.job;
+  over.known = true;
+  over.started = row.running + row.stopping + row.ended() > 0;
+  over.ended = row.ended();
+  if (asked.from == 0 && asked.ended == over.ended) return over;
+  put_ends(over, row.job, asked.from, [&](std::uint32_t at) {
+    const TaskPhase phase = state.task(row.tasks[at]).phase;
+    if (phase == TaskPhase::finished) return TaskEnd::completed;
+    return phase == TaskPhase::failed ? TaskEnd::failed : TaskEnd::open;
+  });
+  return over;
+}
+
+/// Of a job that is over; the history may have forgotten it.
+TasksOver over_of(const CounterpartsAsked& asked, const std::optional<JobHistory>& known) {
+  TasksOver over;
+  over.job = asked.job;
+  over.known = over.started = over.over = true;
+  if (!known) return over;
+  put_ends(over, known->job, asked.from, [&](std::uint32_t at) {
+    if (at >= known->tasks.size()) return TaskEnd::open;
+    if (known->tasks[at].finished) return TaskEnd::completed;
+    return known->tasks[at].failed ? TaskEnd::failed : TaskEnd::open;
+  });
+  return over;
+}
+
+}  // namespace
+
+void CounterpartAnswers::answer(const CounterpartQuestion& asked,
+                                const PartAnswer<CounterpartReport>& answer) const {
+  CounterpartReport report;
+  report.unfinished = hear(asked.told);
+  put_awaiting(report, asked);
+  std::vector<CounterpartsAsked> past = put_present(report, asked);
+  // What it tells is durable.
+  parts_.host.commit([this, report = std::move(report), past = std::move(past), answer]() mutable {
+    put_past(std::move(report), std::move(past), answer);
+  });
+}
+
+/// Jobs of which there is more to hear.
+std::vector<JobId> CounterpartAnswers::hear(const std::vector<CounterpartsTold>& told) const {
+  std::vector<JobId> unfinished;
+  for (const CounterpartsTold& each : told) {
+    if (parts_.master.ends().hear_counterparts(each, parts_.host.stamp())) {
+      unfinished.push_back(each.job);
+    }
+  }
+  if (!told.empty() && parts_.master.cadence().on_arrival) parts_.host.want_round();
+  return unfinished;
+}
+
+/// Those of the site's jobs that are higher than the one that it has named.
+void CounterpartAnswers::put_awaiting(CounterpartReport& report,
+                                      const CounterpartQuestion& asked) const {
+  const std::set<JobId>& awaiting = parts_.master.facts().awaiting;
+  const JobId first = asked.after.valid() ? asked.after : job_id_of(asked.site, 0);
+  ByteCut cut(kReportBytes / 2);
+  for (auto it = awaiting.upper_bound(first); it != awaiting.end(); ++it) {
+    if (site_of(*it) != asked.site) return;
+    AwaitingJob job{*it};
+    for (const AfterJob& each : parts_.master.state().find(*it)->job.after) {
+      if (each.by_index) job.after.push_back({each.job, each.end});
+    }
+    if (!cut.takes(job)) {
+      report.more_await = true;
+      return;
+    }
+    report.awaiting.push_back(std::move(job));
+  }
+}
+
+/// Puts in the jobs that are here; those that were here before are left.
+std::vector<CounterpartsAsked> CounterpartAnswers::put_present(
+    CounterpartReport& report, const CounterpartQuestion& asked) const {
+  const MasterFacts& facts = parts_.master.facts();
+  std::vector<CounterpartsAsked> past;
+  ByteCut cut(kReportBytes);
+  std::size_t looks = 0;
+  for (const CounterpartsAsked& each : asked.asked) {
+    const JobRow* row = facts.state.find(each.job);
+    if (row == nullptr && (facts.accepted.contains(each.job.value) || parts_.reads.has(each.job))) {
+      past.push_back(each);
+      continue;
+    }
+    TasksOver over{each.job};
+    if (row != nullptr) {
+      looks += row->tasks.size();
+      if (!report.over.empty() && looks > kMostLooks) break;
+      over = over_of(*row, facts.state, each);
+    }
+    if (!cut.takes(over)) break;
+    report.over.push_back(std::move(over));
+  }
+  return past;
+}
+
+/// The history is read apart.
+void CounterpartAnswers::put_past(CounterpartReport report, std::vector<CounterpartsAsked> past,
+                                  const PartAnswer<CounterpartReport>& answer) const {
+  if (past.empty()) return answer(std::move(report));
+  const History* history = parts_.reads.history();
+  if (history == nullptr) {
+    for (const CounterpartsAsked& each : past) report.over.push_back(over_of(each, {}));
+    return answer(std::move(report));
+  }
+  parts_.reads.answer<CounterpartReport>(
+      [history, report = std::move(report), past = std::move(past)]() mutable {
+        ByteCut cut(kReportBytes / 2);
+        for (const CounterpartsAsked& each : past) {
+          TasksOver over = over_of(each, history->find(each.job));
+          if (!cut.takes(over)) break;
+          report.over.push_back(std::move(over));
+        }
+        return report;
+      },
+      answer);
+}
+
+}  // namespace muster
