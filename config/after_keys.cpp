@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <optional>
@@ -26,6 +27,8 @@ constexpr std::string_view kWantedAfter =
     "or :start, and :index where each task waits for the one with its index alone; or a table like "
     "{ job = \"prep\", when = \"any\", match = \"index\" }";
 constexpr std::string_view kByIndex = "index";
+/// Jobs for whose tasks each of a job's own may wait.
+constexpr std::ptrdiff_t kMostByIndex = 16;
 constexpr std::size_t kLongestAfter = kMaxRequestText + 16;
 
 /// One of the texts, taken apart.
@@ -249,15 +252,19 @@ void check_after(const JobRequest& request, const Report& report) {
   if (request.service) {
     return report("after", "is for jobs that end: a service waits for no other job");
   }
-  const bool by_index = std::any_of(request.after.begin(), request.after.end(),
-                                    [](const auto& each) { return parse_after(each).by_index; });
-  if (!by_index) return;
+  const auto by_index = std::count_if(request.after.begin(), request.after.end(),
+                                      [](const auto& each) { return parse_after(each).by_index; });
+  if (by_index == 0) return;
+  if (by_index > kMostByIndex) {
+    report("after", fmt::format("has to have :index at most {} times; it has it {} times",
+                                kMostByIndex, by_index));
+  }
   if (request.gang || !request.elastic.empty()) {
     report("after",
            "has :index, with which tasks begin one by one: those of a gang or an elastic "
            "job begin together");
   }
-  if (!request.on_fail.empty()) {
+  if (request.on_fail == "keep") {
     report("on_fail",
            "does not go with :index in after: a task whose counterpart ended otherwise "
            "has failed");

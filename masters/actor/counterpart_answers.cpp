@@ -8,8 +8,8 @@
 #include "actors/messages/byte_cut.hpp"
 #include "model/live_ids.hpp"
 
-// A report is cut by its bytes and by the tasks that are looked at for it. What is left out is
-// asked for again: the site goes through its jobs in turn.
+// A report is cut by its bytes and by the tasks that are looked at for it. The site asks again for
+// the jobs that are left out.
 
 namespace muster {
 namespace {
@@ -81,7 +81,7 @@ void CounterpartAnswers::answer(const CounterpartQuestion& asked,
   report.unfinished = hear(asked.told);
   put_awaiting(report, asked);
   std::vector<CounterpartsAsked> past = put_present(report, asked);
-  // What it tells is durable.
+  // All that is told is durable.
   parts_.host.commit([this, report = std::move(report), past = std::move(past), answer]() mutable {
     put_past(std::move(report), std::move(past), answer);
   });
@@ -134,8 +134,10 @@ std::vector<CounterpartsAsked> CounterpartAnswers::put_present(
     }
     TasksOver over{each.job};
     if (row != nullptr) {
-      looks += row->tasks.size();
-      if (!report.over.empty() && looks > kMostLooks) break;
+      // Of one that the site knows as it is no task is looked at.
+      const bool is_new = each.from > 0 || each.ended != row->ended();
+      if (is_new && looks > kMostLooks) break;
+      if (is_new) looks += row->tasks.size();
       over = over_of(*row, facts.state, each);
     }
     if (!cut.takes(over)) break;

@@ -132,9 +132,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
         return answered<JobId>([&](const auto& answer) { commit([answer, id] { answer(id); }); });
       },
       [this](drain_atom, InstanceId id) { return drain(id); },
-      [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
-        workers_.greet(hello, worker);
-      },
+      [this](hello_atom, const WorkerHello& it, const WorkerActor& by) { workers_.greet(it, by); },
       [this](const WorkerReport& report) { workers_.hear(report); },
       [this](const SampleAnswer& answer) { rounds_.hear(answer); },
       [this](const LogAnswer& answer) { logs_.hear(answer); },
@@ -145,8 +143,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](greet_atom) { cloud_.start(); },
       [this, run](const LoadQuestion& asked) { return sites_.load(asked, run); },
       [this](const CounterpartQuestion& asked) {
-        return answered<CounterpartReport>(
-            [&](const auto& answer) { sites_.counterparts(asked, answer); });
+        return answered<CounterpartReport>([&](const auto& to) { sites_.counterparts(asked, to); });
       },
       [this, shown](const JobsQuestion& wanted) { return shown(answers_.view().jobs(wanted)); },
       [this, shown](const JobQuestion& wanted) { return shown(answers_.view().job(wanted)); },

@@ -52,7 +52,7 @@ class SiteRequests {
   void tell(const JobEnd& end);
   /// `run` is another one after each start of the master.
   LoadReport load(const LoadQuestion& asked, std::uint64_t run) const;
-  /// What they ask about jobs whose tasks wait for those of other jobs, and tell of these.
+  /// See CounterpartAnswers.
   void counterparts(const CounterpartQuestion& asked, const PartAnswer<CounterpartReport>& answer) {
     counterparts_.answer(asked, answer);
   }

@@ -60,7 +60,7 @@ bool may_run_on_demand(const MasterRecorder& recorder, const TaskRow& task) {
 /// Events of one message at most, so that others are heard between.
 constexpr std::size_t kCounterpartsAtOnce = 500;
 
-/// What was said of a job's counterparts, by array index.
+/// The words about a job's counterparts, by array index.
 class CounterpartWords {
  public:
   explicit CounterpartWords(const CounterpartsTold& told) : told_(told) {

@@ -47,7 +47,8 @@ Expected<Job, ResubmitError> submitted_again(const std::vector<RequestView>& par
     job.tasks.back().array_index = task.index;
   }
   job.max_running = max_running;
-  job.after.clear();  // they were over when it began
+  // The others were over when it began; a task's counterpart may not have been.
+  std::erase_if(job.after, [](const AfterJob& each) { return !each.by_index; });
   job.keeps_waiting = false;
   // Times of the first one.
   job.begin.reset();

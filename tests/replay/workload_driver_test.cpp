@@ -70,6 +70,7 @@ class WorkloadDriverTest : public ::testing::Test {
           [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
           [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
           [](const LoadQuestion&) { return LoadReport{}; },
+          [](const CounterpartQuestion&) { return CounterpartReport{}; },
       };
     });
   }

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kAskedAtOnce = 1'000;
 /// Ranges of indices of one job that a message has, of each kind.
 constexpr std::size_t kMostRanges = 4'096;
-/// Pauses after which the ends of jobs are asked for anew: whoever was to say them may have lost
-/// count.
+/// Pauses after which the ends of jobs are asked for anew: masters may have lost count of who
+/// watches.
 constexpr std::uint32_t kPausesToWatch = 10;
 
 constexpr IndexRange kAllIndices{0, UINT32_MAX};
@@ -51,7 +51,7 @@ void Counterparts::begin() {
   if (!std::exchange(ticks_, true)) tick();
 }
 
-/// Until nobody waits any more, as far as all masters have said.
+/// Until no job waits any more, as far as all masters have said.
 bool Counterparts::is_needed() const {
   const auto& masters = masters_.masters();
   return !waiting_.empty() || !host_.unstarted({}, 1).empty() ||
@@ -86,6 +86,8 @@ void Counterparts::ask(const HandoffTarget& master) {
   question.after = state.awaiting_after;
   put_asked(master, question);
   put_told(master, question);
+  state.asked.clear();
+  for (const CounterpartsAsked& each : question.asked) state.asked.push_back(each.job);
   state.busy = true;
   state.told = question.told;
   host_.ask(master, question, [this, master](const CounterpartReport* report) {
@@ -177,12 +179,20 @@ void Counterparts::take(const HandoffTarget& master, const CounterpartReport& re
   for (const TasksOver& over : report.over) take_over(master, over);
   take_awaiting(master, report);
   MasterState& state = masters_.at(master);
+  // It goes on with the first one that was left out.
+  std::set<JobId> answered;
+  for (const TasksOver& over : report.over) answered.insert(over.job);
+  for (std::size_t i = 0; i < state.asked.size(); ++i) {
+    if (answered.contains(state.asked[i])) continue;
+    if (i > 0) state.asked_after = state.asked[i - 1];
+    break;
+  }
   if (!report.more_await) state.answered = true;
   // More is to be said at once; a master takes some hundred tasks from one message.
   if (!report.unfinished.empty()) ask(master);
 }
 
-/// What it was told has been heard, but for jobs of which there is more.
+/// All that it was told has been heard, but for jobs of which there is more.
 void Counterparts::take_told(const HandoffTarget& master, const std::vector<JobId>& unfinished) {
   for (const CounterpartsTold& told : std::exchange(masters_.at(master).told, {})) {
     if (std::find(unfinished.begin(), unfinished.end(), told.job) != unfinished.end()) continue;
@@ -201,12 +211,15 @@ void Counterparts::take_over(const HandoffTarget& master, const TasksOver& over)
   if (found == others_.end()) return;
   Other& other = found->second;
   Progress& known = other.at[master];
+  // Tasks before the position may have ended since the part was gone through up to there.
+  const bool begins_anew = over.over && !known.is_past && known.next > 0;
   if (known.next == 0) known.counted = over.ended;
-  known.next = over.next;
+  known.next = begins_anew ? 0 : over.next;
+  known.is_past = over.over;
   if (over.next == 0) known.ended = known.counted;
   // A part may have been on its way to the master as long as the job was not over.
   const bool was_over = masters_.at(master).ended.contains(over.job);
-  known.is_last = over.next == 0 && (over.over || (!over.known && was_over));
+  known.is_last = !begins_anew && over.next == 0 && (over.over || (!over.known && was_over));
   other.completed.add(over.completed);
   other.failed.add(over.failed);
   const bool is_final = other.is_final(peers_.masters().size());

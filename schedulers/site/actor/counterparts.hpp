@@ -53,6 +53,7 @@ class Counterparts {
     std::uint32_t next = 0;     ///< the position to go on from
     std::uint32_t counted = 0;  ///< its `ended` when that was begun
     bool is_last = false;       ///< nothing more comes from there
+    bool is_past = false;       ///< it was over when that was begun
   };
   /// A job for whose tasks those of others wait.
   struct Other {
@@ -79,10 +80,11 @@ class Counterparts {
   };
   struct MasterState {
     bool busy = false;
-    bool answered = false;    ///< since the last begin()
-    JobId awaiting_after{};   ///< where its list of waiting jobs goes on
-    JobId asked_after{};      ///< of the others that are asked for, the last one
-    std::set<JobId> ended{};  ///< of those that it was asked for, over by then
+    bool answered = false;       ///< since the last begin()
+    JobId awaiting_after{};      ///< where its list of waiting jobs goes on
+    JobId asked_after{};         ///< of the others that are asked for, the last one
+    std::vector<JobId> asked{};  ///< the others that it was asked for last
+    std::set<JobId> ended{};     ///< of those that it was asked for, over by then
     std::vector<CounterpartsTold> told{};
   };
 

@@ -101,7 +101,8 @@ class Counterparts(unittest.TestCase):
             log.touch()
             index = "$MUSTER_TASK_INDEX"
             gate = f"until test -e {gates}/{index}; do sleep 0.1; done"
-            jobs = [{"name": "prep", "command": f"{gate}; echo prep {index} >> {log}; test {index} != 3"},
+            first = f"{gate}; echo prep {index} >> {log}; test {index} != 3"
+            jobs = [{"name": "prep", "command": first},
                     {"name": "train", "command": f"echo train {index} >> {log}",
                      "after": {"job": "prep", "match": "index"}},
                     {"name": "report", "command": f"echo report {index} >> {log}",
