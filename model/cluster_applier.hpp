@@ -84,6 +84,11 @@ template <class Event>
 concept OfAService = std::same_as<Event, ReplicaChanged> || std::same_as<Event, ReplicaWanted> ||
     std::same_as<Event, ServiceScaled> || std::same_as<Event, ServiceSettled>;
 
+template <class Event>
+concept OfAHold = std::same_as<Event, TaskReleased> || std::same_as<Event, CounterpartOver> ||
+    std::same_as<Event, JobHeld> || std::same_as<Event, JobReleased> ||
+    std::same_as<Event, JobResized>;
+
 /// The transition function: one operator() a kind of event.
 struct ClusterState::Applier {
   ClusterState& s;
@@ -296,6 +301,9 @@ struct ClusterState::Applier {
   struct OfServices;
   template <OfAService Event>
   void operator()(const Event& e);
+  struct OfHolds;
+  template <OfAHold Event>
+  void operator()(const Event& e);
   void operator()(const LaunchRequested&);
   void operator()(const LaunchRefused&);
   void operator()(const InstanceUp&);
@@ -313,11 +321,6 @@ struct ClusterState::Applier {
   void operator()(const TaskCheckpointed&);
   void operator()(const TaskFinished&);
   void operator()(const TaskFailed&);
-  void operator()(const TaskReleased&);
-  void operator()(const CounterpartOver&);
-  void operator()(const JobHeld&);
-  void operator()(const JobReleased&);
-  void operator()(const JobResized&);
   void operator()(const GangTurn&);
   void operator()(const RoomClaimed&);
   void operator()(const OfferingChanged&);
@@ -342,9 +345,27 @@ struct ClusterState::Applier::OfServices {
   bool has_stood(const TaskRow& row) const;
 };
 
+/// Events about which tasks of a job may have places.
+struct ClusterState::Applier::OfHolds {
+  Applier& a;
+  ClusterState& s;
+  Instant at;
+
+  void apply(const TaskReleased& e) const;
+  void apply(const CounterpartOver& e) const;
+  void apply(const JobHeld& e) const;
+  void apply(const JobReleased& e) const;
+  void apply(const JobResized& e) const;
+};
+
 template <OfAService Event>
 void ClusterState::Applier::operator()(const Event& e) {
   OfServices{*this, s}.apply(e);
+}
+
+template <OfAHold Event>
+void ClusterState::Applier::operator()(const Event& e) {
+  OfHolds{*this, s, at}.apply(e);
 }
 
 }  // namespace muster

@@ -7,73 +7,73 @@
 
 namespace muster {
 
-void ClusterState::Applier::operator()(const TaskReleased& e) {
-  TaskRow& row = task(e.task);
+void ClusterState::Applier::OfHolds::apply(const TaskReleased& e) const {
+  TaskRow& row = a.task(e.task);
   MUSTER_CHECK(row.phase == TaskPhase::capped,
                "a task is released from the cap of its job, and from nothing else");
   row.rests_until = {};
-  enter_phase(row, TaskPhase::pending);
+  a.enter_phase(row, TaskPhase::pending);
   row.reason = {};
-  JobRow& job = job_of(row);
+  JobRow& job = a.job_of(row);
   if (row.index == job.held_from) ++job.held_from;
 }
 
-void ClusterState::Applier::operator()(const CounterpartOver& e) {
-  TaskRow& row = task(e.task);
+void ClusterState::Applier::OfHolds::apply(const CounterpartOver& e) const {
+  TaskRow& row = a.task(e.task);
   MUSTER_CHECK(row.awaits, "a task waits for its counterparts once");
   row.awaits = false;
-  JobRow& job = job_of(row);
+  JobRow& job = a.job_of(row);
   --job.awaiting;
   if (!e.lost.empty()) {
     row.reason = {RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
-    enter_phase(row, TaskPhase::failed);
+    a.enter_phase(row, TaskPhase::failed);
   } else if (row.phase == TaskPhase::capped && job.room_in_flight() > 0) {
-    let_wait(row);
+    a.let_wait(row);
   } else if (row.phase == TaskPhase::capped) {
     row.reason = kCapped;
-    recount(row);
+    a.recount(row);
   }
   const bool has_left = row.phase != TaskPhase::capped && row.phase != TaskPhase::held;
   if (has_left && row.index == job.held_from) ++job.held_from;
 }
 
-void ClusterState::Applier::operator()(const JobHeld& e) {
+void ClusterState::Applier::OfHolds::apply(const JobHeld& e) const {
   JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
   job.held_by_user = true;
-  restate(job);
+  a.restate(job);
   const Refusal held{RefusalKind::not_now, RefusalCode::held, {}, 0, 0};
   // Attempts that run go on; only tasks without one lose their place.
   for (Slot slot : job.tasks) {
     TaskRow& row = s.tasks_[slot];
     if (row.phase == TaskPhase::assigned) {
-      wait_again(row, held);
+      a.wait_again(row, held);
     } else if (row.phase == TaskPhase::pending || row.phase == TaskPhase::capped) {
-      enter_phase(row, TaskPhase::held);
+      a.enter_phase(row, TaskPhase::held);
       row.reason = held;
     }
   }
 }
 
-void ClusterState::Applier::operator()(const JobReleased& e) {
+void ClusterState::Applier::OfHolds::apply(const JobReleased& e) const {
   JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
   job.held_by_user = false;
   job.progressed_at = at;
-  restate(job);
+  a.restate(job);
   // By index: the lowest indices take the in-flight capacity, or are of the width; the others are
   // capped.
   for (Slot slot : job.tasks) {
     TaskRow& row = s.tasks_[slot];
     if (row.phase != TaskPhase::held) continue;
     if (job.width > 0 || job.room_in_flight() > 0) {
-      let_wait(row);
+      a.let_wait(row);
     } else {
-      enter_phase(row, TaskPhase::capped);
+      a.enter_phase(row, TaskPhase::capped);
       row.reason = reason_of_capped(row, job);
     }
   }
 }
 
-void ClusterState::Applier::operator()(const JobResized& e) {
+void ClusterState::Applier::OfHolds::apply(const JobResized& e) const {
   JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
   MUSTER_CHECK(job.width > 0, "only an elastic job has a width");
   MUSTER_CHECK(e.width > 0 && e.width <= job.tasks.size(), "a job's tasks are its largest width");
@@ -82,13 +82,13 @@ void ClusterState::Applier::operator()(const JobResized& e) {
   for (std::uint32_t i = e.width; i < before; ++i) {
     TaskRow& row = s.tasks_[job.tasks[i]];
     const bool waits = row.phase == TaskPhase::pending || row.phase == TaskPhase::assigned;
-    if (waits) wait_again(row, kCapped);
+    if (waits) a.wait_again(row, kCapped);
     // One that runs has no place to go on at; it is capped when it has left the one where it is.
-    if (row.target != kNoSlot) drop_target(row);
+    if (row.target != kNoSlot) a.drop_target(row);
   }
   for (std::uint32_t i = before; i < e.width; ++i) {
     TaskRow& row = s.tasks_[job.tasks[i]];
-    if (row.phase == TaskPhase::capped) let_wait(row);
+    if (row.phase == TaskPhase::capped) a.let_wait(row);
   }
 }
 
