@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "config/recurrence.hpp"
@@ -19,11 +18,6 @@ constexpr std::size_t kPairsOfJob = 4;
 constexpr std::size_t kLooksAtOnce = 500;
 /// Resubmissions that are remembered, of jobs whose failure may not have been heard yet.
 constexpr std::size_t kMostAgain = 10'000;
-
-/// Behind all pairs of the job.
-std::pair<JobId, JobId> past(JobId job) {
-  return {job, JobId{std::numeric_limits<std::uint64_t>::max()}};
-}
 
 void set_next_run(WaitingJob& waiting, Instant after) {
   waiting.begin = next_recurrence(waiting.every, waiting.zone, after).value_or(Instant::max());
@@ -92,9 +86,9 @@ void WaitingRoom::add(const Job& job) {
   of_users_.add(job.user);
   for (const AfterJob& each : job.after) {
     if (each.met || each.by_index) continue;
-    if (each.end == AfterEnd::start) unstarted_.emplace(each.job, job.id);
+    if (each.end == AfterEnd::start) unstarted_.add(each.job, job.id);
     waiting.open.push_back(each);
-    followers_.emplace(each.job, job.id);
+    followers_.add(each.job, job.id);
     unasked_.insert(each.job);
   }
   if (!job.every.empty()) {
@@ -117,7 +111,7 @@ void WaitingRoom::recall_runs(const Job& job, WaitingJob& waiting) {
   if (waiting.overlaps) return;
   waiting.missed = waiting.begin <= now;
   waiting.run = job.recurs;
-  followers_.emplace(job.recurs, job.id);
+  followers_.add(job.recurs, job.id);
   unasked_.insert(job.recurs);
 }
 
@@ -138,11 +132,9 @@ void WaitingRoom::look_again() {
   looks_ = true;
   host_.later([this] {
     looks_ = false;
-    for (auto it = followers_.begin(); it != followers_.end();) {
-      const JobId job = it->first;
+    for (const JobId job : followers_.others()) {
       // One that waits here itself cannot be over without this site's knowing.
       if (!waits(job)) unasked_.insert(job);
-      it = followers_.upper_bound(past(job));
     }
     ask();
   });
@@ -202,7 +194,7 @@ std::optional<SkippedJob> WaitingRoom::hear_of(JobId job, const JobEnd& end,
     waiting.missed = false;
     return std::nullopt;
   }
-  unstarted_.erase({end.job, job});
+  unstarted_.erase(end.job, job);
   std::string why;
   // One that was skipped is not resubmitted.
   const bool keeps = waiting.keeps && end.outcome != JobOutcome::skipped;
@@ -217,7 +209,7 @@ std::optional<SkippedJob> WaitingRoom::hear_of(JobId job, const JobEnd& end,
     return std::nullopt;
   }
   if (keeps) {
-    kept_.emplace(end.job, job);
+    kept_.add(end.job, job);
     waiting.kept = why;
     const auto again = again_.find(end.job);
     if (again != again_.end()) wait_instead(job, end.job, again->second);
@@ -230,15 +222,10 @@ std::optional<SkippedJob> WaitingRoom::hear_of(JobId job, const JobEnd& end,
 }
 
 void WaitingRoom::hear(const JobEnd& whole) {
-  std::vector<JobId> followers;
-  for (auto it = followers_.lower_bound({whole.job, JobId{0}});
-       it != followers_.end() && it->first == whole.job; ++it) {
-    followers.push_back(it->second);
-  }
   std::vector<SkippedJob> skipped;
   std::vector<JobId> unneeded;
-  for (const JobId job : followers) {
-    followers_.erase({whole.job, job});
+  for (const JobId job : followers_.of(whole.job)) {
+    followers_.erase(whole.job, job);
     if (auto skip = hear_of(job, whole, unneeded)) skipped.push_back(*std::move(skip));
     put_time(job, open_.at(job));
   }
@@ -247,21 +234,10 @@ void WaitingRoom::hear(const JobEnd& whole) {
   look_at_clock();
 }
 
-std::vector<JobId> WaitingRoom::unstarted(JobId after, std::size_t most) const {
-  std::vector<JobId> jobs;
-  auto it = after.valid() ? unstarted_.upper_bound(past(after)) : unstarted_.begin();
-  for (; it != unstarted_.end() && jobs.size() < most;
-       it = unstarted_.upper_bound(past(jobs.back()))) {
-    jobs.push_back(it->first);
-  }
-  return jobs;
-}
-
 void WaitingRoom::hear_start(JobId other) {
   std::vector<JobId> unneeded;
-  for (auto it = unstarted_.lower_bound({other, JobId{0}});
-       it != unstarted_.end() && it->first == other; it = unstarted_.erase(it)) {
-    const JobId job = it->second;
+  for (const JobId job : unstarted_.of(other)) {
+    unstarted_.erase(other, job);
     WaitingJob& waiting = open_.at(job);
     std::erase_if(waiting.open, [&](const AfterJob& each) {
       return each.job == other && each.end == AfterEnd::start;
@@ -271,9 +247,8 @@ void WaitingRoom::hear_start(JobId other) {
     const bool waits_on = std::any_of(waiting.open.begin(), waiting.open.end(),
                                       [&](const auto& each) { return each.job == other; });
     if (!waits_on) {
-      followers_.erase({other, job});
-      const auto next = followers_.lower_bound({other, JobId{0}});
-      if (next == followers_.end() || next->first != other) unneeded = {other};
+      followers_.erase(other, job);
+      if (!followers_.any(other)) unneeded = {other};
     }
     put_time(job, waiting);
   }
@@ -306,20 +281,11 @@ void WaitingRoom::recurred(JobId job, JobId run) {
   set_next_run(waiting, host_.now());
   if (!waiting.overlaps) {
     waiting.run = run;
-    followers_.emplace(run, job);
+    followers_.add(run, job);
     unasked_.insert(run);
   }
   put_time(job, waiting);
   ask();
-}
-
-std::vector<JobId> WaitingRoom::kept_for(JobId failed, std::size_t most) const {
-  std::vector<JobId> kept;
-  for (auto it = kept_.lower_bound({failed, JobId{0}});
-       it != kept_.end() && it->first == failed && kept.size() < most; ++it) {
-    kept.push_back(it->second);
-  }
-  return kept;
 }
 
 void WaitingRoom::resubmitted(JobId failed, JobId again) {
@@ -337,22 +303,21 @@ void WaitingRoom::resubmitted(JobId failed, JobId again) {
     again_order_.pop_front();
   }
   for (const JobId first : firsts) {
-    for (const JobId job : kept_for(first, kept_.size())) wait_instead(job, first, again);
+    for (const JobId job : kept_.of(first)) wait_instead(job, first, again);
   }
 }
 
 /// It waits for a resubmission of the job that failed, and that is this one.
 void WaitingRoom::wait_instead(JobId job, JobId failed, JobId again) {
-  kept_.erase({failed, job});
+  kept_.erase(failed, job);
   WaitingJob& waiting = open_.at(job);
   for (AfterJob& each : waiting.open) {
     if (each.job == failed) each.job = again;
   }
-  const bool more = std::any_of(waiting.open.begin(), waiting.open.end(), [&](const auto& each) {
-    return kept_.contains({each.job, job});
-  });
+  const bool more = std::any_of(waiting.open.begin(), waiting.open.end(),
+                                [&](const auto& each) { return kept_.contains(each.job, job); });
   if (!more) waiting.kept.clear();
-  followers_.emplace(again, job);
+  followers_.add(again, job);
   unasked_.insert(again);
   host_.met({job, failed, again});
 }
@@ -376,12 +341,11 @@ void WaitingRoom::drop(JobId job) {
 void WaitingRoom::leave(const std::vector<AfterJob>& open, JobId job,
                         std::vector<JobId>& unneeded) {
   for (const AfterJob& each : open) {
-    unstarted_.erase({each.job, job});
+    unstarted_.erase(each.job, job);
     // It is over.
-    if (kept_.erase({each.job, job}) > 0) continue;
-    followers_.erase({each.job, job});
-    const auto next = followers_.lower_bound({each.job, JobId{0}});
-    if (next == followers_.end() || next->first != each.job) unneeded.push_back(each.job);
+    if (kept_.erase(each.job, job) > 0) continue;
+    followers_.erase(each.job, job);
+    if (!followers_.any(each.job)) unneeded.push_back(each.job);
   }
 }
 

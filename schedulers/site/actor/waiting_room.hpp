@@ -12,6 +12,7 @@
 
 #include "actors/messages/messages.hpp"
 #include "model/job.hpp"
+#include "schedulers/site/job_pairs.hpp"
 #include "schedulers/site/user_counts.hpp"
 
 namespace muster {
@@ -98,7 +99,9 @@ class WaitingRoom {
   /// A task of the job has started, however often that is said.
   void hear_start(JobId other);
   /// The jobs whose first starts others wait for, after that one; as many at most.
-  std::vector<JobId> unstarted(JobId after, std::size_t most) const;
+  std::vector<JobId> unstarted(JobId after, std::size_t most) const {
+    return unstarted_.others(after, most);
+  }
   /// Some time has come.
   void look_at_clock();
   /// Whether the user holds it. It begins when it is released, if nothing else is in the way.
@@ -109,7 +112,9 @@ class WaitingRoom {
   void drop(JobId job);
 
   /// Those that wait for a resubmission of the job, which has failed; no more than that.
-  std::vector<JobId> kept_for(JobId failed, std::size_t most) const;
+  std::vector<JobId> kept_for(JobId failed, std::size_t most) const {
+    return kept_.of(failed, most);
+  }
   /// That is this one: all that wait for one, and those that hear later that the first has failed,
   /// wait for it. ask() follows.
   void resubmitted(JobId failed, JobId again);
@@ -133,11 +138,11 @@ class WaitingRoom {
   const WaitingBounds most_;
   Host host_;
   std::map<JobId, WaitingJob> open_;
-  UserCounts of_users_;                          ///< how many wait
-  UserCounts recurring_of_;                      ///< of these, how many recur
-  std::set<std::pair<JobId, JobId>> followers_;  ///< a job and one that waits for it
-  std::set<std::pair<JobId, JobId>> unstarted_;  ///< of these, those that wait for its start
-  std::set<std::pair<JobId, JobId>> kept_;     ///< one that failed, and one that waits for another
+  UserCounts of_users_;                        ///< how many wait
+  UserCounts recurring_of_;                    ///< of these, how many recur
+  JobPairs followers_;                         ///< a job and one that waits for it
+  JobPairs unstarted_;                         ///< of these, those that wait for its start
+  JobPairs kept_;                              ///< one that failed, and one that waits for another
   std::set<std::pair<Instant, JobId>> times_;  ///< when each is to be looked at, if at a time
   std::map<JobId, Instant> time_of_;           ///< of those in times_
   std::map<JobId, JobId> again_;               ///< resubmissions of jobs, the newest ones
