@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t kReportBytes = kListBytes / 2;
 /// Ranges of one job in a report.
 constexpr std::size_t kMostRanges = 4'096;
+/// Tasks that begin, or are lost, by one message, and those of one job besides: others are heard
+/// between.
+constexpr std::size_t kMostBegun = 500;
 /// Tasks that are looked at for one report, or those of a single job.
 constexpr std::size_t kMostLooks = 200'000;
 
@@ -90,10 +93,23 @@ void CounterpartAnswers::answer(const CounterpartQuestion& asked,
 /// Jobs of which there is more to hear.
 std::vector<JobId> CounterpartAnswers::hear(const std::vector<CounterpartsTold>& told) const {
   std::vector<JobId> unfinished;
+  const auto awaiting = [&](JobId job) -> std::size_t {
+    const JobRow* row = parts_.master.state().find(job);
+    return row == nullptr ? 0 : row->awaiting;
+  };
+  std::size_t begun = 0, looks = 0;
   for (const CounterpartsTold& each : told) {
+    if (begun >= kMostBegun || looks > kMostLooks) {
+      unfinished.push_back(each.job);
+      continue;
+    }
+    const JobRow* row = parts_.master.state().find(each.job);
+    if (row != nullptr) looks += row->tasks.size();
+    const std::size_t before = awaiting(each.job);
     if (parts_.master.ends().hear_counterparts(each, parts_.host.stamp())) {
       unfinished.push_back(each.job);
     }
+    begun += before - awaiting(each.job);
   }
   if (!told.empty() && parts_.master.cadence().on_arrival) parts_.host.want_round();
   return unfinished;

@@ -14,7 +14,7 @@ namespace {
 
 /// Jobs that a master is asked for at once, of each kind.
 constexpr std::size_t kAskedAtOnce = 1'000;
-/// Ranges of indices of one job that a message has, of each kind.
+/// Ranges of indices of one job that a message has.
 constexpr std::size_t kMostRanges = 4'096;
 /// Pauses after which the ends of jobs are asked for anew: masters may have lost count of who
 /// watches.
@@ -131,10 +131,16 @@ void Counterparts::put_told(const HandoffTarget& master, CounterpartQuestion& qu
     if (found == waiting.at.end() || !found->second.news) continue;
     Part& part = found->second;
     const Words words = words_of(waiting);
-    CounterpartsTold told{job, without(words.met, part.told).list(kMostRanges), {}};
+    std::size_t left = kMostRanges;
+    const auto untold = [&](const IndexRanges& tasks) {
+      std::vector<IndexRange> some = without(tasks, part.told).list(left);
+      left -= some.size();
+      return some;
+    };
+    CounterpartsTold told{job, untold(words.met), {}};
     for (const auto& [lost, tasks] : words.lost) {
       LostTasks more = lost;
-      more.tasks = without(tasks, part.told).list(kMostRanges);
+      more.tasks = untold(tasks);
       if (!more.tasks.empty()) told.lost.push_back(std::move(more));
     }
     if (told.met.empty() && told.lost.empty()) {
@@ -229,7 +235,8 @@ void Counterparts::take_over(const HandoffTarget& master, const TasksOver& over)
 void Counterparts::take_awaiting(const HandoffTarget& master, const CounterpartReport& report) {
   MasterState& state = masters_.at(master);
   // Those of the part of the list that it has told, and that are not there any more, have begun.
-  const JobId last = report.more_await ? report.awaiting.back().job : JobId{};
+  const bool is_cut = report.more_await && !report.awaiting.empty();
+  const JobId last = is_cut ? report.awaiting.back().job : JobId{};
   std::set<JobId> here;
   for (const AwaitingJob& each : report.awaiting) here.insert(each.job);
   auto it =

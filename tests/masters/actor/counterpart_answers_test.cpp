@@ -146,6 +146,19 @@ TEST_F(CounterpartAnswersTest, TasksMayBeginWhenTheSiteSaysSo) {
   EXPECT_THAT(ask(question).unfinished, IsEmpty()) << "no such job is here";
 }
 
+TEST_F(CounterpartAnswersTest, SomeHundredTasksOfAllJobsBeginAtOnce) {
+  CounterpartQuestion question;
+  // The tasks of an array have numbers from a hundred times that of its job on.
+  for (const std::uint64_t id : {10, 20, 30}) {
+    ASSERT_EQ(master_->submit(awaiting(id, 300, 1), now()), SubmitResult::accepted);
+    question.told.push_back({JobId{id}, {{0, 1000}}, {}});
+  }
+  EXPECT_THAT(ask(question).unfinished, ElementsAre(JobId{30}));
+  EXPECT_EQ(master_->state().find(JobId{20})->pending, 300U);
+  EXPECT_EQ(master_->state().find(JobId{30})->pending, 0U);
+  EXPECT_THAT(ask(question).unfinished, IsEmpty());
+}
+
 TEST_F(CounterpartAnswersTest, EndsOfAWideJobComeInPieces) {
   JobHistory known;
   known.job = array_of(7, 20'000);

@@ -253,5 +253,22 @@ TEST_F(CounterpartsTest, SeesToSomeJobsAtATime) {
   EXPECT_THAT(watched, ElementsAre(12, 13));
 }
 
+TEST_F(CounterpartsTest, AMessageHasSomeRangesOfAJobInAll) {
+  awaits({{JobId{12}, ok}});
+  reports[1].over = {part(12)};
+  for (std::uint32_t i = 0; i < 10'000; i += 4) {
+    reports[1].over[0].completed.push_back({i, i});
+    reports[1].over[0].failed.push_back({i + 2, i + 2});
+  }
+  begin();
+  pass();
+  ASSERT_EQ(told().size(), 1U);
+  ASSERT_EQ(told()[0].lost.size(), 1U);
+  EXPECT_EQ(told()[0].met.size() + told()[0].lost[0].tasks.size(), 4'096U);
+  pass();
+  ASSERT_EQ(told()[0].lost.size(), 1U);
+  EXPECT_EQ(told()[0].lost[0].tasks.size(), 904U) << "the others";
+}
+
 }  // namespace
 }  // namespace muster::test
