@@ -187,6 +187,8 @@ std::string recurrence_fault(std::string_view every) {
 bool is_time_zone(const std::string& zone) {
   // Known without the files of the system, too.
   if (zone.empty() || zone == "UTC") return true;
+  // Of these files the computer says what they are: on another one they are other zones.
+  if (zone == "localtime" || zone == "posixrules") return false;
   // Names are looked up as files: no name is a way to another folder.
   const bool is_name =
       zone.size() <= 64 && zone.front() != '/' && std::ranges::all_of(zone, [](char c) {
