@@ -194,6 +194,12 @@ std::vector<std::size_t> circle_in(const AfterGraph& waits_for) {
   return {};
 }
 
+/// "12:soon": where no job has it as its name, a condition was meant.
+bool has_unknown_end(std::string_view job) {
+  const std::size_t colon = job.rfind(':');
+  return colon != std::string_view::npos && parse_whole(job.substr(0, colon)).has_value();
+}
+
 /// Jobs of a submission by their names.
 using JobNames = std::map<std::string, std::vector<std::size_t>, std::less<>>;
 
@@ -216,6 +222,12 @@ PlacedAfter placed_after(std::string_view job, const JobNames& names, std::size_
             fmt::format("\"{:.60}\" may be a number or the name of a job of this submission: say "
                         "its place, as \"#{}\", or name it otherwise",
                         job, named->second.front() + 1)};
+  }
+  if (named == names.end() && has_unknown_end(job)) {
+    return {{},
+            fmt::format("\"{:.60}\" is a job's number with a condition that there is not: behind "
+                        "it stands :ok, :any or :fail",
+                        job)};
   }
   if (named == names.end()) {
     return {{},

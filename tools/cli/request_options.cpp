@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "config/after_keys.hpp"
@@ -167,6 +168,41 @@ std::string script_hint(const JobSource& file) {
                      client::shell_line({"sh", path}));
 }
 
+/// The jobs that the flag names.
+std::vector<std::string> after_flag(const RequestOptions& options) {
+  const auto given = options.flags.find("after");
+  if (given == options.flags.end()) return {};
+  const auto& keys = config::request_keys();
+  const auto key = std::ranges::find_if(
+      keys, [](const config::RequestKey& each) { return each.name == "after"; });
+  JobRequest request;
+  config::read_value(request, *key, value_of(*key, given->second));
+  return request.after;
+}
+
+/// Whether the jobs that others wait for are there; they may be in other files. The cluster puts
+/// the places, too: the words are sent as they are.
+bool know_each_other(const RequestOptions& options, const std::vector<JobRequest>& requests,
+                     const std::vector<std::string>& sources) {
+  bool good = true;
+  std::vector<JobRequest> settled = requests;
+  const std::vector<std::string> flag = after_flag(options);
+  if (!flag.empty()) {
+    for (JobRequest& each : settled) each.after = flag;
+    config::settle_after(settled, [&](std::size_t, const std::string& fault) {
+      // It is a fault of every job.
+      if (std::exchange(good, false)) complain("--after: " + fault);
+    });
+    if (!good) return false;
+    settled = requests;
+  }
+  config::settle_after(settled, [&](std::size_t at, const std::string& fault) {
+    complain(fmt::format("{}: after: {}", sources[at], fault));
+    good = false;
+  });
+  return good;
+}
+
 /// Reads one job file after the other.
 class FileRequests {
  public:
@@ -179,7 +215,8 @@ class FileRequests {
       complain("either files or a command behind --, not both");
       good_ = false;
     }
-    if (good_ && !alone_) good_ = are_few_enough() && know_each_other();
+    if (good_ && !alone_) good_ = are_few_enough();
+    if (good_) good_ = know_each_other(options_, requests_, sources_);
     // A file that is not there is a failure of the call's surroundings, not of its words.
     if (!all_there_) exit_code = kFailed;
     return good_ ? std::optional(std::move(requests_)) : std::nullopt;
@@ -219,18 +256,6 @@ class FileRequests {
     return false;
   }
 
-  /// Whether the jobs that others wait for are there; they may be in other files.
-  bool know_each_other() {
-    bool good = true;
-    // The cluster puts the places, too: the words of the files are sent as they are.
-    std::vector<JobRequest> requests = requests_;
-    config::settle_after(requests, [&](std::size_t at, const std::string& fault) {
-      complain(fmt::format("{}: after: {}", sources_[at], fault));
-      good = false;
-    });
-    return good;
-  }
-
   void add_script(const JobSource& script, std::size_t i) {
     const auto behind = options_.files.begin() + static_cast<std::ptrdiff_t>(i) + 1;
     if (i > 0) {
@@ -241,7 +266,9 @@ class FileRequests {
     alone_ = true;
     auto request = script_request(options_, script, {behind, options_.files.end()});
     good_ = request.has_value();
-    if (request) requests_.push_back(*std::move(request));
+    if (!request) return;
+    requests_.push_back(*std::move(request));
+    sources_.push_back(script.name);
   }
 
   const RequestOptions& options_;
@@ -341,6 +368,7 @@ std::optional<std::vector<JobRequest>> read_requests(const RequestOptions& optio
     request.command = options.command;
     if (!complete(options, "the command", request)) return std::nullopt;
     requests.push_back(std::move(request));
+    if (!know_each_other(options, requests, {"the command"})) return std::nullopt;
     return requests;
   }
   return FileRequests(options).read(exit_code);

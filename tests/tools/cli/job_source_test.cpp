@@ -21,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using muster::test::IsGolden;
+using muster::test::IsGoldenAt;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -232,6 +233,26 @@ TEST_F(JobSourceTest, AWorkFolderIsThatOfTheCallerWhereItIsRelative) {
   fs::current_path(before);
   ASSERT_TRUE(made);
   EXPECT_THAT(made->front().work_dir, testing::EndsWith("/50%%/runs/%a"));
+}
+
+TEST_F(JobSourceTest, AJobThatTheFlagNamesAndThatIsNotThereIsAFaultOfTheFlag) {
+  RequestOptions command;
+  command.command = {"true"};
+  RequestOptions script;
+  script.files = {file("a.sh", "#!/bin/sh\n")};
+  RequestOptions files;
+  files.files = {file("a.toml", "command = [\"a\"]\nname = \"a\"\n"),
+                 file("b.toml", "command = [\"b\"]\nname = \"b\"\n")};
+  for (RequestOptions options : {command, script, files}) {
+    for (const char* after : {"1:bad", "prep", "#7", "#1"}) {
+      options.flags["after"] = after;
+      EXPECT_FALSE(requests(options)) << after;
+      EXPECT_EQ(exit_code_, kUsage) << after;
+      EXPECT_THAT(said_, IsGoldenAt("--after")) << after;
+    }
+    options.flags["after"] = "1:any";
+    EXPECT_TRUE(requests(options)) << said_;
+  }
 }
 
 }  // namespace
