@@ -1,5 +1,7 @@
 #include "schedulers/site/actor/job_intake.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "actors/messages/job_bytes.hpp"
 #include "model/submission_digest.hpp"
 #include "model/submission_key.hpp"
+#include "model/time_text.hpp"
 #include "schedulers/site/actor/waiting_room.hpp"
 #include "schedulers/site/letters.hpp"
 
@@ -113,6 +116,9 @@ void JobIntake::take(std::vector<Job> jobs, bool forwarded, const SubmitAnswer& 
   }
   const std::vector<std::uint64_t> digests = digests_of(jobs);
   auto refused = tokens_of_others(jobs, digests);
+  if (const std::string why = refused ? "" : why_too_late(jobs); !why.empty()) {
+    return answer(Verdicts(jobs.size(), SubmitVerdict{{}, false, why}));
+  }
   persist(refused ? *std::move(refused) : news_of(std::move(jobs), digests), answer);
 }
 
@@ -148,6 +154,19 @@ std::optional<JobIntake::News> JobIntake::tokens_of_others(
     return refused;
   }
   return std::nullopt;
+}
+
+/// A job of which the deadline has passed would end at once. One that was taken before, by its
+/// token, is answered as it was then. Empty: there is no such job.
+std::string JobIntake::why_too_late(const std::vector<Job>& jobs) const {
+  const Instant now = host_.now();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!jobs[i].deadline || *jobs[i].deadline > now || known_.find(jobs[i])) continue;
+    const std::string field = jobs.size() == 1 ? "" : fmt::format("/jobs/{}/", i);
+    return fmt::format("{}deadline: has to be later than now, {}; it is {}", field, utc_text(now),
+                       utc_text(*jobs[i].deadline));
+  }
+  return {};
 }
 
 JobIntake::News JobIntake::news_of(std::vector<Job> jobs,

@@ -87,6 +87,7 @@ class JobIntake {
   void take(std::vector<Job> jobs, bool forwarded, const SubmitAnswer& answer);
   std::optional<News> tokens_of_others(const std::vector<Job>& jobs,
                                        const std::vector<std::uint64_t>& digests) const;
+  std::string why_too_late(const std::vector<Job>& jobs) const;
   News news_of(std::vector<Job> jobs, const std::vector<std::uint64_t>& digests);
   News news_of_forwarded(std::vector<Job> jobs);
   void give_numbers(std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests, News& made);

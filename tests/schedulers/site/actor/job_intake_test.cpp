@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tests/schedulers/site/site_parts.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::test {
 namespace {
@@ -29,6 +30,7 @@ struct JobIntakeTest : ::testing::Test {
   std::vector<JobId> kept;  ///< jobs that wait for a resubmission of job 1
   std::vector<std::pair<std::uint64_t, std::uint64_t>> again;
   bool room = true;  ///< for jobs that wait for others
+  int now_s = 7;
 
   JobNumbers numbers{
       parts.peers, parts.writer, 100, {parts.retries.taker(), [] {}, parts.noting()}};
@@ -76,7 +78,7 @@ struct JobIntakeTest : ::testing::Test {
     made.resubmitted = [this](JobId failed, JobId job) {
       again.emplace_back(failed.value, job.value);
     };
-    made.now = [] { return Instant{std::chrono::seconds{7}}; };
+    made.now = [this] { return Instant{std::chrono::seconds{now_s}}; };
     return made;
   }
   void submit(std::vector<Job> jobs, bool forwarded = false) {
@@ -130,6 +132,27 @@ TEST_F(JobIntakeTest, KeepsAJobThatWaitsForAnotherUntilItMayBegin) {
   EXPECT_EQ(parts.store.memory.handoffs[0].to, master_at(0));
   intake.begin({JobId{1}});
   EXPECT_EQ(handed.size(), 2u) << "it has begun already";
+}
+
+TEST_F(JobIntakeTest, RefusesADeadlineThatHasPassedButForOneThatItHasTaken) {
+  settings.promise_wait = {};
+  const auto until = [](const std::string& token, int second) {
+    Job job = with_token(token);
+    job.held = true;
+    job.deadline = Instant{std::chrono::seconds{second}};
+    return job;
+  };
+  submit({until("a", 8), until("b", 7)});
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_THAT(said[0].substr(said[0].find('/')), IsGoldenAt("/jobs/1/deadline"));
+  EXPECT_EQ(said[1], said[0]);
+  EXPECT_EQ(parts.store.memory.next_job, 0u) << "nothing is taken";
+  submit({until("a", 8)});
+  now_s = 9;
+  submit({until("a", 8)});
+  EXPECT_EQ(said[3], said[2]) << "it is known by its token";
+  submit({until("b", 8)}, true);
+  EXPECT_EQ(said.back().substr(0, 3), "job") << "another site has taken it";
 }
 
 TEST_F(JobIntakeTest, BeginsAWaitingJobAgainWhenThatCouldNotBeKept) {
