@@ -8,7 +8,8 @@
 namespace muster {
 namespace {
 
-/// The worst outcome of the parts is the job's.
+/// The worst outcome of the parts is the job's. Where a part expires the others are cancelled for
+/// that: the job has expired, whichever is heard first.
 int badness(JobOutcome outcome) {
   switch (outcome) {
     case JobOutcome::completed:
@@ -16,12 +17,13 @@ int badness(JobOutcome outcome) {
       return 0;
     case JobOutcome::cancelled:
     case JobOutcome::skipped:
-    case JobOutcome::expired:
       return 1;
-    case JobOutcome::refused:
+    case JobOutcome::expired:
       return 2;
-    case JobOutcome::failed:
+    case JobOutcome::refused:
       return 3;
+    case JobOutcome::failed:
+      return 4;
   }
   return 0;
 }

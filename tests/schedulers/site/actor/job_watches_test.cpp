@@ -116,6 +116,19 @@ TEST_F(JobWatchesTest, SaysTheWorstOutcomeOfAllParts) {
   EXPECT_THAT(told.back(), "ann: 1 failed");
 }
 
+TEST_F(JobWatchesTest, AJobHasExpiredThoughItsOtherPartsWereCancelledForThat) {
+  for (const bool expired_first : {true, false}) {
+    watch(ann, {JobId{1}});
+    masters_answer();
+    JobEnd expired = part(0, 2, true), cancelled_part = part(2, 2, true);
+    expired.outcome = JobOutcome::expired;
+    cancelled_part.outcome = JobOutcome::cancelled;
+    watches.hear(expired_first ? expired : cancelled_part);
+    watches.hear(expired_first ? cancelled_part : expired);
+    EXPECT_THAT(told.back(), "ann: 1 expired");
+  }
+}
+
 TEST_F(JobWatchesTest, CancelsNothingWhoseNumberIsTwoJobs) {
   numbers.note_conflict(JobId{1});
   watch(ann, {JobId{1}});
