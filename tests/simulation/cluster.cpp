@@ -104,7 +104,18 @@ Duration& Cluster::offset_of(NodeKind kind, std::uint32_t index) {
 }
 
 void Cluster::step_clock(NodeKind kind, std::uint32_t index, Duration by) {
+  latest_of(kind, index) = latest_clock(kind, index);
   offset_of(kind, index) += by;
+}
+
+Instant& Cluster::latest_of(NodeKind kind, std::uint32_t index) {
+  if (kind == NodeKind::site) return sites_[index].latest;
+  return kind == NodeKind::master ? masters_[index].latest : cloud_.latest;
+}
+
+Instant Cluster::latest_clock(NodeKind kind, std::uint32_t index) const {
+  auto& self = const_cast<Cluster&>(*this);
+  return std::max(self.latest_of(kind, index), now() + self.offset_of(kind, index));
 }
 
 ClockOrigin Cluster::origin_of(Duration offset) const {

@@ -38,6 +38,8 @@ class Cluster {
   void kill(NodeKind kind, std::uint32_t index);
   bool runs(NodeKind kind, std::uint32_t index) const;
   void step_clock(NodeKind kind, std::uint32_t index, Duration by);
+  /// The latest that the node's clock ever showed.
+  Instant latest_clock(NodeKind kind, std::uint32_t index) const;
   Disk& disk_of(NodeKind kind, std::uint32_t index);
   NodeIndex node_of(NodeKind kind, std::uint32_t index) const;
 
@@ -48,6 +50,9 @@ class Cluster {
   }
   MasterForUsers master_for_users(std::uint32_t i) {
     return network_.peer<MasterForUsers>(users_, masters_[i].node);
+  }
+  SiteForUsers site_for_holds(std::uint32_t i) {
+    return network_.peer<SiteForUsers>(users_, sites_[i].node);
   }
   /// Is told of a site that users can reach again.
   void on_site_reached(std::function<void(std::uint32_t)> told) { reached_ = std::move(told); }
@@ -76,6 +81,7 @@ class Cluster {
   struct Role {
     NodeIndex node = 0;
     Duration offset{};  ///< of its clock before the true time
+    Instant latest;     ///< that its clock showed before it was set last
     std::unique_ptr<DiskOfRole> disk;
     std::unique_ptr<Store> store;
     Handle actor;
@@ -88,6 +94,7 @@ class Cluster {
   void meet(NodeIndex a, NodeIndex b);
   ClockOrigin origin_of(Duration offset) const;
   Duration& offset_of(NodeKind kind, std::uint32_t index);
+  Instant& latest_of(NodeKind kind, std::uint32_t index);
   template <class Node, class Stores>
   void end(Node& node, Stores& old_stores);
 

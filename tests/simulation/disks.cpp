@@ -182,6 +182,9 @@ void MemorySiteStore::put(const SiteNews& news) {
   for (const Handoff& handoff : news.handoffs) {
     disk_.handoffs[{handoff.job.id, handoff.to}] = handoff.job;
   }
+  for (const ChangedHandoff& each : news.changed) {
+    disk_.handoffs[{each.handoff.job.id, each.handoff.to}] = each.handoff.job;
+  }
   for (const KnownToken& token : news.tokens) {
     if (token.forwarded) {
       disk_.forwarded.push_back(token);
@@ -202,6 +205,9 @@ void MemorySiteStore::forget(const SiteNews& news) {
   }
   for (const Handoff& waited : news.begun) {
     disk_.handoffs[{waited.job.id, waited.to}] = waited.job;
+  }
+  for (const ChangedHandoff& each : news.changed) {
+    if (each.before) disk_.handoffs[{each.before->id, each.handoff.to}] = *each.before;
   }
   for (const KnownToken& token : news.tokens) {
     const auto same = [&](const KnownToken& other) { return other.job == token.job; };

@@ -22,9 +22,10 @@ namespace {
 constexpr const char* kUsage =
     "Usage: fault_ring [--seeds FIRST-LAST] [--faults COUNT] [--check-every MESSAGES]\n"
     "                  [--without "
-    "FAULT|clock_back|cloud_limits|caps|failures|site_disks|bounds|hardships|services]...\n"
+    "FAULT|clock_back|cloud_limits|caps|failures|site_disks|bounds|hardships|services|"
+    "pipelines]...\n"
     "                  [--with ...]... [--no-shrink] [--trace]\n"
-    "Services are a part of some seeds; --with services: of all.\n";
+    "Services and pipelines are a part of some seeds; --with services: of all.\n";
 
 /// Seeds of a call whose invariants are looked at after every message.
 constexpr std::uint64_t kClosely = 20;
@@ -45,8 +46,9 @@ std::optional<std::uint64_t> number(std::string_view text) {
 }
 
 bool set(ScenarioLimits& limits, std::string_view name, bool in) {
-  if (name == "services") {
-    limits.services = in ? SeedShare::all : SeedShare::none;
+  if (name == "services" || name == "pipelines") {
+    SeedShare& share = name == "services" ? limits.services : limits.pipelines;
+    share = in ? SeedShare::all : SeedShare::none;
     return true;
   }
   bool* flag = name == "clock_back"     ? &limits.clock_back

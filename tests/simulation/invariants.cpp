@@ -126,6 +126,7 @@ void Invariants::absorb(std::uint32_t master, Cell& cell, const Event& event) {
   if (const auto* e = std::get_if<TaskCheckpointed>(&event.body)) ends(cell, e->task, e->attempt);
   if (const auto* e = std::get_if<JobFinished>(&event.body)) {
     if (e->outcome == JobOutcome::completed) check_cancelled(master, e->job, "completes it", false);
+    if (e->outcome == JobOutcome::expired) check_expired(NodeKind::master, master, e->job);
     if (!cell.finished.emplace(e->job, e->outcome).second) {
       broken(fmt::format("job {} ends twice at master {}", e->job.value, master));
     }
@@ -144,60 +145,12 @@ void Invariants::accepted(std::uint32_t master, const Job& job) {
     broken(fmt::format("task {} of job {} is accepted by master {} and by master {}",
                        position_of(task.id), job.id.value, known->second, master));
   }
-  const bool fresh = parts_[job.id].insert(master).second;
-  if (!fresh || job.after.empty()) return;
+  const bool begins = !parts_.contains(job.id);
+  parts_[job.id].insert(master);
+  if (!begins) return;
   for (const Submission& submission : users_.submissions()) {
     if (submission.job == job.id) check_begun(submission);
   }
-}
-
-/// A job begins when all are over that it waits for, and no sooner.
-void Invariants::check_begun(const Submission& submission) {
-  for (const auto& [before, end] : submission.wish->after) {
-    const Submission& other = users_.submissions()[before];
-    if (rest_of(other).empty()) continue;
-    broken(fmt::format("job {} begins, and {}", submission.job->value, rest_of(other)));
-  }
-}
-
-/// The worst outcome of the parts, at masters and at sites; nothing: it is not over.
-std::optional<JobOutcome> Invariants::outcome_of(JobId job) const {
-  const auto badness = [](JobOutcome outcome) {
-    if (outcome == JobOutcome::failed) return 3;
-    if (outcome == JobOutcome::refused) return 2;
-    return outcome == JobOutcome::completed ? 0 : 1;
-  };
-  std::optional<JobOutcome> worst;
-  const auto add = [&](JobOutcome outcome) {
-    if (!worst || badness(outcome) > badness(*worst)) worst = outcome;
-  };
-  for (const Cell& cell : cells_) {
-    const auto found = cell.finished.find(job);
-    if (found != cell.finished.end()) add(found->second);
-  }
-  for (std::uint32_t i = 0; i < cluster_.scenario().sites; ++i) {
-    for (const EndedHandoff& ended : cluster_.site_disk(i).ended) {
-      if (ended.job.id == job) add(ended.outcome);
-    }
-  }
-  return worst;
-}
-
-/// When all is over, a job has begun if all that it waited for ended as it had to, and was skipped
-/// if not; a user may have cancelled it before either.
-void Invariants::check_after(const Submission& submission) {
-  if (submission.wish->after.empty() || submission.cancelled) return;
-  bool may_begin = true;
-  for (const auto& [before, end] : submission.wish->after) {
-    const auto outcome = outcome_of(*users_.submissions()[before].job);
-    const bool completed = outcome == JobOutcome::completed;
-    const bool failed = outcome == JobOutcome::failed || outcome == JobOutcome::refused;
-    may_begin &= end == AfterEnd::any || (end == AfterEnd::ok ? completed : failed);
-  }
-  const bool skipped = outcome_of(*submission.job) == JobOutcome::skipped;
-  if (may_begin != skipped && parts_.contains(*submission.job) == may_begin) return;
-  broken(fmt::format("job {} {} begin, and is {}", submission.job->value,
-                     may_begin ? "was to" : "was not to", skipped ? "skipped" : "not skipped"));
 }
 
 /// A job whose cancel was promised is not gone on with: no task of it `starts` when everybody has
@@ -468,22 +421,28 @@ void Invariants::check_end() {
 void Invariants::check_job(const Submission& submission) {
   if (!submission.job || submission.wish->is_service()) return;
   check_after(submission);
+  check_told(submission);
   const JobId job = *submission.job;
+  const std::uint32_t attempts = submission.wish->job.retries
+                                     ? *submission.wish->job.retries + 1
+                                     : cluster_.scenario().master.max_attempts;
   bool may_fail = submission.cancelled;
   for (std::uint32_t i = 0; i < submission.wish->job.tasks.size(); ++i) {
     const std::uint64_t failures = cluster_.machines().failures(task_id_of(job, i));
-    may_fail = may_fail || failures >= cluster_.scenario().master.max_attempts;
+    may_fail = may_fail || failures >= attempts;
   }
   if (may_fail) return;
-  // What may run on the spot market alone, and gets nowhere there, is refused; with one part of a
-  // job the others are over, too.
+  // What may run on the spot market alone, and gets nowhere there, is refused, and what has a
+  // deadline may expire; with one part of a job the others are over, too.
   const bool spot = submission.wish->job.markets == MarketChoice::spot;
   const bool interrupted = spot && cluster_.scenario().interruptions_per_h > 0;
-  const bool may_be_over =
-      interrupted && std::ranges::any_of(parts_[job], [&](std::uint32_t master) {
-        const auto outcome = cells_[master].finished.find(job);
-        return outcome != cells_[master].finished.end() && outcome->second == JobOutcome::refused;
-      });
+  const bool may_expire = submission.wish->job.deadline.has_value();
+  const bool may_be_over = std::ranges::any_of(parts_[job], [&](std::uint32_t master) {
+    const auto outcome = cells_[master].finished.find(job);
+    if (outcome == cells_[master].finished.end()) return false;
+    return (interrupted && outcome->second == JobOutcome::refused) ||
+           (may_expire && outcome->second == JobOutcome::expired);
+  });
   if (may_be_over) return;
   for (const std::uint32_t master : parts_[job]) {
     const auto outcome = cells_[master].finished.find(job);

@@ -105,7 +105,11 @@ class Invariants {
   std::string standing(const InstanceRow& row) const;
   void check_job(const Submission& submission);
   void check_begun(const Submission& submission);
+  bool is_met_now(const Submission& waiting, std::size_t before, AfterEnd end) const;
   void check_after(const Submission& submission);
+  void check_ended_here(const Submission& submission);
+  void check_told(const Submission& submission);
+  void check_expired(NodeKind kind, std::uint32_t index, JobId job);
   std::optional<JobOutcome> outcome_of(JobId job) const;
   std::string rest_of(const Submission& submission) const;
   std::string differences() const;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tests/simulation/draws.hpp"
+#include "tests/simulation/scenario.hpp"
 
 namespace muster::ring {
 namespace {
@@ -226,7 +227,7 @@ void MachinePark::pass(Machine& machine, Key key, Phase from) {
     }
     case Phase::running:
       executing_.erase(task);
-      if (rules_.attempt_fails(task, key.second)) {
+      if (attempt.execution.task.image == kFailingImage || rules_.attempt_fails(task, key.second)) {
         attempt.phase = Phase::failed;
         ++failures_[task];
       } else {

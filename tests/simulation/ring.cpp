@@ -17,6 +17,9 @@ namespace {
 
 constexpr Duration kDay = std::chrono::hours{24};
 
+/// From the word that a job may begin to its start.
+constexpr Duration kStart = std::chrono::minutes{10};
+
 /// A write that begins while a disk is slow or refuses takes at most so much longer.
 constexpr Duration kLastWrite = std::chrono::seconds{21};
 
@@ -32,7 +35,13 @@ Duration drain_time(const Scenario& scenario) {
     if (scenario.is_limited() && wish.job.gang)
       time += master.gangs.longest + scenario.longest_work;
     if (master.caps.max_usd_day > 0) time += kDay;
+    // One begins after the other.
+    if (wish.pipeline > 0) time += scenario.longest_work + kStart;
     if (wish.is_service()) services = std::max(services, wish.ends_at - scenario.faults_end);
+  }
+  // Times are by the clocks of sites and masters.
+  for (const Fault& fault : scenario.faults) {
+    if (scenario.has_pipelines() && fault.step < Duration{}) time -= fault.step;
   }
   return time + services;
 }

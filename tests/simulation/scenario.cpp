@@ -8,6 +8,7 @@
 #include <map>
 
 #include "model/rng.hpp"
+#include "tests/simulation/pipeline_draws.hpp"
 
 namespace muster::ring {
 namespace {
@@ -19,9 +20,6 @@ constexpr double kFaults_s = 2400;
 constexpr double kServices_s = 3600;
 /// From the end of the last fault until all nodes have met again.
 constexpr Duration kHeals = std::chrono::minutes{5};
-
-/// Two instants of a run: it begins in the evening of a day, so that a midnight falls into it.
-constexpr Duration kEvening = std::chrono::hours{24} * 20'000 + std::chrono::minutes{1420};
 
 Catalog small_catalog() {
   const auto type = [](std::string name, std::string family, Resources capacity, double usd_h) {
@@ -366,6 +364,10 @@ bool Scenario::has_services() const {
   return std::ranges::any_of(wishes, &Wish::is_service);
 }
 
+bool Scenario::has_pipelines() const {
+  return std::ranges::any_of(wishes, [](const Wish& wish) { return wish.pipeline > 0; });
+}
+
 bool Scenario::is_limited() const {
   return cloud_instances > 0 || cloud_spot > 0 || master.caps.max_instances > 0 ||
          master.caps.max_usd_day > 0;
@@ -376,7 +378,7 @@ Job stream_job(const Scenario& scenario, std::uint64_t number) {
   Job job;
   job.name = fmt::format("small-{}", number);
   job.token = fmt::format("small {}", number);
-  job.user = "eve";
+  job.user = kUserOfStream;
   job.workload_class = "small";
   TaskSpec task;
   task.demands = Demands(Resources::of(0, static_cast<double>(2 + rng.below(2)), 10));
@@ -438,6 +440,7 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   if (limits.hardships) draw_stream(scenario);
   draw_after(scenario);
   draw_services(scenario, limits.services);
+  draw_pipelines(scenario, limits.pipelines);
   draw_bounds_together(scenario);
   return scenario;
 }

@@ -72,6 +72,11 @@ struct Wish {
 
   /// The wishes before it that its job waits for, by their places.
   std::vector<std::pair<std::size_t, AfterEnd>> after{};
+  /// The pipeline that it is a job of, from 1: its wishes follow each other, and are one
+  /// submission. 0: a submission of its own.
+  std::uint32_t pipeline = 0;
+  /// When its user releases it, if it is submitted as held.
+  std::optional<Instant> let_go{};
 
   bool is_service() const { return job.service() != nullptr; }
 };
@@ -84,6 +89,21 @@ struct Bounds {
   std::size_t hand_batch = 500;     ///< jobs of one hand-off
   std::uint32_t waiting = 100'000;  ///< jobs of a site that no master has yet
 };
+
+/// A wish of a user about a pipeline that is submitted.
+struct PipelineOrder {
+  Instant at;
+  std::size_t wish = 0;  ///< one of its wishes
+  bool cancels = false;  ///< all of its jobs; else that one is held
+  Duration length{};     ///< for which it is held
+};
+
+/// Image of tasks whose attempts all fail.
+inline constexpr const char* kFailingImage = "fails";
+
+/// Instants of a run are by the true time; the clocks of nodes begin in the evening of a day, so
+/// that a midnight falls into it.
+inline constexpr Duration kEvening = std::chrono::hours{24} * 20'000 + std::chrono::minutes{1420};
 
 /// What makes a run harder all along, besides the faults that come at a time.
 struct Hardships {
@@ -108,7 +128,8 @@ struct ScenarioLimits {
   bool site_disks = true;    ///< the disks of sites may refuse or be slow, not only those of others
   bool bounds = true;        ///< what is remembered may be little
   bool hardships = true;  ///< users may repeat themselves, jobs be long, checkpoints hold nothing
-  SeedShare services = SeedShare::some;  ///< users may have services
+  SeedShare services = SeedShare::some;   ///< users may have services
+  SeedShare pipelines = SeedShare::some;  ///< users may have pipelines
 };
 
 struct Scenario {
@@ -131,14 +152,19 @@ struct Scenario {
   Duration longest_work = std::chrono::seconds{900};
   std::vector<Duration> offsets;  ///< of the nodes' clocks: sites, masters, cloud
   std::vector<Wish> wishes;
-  std::vector<Fault> faults;  ///< in the order of their times
+  std::vector<PipelineOrder> orders;  ///< of the pipelines' users
+  std::vector<Fault> faults;          ///< in the order of their times
   Instant faults_end;
   Instant healed;  ///< nothing that a fault has begun goes on, and all have met again
 
   bool has_services() const;
+  bool has_pipelines() const;
   /// All jobs together may want more than may be rented.
   bool is_limited() const;
 };
+
+/// Whose jobs the stream's are, and no others.
+inline constexpr const char* kUserOfStream = "eve";
 
 /// The job of the stream that comes after so many others of it, without ids.
 Job stream_job(const Scenario& scenario, std::uint64_t number);

@@ -23,7 +23,7 @@ constexpr Duration kNextOfStream = std::chrono::seconds{1};
 }  // namespace
 
 Users::Users(Cluster& cluster, Cluster::Complain complain)
-    : cluster_(cluster), complain_(std::move(complain)) {
+    : cluster_(cluster), complain_(std::move(complain)), pipelines_(cluster, pipelines_host()) {
   for (const Wish& wish : cluster.scenario().wishes) submissions_.emplace_back().wish = &wish;
 }
 
@@ -36,8 +36,10 @@ void Users::begin() {
     }
   });
   for (std::size_t i = 0; i < submissions_.size(); ++i) {
+    if (submitted_with(i).front() != i) continue;
     cluster_.timeline().at(submissions_[i].wish->at, [this, i] { say([this, i] { submit(i); }); });
   }
+  if (cluster_.scenario().has_pipelines()) pipelines_.begin();
   for (std::uint32_t i = 0; i < cluster_.scenario().hard.stream; ++i) {
     cluster_.timeline().after(kNextOfStream * (i + 1), [this] { stream_on(); });
   }
@@ -71,8 +73,8 @@ void Users::say(const std::function<void()>& words) {
 
 /// As the API does it: a service may not have the name of another one of its user.
 void Users::submit(std::size_t index) {
-  Submission& submission = submissions_[index];
-  ++submission.open;
+  const Submission& submission = submissions_[index];
+  for (const std::size_t each : submitted_with(index)) ++submissions_[each].open;
   if (!submission.wish->is_service()) return hand(index);
   JobAsks asks{cluster_.timeline().system(), {}, {}, {}, kPatience, {}, {}};
   for (std::uint32_t i = 0; i < cluster_.scenario().masters; ++i) {
@@ -109,23 +111,56 @@ void Users::check_name(std::size_t index, Instant asked) {
   }
 }
 
+/// The places of its submission: all of a pipeline are one, and stand together.
+std::vector<std::size_t> Users::submitted_with(std::size_t index) const {
+  const std::uint32_t pipeline = submissions_[index].wish->pipeline;
+  const auto is_of = [&](std::size_t at) {
+    return at < submissions_.size() && submissions_[at].wish->pipeline == pipeline;
+  };
+  if (pipeline == 0) return {index};
+  while (index > 0 && is_of(index - 1)) --index;
+  std::vector<std::size_t> together;
+  for (; is_of(index); ++index) together.push_back(index);
+  return together;
+}
+
+/// The job with what it waits for; nothing: one of these has no number yet.
+std::optional<Job> Users::job_of(std::size_t index) const {
+  const std::vector<std::size_t> together = submitted_with(index);
+  Job job = submissions_[index].wish->job;
+  if (late_.contains(submissions_[index].wish->pipeline)) job.deadline.reset();
+  for (const auto& [before, end] : submissions_[index].wish->after) {
+    const bool in_it = before >= together.front() && before <= together.back();
+    if (in_it) {
+      job.after.push_back({{}, end, static_cast<std::uint32_t>(before - together.front() + 1)});
+    } else if (submissions_[before].job) {
+      job.after.push_back({*submissions_[before].job, end});
+    } else {
+      return std::nullopt;
+    }
+  }
+  return job;
+}
+
 void Users::hand(std::size_t index) {
-  const Submission& submission = submissions_[index];
-  Job job = submission.wish->job;
-  for (const auto& [before, end] : submission.wish->after) {
-    if (!submissions_[before].job) {
+  const std::vector<std::size_t> together = submitted_with(index);
+  const std::uint32_t site = submissions_[index].wish->site;
+  std::vector<Job> jobs;
+  for (const std::size_t each : together) {
+    auto job = job_of(each);
+    if (!job) {
       cluster_.timeline().after(kRetry, [this, index] { hand(index); });
       return;
     }
-    job.after.push_back({*submissions_[before].job, end});
+    jobs.push_back(*std::move(job));
   }
-  asked_.push_back({cluster_.now(), submission.wish->site, index});
+  for (const std::size_t each : together) asked_.push_back({cluster_.now(), site, each});
   ask<std::vector<SubmitVerdict>>(
-      cluster_.timeline().system(), cluster_.site_for_users(submission.wish->site), kPatience,
-      [this, index](const caf::expected<std::vector<SubmitVerdict>>& answer) {
-        heard(index, answer);
+      cluster_.timeline().system(), cluster_.site_for_users(site), kPatience,
+      [this, together](const caf::expected<std::vector<SubmitVerdict>>& answer) {
+        heard(together, answer);
       },
-      hand_atom_v, std::vector<Job>{std::move(job)});
+      hand_atom_v, std::move(jobs));
 }
 
 /// The site has been asked to keep so many others since that it need not know the token any more.
@@ -137,16 +172,43 @@ bool Users::may_be_forgotten(std::size_t index) const {
   return static_cast<std::size_t>(newer) >= cluster_.scenario().bounds.tokens;
 }
 
+/// A pipeline is taken whole or not at all.
+void Users::heard(const std::vector<std::size_t>& together,
+                  const caf::expected<std::vector<SubmitVerdict>>& answer) {
+  const bool whole = answer && answer->size() == together.size();
+  const auto taken = whole ? std::count_if(answer->begin(), answer->end(),
+                                           [](const auto& each) { return each.accepted; })
+                           : 0;
+  if (taken > 0 && static_cast<std::size_t>(taken) < together.size()) {
+    complain_(fmt::format("of the {} jobs that come with {} {} are taken", together.size(),
+                          submissions_[together.front()].wish->job.token, taken));
+  }
+  // One that comes when a deadline of it has passed by the site's clock is refused: its user drops
+  // them. Where it was taken before, with them, the next one says what that was.
+  const std::uint32_t pipeline = submissions_[together.front()].wish->pipeline;
+  if (whole && taken == 0 && pipeline > 0) {
+    if (answer->front().job.valid()) {
+      late_.erase(pipeline);
+    } else {
+      late_.insert(pipeline);
+    }
+  }
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    hear(together[i], whole ? &(*answer)[i] : nullptr, answer.engaged());
+  }
+}
+
 /// A submission that was not answered is made again, with the same token.
-void Users::heard(std::size_t index, const caf::expected<std::vector<SubmitVerdict>>& answer) {
+void Users::hear(std::size_t index, const SubmitVerdict* verdict, bool answered) {
   Submission& submission = submissions_[index];
   --submission.open;
-  if (!answer || answer->size() != 1 || !answer->front().accepted) {
+  if (verdict == nullptr || !verdict->accepted) {
     const bool is_revision =
         submission.wish->is_service() && submission.wish->job.service()->replaces.valid();
-    if (is_revision && answer && !submission.job) {
+    const bool is_first = submitted_with(index).front() == index;
+    if (is_revision && answered && !submission.job) {
       submission.refused = true;
-    } else if (!submission.job && submission.open == 0) {
+    } else if (!submission.job && submission.open == 0 && is_first) {
       cluster_.timeline().after(kRetry, [this, index, is_revision] {
         if (!is_revision) return submit(index);
         ++submissions_[index].open;  // its name is that of its service
@@ -155,7 +217,7 @@ void Users::heard(std::size_t index, const caf::expected<std::vector<SubmitVerdi
     }
     return;
   }
-  const JobId job = answer->front().job;
+  const JobId job = verdict->job;
   submission.refused = false;
   if (submission.job && *submission.job != job) {
     if (may_be_forgotten(index)) return;
@@ -165,6 +227,7 @@ void Users::heard(std::size_t index, const caf::expected<std::vector<SubmitVerdi
   if (std::exchange(submission.job, job)) return;
   submission.acknowledged_at = cluster_.now();
   watch(index);
+  pipelines_.taken(index);
   if (!submission.wish->is_service()) return;
   cluster_.timeline().at(submission.wish->ends_at, [this, index] { end_service(index); });
   change_service_of(index);
@@ -213,6 +276,20 @@ void Users::update(std::size_t index) {
                  [](const api::Answer&) {});
 }
 
+PipelineUsers::Host Users::pipelines_host() {
+  PipelineUsers::Host host;
+  host.submissions = [this]() -> const std::vector<Submission>& { return submissions_; };
+  host.cancel = [this](std::size_t index) { cancel_one(index); };
+  host.say = [this](const std::function<void()>& words) { say(words); };
+  host.submit = [this](Wish wish) {
+    again_.push_back(std::move(wish));
+    submissions_.emplace_back().wish = &again_.back();
+    submit(submissions_.size() - 1);
+    return submissions_.size() - 1;
+  };
+  return host;
+}
+
 /// Its user ends it when the service is to end.
 void Users::take_revision(std::size_t before, Job job) {
   const Wish& first = *submissions_[before].wish;
@@ -253,11 +330,12 @@ void Users::over(const JobEnd& end) {
   for (std::size_t i = 0; i < submissions_.size(); ++i) {
     Submission& submission = submissions_[i];
     if (submission.job != end.job) continue;
+    submission.outcome = end.outcome;
     if (++submission.told > submission.watches) {
       complain_(fmt::format("the end of job {} is told {} times, and was asked for {} times",
                             end.job.value, submission.told, submission.watches));
     }
-    const bool of_stream = i >= cluster_.scenario().wishes.size() && !submission.wish->is_service();
+    const bool of_stream = submission.wish->job.user == kUserOfStream;
     if (of_stream && submission.told == 1) {
       cluster_.timeline().after(kNextOfStream, [this] { stream_on(); });
     }
@@ -383,7 +461,7 @@ bool Users::waits_for_end(const Submission& submission) const {
 }
 
 bool Users::content() const {
-  if (!held_.empty()) return false;
+  if (!held_.empty() || !pipelines_.content()) return false;
   for (const Submission& submission : submissions_) {
     if (submission.open > 0) return false;
     if (submission.refused) continue;
@@ -402,6 +480,7 @@ std::string Users::trouble() const {
       text += fmt::format("the end of job {} is not told; ", submission.job->value);
     }
   }
+  if (!pipelines_.content()) text += "jobs that wait are held; ";
   for (const JobId job : held_) text += fmt::format("job {} is held; ", job.value);
   return text;
 }

@@ -9,22 +9,10 @@
 #include <vector>
 
 #include "tests/simulation/cluster.hpp"
+#include "tests/simulation/pipeline_users.hpp"
+#include "tests/simulation/submission.hpp"
 
 namespace muster::ring {
-
-/// What has become of a submission, as its user sees it.
-struct Submission {
-  const Wish* wish = nullptr;
-  std::optional<JobId> job;              ///< acknowledged
-  bool cancelled = false;                ///< its user has asked for that
-  std::optional<Instant> cancel_kept{};  ///< a site has promised to see to that
-  bool cancelled_everywhere = false;     ///< and has said that everybody has confirmed it
-  std::uint32_t open = 0;                ///< askings without an answer yet
-  std::uint32_t watches = 0;             ///< times that a site was asked to tell of its end
-  std::uint32_t told = 0;                ///< times that it was
-  bool refused = false;  ///< the last try was: another service of its user has its name
-  Instant acknowledged_at{};
-};
 
 /// The users: they submit, repeat what is not answered, and change their minds.
 class Users {
@@ -48,6 +36,7 @@ class Users {
   bool holds(std::uint32_t master, JobId job) const { return holds_.contains({master, job}); }
   /// The same of an instance that is to be drained, for good.
   bool drained(InstanceId instance) const { return drained_.contains(instance); }
+  const PipelineUsers& pipelines() const { return pipelines_; }
   std::string trouble() const;
 
  private:
@@ -61,6 +50,8 @@ class Users {
   /// Once, or twice where users repeat themselves.
   void say(const std::function<void()>& words);
   void submit(std::size_t index);
+  std::vector<std::size_t> submitted_with(std::size_t index) const;
+  std::optional<Job> job_of(std::size_t index) const;
   void hand(std::size_t index);
   void refuse(std::size_t index);
   void check_name(std::size_t index, Instant asked);
@@ -77,7 +68,10 @@ class Users {
   void hold_job(JobId job, Duration length);
   void watch(std::size_t index);
   void over(const JobEnd& end);
-  void heard(std::size_t index, const caf::expected<std::vector<SubmitVerdict>>& answer);
+  void heard(const std::vector<std::size_t>& together,
+             const caf::expected<std::vector<SubmitVerdict>>& answer);
+  void hear(std::size_t index, const SubmitVerdict* verdict, bool answered);
+  PipelineUsers::Host pipelines_host();
   void release(JobId job, std::uint32_t master);
   std::optional<std::size_t> acknowledged(std::uint64_t which) const;
   std::optional<InstanceId> rented(std::uint64_t which) const;
@@ -90,8 +84,11 @@ class Users {
   std::map<std::pair<std::uint32_t, JobId>, std::uint64_t> releases_;  ///< asked for
   std::set<InstanceId> drained_;
   std::vector<Asked> asked_;
-  std::deque<Wish> stream_;     ///< the small jobs that have come so far
-  std::deque<Wish> revisions_;  ///< of services, after the first ones
+  std::deque<Wish> stream_;       ///< the small jobs that have come so far
+  std::deque<Wish> revisions_;    ///< of services, after the first ones
+  std::deque<Wish> again_;        ///< resubmissions
+  std::set<std::uint32_t> late_;  ///< pipelines without their deadlines
+  PipelineUsers pipelines_;
 };
 
 }  // namespace muster::ring
