@@ -22,11 +22,16 @@ constexpr std::array kCounts{&JobView::waiting,  &JobView::held,           &JobV
                              &JobView::starting, &JobView::running,        &JobView::finished,
                              &JobView::failed,   &JobView::failed_attempts};
 
-/// State of the job: the first one, in the order of ShownState, that a part is in.
+/// State of the job: the first one, in the order of ShownState, that a part is in. Where a part has
+/// expired the others were cancelled for that.
 ShownState state_of(const Jobs& parts) {
   ShownState state = parts.front().state;
-  for (const JobView& part : parts) state = std::min(state, part.state);
-  return state;
+  bool expired = false;
+  for (const JobView& part : parts) {
+    state = std::min(state, part.state);
+    expired |= part.state == ShownState::expired;
+  }
+  return expired && state == ShownState::cancelled ? ShownState::expired : state;
 }
 
 /// The first submission of those that are known.

@@ -90,6 +90,12 @@ TEST(MergeJobs, HasFailedWhenAPartHas) {
   EXPECT_FALSE(list[0].failure);
 }
 
+TEST(MergeJobs, HasExpiredWhenAPartHasForWhichTheOthersAreCancelled) {
+  EXPECT_EQ(page_of({part("m0", cancelled, 2), part("m1", expired, 3)}, 0, false)[0].state,
+            expired);
+  EXPECT_EQ(page_of({part("m0", running, 2), part("m1", expired, 3)}, 0, false)[0].state, running);
+}
+
 TEST(MergeJobs, HasTheExitCodeOfTheFailedTaskWithTheLowestIndex) {
   JobView later = part("m0", failed, 3);
   later.failed_task = 4;
