@@ -1,7 +1,8 @@
 // One decision of a policy for a full cluster: 10,000 instances that are all taken, 100,000 tasks
 // that wait, and 1,000 tasks that have just ended, so that about as many can be placed. One for a
 // cluster that rents: as many instances and 1,000 tasks that have just come, of forty shapes or
-// each of its own. And a packing policy's first look at one large gang.
+// each of its own. The former also with 1,000 different constraints. And a packing policy's first
+// look at one large gang.
 
 #include <benchmark/benchmark.h>
 
@@ -47,8 +48,11 @@ enum class Shapes : std::uint8_t {
 /// queue.
 class Cell {
  public:
-  Cell(const std::string& policy, bool rents, Shapes shapes = Shapes::forty)
-      : rents_(rents), shapes_(shapes) {
+  /// `constraints`: of all jobs as many different ones, each of which every type meets; 0: jobs
+  /// have no constraint.
+  Cell(const std::string& policy, bool rents, Shapes shapes = Shapes::forty,
+       std::uint64_t constraints = 0)
+      : rents_(rents), shapes_(shapes), constraints_(constraints) {
     const auto spec = parse_policy(policy).value();
     policy_ = find_module(spec.name).value()->make_policy(spec, catalog_).value();
     for (std::uint64_t i = 1; i <= kInstances; ++i) {
@@ -107,6 +111,9 @@ class Cell {
     Job job;
     job.id = JobId{next_++};
     job.workload_class = "class-" + std::to_string(rng_.below(kClasses));
+    if (constraints_ > 0) {
+      job.constraint = "type!=other-" + std::to_string(job.id.value % constraints_);
+    }
     job.tasks.resize(1);
     job.tasks[0].id = TaskId{job.id.value};
     job.tasks[0].demands = Demands(demand);
@@ -141,6 +148,7 @@ class Cell {
 
   bool rents_;
   Shapes shapes_;
+  std::uint64_t constraints_;
   Catalog catalog_ = catalog();
   ClusterState state_{catalog_};
   std::unique_ptr<Policy> policy_;
@@ -151,8 +159,9 @@ class Cell {
   std::uint64_t next_ = 1;
 };
 
+/// The argument is the number of different constraints of the jobs.
 void full_cluster(benchmark::State& state, const std::string& policy) {
-  Cell cell(policy, false);
+  Cell cell(policy, false, Shapes::forty, static_cast<std::uint64_t>(state.range(0)));
   std::size_t placed = 0;
   for (auto _ : state) {
     state.PauseTiming();
@@ -219,10 +228,13 @@ BENCHMARK_CAPTURE(rented_cluster, muster_distinct, "muster", Shapes::distinct)
     ->Arg(1)
     ->Arg(1'000'000)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(full_cluster, muster, "muster")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(full_cluster, eva, "eva")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(full_cluster, hcoop, "hcoop")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(full_cluster, no_packing, "no-packing")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, muster, "muster")->Arg(0)->Arg(1000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, eva, "eva")->Arg(0)->Arg(1000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, hcoop, "hcoop")->Arg(0)->Arg(1000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, no_packing, "no-packing")
+    ->Arg(0)
+    ->Arg(1000)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace muster
