@@ -7,7 +7,8 @@ import unittest
 
 from cluster import Cluster, Witness
 
-STAGES, WIDTH = 3, 60
+STAGES, WIDTH = 3, 67
+VICTIMS = ("n0", "worker", "n2", "shim", "n4", "n1", "worker", "n3", "shim", "all")
 SMALL = {"cpus": 0.25, "memory_gib": 0.1}
 
 
@@ -24,6 +25,23 @@ class Pipelines(unittest.TestCase):
                 jobs.append(job)
         return jobs
 
+    def kill(self, cluster, victim):
+        """How many attempts may come to their ends unseen: those of a worker, or of a shim."""
+        if victim == "all":
+            cluster.kill(cluster.keeper())
+            lost = cluster.workers() + cluster.shims()
+            for pid in list(cluster.nodes()) + lost:
+                cluster.kill(pid)
+            cluster.up()
+            return len(lost)
+        if victim in ("worker", "shim"):
+            running = cluster.workers() if victim == "worker" else cluster.shims()
+            for pid in running[:1]:
+                cluster.kill(pid)
+            return len(running[:1])
+        cluster.kill(cluster.node(victim))
+        return 0
+
     def test_each_stage_is_completed_once_in_its_order_though_every_role_is_killed(self):
         with Cluster("worker.stop_grace=1s", "link.timeout=3s") as cluster:
             witness = Witness(cluster.dir / "witness")
@@ -33,13 +51,17 @@ class Pipelines(unittest.TestCase):
             file.write_text(json.dumps({"jobs": wanted}))
             numbers = cluster.submit(file)
             job_of = {entry["name"]: number for entry, number in zip(wanted, numbers)}
-            for victim in ("n0", "n2", "n4", "n1", "n3"):
+            unseen = 0
+            for victim in VICTIMS:
                 time.sleep(1)
-                cluster.kill(cluster.node(victim))
+                unseen += self.kill(cluster, victim)
             over = cluster.wait_over(numbers, timeout=240)
             self.assertEqual({job["state"] for job in over.values()}, {"completed"})
-            self.assertEqual(set(witness.ends().values()), {1})
+            self.assertEqual({job["finished"] for job in over.values()}, {1})
             self.assertEqual(len(witness.ends()), STAGES * WIDTH)
+            # The word of an end may die with who was to pass it on: then, and only then, twice.
+            twice = [task for task, count in witness.ends().items() if count > 1]
+            self.assertLessEqual(len(twice), unseen, twice)
             self.assertEqual(witness.beside(), [])
             ended = set()
             names = {str(number): name for name, number in job_of.items()}
@@ -86,10 +108,16 @@ class Ends(unittest.TestCase):
             self.assertNotEqual(waited.returncode, 0)
             late = cluster.shell("true", "--after", f"{good},{bad}:fail", *small)
             self.assertEqual(cluster.wait_over([late])[int(late)]["state"], "completed")
-            for after in ("4711", "nobody", "0", f"{good}:soon"):
+            for after in ("nobody", "0", f"{good}:soon", "#1", "#2"):
                 refused = cluster.run("submit", "--after", after, "--", "true", check=False)
-                self.assertNotEqual(refused.returncode, 0, after)
-                self.assertIn("after", refused.stderr)
+                self.assertEqual(refused.returncode, 2, after)
+                self.assertIn("--after", refused.stderr)
+            often = cluster.shell("true", "--every", "@daily", *small)
+            for flags in (["--after", "4711"], ["--after", often],
+                          ["--deadline", "2026-01-01T00:00Z"]):
+                refused = cluster.run("submit", *flags, "--", "true", check=False)
+                self.assertEqual(refused.returncode, 1, flags)
+                self.assertIn(flags[0].lstrip("-"), refused.stderr)
 
 
 class Counterparts(unittest.TestCase):
