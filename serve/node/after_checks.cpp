@@ -54,7 +54,13 @@ void check_after(JobLooks& looks, std::vector<Job> jobs, api::Reply reply, After
         if (each.place > 0) continue;
         const auto found = users.find(each.job);
         // Whether there is a job of somebody else's is not said, either.
-        if (found != users.end() && found->second == jobs[i].user) continue;
+        if (found != users.end() && found->second.user == jobs[i].user) {
+          if (!found->second.recurs) continue;
+          return reply(refusal(422, "invalid",
+                               fmt::format("{}: job {} recurs, and is never over; its runs are "
+                                           "jobs of their own",
+                                           field, each.job.value)));
+        }
         if (found == users.end() && !all_answered) {
           return reply(refusal(503, "unreachable",
                                fmt::format("{}: no node that answers at present knows job {}",

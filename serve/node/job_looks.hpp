@@ -38,8 +38,13 @@ class JobLooks {
 
   /// A page of jobs.
   void look_at_jobs(const api::View& what, api::Reply reply);
-  /// Users of the jobs; jobs that no node knows which answers are not among them.
-  using Users = std::map<JobId, std::string>;
+  /// A job that some node knows.
+  struct KnownJob {
+    std::string user;
+    bool recurs = false;  ///< and is not over
+  };
+  /// Jobs that no node knows which answers are not among them.
+  using Users = std::map<JobId, KnownJob>;
   void find_users(const std::vector<JobId>& jobs,
                   std::function<void(const Users& users, bool all_answered)> done);
   /// A job with a page of its tasks, explained or not, at once or when it is over.
@@ -50,6 +55,8 @@ class JobLooks {
   struct JobLook;
   void ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQuestion& wanted,
                     std::function<void(bool any_master, merge::Jobs)> use);
+  void find_recurring(std::vector<JobId> jobs, const std::shared_ptr<Users>& users,
+                      std::function<void()> done);
   void add_jobs(const std::shared_ptr<JobsLook>& look);
   void take_jobs(const std::shared_ptr<JobsLook>& look, const merge::ListedPage& page);
   void add_tasks(const std::shared_ptr<JobLook>& look);
